@@ -9,7 +9,7 @@
 
 #include "serve/access.h"
 #include "serve/log.h"
-#include "serve/served.h"
+#include "serve/parts.h"
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/run/command_table.h"
 #include "util/rand.h"
@@ -78,6 +78,8 @@ void hf__auth_reset(hf__conn *conn)
 
     conn->user = user->on && user->nopass ? user : NULL;
 }
+
+const hf__part hf__auth_part = {.opened = hf__auth_reset};
 
 bool hf__auth_login(hf__conn *conn, hf_bytes name, hf_bytes password)
 {

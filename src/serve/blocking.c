@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "serve/rounds.h"
+#include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/unit.h"
 #include "util/clock.h"
@@ -157,8 +157,19 @@ static void drop(hf__waiter *waiter)
     hf__heap_remove(&blocking->deadlines, &waiter->node);
     hf__waiter_free(waiter);
     conn->waiter = NULL;
-    if (--blocking->count == 0)
-        linger(server);
+    if (--blocking->count > 0)
+        return;
+    server->made = NULL;
+    linger(server);
+}
+
+static void on_made(hf__tx *tx, hf_bytes name)
+{
+    hf_server *server = tx->made_user;
+    hf__wait_key *key = hf__wait_find(&server->blocking.table, name);
+
+    if (key != NULL)
+        hf__wait_put(&server->blocking.table, HF__WAIT_MADE, key);
 }
 
 static bool add(hf__blocking *blocking, hf__waiter *waiter)
@@ -169,6 +180,7 @@ static bool add(hf__blocking *blocking, hf__waiter *waiter)
         !hf__wait_add(&blocking->table, waiter))
         return false;
     blocking->count++;
+    waiter->conn->server->made = on_made;
     waiter->conn->waiter = waiter;
     waiter->began = true;
     touch(blocking, waiter);
@@ -236,7 +248,7 @@ bool hf__blocking_end(hf__conn *conn, const char *error)
     return true;
 }
 
-void hf__blocking_forget(hf__conn *conn)
+static void forget(hf__conn *conn)
 {
     hf__waiter **at = &conn->server->blocking.touched;
 
@@ -249,31 +261,16 @@ void hf__blocking_forget(hf__conn *conn)
     drop(conn->waiter);
 }
 
+const hf__part hf__blocking_part = {.closed = forget};
+
 /* -------------------------------------------------------------------- serving
  */
-
-static void on_made(hf__tx *tx, hf_bytes name)
-{
-    hf_server *server = tx->made_user;
-    hf__wait_key *key = hf__wait_find(&server->blocking.table, name);
-
-    if (key != NULL)
-        hf__wait_put(&server->blocking.table, HF__WAIT_MADE, key);
-}
-
-void hf__blocking_listen(hf_server *server)
-{
-    hf__tx *tx = server->round.tx;
-
-    tx->made = server->blocking.count > 0 ? on_made : NULL;
-    tx->made_user = server;
-}
 
 /* The words of the request, with one of its keys. NULL: no memory. */
 static hf_bytes *words_of(const hf__waiter *waiter, const hf__wait_key *key,
                           size_t *count)
 {
-    hf_bytes *words = hf__rounds_words(waiter->conn->server, waiter->count);
+    hf_bytes *words = hf__unit_words(waiter->conn->server, waiter->count);
     const hf__block *block = &waiter->block;
     size_t after = block->first + block->count;
 

@@ -36,8 +36,6 @@ void hf__blocking_prepare(struct hf_server *server);
 void hf__blocking_begin(hf__conn *conn, const hf__command *command,
                         const hf_bytes *words, size_t count);
 
-/* A transaction was begun: have it note which keys it makes. */
-void hf__blocking_listen(struct hf_server *server);
 /* After a unit: serve those that wait for keys that it has made. */
 void hf__blocking_serve_made(struct hf_server *server);
 static inline void hf__blocking_serve(struct hf_server *server,
@@ -57,7 +55,5 @@ void hf__blocking_rewind(struct hf_server *server);
 /* Between rounds: end the wait, with nil or an error. false: it does not
  * wait. */
 bool hf__blocking_end(hf__conn *conn, const char *error);
-/* The connection is being closed. */
-void hf__blocking_forget(hf__conn *conn);
 
 #endif

@@ -4,15 +4,13 @@
  */
 #include "serve/client.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/un.h>
 
 #include "serve/multi.h"
+#include "serve/parts.h"
 #include "serve/pause.h"
-#include "serve/served.h"
+#include "serve/peer.h"
 #include "serve/state.h"
 #include "serve/tracking.h"
 #include "store/embedded/keys/argument.h"
@@ -162,44 +160,6 @@ static void client_reply(hf__conn *conn, const hf_bytes *words, size_t count)
 
 /* ------------------------------------------------------------- descriptions */
 
-const char *hf__client_address(const hf__conn *conn, bool own,
-                               char text[HF__CLIENT_ADDRESS_SIZE])
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    char host[INET6_ADDRSTRLEN] = "?";
-    const void *from = &address;
-    unsigned port = 0;
-
-    if ((own ? getsockname(conn->poll.fd, (struct sockaddr *)&address, &size)
-             : getpeername(conn->poll.fd, (struct sockaddr *)&address,
-                           &size)) != 0)
-        address.ss_family = AF_UNSPEC;
-    /* The other side of a unix socket has no name: ours says where it is. */
-    if (address.ss_family == AF_UNIX && !own)
-        return hf__client_address(conn, true, text);
-    if (address.ss_family == AF_UNIX) {
-        (void)snprintf(text, HF__CLIENT_ADDRESS_SIZE, "%.*s:0",
-                       (int)(size - offsetof(struct sockaddr_un, sun_path)),
-                       ((const struct sockaddr_un *)from)->sun_path);
-    } else if (address.ss_family == AF_INET) {
-        const struct sockaddr_in *in = from;
-
-        port = ntohs(in->sin_port);
-        (void)inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
-        (void)snprintf(text, HF__CLIENT_ADDRESS_SIZE, "%s:%u", host, port);
-    } else {
-        const struct sockaddr_in6 *in = from;
-
-        if (address.ss_family == AF_INET6) {
-            port = ntohs(in->sin6_port);
-            (void)inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof(host));
-        }
-        (void)snprintf(text, HF__CLIENT_ADDRESS_SIZE, "[%s]:%u", host, port);
-    }
-    return text;
-}
-
 static void put_flags(const hf__conn *conn, hf__buf *text, bool is_unix)
 {
     size_t before = hf__buf_size(text);
@@ -235,14 +195,14 @@ static const char *user_of(const hf__conn *conn)
 
 static void describe(const hf__conn *conn, hf__buf *text)
 {
-    char peer[HF__CLIENT_ADDRESS_SIZE], own[HF__CLIENT_ADDRESS_SIZE];
+    char peer[HF__PEER_SIZE], own[HF__PEER_SIZE];
     int64_t now_ms = hf__clock_boot_ms();
     size_t in = hf__buf_size(&conn->in);
     size_t out = hf__buf_size(&conn->out);
     size_t queued = conn->multi != NULL ? conn->multi->queue.capacity : 0;
 
-    (void)hf__client_address(conn, false, peer);
-    (void)hf__client_address(conn, true, own);
+    (void)hf__peer_address(conn, false, peer);
+    (void)hf__peer_address(conn, true, own);
     (void)hf__buf_print(text,
                         "id=%llu addr=%s laddr=%s fd=%d name=%s age=%lld "
                         "idle=%lld flags=",
@@ -308,10 +268,10 @@ static bool has_id(const filter *which, uint64_t id)
 
 static bool is_address(const hf__conn *conn, bool own, hf_bytes wanted)
 {
-    char text[HF__CLIENT_ADDRESS_SIZE];
+    char text[HF__PEER_SIZE];
 
     return wanted.data == NULL ||
-           (strlen(hf__client_address(conn, own, text)) == wanted.size &&
+           (strlen(hf__peer_address(conn, own, text)) == wanted.size &&
             memcmp(text, wanted.data, wanted.size) == 0);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "serve/acl_table.h"
-#include "serve/served.h"
+#include "serve/parts.h"
 #include "serve/state.h"
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/argument.h"
@@ -57,8 +57,8 @@ static row served_row(place *next)
 {
     const hf__served *found;
 
-    for (; hf__served_tables[next->table] != NULL; next->table++) {
-        found = &hf__served_tables[next->table][next->at++];
+    for (; hf__served_all()[next->table] != NULL; next->table++) {
+        found = &hf__served_all()[next->table][next->at++];
         if (found->name != NULL)
             return (row){found->name, found->arity, 0};
         next->at = 0;

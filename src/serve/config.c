@@ -11,7 +11,7 @@
 
 #include "serve/listener.h"
 #include "serve/notify.h"
-#include "serve/served.h"
+#include "serve/parts.h"
 #include "store/embedded/commit/env.h"
 #include "store/embedded/embedded.h"
 #include "store/embedded/keys/argument.h"
@@ -25,23 +25,6 @@ static const hf__config *const tables[] = {hf__config_server,
 #define TEXT_MAX (1024u * 1024)
 
 /* -------------------------------------------------------------- parameters */
-
-bool hf__config_integer(hf_bytes value, int64_t min, int64_t max,
-                        int64_t *number, char error[HF__CONFIG_ERROR_SIZE])
-{
-    if (!hf__number_integer(value, number)) {
-        (void)snprintf(error, HF__CONFIG_ERROR_SIZE,
-                       "argument couldn't be parsed into an integer");
-        return false;
-    }
-    if (*number >= min && *number <= max)
-        return true;
-    (void)snprintf(error, HF__CONFIG_ERROR_SIZE,
-                   "argument must be between %" PRId64 " and %" PRId64
-                   " inclusive",
-                   min, max);
-    return false;
-}
 
 static void put_integer(hf__buf *text, int64_t value)
 {

@@ -8,11 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/auth.h"
 #include "serve/log.h"
-#include "serve/multi.h"
 #include "serve/state.h"
-#include "serve/tracking.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -32,6 +29,15 @@
 
 /* Larger buffers are freed when they are empty. */
 #define KEEP_SIZE (16u * 1024)
+
+#define CALL_PARTS(member, conn)                                               \
+    do {                                                                       \
+        for (const hf__part *const *part = (conn)->server->parts;              \
+             *part != NULL; part++) {                                          \
+            if ((*part)->member != NULL)                                       \
+                (*part)->member(conn);                                         \
+        }                                                                      \
+    } while (0)
 
 /* ------------------------------------------------------------------ waiting */
 
@@ -260,8 +266,7 @@ void hf__conn_mark(hf__conn *conn)
     conn->mark_used = conn->used;
     conn->mark_out = hf__buf_size(&conn->out);
     conn->mark_closing = conn->closing;
-    if (conn->multi != NULL)
-        hf__multi_mark(conn);
+    CALL_PARTS(mark, conn);
 }
 
 void hf__conn_commit(hf__conn *conn)
@@ -287,8 +292,7 @@ void hf__conn_rewind(hf__conn *conn)
     conn->used = conn->mark_used;
     hf__buf_truncate(&conn->out, conn->mark_out);
     hf__parser_next(&conn->parser);
-    if (conn->multi != NULL)
-        hf__multi_rewind(conn);
+    CALL_PARTS(rewind, conn);
 }
 
 /* --------------------------------------------------------------------- life */
@@ -312,7 +316,7 @@ bool hf__conn_open(hf_server *server, int fd, hf__tls *tls)
     conn->poll.ready = on_ready;
     conn->poll.user = conn;
     conn->listening = true;
-    hf__auth_reset(conn);
+    CALL_PARTS(opened, conn);
     conn->next = server->conns;
     if (conn->next != NULL)
         conn->next->previous = conn;
@@ -330,7 +334,7 @@ void hf__conn_close(hf__conn *conn)
     if (conn->dead)
         return;
     conn->dead = true;
-    hf__blocking_forget(conn);
+    CALL_PARTS(closed, conn);
     hf__poll_stop(hf__loop_poller(server->loop), &conn->poll);
     hf__channel_close(&conn->channel);
     if (conn->previous != NULL)
@@ -368,13 +372,10 @@ void hf__conn_bury(hf_server *server)
             continue;
         }
         *at = conn->next;
-        hf__subscribed_leave(conn);
-        hf__tracking_leave(conn);
+        CALL_PARTS(freed, conn);
         hf__buf_done(&conn->in);
         hf__buf_done(&conn->out);
         hf__parser_done(&conn->parser);
-        if (conn->multi != NULL)
-            hf__multi_free(conn);
         hf__conn_forget(conn);
         hf__free(conn);
     }

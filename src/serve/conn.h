@@ -82,6 +82,17 @@ typedef struct hf__conn {
     bool dead;      /* closed; freed when the turn ends */
 } hf__conn;
 
+/* What another file does with what it keeps of each connection. A member may be
+ * NULL. */
+typedef struct hf__part {
+    void (*opened)(hf__conn *conn);
+    void (*closed)(hf__conn *conn); /* it may be in a round */
+    void (*freed)(hf__conn *conn);
+    /* As hf__conn_mark() and hf__conn_rewind(). */
+    void (*mark)(hf__conn *conn);
+    void (*rewind)(hf__conn *conn);
+} hf__part;
+
 /* Take over an accepted socket, which speaks TLS unless `tls` is NULL; false:
  * no memory or descriptor, and it is closed. */
 bool hf__conn_open(struct hf_server *server, int fd, hf__tls *tls);

@@ -5,7 +5,7 @@
 #include "serve/auth.h"
 #include "serve/client.h"
 #include "serve/multi.h"
-#include "serve/served.h"
+#include "serve/parts.h"
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/number.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "serve/listener.h"
-#include "serve/served.h"
+#include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/unit.h"
 #include "store/embedded/embedded.h"

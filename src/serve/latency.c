@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "serve/served.h"
+#include "serve/parts.h"
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
 

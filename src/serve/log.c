@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "serve/client.h"
+#include "serve/peer.h"
 #include "util/clock.h"
 #include "util/error.h"
 
@@ -42,28 +42,28 @@ static bool is_due(hf__log_burst *burst)
 void hf__log_refused(hf__conn *conn, hf_bytes user)
 {
     hf__log_burst *burst = &conn->server->refused_logins;
-    char peer[HF__CLIENT_ADDRESS_SIZE];
+    char peer[HF__PEER_SIZE];
     char quoted[HF__QUOTED_SIZE];
 
     if (!is_due(burst))
         return;
     hf__log(conn->server, "logins refused: %llu, the last of %s from %s",
             (unsigned long long)burst->count, hf__quoted(quoted, user),
-            hf__client_address(conn, false, peer));
+            hf__peer_address(conn, false, peer));
     burst->count = 0;
 }
 
 void hf__log_refused_tls(hf__conn *conn, int sys_errno)
 {
     hf__log_burst *burst = &conn->server->failed_handshakes;
-    char peer[HF__CLIENT_ADDRESS_SIZE];
+    char peer[HF__PEER_SIZE];
     hf_error error = HF_ERROR_INIT;
 
     if (!is_due(burst))
         return;
     (void)hf__channel_fail(&conn->channel, &error, HF_UNAVAILABLE, sys_errno,
                            "the last from",
-                           hf__client_address(conn, false, peer));
+                           hf__peer_address(conn, false, peer));
     hf__log(conn->server, "TLS handshakes failed: %llu, %s",
             (unsigned long long)burst->count, error.message);
     burst->count = 0;

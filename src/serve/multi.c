@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#include "serve/rounds.h"
+#include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/unit.h"
 #include "store/embedded/embedded.h"
@@ -349,7 +349,7 @@ static const unsigned char *read_queued(const unsigned char *at, queued *head,
 
     memcpy(head, at, sizeof(*head));
     at += sizeof(*head);
-    words = hf__rounds_words(server, head->count);
+    words = hf__unit_words(server, head->count);
     for (size_t i = 0; i < head->count && words != NULL; i++) {
         memcpy(&words[i].size, at, sizeof(words[i].size));
         at += sizeof(words[i].size);
@@ -439,10 +439,12 @@ static void run_exec(hf__conn *conn, const hf_bytes *words, size_t count)
 
 /* ---------------------------------------------------------- marks, and life */
 
-void hf__multi_mark(hf__conn *conn)
+static void mark(hf__conn *conn)
 {
     hf__multi *multi = conn->multi;
 
+    if (multi == NULL)
+        return;
     if (multi->now.spent)
         drop_watches(conn);
     hf__buf_consume(&multi->queue, multi->now.from);
@@ -452,10 +454,12 @@ void hf__multi_mark(hf__conn *conn)
     multi->mark = multi->now;
 }
 
-void hf__multi_rewind(hf__conn *conn)
+static void rewind_to_mark(hf__conn *conn)
 {
     hf__multi *multi = conn->multi;
 
+    if (multi == NULL)
+        return;
     multi->now = multi->mark;
     hf__buf_truncate(&multi->queue, multi->now.size);
 }
@@ -465,17 +469,22 @@ void hf__multi_reset(hf__conn *conn)
     if (conn->multi == NULL)
         return;
     end(conn->multi);
-    hf__multi_mark(conn);
+    mark(conn);
 }
 
-void hf__multi_free(hf__conn *conn)
+static void free_multi(hf__conn *conn)
 {
+    if (conn->multi == NULL)
+        return;
     drop_watches(conn);
     hf__buf_done(&conn->multi->queue);
     hf__buf_done(&conn->multi->watches);
     hf__free(conn->multi);
     conn->multi = NULL;
 }
+
+const hf__part hf__multi_part = {
+    .freed = free_multi, .mark = mark, .rewind = rewind_to_mark};
 
 void hf__multi_open_server(hf_server *server)
 {

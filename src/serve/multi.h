@@ -41,11 +41,6 @@ void hf__multi_put(hf__conn *conn, const hf__served *served,
 /* A request was refused: EXEC will fail. */
 void hf__multi_abort(hf__conn *conn);
 
-/* conn->multi is not NULL. With the input: mark, and go back to the mark. */
-void hf__multi_mark(hf__conn *conn);
-void hf__multi_rewind(hf__conn *conn);
-void hf__multi_free(hf__conn *conn);
-
 /* DISCARD and UNWATCH, if there is anything. */
 void hf__multi_reset(hf__conn *conn);
 

@@ -54,21 +54,6 @@ typedef enum step {
     STEP_PAUSE /* the next one runs after the commit */
 } step;
 
-hf_bytes *hf__rounds_words(hf_server *server, size_t count)
-{
-    hf_bytes *words;
-
-    if (count <= server->word_capacity)
-        return server->words;
-    words = hf__alloc(count * sizeof(*words));
-    if (words == NULL)
-        return NULL;
-    hf__free(server->words);
-    server->words = words;
-    server->word_capacity = count;
-    return words;
-}
-
 static void trim_words(hf_server *server)
 {
     if (server->word_capacity <= WORDS_KEEP)
@@ -216,7 +201,7 @@ static step take_step(hf__conn *conn)
     case HF__PARSE_DONE:
         break;
     }
-    if (hf__rounds_words(server, parser->count) == NULL && parser->count > 0) {
+    if (hf__unit_words(server, parser->count) == NULL && parser->count > 0) {
         hf__conn_close(conn);
         return STEP_IDLE;
     }

@@ -9,7 +9,4 @@
 void hf__rounds_init(hf_server *server);
 void hf__rounds_done(hf_server *server);
 
-/* server->words, with room for so many; NULL: no memory. */
-hf_bytes *hf__rounds_words(hf_server *server, size_t count);
-
 #endif

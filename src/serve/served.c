@@ -4,18 +4,14 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
 #include "util/hash.h"
 
-const hf__served *const hf__served_tables[] = {
-    hf__served_auth,       hf__served_client,    hf__served_command,
-    hf__served_config,     hf__served_hello,     hf__served_info,
-    hf__served_latency,    hf__served_multi,     hf__served_slowlog,
-    hf__served_standalone, hf__served_subscribe, NULL,
-};
+static const hf__served *const *_Atomic all;
 
 /* A power of two, at least four times the number of commands. */
 #define INDEX_SIZE 256u
@@ -24,6 +20,16 @@ const hf__served *const hf__served_tables[] = {
 static const hf__served *index_table[INDEX_SIZE];
 static pthread_once_t index_once = PTHREAD_ONCE_INIT;
 
+void hf__served_use(const hf__served *const *tables)
+{
+    atomic_store(&all, tables);
+}
+
+const hf__served *const *hf__served_all(void)
+{
+    return atomic_load(&all);
+}
+
 static size_t index_start(hf_bytes lower)
 {
     return (size_t)hf__hash(lower, 0) % INDEX_SIZE;
@@ -31,9 +37,10 @@ static size_t index_start(hf_bytes lower)
 
 static void build_index(void)
 {
-    for (size_t i = 0; hf__served_tables[i] != NULL; i++) {
-        for (const hf__served *row = hf__served_tables[i]; row->name != NULL;
-             row++) {
+    const hf__served *const *tables = hf__served_all();
+
+    for (; *tables != NULL; tables++) {
+        for (const hf__served *row = *tables; row->name != NULL; row++) {
             size_t at = index_start(hf_str(row->name));
 
             if (strchr(row->name, '|') != NULL)

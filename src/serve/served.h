@@ -30,22 +30,11 @@ typedef struct hf__served {
     void (*run)(hf__conn *conn, const hf_bytes *words, size_t count);
 } hf__served;
 
-/* One table per file. The rows of a command's subcommands follow its own, as in
- * those of the store (command.h). */
-extern const hf__served hf__served_auth[];
-extern const hf__served hf__served_client[];
-extern const hf__served hf__served_command[];
-extern const hf__served hf__served_config[];
-extern const hf__served hf__served_hello[];
-extern const hf__served hf__served_info[];
-extern const hf__served hf__served_latency[];
-extern const hf__served hf__served_multi[];
-extern const hf__served hf__served_slowlog[];
-extern const hf__served hf__served_standalone[];
-extern const hf__served hf__served_subscribe[];
-
-/* All of them; ends with NULL. */
-extern const hf__served *const hf__served_tables[];
+/* There are these tables, which end with NULL, one for each file that has
+ * commands: parts.h. The rows of a command's subcommands follow its own, as in
+ * the tables of the store (command.h). Any thread, always with the same. */
+void hf__served_use(const hf__served *const *tables);
+const hf__served *const *hf__served_all(void);
 
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);

@@ -11,6 +11,7 @@
 #include "serve/auth.h"
 #include "serve/listener.h"
 #include "serve/multi.h"
+#include "serve/parts.h"
 #include "serve/rounds.h"
 #include "serve/tracking.h"
 #include "store/embedded/embedded.h"
@@ -181,6 +182,8 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     made->options = options;
+    made->parts = hf__serve_parts;
+    hf__served_use(hf__serve_tables);
     hf__slowlog_init(&made->slowlog);
     kept = keep_names(&made->options);
     hf__info_init(&made->info);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "serve/client.h"
 #include "serve/config.h"
-#include "serve/served.h"
+#include "serve/parts.h"
+#include "serve/peer.h"
 #include "serve/state.h"
 #include "store/embedded/keys/number.h"
 #include "util/clock.h"
@@ -29,7 +29,7 @@ typedef struct hf__slow_entry {
     uint64_t id;
     int64_t unix_s;
     int64_t took_us;
-    char address[HF__CLIENT_ADDRESS_SIZE];
+    char address[HF__PEER_SIZE];
     hf__buf name;
     size_t count;
     hf__buf words[WORDS_KEPT];
@@ -107,7 +107,7 @@ void hf__slowlog_add(hf__conn *conn, const hf_bytes *words, size_t count,
     entry->id = log->next_id++;
     entry->unix_s = hf__clock_unix_us() / 1000000;
     entry->took_us = took_ns / 1000;
-    (void)hf__client_address(conn, false, entry->address);
+    (void)hf__peer_address(conn, false, entry->address);
     keep_word(&entry->name, hf_str(conn->name != NULL ? conn->name : ""));
     keep_words(entry, words, count);
     entry->older = log->newest;

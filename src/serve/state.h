@@ -45,6 +45,7 @@ struct hf_server {
     uint64_t last_id;
     bool stopping; /* no new connections or requests */
 
+    const hf__part *const *parts;
     hf__users users;
     hf__log_burst refused_logins, failed_handshakes;
 
@@ -74,6 +75,7 @@ struct hf_server {
     hf__answer push;
 
     hf__blocking blocking;
+    void (*made)(hf__tx *tx, hf_bytes key); /* of each transaction */
 
     hf_server_stats stats;
     hf__info info;

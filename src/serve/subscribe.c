@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "serve/notify.h"
+#include "serve/parts.h"
 #include "serve/push.h"
-#include "serve/served.h"
 #include "serve/state.h"
 #include "serve/unit.h"
 #include "store/embedded/embedded.h"
@@ -302,6 +302,8 @@ void hf__subscribed_leave(hf__conn *conn)
         hf__message_reader_unlock(&pubsub->reader);
     stop_if_idle(conn->server);
 }
+
+const hf__part hf__subscribe_part = {.freed = hf__subscribed_leave};
 
 /* ----------------------------------------------------------------- commands */
 

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "serve/parts.h"
 #include "serve/push.h"
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
@@ -172,6 +173,8 @@ void hf__tracking_leave(hf__conn *conn)
     free_prefixes(tracker->prefixes);
     hf__free(tracker);
 }
+
+const hf__part hf__tracking_part = {.freed = hf__tracking_leave};
 
 /* NULL: no memory. */
 static hf__tracker *enter(hf__conn *conn)

@@ -5,6 +5,7 @@
 #include "serve/access.h"
 #include "serve/state.h"
 #include "store/embedded/keys/command_reply.h"
+#include "util/mem.h"
 
 /* What Redis's clients know of such a failure. */
 static const char *code_of(hf_status status)
@@ -33,6 +34,21 @@ void hf__unit_fail(hf__conn *conn, const hf_error *failure)
                          failure->message);
 }
 
+hf_bytes *hf__unit_words(hf_server *server, size_t count)
+{
+    hf_bytes *words;
+
+    if (count <= server->word_capacity)
+        return server->words;
+    words = hf__alloc(count * sizeof(*words));
+    if (words == NULL)
+        return NULL;
+    hf__free(server->words);
+    server->words = words;
+    server->word_capacity = count;
+    return words;
+}
+
 bool hf__unit_enter(hf_server *server, bool writes)
 {
     hf_error error = HF_ERROR_INIT;
@@ -46,7 +62,8 @@ bool hf__unit_enter(hf_server *server, bool writes)
     /* A wait for the writer lock is not the command's time. */
     if (server->round.tx != before)
         server->usage.tick_ns = hf__clock_tick_ns();
-    hf__blocking_listen(server);
+    server->round.tx->made = server->made;
+    server->round.tx->made_user = server;
     return true;
 }
 

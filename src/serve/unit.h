@@ -28,4 +28,7 @@ void hf__unit_fail(hf__conn *conn, const hf_error *failure);
 void hf__unit_run(hf__conn *conn, const hf__command *command,
                   const hf_bytes *words, size_t count);
 
+/* server->words, with room for so many; NULL: no memory. */
+hf_bytes *hf__unit_words(struct hf_server *server, size_t count);
+
 #endif

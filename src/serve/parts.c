@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.c - see parts.h. */
+#include "serve/parts.h"
+
+const hf__part *const hf__serve_parts[] = {
+    &hf__auth_part, &hf__blocking_part, &hf__multi_part, &hf__subscribe_part,
+    NULL,
+};
+
+const hf__served *const hf__serve_tables[] = {
+    hf__served_auth,       hf__served_client,    hf__served_command,
+    hf__served_config,     hf__served_hello,     hf__served_info,
+    hf__served_latency,    hf__served_multi,     hf__served_slowlog,
+    hf__served_standalone, hf__served_subscribe, NULL,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peer.h - the addresses of a connection. */
+#ifndef HF__SERVE_PEER_H
+#define HF__SERVE_PEER_H
+
+#include "serve/conn.h"
+
+#define HF__PEER_SIZE 160
+
+/* "1.2.3.4:5678" of the other side, or of our own; "PATH:0" of a unix
+ * socket. */
+const char *hf__peer_address(const hf__conn *conn, bool own,
+                             char text[HF__PEER_SIZE]);
+
+#endif
