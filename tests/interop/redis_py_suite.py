@@ -52,7 +52,7 @@ def run(server, options):
     source = os.path.join(options.peers, "redis-py")
     with tempfile.NamedTemporaryFile() as output:
         subprocess.run(
-            [sys.executable, "-B", "-m", "pytest", "-q", "--no-header",
+            [sys.executable, "-B", "-m", "pytest", "-q", "--tb=line",
              "-p", "no:cacheprovider", "-W", "ignore", "--timeout", "10",
              "-m", MARKS, f"--redis-url=redis://127.0.0.1:{server.port}",
              "--protocol", options.protocol, f"--junitxml={output.name}",
