@@ -347,44 +347,52 @@ static void command_list(hf__conn *conn, const hf_bytes *words, size_t count)
 
 /* ----------------------------------------------------------------- GETKEYS */
 
-/* The keys among the words of a command; 0: replied with an error. */
-static size_t find_keys(hf__conn *conn, const hf_bytes *words, size_t count,
-                        hf__key_words *keys)
+/* EVAL and the like may have none. */
+static bool may_lack_keys(const hf__known_command *known, const hf_bytes *words)
+{
+    return hf__known_is_counted(known) && known->first == 2 &&
+           hf__arg_is(words[2], "0");
+}
+
+/* The keys among the words of a command. false: replied with an error. */
+static bool find_keys(hf__conn *conn, const hf_bytes *words, size_t count,
+                      hf__key_words *keys, size_t *found)
 {
     const hf__known_command *known = hf__known_find(words[0]);
-    size_t found = 0;
     row one;
 
     if (!find_row(words[0], &one)) {
         hf__answer_error(&conn->answer, "ERR Invalid command specified");
-        return 0;
+        return false;
     }
     if (known == NULL || (known->last == 0 && !hf__known_is_movable(known))) {
         hf__answer_error(&conn->answer, "ERR The command has no key arguments");
-        return 0;
+        return false;
     }
     if (one.arity >= 0 ? count != (size_t)one.arity
                        : count < (size_t)-one.arity) {
         hf__answer_error(&conn->answer, "ERR Invalid number of arguments "
                                         "specified for command");
-        return 0;
+        return false;
     }
     hf__known_keys(known, words, count, keys);
+    *found = 0;
     for (size_t at = hf__key_words_begin(keys); at != 0;
          at = hf__key_words_next(keys, at))
-        found++;
-    if (found == 0)
-        hf__answer_error(&conn->answer,
-                         "ERR Invalid arguments specified for command");
-    return found;
+        ++*found;
+    if (*found > 0 || may_lack_keys(known, words))
+        return true;
+    hf__answer_error(&conn->answer,
+                     "ERR Invalid arguments specified for command");
+    return false;
 }
 
 static void command_getkeys(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__key_words keys;
-    size_t found = find_keys(conn, words + 2, count - 2, &keys);
+    size_t found;
 
-    if (found == 0)
+    if (!find_keys(conn, words + 2, count - 2, &keys, &found))
         return;
     hf__answer_array(&conn->answer, found);
     for (size_t at = hf__key_words_begin(&keys); at != 0;
@@ -411,11 +419,10 @@ static void command_getkeysandflags(hf__conn *conn, const hf_bytes *words,
                                     size_t count)
 {
     hf__key_words keys;
-    size_t found = find_keys(conn, words + 2, count - 2, &keys);
     int number = hf__acl_find_words(words + 2, count - 2);
-    size_t first;
+    size_t found, first;
 
-    if (found == 0)
+    if (!find_keys(conn, words + 2, count - 2, &keys, &found))
         return;
     first =
         keys.extra != 0 && keys.extra < keys.first ? keys.extra : keys.first;

@@ -9,13 +9,21 @@
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
 
+/* The command, or one with this subcommand. */
+static bool is_named(hf_bytes word, const char *name)
+{
+    return hf__arg_is(word, name) ||
+           (strchr(name, '|') != NULL && word.size == strcspn(name, "|") &&
+            hf__arg_same(word, name));
+}
+
 static bool is_asked(const hf_server_command *command, const hf_bytes *words,
                      size_t count)
 {
     bool asked = count == 2;
 
     for (size_t i = 2; i < count && !asked; i++)
-        asked = hf__arg_is(words[i], command->name);
+        asked = is_named(words[i], command->name);
     return asked && command->timed > 0;
 }
 

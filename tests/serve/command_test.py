@@ -58,6 +58,12 @@ class Command(unittest.TestCase):
                 ("GETKEYS mset a 1 b 2", [b"a", b"b"]),
                 ("GETKEYS zunionstore a 2 b c", [b"a", b"b", b"c"]),
                 ("GETKEYS object encoding a", [b"a"]),
+                ("GETKEYS eval x 0", []),
+                ("GETKEYS eval x 1 a", [b"a"]),
+                ("GETKEYS zunionstore a x", "ERR Invalid number of arguments "
+                                            "specified for command"),
+                ("GETKEYS lmpop 0 a left", "ERR Invalid arguments specified "
+                                           "for command"),
                 ("GETKEYS nosuch a", "ERR Invalid command specified"),
                 ("GETKEYS ping a", "ERR The command has no key arguments"),
                 ("GETKEYS get a b", "ERR Invalid number of arguments "

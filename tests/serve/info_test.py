@@ -60,6 +60,10 @@ class Info(unittest.TestCase):
         times = self.link.ask("LATENCY", "HISTOGRAM", "set")
         self.assertEqual(times[0], b"set")
         self.assertEqual(times[1][1], times[1][3][-1])
+        self.link.ask("CLIENT", "GETNAME")
+        self.assertEqual(
+            sorted(self.link.ask("LATENCY", "HISTOGRAM", "client")[::2]),
+            [b"client|getname", b"client|id"])
         before = self.info("stats")
         self.assertEqual(before["total_error_replies"], "1")
         self.assertGreaterEqual(int(before["total_commands_processed"]), 44)
