@@ -340,9 +340,8 @@ static bool start_daemon(struct http *http)
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)ANSWER_MS / 1000,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
     if (http->daemon == NULL)
         complain(WHAT, "cannot start libmicrohttpd");
     return http->daemon != NULL;
