@@ -248,7 +248,7 @@ void hf__conn_answered(hf__conn *conn)
         conn->server->stats.failed++;
     if (!hf__answer_end(&conn->answer))
         hf__conn_close(conn);
-    else if (is_muted(conn))
+    else if (is_muted(conn) && !conn->answer.is_push)
         hf__buf_truncate(&conn->out, conn->answer.from);
 }
 

@@ -174,6 +174,7 @@ void hf__answer_begin(hf__answer *answer, hf__buf *buf, bool resp3)
     answer->buf = buf;
     answer->from = hf__buf_size(buf);
     answer->no_room = false;
+    answer->is_push = false;
 }
 
 bool hf__answer_end(hf__answer *answer)
@@ -248,6 +249,7 @@ void hf__answer_tree(hf__answer *answer, const hf_reply *reply)
 
 void hf__answer_push(hf__answer *answer, size_t count)
 {
+    answer->is_push = true;
     put_number(answer, answer->out.resp3 ? '>' : '*', (int64_t)count);
 }
 

@@ -14,6 +14,7 @@ typedef struct hf__answer {
     hf__buf *buf;
     size_t from;  /* the size of `buf` before */
     bool no_room; /* the buffer's limit, or no memory: it is incomplete */
+    bool is_push; /* not a reply: CLIENT REPLY does not suppress it */
 } hf__answer;
 
 void hf__answer_begin(hf__answer *answer, hf__buf *buf, bool resp3);

@@ -56,6 +56,16 @@ class Subscriptions(unittest.TestCase):
         self.assertEqual(ask("SUNSUBSCRIBE"), [b"sunsubscribe", b"a", 0])
         self.assertEqual(ask("PING"), b"PONG")
 
+    def test_client_reply_off_suppresses_no_messages(self):
+        self.link.send("CLIENT", "REPLY", "OFF")
+        self.link.send("GET", "none")
+        self.assertEqual(self.link.ask("SUBSCRIBE", "a"),
+                         [b"subscribe", b"a", 1])
+        self.assertEqual(self.connect().ask("PUBLISH", "a", "text"), 1)
+        self.assertEqual(self.link.read(), [b"message", b"a", b"text"])
+        self.assertEqual(self.link.ask("UNSUBSCRIBE", "a"),
+                         [b"unsubscribe", b"a", 0])
+
     def test_a_subscriber_can_do_little_else_by_resp2(self):
         ask = self.link.ask
         ask("SUBSCRIBE", "a")
