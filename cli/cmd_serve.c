@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -13,12 +15,26 @@
 #include "complain.h"
 #include "exit.h"
 #include "http.h"
+#include "systemd.h"
 
 /* How long clients may take to read their last replies, ms. */
 #define STOP_MS 5000
 
 /* The second is left out if it is in use. */
 static const char *const default_listen[] = {"unix:", "127.0.0.1:6379"};
+
+/* Those given and those inherited, or else the default ones. */
+static void take_addresses(const struct options *given,
+                           hf_server_options *options,
+                           const char *addresses[HF_SERVER_LISTEN_MAX])
+{
+    size_t count = given->listen_count;
+
+    memcpy(addresses, given->listen, count * sizeof(*addresses));
+    count += systemd_sockets(addresses + count, HF_SERVER_LISTEN_MAX - count);
+    options->listen = count > 0 ? addresses : default_listen;
+    options->listen_count = count > 0 ? count : 2;
+}
 
 static void print_line(const char *line, void *user)
 {
@@ -33,10 +49,10 @@ static hf_status open_server(const struct call *call, hf_server **server,
     hf_server_options options = HF_SERVER_OPTIONS_INIT;
 
     hf_tls_options tls = HF_TLS_OPTIONS_INIT;
+    const char *addresses[HF_SERVER_LISTEN_MAX];
     hf_status status;
 
-    options.listen = given->listen_count > 0 ? given->listen : default_listen;
-    options.listen_count = given->listen_count > 0 ? given->listen_count : 2;
+    take_addresses(given, &options, addresses);
     tls.cert = given->text[OPT_TLS_CERT];
     tls.key = given->text[OPT_TLS_KEY];
     tls.ca = given->text[OPT_TLS_CA];
@@ -46,9 +62,13 @@ static hf_status open_server(const struct call *call, hf_server **server,
     options.users_file = given->text[OPT_USERS];
     options.password_file = given->text[OPT_PASSWORD_FILE];
     options.on_log = print_line;
+    options.read_only = given->given[OPT_READ_ONLY];
+    options.idle_ms = given->number[OPT_IDLE];
+    options.request_ms = given->number[OPT_REQUEST_TIME];
+    options.buffers_max = given->number[OPT_BUFFERS_MAX] * 1024 * 1024;
     status = hf_server_open(given->text[OPT_STORE], &options, server, err);
     if (status != HF_SYSTEM || err->sys_errno != EADDRINUSE ||
-        given->listen_count > 0)
+        options.listen != default_listen)
         return status;
     complain("serve", "%s; not listening there", err->message);
     options.listen_count = 1;
@@ -88,10 +108,47 @@ static void reload(hf_server *server)
 {
     hf_error err = HF_ERROR_INIT;
 
+    systemd_notify("RELOADING=1");
     if (hf_server_reload(server, &err) == HF_OK)
         complain("serve", "users read again");
     else
         complain("serve", "users not changed: %s", err.message);
+    systemd_notify("READY=1");
+}
+
+/* The loop thread must answer for it. */
+static void feed_watchdog(hf_server *server)
+{
+    hf_server_stats stats = HF_SERVER_STATS_INIT;
+    char state[64];
+
+    if (hf_server_read_stats(server, &stats, NULL) != HF_OK)
+        return;
+    (void)snprintf(state, sizeof(state), "WATCHDOG=1\nSTATUS=%llu connections",
+                   (unsigned long long)stats.connections);
+    systemd_notify(state);
+}
+
+/* A second signal ends the process. */
+static void unblock_signals(void)
+{
+    sigset_t ends;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigprocmask(SIG_UNBLOCK, &ends, NULL);
+}
+
+/* The process may have as many descriptors as connections. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* The number of the signal that ends us. */
@@ -101,7 +158,8 @@ static int await_signal(hf_server *server, int signals)
     struct signalfd_siginfo info;
 
     for (;;) {
-        if (poll(&polled, 1, -1) <= 0 ||
+        feed_watchdog(server);
+        if (poll(&polled, 1, systemd_watchdog_ms()) <= 0 ||
             read(signals, &info, sizeof(info)) != sizeof(info))
             continue;
         if (info.ssi_signo != SIGHUP)
@@ -121,7 +179,11 @@ static int run_server(const struct call *call, hf_server *server, int signals)
     if (code != EXIT_YES)
         return code;
     print_addresses(server, http);
+    systemd_notify("READY=1");
     number = await_signal(server, signals);
+    systemd_notify("STOPPING=1");
+    unblock_signals();
+    complain("serve", "ending: signal %d", number);
     http_stop(http);
     if (hf_server_stop(server, STOP_MS, &err) != HF_OK)
         complain("serve", "%s; closed", err.message);
@@ -138,6 +200,7 @@ static int serve(struct call *call)
 
     if (signals < 0)
         return EXIT_SYSTEM;
+    raise_limit();
     status = open_server(call, &server, &err);
     code = status == HF_OK ? run_server(call, server, signals)
                            : call_failed(call, status, &err);
@@ -151,8 +214,11 @@ const struct command serve_commands[] = {
                  .accepts = OPTION(STORE) | OPTION(HELP) | OPTION(LISTEN) |
                             OPTION(CLIENTS_MAX) | OPTION(USERS) |
                             OPTION(PASSWORD_FILE) | OPTION(TLS_CERT) |
-                            OPTION(TLS_KEY) | OPTION(TLS_CA) | OPTION(HTTP) |
-                            OPTION(HTTP_TOKEN_FILE) | OPTION(ALLOW_BREAK)},
+                            OPTION(TLS_KEY) | OPTION(TLS_CA) |
+                            OPTION(READ_ONLY) | OPTION(IDLE) |
+                            OPTION(REQUEST_TIME) | OPTION(BUFFERS_MAX) |
+                            OPTION(HTTP) | OPTION(HTTP_TOKEN_FILE) |
+                            OPTION(ALLOW_BREAK)},
      .summary = "serve an embedded store to clients of Redis",
      .notes =
          "Speaks the protocol of Redis, RESP2 and RESP3. Prints a line with "
@@ -160,7 +226,8 @@ const struct command serve_commands[] = {
          "address that it listens on. By default that is a unix socket in the "
          "user's runtime\ndirectory and, if it is free, 127.0.0.1:6379. Ends "
          "on SIGTERM (exit code 0) and SIGINT when it "
-         "has answered what\nit received; SIGHUP has it read its users again.\n"
+         "has answered what\nit received, or at a second signal; SIGHUP has it "
+         "read its users again.\n"
          "\n"
          "--http serves a page with the locks, their holders and waiters at /, "
          "the same as\nJSON at /locks, as events at /events, and figures for "

@@ -64,6 +64,17 @@ typedef struct hf_server_options {
     /** Largest word of a request, bytes; 0: 512 MiB, which is also the
      *  maximum. */
     int64_t request_max;
+    /** Most memory of the buffers of all connections, bytes; those that have
+     *  most are closed. 0: 1 GiB. */
+    int64_t buffers_max;
+    /** In this time an incomplete request must be complete, or 1 MiB of it must
+     *  arrive; else its connection is closed. 0: 60000. */
+    int64_t request_ms;
+    /** Close connections that have sent nothing for so long, unless they wait
+     *  for something. 0: never. */
+    int64_t idle_ms;
+    /** Not 0: refuse commands that write. */
+    int read_only;
     /** A file of users: lines `user NAME RULE...` with the rules of Redis's
      *  ACL SETUSER, see docs/guide/serve.md. NULL: only the user "default",
      *  who may do everything. */
@@ -83,7 +94,7 @@ typedef struct hf_server_options {
 
 /* clang-format off */
 #define HF_SERVER_OPTIONS_INIT \
-    { sizeof(hf_server_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(hf_server_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
 /* clang-format on */
 
 /**

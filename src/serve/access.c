@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "serve/conn.h"
+#include "serve/state.h"
 #include "store/embedded/keys/argument.h"
 #include "store/known_commands.h"
 #include "util/glob.h"
@@ -156,32 +156,59 @@ static void refuse(hf__conn *conn, hf__access access, const hf_bytes *words,
                          (const char *)name.data);
 }
 
-bool hf__access_allows(hf__conn *conn, const hf_bytes *words, size_t count,
-                       bool stranger)
+#define READ_ONLY "READONLY You can't write against a read only replica."
+
+static bool is_read_only(const hf__conn *conn, const hf_bytes *words,
+                         size_t count)
+{
+    int number;
+
+    if (!conn->server->options.read_only)
+        return false;
+    number = hf__acl_find_words(words, count);
+    return number >= 0 &&
+           (hf__acl_command_at(number)->categories & HF__ACL_WRITES) != 0;
+}
+
+static bool may_run(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__access access;
     size_t at;
 
-    if (stranger || (conn->user != NULL && conn->user->unlimited))
+    if (conn->user->unlimited)
         return true;
-    if (conn->user == NULL) {
-        hf__answer_error(&conn->answer, "NOAUTH Authentication required.");
-        return false;
-    }
     access = hf__access_check(conn->user, words, count, &at);
     if (access != HF__ACCESS_OK)
         refuse(conn, access, words, count);
     return access == HF__ACCESS_OK;
 }
 
-const char *hf__access_of_script(const void *user, const hf_bytes *words,
+bool hf__access_allows(hf__conn *conn, const hf_bytes *words, size_t count,
+                       bool stranger)
+{
+    if (stranger)
+        return true;
+    if (conn->user == NULL) {
+        hf__answer_error(&conn->answer, "NOAUTH Authentication required.");
+        return false;
+    }
+    if (!may_run(conn, words, count))
+        return false;
+    if (!is_read_only(conn, words, count))
+        return true;
+    hf__answer_error(&conn->answer, READ_ONLY);
+    return false;
+}
+
+const char *hf__access_of_script(const void *conn, const hf_bytes *words,
                                  size_t count)
 {
+    const hf__conn *self = conn;
     size_t at;
 
-    switch (hf__access_check(user, words, count, &at)) {
+    switch (hf__access_check(self->user, words, count, &at)) {
     case HF__ACCESS_OK:
-        return NULL;
+        return is_read_only(self, words, count) ? READ_ONLY : NULL;
     case HF__ACCESS_COMMAND:
         return "ERR The user executing the script can't run this command or "
                "subcommand";

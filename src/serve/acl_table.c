@@ -12,7 +12,7 @@
 enum {
     KEYSPACE = 1u << 0,
     READ = 1u << 1,
-    WRITE = 1u << 2,
+    WRITE = HF__ACL_WRITES,
     SET = 1u << 3,
     SORTEDSET = 1u << 4,
     LIST = 1u << 5,

@@ -12,6 +12,8 @@
 /* Names of commands, for a set of them. */
 #define HF__ACL_COMMANDS_MAX 512
 
+/* The category of commands that write. */
+#define HF__ACL_WRITES (1u << 2)
 /* The category of messages, whose words are channels. */
 #define HF__ACL_PUBSUB (1u << 12)
 

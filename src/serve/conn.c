@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "serve/log.h"
+#include "serve/multi.h"
 #include "serve/state.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -77,6 +78,29 @@ void hf__conn_wake(hf__conn *conn)
 
 static void settle(hf__conn *conn);
 
+static size_t memory_of(const hf__conn *conn)
+{
+    size_t size = conn->in.capacity + conn->out.capacity +
+                  conn->parser.capacity * sizeof(hf__span);
+
+    if (conn->multi != NULL)
+        size += conn->multi->queue.capacity + conn->multi->watches.capacity;
+    return size;
+}
+
+void hf__conn_count(hf__conn *conn)
+{
+    hf_server *server = conn->server;
+    size_t size = memory_of(conn);
+
+    if (conn->dead || size == conn->counted)
+        return;
+    server->buffered += size - conn->counted;
+    conn->counted = size;
+    if (server->buffered > (size_t)server->options.buffers_max)
+        server->crowded(server);
+}
+
 /* ------------------------------------------------------------------ reading */
 
 static size_t wanted(const hf__conn *conn)
@@ -116,6 +140,10 @@ static void read_once(hf__conn *conn)
     hf__buf_added(&conn->in, (size_t)got);
     conn->active_ms = hf__clock_boot_ms();
     conn->server->stats.bytes_in += (uint64_t)got;
+    conn->received += (size_t)got;
+    hf__conn_count(conn);
+    if (conn->dead)
+        return;
     if (conn->paused)
         settle(conn);
     else
@@ -189,6 +217,7 @@ static void settle(hf__conn *conn)
     size_t left = hf__buf_size(&conn->out);
     bool running = conn->waiter == NULL && left < OUT_PAUSE;
     bool listening = !conn->closing && !conn->ended &&
+                     !conn->server->stopping &&
                      (running || hf__buf_size(&conn->in) < IN_PAUSE);
 
     trim(&conn->out);
@@ -250,6 +279,7 @@ void hf__conn_answered(hf__conn *conn)
         hf__conn_close(conn);
     else if (is_muted(conn) && !conn->answer.is_push)
         hf__buf_truncate(&conn->out, conn->answer.from);
+    hf__conn_count(conn);
 }
 
 bool hf__conn_may_run(const hf__conn *conn)
@@ -276,10 +306,13 @@ void hf__conn_commit(hf__conn *conn)
     conn->units = 0;
     if (conn->dead)
         return;
+    if (conn->used > 0)
+        conn->partial_ms = 0;
     hf__buf_consume(&conn->in, conn->used);
     conn->used = 0;
     hf__conn_mark(conn);
     hf__conn_write(conn);
+    hf__conn_count(conn);
     if (has_pending(conn))
         read_some(conn);
 }

@@ -41,7 +41,11 @@ typedef struct hf__conn {
     hf__buf in;
     hf__buf out;
     hf__parser parser;
-    size_t used; /* bytes of `in` whose requests have run */
+    size_t received;     /* bytes in all */
+    size_t counted;      /* bytes of memory: limits.c */
+    int64_t partial_ms;  /* since when a request is incomplete; 0: none is */
+    size_t partial_size; /* `received` then */
+    size_t used;         /* bytes of `in` whose requests have run */
 
     /* Of the round: where it began, and how many of its units are ours. */
     size_t mark_used, mark_out;
@@ -103,6 +107,10 @@ void hf__conn_close_all(struct hf_server *server);
 
 /* Forget what the client said about itself. */
 void hf__conn_forget(hf__conn *conn);
+
+/* Its buffers may have grown or shrunk: count them. May close it, and others.
+ */
+void hf__conn_count(hf__conn *conn);
 
 /* Have the loop look whether there is something to run. */
 void hf__conn_wake(hf__conn *conn);

@@ -38,10 +38,12 @@ void hf__push_end(hf__conn *conn)
 {
     hf_server *server = conn->server;
 
-    if (!hf__answer_end(&server->push) || is_behind(conn)) {
+    if (!hf__answer_end(&server->push) || is_behind(conn))
         hf__conn_close(conn);
+    else
+        hf__conn_count(conn);
+    if (conn->dead)
         return;
-    }
     if (conn->pushed)
         return;
     conn->pushed = true;

@@ -27,6 +27,9 @@
 
 #define REQUEST_MAX_DEFAULT (INT64_C(512) << 20)
 #define CLIENTS_DEFAULT 10000
+#define BUFFERS_DEFAULT (INT64_C(1) << 30)
+#define REQUEST_MS_DEFAULT 60000
+#define TIME_MAX_MS INT64_C(86400000)
 
 /* How often a stop looks whether all connections are closed, ms. */
 #define STOP_LOOK_MS 5
@@ -63,6 +66,16 @@ static hf_status load_options(hf_server_options *options,
     if (status == HF_OK)
         status = check_number(&options->request_max, REQUEST_MAX_DEFAULT,
                               REQUEST_MAX_DEFAULT, "request_max", err);
+    if (status == HF_OK)
+        status = check_number(&options->buffers_max, BUFFERS_DEFAULT, INT64_MAX,
+                              "buffers_max", err);
+    if (status == HF_OK)
+        status = check_number(&options->request_ms, REQUEST_MS_DEFAULT,
+                              TIME_MAX_MS, "request_ms", err);
+    if (status == HF_OK &&
+        (options->idle_ms < 0 || options->idle_ms > TIME_MAX_MS))
+        status = hf__fail(err, HF_INVALID, "idle_ms is %lld, must be 0 to %lld",
+                          (long long)options->idle_ms, (long long)TIME_MAX_MS);
     if (status == HF_OK && options->users_file != NULL &&
         options->password_file != NULL)
         status = hf__fail(err, HF_INVALID,
@@ -313,6 +326,7 @@ static void run_close(hf__task *task)
     server->ready_end = &server->ready;
     hf__tick_stop(&server->tick);
     hf__tick_stop(&server->pause.tick);
+    hf__tick_stop(&server->limits_tick);
     hf__conn_bury(server);
     hf__tracking_prepare(server);
     hf__multi_close_server(server);

@@ -82,6 +82,11 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
     return hf__unit_enter(server, writes);
 }
 
+static bool is_limited(const hf__conn *conn)
+{
+    return !conn->user->unlimited || conn->server->options.read_only;
+}
+
 void hf__unit_run(hf__conn *conn, const hf__command *command,
                   const hf_bytes *words, size_t count)
 {
@@ -92,8 +97,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
 
     conn->last = command->name;
     hf__round_limit(&server->round,
-                    conn->user->unlimited ? NULL : hf__access_of_script,
-                    conn->user);
+                    is_limited(conn) ? hf__access_of_script : NULL, conn);
     tx->block.blocked = false;
     if (!hf__command_arity_fits(command, count)) {
         hf__answer_error(&conn->answer,

@@ -179,6 +179,47 @@ class Addresses(unittest.TestCase):
             link.close()
 
 
+class Systemd(unittest.TestCase):
+    def test_states_are_reported(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
+            notified.settimeout(TIMEOUT)
+            notified.bind(folder + "/notify")
+            server = Process(self, "--listen", "unix:DIR/a",
+                             env={"NOTIFY_SOCKET": folder + "/notify",
+                                  "WATCHDOG_USEC": "20000"})
+            states = [notified.recv(100)]
+            self.assertEqual(states[0], b"READY=1")
+            for _ in range(3):
+                self.assertEqual(notified.recv(100),
+                                 b"WATCHDOG=1\nSTATUS=0 connections")
+            server.end()
+            while states[-1] != b"STOPPING=1":
+                states.append(notified.recv(100))
+
+    def test_inherited_sockets_are_served(self):
+        with socket.create_server(("127.0.0.1", 0)) as inherited:
+            port = inherited.getsockname()[1]
+            # The shell knows the process id that LISTEN_PID must have.
+            fd = inherited.fileno()
+            folder = tempfile.mkdtemp(prefix="holdfast-listen-")
+            self.addCleanup(shutil.rmtree, folder)
+            with subprocess.Popen(
+                    ["sh", "-c", f'exec 3<&{fd}; LISTEN_FDS=1 LISTEN_PID=$$ '
+                     'exec "$@"', "sh", PROGRAM, "--store",
+                     f"volatile:{folder}/store", "serve"],
+                    pass_fds=[fd], stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL, text=True) as process:
+                self.assertEqual(process.stdout.readline(),
+                                 f"127.0.0.1:{port}\n")
+                link = connect(port)
+                self.assertEqual(link.ask("PING"), b"PONG")
+                link.close()
+                process.terminate()
+                self.assertEqual(process.stdout.read(), "")
+                self.assertEqual(process.wait(TIMEOUT), 0)
+
+
 class Tls(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -83,7 +83,7 @@ class Server:
         self.store = store or f"{scheme}:{self.folder}/store{url}"
         self.process = subprocess.Popen(
             [program, "--store", self.store, "serve", "--listen",
-             f"unix:{self.path}", *options],
+             f"unix:{self.path}", *map(str, options)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE if log else None,
             text=True)
         first = self.process.stdout.readline()
