@@ -103,7 +103,7 @@ void hf__multi_put(hf__conn *conn, const hf__served *served,
     }
     multi->now.size = hf__buf_size(&multi->queue);
     multi->now.count++;
-    if (command != NULL && (command->flags & HF__COMMAND_WRITES) != 0)
+    if (command == NULL || (command->flags & HF__COMMAND_WRITES) != 0)
         multi->now.writes = true;
     hf__answer_line(&conn->answer, "QUEUED");
 }
@@ -415,10 +415,12 @@ static void run_unit(hf__conn *conn)
 
     if (!hf__unit_begin(conn, multi->now.writes || watches))
         return;
+    conn->server->in_exec = true;
     if (watches && any_changed(conn))
         hf__answer_nil_array(&conn->answer);
     else
         run_queue(conn);
+    conn->server->in_exec = false;
 }
 
 static void run_exec(hf__conn *conn, const hf_bytes *words, size_t count)

@@ -62,6 +62,7 @@ struct hf_server {
     int64_t deadline_ms; /* for the writer lock */
     bool hasty;          /* the last turn waited in vain: this one does not */
     hf_error broken;     /* not HF_OK: the round is to be undone */
+    bool in_exec;        /* commands belong to its unit */
     hf__conn *unit_conn; /* of the last unit; NULL: of none */
     hf_error failure;    /* not HF_OK: its unit fails like this */
     hf_bytes *words;     /* of the request that runs */

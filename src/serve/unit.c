@@ -71,6 +71,8 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
 {
     hf_server *server = conn->server;
 
+    if (server->in_exec)
+        return hf__unit_enter(server, writes);
     conn->units++;
     server->unit_count++;
     server->unit_conn = conn;

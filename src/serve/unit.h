@@ -13,7 +13,8 @@
 
 /*
  * Have a transaction for a unit, which `writes` or only reads; false: replied
- * with an error, or the round is to be undone. It counts the unit.
+ * with an error, or the round is to be undone. It counts the unit, except
+ * within an EXEC.
  */
 bool hf__unit_begin(hf__conn *conn, bool writes);
 

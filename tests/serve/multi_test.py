@@ -212,6 +212,7 @@ class Transactions(unittest.TestCase):
         other.socket.sendall(
             encode("MULTI") + encode("INCR", "n") + encode("EXEC") +
             encode("MULTI") + encode("INCR", "n") +
+            encode("PUBSUB", "NUMSUB", "a") +
             encode("EVAL", "while true do end", 0) + encode("EXEC") +
             encode("MULTI") + encode("INCR", "n") + encode("EXEC"))
         third.send("MULTI")
@@ -219,9 +220,9 @@ class Transactions(unittest.TestCase):
         self.link.socket.sendall(
             encode("MULTI") + encode("INCR", "m") + encode("EXEC"))
         self.assertEqual([self.link.read() for _ in range(3)][2], [1])
-        replies = [other.read() for _ in range(10)]
-        self.assertIsInstance(replies[6], Error)
-        mine = [replies[2][0], replies[9][0],
+        replies = [other.read() for _ in range(11)]
+        self.assertIsInstance(replies[7], Error)
+        mine = [replies[2][0], replies[10][0],
                 [third.read() for _ in range(3)][2][0]]
         self.assertEqual(sorted(mine), [1, 2, 3])
 
