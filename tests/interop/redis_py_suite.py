@@ -42,6 +42,8 @@ NOT_THERE = {
     "MONITOR": r"^TestMonitor|_exec_no_unwatch|_reset_unwatch",
     "CONFIG SET timeout, requirepass": r"test_config_set",
     "OBJECT IDLETIME": r"test_object$",
+    "more than 300 commands": r"test_command_list$",
+    "insert and delete among the flags of keys": r"_getkeysandflags",
     "LOLWUT, BGSAVE, REPLICAOF": r"test_lolwut|test_bgsave|test_replicaof",
 }
 
