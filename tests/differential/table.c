@@ -72,6 +72,8 @@ static unsigned compare_flag(const hf__command *command, const hf_reply *row,
 static bool is_special(const hf__command *command)
 {
     return strcmp(command->name, "publish") == 0 ||
+           strcmp(command->name, "spublish") == 0 ||
+           strncmp(command->name, "pubsub", 6) == 0 ||
            strncmp(command->name, "script", 6) == 0 ||
            (command->flags & HF__COMMAND_EVAL) != 0;
 }
