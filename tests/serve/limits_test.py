@@ -211,11 +211,10 @@ class Many(unittest.TestCase):
                         (soft, hard))
         with Server(PROGRAM, "--max-clients", count) as server:
             before = memory(server)
-            links = [server.connect() for _ in range(count)]
-            for link in links:
-                link.send("PING")
-            for link in links:
-                link.read()
+            links = []
+            for _ in range(count):
+                links.append(server.connect())
+                self.assertEqual(links[-1].ask("PING"), b"PONG")
             until = time.monotonic() + TIMEOUT
             each = 10000
             while each > 8 and time.monotonic() < until:
