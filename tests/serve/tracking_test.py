@@ -109,6 +109,17 @@ class Tracking(unittest.TestCase):
         self.assertEqual(ask("CLIENT", "TRACKING", "ON", "BCAST"),
                          f"ERR You can't switch BCAST mode on/off {prefix}")
 
+    def test_a_client_that_has_gone_is_not_notified(self):
+        for _ in range(20):
+            one = self.server.connect()
+            one.ask("HELLO", 3)
+            one.ask("CLIENT", "TRACKING", "ON")
+            one.close()
+            self.connect().ask("SET", "a", "1")
+        self.track()
+        self.link.ask("SET", "a", "2")
+        self.assertEqual(self.tracker.read(), [b"invalidate", [b"a"]])
+
     def test_its_state_is_shown(self):
         ask = self.tracker.ask
         self.assertEqual(ask("CLIENT", "GETREDIR"), -1)
