@@ -390,6 +390,7 @@ static void run_queue(hf__conn *conn)
 {
     hf_server *server = conn->server;
     hf__multi *multi = conn->multi;
+    size_t from = conn->answer.from;
     const unsigned char *at;
     bool has_room = true;
     queued head;
@@ -406,6 +407,7 @@ static void run_queue(hf__conn *conn)
     }
     server->stats.commands += multi->now.count;
     hf__conn_answer(conn)->no_room = !has_room;
+    conn->answer.from = from;
 }
 
 static void run_unit(hf__conn *conn)

@@ -83,6 +83,12 @@ class Client(unittest.TestCase):
         self.assertEqual([self.link.read() for _ in range(4)],
                          [2, 3, b"OK", 54])
 
+    def test_replies_to_exec_are_skipped(self):
+        for line in ("CLIENT REPLY OFF", "MULTI", "INCR n", "EXEC"):
+            self.link.send(*line.split())
+        self.assertEqual(self.link.ask("CLIENT", "REPLY", "ON"), b"OK")
+        self.assertEqual(self.link.ask("GET", "n"), b"1")
+
     def test_a_pause_holds_writes_back(self):
         other = self.connect()
         self.link.ask("SET", "a", 1)
