@@ -21,7 +21,7 @@
 /* With more to be written, no further requests of a connection run. */
 #define OUT_PAUSE (16u * 1024 * 1024)
 
-/* A connection whose requests cannot run now is read from up to this size: a
+/* A connection with requests that have to wait is read from up to this size: a
  * client may send all of a pipeline before it reads a reply. */
 #define IN_PAUSE (64u * 1024 * 1024)
 
@@ -216,9 +216,10 @@ static void settle(hf__conn *conn)
 {
     size_t left = hf__buf_size(&conn->out);
     bool running = conn->waiter == NULL && left < OUT_PAUSE;
+    bool behind = !running || conn->held || conn->again;
     bool listening = !conn->closing && !conn->ended &&
                      !conn->server->stopping &&
-                     (running || hf__buf_size(&conn->in) < IN_PAUSE);
+                     (!behind || hf__buf_size(&conn->in) < IN_PAUSE);
 
     trim(&conn->out);
     trim(&conn->in);
@@ -311,6 +312,9 @@ void hf__conn_commit(hf__conn *conn)
     hf__buf_consume(&conn->in, conn->used);
     conn->used = 0;
     hf__conn_mark(conn);
+    /* It may have stopped before its last request. */
+    if (hf__buf_size(&conn->out) >= OUT_PAUSE)
+        conn->paused = true;
     hf__conn_write(conn);
     hf__conn_count(conn);
     if (has_pending(conn))

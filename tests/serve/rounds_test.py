@@ -146,6 +146,21 @@ class Requests(unittest.TestCase):
             for _ in range(3):
                 self.assertNotIsInstance(self.link.read(), Error)
 
+    def test_a_pipeline_of_large_replies_is_answered(self):
+        self.link.ask("SET", "a", b"x" * 1000000)
+        self.link.socket.sendall(encode("GET", "a") * 40)
+        for _ in range(40):
+            self.assertEqual(len(self.link.read()), 1000000)
+
+    def test_requests_that_wait_are_not_read_without_limit(self):
+        waiting = self.server.connect()
+        waiting.socket.settimeout(1)
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9)
+        with self.assertRaises(TimeoutError):
+            for _ in range(200):
+                waiting.socket.sendall(encode("SET", "a", b"x" * 1000000))
+        waiting.close()
+
     def test_a_stop_answers_what_was_sent(self):
         self.link.socket.sendall(b"".join(encode("INCR", "n")
                                           for _ in range(10000)))
