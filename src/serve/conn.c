@@ -18,6 +18,9 @@
 #define READ_SIZE (16u * 1024)
 #define READ_MAX (1024u * 1024)
 
+/* How often unwanted input is read before a connection is closed. */
+#define DRAIN_COUNT 64
+
 /* With more to be written, no further requests of a connection run. */
 #define OUT_PAUSE (16u * 1024 * 1024)
 
@@ -364,6 +367,18 @@ bool hf__conn_open(hf_server *server, int fd, hf__tls *tls)
     return !conn->dead;
 }
 
+/* Input that is not read has the kernel reset the connection, and the client
+ * may lose its last replies. */
+static void drain(const hf__conn *conn)
+{
+    char rest[READ_SIZE];
+
+    for (int i = 0; i < DRAIN_COUNT; i++) {
+        if (recv(conn->poll.fd, rest, sizeof(rest), MSG_DONTWAIT) <= 0)
+            return;
+    }
+}
+
 void hf__conn_close(hf__conn *conn)
 {
     hf_server *server = conn->server;
@@ -373,6 +388,8 @@ void hf__conn_close(hf__conn *conn)
     conn->dead = true;
     CALL_PARTS(closed, conn);
     hf__poll_stop(hf__loop_poller(server->loop), &conn->poll);
+    if (server->stopping)
+        drain(conn);
     hf__channel_close(&conn->channel);
     if (conn->previous != NULL)
         conn->previous->next = conn->next;
