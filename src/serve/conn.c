@@ -414,6 +414,16 @@ void hf__conn_forget(hf__conn *conn)
     conn->mute = HF__MUTE_NONE;
 }
 
+static bool may_free(hf__conn *conn)
+{
+    bool may = true;
+
+    for (const hf__part *const *part = conn->server->parts;
+         *part != NULL && may; part++)
+        may = (*part)->may_free == NULL || (*part)->may_free(conn);
+    return may;
+}
+
 void hf__conn_bury(hf_server *server)
 {
     hf__conn **at = &server->dead;
@@ -421,15 +431,19 @@ void hf__conn_bury(hf_server *server)
     while (*at != NULL) {
         hf__conn *conn = *at;
 
-        if (conn->ready) {
+        if (conn->ready || conn->pushed) {
             at = &conn->next;
             continue;
         }
-        *at = conn->next;
         CALL_PARTS(freed, conn);
         hf__buf_done(&conn->in);
         hf__buf_done(&conn->out);
         hf__parser_done(&conn->parser);
+        if (!may_free(conn)) {
+            at = &conn->next;
+            continue;
+        }
+        *at = conn->next;
         hf__conn_forget(conn);
         hf__free(conn);
     }

@@ -91,7 +91,9 @@ typedef struct hf__conn {
 typedef struct hf__part {
     void (*opened)(hf__conn *conn);
     void (*closed)(hf__conn *conn); /* it may be in a round */
-    void (*freed)(hf__conn *conn);
+    /* It is closed, and in no round. false: not yet; call hf__conn_bury(). */
+    bool (*may_free)(hf__conn *conn);
+    void (*freed)(hf__conn *conn); /* perhaps more than once */
     /* As hf__conn_mark() and hf__conn_rewind(). */
     void (*mark)(hf__conn *conn);
     void (*rewind)(hf__conn *conn);

@@ -113,8 +113,12 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     (void)words;
     (void)count;
+    if (!hf__subscribed_leave(conn, conn->server->deadline_ms)) {
+        hf__answer_error(&conn->answer, "BUSY the store is locked by another "
+                                        "process");
+        return;
+    }
     hf__multi_reset(conn);
-    hf__subscribed_leave(conn);
     hf__tracking_leave(conn);
     hf__conn_forget(conn);
     hf__auth_reset(conn);

@@ -321,12 +321,13 @@ static void run_close(hf__task *task)
     close_listeners(server);
     hf__conn_close_all(server);
     for (hf__conn *conn = server->dead; conn != NULL; conn = conn->next)
-        conn->ready = false;
-    server->ready = NULL;
+        conn->ready = conn->pushed = false;
+    server->ready = server->pushed = NULL;
     server->ready_end = &server->ready;
     hf__tick_stop(&server->tick);
     hf__tick_stop(&server->pause.tick);
     hf__tick_stop(&server->limits_tick);
+    hf__pubsub_abandon(server);
     hf__conn_bury(server);
     hf__tracking_prepare(server);
     hf__multi_close_server(server);

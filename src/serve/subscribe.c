@@ -23,8 +23,10 @@
 #include "util/container.h"
 #include "util/glob.h"
 
-/* How long the server waits for the writer lock, ms. */
-#define LOCK_MS 5000
+/* How long connections that are closed wait for the writer lock, ms; and when
+ * they try again. */
+#define LEAVE_MS 5
+#define LEAVE_AGAIN_MS 100
 
 /* Looking for expired keys: how often, ms; 64 keys each; waiting for the writer
  * lock, ms. About a hundredth of the time. */
@@ -166,17 +168,18 @@ static void want_locked(hf_server *server)
 static hf_status lock(hf_server *server, hf_error *err)
 {
     hf__pubsub *pubsub = &server->pubsub;
-    int64_t deadline_ms = hf__clock_boot_ms() + LOCK_MS;
+    int64_t deadline_ms = server->deadline_ms;
     hf_status status = HF_OK;
 
     if (!pubsub->reading)
         status = hf__message_reader_start(&pubsub->reader, deadline_ms, err);
-    if (status != HF_OK)
-        return status;
-    pubsub->reading = true;
-    status = hf__message_reader_lock(&pubsub->reader, deadline_ms, err);
+    pubsub->reading = status == HF_OK;
+    if (status == HF_OK)
+        status = hf__message_reader_lock(&pubsub->reader, deadline_ms, err);
     if (status == HF_OK)
         want_locked(server);
+    else
+        server->hasty = status == HF_UNAVAILABLE;
     return status;
 }
 
@@ -205,6 +208,11 @@ void hf__pubsub_look(hf_server *server)
         hf__ring_reader_look(&server->pubsub.reader.ring);
 }
 
+static void on_leave(hf__tick *tick)
+{
+    hf__conn_bury(tick->user);
+}
+
 void hf__pubsub_init(hf_server *server)
 {
     hf__pubsub *pubsub = &server->pubsub;
@@ -215,7 +223,8 @@ void hf__pubsub_init(hf_server *server)
     pubsub->reader.lost = on_lost;
     hf__buf_init(&pubsub->event_name, SIZE_MAX);
     pubsub->sweep.ring = on_sweep;
-    pubsub->sweep.user = server;
+    pubsub->leave.ring = on_leave;
+    pubsub->sweep.user = pubsub->leave.user = server;
 }
 
 void hf__pubsub_done(hf_server *server)
@@ -286,24 +295,48 @@ static void unfollow(hf__follower *one, bool locked)
         hf__channel_table_drop(&pubsub->channels, channel);
 }
 
-void hf__subscribed_leave(hf__conn *conn)
+bool hf__subscribed_leave(hf__conn *conn, int64_t deadline_ms)
 {
     hf__pubsub *pubsub = &conn->server->pubsub;
-    bool locked;
 
     if (conn->followed == NULL)
-        return;
-    /* Without the lock they are counted until the last client leaves. */
-    locked = hf__message_reader_lock(
-                 &pubsub->reader, hf__clock_boot_ms() + LOCK_MS, NULL) == HF_OK;
+        return true;
+    if (hf__message_reader_lock(&pubsub->reader, deadline_ms, NULL) != HF_OK)
+        return false;
     while (conn->followed != NULL)
-        unfollow(conn->followed, locked);
-    if (locked)
-        hf__message_reader_unlock(&pubsub->reader);
+        unfollow(conn->followed, true);
+    hf__message_reader_unlock(&pubsub->reader);
     stop_if_idle(conn->server);
+    return true;
 }
 
-const hf__part hf__subscribe_part = {.freed = hf__subscribed_leave};
+static bool bury(hf__conn *conn)
+{
+    hf_server *server = conn->server;
+    hf__tick *tick = &server->pubsub.leave;
+
+    /* Another one has tried. */
+    if (conn->followed != NULL && tick->link != NULL)
+        return false;
+    if (hf__subscribed_leave(conn, hf__clock_boot_ms() + LEAVE_MS))
+        return true;
+    hf__tick_set(hf__loop_poller(server->loop), tick,
+                 hf__clock_boot_ms() + LEAVE_AGAIN_MS);
+    return false;
+}
+
+const hf__part hf__subscribe_part = {.may_free = bury};
+
+/* Stopping drops them from the table of the store. */
+void hf__pubsub_abandon(hf_server *server)
+{
+    for (hf__conn *conn = server->dead; conn != NULL; conn = conn->next) {
+        while (conn->followed != NULL)
+            unfollow(conn->followed, false);
+    }
+    hf__tick_stop(&server->pubsub.leave);
+    stop_if_idle(server);
+}
 
 /* ----------------------------------------------------------------- commands */
 

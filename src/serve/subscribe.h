@@ -16,6 +16,7 @@ typedef struct hf__pubsub {
     uint32_t notify;    /* flags of notify.h */
     uint32_t wanted;    /* of these, what the store reports now */
     hf__tick sweep;     /* while events of expired keys are wanted */
+    hf__tick leave;     /* while closed connections could not leave */
     hf__buf event_name; /* of the channel of an event */
 } hf__pubsub;
 
@@ -34,7 +35,10 @@ void hf__pubsub_notify(struct hf_server *server, uint32_t flags);
  * replies with an error to other commands. */
 bool hf__subscribed_refuses(hf__conn *conn, const char *name);
 
-/* End its subscriptions; no transaction is open. */
-void hf__subscribed_leave(hf__conn *conn);
+/* End its subscriptions; no transaction is open. false: the writer lock could
+ * not be taken. */
+bool hf__subscribed_leave(hf__conn *conn, int64_t deadline_ms);
+/* All connections are closed: end their subscriptions. */
+void hf__pubsub_abandon(struct hf_server *server);
 
 #endif

@@ -159,6 +159,29 @@ class Subscriptions(unittest.TestCase):
             while True:
                 reader.read()
 
+    def test_subscribers_leave_while_the_store_is_locked(self):
+        readers = [self.subscriber("SUBSCRIBE", "a") for _ in range(20)]
+        locker = Server(
+            PROGRAM, store=self.server.store + "?script_budget_ms=60000")
+        self.addCleanup(locker.__exit__)
+        self.connect(locker).send(
+            "EVAL", "redis.call('incr', 'n') while true do end", 0)
+        time.sleep(0.2)
+        locker.process.send_signal(signal.SIGSTOP)
+        self.link.ask("PING")
+        for reader in readers:
+            reader.close()
+        begin = time.monotonic()
+        for _ in range(3):
+            self.link.ask("PING")
+            time.sleep(0.01)
+        self.assertLess(time.monotonic() - begin, 20)
+        locker.process.kill()
+        locker.close()
+        until = time.monotonic() + TIMEOUT
+        while self.link.ask("PUBSUB", "NUMSUB", "a") != [b"a", 0]:
+            self.assertLess(time.monotonic(), until)
+
     def test_many_channels_and_clients(self):
         names = [f"c{i}" for i in range(1000)]
         readers = [self.subscriber("SUBSCRIBE", *names) for _ in range(5)]
