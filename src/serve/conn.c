@@ -327,6 +327,7 @@ void hf__conn_commit(hf__conn *conn)
 void hf__conn_rewind(hf__conn *conn)
 {
     conn->units = 0;
+    conn->again = true; /* there may be no other try in this turn */
     conn->closing = conn->mark_closing;
     conn->early = false;
     conn->used = conn->mark_used;

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """rounds_test.py PROGRAM - requests, pipelines and rounds that are undone."""
 
+import signal
 import socket
 import sys
+import time
 import unittest
 
 from server import Error, Server, encode
@@ -174,6 +176,34 @@ class Requests(unittest.TestCase):
             pass
         self.assertEqual(self.server.process.wait(), 0)
         self.assertGreaterEqual(last, 1)
+
+
+class Locked(unittest.TestCase):
+    def test_all_are_answered_though_units_cannot_run_again(self):
+        endless = encode("EVAL", "redis.call('incr', 'n') while true do end",
+                         0)
+        server = Server(PROGRAM, url="?script_budget_ms=300")
+        self.addCleanup(server.close)
+        locker = Server(PROGRAM, store=server.store.replace("300", "60000"))
+        self.addCleanup(locker.close)
+        links = [server.connect() for _ in range(3)]
+        links.append(locker.connect())
+        for link in links:
+            self.addCleanup(link.close)
+            link.ask("PING")
+        server.process.send_signal(signal.SIGSTOP)
+        for link, request in zip(links, (encode("PING"), encode("INCR", "n"),
+                                         endless)):
+            link.socket.sendall(request)
+        server.process.send_signal(signal.SIGCONT)
+        time.sleep(0.1)
+        links[3].socket.sendall(endless)
+        time.sleep(0.9)
+        locker.process.send_signal(signal.SIGSTOP)
+        self.assertEqual(links[0].read(), b"PONG")
+        locker.process.kill()
+        for link in links[1:3]:
+            link.read()
 
 
 class Full(unittest.TestCase):
