@@ -544,7 +544,7 @@ static void run_client(hf__conn *conn, const hf_bytes *words, size_t count)
 }
 
 const hf__served hf__served_client[] = {
-    {"client", -2, HF__SERVED_IN_EXEC, run_client},
+    {"client", -2, HF__SERVED_IN_EXEC | HF__SERVED_EARLY, run_client},
     {"client|caching", 3, 0, hf__client_caching},
     {"client|getname", 2, 0, client_getname},
     {"client|getredir", 2, 0, hf__client_getredir},

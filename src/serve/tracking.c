@@ -17,12 +17,8 @@
 #include "serve/state.h"
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/number.h"
-#include "util/clock.h"
 #include "util/container.h"
 #include "util/mem.h"
-
-/* How long opening the feed waits for the writer lock, ms. */
-#define LOCK_MS 5000
 
 #define CHANNEL "__redis__:invalidate"
 
@@ -139,9 +135,8 @@ void hf__tracking_prepare(hf_server *server)
     }
     if (trackers->open || trackers->first == NULL)
         return;
-    trackers->open =
-        store->ops->feed_open(store, &trackers->feed,
-                              hf__clock_boot_ms() + LOCK_MS, NULL) == HF_OK;
+    trackers->open = store->ops->feed_open(store, &trackers->feed,
+                                           server->deadline_ms, NULL) == HF_OK;
     /* They must not believe that changes would be reported. */
     for (hf__tracker *one = trackers->first; one != NULL && !trackers->open;
          one = one->next)
@@ -348,6 +343,9 @@ static void track(hf__conn *conn, options *read)
     *end = tracker->prefixes;
     tracker->prefixes = read->prefixes;
     read->prefixes = NULL;
+    /* Before it reads a key. Within an EXEC that is too early. */
+    if (conn->server->round.tx == NULL)
+        hf__tracking_prepare(conn->server);
     hf__answer_line(&conn->answer, "OK");
 }
 

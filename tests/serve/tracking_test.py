@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from server import TIMEOUT, Server
+from server import TIMEOUT, Server, encode
 
 PROGRAM = sys.argv.pop()
 
@@ -50,6 +50,20 @@ class Tracking(unittest.TestCase):
         self.assertEqual(self.tracker.ask("GET", "a"), b"1")
         self.link.ask("SET", "a", 2)
         self.assertEqual(self.tracker.read(), [b"invalidate", [b"a"]])
+
+    def test_what_is_read_at_once_is_reported(self):
+        other = Server(PROGRAM, store=self.server.store)
+        self.addCleanup(other.close)
+        link = other.connect()
+        self.addCleanup(link.close)
+        for i in range(20):
+            self.tracker.socket.sendall(encode("CLIENT", "TRACKING", "ON") +
+                                        encode("GET", "a"))
+            self.tracker.read()
+            self.tracker.read()
+            link.ask("SET", "a", i)
+            self.assertEqual(self.tracker.read(), [b"invalidate", [b"a"]])
+            self.tracker.ask("CLIENT", "TRACKING", "OFF")
 
     def test_the_end_of_tracking(self):
         self.track("BCAST")
