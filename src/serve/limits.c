@@ -70,7 +70,8 @@ static bool is_idle(const hf__conn *conn, int64_t now_ms)
 /* Since when has the same request been incomplete? */
 static bool is_slow(hf__conn *conn, int64_t now_ms)
 {
-    if (hf__buf_size(&conn->in) == 0 || conn->paused || conn->ready) {
+    if (hf__buf_size(&conn->in) == 0 || conn->paused || conn->held ||
+        conn->ready) {
         conn->partial_ms = 0;
         return false;
     }

@@ -153,13 +153,16 @@ class Time(unittest.TestCase):
 
     def test_a_request_must_become_complete(self):
         with Server(PROGRAM, "--request-timeout", 1) as server:
-            slow, quiet = server.connect(), server.connect()
+            slow, quiet, held = [server.connect() for _ in range(3)]
+            quiet.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+            held.send("SET", "a", 1)
             slow.socket.sendall(b"*2\r\n$3\r\nGET\r\n")
             with self.assertRaises(EOFError):
                 slow.read()
-            self.assertEqual(quiet.ask("PING"), b"PONG")
-            slow.close()
-            quiet.close()
+            self.assertEqual(quiet.ask("CLIENT", "UNPAUSE"), b"OK")
+            self.assertEqual(held.read(), b"OK")
+            for link in (slow, quiet, held):
+                link.close()
 
 
 class Many(unittest.TestCase):
