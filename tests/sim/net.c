@@ -359,22 +359,36 @@ void net_reconnect(client *of)
     sim_loop_inside(of->config.loop, reconnected, of);
 }
 
-int64_t net_publish(hf_bytes channel, hf_bytes text, hf_bytes topic)
+/* NULL: none. */
+static client *subscriber(hf_bytes channel)
 {
     for (size_t i = 0; i < sim_world.client_count; i++) {
         client *of = &sim_world.clients[i];
-        packet *self;
 
-        if (of->dead || !of->subscribed || strlen(of->inbox) != channel.size ||
-            memcmp(of->inbox, channel.data, channel.size) != 0)
-            continue;
-        self = packet_new(of);
-        self->message = true;
-        self->text = copy(text);
-        self->topic = copy(topic);
-        return 1;
+        if (!of->dead && of->subscribed && strlen(of->inbox) == channel.size &&
+            memcmp(of->inbox, channel.data, channel.size) == 0)
+            return of;
     }
-    return 0;
+    return NULL;
+}
+
+bool net_listens(hf_bytes channel)
+{
+    return subscriber(channel) != NULL;
+}
+
+int64_t net_publish(hf_bytes channel, hf_bytes text, hf_bytes topic)
+{
+    client *of = subscriber(channel);
+    packet *self;
+
+    if (of == NULL)
+        return 0;
+    self = packet_new(of);
+    self->message = true;
+    self->text = copy(text);
+    self->topic = copy(topic);
+    return 1;
 }
 
 /* -------------------------------------------------------------- the driver */

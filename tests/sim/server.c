@@ -214,6 +214,9 @@ void __wrap_hf__store_message(hf_bytes message, hf_bytes *text,
                               hf_bytes *topic);
 int64_t __wrap_hf__wake_publish(struct hf__tx *tx, hf_bytes channel,
                                 hf_bytes topic);
+struct hf__env;
+bool __wrap_hf__wake_listens(struct hf__env *env, hf_bytes channel,
+                             uint32_t *index);
 
 static hf_bytes published;
 
@@ -228,4 +231,12 @@ int64_t __wrap_hf__wake_publish(struct hf__tx *tx, hf_bytes channel,
 {
     (void)tx;
     return net_publish(channel, published, topic);
+}
+
+bool __wrap_hf__wake_listens(struct hf__env *env, hf_bytes channel,
+                             uint32_t *index)
+{
+    (void)env;
+    (void)index;
+    return net_listens(channel);
 }

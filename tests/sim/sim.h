@@ -126,6 +126,7 @@ void net_expire(packet *self);
 void net_reconnect(struct client *client);
 /* For the server: the number of receivers. */
 int64_t net_publish(hf_bytes channel, hf_bytes text, hf_bytes topic);
+bool net_listens(hf_bytes channel);
 
 /* ------------------------------------------------------------------- world */
 
