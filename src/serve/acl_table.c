@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "util/hash.h"
+#include "util/names.h"
 
 enum {
     KEYSPACE = 1u << 0,
@@ -279,71 +279,54 @@ static const group groups[] = {
 
 #define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
 
-/* A power of two, twice the number of names. */
-#define INDEX_SIZE 1024u
-#define NAME_SIZE_MAX 40u
+_Static_assert(2 * HF__ACL_COMMANDS_MAX <= HF__NAMES_SIZE, "all are found");
 
 static hf__acl_command commands[HF__ACL_COMMANDS_MAX];
 static int command_count;
-static int16_t index_table[INDEX_SIZE]; /* number + 1; 0: empty */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static hf__names names;
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
 static void add(const group *of, hf_bytes name)
 {
-    size_t at = hf__hash(name, 0) % INDEX_SIZE;
+    hf__acl_command *command = &commands[command_count++];
 
-    commands[command_count++] =
-        (hf__acl_command){name, of->categories, of->keys};
-    while (index_table[at] != 0)
-        at = (at + 1) % INDEX_SIZE;
-    index_table[at] = (int16_t)command_count;
+    *command = (hf__acl_command){name, of->categories, of->keys};
+    hf__names_add(&names, name, command);
 }
 
-static void build(void)
+static void add_all(void)
 {
     for (size_t i = 0; i < GROUP_COUNT; i++) {
-        for (const char *at = groups[i].names; *at != '\0';) {
-            size_t size = strcspn(at, " ");
+        const char *list = groups[i].names;
 
-            add(&groups[i], hf_view(at, size));
-            at += size + strspn(at + size, " ");
-        }
+        while (*list != '\0')
+            add(&groups[i], hf__names_next(&list));
     }
 }
 
-static size_t put_lower(char *text, hf_bytes name)
+static size_t put(char *text, hf_bytes name)
 {
-    for (size_t i = 0; i < name.size; i++) {
-        char letter = ((const char *)name.data)[i];
-
-        text[i] =
-            letter >= 'A' && letter <= 'Z' ? (char)(letter | 0x20) : letter;
-    }
+    if (name.size > 0)
+        memcpy(text, name.data, name.size);
     return name.size;
 }
 
 int hf__acl_find(hf_bytes name, hf_bytes sub)
 {
-    char text[NAME_SIZE_MAX];
+    const hf__acl_command *found;
+    char text[HF__NAME_MAX];
     size_t size;
 
-    (void)pthread_once(&once, build);
+    (void)pthread_once(&names_once, add_all);
     if (name.size + sub.size + 1 > sizeof(text))
         return -1;
-    size = put_lower(text, name);
+    size = put(text, name);
     if (sub.size > 0) {
         text[size++] = '|';
-        size += put_lower(text + size, sub);
+        size += put(text + size, sub);
     }
-    for (size_t at = hf__hash(hf_view(text, size), 0) % INDEX_SIZE;
-         index_table[at] != 0; at = (at + 1) % INDEX_SIZE) {
-        int number = index_table[at] - 1;
-
-        if (commands[number].name.size == size &&
-            memcmp(commands[number].name.data, text, size) == 0)
-            return number;
-    }
-    return -1;
+    found = hf__names_find(&names, hf_view(text, size));
+    return found != NULL ? (int)(found - commands) : -1;
 }
 
 int hf__acl_find_words(const hf_bytes *words, size_t count)
@@ -355,7 +338,7 @@ int hf__acl_find_words(const hf_bytes *words, size_t count)
 
 int hf__acl_count(void)
 {
-    (void)pthread_once(&once, build);
+    (void)pthread_once(&names_once, add_all);
     return command_count;
 }
 

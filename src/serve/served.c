@@ -9,16 +9,14 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
-#include "util/hash.h"
+#include "util/names.h"
 
 static const hf__served *const *_Atomic all;
 
-/* A power of two, at least four times the number of commands. */
-#define INDEX_SIZE 256u
 #define NAME_MAX_SIZE 24u
 
-static const hf__served *index_table[INDEX_SIZE];
-static pthread_once_t index_once = PTHREAD_ONCE_INIT;
+static hf__names names;
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
 void hf__served_use(const hf__served *const *tables)
 {
@@ -30,43 +28,22 @@ const hf__served *const *hf__served_all(void)
     return atomic_load(&all);
 }
 
-static size_t index_start(hf_bytes lower)
-{
-    return (size_t)hf__hash(lower, 0) % INDEX_SIZE;
-}
-
-static void build_index(void)
+static void add_all(void)
 {
     const hf__served *const *tables = hf__served_all();
 
     for (; *tables != NULL; tables++) {
         for (const hf__served *row = *tables; row->name != NULL; row++) {
-            size_t at = index_start(hf_str(row->name));
-
-            if (strchr(row->name, '|') != NULL)
-                continue;
-            while (index_table[at] != NULL)
-                at = (at + 1) % INDEX_SIZE;
-            index_table[at] = row;
+            if (strchr(row->name, '|') == NULL)
+                hf__names_add(&names, hf_str(row->name), row);
         }
     }
 }
 
 const hf__served *hf__served_find(hf_bytes name)
 {
-    char text[NAME_MAX_SIZE];
-
-    (void)pthread_once(&index_once, build_index);
-    if (name.size == 0 || name.size >= sizeof(text))
-        return NULL;
-    for (size_t i = 0; i < name.size; i++)
-        text[i] = hf__lower(((const char *)name.data)[i]);
-    for (size_t at = index_start(hf_view(text, name.size));
-         index_table[at] != NULL; at = (at + 1) % INDEX_SIZE) {
-        if (hf__arg_is(name, index_table[at]->name))
-            return index_table[at];
-    }
-    return NULL;
+    (void)pthread_once(&names_once, add_all);
+    return hf__names_find(&names, name);
 }
 
 /* ------------------------------------------------------------- subcommands */

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <strings.h>
 
+#include "util/names.h"
+
 enum { RANGE_OF_KEYS, COUNTED_KEYS, SORT_KEYS, GEO_KEYS, STREAM_KEYS };
 
 #define RANGE(first, last, step) RANGE_OF_KEYS, first, last, step
@@ -29,92 +31,92 @@ enum { RANGE_OF_KEYS, COUNTED_KEYS, SORT_KEYS, GEO_KEYS, STREAM_KEYS };
 /* clang-format off */
 static const hf__known_command groups[] = {
     {0, ONE,
-     "APPEND BITFIELD DECR DECRBY DELEX DELIFEQ EXPIRE EXPIREAT GEOADD "
-     "GETDEL GETEX GETSET HDEL HEXPIRE HEXPIREAT HGETDEL HGETEX "
-     "HINCRBY HINCRBYFLOAT HMSET HPERSIST HPEXPIRE HPEXPIREAT HSET "
-     "HSETEX HSETNX INCR INCRBY INCRBYFLOAT LINSERT LPOP LPUSH LPUSHX "
-     "LREM LSET LTRIM MOVE PERSIST PEXPIRE PEXPIREAT PFADD PSETEX "
-     "RESTORE RPOP RPUSH RPUSHX SADD SET SETBIT SETEX SETNX SETRANGE "
-     "SPOP SPUBLISH SREM VADD VREM VSETATTR XACK XACKDEL XADD "
-     "XAUTOCLAIM XCFGSET XCLAIM XDEL XDELEX XSETID XTRIM ZADD ZINCRBY "
-     "ZPOPMAX ZPOPMIN ZREM ZREMRANGEBYLEX ZREMRANGEBYRANK "
-     "ZREMRANGEBYSCORE"},
+     "append bitfield decr decrby delex delifeq expire expireat geoadd "
+     "getdel getex getset hdel hexpire hexpireat hgetdel hgetex "
+     "hincrby hincrbyfloat hmset hpersist hpexpire hpexpireat hset "
+     "hsetex hsetnx incr incrby incrbyfloat linsert lpop lpush lpushx "
+     "lrem lset ltrim move persist pexpire pexpireat pfadd psetex "
+     "restore rpop rpush rpushx sadd set setbit setex setnx setrange "
+     "spop spublish srem vadd vrem vsetattr xack xackdel xadd "
+     "xautoclaim xcfgset xclaim xdel xdelex xsetid xtrim zadd zincrby "
+     "zpopmax zpopmin zrem zremrangebylex zremrangebyrank "
+     "zremrangebyscore"},
     {READS, ONE,
-     "BITCOUNT BITFIELD_RO BITPOS DIGEST DUMP EXPIRETIME GEODIST "
-     "GEOHASH GEOPOS GEORADIUSBYMEMBER_RO GEORADIUS_RO GEOSEARCH GET "
-     "GETBIT GETRANGE HEXISTS HEXPIRETIME HGET HGETALL HKEYS HLEN "
-     "HMGET HPEXPIRETIME HPTTL HRANDFIELD HSCAN HSTRLEN HTTL HVALS "
-     "LINDEX LLEN LPOS LRANGE PEXPIRETIME PTTL SCARD SISMEMBER "
-     "SMEMBERS SMISMEMBER SRANDMEMBER SSCAN STRLEN SUBSTR TTL TYPE "
-     "VCARD VDIM VEMB VGETATTR VINFO VISMEMBER VLINKS VRANDMEMBER "
-     "VRANGE VSIM XLEN XPENDING XRANGE XREVRANGE ZCARD ZCOUNT "
-     "ZLEXCOUNT ZMSCORE ZRANDMEMBER ZRANGE ZRANGEBYLEX ZRANGEBYSCORE "
-     "ZRANK ZREVRANGE ZREVRANGEBYLEX ZREVRANGEBYSCORE ZREVRANK ZSCAN "
-     "ZSCORE"},
+     "bitcount bitfield_ro bitpos digest dump expiretime geodist "
+     "geohash geopos georadiusbymember_ro georadius_ro geosearch get "
+     "getbit getrange hexists hexpiretime hget hgetall hkeys hlen "
+     "hmget hpexpiretime hpttl hrandfield hscan hstrlen httl hvals "
+     "lindex llen lpos lrange pexpiretime pttl scard sismember "
+     "smembers smismember srandmember sscan strlen substr ttl type "
+     "vcard vdim vemb vgetattr vinfo vismember vlinks vrandmember "
+     "vrange vsim xlen xpending xrange xrevrange zcard zcount "
+     "zlexcount zmscore zrandmember zrange zrangebylex zrangebyscore "
+     "zrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan "
+     "zscore"},
     {0, TWO,
-     "COPY GEOSEARCHSTORE LMOVE RENAME RENAMENX RPOPLPUSH SMOVE "
-     "ZRANGESTORE"},
+     "copy geosearchstore lmove rename renamenx rpoplpush smove "
+     "zrangestore"},
     {READS, TWO,
-     "LCS"},
+     "lcs"},
     {0, ALL,
-     "DEL PFMERGE SDIFFSTORE SINTERSTORE SUNIONSTORE UNLINK"},
+     "del pfmerge sdiffstore sinterstore sunionstore unlink"},
     {READS, ALL,
-     "EXISTS MGET PFCOUNT SDIFF SINTER SUNION TOUCH"},
+     "exists mget pfcount sdiff sinter sunion touch"},
     {0, RANGE(1, -1, 2),
-     "MSET MSETNX"},
+     "mset msetnx"},
     {0, RANGE(2, -1, 1),
-     "BITOP"},
+     "bitop"},
     {0, RANGE(2, 2, 1),
-     "MEMORY PFDEBUG XGROUP"},
+     "memory pfdebug xgroup"},
     {READS, RANGE(2, 2, 1),
-     "OBJECT XINFO"},
+     "object xinfo"},
     {WIDE, RANGE(3, 3, 1),
-     "MIGRATE"},
+     "migrate"},
     {0, COUNTED(1, 0, 1),
-     "LMPOP ZMPOP"},
+     "lmpop zmpop"},
     {READS, COUNTED(1, 0, 1),
-     "SINTERCARD ZDIFF ZINTER ZINTERCARD ZUNION"},
+     "sintercard zdiff zinter zintercard zunion"},
     {0, COUNTED(1, 0, 2),
-     "MSETEX"},
+     "msetex"},
     {0, COUNTED(2, 0, 1),
-     "EVAL EVALSHA FCALL"},
+     "eval evalsha fcall"},
     {READS, COUNTED(2, 0, 1),
-     "EVALSHA_RO EVAL_RO FCALL_RO"},
+     "evalsha_ro eval_ro fcall_ro"},
     {0, COUNTED(2, 1, 1),
-     "ZDIFFSTORE ZINTERSTORE ZUNIONSTORE"},
+     "zdiffstore zinterstore zunionstore"},
     {0, SORTED,
-     "SORT"},
+     "sort"},
     {READS, SORTED,
-     "SORT_RO"},
+     "sort_ro"},
     {0, GEO,
-     "GEORADIUS GEORADIUSBYMEMBER"},
+     "georadius georadiusbymember"},
     {0, STREAMS,
-     "XREADGROUP"},
+     "xreadgroup"},
     {READS, STREAMS,
-     "XREAD"},
+     "xread"},
     {0, NONE,
-     "ACL BGREWRITEAOF BGSAVE CLIENT CLUSTER CONFIG DEBUG FAILOVER "
-     "FLUSHALL FLUSHDB FUNCTION LATENCY MODULE PFSELFTEST PUBLISH "
-     "REPLICAOF SAVE SCRIPT SLAVEOF SLOWLOG SWAPDB"},
+     "acl bgrewriteaof bgsave client cluster config debug failover "
+     "flushall flushdb function latency module pfselftest publish "
+     "replicaof save script slaveof slowlog swapdb"},
     {READS, NONE,
-     "DBSIZE INFO KEYS PUBSUB RANDOMKEY SCAN"},
+     "dbsize info keys pubsub randomkey scan"},
     {READS | PURE, NONE,
-     "COMMAND ECHO LASTSAVE LOLWUT PING ROLE TIME"},
+     "command echo lastsave lolwut ping role time"},
     {BINDS, NONE,
-     "ASKING AUTH DISCARD EXEC HELLO MONITOR MULTI PSUBSCRIBE PSYNC "
-     "PUNSUBSCRIBE QUIT READONLY READWRITE REPLCONF RESET SELECT "
-     "SHUTDOWN SSUBSCRIBE SUBSCRIBE SUNSUBSCRIBE SYNC UNSUBSCRIBE "
-     "UNWATCH WAIT WAITAOF"},
+     "asking auth discard exec hello monitor multi psubscribe psync "
+     "punsubscribe quit readonly readwrite replconf reset select "
+     "shutdown ssubscribe subscribe sunsubscribe sync unsubscribe "
+     "unwatch wait waitaof"},
     {BINDS, ONE,
-     "RESTORE-ASKING"},
+     "restore-asking"},
     {BINDS, TWO,
-     "BLMOVE BRPOPLPUSH"},
+     "blmove brpoplpush"},
     {BINDS, ALL,
-     "WATCH"},
+     "watch"},
     {BINDS, RANGE(1, -2, 1),
-     "BLPOP BRPOP BZPOPMAX BZPOPMIN"},
+     "blpop brpop bzpopmax bzpopmin"},
     {BINDS, COUNTED(2, 0, 1),
-     "BLMPOP BZMPOP"},
+     "blmpop bzmpop"},
 };
 /* clang-format on */
 
@@ -122,68 +124,23 @@ static const hf__known_command groups[] = {
 
 /* ----------------------------------------------------------------- finding */
 
-/* A power of two, several times the number of names; "GEORADIUSBYMEMBER_RO" is
- * the longest. */
-#define INDEX_SIZE 1024u
-#define NAME_SIZE_MAX 20u
+static hf__names names;
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
-typedef struct entry {
-    const char *name; /* NULL: empty */
-    size_t size;
-    const hf__known_command *known;
-} entry;
-
-static entry index_table[INDEX_SIZE];
-static pthread_once_t index_once = PTHREAD_ONCE_INIT;
-
-/* FNV-1a, ignoring the case of letters. */
-static size_t index_start(hf_bytes name)
-{
-    const unsigned char *at = name.data;
-    uint32_t hash = 2166136261u;
-
-    for (size_t i = 0; i < name.size; i++)
-        hash = (hash ^ (at[i] & 0xdfu)) * 16777619u;
-    return hash % INDEX_SIZE;
-}
-
-static void add_name(hf_bytes name, const hf__known_command *known)
-{
-    size_t at = index_start(name);
-
-    while (index_table[at].name != NULL)
-        at = (at + 1) % INDEX_SIZE;
-    index_table[at] = (entry){name.data, name.size, known};
-}
-
-static void build_index(void)
+static void add_all(void)
 {
     for (size_t i = 0; i < GROUP_COUNT; i++) {
-        const char *at = groups[i].names;
+        const char *list = groups[i].names;
 
-        while (*at != '\0') {
-            size_t size = strcspn(at, " ");
-
-            add_name(hf_view(at, size), &groups[i]);
-            at += size + strspn(at + size, " ");
-        }
+        while (*list != '\0')
+            hf__names_add(&names, hf__names_next(&list), &groups[i]);
     }
 }
 
 const hf__known_command *hf__known_find(hf_bytes name)
 {
-    (void)pthread_once(&index_once, build_index);
-    if (name.size == 0 || name.size > NAME_SIZE_MAX)
-        return NULL;
-    for (size_t at = index_start(name); index_table[at].name != NULL;
-         at = (at + 1) % INDEX_SIZE) {
-        const entry *one = &index_table[at];
-
-        if (one->size == name.size &&
-            strncasecmp(one->name, name.data, name.size) == 0)
-            return one->known;
-    }
-    return NULL;
+    (void)pthread_once(&names_once, add_all);
+    return hf__names_find(&names, name);
 }
 
 /* -------------------------------------------------------------------- keys */

@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "store/embedded/keys/command_reply.h"
+#include "util/names.h"
 
-static inline char hf__lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
-}
 /* Compare an argument with a lower-case text, ignoring case. */
 bool hf__arg_same(hf_bytes arg, const char *text); /* of equal size */
 static inline bool hf__arg_is(hf_bytes arg, const char *text)

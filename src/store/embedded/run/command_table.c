@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "util/hash.h"
+#include "util/names.h"
 
 const hf__command *const hf__command_tables[] = {
     hf__commands_string,        hf__commands_string_part,
@@ -29,48 +29,22 @@ const hf__command *const hf__command_tables[] = {
 
 /* ---------------------------------------------------------------- finding */
 
-/* A power of two, at least four times the number of commands. */
-#define INDEX_SIZE 1024u
-#define NAME_MAX_SIZE 24u
+static hf__names names;
+static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
-static const hf__command *index_table[INDEX_SIZE];
-static pthread_once_t index_once = PTHREAD_ONCE_INIT;
-
-static size_t index_start(const char *lower, size_t size)
-{
-    return (size_t)hf__hash(hf_view(lower, size), 0) % INDEX_SIZE;
-}
-
-static void build_index(void)
+static void add_all(void)
 {
     for (size_t i = 0; hf__command_tables[i] != NULL; i++) {
         for (const hf__command *command = hf__command_tables[i];
              command->name != NULL; command++) {
-            size_t at = index_start(command->name, strlen(command->name));
-
-            if (strchr(command->name, '|') != NULL)
-                continue;
-            while (index_table[at] != NULL)
-                at = (at + 1) % INDEX_SIZE;
-            index_table[at] = command;
+            if (strchr(command->name, '|') == NULL)
+                hf__names_add(&names, hf_str(command->name), command);
         }
     }
 }
 
 const hf__command *hf__command_find(hf_bytes name)
 {
-    char text[NAME_MAX_SIZE];
-
-    (void)pthread_once(&index_once, build_index);
-    if (name.size == 0 || name.size >= sizeof(text))
-        return NULL;
-    for (size_t i = 0; i < name.size; i++)
-        text[i] = hf__lower(((const char *)name.data)[i]);
-    text[name.size] = '\0';
-    for (size_t at = index_start(text, name.size); index_table[at] != NULL;
-         at = (at + 1) % INDEX_SIZE) {
-        if (strcmp(index_table[at]->name, text) == 0)
-            return index_table[at];
-    }
-    return NULL;
+    (void)pthread_once(&names_once, add_all);
+    return hf__names_find(&names, name);
 }
