@@ -284,9 +284,7 @@ static bool set_word(hf__conn *conn, const hf_bytes *words, size_t at,
 static void config_set(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     if (count % 2 != 0) {
-        hf__answer_error(&conn->answer,
-                         "ERR wrong number of arguments for 'config|set' "
-                         "command");
+        hf__answer_arity(&conn->answer, "config|set");
         return;
     }
     for (int apply = 0; apply < 2; apply++) {

@@ -276,3 +276,9 @@ void hf__answer_error(hf__answer *answer, const char *format, ...)
             *at = ' ';
     }
 }
+
+void hf__answer_arity(hf__answer *answer, const char *name)
+{
+    hf__answer_error(answer, "ERR wrong number of arguments for '%s' command",
+                     name);
+}

@@ -79,4 +79,7 @@ static inline void hf__answer_verbatim(hf__answer *answer, const void *data,
 __attribute__((format(printf, 2, 3))) void
 hf__answer_error(hf__answer *answer, const char *format, ...);
 
+/* A wrong number of words for the command. */
+void hf__answer_arity(hf__answer *answer, const char *name);
+
 #endif

@@ -70,8 +70,7 @@ static bool fits(hf__conn *conn, const char *name, int arity, size_t count)
 
     if (hf__command_arity_fits(&as, count))
         return true;
-    hf__answer_error(&conn->answer,
-                     "ERR wrong number of arguments for '%s' command", name);
+    hf__answer_arity(&conn->answer, name);
     return false;
 }
 

@@ -88,9 +88,7 @@ void hf__served_subcommand(hf__conn *conn, const hf__served *row,
                          words[1].size > 128 ? 128 : (int)words[1].size,
                          (const char *)words[1].data, upper(name, row->name));
     } else if (!arity_fits(found, count)) {
-        hf__answer_error(&conn->answer,
-                         "ERR wrong number of arguments for '%s' command",
-                         found->name);
+        hf__answer_arity(&conn->answer, found->name);
     } else {
         conn->last = found->name;
         found->run(conn, words, count);

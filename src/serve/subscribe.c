@@ -509,8 +509,7 @@ static void run_ping(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__answer *answer = &conn->answer;
 
     if (count > 2) {
-        hf__answer_error(answer,
-                         "ERR wrong number of arguments for 'ping' command");
+        hf__answer_arity(answer, "ping");
     } else if (is_limited(conn)) {
         hf__answer_array(answer, 2);
         hf__answer_text(answer, "pong");

@@ -102,9 +102,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
                     is_limited(conn) ? hf__access_of_script : NULL, conn);
     tx->block.blocked = false;
     if (!hf__command_arity_fits(command, count)) {
-        hf__answer_error(&conn->answer,
-                         "ERR wrong number of arguments for '%s' command",
-                         command->name);
+        hf__answer_arity(&conn->answer, command->name);
         return;
     }
     began_ns = hf__usage_begin(&server->usage);
