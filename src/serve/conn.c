@@ -139,6 +139,7 @@ static void read_once(hf__conn *conn)
     if (got == 0) {
         conn->ended = true;
         hf__conn_wake(conn);
+        return;
     }
     hf__buf_added(&conn->in, (size_t)got);
     conn->active_ms = hf__clock_boot_ms();
