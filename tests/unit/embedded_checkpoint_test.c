@@ -8,6 +8,7 @@
  * boot is another one.
  */
 #include "embedded_store.h"
+#include "open_env.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #include <sys/wait.h>
 
 #include "store/embedded/commit/flush_state.h"
-#include "store/embedded/open/open.h"
 #include "util/crc32c.h"
 #include "util/mem.h"
 #include "util/rand.h"
@@ -40,20 +40,6 @@ int fdatasync(int fd)
         return -1;
     }
     return (int)syscall(SYS_fdatasync, fd);
-}
-
-static hf__env *env_of(const place *at)
-{
-    hf__settings where = {0};
-    hf__env *env = NULL;
-    hf__url url;
-
-    assert_int_equal(hf__url_parse(at->url, &url, NULL), HF_OK);
-    assert_int_equal(hf__settings_read(&url, &where, NULL), HF_OK);
-    hf__url_done(&url);
-    assert_int_equal(
-        hf__env_open(&where, hf__clock_boot_ms() + SOON_MS, &env, NULL), HF_OK);
-    return env;
 }
 
 static void path_of(const place *at, const char *store, const char *name,
@@ -227,7 +213,7 @@ static void power_cut_goes_back_to_the_checkpoint(void **state)
     (void)state;
     make_place(&at, "file", "?durability=flush&max_size=4G");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     for (int round = 1; round <= (SLOWER > 1 ? 5 : 20); round++) {
         char want[TEXT_SIZE], got[TEXT_SIZE], path[160];
         content synced;
@@ -324,7 +310,7 @@ static void checkpoint_follows_a_write_within_a_second(void **state)
     (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     for (int i = 0; i < 3; i++) {
         expect(at.store, "set a b", "+:OK");
         await_checkpoint(env, 1000 * SLOWER);
@@ -420,7 +406,7 @@ static void another_process_makes_up_for_a_killed_one(void **state)
     for (int i = 0; i < 3; i++)
         who[i] = prepare_victim(at.url);
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     for (int i = 0; i < 3; i++) {
         run_and_kill(&who[i]);
         expect(at.store, "get k49", "s:299");
@@ -442,7 +428,7 @@ static void failed_sync_stops_writing_until_it_is_taken_back(void **state)
     (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     expect(at.store, "set a synced", "+:OK");
     await_checkpoint(env, SOON_MS);
     atomic_store(&disk_is_broken, true);
@@ -475,7 +461,7 @@ static void write_without_a_pin_waits_for_the_disk(void **state)
     (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     while (count < 1200 &&
            mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &readers[count]) == 0)
         count++;
@@ -551,7 +537,7 @@ static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
     (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     expect(at.store, "incr n", "i:1");
     await_checkpoint(env, SOON_MS);
     /* No checkpoint can be made. */

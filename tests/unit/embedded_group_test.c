@@ -5,6 +5,7 @@
  * fails.
  */
 #include "embedded_store.h"
+#include "open_env.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +14,6 @@
 #include <sys/wait.h>
 
 #include "store/embedded/commit/env.h"
-#include "store/embedded/open/open.h"
 #include "store/embedded/run/group.h"
 #include "support/slowness.h"
 #include "util/mem.h"
@@ -115,20 +115,6 @@ static void expect_answer(size_t index, const char *want)
         fail_msg("request %zu: got %s, want %s", index, text, want);
 }
 
-static hf__env *env_of(const place *at)
-{
-    hf__settings where = {0};
-    hf__env *env = NULL;
-    hf__url url;
-
-    assert_int_equal(hf__url_parse(at->url, &url, NULL), HF_OK);
-    assert_int_equal(hf__settings_read(&url, &where, NULL), HF_OK);
-    hf__url_done(&url);
-    assert_int_equal(
-        hf__env_open(&where, hf__clock_boot_ms() + SOON_MS, &env, NULL), HF_OK);
-    return env;
-}
-
 static size_t transactions(const hf__env *env)
 {
     MDB_envinfo info;
@@ -147,7 +133,7 @@ static void check_one_transaction(const char *scheme)
 
     make_place(&at, scheme, "");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     for (int i = 0; i < 100; i++)
         (void)add("incr n");
     before = transactions(env);
@@ -327,7 +313,7 @@ static void failed_commit_fails_all(void **state)
     (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     expect(at.store, "set a before", "+:OK");
     (void)snprintf(path, sizeof(path), "%s/s/data.mdb", at.folder);
     kept = fcntl(env->data_fd, F_DUPFD_CLOEXEC, 0);
@@ -450,7 +436,7 @@ static void waiting_threads_share_the_next_transaction(void **state)
     (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     before = transactions(env);
     assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
     for (size_t i = 0; i < 32; i++)
@@ -476,7 +462,7 @@ static void deadline_in_the_queue_is_kept(void **state)
     (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
     began_ms = hf__clock_boot_ms();
     for (size_t i = 0; i < 16; i++)
@@ -507,7 +493,7 @@ static void scripts_that_only_read_need_no_writer_lock(void **state)
 
         make_place(&at, schemes[i], "");
         at.store = must_open(at.url, NULL);
-        env = env_of(&at);
+        env = open_env(at.url);
         expect(at.store, "zadd t 5 a 6 b", "i:2");
         expect(at.store, "zadd due 9000000000000 a 9000000000000 b", "i:2");
         assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
@@ -530,7 +516,7 @@ static void others_continue_when_the_leader_gives_up(void **state)
     (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
-    env = env_of(&at);
+    env = open_env(at.url);
     assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
     start(&workers[0], at.store, 300 * SLOWER, 1);
     await_waiting(env, 1);

@@ -4,9 +4,9 @@
  * into being, and for no other.
  */
 #include "embedded_store.h"
+#include "open_env.h"
 
 #include "store/embedded/keys/tx_life.h"
-#include "store/embedded/open/open.h"
 #include "store/embedded/run/command_table.h"
 #include "store/embedded/run/execute.h"
 #include "store/embedded/run/write.h"
@@ -20,21 +20,6 @@ static void add_key(hf__tx *tx, hf_bytes key)
 
     (void)snprintf(names + used, TEXT_SIZE - used, "%.*s ", (int)key.size,
                    (const char *)key.data);
-}
-
-static hf__env *open_env(const char *text)
-{
-    hf__settings settings;
-    hf__env *env = NULL;
-    hf__url url;
-
-    assert_int_equal(hf__url_parse(text, &url, NULL), HF_OK);
-    assert_int_equal(hf__settings_read(&url, &settings, NULL), HF_OK);
-    hf__url_done(&url);
-    assert_int_equal(
-        hf__env_open(&settings, hf__clock_boot_ms() + SOON_MS, &env, NULL),
-        HF_OK);
-    return env;
 }
 
 /* Run the line in a transaction, and compare the keys made. */

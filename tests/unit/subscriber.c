@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "store/embedded/open/open.h"
+#include "open_env.h"
 #include "util/clock.h"
 #include "util/container.h"
 
@@ -47,21 +47,6 @@ static void on_lost(hf__message_reader *reader)
 }
 
 /* ------------------------------------------------------------------- life */
-
-static hf__env *open_env(const char *text)
-{
-    hf__settings settings;
-    hf__env *env = NULL;
-    hf__url url;
-
-    assert_int_equal(hf__url_parse(text, &url, NULL), HF_OK);
-    assert_int_equal(hf__settings_read(&url, &settings, NULL), HF_OK);
-    hf__url_done(&url);
-    assert_int_equal(
-        hf__env_open(&settings, hf__clock_boot_ms() + SOON_MS, &env, NULL),
-        HF_OK);
-    return env;
-}
 
 typedef struct call {
     hf__task task;

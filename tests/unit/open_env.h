@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* open_env.h - the environment of an embedded store, without a driver. */
+#ifndef OPEN_ENV_H
+#define OPEN_ENV_H
+
+#include "store/embedded/open/open.h"
+
+/* End it by hf__env_unref(). The test fails if it cannot be opened. */
+hf__env *open_env(const char *url);
+
+#endif
