@@ -483,8 +483,9 @@ static void client_pause(hf__conn *conn, const hf_bytes *words, size_t count)
     } else if (wait_ms < 0) {
         hf__answer_error(&conn->answer, "ERR timeout is negative");
     } else {
+        /* The clock is cut to ms; a pause is not shorter than asked for. */
         hf__pause_begin(conn->server,
-                        hf__clock_after(hf__clock_boot_ms(), wait_ms), all);
+                        hf__clock_after(hf__clock_boot_ms() + 1, wait_ms), all);
         reply_ok(conn);
     }
 }
