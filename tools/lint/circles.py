@@ -20,29 +20,31 @@ OBJECTS = "CMakeFiles/holdfast_objects.dir"
 MODULES = ()
 
 
-def symbols(path):
-    """(defined, used): the external symbols of an object."""
-    defined, used = set(), set()
-    listing = subprocess.run(["nm", "-g", str(path)], check=True,
+def symbols(paths):
+    """{path: (defined, used)}: the external symbols of objects."""
+    found = {str(path): (set(), set()) for path in paths}
+    listing = subprocess.run(["nm", "-g", "-A", *found], check=True,
                              capture_output=True, text=True).stdout
     for line in listing.splitlines():
-        kind, name = line.split()[-2:]
-        (used if kind in "Uwv" else defined).add(name)
-    return defined, used
+        path, symbol = line.split(":", 1)
+        kind, name = symbol.split()[-2:]
+        found[path][kind in "Uwv"].add(name)
+    return found
 
 
 def graph(build):
     """{file: {file it uses: symbols}}"""
     top = pathlib.Path(build) / OBJECTS
-    objects = {}
+    names = {}
     for path in sorted(top.rglob("*.o")):
         name = path.relative_to(top).as_posix()[:-len(".c.o")]
         # An object of a file that was renamed stays in the build folder.
         if name.startswith("src/") and not (ROOT / (name + ".c")).exists():
             continue
-        objects[name.removeprefix("src/")] = symbols(path)
-    if not objects:
+        names[str(path)] = name.removeprefix("src/")
+    if not names:
         sys.exit(f"circles.py: no objects below {top}")
+    objects = {names[path]: of for path, of in symbols(names).items()}
     owner = {name: of for of, (defined, _) in objects.items()
              for name in defined}
     edges = {of: {} for of in objects}

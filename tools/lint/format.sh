@@ -8,6 +8,10 @@ if [ "${1:-}" = --fix ]; then
     mode=-i
     shift
 fi
+command -v clang-format >/dev/null || {
+    echo "format.sh: no clang-format; install it with tools/deps.sh lint" >&2
+    exit 1
+}
 lint=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$lint/../..}"
 files=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$lint python3 -c '

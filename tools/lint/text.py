@@ -44,11 +44,12 @@ PHRASES = (
     (r"pieces? of news", "event, notification"),
 )
 # Names, also as parts of others: HF__GATE_LISTS, hf__cluster_ears.
-NAMES = ("asking", "gates?", "ears?", "flight", "salvage", "parking", "fleet",
+NAMES = ("asking", "gates?", "ears?", "flight", "parking", "fleet",
          "lone", "survey", "patient", "recall", "orphans?", "errands?")
 PHRASE = re.compile(
-    "|".join(rf"(?<![^\W_])({words})(?![^\W_])".replace(" ", r'[\s"*#\\_]+')
-             for words, _ in PHRASES), re.I)
+    r"(?<![^\W_])(?:" +
+    "|".join(rf"({words})(?![^\W_])".replace(" ", r'[\s"*#\\_]+')
+             for words, _ in PHRASES) + ")", re.I)
 NAME = re.compile(
     rf"\bhf__(?:[a-z0-9]+_)*?({'|'.join(NAMES)})(?:_\w*)?\b", re.I)
 # These name the words; the licence is not ours.
