@@ -27,6 +27,19 @@ if(TARGET holdfast_command)
     endif()
 endif()
 
+# After the targets.
+if(CMAKE_OBJCOPY AND NOT HF_SANITIZE)
+    set(files ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:holdfast>
+        ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:holdfast_static>)
+    if(TARGET holdfast_command)
+        list(APPEND files
+            ${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:holdfast_command>)
+    endif()
+    install(CODE "set(OBJCOPY \"${CMAKE_OBJCOPY}\")
+set(FILES \"${files}\")")
+    install(SCRIPT cmake/strip.cmake)
+endif()
+
 configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/holdfast.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

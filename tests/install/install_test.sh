@@ -5,16 +5,18 @@
 # as another project would: by pkg-config, shared and static, and as a CMake
 # package. Also: only the public headers are installed, the shared library
 # exports their functions and no more, and each header and its example compile
-# alone in C and C++.
+# alone in C and C++; and what is installed has its protections and is stripped.
 #
-# usage: install_test.sh BUILD_DIRECTORY SOURCE_DIRECTORY CMAKE CC [CXX]
+# usage: install_test.sh BUILD_DIRECTORY SOURCE_DIRECTORY CMAKE CC FORTIFIED
+#        [CXX]
 set -eu
 
 build=$1
 source=$2
 cmake=$3
 cc=$4
-cxx=${5:-}
+fortified=$5
+cxx=${6:-}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -46,6 +48,32 @@ includedir=$(dirname "$header")
 pc=$(find "$prefix" -name holdfast.pc)
 libdir=$(dirname "$(dirname "$pc")")
 so=$libdir/libholdfast.so
+
+say "protections, and no debug information"
+command=$(find "$prefix" -type f -name holdfast -path '*bin*')
+sh "$source/hardening_test.sh" "$so" "$libdir/libholdfast.a" "$command" \
+    "$fortified" || fail "protections are missing"
+sections() {
+    readelf -SW "$1" | grep -q ' \.debug_info ' && echo debug
+    readelf -SW "$1" | grep -q ' \.symtab ' && echo symtab
+}
+for file in "$(readlink -f "$so")" "$command"; do
+    debug=$(dirname "$file")/.debug/$(basename "$file").debug
+    [ -z "$(sections "$file")" ] || fail "$file is not stripped"
+    [ "$(sections "$debug" | tr '\n' ' ')" = 'debug symtab ' ] ||
+        fail "$debug has no debug information"
+    readelf -p .gnu_debuglink "$file" 2>/dev/null |
+        grep -q "$(basename "$debug")" || fail "$file does not name $debug"
+done
+! readelf -SW "$libdir/libholdfast.a" | grep -q ' \.debug_info ' ||
+    fail "libholdfast.a is not stripped"
+
+say "with DESTDIR all of it is left to the packager"
+DESTDIR=$work/staged "$cmake" --install "$build" --prefix /usr \
+    >"$work/log" 2>&1 || { cat "$work/log"; fail "DESTDIR failed"; }
+[ "$(sections "$(find "$work/staged" -type f -name 'libholdfast.so.*')" |
+    tr '\n' ' ')" = 'debug symtab ' ] || fail "a staged library is stripped"
+rm -rf "$work/staged"
 
 say "headers: the public ones, and no other"
 (cd "$source/../../include" && find . -type f) | sort >"$work/public"
@@ -132,7 +160,6 @@ try "$work/package/consumer_shared"
 try "$work/package/consumer_static"
 
 say "the command, where it was put"
-command=$(find "$prefix" -type f -name holdfast -path '*bin*')
 if [ -n "$command" ]; then
     HOLDFAST_STORE="file:$work/store?max_size=4M" "$command" run name true ||
         fail "the installed command does not run"
