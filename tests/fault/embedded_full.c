@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "support/await_child.h"
 #include "support/test_clock.h"
 
 #define KEYS_MAX 20000
@@ -264,7 +265,7 @@ static void others_come_to_full_store(void **state)
 /* ---------------------------------------------------- several at a time */
 
 /* A child's findings, as bits of its exit status. */
-enum { SAW_ROOM = 4, SAW_FULL = 8 };
+enum { SAW_ROOM = 4, SAW_FULL = 8, SAW_BOTH = SAW_ROOM | SAW_FULL };
 
 /* A reader that is not scheduled for longer than writers wait for one may keep
  * all pages in use; then a delete returns HF_FULL, too, but not for long. */
@@ -279,16 +280,17 @@ static bool drop_soon(hf_client *client, int i)
     return status == HF_OK || status == HF_NOT_FOUND;
 }
 
-/* All write and delete one another's keys, so that there is room now and then.
- */
+/* All write and delete one another's keys, so that there is room now and then;
+ * for longer until both were seen. */
 static int write_and_delete(const place *here)
 {
-    int64_t until_ms = test_now_ms() + 700;
+    int64_t began_ms = test_now_ms();
     hf_client *client;
     int seen = 0;
 
     need(hf_client_open(here->url, NULL, &client, NULL) == HF_OK);
-    for (int i = 0; test_now_ms() < until_ms; i++) {
+    for (int i = 0; test_now_ms() < began_ms + (seen == SAW_BOTH ? 700 : 20000);
+         i++) {
         hf_status status = put(client, (int)(getpid() % 7 * 500 + i) % 3500);
 
         need(status == HF_OK || status == HF_FULL);
@@ -303,6 +305,19 @@ static int write_and_delete(const place *here)
     return seen;
 }
 
+static bool have_ended(const pid_t *pids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        siginfo_t info = {.si_pid = 0};
+
+        if (waitid(P_PID, (id_t)pids[i], &info, WEXITED | WNOHANG | WNOWAIT) !=
+                0 ||
+            info.si_pid == 0)
+            return false;
+    }
+    return true;
+}
+
 /* Several processes at the end of the disk, which goes away and comes back. */
 static int crowd_full_store(const place *here)
 {
@@ -315,19 +330,19 @@ static int crowd_full_store(const place *here)
     (void)snprintf(path, sizeof(path), "%s/ballast", here->folder);
     for (int i = 0; i < 4; i++)
         pids[i] = start_child(write_and_delete, here);
-    for (int i = 0; i < 40; i++) {
+    while (!have_ended(pids, 4)) {
         need(make_full(here));
         test_rest();
         (void)unlink(path);
         test_rest();
     }
     for (int i = 0; i < 4; i++) {
-        need(waitpid(pids[i], &status, 0) == pids[i]);
+        need(await_child(pids[i], &status) == pids[i]);
         need(WIFEXITED(status));
-        need((WEXITSTATUS(status) & ~(SAW_ROOM | SAW_FULL)) == 0);
+        need((WEXITSTATUS(status) & ~SAW_BOTH) == 0);
         seen |= WEXITSTATUS(status);
     }
-    need(seen == (SAW_ROOM | SAW_FULL));
+    need(seen == SAW_BOTH);
     return try_open(here->url, NULL) == HF_OK ? 0 : 1;
 }
 

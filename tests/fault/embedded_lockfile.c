@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "support/await_child.h"
 #include "support/test_clock.h"
 
 /* The library promises 10 ms; the machine may be busy. */
@@ -249,7 +250,7 @@ static void cut_file_ends_a_busy_process(void **state)
         for (int64_t until_ms = test_now_ms() + 20; test_now_ms() < until_ms;)
             test_rest();
         assert_int_equal(truncate(place_file(&at, "data.mdb"), 0), 0);
-        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(await_child(pid, &status), pid);
         if (status != 0 && (!WIFSIGNALED(status) || WTERMSIG(status) != SIGBUS))
             fail_msg("round %d: wait status %x", i, (unsigned)status);
     }

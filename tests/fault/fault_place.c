@@ -3,6 +3,7 @@
  * fault_place.c - see fault_place.h.
  */
 #include "fault_place.h"
+#include "support/await_child.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,7 +125,7 @@ int in_child(int (*act)(const place *at), const place *at)
     pid_t pid = start_child(act, at);
     int status;
 
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -70,7 +70,7 @@ static double hold_all(void)
 static bool hold(void)
 {
     double renewals = (double)options.leases * 3e3 / (double)options.ttl_ms;
-    double share, limit = share_max * renewals / RENEWALS_PER_S;
+    double share, limit = SLOWER * share_max * renewals / RENEWALS_PER_S;
     int64_t began_ms = test_now_ms();
     size_t count = (size_t)options.leases;
     long bad = (long)leases_acquire(locks, count), held;

@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/await_child.h"
 #include "support/expect.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
@@ -428,7 +429,7 @@ static void stop_clients(const pid_t pids[CLIENTS])
 
     atomic_store(&told->stop, true);
     for (size_t i = 0; i < CLIENTS; i++) {
-        assert_int_equal(pids[i], waitpid(pids[i], &status, 0));
+        assert_int_equal(pids[i], await_child(pids[i], &status));
         assert_int_equal(0, status);
     }
 }

@@ -109,7 +109,8 @@ void assert_ttl_at(hf_client *client, hf_bytes key, int64_t high_ms,
                    const char *file, int line)
 {
     int64_t ttl_ms = -99;
-    int64_t low_ms = high_ms > 2000 ? high_ms - 2000 : 0;
+    int64_t slack_ms = 2000 * SLOWER;
+    int64_t low_ms = high_ms > slack_ms ? high_ms - slack_ms : 0;
 
     expect_status_at(HF_OK, hf_key_ttl(client, key, &ttl_ms, ERR), "hf_key_ttl",
                      file, line);

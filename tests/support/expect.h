@@ -61,7 +61,7 @@ void assert_field_at(hf_client *client, hf_bytes key, hf_bytes field,
     expect_status(HF_NOT_FOUND, hf_key_ttl((client), (key), &(int64_t){0}, ERR))
 
 /* The key's time to live: at most high_ms and at least 2 s less (or 0), which
- * allows for a slow machine; or none at all. */
+ * allows for a slow machine, more under a sanitizer; or none at all. */
 #define assert_ttl(client, key, high_ms)                                       \
     assert_ttl_at((client), (key), (high_ms), __FILE__, __LINE__)
 #define assert_no_ttl(client, key)                                             \

@@ -127,21 +127,33 @@ static bool give_slots(redis_cluster *cluster, int at)
                "CLUSTER ADDSLOTSRANGE %d %d", first, last);
 }
 
-/* Until every server's reply to `command` contains one of two texts. */
-static bool wait_until(const redis_cluster *cluster, int from,
-                       const char *command, const char *text, const char * or)
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+
+    for (; (text = strstr(text, part)) != NULL; text++) {
+        count++;
+    }
+    return count;
+}
+
+/* Until every server's reply to `command` contains `text` as many times, or
+ * another text. */
+static bool wait_until(const redis_cluster *cluster, const char *command,
+                       const char *text, int count, const char * or)
 {
     char answer[8192];
 
-    for (int at = from; at < cluster->size; at++) {
+    for (int at = 0; at < cluster->size; at++) {
         int waited_ms = 0;
 
         while (!ask(cluster, at, answer, sizeof(answer), "%s", command) ||
-               (strstr(answer, text) == NULL &&
+               (count_of(answer, text) != count &&
                 (or == NULL || strstr(answer, or) == NULL))) {
             if (waited_ms >= WAIT_MS) {
-                fprintf(stderr, "cluster: server %d: no \"%s\" in %s:\n%s\n",
-                        at, text, command, answer);
+                fprintf(stderr,
+                        "cluster: server %d: not %d times \"%s\" in %s:\n%s\n",
+                        at, count, text, command, answer);
                 return false;
             }
             pause_ms(20);
@@ -151,18 +163,21 @@ static bool wait_until(const redis_cluster *cluster, int from,
     return true;
 }
 
-/* Masters have no link, and must have as many replicas as at first. */
+/* Masters have no link, and must have as many replicas as at first. That a
+ * server is a replica, its peers learn from its next message. */
 bool redis_cluster_settle(const redis_cluster *cluster)
 {
     int replicas = cluster->size / cluster->masters - 1;
     char slaves[64];
 
-    if (!wait_until(cluster, 0, "CLUSTER INFO", "cluster_state:ok", NULL)) {
-        return false;
-    }
     (void)snprintf(slaves, sizeof(slaves), "connected_slaves:%d", replicas);
-    return wait_until(cluster, 0, "INFO replication", "master_link_status:up",
-                      slaves);
+    return wait_until(cluster, "CLUSTER INFO", "cluster_state:ok", 1, NULL) &&
+           wait_until(cluster, "INFO replication", "master_link_status:up", 1,
+                      slaves) &&
+           wait_until(cluster, "CLUSTER NODES", "slave ",
+                      cluster->masters * replicas, NULL) &&
+           wait_until(cluster, "CLUSTER NODES", " connected", cluster->size,
+                      NULL);
 }
 
 /* A server replicates only servers that it knows already. */
@@ -188,7 +203,7 @@ static bool form(redis_cluster *cluster)
     }
     (void)snprintf(known, sizeof(known), "cluster_known_nodes:%d",
                    cluster->size);
-    if (!wait_until(cluster, 0, "CLUSTER INFO", known, NULL)) {
+    if (!wait_until(cluster, "CLUSTER INFO", known, 1, NULL)) {
         return false;
     }
     for (int at = cluster->masters; at < cluster->size; at++) {

@@ -32,7 +32,8 @@ redis_server *redis_cluster_server(const redis_cluster *cluster, int at);
 /* The server that has a slot, as server `asked` sees it; -1: none. */
 int redis_cluster_owner(const redis_cluster *cluster, int asked, int slot);
 
-/* Wait until every server sees a whole cluster and replicas have caught up. */
+/* Wait until every server sees a whole cluster with all replicas, and these
+ * have caught up. */
 bool redis_cluster_settle(const redis_cluster *cluster);
 
 /* Run a command on every running server; false: it failed on some. */

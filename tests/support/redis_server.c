@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/await_child.h"
+
 #define PATH_SIZE 100 /* what fits sockaddr_un, with some room */
 #define START_TRIES 5
 #define READY_MS 10000
@@ -306,8 +308,7 @@ static void reap(redis_server *server, int signal_number)
     if (server->pid == 0)
         return;
     kill(server->pid, signal_number);
-    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    (void)await_child(server->pid, &(int){0});
     server->pid = 0;
 }
 

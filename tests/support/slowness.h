@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slowness.h - time limits that grow with the load of the machine. A limit is
- * given for an idle machine; on a busy one no library is on time.
+ * slowness.h - time limits that grow with the load of the machine, and under a
+ * sanitizer. A limit is given for an idle machine; on a busy one no library is
+ * on time.
  */
 #ifndef TESTS_SUPPORT_SLOWNESS_H
 #define TESTS_SUPPORT_SLOWNESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How much slower, and how many times as large, a sanitizer makes everything.
+ * `slower` in tests/cli and tests/serve is the same. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define SLOWER 20
+#else
+#define SLOWER 1
+#endif
 
 /* `quiet_ms`, scaled to the present load: for leases and timeouts that a test
  * chooses. Takes some ms of processor time. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "support/fixture_rights.h"
+#include "support/told.h"
 
 /* Enough for every test; a volatile store allocates all of it at once. */
 #define MAX_SIZE "64M"
@@ -264,12 +265,15 @@ int fixture_stop(void **state)
     return nftw(f->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static int open_client(const fixture *f, const hf_client_options *opts,
-                       hf_client **client)
+static int open_client(const fixture *f, hf_client **client)
 {
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
     hf_error err = HF_ERROR_INIT;
 
-    if (hf_client_open(f->url, opts, client, &err) == HF_OK) {
+    if (SLOWER > 1) {
+        opts.request_ms = 60000;
+    }
+    if (hf_client_open(f->url, &opts, client, &err) == HF_OK) {
         return 0;
     }
     print_error("%s: HF_%s: %s\n", f->url, hf_status_name(err.status),
@@ -282,16 +286,17 @@ int fixture_open(void **state)
     fixture *f = *state;
 
     f->test_number++;
-    if (open_client(f, NULL, &f->client) != 0) {
+    if (open_client(f, &f->client) != 0) {
         return -1;
     }
-    return open_client(f, NULL, &f->other);
+    return open_client(f, &f->other);
 }
 
 int fixture_close(void **state)
 {
     fixture *f = *state;
 
+    told_cut();
     while (f->lock_count > 0) {
         hf_lock_free(f->locks[--f->lock_count]);
     }
@@ -308,6 +313,7 @@ int fixture_close(void **state)
     hf_client_close(f->client);
     f->other = NULL;
     f->client = NULL;
+    told_free();
     return 0;
 }
 

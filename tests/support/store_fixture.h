@@ -48,7 +48,7 @@ typedef enum fixture_rights {
 #define FIXTURE_QUORUM_DEAD 2
 
 /* Most objects one test may make through the fixture. */
-#define FIXTURE_OBJECT_MAX 160
+#define FIXTURE_OBJECT_MAX 640
 
 /* Longest path or URL here; a unix socket's path is shorter still. */
 #define FIXTURE_PATH_SIZE 256

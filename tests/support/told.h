@@ -17,6 +17,11 @@ typedef struct told {
 /* hf_async that records in `*told`. */
 hf_async tell(told *note_in);
 
+/* The end of a test: nothing more is recorded, whatever calls are under way.
+ * When these have ended too, their memory can be freed. */
+void told_cut(void);
+void told_free(void);
+
 /* Poll the client's descriptor and dispatch until `*told` has `count`; the test
  * fails after 10 s. */
 void await_told(hf_client *client, const told *awaited, unsigned count);

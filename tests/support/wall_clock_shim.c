@@ -20,7 +20,7 @@
 
 #define US_PER_S 1000000
 
-static const wall_clock_offset *current; /* NULL: none */
+static const wall_clock_offset *_Atomic current; /* NULL: none */
 
 void wall_clock_shim_use(const wall_clock_offset *offset)
 {
@@ -43,9 +43,10 @@ __attribute__((constructor)) static void find_offset(void)
 
 static long long moved_us(const struct timespec *now)
 {
+    const wall_clock_offset *offset = current;
     long long us = (long long)now->tv_sec * US_PER_S + now->tv_nsec / 1000;
 
-    return us + (current != NULL ? atomic_load(&current->us) : 0);
+    return us + (offset != NULL ? atomic_load(&offset->us) : 0);
 }
 
 /* A system call, as the function of the C library is this one. */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "store/embedded/files/files.h"
+#include "support/await_child.h"
 #include "util/rand.h"
 
 static place at;
@@ -224,7 +225,7 @@ static void another_process_counts_as_use(void **state)
     assert_true(done.in_use);
     assert_false(done.rewritten);
     assert_int_equal(write(down[1], "x", 1), 1);
-    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_int_equal(await_child(pid, &ended), pid);
     assert_int_equal(ended, 0);
     assert_true(compact().rewritten);
     for (int i = 0; i < 2; i++) {
@@ -271,7 +272,7 @@ static void kill_while_it_compacts(int64_t after_ms)
     }
     hf__clock_sleep_until(hf__clock_boot_ms() + after_ms);
     assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_int_equal(await_child(pid, &ended), pid);
     assert_true(WIFSIGNALED(ended));
 }
 
@@ -314,7 +315,7 @@ static void without_room_the_old_file_stays(void **state)
                   ? 0
                   : 1);
     }
-    assert_int_equal(waitpid(pid, &ended, 0), pid);
+    assert_int_equal(await_child(pid, &ended), pid);
     assert_int_equal(ended, 0);
     assert_false(left_over());
     digest(after);

@@ -4,6 +4,7 @@
  * called on the loop, and no event of an undone transaction is delivered.
  */
 #include "embedded_store.h"
+#include "support/await_child.h"
 #include "support/slowness.h"
 
 #include <pthread.h>
@@ -105,7 +106,7 @@ static void no_wake_up_is_lost_between_processes(void **state)
         assert_true(give_turn(at.store, 1, i));
         assert_true(wait_for_turn(at.store, 0, i));
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
 }
 
@@ -202,7 +203,7 @@ static void publish_from_child(const char *inbox, const char *name)
         close_store(store);
         _exit(0);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
 }
 

@@ -11,6 +11,7 @@
 
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/sidecar.h"
+#include "support/await_child.h"
 
 static place at;
 static char path[512];
@@ -283,7 +284,7 @@ static void damaged_pages_do_not_crash_opening(void **state)
 
             _exit(open_url(url, NULL, &store, &err) == HF_NO_MEMORY);
         }
-        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(await_child(pid, &status), pid);
         assert_int_equal(status, 0);
     }
 }
@@ -380,7 +381,7 @@ static void files_replaced_in_use_are_noticed(void **state)
 
         _exit(open_url(at.url, NULL, &store, &err) != HF_CORRUPT);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
     assert_int_equal(unlink(in_store(HF__FILE_SIDECAR)), 0);
     expect(at.store, "get a", "s:1");
@@ -445,7 +446,7 @@ static void denied_directory_is_denied(void **state)
             _exit(2);
         _exit(open_url(at.url, NULL, &store, &err) != HF_DENIED);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
 }
 
@@ -472,7 +473,7 @@ static void many_may_open_at_once(void **state)
     for (size_t i = 0; i < 8; i++) {
         int status;
 
-        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(await_child(pids[i], &status), pids[i]);
         assert_int_equal(status, 0);
     }
     at.store = must_open(at.url, NULL);

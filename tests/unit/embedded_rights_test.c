@@ -4,6 +4,7 @@
  * users can do to it, and where the default one is.
  */
 #include "embedded_users.h"
+#include "support/await_child.h"
 
 #include <sched.h>
 #include <sys/file.h>
@@ -136,7 +137,7 @@ static void needs_new_machine(void)
     pid = fork();
     if (pid == 0)
         _exit(enter_new_machine() ? 0 : 1);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     if (status == 0)
         return;
     print_message("needs leave to mount\n");
@@ -286,7 +287,7 @@ static bool ends_well_as(uid_t uid, bool (*what)(void))
     int status = 0;
     pid_t pid = start_as(uid, what);
 
-    return waitpid(pid, &status, 0) == pid && status == 0;
+    return await_child(pid, &status) == pid && status == 0;
 }
 
 static bool squat(uid_t uid, char home[64])

@@ -10,6 +10,7 @@
 
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/sidecar.h"
+#include "support/await_child.h"
 
 static place at;
 
@@ -94,7 +95,7 @@ static void a_killed_process_leaves_no_seal(void **state)
         expect(store, "set a 1", "+:OK");
         _exit(0); /* without closing it */
     }
-    assert_int_equal(waitpid(pid, &state_of, 0), pid);
+    assert_int_equal(await_child(pid, &state_of), pid);
     assert_int_equal(state_of, 0);
     assert_false(is_sealed());
     assert_int_equal(hf_store_check(at.url, NULL, NULL, NULL, NULL), HF_OK);

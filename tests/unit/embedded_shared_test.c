@@ -6,6 +6,7 @@
  */
 #include "embedded_users.h"
 
+#include "support/await_child.h"
 #include "util/loop.h"
 
 /* -------------------------------------------------------------------- group */
@@ -115,7 +116,7 @@ static void killed_member_leaves_no_lock(void **state)
     make_shared(0);
     at.store = must_open(at.url, NULL);
     pid = start_as(ALICE, die_with_the_writer_lock);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_true(WIFSIGNALED(status));
     expect(at.store, "set a 1", "+:OK");
     must_do_as(BOB, can_set);
@@ -328,7 +329,7 @@ static void hostile_member_reaches_no_other_file(void **state)
         pid = start_as(BOB, set_traps);
         must_do_as(0, open_again_and_again);
         assert_int_equal(kill(pid, SIGKILL), 0);
-        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(await_child(pid, &status), pid);
         assert_true(WIFSIGNALED(status));
         expect_untouched(fd, text);
         close(fd);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "store/embedded/embedded.h"
+#include "support/slowness.h"
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"
@@ -36,13 +37,6 @@ typedef struct place {
     char url[192];
     hf__store *store;
 } place;
-
-/* How much slower everything is under a sanitizer. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SLOWER 20
-#else
-#define SLOWER 1
-#endif
 
 /* Of the stores opened next. */
 __attribute__((unused)) static int64_t script_budget_ms = 100 * SLOWER;
@@ -183,7 +177,7 @@ HELPER hf_status perform(hf__store *store, const hf__script *script,
     request.word_count = count;
     request.key_count = key_count;
     /* No call here is meant to reach it. */
-    request.deadline_ms = hf__clock_boot_ms() + 60000;
+    request.deadline_ms = hf__clock_boot_ms() + 60000 * (SLOWER > 1 ? 4 : 1);
     hf__embedded_store_ops.perform(store, &request);
     text[0] = '\0';
     if (request.status == HF_OK)

@@ -15,6 +15,7 @@
 
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/sidecar.h"
+#include "support/await_child.h"
 
 /* Unused ids. */
 enum { ALICE = 64001, BOB = 64002, TEAM = 64100 };
@@ -82,7 +83,7 @@ HELPER void must_end_well(pid_t pid)
 {
     int status;
 
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
 }
 

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "support/await_child.h"
 #include "util/clock.h"
 #include "util/futex.h"
 #include "util/loop.h"
@@ -319,7 +320,7 @@ static void loop_of_the_parent_is_refused_in_a_child(void **state)
                                 * have */
         _exit(status == HF_INVALID ? 0 : 1);
     }
-    assert_int_equal(waitpid(child, &child_status, 0), child);
+    assert_int_equal(await_child(child, &child_status), child);
     assert_int_equal(child_status, 0);
 }
 
@@ -481,7 +482,7 @@ static void alarm_of_the_parent_can_be_freed_in_a_child(void **state)
         hf__loop_free(*state);
         _exit(0);
     }
-    assert_int_equal(waitpid(child, &child_status, 0), child);
+    assert_int_equal(await_child(child, &child_status), child);
     assert_int_equal(child_status, 0);
     /* The parent's still works. */
     hf__alarm_set(bell->alarm, 1);

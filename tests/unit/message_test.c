@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "subscriber.h"
+#include "support/await_child.h"
 
 static place at;
 static subscriber *us;
@@ -52,7 +53,7 @@ static void expect_elsewhere(const char *line, const char *want)
         close_store(store);
         _exit(strcmp(text, want) == 0 ? 0 : 1);
     }
-    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_int_equal(await_child(child, &outcome), child);
     assert_int_equal(outcome, 0);
 }
 
@@ -129,7 +130,7 @@ static void inboxes_of_both_sorts_count(void **state)
 
 static void count_up(subscriber *self, hf_bytes text)
 {
-    if (strtol(text.data, NULL, 10) == self->number)
+    if (subscriber_number(text) == self->number)
         self->number++;
 }
 
@@ -138,7 +139,7 @@ static void messages_keep_their_order(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    us->got = count_up;
+    subscriber_on_text(us, count_up);
     add(HF__CHANNEL, "n");
     for (int i = 0; i < 20; i++)
         assert_int_equal(

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "support/await_child.h"
 #include "util/fork.h"
 #include "util/rand.h"
 
@@ -85,7 +86,7 @@ static void rand_child_draws_other_bytes_than_its_parent(void **state)
     hf__rand_bytes(ours, sizeof(ours));
     assert_int_equal(read(fds[0], theirs, sizeof(theirs)), sizeof(theirs));
     assert_memory_not_equal(ours, theirs, sizeof(ours));
-    assert_int_equal(waitpid(child, &child_status, 0), child);
+    assert_int_equal(await_child(child, &child_status), child);
     assert_int_equal(child_status, 0);
     close(fds[0]);
     close(fds[1]);
@@ -120,7 +121,7 @@ static void fork_generation_counts_the_forks(void **state)
     assert_true(child >= 0);
     if (child == 0)
         _exit((int)(hf__fork_generation() - before));
-    assert_int_equal(waitpid(child, &child_status, 0), child);
+    assert_int_equal(await_child(child, &child_status), child);
     assert_true(WIFEXITED(child_status));
     assert_int_equal(WEXITSTATUS(child_status), 1);
     assert_int_equal(hf__fork_generation(), before);

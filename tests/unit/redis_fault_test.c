@@ -4,6 +4,7 @@
  * back.
  */
 #include "redis_driver.h"
+#include "support/await_child.h"
 #include "support/slowness.h"
 
 #include <pthread.h>
@@ -364,7 +365,7 @@ static void child_may_not_use_the_store_and_does_not_disturb_it(void **state)
     pid = fork();
     if (pid == 0)
         in_child(&self->driver);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     command(self->server, "GET k", "$1\r\nv\r\n");

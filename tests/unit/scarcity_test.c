@@ -28,6 +28,7 @@
 
 #include "embedded_store.h"
 #include "holdfast.h"
+#include "support/await_child.h"
 #include "support/redis_server.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -188,7 +189,7 @@ static void run_child(const char *url, void (*what)(const char *url))
         what(url);
         _exit(0);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     if (status != 0)
         fail_msg("%s: status %#x at %ld", url, (unsigned)status, shared->at);
     print_message("%s: %ld\n", url, shared->done);

@@ -22,9 +22,9 @@ static void on_got(hf__message_reader *reader, const hf__message *message)
 {
     subscriber *self = hf__container_of(reader, subscriber, reader);
 
+    pthread_mutex_lock(&self->mutex);
     if (self->got != NULL)
         self->got(self, message->text);
-    pthread_mutex_lock(&self->mutex);
     while (self->held)
         pthread_cond_wait(&self->changed, &self->mutex);
     self->received++;
@@ -146,6 +146,23 @@ void subscriber_remove(subscriber *self, hf__channel_kind kind, hf_bytes name,
     hf__message_reader_unlock(&self->reader);
 }
 
+void subscriber_on_text(subscriber *self,
+                        void (*got)(subscriber *self, hf_bytes text))
+{
+    pthread_mutex_lock(&self->mutex);
+    self->got = got;
+    pthread_mutex_unlock(&self->mutex);
+}
+
+long subscriber_number(hf_bytes text)
+{
+    char copy[32];
+
+    (void)snprintf(copy, sizeof(copy), "%.*s", (int)text.size,
+                   (const char *)text.data);
+    return strtol(copy, NULL, 10);
+}
+
 /* ---------------------------------------------------------------- waiting */
 
 /* false: for too long. */
@@ -156,6 +173,16 @@ static bool wait_for_more(subscriber *self)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += SOON_MS / 1000;
     return pthread_cond_timedwait(&self->changed, &self->mutex, &until) == 0;
+}
+
+size_t subscriber_received(subscriber *self)
+{
+    size_t received;
+
+    pthread_mutex_lock(&self->mutex);
+    received = self->received;
+    pthread_mutex_unlock(&self->mutex);
+    return received;
 }
 
 void subscriber_expect(subscriber *self, size_t received, size_t losses)

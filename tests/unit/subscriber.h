@@ -23,7 +23,8 @@ typedef struct subscriber {
     size_t received;
     size_t losses;
     char last[SUBSCRIBER_TEXT]; /* "channel text", cut */
-    /* If set, called with the text of each, on the loop thread. */
+    /* If set, called with the text of each, on the loop thread, with the mutex
+     * held. */
     void (*got)(struct subscriber *self, hf_bytes text);
     long number; /* for it */
 } subscriber;
@@ -37,6 +38,8 @@ hf__subscribed subscriber_add(subscriber *self, hf__channel_kind kind,
 void subscriber_remove(subscriber *self, hf__channel_kind kind, hf_bytes name,
                        hf__subscribed subscribed);
 
+/* How many were received so far. */
+size_t subscriber_received(subscriber *self);
 /* Wait until so many were received, and losses noticed. */
 void subscriber_expect(subscriber *self, size_t received, size_t losses);
 /* Until one was noticed. */
@@ -46,6 +49,12 @@ void subscriber_expect_last(subscriber *self, const char *last);
 
 /* Keep the loop thread from reading, and let it. */
 void subscriber_hold(subscriber *self, bool held);
+
+/* Set `got`. */
+void subscriber_on_text(subscriber *self,
+                        void (*got)(subscriber *self, hf_bytes text));
+/* The number that a text begins with: the text has no NUL. */
+long subscriber_number(hf_bytes text);
 
 /* Run a function on the loop thread. */
 void subscriber_call(subscriber *self, void (*run)(subscriber *self));

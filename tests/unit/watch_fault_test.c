@@ -20,6 +20,7 @@
 
 #include "embedded_store.h"
 #include "holdfast.h"
+#include "support/await_child.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
 #include "util/mem.h"
@@ -251,7 +252,7 @@ static void killed_writers_leave_nothing_unreported(void **state)
         for (int k = 0; k < 100; k++)
             read_last(near);
         kill(child, SIGKILL);
-        assert_int_equal(waitpid(child, &outcome, 0), child);
+        assert_int_equal(await_child(child, &outcome), child);
         assert_true(WIFSIGNALED(outcome));
         expect_current(client, near);
         to = count_written(client, from);
@@ -286,7 +287,7 @@ static void kill_writer_at_meta_page(const char *key, const char *value)
                             NULL);
         _exit(1);
     }
-    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_int_equal(await_child(child, &outcome), child);
     assert_true(WIFSIGNALED(outcome));
 }
 
@@ -332,7 +333,7 @@ static void killed_watchers_leave_room_for_others(void **state)
                 (void)raise(SIGKILL);
             _exit(1);
         }
-        assert_int_equal(waitpid(child, &outcome, 0), child);
+        assert_int_equal(await_child(child, &outcome), child);
         assert_true(WIFSIGNALED(outcome));
     }
     client = must_open_client(volatile_place.url);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quiet_fork.c - fork() under AddressSanitizer, put in place of the real one by
+ * the linker (--wrap).
+ *
+ * The sanitizer of gcc before 14 does not hold the locks of its allocator during
+ * fork(). If another thread has one at that instant, even a thread that only
+ * starts, the child hangs at its first malloc(). So all others must sleep.
+ */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Then the other threads have work, and do not just start. */
+#define LONGEST_MS 500
+
+pid_t __real_fork(void);
+pid_t __wrap_fork(void);
+
+/* Of a thread, which may have ended. */
+static bool sleeps(const char *tid)
+{
+    char path[64], line[128] = "";
+    const char *state;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return true;
+    (void)fgets(line, sizeof(line), file);
+    (void)fclose(file);
+    state = strrchr(line, ')');
+    return state != NULL && state[1] == ' ' && state[2] == 'S';
+}
+
+static bool others_sleep(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    const struct dirent *entry;
+    bool quiet = true;
+
+    while (tasks != NULL && quiet && (entry = readdir(tasks)) != NULL)
+        quiet = entry->d_name[0] == '.' ||
+                atoi(entry->d_name) == (int)gettid() || sleeps(entry->d_name);
+    if (tasks != NULL)
+        (void)closedir(tasks);
+    return quiet;
+}
+
+pid_t __wrap_fork(void)
+{
+    for (int i = 0; i < LONGEST_MS && !others_sleep(); i++)
+        (void)usleep(1000);
+    return __real_fork();
+}
