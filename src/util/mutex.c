@@ -7,15 +7,7 @@
 #include <time.h>
 
 #include "util/clock.h"
-
-/* gcc says so by a macro, clang by a feature. */
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER 1
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER 1
-#endif
+#include "util/tsan.h"
 
 /* A wait without limit is a very long one: a year. */
 #define LONGEST_MS (INT64_C(365) * 86400 * 1000)
@@ -31,7 +23,7 @@ static struct timespec to_timespec(int64_t us)
 
 static int lock_within(pthread_mutex_t *mutex, int64_t left_us)
 {
-#ifdef UNDER_THREAD_SANITIZER
+#ifdef HF__TSAN
     /* Neither compiler's sees that pthread_mutex_clocklock() locks. */
     struct timespec until = to_timespec(hf__clock_unix_us() + left_us);
 

@@ -8,6 +8,10 @@
  * allocated size is in the sidecar and only grows, under the writer lock; each
  * process adopts it at its next write.
  *
+ * Pages: LMDB writes a page again when its table of readers says that none can
+ * see it. ThreadSanitizer does not see that a reader that ended, and a commit,
+ * come before the transaction that begins then (util/tsan.h).
+ *
  * Locks: the writer lock (sidecar) around each write transaction, so that
  * LMDB's own is always free; map_lock inside it.
  */
@@ -19,6 +23,7 @@
 #include "store/embedded/commit/identity.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/tsan.h"
 
 /* Our transactions touch few pages: with so many free ones at the start they
  * rarely have to run twice. */
@@ -58,7 +63,8 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
 {
     hf__sidecar_map *map = env->sidecar.map;
     uint64_t size = map->allocated_size;
-    uint64_t room = map->max_size > size ? map->max_size - size : 0;
+    uint64_t most = __atomic_load_n(&map->max_size, __ATOMIC_RELAXED);
+    uint64_t room = most > size ? most - size : 0;
     uint64_t step = size < STEP_MAX ? size : STEP_MAX;
 
     if (step < wanted_size)
@@ -160,7 +166,14 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
     rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
     if (rc != MDB_SUCCESS)
         return hf__files_fail_mdb(err, rc, "cannot begin a transaction");
+    hf__tsan_acquire(env);
     return HF_OK;
+}
+
+int hf__env_commit(hf__env *env, MDB_txn *txn)
+{
+    hf__tsan_release(env);
+    return mdb_txn_commit(txn);
 }
 
 static int begin_or_renew(hf__env *env, MDB_txn **txn)
@@ -189,8 +202,10 @@ hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
         (void)mdb_reader_check(env->mdb, &dead);
         rc = begin_or_renew(env, txn);
     }
-    if (rc == MDB_SUCCESS)
+    if (rc == MDB_SUCCESS) {
+        hf__tsan_acquire(env);
         return HF_OK;
+    }
     pthread_rwlock_unlock(&env->map_lock);
     if (rc == MDB_READERS_FULL || rc == MDB_MAP_RESIZED || rc == EAGAIN)
         return HF_UNAVAILABLE;
@@ -199,6 +214,7 @@ hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
 
 void hf__env_end_read(hf__env *env, MDB_txn *txn)
 {
+    hf__tsan_release(env);
     mdb_txn_reset(txn);
     pthread_rwlock_unlock(&env->map_lock);
 }

@@ -46,10 +46,11 @@ typedef struct hf__env {
     int64_t grow_retry_ms;
     int64_t await_again_ms; /* readers.c's, like the next */
     uint64_t awaited;
-    uint64_t advanced;       /* write.c's: its last empty transaction */
-    bool tight;              /* little space left; set by begin_write */
-    struct hf__tx *write_tx; /* made when first needed */
-    struct hf__machine *machine;
+    uint64_t advanced;              /* write.c's: its last empty transaction */
+    bool tight;                     /* little space left; set by begin_write */
+    struct hf__tx *write_tx;        /* made when first needed */
+    struct hf__machine *machine;    /* of the library's scripts */
+    struct hf__machine *users;      /* of users' scripts */
     hf__ring rings[HF__RING_COUNT]; /* mapped when first needed */
 
     struct hf__queue *queue;
@@ -76,6 +77,8 @@ hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err);
 void hf__env_unlock(hf__env *env);
 hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
                               hf_error *err);
+/* mdb_txn_commit() */
+int hf__env_commit(hf__env *env, MDB_txn *txn);
 
 /* Set LMDB's map to the allocated size, to which another process may have
  * extended the file. The writer lock is held, no write transaction is open. */

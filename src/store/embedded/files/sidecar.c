@@ -248,12 +248,56 @@ static bool held_by_another(int fd, uint32_t index, uint32_t count)
     return lock.l_type != F_UNLCK;
 }
 
+/* One word of `own`, which is read without the writer lock, too. */
+static bool is_own(const hf__sidecar *sidecar, uint32_t index)
+{
+    uint64_t word =
+        __atomic_load_n(&sidecar->own[index / 64], __ATOMIC_RELAXED);
+
+    return (word >> index % 64 & 1) != 0;
+}
+
+static void set_own(hf__sidecar *sidecar, uint32_t index, bool own)
+{
+    uint64_t *word = &sidecar->own[index / 64];
+    uint64_t bit = UINT64_C(1) << index % 64;
+
+    __atomic_store_n(word, own ? *word | bit : *word & ~bit, __ATOMIC_RELAXED);
+}
+
 bool hf__inbox_alive(const hf__sidecar *sidecar, uint32_t index)
 {
     /* fcntl() does not report the caller's own locks. */
-    if (sidecar->own[index / 64] >> index % 64 & 1)
-        return true;
-    return held_by_another(sidecar->fd, index, 1);
+    return is_own(sidecar, index) || held_by_another(sidecar->fd, index, 1);
+}
+
+static void set_used(hf__inbox_slot *inbox, bool used)
+{
+    __atomic_store_n(&inbox->used, used ? 1 : 0, __ATOMIC_RELAXED);
+}
+
+bool hf__inbox_used(const hf__sidecar *sidecar, uint32_t index)
+{
+    const hf__inbox_slot *inbox = &sidecar->map->inboxes[index];
+
+    return __atomic_load_n(&inbox->used, __ATOMIC_RELAXED) != 0 &&
+           hf__inbox_alive(sidecar, index);
+}
+
+static void set_id(hf__inbox_slot *inbox, const char id[HF__INBOX_SIZE])
+{
+    for (size_t i = 0; i < HF__INBOX_SIZE; i++)
+        __atomic_store_n(&inbox->id[i], id[i], __ATOMIC_RELAXED);
+}
+
+void hf__inbox_id(const hf__sidecar *sidecar, uint32_t index,
+                  char id[HF__INBOX_SIZE + 1])
+{
+    const hf__inbox_slot *inbox = &sidecar->map->inboxes[index];
+
+    for (size_t i = 0; i < HF__INBOX_SIZE; i++)
+        id[i] = __atomic_load_n(&inbox->id[i], __ATOMIC_RELAXED);
+    id[HF__INBOX_SIZE] = '\0';
 }
 
 bool hf__sidecar_in_use(const hf__sidecar *sidecar)
@@ -281,7 +325,7 @@ static void forget_dead(hf__sidecar *sidecar)
 {
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
         if (!hf__inbox_alive(sidecar, i))
-            sidecar->map->inboxes[i].used = 0;
+            set_used(&sidecar->map->inboxes[i], false);
     }
 }
 
@@ -309,10 +353,10 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
     id[HF__INBOX_SIZE - 3] = digits[at >> 8 & 15];
     id[HF__INBOX_SIZE - 2] = digits[at >> 4 & 15];
     id[HF__INBOX_SIZE - 1] = digits[at & 15];
-    memcpy(inbox->id, id, HF__INBOX_SIZE);
-    inbox->fifo = 0;
-    inbox->used = 1;
-    sidecar->own[at / 64] |= UINT64_C(1) << at % 64;
+    set_id(inbox, id);
+    __atomic_store_n(&inbox->fifo, 0, __ATOMIC_RELAXED);
+    set_own(sidecar, at, true);
+    set_used(inbox, true);
     map->inbox_next = (at + 1) % HF__INBOX_MAX;
     *index = at;
     return HF_OK;
@@ -320,13 +364,14 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
 
 void hf__inbox_release(hf__sidecar *sidecar, uint32_t index)
 {
+    static const char none[HF__INBOX_SIZE];
     struct flock lock = byte_lock(F_UNLCK, index, 1);
     hf__inbox_slot *inbox = &sidecar->map->inboxes[index];
 
-    memset(inbox->id, 0, sizeof(inbox->id));
-    inbox->fifo = 0;
-    inbox->used = 0;
-    sidecar->own[index / 64] &= ~(UINT64_C(1) << index % 64);
+    set_id(inbox, none);
+    __atomic_store_n(&inbox->fifo, 0, __ATOMIC_RELAXED);
+    set_used(inbox, false);
+    set_own(sidecar, index, false);
     (void)fcntl(sidecar->fd, F_SETLK, &lock);
 }
 
@@ -344,13 +389,13 @@ bool hf__inbox_index(hf_bytes id, uint32_t *index)
 
     if (id.size != HF__INBOX_SIZE)
         return false;
-    for (size_t i = HF__INBOX_SIZE - 3; i < HF__INBOX_SIZE; i++) {
+    for (size_t i = 0; i < HF__INBOX_SIZE; i++) {
         int value = digit_value(text[i]);
 
         if (value < 0)
             return false;
         sum = sum << 4 | (uint32_t)value;
     }
-    *index = sum;
+    *index = sum % HF__INBOX_MAX;
     return true;
 }

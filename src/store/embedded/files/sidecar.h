@@ -49,7 +49,8 @@ typedef struct hf__bucket {
     uint32_t waiters; /* threads in futex sleep; too high after a kill */
 } hf__bucket;
 
-/* A store handle that receives events. Written under the writer lock. */
+/* A store handle that receives events. Written under the writer lock, read
+ * without it, too: by __atomic builtins. */
 typedef struct hf__inbox_slot {
     char id[HF__INBOX_SIZE]; /* not terminated */
     uint32_t used;           /* maybe by a process that has died */
@@ -141,9 +142,14 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
 void hf__inbox_release(hf__sidecar *sidecar, uint32_t index);
 /* Is the process that claimed it alive? */
 bool hf__inbox_alive(const hf__sidecar *sidecar, uint32_t index);
+/* Has one claimed it that is alive? The writer lock is not needed. */
+bool hf__inbox_used(const hf__sidecar *sidecar, uint32_t index);
+/* A copy of its id, which others may be changing: not checked. */
+void hf__inbox_id(const hf__sidecar *sidecar, uint32_t index,
+                  char id[HF__INBOX_SIZE + 1]);
 /* Does any other process have this store open? */
 bool hf__sidecar_in_use(const hf__sidecar *sidecar);
-/* The index in an id; false: not an id. */
+/* The index in an id; false: not an id, and maybe not the name of a file. */
 bool hf__inbox_index(hf_bytes id, uint32_t *index);
 
 #endif

@@ -277,8 +277,10 @@ static void sweep_step(hf__tx *tx,
                        unsigned char position[HF__SWEEP_POSITION_MAX],
                        uint32_t *size, sweep *done)
 {
-    static unsigned char first = HF__RECORD_KEY;
-    MDB_val key = {1, &first};
+    /* A copy: other processes may write the place. */
+    unsigned char from[HF__SWEEP_POSITION_MAX];
+    uint32_t from_size = __atomic_load_n(size, __ATOMIC_RELAXED);
+    MDB_val key = {1, from};
     MDB_val value;
     MDB_cursor *cursor;
     int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
@@ -287,10 +289,13 @@ static void sweep_step(hf__tx *tx,
         hf__tx_fail(tx, rc);
         return;
     }
-    if (*size > 0 && *size <= HF__LMDB_KEY_MAX &&
-        position[0] == HF__RECORD_KEY) {
-        key.mv_size = *size;
-        key.mv_data = position;
+    if (from_size > 0 && from_size <= HF__LMDB_KEY_MAX) {
+        memcpy(from, position, from_size);
+        key.mv_size = from_size;
+    }
+    if (key.mv_size == 1 || from[0] != HF__RECORD_KEY) {
+        from[0] = HF__RECORD_KEY;
+        key.mv_size = 1;
     }
     rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
     if (rc == MDB_SUCCESS)

@@ -75,6 +75,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     set_time(tx, boot_ms);
     tx->keyid_next = 0;
     tx->wanted_size = 0;
+    tx->script_us = 0;
     tx->no_pending_deletes = false;
     tx->event_count = 0;
     tx->made = NULL;
@@ -115,7 +116,7 @@ hf_status hf__tx_finish(hf__tx *tx)
     if (tx->watched != 0 && tx->fatal == HF_OK)
         hf__note_claim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
-        rc = mdb_txn_commit(tx->txn);
+        rc = hf__env_commit(tx->env, tx->txn);
         if (tx->watched != 0)
             hf__note_publish(tx, rc == MDB_SUCCESS);
         if (rc != MDB_SUCCESS) {

@@ -165,8 +165,7 @@ static uint64_t count_handles(const hf__env *env)
     uint64_t sum = 0;
 
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
-        if (env->sidecar.map->inboxes[i].used &&
-            hf__inbox_alive(&env->sidecar, i))
+        if (hf__inbox_used(&env->sidecar, i))
             sum++;
     }
     return sum;

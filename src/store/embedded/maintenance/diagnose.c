@@ -171,8 +171,7 @@ static void tell_users(hf__env *env, const hf__diagnosis *to)
     unsigned handles = 0;
 
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
-        if (env->sidecar.map->inboxes[i].used &&
-            hf__inbox_alive(&env->sidecar, i))
+        if (hf__inbox_used(&env->sidecar, i))
             handles++;
     }
     hf__report(to,

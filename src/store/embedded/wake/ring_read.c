@@ -217,9 +217,9 @@ static hf_status take_slot(hf__ring_reader *reader, hf_error *err)
     if (reader->which == HF__RING_MESSAGES)
         hf__subscriptions_prune(env);
     slot = slot_of(reader);
-    slot->inbox = reader->inbox->index;
+    __atomic_store_n(&slot->inbox, reader->inbox->index, __ATOMIC_RELAXED);
     memcpy(slot->id, reader->inbox->id, sizeof(slot->id));
-    slot->armed = 1;
+    __atomic_store_n(&slot->armed, 1, __ATOMIC_RELAXED);
     slot->wanted = 0;
     slot->used = 1;
     hf__ring_count_readers(env, reader->which);

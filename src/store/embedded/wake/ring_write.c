@@ -94,13 +94,14 @@ bool hf__ring_has_notes(const hf__tx *tx, uint32_t which)
 
 bool hf__ring_slot_alive(const hf__sidecar *sidecar, const hf__ring_slot *slot)
 {
-    const hf__inbox_slot *inbox;
+    uint32_t index = __atomic_load_n(&slot->inbox, __ATOMIC_RELAXED);
+    char id[HF__INBOX_SIZE + 1];
 
-    if (!slot->used || slot->inbox >= HF__INBOX_MAX)
+    if (!slot->used || index >= HF__INBOX_MAX)
         return false;
-    inbox = &sidecar->map->inboxes[slot->inbox];
-    return inbox->used && memcmp(inbox->id, slot->id, sizeof(slot->id)) == 0 &&
-           hf__inbox_alive(sidecar, slot->inbox);
+    hf__inbox_id(sidecar, index, id);
+    return memcmp(id, slot->id, sizeof(slot->id)) == 0 &&
+           hf__inbox_used(sidecar, index);
 }
 
 void hf__ring_forget_dead(hf__env *env, uint32_t which)
@@ -136,11 +137,12 @@ static void wake_readers(hf__tx *tx, uint32_t which)
 
     for (size_t i = 0; i < HF__RING_READERS; i++) {
         hf__ring_slot *slot = &slots[i];
+        uint32_t inbox = __atomic_load_n(&slot->inbox, __ATOMIC_RELAXED);
 
         if ((tx->noted[which].readers >> i & 1) != 0 && slot->used &&
-            slot->inbox < HF__INBOX_MAX &&
+            inbox < HF__INBOX_MAX &&
             __atomic_exchange_n(&slot->armed, 0, __ATOMIC_SEQ_CST))
-            hf__wake_remember(tx, slot->inbox,
+            hf__wake_remember(tx, inbox,
                               hf__wake_bucket(slot->id, hf__ring_topic(which)));
     }
 }

@@ -111,7 +111,11 @@ static uint32_t *find_link(hf__messages *file, uint64_t hash, uint32_t reader)
     uint32_t *link = chain_of(file, hash);
     hf__subscription *one;
 
-    while ((one = subscription_at(file, *link)) != NULL) {
+    /* No chain is longer, unless it was damaged. */
+    for (uint32_t i = 0; i < HF__SUBSCRIPTION_MAX; i++) {
+        one = subscription_at(file, *link);
+        if (one == NULL)
+            return NULL;
         if (one->hash == hash && one->reader == reader)
             return link;
         link = &one->next;
@@ -156,12 +160,9 @@ static bool add_channel(hf__messages *file, uint32_t reader, uint64_t hash)
 static void remove_channel(hf__messages *file, uint32_t reader, uint64_t hash)
 {
     uint32_t *link = find_link(file, hash, reader);
-    hf__subscription *one;
+    hf__subscription *one = link != NULL ? subscription_at(file, *link) : NULL;
 
-    if (link == NULL)
-        return;
-    one = subscription_at(file, *link);
-    if (--one->count > 0)
+    if (one == NULL || --one->count > 0)
         return;
     __atomic_store_n(link, one->next, __ATOMIC_SEQ_CST);
     one->used = 0;
@@ -219,12 +220,15 @@ static void remove_pattern(hf__messages *file, uint32_t reader,
                            hf_bytes pattern)
 {
     hf__pattern_count *one = find_pattern(file, reader, pattern);
+    uint32_t end = __atomic_load_n(&file->pattern_end, __ATOMIC_RELAXED);
 
     if (one != NULL)
         one->count--;
-    while (file->pattern_end > 0 && file->pattern_end <= HF__PATTERN_MAX &&
-           file->patterns[file->pattern_end - 1].count == 0)
-        file->pattern_end--;
+    if (end > HF__PATTERN_MAX)
+        end = HF__PATTERN_MAX;
+    while (end > 0 && file->patterns[end - 1].count == 0)
+        end--;
+    file->pattern_end = end;
 }
 
 /* ------------------------------------------------------------------- both */
@@ -289,12 +293,12 @@ static void count_some(census *of, uint32_t reader, uint32_t count)
 static void count_channel(census *of, hf__messages *file, uint64_t hash)
 {
     uint32_t number = *chain_of(file, hash);
-    const hf__subscription *one;
+    const hf__subscription *one = subscription_at(file, number);
 
-    while ((one = subscription_at(file, number)) != NULL) {
+    for (uint32_t i = 0; one != NULL && i < HF__SUBSCRIPTION_MAX; i++) {
         if (one->hash == hash)
             count_some(of, one->reader, one->count);
-        number = one->next;
+        one = subscription_at(file, one->next);
     }
 }
 
@@ -303,9 +307,10 @@ static void count_patterns(census *of, const hf__messages *file,
 {
     for (uint32_t i = 0; i < file->pattern_end && i < HF__PATTERN_MAX; i++) {
         const hf__pattern_count *one = &file->patterns[i];
+        uint16_t size = __atomic_load_n(&one->size, __ATOMIC_RELAXED);
 
-        if (one->count > 0 && one->size <= HF__PATTERN_SIZE &&
-            hf__glob_fits(hf_view(one->text, one->size), channel))
+        if (one->count > 0 && size <= HF__PATTERN_SIZE &&
+            hf__glob_fits(hf_view(one->text, size), channel))
             count_some(of, one->reader, one->count);
     }
 }

@@ -111,9 +111,10 @@ bool hf__wake_listens(hf__env *env, hf_bytes channel, uint32_t *index)
     inbox = &sidecar->map->inboxes[*index];
     if (!inbox->used || memcmp(inbox->id, id, HF__INBOX_SIZE) != 0)
         return false;
-    if (!hf__inbox_alive(sidecar, *index))
-        inbox->used = 0;
-    return inbox->used != 0;
+    if (hf__inbox_alive(sidecar, *index))
+        return true;
+    __atomic_store_n(&inbox->used, 0, __ATOMIC_RELAXED);
+    return false;
 }
 
 int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
@@ -135,15 +136,12 @@ static int open_folder(const hf__env *env)
 
 static int open_fifo(int folder_fd, const char *id)
 {
-    char name[HF__INBOX_SIZE + 1];
     struct stat info;
     int fd;
 
-    memcpy(name, id, HF__INBOX_SIZE);
-    name[HF__INBOX_SIZE] = '\0';
     /* Opened for reading, too: so writing never raises SIGPIPE, and ours never
      * reports end of file. */
-    fd = openat(folder_fd, name, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    fd = openat(folder_fd, id, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 || (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode)))
         return fd;
     close(fd);
@@ -152,16 +150,17 @@ static int open_fifo(int folder_fd, const char *id)
 
 static void ring(hf__env *env, uint32_t index)
 {
-    hf_bytes id = hf_view(env->sidecar.map->inboxes[index].id, HF__INBOX_SIZE);
+    char id[HF__INBOX_SIZE + 1];
     uint32_t same;
     int folder_fd, fd;
 
-    if (!hf__inbox_index(id, &same))
+    hf__inbox_id(&env->sidecar, index, id);
+    if (!hf__inbox_index(hf_view(id, HF__INBOX_SIZE), &same))
         return;
     folder_fd = open_folder(env);
     if (folder_fd < 0)
         return;
-    fd = open_fifo(folder_fd, id.data);
+    fd = open_fifo(folder_fd, id);
     close(folder_fd);
     if (fd < 0)
         return;
@@ -278,8 +277,12 @@ static void remove_stale(hf__env *env)
         hf_bytes id = hf_view(entry->d_name, strlen(entry->d_name));
         uint32_t index;
 
-        if (hf__inbox_index(id, &index) &&
-            memcmp(env->sidecar.map->inboxes[index].id, id.data, id.size) != 0)
+        char now[HF__INBOX_SIZE + 1];
+
+        if (!hf__inbox_index(id, &index))
+            continue;
+        hf__inbox_id(&env->sidecar, index, now);
+        if (strcmp(now, entry->d_name) != 0)
             (void)unlinkat(fd, entry->d_name, 0);
     }
     if (dir != NULL)
