@@ -8,6 +8,7 @@
 #include "core/own_key.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/glob.h"
 #include "util/mem.h"
 #include "util/sha1.h"
 
@@ -26,6 +27,7 @@
 #define BARREN_MAX (1u << 24)
 
 #define PATTERN_MAX (4 * HF__PREFIX_MAX + HF_NAME_MAX)
+_Static_assert(PATTERN_MAX <= HF__GLOB_MAX, "stores accept it");
 
 hf_status hf__key_walk_check(hf_bytes pattern, bool told, hf_error *err)
 {

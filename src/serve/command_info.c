@@ -314,6 +314,9 @@ static bool read_filter(hf__conn *conn, const hf_bytes *words, size_t count,
     if (count == 2)
         return true;
     if (count == 5 && hf__arg_is(words[2], "filterby")) {
+        if (hf__arg_is(words[3], "pattern") &&
+            !hf__answer_pattern(&conn->answer, words[4]))
+            return false;
         if (hf__arg_is(words[3], "pattern"))
             which->pattern = words[4];
         else if (hf__arg_is(words[3], "aclcat"))

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/number.h"
+#include "util/glob.h"
 
 /* A type byte, a number and the end of the line. */
 #define HEAD_SIZE (HF__NUMBER_SIZE + 3)
@@ -275,6 +277,14 @@ void hf__answer_error(hf__answer *answer, const char *format, ...)
         if (*at == '\r' || *at == '\n')
             *at = ' ';
     }
+}
+
+bool hf__answer_pattern(hf__answer *answer, hf_bytes pattern)
+{
+    if (pattern.size <= HF__GLOB_MAX)
+        return true;
+    hf__answer_error(answer, HF__ERROR_PATTERN, pattern.size, HF__GLOB_MAX);
+    return false;
 }
 
 void hf__answer_arity(hf__answer *answer, const char *name)

@@ -79,6 +79,9 @@ static inline void hf__answer_verbatim(hf__answer *answer, const void *data,
 __attribute__((format(printf, 2, 3))) void
 hf__answer_error(hf__answer *answer, const char *format, ...);
 
+/* Is a pattern not too long? false: replied with an error. */
+bool hf__answer_pattern(hf__answer *answer, hf_bytes pattern);
+
 /* A wrong number of words for the command. */
 void hf__answer_arity(hf__answer *answer, const char *name);
 

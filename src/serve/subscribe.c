@@ -449,6 +449,10 @@ static void run_subscribe(hf__conn *conn, const hf_bytes *words, size_t count)
 
 static void run_psubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
 {
+    for (size_t i = 1; i < count; i++) {
+        if (!hf__answer_pattern(&conn->answer, words[i]))
+            return;
+    }
     subscribe(conn, &(verb){HF__CHANNEL_PATTERN, "psubscribe"}, words, count);
 }
 
@@ -539,6 +543,8 @@ static void list_channels(hf__conn *conn, hf__channel_kind kind,
     const hf__followed *one;
     size_t count = 0;
 
+    if (pattern != NULL && !hf__answer_pattern(&conn->answer, *pattern))
+        return;
     for (size_t i = 0; i < channels->chain_count; i++) {
         for (one = channels->chains[i]; one != NULL; one = one->next)
             count += is_listed(one, kind, pattern);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "util/glob.h"
 #include "util/mem.h"
 #include "util/sha256.h"
 
@@ -17,6 +18,8 @@
     "Adding a pattern after the * pattern (or the 'allkeys' flag) is not "     \
     "valid and does not have any effect. Try 'resetkeys' to start with an "    \
     "empty list of patterns"
+#define ERROR_PATTERN "A pattern has at most 8192 bytes"
+_Static_assert(HF__GLOB_MAX == 8192, "ERROR_PATTERN has it");
 #define ERROR_ALL_CHANNELS                                                     \
     "Adding a pattern after the * pattern (or the 'allchannels' flag) is not " \
     "valid and does not have any effect. Try 'resetchannels' to start with "   \
@@ -126,8 +129,11 @@ static const char *apply_password(hf__user *user, char sign, hf_bytes text)
 static const char *add_pattern(hf__user_pattern **list, unsigned access,
                                hf_bytes text)
 {
-    hf__user_pattern *made = hf__alloc(sizeof(*made) + text.size);
+    hf__user_pattern *made;
 
+    if (text.size > HF__GLOB_MAX)
+        return ERROR_PATTERN;
+    made = hf__alloc(sizeof(*made) + text.size);
     if (made == NULL)
         return HF__USER_NO_MEMORY;
     memcpy(made + 1, text.data, text.size);

@@ -2,114 +2,277 @@
 /*
  * glob.c - matching names with patterns.
  *
- * On a mismatch only the last star is retried, one byte further: what an
- * earlier star could match, the last one can match as well. So no pattern needs
- * recursion.
+ * Stars divide a pattern into runs of parts, each of which fits one byte. The
+ * first run must fit at the beginning of the text and the last one at its end;
+ * each between them is taken where it fits first, as what a later place leaves
+ * of the text, an earlier one leaves too.
+ *
+ * Such a run is first tried byte by byte. That takes the product of both sizes
+ * at worst, so after some steps all places are tried at once, in blocks of 64
+ * parts: bit n of a word says that the last n + 1 bytes fit the block's first
+ * n + 1 parts (Baeza-Yates and Gonnet, 1992). ADR 0079.
  */
 #include "util/glob.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* Bytes of the pattern to be compared one by one in one call. */
+#define STEPS 4096
+
+#define BLOCK 64u
+/* Places that are tried at once, besides as many as the run has parts. */
+#define AHEAD 64u
+#define WINDOW (2 * HF__GLOB_MAX + AHEAD)
 
 typedef struct pattern {
     const char *at;
     const char *end;
 } pattern;
 
+/* A run between stars: `rest` begins with it. */
+typedef struct run {
+    pattern rest;
+    size_t parts;
+} run;
+
+/* Bytes are signed in ranges, which is how Redis compares them on most
+ * machines. */
+typedef struct range {
+    signed char low, high;
+} range;
+
 static size_t left(const pattern *rest)
 {
     return (size_t)(rest->end - rest->at);
 }
 
-/* One item of a class: a byte, an escaped byte, or a range of them. Bytes are
- * signed in ranges, which is how Redis compares them on most machines. */
-static bool item_fits(pattern *rest, char byte)
+/* An item of a class: a byte, an escaped byte, or a range of them. */
+static range next_item(pattern *rest)
 {
-    const signed char value = (signed char)byte;
-    signed char low = (signed char)rest->at[0];
-    signed char high;
+    const signed char first = (signed char)rest->at[0];
+    signed char last;
 
     if (left(rest) >= 2 && rest->at[0] == '\\') {
         rest->at += 2;
-        return rest->at[-1] == byte;
+        last = (signed char)rest->at[-1];
+        return (range){last, last};
     }
     if (left(rest) < 3 || rest->at[1] != '-') {
         rest->at++;
-        return low == value;
+        return (range){first, first};
     }
-    high = (signed char)rest->at[2];
+    last = (signed char)rest->at[2];
     rest->at += 3;
-    return low <= high ? low <= value && value <= high
-                       : high <= value && value <= low;
+    return first <= last ? (range){first, last} : (range){last, first};
+}
+
+static bool takes(pattern *rest, char byte)
+{
+    bool found = rest->at < rest->end && *rest->at == byte;
+
+    if (found)
+        rest->at++;
+    return found;
 }
 
 /* A class, after its '['. One without a ']' ends with the pattern. */
 static bool class_fits(pattern *rest, char byte)
 {
-    bool negated = rest->at < rest->end && *rest->at == '^';
+    bool negated = takes(rest, '^');
     bool found = false;
 
-    if (negated)
-        rest->at++;
     while (rest->at < rest->end && *rest->at != ']') {
-        if (item_fits(rest, byte))
+        range item = next_item(rest);
+
+        if (item.low <= (signed char)byte && (signed char)byte <= item.high)
             found = true;
     }
-    if (rest->at < rest->end)
-        rest->at++;
+    (void)takes(rest, ']');
     return found != negated;
 }
 
-/* Does the pattern's next part, not a star, match the byte? Skips it. */
-static bool part_fits(pattern *rest, char byte)
+/* A part that is one byte, maybe escaped. */
+static char next_byte(pattern *rest)
 {
-    if (rest->at == rest->end)
-        return false;
-    switch (*rest->at) {
-    case '?':
+    if (*rest->at == '\\' && left(rest) >= 2)
         rest->at++;
-        return true;
-    case '[':
-        rest->at++;
-        return class_fits(rest, byte);
-    case '\\':
-        if (left(rest) >= 2)
-            rest->at++;
-        break;
-    default:
-        break;
-    }
-    return *rest->at++ == byte;
+    return *rest->at++;
 }
 
-static void skip_stars(pattern *rest)
+/* Does the pattern's next part match the byte? Skips it. */
+static bool part_fits(pattern *rest, char byte)
 {
-    while (rest->at < rest->end && *rest->at == '*')
-        rest->at++;
+    if (takes(rest, '?'))
+        return true;
+    if (takes(rest, '['))
+        return class_fits(rest, byte);
+    return next_byte(rest) == byte;
+}
+
+static bool is_run(const pattern *rest)
+{
+    return rest->at < rest->end && *rest->at != '*';
+}
+
+/* Skips the run with which `rest` begins, or as much as fits. Where in the text
+ * it ends; NULL: it does not fit at `at`. */
+static const char *run_fits(pattern *rest, const char *at, const char *end)
+{
+    while (is_run(rest)) {
+        if (at == end || !part_fits(rest, *at))
+            return NULL;
+        at++;
+    }
+    return at;
+}
+
+/* ------------------------------------------------------------ many at once */
+
+/* The same for each byte: bit `bit` of masks[byte]. */
+static void class_mask(pattern *rest, uint64_t bit, uint64_t masks[256])
+{
+    bool negated = takes(rest, '^');
+    bool found[256] = {false};
+
+    while (rest->at < rest->end && *rest->at != ']') {
+        range item = next_item(rest);
+
+        for (int byte = item.low; byte <= item.high; byte++)
+            found[(unsigned char)byte] = true;
+    }
+    (void)takes(rest, ']');
+    for (size_t i = 0; i < 256; i++)
+        masks[i] |= found[i] != negated ? bit : 0;
+}
+
+static void part_mask(pattern *rest, uint64_t bit, uint64_t masks[256])
+{
+    if (takes(rest, '?')) {
+        for (size_t i = 0; i < 256; i++)
+            masks[i] |= bit;
+    } else if (takes(rest, '[')) {
+        class_mask(rest, bit, masks);
+    } else {
+        masks[(unsigned char)next_byte(rest)] |= bit;
+    }
+}
+
+/* ends[i]: the parts before this block fit, ending with byte i of the text; the
+ * same with the block afterwards. */
+static void add_block(pattern *rest, bool first, const char *text, size_t size,
+                      bool ends[WINDOW])
+{
+    uint64_t masks[256] = {0};
+    uint64_t last = 0, state = 0;
+    bool begins = first;
+
+    for (size_t i = 0; i < BLOCK && is_run(rest); i++) {
+        last = UINT64_C(1) << i;
+        part_mask(rest, last, masks);
+    }
+    for (size_t i = 0; i < size; i++) {
+        state = (state << 1 | begins) & masks[(unsigned char)text[i]];
+        begins = first || ends[i];
+        ends[i] = (state & last) != 0;
+    }
+}
+
+/* Where the run ends that fits first; NULL: nowhere in the window. */
+static const char *find_in(const run *of, const char *text, size_t size)
+{
+    pattern rest = of->rest;
+    bool ends[WINDOW];
+    const bool *found;
+
+    for (bool first = true; is_run(&rest); first = false)
+        add_block(&rest, first, text, size, ends);
+    found = memchr(ends, true, size);
+    return found != NULL ? text + (found - ends) + 1 : NULL;
+}
+
+static const char *find_quickly(const run *of, const char *at, const char *end)
+{
+    while ((size_t)(end - at) >= of->parts) {
+        size_t size = 2 * of->parts + AHEAD;
+        const char *found;
+
+        if (size > (size_t)(end - at))
+            size = (size_t)(end - at);
+        found = find_in(of, at, size);
+        if (found != NULL)
+            return found;
+        at += size - of->parts + 1;
+    }
+    return NULL;
+}
+
+/* Where the run ends that fits first; NULL: nowhere. */
+static const char *find(const run *of, const char *at, const char *end,
+                        size_t *steps)
+{
+    for (; (size_t)(end - at) >= of->parts; at++) {
+        pattern rest = of->rest;
+        const char *behind;
+
+        if (*steps > STEPS)
+            return find_quickly(of, at, end);
+        behind = run_fits(&rest, at, end);
+        if (behind != NULL)
+            return behind;
+        *steps += (size_t)(rest.at - of->rest.at);
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------- runs */
+
+/* The run behind a star, or as much of it as is longer than the text. */
+static run next_run(pattern *rest, size_t parts_max)
+{
+    run next = {*rest, 0};
+
+    while (is_run(rest) && next.parts <= parts_max) {
+        (void)part_fits(rest, '\0');
+        next.parts++;
+    }
+    return next;
+}
+
+static bool runs_fit(pattern *rest, const char *at, const char *end)
+{
+    size_t steps = 0;
+
+    while (at != NULL) {
+        run next;
+
+        while (takes(rest, '*'))
+            ;
+        if (rest->at == rest->end)
+            return true;
+        next = next_run(rest, (size_t)(end - at));
+        if (next.parts > (size_t)(end - at))
+            return false;
+        if (rest->at == rest->end)
+            return run_fits(&next.rest, end - next.parts, end) != NULL;
+        at = find(&next, at, end, &steps);
+    }
+    return false;
 }
 
 bool hf__glob_fits(hf_bytes glob, hf_bytes text)
 {
     pattern rest = {glob.data, (const char *)glob.data + glob.size};
-    pattern behind_star = {NULL, NULL};
-    const char *at = text.data;
-    const char *end = at + text.size;
-    const char *retry = at;
+    const char *end = (const char *)text.data + text.size;
+    const char *at;
 
     /* As in Redis: then the pattern is not looked at, not even a star. */
     if (text.size == 0)
         return glob.size == 0;
-    while (at < end) {
-        if (rest.at < rest.end && *rest.at == '*') {
-            skip_stars(&rest);
-            behind_star = rest;
-            retry = at;
-        } else if (part_fits(&rest, *at)) {
-            at++;
-        } else if (behind_star.at != NULL) {
-            rest = behind_star;
-            at = ++retry;
-        } else {
-            return false;
-        }
-    }
-    skip_stars(&rest);
-    return rest.at == rest.end;
+    if (glob.size > HF__GLOB_MAX)
+        return false;
+    at = run_fits(&rest, text.data, end);
+    if (at == NULL || rest.at == rest.end)
+        return at == end;
+    return runs_fit(&rest, at, end);
 }

@@ -7,8 +7,12 @@
 
 #include "holdfast/base.h"
 
-/* `*`, `?`, `[a-z]`, `[^a-z]`, and backslash as escape. Time: the product of
- * both sizes at most. */
+/* Bytes of a pattern: a name and, each byte escaped, a prefix. With more the
+ * time that a pattern costs for each name would be without a bound. */
+#define HF__GLOB_MAX 8192
+
+/* `*`, `?`, `[a-z]`, `[^a-z]`, and backslash as escape. A pattern longer than
+ * HF__GLOB_MAX fits nothing. Time: a constant for each byte of both. */
 bool hf__glob_fits(hf_bytes pattern, hf_bytes text);
 
 #endif

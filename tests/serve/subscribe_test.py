@@ -93,6 +93,16 @@ class Subscriptions(unittest.TestCase):
         self.assertEqual(one.read(), [b"message", b"a", b"own"])
         self.assertEqual(one.ask("GET", "a"), None)
 
+    def test_a_pattern_has_a_limit(self):
+        ask, error = self.link.ask, "ERR pattern is 8193 bytes; at most 8192"
+        ask("HSET", "h", "f", 1)
+        for words in (["KEYS"], ["SCAN", "0", "MATCH"], ["PSUBSCRIBE"],
+                      ["HSCAN", "h", "0", "MATCH"], ["PUBSUB", "CHANNELS"],
+                      ["COMMAND", "LIST", "FILTERBY", "PATTERN"]):
+            self.assertEqual(ask(*words, "[" + "a" * 8192), error)
+            self.assertIsInstance(ask(*words, "[" + "a" * 8191), list)
+            ask("RESET")
+
     def test_pubsub_says_who_listens(self):
         self.subscriber("SUBSCRIBE", "a", "b")
         self.subscriber("PSUBSCRIBE", "x*", "y*")

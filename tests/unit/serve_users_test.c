@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -70,6 +71,8 @@ static void assert_refused(const char *text, const char *message)
 
 static void a_bad_line_is_named(void **state)
 {
+    char line[8300];
+
     (void)state;
     assert_refused("user a\n\n#\nusr b", "users, line 4: a line must begin");
     assert_refused("user", "users, line 1: the user's name is missing");
@@ -82,6 +85,8 @@ static void a_bad_line_is_named(void **state)
     assert_refused("user a +config|none", "users, line 1: user \"a\"");
     assert_refused("user a -@none", "users, line 1: user \"a\"");
     assert_refused("user a +", "users, line 1: user \"a\"");
+    (void)snprintf(line, sizeof(line), "user a ~%08193d", 0);
+    assert_refused(line, "users, line 1: user \"a\": \"~00000");
     assert_refused("user a #x", "users, line 1: user \"a\": \"#\": The pass");
 }
 

@@ -169,6 +169,8 @@ static void run_keys(hf__tx *tx, const hf_bytes *args, size_t count)
     keys at;
 
     (void)count;
+    if (!hf__scan_pattern(tx, pattern))
+        return;
     hf__members_init(&list, tx);
     keys_begin(&at, tx);
     for (more = keys_first(&at); more; more = move(&at, MDB_NEXT)) {

@@ -89,6 +89,8 @@ void hf__reply_arity(hf__tx *tx, const char *name);
 #define HF__ERROR_FLOAT "ERR value is not a valid float"
 #define HF__ERROR_TOO_LONG                                                     \
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+/* Of a pattern's size and HF__GLOB_MAX. */
+#define HF__ERROR_PATTERN "ERR pattern is %zu bytes; at most %d"
 #define HF__ERROR_OVERFLOW "ERR increment or decrement would overflow"
 
 #endif

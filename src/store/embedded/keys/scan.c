@@ -61,6 +61,24 @@ static bool read_count(hf__scan *scan, hf_bytes arg)
     return true;
 }
 
+bool hf__scan_pattern(hf__tx *tx, hf_bytes pattern)
+{
+    if (pattern.size <= HF__GLOB_MAX)
+        return true;
+    hf__reply_error(tx, HF__ERROR_PATTERN, pattern.size, HF__GLOB_MAX);
+    return false;
+}
+
+static bool read_pattern(hf__scan *scan, hf_bytes arg)
+{
+    if (!hf__scan_pattern(scan->tx, arg))
+        return false;
+    scan->pattern = arg;
+    /* A star alone matches everything, the empty name too. */
+    scan->filter = arg.size != 1 || *(const char *)arg.data != '*';
+    return true;
+}
+
 bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
                       bool types)
 {
@@ -69,10 +87,8 @@ bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
             if (!read_count(scan, args[i + 1]))
                 return false;
         } else if (i + 1 < count && hf__arg_is(args[i], "match")) {
-            scan->pattern = args[i + 1];
-            /* A star alone matches everything, the empty name too. */
-            scan->filter = scan->pattern.size != 1 ||
-                           *(const char *)scan->pattern.data != '*';
+            if (!read_pattern(scan, args[i + 1]))
+                return false;
         } else if (types && i + 1 < count && hf__arg_is(args[i], "type")) {
             scan->type = args[i + 1];
             scan->by_type = true;

@@ -41,6 +41,8 @@ typedef struct hf__scan {
 
 /* Read the cursor. false: replied with an error. */
 bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes arg);
+/* Is a pattern not too long? false: replied with an error. */
+bool hf__scan_pattern(hf__tx *tx, hf_bytes pattern);
 /* Read the options; TYPE only if `types`. false: replied with an error. */
 bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
                       bool types);
