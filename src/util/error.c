@@ -86,15 +86,13 @@ void hf__fail_prefix(hf_error *err, const char *format, ...)
     snprintf(err->message + size, sizeof(err->message) - size, ": %s", old);
 }
 
-const char *hf__quoted(char text[HF__QUOTED_SIZE], hf_bytes bytes)
+/* The end of what was written, which has no NUL. */
+static char *put_quoted(char *to, const unsigned char *from, size_t size)
 {
     static const char digits[] = "0123456789abcdef";
-    const unsigned char *from = bytes.data;
-    size_t shown = bytes.size < QUOTED_MAX ? bytes.size : QUOTED_MAX;
-    char *to = text;
 
     *to++ = '"';
-    for (size_t i = 0; i < shown; i++) {
+    for (size_t i = 0; i < size; i++) {
         if (from[i] >= 0x20 && from[i] < 0x7f && from[i] != '"' &&
             from[i] != '\\') {
             *to++ = (char)from[i];
@@ -106,6 +104,26 @@ const char *hf__quoted(char text[HF__QUOTED_SIZE], hf_bytes bytes)
         *to++ = digits[from[i] & 15];
     }
     *to++ = '"';
+    return to;
+}
+
+const char *hf__quoted(char text[HF__QUOTED_SIZE], hf_bytes bytes)
+{
+    size_t shown = bytes.size < QUOTED_MAX ? bytes.size : QUOTED_MAX;
+    char *to = put_quoted(text, bytes.data, shown);
+
     memcpy(to, bytes.size > shown ? "..." : "", bytes.size > shown ? 4 : 1);
+    return text;
+}
+
+const char *hf__quoted_path(char text[HF__QUOTED_SIZE], const char *path)
+{
+    size_t size = strlen(path);
+    size_t cut = size > QUOTED_MAX ? size - QUOTED_MAX : 0;
+    char *to = text;
+
+    if (cut > 0)
+        to = (char *)memcpy(to, "...", 3) + 3;
+    *put_quoted(to, (const unsigned char *)path + cut, size - cut) = '\0';
     return text;
 }

@@ -32,4 +32,8 @@ void hf__fail_prefix(hf_error *err, const char *format, ...)
 #define HF__QUOTED_SIZE 176
 const char *hf__quoted(char text[HF__QUOTED_SIZE], hf_bytes bytes);
 
+/* A long path is cut at its beginning, with "..." before the quotes: its end
+ * says which it is. */
+const char *hf__quoted_path(char text[HF__QUOTED_SIZE], const char *path);
+
 #endif

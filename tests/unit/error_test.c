@@ -139,6 +139,23 @@ static void quoted_cuts_after_forty_bytes(void **state)
     assert_true(strlen(text) < HF__QUOTED_SIZE);
 }
 
+static void quoted_path_is_cut_at_its_beginning(void **state)
+{
+    static const char path[] = "/var/lib/a-very-long/name/of/a/folder/store-7";
+    char text[HF__QUOTED_SIZE];
+    char worst[100];
+
+    (void)state;
+    assert_string_equal(hf__quoted_path(text, "/a b"), "\"/a b\"");
+    assert_string_equal(hf__quoted_path(text, path + 5),
+                        "\"lib/a-very-long/name/of/a/folder/store-7\"");
+    assert_string_equal(hf__quoted_path(text, path),
+                        "...\"lib/a-very-long/name/of/a/folder/store-7\"");
+    memset(worst, 0xff, sizeof(worst) - 1);
+    worst[sizeof(worst) - 1] = '\0';
+    assert_true(strlen(hf__quoted_path(text, worst)) < HF__QUOTED_SIZE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +169,7 @@ int main(void)
         cmocka_unit_test(quoted_shows_printable_ascii_as_it_is),
         cmocka_unit_test(quoted_shows_the_rest_as_numbers),
         cmocka_unit_test(quoted_cuts_after_forty_bytes),
+        cmocka_unit_test(quoted_path_is_cut_at_its_beginning),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

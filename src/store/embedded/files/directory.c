@@ -65,8 +65,7 @@ static hf_status check_system(int fd, const char *path, hf_error *err)
         if ((uint32_t)info.f_type == (uint32_t)remote[i].magic)
             return hf__fail(err, HF_UNSUPPORTED,
                             "%s is on %s; a store must be on a local disk",
-                            hf__quoted(text, hf_view(path, strlen(path))),
-                            remote[i].name);
+                            hf__quoted_path(text, path), remote[i].name);
     }
     return HF_OK;
 }
@@ -92,7 +91,7 @@ hf_status hf__files_refuse(const char *path, const struct stat *info,
     char text[HF__QUOTED_SIZE];
     char user[64];
 
-    hf__quoted(text, hf_view(path, strlen(path)));
+    hf__quoted_path(text, path);
     if (info->st_uid == geteuid())
         return hf__fail(err, HF_DENIED,
                         "%s is writable by others: chmod 700 it, or share it "
@@ -119,8 +118,7 @@ hf_status hf__files_check_group(const char *path, const struct stat *info,
                     "%s is not shared by group %lu, but belongs to %s: it must "
                     "have that group and mode 2770, and its files mode 0660; a "
                     "member can create a new one",
-                    hf__quoted(text, hf_view(path, strlen(path))),
-                    (unsigned long)group, user);
+                    hf__quoted_path(text, path), (unsigned long)group, user);
 }
 
 static hf_status check_owner(int fd, const hf__settings *settings,
@@ -267,7 +265,7 @@ static hf_status open_directory(const hf__settings *settings, int *fd,
     int made = EEXIST;
     int number;
 
-    hf__quoted(text, hf_view(settings->path, strlen(settings->path)));
+    hf__quoted_path(text, settings->path);
     if (!settings->existing)
         made = make(settings);
     *fd = open_path(settings);
