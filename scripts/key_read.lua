@@ -10,7 +10,8 @@ ARGV[3]  timed: 1: the server has HPEXPIRETIME, and the type of a hash of which
 Returns  {type} of a type that has no elements, "none" too; else {type, instant
          of expiry in Unix ms or -1, count of elements or bytes, mark}, where
          mark identifies the ends of a list; then all elements, unless they
-         exceed a limit; of a timed-hash field, value, deadline or 0.
+         exceed a limit; of a timed-hash field, value, deadline or 0. An expiry
+         later than 2^53, which is no whole number in Lua, is replied as 2^53.
 Repeat   safe: it only reads.
 Writes   nothing. Cost O(elements read).
 ]]
@@ -48,7 +49,8 @@ end
 if kind == 'hash' and ARGV[3] == '1' and list and #list > 0 then
     --#use with_deadlines
 end
-local reply = {kind, call('pexpiretime', key), count, mark}
+local expiry = math.min(call('pexpiretime', key), 9007199254740992)
+local reply = {kind, expiry, count, mark}
 for i = 1, room >= 0 and list and #list or 0 do
     reply[4 + i] = list[i]
 end

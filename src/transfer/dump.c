@@ -146,7 +146,7 @@ static hf_status dump_key(hf__dump *dump, hf_bytes name,
     hf__facts facts;
     hf_status status;
 
-    if (name.size > HF__DUMP_KEY_MAX) {
+    if (!hf__is_key_size(name.size)) {
         leave_out(dump, name, hf_str("key with too long a name"));
         return HF_OK;
     }

@@ -15,6 +15,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "store/limits.h"
+
 /* As PNG does it: a byte that is no text, and line ends that a transfer as
  * text would change. */
 #define HF__DUMP_MAGIC "\x89HFD\r\n\x1a\n"
@@ -31,9 +33,6 @@
  * PIECE unless the name of a key is long. */
 #define HF__DUMP_PAYLOAD_MAX (1u << 20)
 #define HF__DUMP_PIECE (256u << 10)
-
-/* Longest name of a key. Redis allows 512 MiB, which no one uses. */
-#define HF__DUMP_KEY_MAX (512u << 10)
 
 typedef enum hf__dump_kind {
     HF__DUMP_KEY = 1,  /* type:8 flags:8 expires:64 key_size:32 key content */
@@ -70,9 +69,8 @@ typedef enum hf__dump_type {
  * whole number may have all its 309 digits. */
 #define HF__DUMP_SCORE_MAX 512u
 
-/* Digits of a deadline, and the latest that all stores accept. */
+/* Digits of a deadline. */
 #define HF__DUMP_DEADLINE_SIZE 14u
-#define HF__DUMP_DEADLINE_MAX ((INT64_C(1) << 46) - 1)
 
 static inline const char *hf__dump_type_name(hf__dump_type type)
 {

@@ -154,7 +154,7 @@ static hf_status put_elements(hf__dump *dump, const hf_reply *reply,
     for (size_t i = 0; i < count && status == HF_OK; i++) {
         hf_bytes element = hf_reply_bytes(hf_reply_at(reply, first + i));
 
-        if (element.size > HF_VALUE_MAX)
+        if (!hf__is_value_size(element.size))
             return hf__bad_reply("a key", err);
         status = hf__dump_writer_element(&dump->writer, element, err);
     }
@@ -395,7 +395,7 @@ static hf_status put_string(hf__dump *dump, hf_bytes name,
     hf__run_one(dump->client, &request,
                 PIECE_EXTRA_MS + HF__EXTRA_MS(facts->count));
     *some = request.status == HF_OK && request.reply.kind == HF_REPLY_STRING &&
-            request.reply.bytes.size <= HF_VALUE_MAX;
+            hf__is_value_size(request.reply.bytes.size);
     if (request.status != HF_OK)
         status = hf__fail_copy(err, &request.error);
     else if (*some)

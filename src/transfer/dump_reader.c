@@ -179,12 +179,12 @@ static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
     if (reader->size < HF__DUMP_KEY_HEAD)
         return fail_damaged(reader, "size of a key's record", err);
     key_size = hf__dump_get(head + 10, 4);
-    if (key_size > HF__DUMP_KEY_MAX ||
+    if (!hf__is_key_size(key_size) ||
         key_size > reader->size - HF__DUMP_KEY_HEAD)
         return fail_damaged(reader, "size of a key", err);
     reader->expires_unix_ms = (int64_t)hf__dump_get(head + 2, 8);
     if (head[0] < HF__DUMP_STRING || head[0] > HF__DUMP_TYPE_MAX ||
-        head[1] > HF__DUMP_LAST || reader->expires_unix_ms < 0)
+        head[1] > HF__DUMP_LAST || !hf__is_expiry(reader->expires_unix_ms))
         return fail_damaged(reader, "type, flags or expiry of a key", err);
     reader->type = (hf__dump_type)head[0];
     reader->last = (head[1] & HF__DUMP_LAST) != 0;
@@ -303,7 +303,7 @@ static hf_status read_size(hf__dump_reader *reader, bool *known, hf_error *err)
     reader->piece = hf_view(NULL, 0);
     reader->in_element = true;
     reader->deadline_unix_ms = 0;
-    if (reader->total > HF_VALUE_MAX ||
+    if (!hf__is_value_size(reader->total) ||
         (reader->type == HF__DUMP_ZSET && reader->count % 2 == 1 &&
          reader->total > HF__DUMP_SCORE_MAX) ||
         (in_deadline(reader) &&
@@ -323,7 +323,7 @@ static hf_status read_deadline(hf__dump_reader *reader, hf_error *err)
         reader->deadline_unix_ms =
             reader->deadline_unix_ms * 10 + (digits[i] - '0');
     }
-    if (reader->deadline_unix_ms > HF__DUMP_DEADLINE_MAX)
+    if (!hf__is_deadline(reader->deadline_unix_ms))
         return fail_damaged(reader, "deadline of a field", err);
     return HF_OK;
 }

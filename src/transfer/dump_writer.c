@@ -97,7 +97,7 @@ hf_status hf__dump_writer_key(hf__dump_writer *writer, hf__dump_type type,
 {
     hf_status status = open_record(writer, HF__DUMP_KEY, err);
 
-    assert(!writer->key_open && key.size <= HF__DUMP_KEY_MAX);
+    assert(!writer->key_open && hf__is_key_size(key.size));
     if (status != HF_OK)
         return status;
     put(writer, type, 1);
@@ -155,7 +155,7 @@ hf_status hf__dump_writer_element(hf__dump_writer *writer, hf_bytes element,
     unsigned char head[HF__DUMP_ELEMENT_HEAD];
     hf_status status;
 
-    assert(writer->key_open && element.size <= HF_VALUE_MAX);
+    assert(writer->key_open && hf__is_value_size(element.size));
     hf__dump_put(head, element.size, sizeof(head));
     status = append(writer, head, sizeof(head), err);
     if (status == HF_OK)

@@ -280,6 +280,29 @@ static void load_keeps_the_instant_of_expiry(void **state)
     free(tape.tape.data);
 }
 
+/* No script can read it to the last digit. */
+static void dump_takes_any_instant_of_expiry(void **state)
+{
+    fixture *f = *state;
+    hf_client *there = elsewhere(f, "there");
+    hf_bytes key = fixture_key(f, "s");
+    hf_bytes expire[] = {hf_str("PEXPIREAT"), key,
+                         hf_str("9223372036854770000")};
+    hf_bytes ask[] = {hf_str("PEXPIRETIME"), key};
+    const char *pattern = mine(f);
+    hf_reply *reply = NULL;
+    dump_record tape;
+
+    put_value(f->client, key, bytes("1"), 0);
+    expect_status(HF_OK, hf_command(f->client, 3, expire, NULL, ERR));
+    (void)dump(f->client, &tape, pattern);
+    (void)load(there, &tape, 0, HF_OK);
+    expect_status(HF_OK, hf_command(there, 2, ask, &reply, ERR));
+    assert_int_equal(hf_reply_integer(reply), INT64_C(1) << 53);
+    hf_reply_free(reply);
+    free(tape.tape.data);
+}
+
 /* What belongs to a key has names of our own, which a load brings along. */
 static void load_keeps_timelines_caches_and_fences(void **state)
 {
@@ -754,6 +777,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(dump_moves_every_type_to_another_store_and_back),
         fixture_test(load_keeps_the_instant_of_expiry),
+        fixture_test(dump_takes_any_instant_of_expiry),
         fixture_test(load_keeps_timelines_caches_and_fences),
         fixture_test(scores_come_back_to_the_last_digit),
         fixture_test(collections_of_many_steps_are_moved),

@@ -49,7 +49,7 @@ static void check_event(const hf__dump_reader *reader, hf__dump_event event,
 {
     out->events++;
     if (event == HF__DUMP_AT_KEY) {
-        PROMISE(reader->key.size <= HF__DUMP_KEY_MAX);
+        PROMISE(reader->key.size <= HF__KEY_SIZE_MAX);
         PROMISE(reader->type >= HF__DUMP_STRING);
         PROMISE(reader->type <= HF__DUMP_TYPE_MAX);
         PROMISE(reader->expires_unix_ms >= 0);
@@ -60,7 +60,7 @@ static void check_event(const hf__dump_reader *reader, hf__dump_event event,
         PROMISE(reader->piece.size <= HF__DUMP_PAYLOAD_MAX);
         PROMISE(reader->offset + reader->piece.size <= reader->total);
         PROMISE(reader->deadline_unix_ms >= 0);
-        PROMISE(reader->deadline_unix_ms <= HF__DUMP_DEADLINE_MAX);
+        PROMISE(reader->deadline_unix_ms <= HF__DEADLINE_MAX);
         out->sum = hf__crc32c(out->sum, reader->piece.data, reader->piece.size);
     }
 }

@@ -9,7 +9,7 @@
 /* A trial takes some ms, or seconds if something does not expire; more than
  * this many, or this long, gain little. */
 #define TRIALS_MAX 3000u
-#define SHRINK_MS 20000
+#define SHRINK_MS (INT64_C(20000) * SLOWER)
 
 typedef struct shrinker {
     place *at;

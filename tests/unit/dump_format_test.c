@@ -74,7 +74,7 @@ static void sum_up(taken *to, const hf__dump_reader *reader,
 {
     switch (event) {
     case HF__DUMP_AT_KEY:
-        assert_in_range(reader->key.size, 0, HF__DUMP_KEY_MAX);
+        assert_in_range(reader->key.size, 0, HF__KEY_SIZE_MAX);
         to->sum = hf__crc32c(to->sum, reader->key.data, reader->key.size);
         to->sum += (uint32_t)reader->type + (uint32_t)reader->expires_unix_ms;
         break;
@@ -225,7 +225,7 @@ static void elements_of_any_size_cross_records(void **state)
     for (size_t key = 0; key < 40; key++) {
         assert_int_equal(
             hf__dump_writer_key(&writer, HF__DUMP_LIST, 0,
-                                hf_view(data, key % 2 ? HF__DUMP_KEY_MAX : key),
+                                hf_view(data, key % 2 ? HF__KEY_SIZE_MAX : key),
                                 NULL),
             HF_OK);
         for (size_t i = 0; i < 9; i++) {

@@ -6,94 +6,11 @@
 #include "embedded_store.h"
 
 #include "store/embedded/keys/rdb.h"
+#include "support/rdb_forms.h"
 #include "util/crc64.h"
 #include "util/mem.h"
 
 #define VALUE_MAX 512
-
-/* A value as DUMP returns it, without its tail; what reads it, and the reply.
- * Recorded from redis-server 7.0.15, or accepted by it; the last two are of
- * newer servers. */
-/* clang-format off */
-static const struct {
-    const char *hex;
-    const char *read;
-    const char *want;
-} rows[] = {
-    {"00c007", "get k",
-     "s:7"},
-    {"00c1d4fe", "get k",
-     "s:-300"},
-    {"00c270110100", "get k",
-     "s:70000"},
-    {"000a39393939393939393939", "get k",
-     "s:9999999999"},
-    {"00c3091e017878e01100017878", "get k",
-     "s:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},
-    {"00146162636162616263616261626361626162636162", "get k",
-     "s:abcababcababcababcab"},
-    {"120102c32d406d196d0000000700816102dffb02cbb802f2a0860104f435"
-     "1cdcdf0220180809f2ffff7f04e0467ae03c000148ff", "lrange k 0 -1",
-     "[s:a, s:-5, s:3000, s:100000, s:12345678901, s:8388607, s:zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz]"},
-    {"0b0e0200000003000000fdff01000200", "smembers k",
-     "[s:-3, s:1, s:2]"},
-    {"0b180400000004000000fdffffff010000000200000070110100", "smembers k",
-     "[s:-3, s:1, s:2, s:70000]"},
-    {"0202c00a0161", "smembers k",
-     "[s:10, s:a]"},
-    {"10121200000004008166028176028167020c01ff", "hgetall k",
-     "[s:f, s:v, s:g, s:12]"},
-    {"04010166c3094041017676e03400017676", "hgetall k",
-     "[s:f, s:vvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvvv]"},
-    {"111d1d0000000600816202842d312e3505816102010181630283696e6604"
-     "ff", "zrange k 0 -1 withscores",
-     "[s:b, s:-1.5, s:a, s:1, s:c, s:inf]"},
-    {"0502c3094041016161e03400016161000000000000f03f01620000000000"
-     "00f8bf", "zrange k 0 -1 withscores",
-     "[s:b, s:-1.5, s:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, s:1]"},
-    {"0a32320000002b000000080000016103f302fefb03c0d4fe04f070110105"
-     "d080e2d3fb06e0351cdcdf020000000a400378797aff", "lrange k 0 -1",
-     "[s:a, s:2, s:-5, s:-300, s:70000, s:-70000000, s:12345678901, s:xyz]"},
-    {"0e0210100000000d000000020000016103f3ff12120000000d0000000200"
-     "00fefb03c0d4feff", "lrange k 0 -1",
-     "[s:a, s:2, s:-5, s:-300]"},
-    {"0c181800000012000000040000016103f20201620303312e35ff", "zrange k 0 -1 withscores",
-     "[s:a, s:1, s:b, s:1.5]"},
-    {"0d181800000012000000040000016103f20201620303312e35ff", "hgetall k",
-     "[s:a, s:1, s:b, s:1.5]"},
-    {"12010103626967", "lrange k 0 -1",
-     "[s:big]"},
-    {"010201610162", "lrange k 0 -1",
-     "[s:a, s:b]"},
-    {"140c0c00000002008161020701ff", "smembers k",
-     "[s:a, s:7]"},
-    {"1800204aa9d10100000201016601760001670177", "hpexpiretime k fields 2 f g",
-     "[i:2000000000000, i:-1]"},
-};
-/* clang-format on */
-#define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
-
-static size_t from_hex(const char *hex, unsigned char *bytes)
-{
-    size_t size = 0;
-    unsigned byte;
-
-    for (; sscanf(hex + 2 * size, "%2x", &byte) == 1; size++)
-        bytes[size] = (unsigned char)byte;
-    return size;
-}
-
-static size_t put_tail(unsigned char *bytes, size_t size, unsigned version)
-{
-    uint64_t sum;
-
-    bytes[size++] = (unsigned char)version;
-    bytes[size++] = 0;
-    sum = hf__crc64(0, bytes, size);
-    for (unsigned i = 0; i < 8; i++)
-        bytes[size++] = (unsigned char)(sum >> 8 * i);
-    return size;
-}
 
 static hf_status restore(hf__store *store, const void *bytes, size_t size,
                          char text[TEXT_SIZE])
@@ -118,12 +35,12 @@ static void restore_reads_every_form(void **state)
     unsigned char bytes[VALUE_MAX];
     char text[TEXT_SIZE];
 
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        size_t size = from_hex(rows[i].hex, bytes);
+    for (size_t i = 0; i < RDB_FORM_COUNT; i++) {
+        size_t size = rdb_from_hex(rdb_forms[i].hex, bytes);
 
-        size = put_tail(bytes, size, HF__RDB_VERSION);
+        size = rdb_put_tail(bytes, size, HF__RDB_VERSION);
         assert_int_equal(restore(at->store, bytes, size, text), HF_OK);
-        expect(at->store, rows[i].read, rows[i].want);
+        expect(at->store, rdb_forms[i].read, rdb_forms[i].want);
     }
 }
 
@@ -136,13 +53,13 @@ static void dump_is_restored(void **state)
     unsigned char bytes[VALUE_MAX];
     char text[TEXT_SIZE];
 
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        size_t size = from_hex(rows[i].hex, bytes);
+    for (size_t i = 0; i < RDB_FORM_COUNT; i++) {
+        size_t size = rdb_from_hex(rdb_forms[i].hex, bytes);
 
-        size = put_tail(bytes, size, HF__RDB_VERSION);
+        size = rdb_put_tail(bytes, size, HF__RDB_VERSION);
         assert_int_equal(restore(at->store, bytes, size, text), HF_OK);
         assert_int_equal(evaluate(at->store, source, 0, "", text), HF_OK);
-        expect(at->store, rows[i].read, rows[i].want);
+        expect(at->store, rdb_forms[i].read, rdb_forms[i].want);
     }
 }
 
@@ -189,7 +106,7 @@ static void expect_restore(hf__store *store, const char *hex, unsigned version,
 {
     unsigned char bytes[VALUE_MAX];
     char text[TEXT_SIZE];
-    size_t size = put_tail(bytes, from_hex(hex, bytes), version);
+    size_t size = rdb_put_tail(bytes, rdb_from_hex(hex, bytes), version);
 
     (void)restore(store, bytes, size, text);
     assert_string_equal(text, want);
@@ -215,15 +132,68 @@ static void restore_refuses_what_it_cannot_read(void **state)
     expect_restore(at->store, "0401016181ffffffffffffffff", 10, bad);
     expect_restore(at->store, "00c30181ffffffffffffff0000", 10, bad);
     expect_restore(at->store, "00c304051f00610004", 10, bad); /* back too far */
-    expect_restore(at->store, "05010161000000000000f87f", 10, bad); /* NaN */
+    expect_restore(
+        at->store, "05010161000000000000f87f", 10,
+        "Bad data format: the score of member \"a\" is not a number");
     expect(at->store, "get k", "s:old");
+}
+
+/* The deadline of the field f: 46 bits, as for HPEXPIREAT. */
+static void restore_bounds_the_deadlines_of_fields(void **state)
+{
+    place *at = *state;
+
+    expect_restore(at->store, "18ffffffffff3f0000010101660176", 12, "+:OK");
+    expect(at->store, "hpexpiretime k fields 1 f", "[i:70368744177663]");
+    expect_restore(at->store, "18ffffffffff3f0000010201660176", 12,
+                   "Bad data format: the deadline of field \"f\" is "
+                   "70368744177663 + 1 ms; at most 70368744177663 are allowed");
+    expect_restore(at->store, "180000000000002000010101660176", 12,
+                   "Bad data format: the deadline of field \"f\" is "
+                   "9007199254740992 + 0 ms; at most 70368744177663 are "
+                   "allowed");
+    expect_restore(at->store, "180000000000000080010101660176", 12,
+                   "Bad data format: the deadline of field \"f\" is "
+                   "-9223372036854775808 + 0 ms; at most 70368744177663 are "
+                   "allowed");
+    expect_restore(at->store, "18ffffffffffffff7f010201660176", 12,
+                   "Bad data format: the deadline of field \"f\" is "
+                   "9223372036854775807 + 1 ms; at most 70368744177663 are "
+                   "allowed");
+    expect(at->store, "hlen k", "i:1");
+}
+
+/* Longer ones would be left out of a dump. */
+static void names_of_keys_have_a_limit(void **state)
+{
+    static const char source[] =
+        "local long = string.rep('n', 512 * 1024) "
+        "redis.call('set', long, 1) redis.call('rename', long, 'k') "
+        "long = long .. 'n' "
+        "local words = {{'set', long, 1}, {'rename', 'k', long}, "
+        "{'copy', 'k', long}, {'mset', 'a', 1, long, 1}, "
+        "{'sunionstore', long, 's'}, "
+        "{'zunionstore', long, 1, 'z'}, {'sort', 's', 'store', long}} "
+        "local refused = 0 "
+        "for _, w in ipairs(words) do "
+        "    local reply = redis.pcall(unpack(w)) "
+        "    if reply.err == 'ERR the name of a key has 524289 bytes; at most "
+        "524288 are allowed' then refused = refused + 1 end "
+        "end "
+        "return {#words, refused, redis.call('dbsize'), "
+        "redis.call('del', long)}";
+    place *at = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(evaluate(at->store, source, 0, "", text), HF_OK);
+    assert_string_equal(text, "[i:7, i:7, i:1, i:0]");
 }
 
 static void restore_with_a_passed_instant_deletes(void **state)
 {
     place *at = *state;
     unsigned char bytes[VALUE_MAX];
-    size_t size = put_tail(bytes, from_hex("000161", bytes), 10);
+    size_t size = rdb_put_tail(bytes, rdb_from_hex("000161", bytes), 10);
     hf_bytes words[] = {hf_str("restore"), hf_str("k"),
                         hf_str("1"),       hf_view(bytes, size),
                         hf_str("absttl"),  hf_str("replace")};
@@ -244,18 +214,18 @@ static void restore_survives_damage(void **state)
     char text[TEXT_SIZE];
     size_t restored = 0;
 
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        size_t size = from_hex(rows[i].hex, bytes);
+    for (size_t i = 0; i < RDB_FORM_COUNT; i++) {
+        size_t size = rdb_from_hex(rdb_forms[i].hex, bytes);
 
         for (size_t b = 0; b < size * sizeof(other); b++) {
             unsigned char kept = bytes[b / sizeof(other)];
 
             bytes[b / sizeof(other)] = other[b % sizeof(other)];
             (void)restore(at->store, bytes,
-                          put_tail(bytes, size, HF__RDB_VERSION), text);
+                          rdb_put_tail(bytes, size, HF__RDB_VERSION), text);
             if (strcmp(text, "+:OK") == 0)
                 restored++;
-            else if (strcmp(text, "Bad data format") != 0)
+            else if (strncmp(text, "Bad data format", 15) != 0)
                 fail_msg("row %zu, byte %zu: %s", i, b / sizeof(other), text);
             bytes[b / sizeof(other)] = kept;
         }
@@ -272,7 +242,8 @@ static void memory_may_end_anywhere(void **state)
     unsigned char bytes[VALUE_MAX];
     hf_status status = HF_NO_MEMORY;
     char text[TEXT_SIZE];
-    size_t size = put_tail(bytes, from_hex(rows[6].hex, bytes), 10);
+    size_t size =
+        rdb_put_tail(bytes, rdb_from_hex(rdb_forms[6].hex, bytes), 10);
     long n;
 
     for (n = 0; status != HF_OK && n < 1000; n++) {
@@ -283,7 +254,7 @@ static void memory_may_end_anywhere(void **state)
         status = restore(at->store, bytes, size, text);
         hf__alloc_fail_after(-1);
         if (status == HF_OK)
-            expect(at->store, rows[6].read, rows[6].want);
+            expect(at->store, rdb_forms[6].read, rdb_forms[6].want);
         else
             expect(at->store, "get k", "s:old");
     }
@@ -309,7 +280,7 @@ static void restore_reads_no_more_than_the_store_holds(void **state)
             (unsigned char)(sizes[i / 4] >> (24 - 8 * (i % 4)));
     for (uint32_t i = 0; i < runs; i++)
         memcpy(bytes + sizeof(head) + 3 * i, "\xe0\xff\0", 3);
-    (void)put_tail(bytes, sizeof(head) + 3 * runs, HF__RDB_VERSION);
+    (void)rdb_put_tail(bytes, sizeof(head) + 3 * runs, HF__RDB_VERSION);
     for (int large = 0; large < 2; large++) {
         make_place(&at, "volatile", large ? "?max_size=64M" : "?max_size=16M");
         at.store = must_open(at.url, NULL);
@@ -349,6 +320,8 @@ int main(void)
         TEST(dump_of_a_large_value_is_restored),
         TEST(strings_of_every_length_are_restored),
         TEST(restore_refuses_what_it_cannot_read),
+        TEST(restore_bounds_the_deadlines_of_fields),
+        TEST(names_of_keys_have_a_limit),
         TEST(restore_with_a_passed_instant_deletes),
         TEST(restore_survives_damage),
         TEST(memory_may_end_anywhere),

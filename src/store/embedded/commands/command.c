@@ -8,12 +8,34 @@
 #include <string.h>
 
 #include "store/embedded/keys/reclaim.h"
+#include "store/known_commands.h"
+#include "store/limits.h"
 
 bool hf__command_arity_fits(const hf__command *command, size_t count)
 {
     if (command->arity >= 0)
         return count == (size_t)command->arity;
     return count >= (size_t)-command->arity;
+}
+
+/* Longer names are refused only where a key may come to be: one that an earlier
+ * version has stored can be read and deleted. */
+static bool may_name(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__key_words keys;
+    size_t i = 1;
+
+    while (i < count && hf__is_key_size(args[i].size))
+        i++;
+    if (i >= count)
+        return true;
+    hf__known_keys(hf__known_find(args[0]), args, count, &keys);
+    for (i = hf__key_words_begin(&keys); i != 0;
+         i = hf__key_words_next(&keys, i)) {
+        if (!hf__arg_key(tx, args[i]))
+            return false;
+    }
+    return true;
 }
 
 void hf__command_run(hf__tx *tx, const hf__command *command,
@@ -33,6 +55,8 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
             return;
         }
     }
+    if ((command->flags & HF__COMMAND_GROWS) && !may_name(tx, args, count))
+        return;
     command->run(tx, args, count);
 }
 

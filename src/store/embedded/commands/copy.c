@@ -207,6 +207,8 @@ static int rename_key(hf__tx *tx, const hf_bytes *args, bool replace)
     }
     if (hf__bytes_same(args[1], args[2]))
         return 0;
+    if (!hf__arg_key(tx, args[2]))
+        return -1;
     if (!replace && hf__key_find(tx, args[2]) != NULL)
         return 0;
     rename_to(tx, record, args[2]);

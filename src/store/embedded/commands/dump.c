@@ -361,10 +361,8 @@ static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!read_ttl(tx, args[2], &ttl_ms) || !check_tail(tx, args[3]))
         return;
     if (!hf__rdb_read(tx, hf_view(args[3].data, args[3].size - HF__RDB_TAIL),
-                      &value)) {
-        hf__reply_error(tx, "ERR Bad data format");
+                      &value))
         return;
-    }
     if (ttl_ms == 0 ||
         hf__expiry_instant(tx, (hf__expiry){false, options.absolute}, ttl_ms,
                            true, &expire_ms))

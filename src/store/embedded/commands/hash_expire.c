@@ -7,9 +7,7 @@
 #include "store/embedded/commands/expiry.h"
 #include "store/embedded/keys/deadlines.h"
 #include "store/embedded/keys/type_hash.h"
-
-/* Redis's limit, ms of Unix time. */
-#define UNIX_MS_MAX INT64_C(70368744177663)
+#include "store/limits.h"
 
 /* Replies for one field. */
 enum { NO_FIELD = -2, NO_DEADLINE = -1, UNCHANGED = 0, DONE = 1, DELETED = 2 };
@@ -64,7 +62,7 @@ typedef struct setting {
 static bool read_instant(hf__tx *tx, hf_bytes arg, hf__expiry expiry,
                          int64_t *expire_ms)
 {
-    int64_t value, limit = UNIX_MS_MAX;
+    int64_t value, limit = HF__DEADLINE_MAX;
 
     if (!hf__arg_integer(tx, arg, &value))
         return false;

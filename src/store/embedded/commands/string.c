@@ -7,10 +7,7 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/commands/expiry.h"
 #include "store/embedded/keys/number.h"
-
-/* clang-format off */
-#define STRING_MAX ((size_t)HF_VALUE_MAX)
-/* clang-format on */
+#include "store/limits.h"
 
 static void reply_content(hf__tx *tx, hf__record *record)
 {
@@ -44,7 +41,7 @@ static void run_get(hf__tx *tx, const hf_bytes *args, size_t count)
 static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
                         int64_t expire_ms)
 {
-    if (value.size > STRING_MAX) {
+    if (!hf__is_value_size(value.size)) {
         hf__reply_error(tx, HF__ERROR_TOO_LONG);
         return false;
     }
@@ -319,7 +316,7 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         return;
     size = record->content_size;
-    if (args[2].size > STRING_MAX - size) {
+    if (!hf__is_value_size((uint64_t)size + args[2].size)) {
         hf__reply_error(tx, HF__ERROR_TOO_LONG);
         return;
     }

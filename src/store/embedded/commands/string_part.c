@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
-
-/* clang-format off */
-#define STRING_MAX ((int64_t)HF_VALUE_MAX)
-/* clang-format on */
+#include "store/limits.h"
 
 /* Positions may count from the end; makes them those of the first and the last
  * byte. false: empty range. */
@@ -49,7 +46,7 @@ static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
 /* false: too long, replied. */
 static bool check_size(hf__tx *tx, int64_t offset, size_t size)
 {
-    if (size <= (size_t)STRING_MAX && offset <= STRING_MAX - (int64_t)size)
+    if (hf__is_value_size(size) && hf__is_value_size((uint64_t)offset + size))
         return true;
     hf__reply_error(tx, HF__ERROR_TOO_LONG);
     return false;

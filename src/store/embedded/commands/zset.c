@@ -8,6 +8,7 @@
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/type_zset.h"
+#include "store/limits.h"
 
 /* -------------------------------------------------------------------- ZADD */
 
@@ -106,7 +107,7 @@ static bool add_member(hf__tx *tx, hf__record *record,
             return true;
         if (options->incr)
             score += old;
-        if (isnan(score)) {
+        if (!hf__is_score(score)) {
             hf__reply_error(tx, "ERR resulting score is not a number (NaN)");
             return false;
         }

@@ -43,6 +43,7 @@
     X(KEY_CONTENT, "key {key}: its content is damaged")                        \
     X(KEY_ORDER, "key {key}: its content is out of order")                     \
     X(KEY_COUNT, "key {key}: {a} elements, not {b}")                           \
+    X(KEY_EMPTY, "key {key}: a collection without elements")                   \
     X(KEY_INDEX, "key {key}: the two indexes of the sorted set differ")        \
     X(KEY_SHARED, "key {key}: shares its elements with another key")           \
     X(KEY_DELETED, "key {key}: its elements are marked as deleted")            \

@@ -10,6 +10,7 @@
 
 #include "store/embedded/files/format.h"
 #include "store/embedded/fsck/fsck.h"
+#include "store/limits.h"
 #include "util/hash.h"
 
 /* More than twice the most entries: each has a head of at least 4 bytes. */
@@ -73,7 +74,7 @@ static bool see(seen *all, hf_bytes name)
 
 static bool is_behind(const content_entry *at, const content_entry *before)
 {
-    if (isnan(at->score))
+    if (!hf__is_score(at->score))
         return false;
     if (at->score > before->score || at->score < before->score)
         return at->score > before->score;
@@ -98,7 +99,7 @@ bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
             break;
         }
         if ((type == HF__TYPE_ZSET && found > 0 && !is_behind(&at, &before)) ||
-            isnan(at.score))
+            !hf__is_score(at.score))
             code = HF__FOUND_KEY_ORDER;
         else if (type != HF__TYPE_LIST && !see(&names, at.name))
             code = HF__FOUND_KEY_CONTENT;
@@ -106,7 +107,9 @@ bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
         offset += at.size;
         found++;
     }
-    if (code == HF__FOUND_NONE && (found != count || found == 0))
+    if (code == HF__FOUND_NONE && found == 0 && count == 0)
+        code = HF__FOUND_KEY_EMPTY;
+    else if (code == HF__FOUND_NONE && (found != count || found == 0))
         code = HF__FOUND_KEY_COUNT;
     if (code == HF__FOUND_NONE)
         return true;

@@ -8,6 +8,7 @@
 
 #include "store/embedded/keys/long_float.h"
 #include "store/embedded/keys/number.h"
+#include "store/limits.h"
 
 bool hf__arg_same(hf_bytes arg, const char *text)
 {
@@ -45,6 +46,17 @@ bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
     if (hf__number_integer(arg, value) && *value >= min)
         return true;
     hf__reply_error(tx, "%s", error);
+    return false;
+}
+
+bool hf__arg_key(hf__tx *tx, hf_bytes name)
+{
+    if (hf__is_key_size(name.size))
+        return true;
+    hf__reply_error(tx,
+                    "ERR the name of a key has %zu bytes; at most %u are "
+                    "allowed",
+                    name.size, HF__KEY_SIZE_MAX);
     return false;
 }
 

@@ -23,6 +23,8 @@ bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value);
 /* Read an integer of at least `min`, or reply with `error`. */
 bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
                       int64_t *value);
+/* May a key have this name? If not, reply with an error. */
+bool hf__arg_key(hf__tx *tx, hf_bytes name);
 /* Read the time limit of a blocking command, seconds, into tx->block. */
 bool hf__arg_wait(hf__tx *tx, hf_bytes arg);
 /* There is nothing to take in these keys among the arguments. */

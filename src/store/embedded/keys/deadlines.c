@@ -14,12 +14,10 @@
 #include "store/embedded/files/keyhead.h"
 #include "store/embedded/keys/elements.h"
 #include "store/embedded/keys/members.h"
+#include "store/limits.h"
 
 /* Fields deleted at a time: less than 0.2 ms. */
 #define RECLAIM_MAX 64u
-
-/* Beyond it a score is not exact; later than any that is accepted. */
-#define DEADLINE_MAX 9007199254740992.0
 
 static bool read_head(hf__tx *tx, hf__record *record, hf__deadlines *head)
 {
@@ -59,9 +57,13 @@ static bool raise_format(hf__tx *tx)
     return hf__tx_put(tx, &key, &value);
 }
 
+/* Earlier versions accepted later ones by RESTORE: such a field lives on, and
+ * its deadline can be dumped and loaded. */
 static int64_t deadline_of(double score)
 {
-    return score > 0 && score < DEADLINE_MAX ? (int64_t)score : 0;
+    if (score >= (double)HF__DEADLINE_MAX)
+        return HF__DEADLINE_MAX;
+    return score > 0 ? (int64_t)score : 0;
 }
 
 /* The first or the last of all. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/limits.h"
 #include "util/mem.h"
 
 bool hf__number_integer(hf_bytes text, int64_t *value)
@@ -84,7 +85,7 @@ hf_status hf__number_double(hf_bytes text, double *value)
         return HF_INVALID;
     if (!hf__number_scan(text, &number, &used))
         return HF_NO_MEMORY;
-    if (used != text.size || isnan(number))
+    if (used != text.size || !hf__is_score(number))
         return HF_INVALID;
     if (errno == ERANGE && (fabs(number) == HUGE_VAL || number == 0))
         return HF_INVALID;

@@ -53,7 +53,7 @@ typedef struct hf__rdb_value {
 } hf__rdb_value;
 
 /* Read a value, with its type and without the tail. false: damaged, unknown, or
- * fatal. */
+ * not within limits.h: replied; or fatal. */
 bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value);
 
 /* --------------------------------------------------- packed (rdb_packed.c) */

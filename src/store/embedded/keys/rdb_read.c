@@ -2,10 +2,13 @@
 /*
  * rdb_read.c - reading a value in all forms that Redis has for it.
  */
-#include <math.h>
+#include <stdio.h>
 
+#include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/number.h"
 #include "store/embedded/keys/rdb.h"
+#include "store/limits.h"
+#include "util/error.h"
 
 /* Least bytes of an element of a large collection, with its LMDB record. */
 #define ELEMENT_SIZE 27u
@@ -16,6 +19,7 @@ typedef struct reader {
     size_t left;
     uint64_t room; /* bytes that the store could hold at all */
     hf__members *list;
+    bool replied; /* with an error */
 } reader;
 
 /* A short value may announce a large one: nothing is read that the store could
@@ -85,7 +89,7 @@ static bool read_compressed(reader *from, hf_bytes *text)
 
     if (!read_count(from, &packed_size) || !read_count(from, &size) ||
         !take(from, packed_size, &packed) || size / 88 > packed_size ||
-        !claim(from, size))
+        !hf__is_value_size(size) || !claim(from, size))
         return false;
     room = hf__tx_alloc(from->tx, (size_t)size);
     *text = hf_view(room, (size_t)size);
@@ -116,6 +120,18 @@ static bool read_string(reader *from, hf_bytes *text)
     return true;
 }
 
+/* It can be read, but not stored. `name`: whose it is. */
+static bool refuse(reader *from, const char *what, hf_bytes name,
+                   const char *why)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    hf__reply_error(from->tx, "ERR Bad data format: %s %s %s", what,
+                    hf__quoted(quoted, name), why);
+    from->replied = true;
+    return false;
+}
+
 static bool read_double(reader *from, double *value)
 {
     const unsigned char *at;
@@ -125,7 +141,7 @@ static bool read_double(reader *from, double *value)
         return false;
     bits = hf__rdb_integer(at, 8);
     memcpy(value, &bits, sizeof(bits));
-    return !isnan(*value);
+    return true;
 }
 
 /* ------------------------------------------------------------- collections */
@@ -153,11 +169,26 @@ static bool read_scored(reader *from)
     if (!read_count(from, &count))
         return false;
     for (; count > 0; count--) {
-        if (!read_string(from, &text) || !read_double(from, &score) ||
-            !add(from, text, score))
+        if (!read_string(from, &text) || !read_double(from, &score))
+            return false;
+        if (!hf__is_score(score))
+            return refuse(from, "the score of member", text, "is not a number");
+        if (!add(from, text, score))
             return false;
     }
     return true;
+}
+
+static bool refuse_deadline(reader *from, hf_bytes field, int64_t first_ms,
+                            uint64_t after)
+{
+    char text[96];
+
+    (void)snprintf(text, sizeof(text),
+                   "is %lld + %llu ms; at most %lld are allowed",
+                   (long long)first_ms, (unsigned long long)after - 1,
+                   (long long)HF__DEADLINE_MAX);
+    return refuse(from, "the deadline of field", field, text);
 }
 
 /* Deadlines count from the first one, which is 1; 0: none. */
@@ -166,18 +197,21 @@ static bool read_deadlines(reader *from)
     const unsigned char *first;
     uint64_t count, after;
     hf_bytes field, value;
+    int64_t first_ms, deadline_ms;
 
     if (!take(from, 8, &first) || !read_count(from, &count))
         return false;
+    first_ms = hf__rdb_integer(first, 8);
     for (; count > 0; count--) {
-        double deadline = 0;
-
+        deadline_ms = 0;
         if (!read_count(from, &after) || !read_string(from, &field) ||
             !read_string(from, &value))
             return false;
-        if (after > 0)
-            deadline = (double)hf__rdb_integer(first, 8) + (double)(after - 1);
-        if (!add(from, field, deadline) || !add(from, value, 0))
+        if (after > 0 &&
+            (__builtin_add_overflow(first_ms, after - 1, &deadline_ms) ||
+             !hf__is_deadline(deadline_ms)))
+            return refuse_deadline(from, field, first_ms, after);
+        if (!add(from, field, (double)deadline_ms) || !add(from, value, 0))
             return false;
     }
     return true;
@@ -300,14 +334,19 @@ static hf__type type_of(unsigned type)
 
 bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value)
 {
-    reader from = {tx, data.data, data.size, tx->env->sidecar.map->max_size,
-                   &value->list};
-    const unsigned char *type;
+    reader from = {tx,           data.data,
+                   data.size,    tx->env->sidecar.map->max_size,
+                   &value->list, false};
+    const unsigned char *type = NULL;
 
     hf__members_init(&value->list, tx);
-    if (!take(&from, 1, &type) || !read_content(&from, *type))
-        return false;
-    value->type = type_of(*type);
-    return from.left == 0 && value->list.count > 0 &&
-           (value->type != HF__TYPE_HASH || value->list.count % 2 == 0);
+    if (take(&from, 1, &type) && read_content(&from, *type)) {
+        value->type = type_of(*type);
+        if (from.left == 0 && value->list.count > 0 &&
+            (value->type != HF__TYPE_HASH || value->list.count % 2 == 0))
+            return true;
+    }
+    if (!from.replied)
+        hf__reply_error(tx, "ERR Bad data format");
+    return false;
 }
