@@ -222,6 +222,21 @@ const struct command store_commands[] = {
               "second copy.\n",
      .opens_store = true,
      .run = store_compact},
+    {.grammar = {.name = "store salvage",
+                 .accepts = OPTIONS_COMMON,
+                 .operands_min = 2,
+                 .operands_max = 2,
+                 .operands = "STORE NEW"},
+     .summary = "copy what is intact of a damaged store to a new one",
+     .notes =
+         "STORE and NEW are folders, or URLs of stores on disk. No one may "
+         "have "
+         "STORE\n"
+         "open; it is not changed. NEW is created. Prints each key that could "
+         "not be\n"
+         "copied, and why; the exit code is then 65.\n",
+     .opens_store = true,
+     .run = store_salvage},
     {.grammar = {.name = "store dump",
                  .accepts = OPTIONS_COMMON | OPTION(OUTPUT) | OPTION(MATCH)},
      .summary = "write all keys to a file, for store load",

@@ -8,5 +8,6 @@
 int store_diagnose(struct call *call);
 int store_dump(struct call *call);
 int store_load(struct call *call);
+int store_salvage(struct call *call);
 
 #endif

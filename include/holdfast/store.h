@@ -5,7 +5,7 @@
  * Contents:
  * - hf_store_info(): kind, versions, sizes, counts
  * - hf_store_diagnose(): configuration and health
- * - hf_store_check(), hf_store_compact(): embedded stores
+ * - hf_store_check(), hf_store_compact(), hf_store_salvage(): embedded stores
  * - hf_store_dump(), hf_store_load(): all keys, from any store to any other
  *
  * @code
@@ -259,6 +259,71 @@ typedef struct hf_store_compaction {
  */
 HF_API HF_MUST_USE hf_status hf_store_compact(const char *url,
                                               hf_store_compaction *result,
+                                              hf_error *err);
+
+/**
+ * Receives what hf_store_salvage() could not copy.
+ *
+ * @param user  as passed to hf_store_salvage()
+ * @param key   the name of the key; NULL data: not known, as part of the file
+ *              cannot be read. Valid until the function returns
+ * @param why   one line, bytes of keys quoted; valid until the function returns
+ */
+typedef void (*hf_store_lost_fn)(void *user, hf_bytes key, const char *why);
+
+/** What hf_store_salvage() did. */
+typedef struct hf_store_salvaged {
+    size_t struct_size; /**< #HF_STORE_SALVAGED_INIT sets it */
+    uint64_t keys;      /**< keys copied */
+    uint64_t lost;      /**< keys that were not, with a known name */
+    uint64_t faults;    /**< other damage, which may have been keys */
+    bool complete;      /**< the new store was written */
+} hf_store_salvaged;
+
+/* clang-format off */
+#define HF_STORE_SALVAGED_INIT \
+    { sizeof(hf_store_salvaged), 0, 0, 0, false }
+/* clang-format on */
+
+/**
+ * Copy what is intact of a damaged store on disk to a new one.
+ *
+ * A key is copied as a whole, with its expiry, or not at all: every key that
+ * hf_store_check() finds nothing wrong with, and whose records can be read. The
+ * new store passes hf_store_check(). The damaged one stays as it is. Values
+ * in large collections have no checksum, so damage in one is copied unnoticed.
+ *
+ * A disk that cannot read a page ends it with HF_SYSTEM: copy the file to
+ * another disk first.
+ *
+ * @param url      the damaged store, which no one may have open; `file:` only
+ * @param new_url  the new store, `file:`; its directory is created, or empty
+ * @param lost     called for each key that is not copied, and for other damage,
+ *                 on the calling thread; may be NULL
+ * @param user     passed to `lost`
+ * @param result   [in,out] start it with #HF_STORE_SALVAGED_INIT; filled on
+ *                 HF_OK and HF_CORRUPT; may be NULL
+ *
+ * @retval HF_OK           all keys were copied
+ * @retval HF_CORRUPT      with `result->complete`: the new store has what could
+ *                         be copied, and something could not; otherwise the
+ *                         damage is such that nothing can be copied
+ * @retval HF_CONFLICT     the new store's directory is not empty
+ * @retval HF_FULL         no room for the copy
+ * @retval HF_NOT_FOUND    there is no store at `url`
+ * @retval HF_INVALID      a URL or struct_size is invalid, or `url` holds
+ *                         something other than a store
+ * @retval HF_UNSUPPORTED  not a store on disk, or one of a newer format
+ * @retval HF_UNAVAILABLE  a process has the store open
+ * @retval HF_DENIED       no permission for a file
+ * @retval HF_SYSTEM       a system call failed
+ *
+ * Blocks: as long as reading and writing the data takes.
+ */
+HF_API HF_MUST_USE hf_status hf_store_salvage(const char *url,
+                                              const char *new_url,
+                                              hf_store_lost_fn lost, void *user,
+                                              hf_store_salvaged *result,
                                               hf_error *err);
 
 /* --------------------------------------------------------- dump and load */

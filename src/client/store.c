@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.c - looking after a store: what it is, whether it is whole,
- * compacting it.
+ * compacting it, salvaging it.
  *
- * Only arguments are checked here; the drivers know their stores. A check and
- * a compaction take a URL, because a damaged store has no client.
+ * Only arguments are checked here; the drivers know their stores. All but the
+ * first take a URL, because a damaged store has no client.
  */
 #include <stddef.h>
 
@@ -132,6 +132,70 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
         status = ops->compact(&config, &done, err);
     hf__url_done(&parsed);
     if (status == HF_OK || status == HF_FULL)
+        *result = done;
+    return status;
+}
+
+static void ignore_lost(void *user, hf_bytes key, const char *why)
+{
+    (void)user;
+    (void)key;
+    (void)why;
+}
+
+/* Both stores are of one driver. */
+static hf_status salvage(const hf__url *from, const hf__store_ops *ops,
+                         const char *new_url, hf__salvage *how,
+                         hf_store_salvaged *done, hf_error *err)
+{
+    hf__store_config config = {.url = from, .connect_ms = CONNECT_MS};
+    const hf__store_ops *new_ops = NULL;
+    hf__url to;
+    hf_status status;
+
+    if (ops->salvage == NULL)
+        return unsupported(from, "salvage", err);
+    if (new_url == NULL)
+        return hf__fail(err, HF_INVALID, "new_url is NULL");
+    status = parse(new_url, &to, &new_ops, err);
+    if (status != HF_OK)
+        return status;
+    how->new_url = &to;
+    if (new_ops != ops)
+        status = unsupported(&to, "salvage", err);
+    else
+        status = ops->salvage(&config, how, done, err);
+    hf__url_done(&to);
+    return status;
+}
+
+hf_status hf_store_salvage(const char *url, const char *new_url,
+                           hf_store_lost_fn lost, void *user,
+                           hf_store_salvaged *result, hf_error *err)
+{
+    hf__salvage how = {.lost = lost != NULL ? lost : ignore_lost, .user = user};
+    hf_store_salvaged done = HF_STORE_SALVAGED_INIT;
+    const hf__store_ops *ops = NULL;
+    hf__url parsed;
+    hf_status status;
+
+    if (result != NULL && result->struct_size != sizeof(*result))
+        return hf__fail(err, HF_INVALID,
+                        "hf_store_salvaged: wrong struct_size");
+    status = parse(url, &parsed, &ops, err);
+    if (status != HF_OK)
+        return status;
+    status = salvage(&parsed, ops, new_url, &how, &done, err);
+    hf__url_done(&parsed);
+    done.complete = status == HF_OK;
+    if (status == HF_OK && done.lost + done.faults > 0)
+        status = hf__fail(err, HF_CORRUPT,
+                          "%llu keys were copied, %llu were not; %llu other "
+                          "faults",
+                          (unsigned long long)done.keys,
+                          (unsigned long long)done.lost,
+                          (unsigned long long)done.faults);
+    if (result != NULL && (status == HF_OK || status == HF_CORRUPT))
         *result = done;
     return status;
 }

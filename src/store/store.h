@@ -99,6 +99,13 @@ typedef struct hf__check {
     void *user;
 } hf__check;
 
+/* How a store is to be salvaged; see hf_store_salvage(). */
+typedef struct hf__salvage {
+    const struct hf__url *new_url; /* of the same driver */
+    hf_store_lost_fn lost;         /* never NULL */
+    void *user;
+} hf__salvage;
+
 /* The parts of a store, each with keys of its own. */
 #define HF__PARTS_MAX 1024
 typedef struct hf__parts {
@@ -245,15 +252,18 @@ typedef struct hf__store_ops {
     void (*close)(hf__store *store);
 
     /*
-     * Check or compact the store at config->url, see hf_store_check() and
-     * hf_store_compact(). They open the store themselves, only if it exists; of
-     * the config, url and connect_ms are used, the latter to wait for other
-     * processes. NULL: not supported.
+     * Check, compact or salvage the store at config->url, see hf_store_check(),
+     * hf_store_compact() and hf_store_salvage(). They open the store
+     * themselves, only if it exists; of the config, url and connect_ms are
+     * used, the latter to wait for other processes. NULL: not supported.
      */
     hf_status (*check)(const hf__store_config *config, const hf__check *check,
                        hf_error *err);
     hf_status (*compact)(const hf__store_config *config,
                          hf_store_compaction *result, hf_error *err);
+    /* HF_OK: what could be copied was. */
+    hf_status (*salvage)(const hf__store_config *config, const hf__salvage *how,
+                         hf_store_salvaged *done, hf_error *err);
 
     /*
      * Have a submitted request complete as if its deadline had come; no effect

@@ -81,6 +81,28 @@ test_check_tells_what_is_damaged() {
     expect 65 store compact
 }
 
+test_salvage_copies_what_is_intact() {
+    is_embedded || return 0
+    own_store
+    expect 0 value set other "b value"
+    sed -i 's/a value/c value/g' own/data.mdb
+    expect 65 store check
+    expect 65 store salvage own new
+    contains "$out" 'key "kept": wrong checksum'
+    contains "$out" 'keys copied: 1'
+    contains "$err" '1 keys were copied, 1 were not'
+    HOLDFAST_STORE=file:$PWD/new
+    expect 0 store check
+    expect 0 value get other
+    same answer "b value" "$out"
+    expect 1 value get kept
+    expect 0 store salvage --json new "file:$PWD/newer"
+    same answer '{"lost":[],"keys":1,"complete":true,"status":"OK"}' "$out"
+    expect 1 store salvage new newer
+    contains "$err" "not empty"
+    expect 64 store salvage new
+}
+
 test_check_of_a_short_and_of_a_foreign_file() {
     is_embedded || return 0
     own_store

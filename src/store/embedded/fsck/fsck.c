@@ -13,6 +13,9 @@
  *
  * A page that cannot be read is reported and skipped with all below it; what is
  * then missing is not reported again.
+ *
+ * If the caller wants to keep what is intact, 2. and 3. are replaced by a
+ * second walk over the data's tree, after the records were compared.
  */
 #include "store/embedded/fsck/fsck.h"
 
@@ -346,6 +349,8 @@ static void take_item(hf__fsck *fsck, const level *at, uint32_t index,
     }
     if (memory->which == HF__TREE_FREE)
         take_free_list(fsck, &item);
+    else if (fsck->again)
+        hf__fsck_keep(fsck, &item);
     else
         hf__fsck_record(fsck, &item);
 }
@@ -490,6 +495,34 @@ static hf_status outcome(const hf__fsck *fsck)
     return fsck->findings > 0 ? HF_CORRUPT : HF_OK;
 }
 
+static void check_all(hf__fsck *fsck)
+{
+    walk_tree(fsck, HF__TREE_DATA);
+    compare_counts(fsck, HF__TREE_DATA);
+    if (!fsck->broken && !is_over(fsck))
+        hf__fsck_compare(fsck);
+    walk_tree(fsck, HF__TREE_FREE);
+    compare_counts(fsck, HF__TREE_FREE);
+    if (!is_over(fsck))
+        compare_pages(fsck);
+}
+
+/* Keys that miss elements on pages that cannot be read are not intact. */
+static void keep_all(hf__fsck *fsck)
+{
+    struct hf__fsck_memory *memory = fsck->memory;
+
+    walk_tree(fsck, HF__TREE_DATA);
+    compare_counts(fsck, HF__TREE_DATA);
+    if (is_over(fsck))
+        return;
+    hf__fsck_compare(fsck);
+    memset(memory->used, 0, 8 * (size_t)(fsck->meta.last_page / 64 + 1));
+    memory->used[0] = 3; /* the meta pages */
+    fsck->again = true;
+    walk_tree(fsck, HF__TREE_DATA);
+}
+
 hf_status hf__fsck_run(hf__fsck *fsck)
 {
     hf_status status;
@@ -498,14 +531,10 @@ hf_status hf__fsck_run(hf__fsck *fsck)
         return HF_NO_MEMORY;
     status = check_header(fsck);
     if (status != HF_INVALID && status != HF_UNSUPPORTED) {
-        walk_tree(fsck, HF__TREE_DATA);
-        compare_counts(fsck, HF__TREE_DATA);
-        if (!fsck->broken && !is_over(fsck))
-            hf__fsck_compare(fsck);
-        walk_tree(fsck, HF__TREE_FREE);
-        compare_counts(fsck, HF__TREE_FREE);
-        if (!is_over(fsck))
-            compare_pages(fsck);
+        if (fsck->keep != NULL)
+            keep_all(fsck);
+        else
+            check_all(fsck);
         status = outcome(fsck);
     }
     release(fsck);

@@ -15,6 +15,7 @@
 #include "store/embedded/files/pages.h"
 
 typedef struct hf__fsck hf__fsck;
+struct hf__item;
 struct hf__fsck {
     /* Filled by the caller; the rest zero. */
     int fd;
@@ -23,6 +24,12 @@ struct hf__fsck {
     void (*report)(hf__fsck *fsck, const hf__finding *found);
     /* Called every few hundred pages. false: stop. May be NULL. */
     bool (*keep_going)(hf__fsck *fsck, uint64_t done, uint64_t total);
+    /* Called, in order, for each record that belongs to an intact key, and for
+     * each key that is not intact, with the reason; the header is intact if
+     * hf__fsck_run() has not found otherwise. Then free pages are not checked.
+     * NULL: not wanted. */
+    void (*keep)(hf__fsck *fsck, const struct hf__item *item,
+                 const hf__finding *why);
     void *user;
 
     /* Results. */
@@ -35,6 +42,8 @@ struct hf__fsck {
 
     /* Internal. */
     bool broken; /* part of the tree could not be read */
+    bool again;  /* the second walk, for `keep`: findings are not reported */
+    hf__finding last; /* of the second walk */
     struct hf__fsck_memory *memory;
     struct hf__groups *groups; /* fsck_records.c's */
     unsigned char *scratch;    /* HF__SUM_PART bytes */
@@ -84,6 +93,8 @@ void hf__fsck_unmap(void *memory, size_t size);
 
 /* fsck_records.c: check one record; after all, check that they fit together. */
 void hf__fsck_record(hf__fsck *fsck, hf__item *item);
+/* After hf__fsck_compare(): pass a record to `keep`. */
+void hf__fsck_keep(hf__fsck *fsck, hf__item *item);
 void hf__fsck_compare(hf__fsck *fsck);
 void hf__fsck_forget(hf__fsck *fsck);
 

@@ -22,6 +22,10 @@ void hf__fsck_report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
                                                   : HF__FINDING_KEY_MAX);
     if (found.key_size > 0)
         memcpy(found.key, key.data, found.key_size);
+    if (fsck->again) {
+        fsck->last = found;
+        return;
+    }
     fsck->findings++;
     fsck->report(fsck, &found);
 }

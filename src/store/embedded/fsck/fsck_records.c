@@ -9,7 +9,6 @@
  * depend on the order. In the end each entry must have one key of a matching
  * type, or be a pending delete.
  */
-#include <math.h>
 #include <string.h>
 
 #include "store/embedded/files/header.h"
@@ -19,6 +18,7 @@
 #include "store/embedded/fsck/fsck.h"
 #include "store/embedded/keys/score.h"
 #include "store/embedded/keys/type_set.h"
+#include "store/limits.h"
 #include "util/hash.h"
 
 #define PREFIX_SIZE 9u /* kind, keyid */
@@ -37,7 +37,10 @@ typedef struct group {
     uint64_t count; /* by the key's record */
     uint64_t first; /* by the key's record, of a list */
     uint64_t page;  /* of the key's record */
+    uint64_t a, b;  /* of `code` */
+    uint64_t other; /* the id of the same key's other entry; 0: none */
     uint32_t index; /* of the key's record */
+    uint8_t code;   /* hf__finding_code: what is wrong with it */
     uint8_t type;   /* hf__type; 0: no key seen */
     bool taken;     /* this entry is in use */
     bool pending_delete;
@@ -208,7 +211,7 @@ static void take_element(hf__fsck *fsck, const hf__item *item)
         return;
     }
     memcpy(&score, item->value + used, sizeof(score));
-    at->odd = at->odd || isnan(score);
+    at->odd = at->odd || !hf__is_score(score);
     at->element_sum += member_sum(name, score);
 }
 
@@ -313,7 +316,8 @@ static bool is_named(const hf__item *item, const hf__keyhead *head)
            memcmp(folded, name_of(item) + 1, room) == 0;
 }
 
-/* NULL in *at: no memory. false: it belongs to another key. */
+/* NULL in *at: no memory. false: it belongs to another key. The second walk
+ * finds what the first one has claimed. */
 static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
                         uint8_t type, uint64_t count, group **at)
 {
@@ -321,7 +325,8 @@ static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
     if (*at == NULL)
         return true;
     if ((*at)->type != 0)
-        return false;
+        return fsck->again && (*at)->page == item->page &&
+               (*at)->index == item->index;
     (*at)->type = type;
     (*at)->count = count;
     (*at)->page = item->page;
@@ -329,7 +334,21 @@ static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
     return true;
 }
 
-/* A hash with deadlines of fields, which are indexed like a sorted set. */
+/* An entry of a key that has another one; what damages one damages both. */
+static void join(hf__fsck *fsck, uint64_t keyid, uint64_t other, uint8_t code)
+{
+    group *at = group_of(fsck, keyid);
+
+    if (at == NULL)
+        return;
+    at->other = other;
+    if (code != HF__FOUND_NONE)
+        at->code = code;
+}
+
+/* A hash with deadlines of fields, which are indexed like a sorted set. Earlier
+ * versions wrote 0 for the first and last one if RESTORE had given them one
+ * beyond 2^53; the next write of a field replaces it. */
 static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
                                        const hf__keyhead *head,
                                        const unsigned char *content,
@@ -343,13 +362,18 @@ static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
     memcpy(&fields, content, sizeof(fields));
     if (head->keyid >> HF__KEYID_BITS > fsck->meta.transaction ||
         fields.id >> HF__KEYID_BITS > fsck->meta.transaction ||
-        fields.count > head->count || fields.first_ms <= 0 ||
-        (fields.last_ms != 0) != (fields.count == head->count))
+        fields.count > head->count || fields.first_ms < 0 ||
+        fields.last_ms < 0 ||
+        (fields.last_ms != 0 && fields.count != head->count))
         return HF__FOUND_KEY_HEAD;
-    if (!claim_group(fsck, item, head->keyid, HF__TYPE_HASH, head->count,
-                     &at) ||
-        !claim_group(fsck, item, fields.id, HF__TYPE_ZSET, fields.count, &at))
+    if (!claim_group(fsck, item, head->keyid, HF__TYPE_HASH, head->count, &at))
         return HF__FOUND_KEY_SHARED;
+    if (!claim_group(fsck, item, fields.id, HF__TYPE_ZSET, fields.count, &at)) {
+        join(fsck, head->keyid, 0, HF__FOUND_KEY_SHARED);
+        return HF__FOUND_KEY_SHARED;
+    }
+    join(fsck, head->keyid, fields.id, HF__FOUND_NONE);
+    join(fsck, fields.id, head->keyid, HF__FOUND_NONE);
     return HF__FOUND_NONE;
 }
 
@@ -467,18 +491,21 @@ static uint64_t count_of(const group *at, bool *others)
     }
 }
 
-static void tell_group(hf__fsck *fsck, const group *at, hf__finding_code code,
+static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
                        uint64_t a, uint64_t b)
 {
     unsigned char name[HF__FINDING_KEY_MAX + 1];
     size_t size =
         hf__fsck_key_at(fsck, at->page, at->index, name, sizeof(name));
 
+    at->code = (uint8_t)code;
+    at->a = a;
+    at->b = b;
     hf__fsck_report(fsck, code, at->page,
                     hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
 }
 
-static void judge_group(hf__fsck *fsck, const group *at)
+static void judge_group(hf__fsck *fsck, group *at)
 {
     uint64_t elements = at->element_count + at->order_count + at->list_count;
     bool others = false;
@@ -494,7 +521,9 @@ static void judge_group(hf__fsck *fsck, const group *at)
         tell_group(fsck, at, HF__FOUND_KEY_DELETED, 0, 0);
     if (others)
         tell_group(fsck, at, HF__FOUND_KEY_ELEMENT, 0, 0);
-    if (count != at->count || count == 0)
+    if (count == 0 && at->count == 0)
+        tell_group(fsck, at, HF__FOUND_KEY_EMPTY, 0, 0);
+    else if (count != at->count || count == 0)
         tell_group(fsck, at, HF__FOUND_KEY_COUNT, count, at->count);
     else if (at->type == HF__TYPE_ZSET &&
              (at->odd || at->element_count != count ||
@@ -509,10 +538,89 @@ static void judge_group(hf__fsck *fsck, const group *at)
 
 void hf__fsck_compare(hf__fsck *fsck)
 {
-    const struct hf__groups *groups = fsck->groups;
+    struct hf__groups *groups = fsck->groups;
 
     for (uint64_t i = 0; groups != NULL && i < groups->capacity; i++) {
         if (groups->entries[i].taken)
             judge_group(fsck, &groups->entries[i]);
+    }
+}
+
+/* ------------------------------------------------------------ what is intact
+ */
+
+/* What is wrong with the elements of this id? */
+static void judge_elements(hf__fsck *fsck, uint64_t keyid, hf__finding *why)
+{
+    const group *at = group_of(fsck, keyid);
+    const group *other = at;
+
+    if (at == NULL)
+        return;
+    if (at->code == HF__FOUND_NONE && at->other != 0)
+        other = group_of(fsck, at->other);
+    if (other == NULL)
+        return;
+    why->code = other->type != 0 ? other->code : HF__FOUND_NO_KEY;
+    why->a = other->a;
+    why->b = other->b;
+}
+
+static void keep_key(hf__fsck *fsck, hf__item *item)
+{
+    hf_bytes key = hf_view(name_of(item) + 1, item->key.size - 1);
+    hf__keyhead head;
+
+    hf__finding_code code;
+
+    fsck->last = (hf__finding){.code = HF__FOUND_NONE};
+    code = judge_key(fsck, item, key);
+    if (code != HF__FOUND_NONE)
+        fsck->last.code = code;
+    if (fsck->last.code == HF__FOUND_NONE) {
+        hf__keyhead_read(&head, item->value);
+        if (head.form != HF__FORM_INLINE)
+            judge_elements(fsck, head.keyid, &fsck->last);
+    }
+    fsck->keep(fsck, item, &fsck->last);
+}
+
+static void keep_element(hf__fsck *fsck, hf__item *item, size_t head)
+{
+    hf__finding why = {.code = HF__FOUND_NONE};
+    hf_bytes name;
+    size_t used;
+
+    if (item->key.size < head || (name_of(item)[0] != HF__RECORD_LIST &&
+                                  !whole_name(item, head, &name, &used)))
+        return;
+    judge_elements(fsck, get_be64(name_of(item) + 1), &why);
+    if (why.code == HF__FOUND_NONE)
+        fsck->keep(fsck, item, &why);
+}
+
+void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
+{
+    static const hf__finding nothing = {.code = HF__FOUND_NONE};
+
+    switch (name_of(item)[0]) {
+    case HF__RECORD_HEADER:
+        if (item->key.size == 1)
+            fsck->keep(fsck, item, &nothing);
+        break;
+    case HF__RECORD_KEY:
+        keep_key(fsck, item);
+        break;
+    case HF__RECORD_ELEMENT:
+        keep_element(fsck, item, PREFIX_SIZE);
+        break;
+    case HF__RECORD_ORDER:
+        keep_element(fsck, item, ORDER_SIZE);
+        break;
+    case HF__RECORD_LIST:
+        keep_element(fsck, item, LIST_SIZE);
+        break;
+    default: /* what is being deleted */
+        break;
     }
 }
