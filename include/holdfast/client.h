@@ -98,9 +98,10 @@ typedef struct hf_client_options {
     /** Most processor time a script may use on an embedded store, ms; 0: the
      *  URL's `script_budget_ms`, else 5000; range 1..#HF_SCRIPT_BUDGET_MAX_MS.
      *  A script that exceeds it, or that has not ended by the call's deadline
-     *  (`request_ms`), is undone completely. All other writers wait while it
-     *  runs: set it below a third of the shortest lease on the store. Ignored
-     *  by servers, which have `busy-reply-threshold`. */
+     *  (`request_ms`), is undone completely. If it runs again because the store
+     *  had to grow, the budget is for all its runs. All other writers wait
+     *  while it runs: set it below a third of the shortest lease on the store.
+     *  Ignored by servers, which have `busy-reply-threshold`. */
     int64_t script_budget_ms;
     /** File whose first line is the password, if `password` is NULL. */
     const char *password_file;

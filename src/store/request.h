@@ -45,6 +45,12 @@ typedef const char *hf__command_refuser(const void *user, const hf_bytes *words,
                                         size_t count);
 
 typedef struct hf__request hf__request;
+/* Tries of a user's script that were undone because the store had to grow. */
+typedef struct hf__script_tries {
+    int64_t used_us; /* processor time */
+    uint32_t count;
+} hf__script_tries;
+
 struct hf__request {
     /* Filled by the caller. */
     const hf__script *script; /* NULL: words[0] is a command's name */
@@ -88,7 +94,8 @@ struct hf__request {
      * replies exclude one). If more than 1, the reply may reflect an earlier
      * sending. */
     uint32_t sends;
-    int32_t acked; /* replicas; -1: not counted */
+    int32_t acked;          /* replicas; -1: not counted */
+    hf__script_tries tries; /* the embedded driver's */
     hf__arena arena;
     void *driver; /* the driver's while it owns the request */
 };

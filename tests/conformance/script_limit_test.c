@@ -247,6 +247,147 @@ static void script_at_its_deadline_is_to_blame_for_its_own_time(void **state)
         assert_non_null(strstr(message, "request_ms"));
 }
 
+/* ------------------------------------------------- a store that has to grow */
+
+/* Loops for a while, then writes more than the store has space for. */
+#define GROWING                                                                \
+    "for i = 1, tonumber(ARGV[1]) do end "                                     \
+    "for i = 1, 60 do redis.call('set', 'grow' .. i, ('x'):rep(2^20)) end"
+
+/* Two clients of a new, small store. */
+typedef struct growing {
+    hf_client *holder;
+    hf_client *runner;
+    hf_script *script;
+} growing;
+
+static void open_growing(const fixture *f, int64_t budget_ms, growing *to)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    char url[FIXTURE_PATH_SIZE];
+
+    fixture_embedded_url(f, "growing", "512M", url);
+    opts.request_ms = PATIENT_MS;
+    opts.script_budget_ms = budget_ms;
+    expect_status(HF_OK, hf_client_open(url, &opts, &to->holder, ERR));
+    expect_status(HF_OK, hf_client_open(url, &opts, &to->runner, ERR));
+    expect_status(
+        HF_OK, hf_script_load(to->runner, hf_str(GROWING), &to->script, ERR));
+}
+
+static void close_growing(growing *what)
+{
+    hf_script_free(what->script);
+    hf_client_close(what->runner);
+    hf_client_close(what->holder);
+}
+
+/* Turns of an empty loop that take about so long. */
+static int64_t turns_of(const fixture *f, int64_t wanted_ms)
+{
+    growing some;
+    hf_script *script;
+    int64_t turns = 1000000;
+    int64_t used_ms = 0;
+
+    open_growing(f, 0, &some);
+    expect_status(HF_OK,
+                  hf_script_load(some.runner,
+                                 hf_str("for i = 1, tonumber(ARGV[1]) do end"),
+                                 &script, ERR));
+    while ((used_ms = run_turns(script, turns)) < 50)
+        turns *= 2;
+    hf_script_free(script);
+    close_growing(&some);
+    return turns * wanted_ms / used_ms;
+}
+
+static hf_status run_growing(const growing *what, int64_t turns,
+                             int64_t *used_ms)
+{
+    char text[24];
+    hf_bytes arg = {text, 0};
+    hf_reply *reply = NULL;
+    hf_status status;
+
+    arg.size = (size_t)snprintf(text, sizeof(text), "%lld", (long long)turns);
+    *used_ms = thread_ms();
+    status = hf_script_run(what->script, NULL, 0, &arg, 1, &reply, ERR);
+    *used_ms = thread_ms() - *used_ms;
+    hf_reply_free(reply);
+    return status;
+}
+
+/* A try that is undone because the store has to grow counts, too. */
+static void budget_is_for_all_runs_of_a_script(void **state)
+{
+    const fixture *f = *state;
+    int64_t budget_ms = 100 * SLOWER;
+    growing what;
+    int64_t turns, used_ms;
+    char message[HF_ERROR_MESSAGE_SIZE];
+    hf_status status;
+
+    fixture_only_embedded(f);
+    /* A processor may be half as fast or twice as fast as it was just now. */
+    turns = turns_of(f, budget_ms / 2);
+    open_growing(f, budget_ms, &what);
+    status = run_growing(&what, turns, &used_ms);
+    (void)snprintf(message, sizeof(message), "%s", expect_message());
+    close_growing(&what);
+    print_message("%d after %lld ms: %s\n", (int)status, (long long)used_ms,
+                  message);
+    assert_int_equal(status, HF_SCRIPT);
+    assert_non_null(strstr(message, " runs, as the store had to grow"));
+    assert_true(used_ms < budget_ms * 2);
+}
+
+/* Is a lock still held after the script? *starved: others had the processor in
+ * the meantime. */
+static bool keeps_lock(const fixture *f, int64_t ttl_ms, bool *starved)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    int64_t budget_ms = ttl_ms * 3 / 10;
+    int64_t turns = turns_of(f, budget_ms * 9 / 10);
+    int64_t used_ms, began_ms, until_ms;
+    hf_lock *lock = NULL;
+    bool held = true;
+    growing what;
+
+    open_growing(f, budget_ms, &what);
+    opts.ttl_ms = ttl_ms;
+    expect_status(HF_OK,
+                  hf_lock_new(what.holder, hf_str("l"), &opts, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    began_ms = test_now_ms();
+    (void)run_growing(&what, turns, &used_ms);
+    *starved = test_now_ms() - began_ms > used_ms * 3 / 2;
+    until_ms = test_now_ms() + ttl_ms;
+    while (held && test_now_ms() < until_ms) {
+        held = hf_lock_is_held(lock);
+        test_rest();
+    }
+    hf_lock_free(lock);
+    close_growing(&what);
+    return held;
+}
+
+/* The rule for the budget: less than a third of the lease. */
+static void lock_outlives_a_script_that_makes_the_store_grow(void **state)
+{
+    const fixture *f = *state;
+    int64_t ttl_ms = slowed_ms(600);
+    bool starved = true;
+    bool held = false;
+
+    fixture_only_embedded(f);
+    for (int i = 0; i < 3 && !held && starved; i++)
+        held = keeps_lock(f, ttl_ms, &starved);
+    if (!held && starved)
+        skip();
+    assert_true(held);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +400,8 @@ int main(void)
         fixture_test(script_budget_of_the_url_is_what_the_option_leaves_open),
         fixture_test(script_budget_of_the_url_is_checked),
         fixture_test(script_at_its_deadline_is_to_blame_for_its_own_time),
+        fixture_test(budget_is_for_all_runs_of_a_script),
+        fixture_test(lock_outlives_a_script_that_makes_the_store_grow),
     };
 
     return fixture_run(tests);

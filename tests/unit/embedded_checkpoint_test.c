@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 
 #include "store/embedded/commit/flush_state.h"
+#include "support/await_child.h"
 #include "util/crc32c.h"
 #include "util/mem.h"
 #include "util/rand.h"
@@ -371,7 +372,7 @@ static void run_and_kill(const victim *who)
 
     assert_int_equal(write(who->start_fd, "", 1), 1);
     close(who->start_fd);
-    assert_int_equal(waitpid(who->pid, &status, 0), who->pid);
+    assert_int_equal(await_child(who->pid, &status), who->pid);
     assert_true(WIFSIGNALED(status));
 }
 
@@ -501,6 +502,30 @@ static void overwriting_stays_within_the_largest_size(void **state)
     remove_place(&at);
 }
 
+/* A pin of another process may move between the failure of a write and the next
+ * look at the pins. */
+static void full_store_is_tried_again_when_a_pin_has_moved(void **state)
+{
+    int64_t deadline_ms = hf__clock_boot_ms() + SOON_MS;
+    uint64_t oldest;
+    hf__env *env;
+    place at;
+
+    (void)state;
+    make_place(&at, "file", "?max_size=4M&durability=flush");
+    at.store = must_open(at.url, NULL);
+    expect(at.store, "set a 1", "+:OK");
+    env = open_env(at.url);
+    assert_int_equal(
+        hf__flush_checkpoint(env, UINT64_MAX, false, deadline_ms, NULL), HF_OK);
+    oldest = hf__flush_last_txn(env);
+    assert_true(hf__flush_make_room(env, true, oldest - 1, deadline_ms));
+    hf__env_unlock(env);
+    assert_false(hf__flush_make_room(env, true, oldest, deadline_ms));
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
 /* Pages pinned by the checkpoint are freed before a write is refused. */
 static void full_store_can_be_emptied(void **state)
 {
@@ -620,7 +645,7 @@ static void removed_checkpoint_file_is_noticed_by_another(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(write(who.start_fd, "", 1), 1);
     close(who.start_fd);
-    assert_int_equal(waitpid(who.pid, &status, 0), who.pid);
+    assert_int_equal(await_child(who.pid, &status), who.pid);
     assert_false(WIFSIGNALED(status)); /* it could not open the store */
     assert_int_equal(access(path, F_OK), -1);
     close_store(at.store);
@@ -645,7 +670,7 @@ static void forked_child_may_close_what_it_inherited(void **state)
         close_store(at.store);
         _exit(0);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
     expect(at.store, "get a", "s:b");
     expect(at.store, "set a c", "+:OK");
@@ -663,6 +688,7 @@ int main(void)
         cmocka_unit_test(failed_sync_stops_writing_until_it_is_taken_back),
         cmocka_unit_test(write_without_a_pin_waits_for_the_disk),
         cmocka_unit_test(overwriting_stays_within_the_largest_size),
+        cmocka_unit_test(full_store_is_tried_again_when_a_pin_has_moved),
         cmocka_unit_test(full_store_can_be_emptied),
         cmocka_unit_test(write_is_not_acknowledged_while_the_disk_is_late),
         cmocka_unit_test(durabilities_do_not_mix),

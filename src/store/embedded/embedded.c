@@ -20,6 +20,7 @@
 #include "store/embedded/maintenance/compact.h"
 #include "store/embedded/maintenance/describe.h"
 #include "store/embedded/maintenance/diagnose.h"
+#include "store/embedded/maintenance/salvage.h"
 #include "store/embedded/open/open.h"
 #include "store/embedded/run/backlog.h"
 #include "store/embedded/run/command_table.h"
@@ -111,7 +112,7 @@ static bool prepare_reader(hf__tx *tx, const hf__job *job)
     const hf__script *script = job->request->script;
 
     if (script != NULL && script->reads && tx->machine == NULL)
-        tx->machine = hf__machine_new(hf__command_find);
+        tx->machine = hf__machine_new(hf__command_find, false);
     return script == NULL || !script->reads || tx->machine != NULL;
 }
 
@@ -159,6 +160,7 @@ static void fail_unknown(hf__request *request)
 /* false: the request has failed. */
 static bool prepare(const embedded *self, hf__request *request, hf__job *job)
 {
+    request->tries = (hf__script_tries){0};
     job->request = request;
     job->command = NULL;
     job->budget_ms = self->budget_ms;
@@ -522,5 +524,6 @@ const hf__store_ops hf__embedded_store_ops = {
     .cancel = embedded_cancel,
     .check = hf__embedded_check,
     .compact = hf__embedded_compact,
+    .salvage = hf__embedded_salvage,
     .diagnose = embedded_diagnose,
 };

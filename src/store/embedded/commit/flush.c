@@ -425,7 +425,8 @@ static bool await_others(hf__env *env, uint64_t oldest, int64_t deadline_ms)
     return false;
 }
 
-bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms)
+bool hf__flush_make_room(hf__env *env, bool again, uint64_t tried,
+                         int64_t deadline_ms)
 {
     uint64_t oldest;
     bool held;
@@ -433,10 +434,10 @@ bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms)
     if (env->flush == NULL || hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
         return false;
     held = holds_back_locked(env);
-    /* Another thread may have done it. */
-    if (!held && !again)
-        return true;
     oldest = hf__readers_oldest(env);
+    /* Another thread or process may have done it since the try. */
+    if (!held && (!again || oldest > tried))
+        return true;
     again = again && oldest < hf__flush_last_txn(env) &&
             (oldest != env->flush->awaited ||
              hf__clock_boot_ms() >= env->flush->await_again_ms);

@@ -31,9 +31,11 @@ void hf__flush_wrote(struct hf__tx *tx);
 /*
  * The store is full: make pages freed since the last checkpoint reusable; with
  * `again`, because that has not helped, also those pinned by other processes,
- * for which it may wait a second. The writer lock is not held. true: it is held
- * now, and trying again may help.
+ * for which it may wait a second. `tried` is the oldest snapshot that was in
+ * use when it was full. The writer lock is not held. true: it is held now, and
+ * trying again may help.
  */
-bool hf__flush_make_room(hf__env *env, bool again, int64_t deadline_ms);
+bool hf__flush_make_room(hf__env *env, bool again, uint64_t tried,
+                         int64_t deadline_ms);
 
 #endif

@@ -67,6 +67,7 @@ typedef struct hf__tx {
     uint32_t epoch; /* incremented when views into LMDB's map become stale */
     uint32_t keyid_next;
     uint64_t wanted_size;    /* of all records put so far */
+    int64_t script_us;       /* processor time of users' scripts */
     bool no_pending_deletes; /* this transaction removes the last one */
 
     struct hf__out *out;

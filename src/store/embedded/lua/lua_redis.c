@@ -73,7 +73,7 @@ static bool read_key(lua_State *lua, const hf__machine *machine, int at,
 {
     uintptr_t number = (uintptr_t)lua_touserdata(lua, at);
 
-    if (machine->script->index == HF__SCRIPT_USER || number == 0)
+    if (machine->for_users || number == 0)
         return false;
     assert(number <= machine->request->key_count);
     *word = machine->request->words[number - 1];
@@ -100,7 +100,7 @@ static int concat_key(lua_State *lua)
     return 1;
 }
 
-/* Of all light userdata, that of users' scripts too. */
+/* Of all light userdata of the library's scripts. */
 static void set_metatable(lua_State *lua, hf__machine *machine)
 {
     lua_pushlightuserdata(lua, NULL);
@@ -210,8 +210,8 @@ static int run_command(lua_State *lua, hf__machine *machine,
 {
     hf__lua_out out;
 
-    hf__lua_out_init(&out, lua, machine->script->index != HF__SCRIPT_USER,
-                     machine->resp3, &machine->largest_size);
+    hf__lua_out_init(&out, lua, !machine->for_users, machine->resp3,
+                     &machine->largest_size);
     machine->tx->out = &out.out;
     hf__command_run(machine->tx, command, words, (size_t)count);
     if (machine->tx->fatal != HF_OK) {
@@ -432,7 +432,8 @@ static const struct {
 
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
 {
-    set_metatable(lua, machine);
+    if (!machine->for_users)
+        set_metatable(lua, machine);
     lua_newtable(lua);
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         lua_pushlightuserdata(lua, machine);

@@ -28,6 +28,8 @@
 /* Per cent; Lua's default is 200. */
 #define GC_PAUSE 250
 
+#define RUNS_SIZE 64
+
 /* Lua's stack between scripts. */
 enum { AT_RUNNER = 1, AT_ON_ERROR = 2 };
 
@@ -89,12 +91,25 @@ static hf_status undo(hf__tx *tx, hf_status status, const char *text)
     return tx->fatal;
 }
 
+/* Where the budget went, if the script had to run again. */
+static const char *say_runs(const hf__machine *machine, char text[RUNS_SIZE])
+{
+    uint32_t undone = machine->request->tries.count;
+
+    text[0] = '\0';
+    if (undone > 0)
+        (void)snprintf(text, RUNS_SIZE,
+                       ", in %u runs, as the store had to grow", undone + 1);
+    return text;
+}
+
 /* Stopped at the request's deadline. A request that mostly waited, for the
  * writer lock or a processor, may be tried again. */
 static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
 {
     int64_t used_ms = (hf__clock_thread_us() - machine->began_us) / 1000;
-    char text[160];
+    char runs[RUNS_SIZE];
+    char text[240];
 
     if (used_ms < budget_ms / 2)
         return undo(machine->tx, HF_UNAVAILABLE,
@@ -102,23 +117,24 @@ static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
                     "nothing was written");
     (void)snprintf(text, sizeof(text),
                    "the script was stopped at the request's deadline "
-                   "(request_ms) after %lld ms of processor time; nothing was "
-                   "written",
-                   (long long)used_ms);
+                   "(request_ms) after %lld ms of processor time%s; nothing "
+                   "was written",
+                   (long long)used_ms, say_runs(machine, runs));
     return undo(machine->tx, HF_SCRIPT, text);
 }
 
 static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
 {
-    char text[160];
+    char runs[RUNS_SIZE];
+    char text[240];
 
     if (machine->stop == HF__STOP_TIME && machine->late)
         return undo_late(machine, budget_ms);
     if (machine->stop == HF__STOP_TIME)
         (void)snprintf(text, sizeof(text),
                        "the script was stopped after its budget of %lld ms "
-                       "(script_budget_ms); nothing was written",
-                       (long long)budget_ms);
+                       "(script_budget_ms)%s; nothing was written",
+                       (long long)budget_ms, say_runs(machine, runs));
     else
         (void)snprintf(text, sizeof(text),
                        "the script was stopped at its limit of %zu MiB of "
@@ -269,18 +285,26 @@ static void set_user_args(lua_State *lua, hf__machine *machine)
     lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
 }
 
+/* Does it have more than the cache and some garbage? */
+static bool is_large(const hf__machine *machine)
+{
+    return machine->used_size > MEMORY_KEEP + hf__machine_cached_size(machine);
+}
+
 static int run_script(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
 
-    if (machine->guarded && machine->used_size > MEMORY_KEEP)
+    if (machine->guarded && is_large(machine)) {
+        hf__sandbox_forget_args(lua);
         hf__machine_collect(lua, machine);
-
+        machine->spoilt = is_large(machine);
+    }
     hf__machine_push_function(lua, machine);
-    if (machine->script->index != HF__SCRIPT_USER)
-        set_library_args(lua, machine);
-    else
+    if (machine->for_users)
         set_user_args(lua, machine);
+    else
+        set_library_args(lua, machine);
     lua_call(lua, 0, 1);
     if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
         machine->no_memory = true;
@@ -303,7 +327,10 @@ static int tidy(lua_State *lua)
     hf__machine *machine = lua_touserdata(lua, 1);
 
     hf__machine_arm_for(machine, TIDY_MS, INT64_MAX);
+    if (machine->for_users)
+        hf__sandbox_forget_args(lua);
     hf__machine_collect(lua, machine);
+    machine->spoilt = is_large(machine);
     return 0;
 }
 
@@ -320,6 +347,17 @@ static int call_runner(hf__machine *machine)
     if (machine->guarded)
         (void)uselocale(before);
     return result;
+}
+
+/* The time counts if the script has to run again: its budget is for all. */
+static void note_try(hf__machine *machine)
+{
+    hf__script_tries *tries = &machine->request->tries;
+    int64_t used_us = hf__clock_thread_us() - machine->began_us;
+
+    machine->tx->script_us += used_us - tries->used_us;
+    tries->used_us = used_us;
+    tries->count++;
 }
 
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
@@ -346,15 +384,20 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     tx->check_user = machine;
     tx->largest_size = 0;
     result = call_runner(machine);
+    if (result != 0) /* compile_user() may have stopped it */
+        (void)lua_gc(lua, LUA_GCRESTART, 0);
     tx->check = NULL;
     status = finish_run(machine, result, budget_ms);
+    if (machine->guarded)
+        note_try(machine);
     if (result == LUA_ERRMEM)
         forget_cached_args(machine);
     lua_settop(lua, AT_ON_ERROR);
     hf__lua_buf_close_to(machine, NULL);
     machine->running = lua;
     machine->stop = HF__STOP_NONE;
-    if (machine->used_size > MEMORY_KEEP)
+    hf__sandbox_end_seed(machine);
+    if (is_large(machine))
         (void)lua_cpcall(lua, tidy, machine);
     lua_settop(lua, AT_ON_ERROR);
     machine->stop = HF__STOP_NONE;
@@ -391,13 +434,19 @@ static int build(lua_State *lua)
     return 0;
 }
 
-hf__machine *hf__machine_new(hf__command_finder *find)
+bool hf__machine_is_spoilt(const hf__machine *machine)
+{
+    return machine->spoilt;
+}
+
+hf__machine *hf__machine_new(hf__command_finder *find, bool for_users)
 {
     hf__machine *machine = hf__calloc(1, sizeof(*machine));
 
     if (machine == NULL)
         return NULL;
     machine->find = find;
+    machine->for_users = for_users;
     machine->limit_size = HF__MACHINE_MEMORY_MAX;
     hf__rand_bytes(&machine->random, sizeof(machine->random));
     machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

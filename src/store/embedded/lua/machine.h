@@ -2,9 +2,10 @@
 /*
  * machine.h - a Lua state in which scripts run.
  *
- * An environment has one in each process, guarded by the writer lock. Library
- * scripts that write nothing run in that of a reader, which one thread uses at
- * a time.
+ * An environment has two in each process, guarded by the writer lock: for the
+ * library's scripts and, made when first needed, for users' scripts, so that
+ * nothing of a user's script can reach the library's. Library scripts that
+ * write nothing run in that of a reader, which one thread uses at a time.
  */
 #ifndef HF__EMBEDDED_MACHINE_H
 #define HF__EMBEDDED_MACHINE_H
@@ -21,8 +22,12 @@ struct hf__command;
 /* Finds a script's commands, ignoring case; NULL: no such command. */
 typedef const struct hf__command *hf__command_finder(hf_bytes name);
 
-hf__machine *hf__machine_new(hf__command_finder *find); /* NULL: no memory */
+/* NULL: no memory. */
+hf__machine *hf__machine_new(hf__command_finder *find, bool for_users);
 void hf__machine_free(hf__machine *machine);
+/* After a script: does it hold memory that cannot be collected? Then free it.
+ */
+bool hf__machine_is_spoilt(const hf__machine *machine);
 
 /*
  * Run the request's script in `tx`. HF_OK: request->reply is set. Otherwise the

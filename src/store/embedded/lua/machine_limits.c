@@ -259,10 +259,11 @@ void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
 void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
 {
     /* Each argument is in a table, and may be modified once. */
-    size_t limit_size = HF__MACHINE_MEMORY_MAX + 2 * words_size;
+    size_t limit_size = HF__MACHINE_MEMORY_MAX + 2 * words_size +
+                        hf__machine_cached_size(machine);
     int64_t deadline_ms = machine->request->deadline_ms;
 
-    if (machine->script->index != HF__SCRIPT_USER) {
+    if (!machine->for_users) {
         /* Library scripts are bounded by their arguments. */
         disarm(machine, limit_size);
         if (machine->hooked)
@@ -271,6 +272,8 @@ void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
         return;
     }
     hf__machine_arm_for(machine, budget_ms, limit_size);
+    machine->began_us -= machine->request->tries.used_us;
+    machine->check_us -= machine->request->tries.used_us;
     /* INT64_MAX: already past. */
     if (deadline_ms < INT64_MAX / 1000)
         machine->deadline_us = deadline_ms * 1000;

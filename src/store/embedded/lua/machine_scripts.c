@@ -3,8 +3,9 @@
  * machine_scripts.c - the functions that scripts are compiled to.
  *
  * The library's are kept by index, each with its own globals. Users' are cached
- * by SHA-1; when there are too many all are dropped, since requests carry the
- * text. For the tables see machine_state.h. All of it runs in protected calls.
+ * by SHA-1, in two tables: a function that is used moves to the first, and when
+ * that is full it becomes the second, whose functions are dropped. For the
+ * tables see machine_state.h. All of it runs in protected calls.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +19,14 @@
 /* Processor time that SCRIPT LOAD may take. */
 #define COMPILE_MS 1000
 
-/* Most users' scripts cached. */
-#define USER_SCRIPT_MAX 512u
+/* Memory of the functions in one of the two tables. */
+#define CACHE_SIZE (size_t)(8u << 20)
+
+/* Indices in the cache. */
+enum { CACHE_NEW = 1, CACHE_OLD = 2 };
+
+/* A cached function's number: its size, and its flags. */
+enum { FLAG_PRESENT = 1, FLAG_NO_WRITES = 2, FLAG_COUNT = 4 };
 
 static int refuse_script(lua_State *lua, hf__machine *machine, const char *why,
                          const char *text)
@@ -42,29 +49,34 @@ static void compile(lua_State *lua, hf__machine *machine, const char *source,
 }
 
 /* Users' scripts may begin with a shebang line, whose end is kept for the line
- * numbers. */
-static void compile_user(lua_State *lua, hf__machine *machine, hf_bytes source,
-                         hf__shebang *shebang)
+ * numbers. Returns what the cache needs to know, see FLAG_COUNT. The collector
+ * is stopped to measure the function; after an error those who call this
+ * protected start it again. */
+static size_t compile_user(lua_State *lua, hf__machine *machine,
+                           hf_bytes source)
 {
     char why[HF__OUT_ERROR_SIZE];
+    hf__shebang shebang;
+    size_t before, size;
 
-    if (!hf__shebang_read(source, shebang, why, sizeof(why)))
+    if (!hf__shebang_read(source, &shebang, why, sizeof(why)))
         refuse_script(lua, machine, "", why);
-    compile(lua, machine, (const char *)source.data + shebang->size,
-            source.size - shebang->size);
+    (void)lua_gc(lua, LUA_GCSTOP, 0);
+    before = machine->used_size;
+    compile(lua, machine, (const char *)source.data + shebang.size,
+            source.size - shebang.size);
+    size = machine->used_size - before;
+    (void)lua_gc(lua, LUA_GCRESTART, 0);
+    return size * FLAG_COUNT + (shebang.no_writes ? FLAG_NO_WRITES : 0) +
+           (shebang.present ? FLAG_PRESENT : 0);
 }
 
-/* Record the script's flags; the function is at the top. */
-static void obey_shebang(lua_State *lua, hf__machine *machine, int functions)
+/* Record the script's flags. */
+static void obey_flags(lua_State *lua, hf__machine *machine, size_t number)
 {
-    bool present, no_writes;
+    bool no_writes = (number & FLAG_NO_WRITES) != 0;
 
-    lua_pushvalue(lua, -1);
-    lua_rawget(lua, functions);
-    present = lua_isboolean(lua, -1);
-    no_writes = lua_toboolean(lua, -1);
-    lua_pop(lua, 1);
-    if (present && machine->read_only && !no_writes)
+    if ((number & FLAG_PRESENT) != 0 && machine->read_only && !no_writes)
         refuse_script(lua, machine,
                       "Can not execute a script with write flag using *_ro "
                       "command.",
@@ -103,60 +115,111 @@ static void push_own_function(lua_State *lua, hf__machine *machine)
     make_own_function(lua, machine);
 }
 
-static void forget_users(lua_State *lua, hf__machine *machine, int functions)
+/* Push the first table, with space for so many bytes. */
+static void push_new(lua_State *lua, hf__machine *machine, int cache,
+                     size_t size)
 {
-    lua_pushnil(lua);
-    while (lua_next(lua, functions) != 0) {
-        lua_pop(lua, 1);
-        /* Assigning nil is allowed during lua_next(). */
-        lua_pushvalue(lua, -1);
-        lua_pushnil(lua);
-        lua_rawset(lua, functions);
+    if (machine->new_size + size > CACHE_SIZE) {
+        lua_newtable(lua);
+        lua_rawgeti(lua, cache, CACHE_NEW);
+        lua_rawseti(lua, cache, CACHE_OLD);
+        lua_rawseti(lua, cache, CACHE_NEW);
+        machine->old_size = machine->new_size;
+        machine->new_size = 0;
     }
-    machine->user_count = 0;
+    lua_rawgeti(lua, cache, CACHE_NEW);
 }
 
-/* Cache the function at the top by SHA-1, and its flags by the function. */
-static void keep_user_function(lua_State *lua, hf__machine *machine,
-                               int functions, const char *sha1,
-                               const hf__shebang *shebang)
+static void forget_users(lua_State *lua, hf__machine *machine, int cache)
 {
-    if (machine->user_count >= USER_SCRIPT_MAX)
-        forget_users(lua, machine, functions);
+    for (int at = CACHE_NEW; at <= CACHE_OLD; at++) {
+        lua_newtable(lua);
+        lua_rawseti(lua, cache, at);
+    }
+    machine->new_size = 0;
+    machine->old_size = 0;
+}
+
+/* Cache the function at the top. false: it is too large. */
+static bool keep_user_function(lua_State *lua, hf__machine *machine, int cache,
+                               const char *sha1, size_t number)
+{
+    int function = lua_gettop(lua);
+    size_t size = number / FLAG_COUNT;
+
+    if (size > CACHE_SIZE)
+        return false;
+    push_new(lua, machine, cache, size);
+    machine->new_size += size;
+    lua_pushvalue(lua, function);
+    lua_pushnumber(lua, (lua_Number)number);
+    lua_rawset(lua, -3);
     lua_pushlstring(lua, sha1, HF__SHA1_HEX_SIZE - 1);
-    lua_pushvalue(lua, -2);
-    lua_rawset(lua, functions);
-    machine->user_count++;
-    if (!shebang->present)
-        return;
+    lua_pushvalue(lua, function);
+    lua_rawset(lua, -3);
+    lua_settop(lua, function);
+    return true;
+}
+
+/* Push the cached function, or nil; returns its number. */
+static size_t find_in(lua_State *lua, int cache, int at, const char *sha1)
+{
+    size_t number;
+
+    lua_rawgeti(lua, cache, at);
+    lua_pushlstring(lua, sha1, HF__SHA1_HEX_SIZE - 1);
+    lua_rawget(lua, -2);
+    if (lua_isnil(lua, -1)) {
+        lua_remove(lua, -2);
+        return 0;
+    }
     lua_pushvalue(lua, -1);
-    lua_pushboolean(lua, shebang->no_writes);
-    lua_rawset(lua, functions);
+    lua_rawget(lua, -3);
+    number = (size_t)lua_tonumber(lua, -1);
+    lua_pop(lua, 1);
+    lua_remove(lua, -2);
+    return number;
+}
+
+static size_t find_user_function(lua_State *lua, hf__machine *machine,
+                                 int cache, const char *sha1)
+{
+    size_t number = find_in(lua, cache, CACHE_NEW, sha1);
+
+    if (!lua_isnil(lua, -1))
+        return number;
+    lua_pop(lua, 1);
+    number = find_in(lua, cache, CACHE_OLD, sha1);
+    if (!lua_isnil(lua, -1))
+        (void)keep_user_function(lua, machine, cache, sha1, number);
+    return number;
 }
 
 static void push_user_function(lua_State *lua, hf__machine *machine)
 {
     const hf__script *script = machine->script;
-    int functions = lua_upvalueindex(HF__UP_USER_FUNCTIONS);
-    hf__shebang shebang;
+    int cache;
+    size_t number;
 
-    lua_pushlstring(lua, script->sha1, HF__SHA1_HEX_SIZE - 1);
-    lua_rawget(lua, functions);
+    lua_pushvalue(lua, lua_upvalueindex(HF__UP_USER_FUNCTIONS));
+    cache = lua_gettop(lua);
+    number = find_user_function(lua, machine, cache, script->sha1);
     if (lua_isnil(lua, -1)) {
         lua_pop(lua, 1);
-        compile_user(lua, machine, hf_view(script->source, script->source_size),
-                     &shebang);
-        keep_user_function(lua, machine, functions, script->sha1, &shebang);
+        number = compile_user(lua, machine,
+                              hf_view(script->source, script->source_size));
+        (void)keep_user_function(lua, machine, cache, script->sha1, number);
     }
-    obey_shebang(lua, machine, functions);
+    lua_remove(lua, cache);
+    obey_flags(lua, machine, number);
 }
 
 void hf__machine_push_function(lua_State *lua, hf__machine *machine)
 {
-    if (machine->script->index != HF__SCRIPT_USER)
-        push_own_function(lua, machine);
-    else
+    if (machine->for_users)
         push_user_function(lua, machine);
+    else
+        push_own_function(lua, machine);
 }
 
 /* ----------------------------------------------------------------- SCRIPT */
@@ -174,23 +237,24 @@ static int run_script_call(lua_State *lua)
 {
     script_call *call = lua_touserdata(lua, 1);
     hf__machine *machine = call->machine;
-    hf__shebang shebang;
-    int functions;
+    size_t number;
+    int cache;
 
     hf__sandbox_push_users(lua);
-    functions = lua_gettop(lua);
+    cache = lua_gettop(lua);
     switch (call->what) {
     case LOAD:
-        compile_user(lua, machine, call->text, &shebang);
-        keep_user_function(lua, machine, functions, call->sha1, &shebang);
+        number = compile_user(lua, machine, call->text);
+        if (!keep_user_function(lua, machine, cache, call->sha1, number))
+            refuse_script(lua, machine, "the script is too large to be kept",
+                          "");
         break;
     case HAS:
-        lua_pushlstring(lua, call->text.data, call->text.size);
-        lua_rawget(lua, functions);
+        (void)find_user_function(lua, machine, cache, call->text.data);
         call->found = !lua_isnil(lua, -1);
         break;
     case FLUSH:
-        forget_users(lua, machine, functions);
+        forget_users(lua, machine, cache);
         break;
     }
     return 0;
@@ -203,11 +267,14 @@ static bool send_errand(script_call *call)
     int result;
 
     hf__machine_arm_for(machine, COMPILE_MS,
-                        HF__MACHINE_MEMORY_MAX + 8 * call->text.size);
+                        HF__MACHINE_MEMORY_MAX + 8 * call->text.size +
+                            hf__machine_cached_size(machine));
     machine->error[0] = '\0';
     result = lua_cpcall(machine->lua, run_script_call, call);
     lua_settop(machine->lua, top);
     machine->stop = HF__STOP_NONE;
+    if (result != 0)
+        (void)lua_gc(machine->lua, LUA_GCRESTART, 0);
     if (result != 0 && machine->error[0] == '\0')
         (void)snprintf(machine->error, sizeof(machine->error),
                        result == LUA_ERRMEM ? "ERR out of memory"

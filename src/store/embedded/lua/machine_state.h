@@ -93,6 +93,7 @@ typedef enum hf__stop {
 struct hf__machine {
     lua_State *lua;
     hf__command_finder *find;
+    bool for_users;
     locale_t locale; /* "C" */
     hf__tx *tx;
     hf__request *request;
@@ -116,11 +117,15 @@ struct hf__machine {
     size_t reply_size;     /* of the result being returned */
     hf__lua_buf *bufs;     /* the innermost */
     bool hooked;
-    bool no_memory; /* the system's, not the script's */
-    bool read_only; /* refuse writing commands */
-    bool resp3;     /* replies to the script have the types of RESP3 */
+    bool no_memory;  /* the system's, not the script's */
+    bool read_only;  /* refuse writing commands */
+    bool resp3;      /* replies to the script have the types of RESP3 */
+    size_t new_size; /* of the functions in the cache's first table */
+    size_t old_size; /* in its second */
+    bool spoilt;     /* what scripts left is too large: to be replaced */
     uint64_t random;
-    uint32_t user_count;              /* scripts cached */
+    uint64_t unseeded; /* `random` before this script set it */
+    bool seeded;
     int key_counts[HF__SCRIPT_COUNT]; /* entries in KEYS of each library script
                                        */
     hf__cached_args cached_args[HF__SCRIPT_COUNT];
@@ -134,13 +139,14 @@ struct hf__machine {
 /* Pseudo-indices of the function that runs a script. */
 enum {
     HF__UP_MACHINE = 1,
-    /* Three entries for each library script: function, KEYS, ARGV. */
+    /* Of the library's machine: three entries for each script: function, KEYS,
+     * ARGV. */
     HF__UP_LIBRARY = 2,
-    /* By SHA-1; and by function: true if its shebang line says no-writes, false
-     * for other flags. */
-    HF__UP_USER_FUNCTIONS = 3,
-    HF__UP_USER_ENV = 4,
-    HF__UP_COUNT = 4
+    /* Of users' machine: two tables of functions, each by SHA-1; and by
+     * function its size and flags (machine_scripts.c). */
+    HF__UP_USER_FUNCTIONS = 2,
+    HF__UP_USER_ENV = 3,
+    HF__UP_COUNT = 3
 };
 
 /* Index of a library script in HF__UP_LIBRARY. */
@@ -156,6 +162,12 @@ void hf__machine_push_function(lua_State *lua, hf__machine *machine);
 void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size);
 /* Free the blocks that the allocator keeps. */
 void hf__machine_free_small(hf__machine *machine);
+
+/* Memory of users' cached functions, which no script's limit includes. */
+static inline size_t hf__machine_cached_size(const hf__machine *machine)
+{
+    return machine->new_size + machine->old_size;
+}
 
 /* Set the limits for the next script. */
 void hf__machine_arm(hf__machine *machine, int64_t budget_ms,
@@ -222,8 +234,8 @@ static inline void hf__lua_buf_byte(lua_State *lua, hf__machine *machine,
 
 /* ----------------------------------------------------------- the sandbox */
 
-/* Build everything that scripts see; raises errors. Leaves the last three of
- * the upvalues above on the stack, in order. */
+/* Build everything that scripts see; raises errors. Leaves the upvalues above
+ * on the stack, without the first. */
 void hf__sandbox_build(lua_State *lua, hf__machine *machine);
 /* Replace functions of Lua's libraries in the original globals. */
 void hf__sandbox_bit(lua_State *lua);
@@ -238,6 +250,19 @@ static inline void hf__sandbox_replace(lua_State *lua, const char *library,
     luaL_register(lua, library, functions);
     lua_pop(lua, 1);
 }
+/* Forget KEYS and ARGV of the last user's script. */
+void hf__sandbox_forget_args(lua_State *lua);
+/* Forget the seed that a script has set. */
+void hf__sandbox_end_seed(hf__machine *machine);
+/* Read-only tables: once, before the others. */
+void hf__sandbox_make_proxies(lua_State *lua);
+/* Replace the table at the top by a proxy. */
+void hf__sandbox_protect(lua_State *lua);
+/* Push the real table of the proxy at `index`, or nil. */
+void hf__sandbox_push_protected(lua_State *lua, int index);
+/* Raise an error if the table is one that scripts must not change. Every
+ * function that writes raw calls this first. */
+void hf__sandbox_may_write(lua_State *lua, int index);
 /* Compile a text as Lua, checking the clock; pushes the function or, with an
  * error status of Lua, a message. Raises if the script must end. */
 int hf__sandbox_load(lua_State *lua, const char *text, size_t size,

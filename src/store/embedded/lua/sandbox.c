@@ -2,12 +2,12 @@
 /*
  * sandbox.c - what scripts can reach, and what they cannot change.
  *
- * There are two sets of globals. The library's scripts get plain tables, which
- * are fast and which no other script can reach. Users' scripts get empty proxy
- * tables: reads fall through to the real ones, writes are refused, so that no
- * script can change what another one relies on; next() and pairs() walk the
- * real tables. Redis instead has read-only tables in its Lua; the only visible
- * difference is table.foreach() on a library, which finds nothing here.
+ * The library's scripts have a machine of their own, with plain tables, which
+ * are fast. Users' scripts get empty proxy tables: reads fall through to the
+ * real ones, writes are refused, so that no script can change what another one
+ * relies on; next() and pairs() walk the real tables. Redis instead has
+ * read-only tables in its Lua; the only visible difference is table.foreach()
+ * on a library, which finds nothing here.
  *
  * Nothing here gives access to files, processes or bytecode: Lua 5.1 does not
  * verify bytecode, so loading it would break the sandbox.
@@ -24,17 +24,8 @@
 #include <lualib.h>
 
 #define MISSING "Script attempted to access nonexistent global variable '%s'"
-#define READ_ONLY "Attempt to modify a readonly table"
-
-/* In the registry: from each proxy to its real table. */
-static char protected_key;
 
 /* ------------------------------------------------------- protecting tables */
-
-static int refuse_write(lua_State *lua)
-{
-    return luaL_error(lua, READ_ONLY);
-}
 
 static int refuse_missing(lua_State *lua)
 {
@@ -44,46 +35,12 @@ static int refuse_missing(lua_State *lua)
     return luaL_error(lua, MISSING, name);
 }
 
-/* Push the real table of the proxy at `index`, or nil. */
-static void push_protected(lua_State *lua, int index)
-{
-    lua_pushvalue(lua, index);
-    lua_pushlightuserdata(lua, &protected_key);
-    lua_rawget(lua, LUA_REGISTRYINDEX);
-    lua_insert(lua, -2);
-    lua_rawget(lua, -2);
-    lua_remove(lua, -2);
-}
-
-/* Replace the table at the top by a proxy. */
-static void protect(lua_State *lua)
-{
-    int real = lua_gettop(lua);
-
-    lua_newtable(lua);
-    lua_newtable(lua);
-    lua_pushvalue(lua, real);
-    lua_setfield(lua, -2, "__index");
-    lua_pushcfunction(lua, refuse_write);
-    lua_setfield(lua, -2, "__newindex");
-    lua_pushboolean(lua, 0);
-    lua_setfield(lua, -2, "__metatable");
-    lua_setmetatable(lua, -2);
-    lua_pushlightuserdata(lua, &protected_key);
-    lua_rawget(lua, LUA_REGISTRYINDEX);
-    lua_pushvalue(lua, -2);
-    lua_pushvalue(lua, real);
-    lua_rawset(lua, -3);
-    lua_pop(lua, 1);
-    lua_remove(lua, real);
-}
-
 static int safe_rawget(lua_State *lua)
 {
     luaL_checktype(lua, 1, LUA_TTABLE);
     luaL_checkany(lua, 2);
     lua_settop(lua, 2);
-    push_protected(lua, 1);
+    hf__sandbox_push_protected(lua, 1);
     if (lua_istable(lua, 3))
         lua_replace(lua, 1);
     else
@@ -98,12 +55,7 @@ static int safe_rawset(lua_State *lua)
     luaL_checkany(lua, 2);
     luaL_checkany(lua, 3);
     lua_settop(lua, 3);
-    push_protected(lua, 1);
-    if (!lua_isnil(lua, 4)) {
-        lua_pushliteral(lua, READ_ONLY);
-        return lua_error(lua);
-    }
-    lua_settop(lua, 3);
+    hf__sandbox_may_write(lua, 1);
     lua_rawset(lua, 1);
     return 1;
 }
@@ -112,7 +64,7 @@ static int safe_next(lua_State *lua)
 {
     luaL_checktype(lua, 1, LUA_TTABLE);
     lua_settop(lua, 2);
-    push_protected(lua, 1);
+    hf__sandbox_push_protected(lua, 1);
     if (lua_istable(lua, 3))
         lua_replace(lua, 1);
     else
@@ -128,7 +80,7 @@ static int safe_pairs(lua_State *lua)
 {
     luaL_checktype(lua, 1, LUA_TTABLE);
     lua_settop(lua, 1);
-    push_protected(lua, 1);
+    hf__sandbox_push_protected(lua, 1);
     if (lua_isnil(lua, -1))
         lua_pushvalue(lua, lua_upvalueindex(1));
     else
@@ -146,11 +98,7 @@ static int safe_setmetatable(lua_State *lua)
     luaL_checktype(lua, 1, LUA_TTABLE);
     luaL_argcheck(lua, type == LUA_TNIL || type == LUA_TTABLE, 2,
                   "nil or table expected");
-    push_protected(lua, 1);
-    if (!lua_isnil(lua, -1)) {
-        lua_pushliteral(lua, READ_ONLY);
-        return lua_error(lua);
-    }
+    hf__sandbox_may_write(lua, 1);
     if (luaL_getmetafield(lua, 1, "__metatable"))
         return luaL_error(lua, "cannot change a protected metatable");
     lua_settop(lua, 2);
@@ -161,8 +109,8 @@ static int safe_setmetatable(lua_State *lua)
 /* --------------------------------------------------- functions of our own */
 
 /* POSIX lrand48(), so that a script that calls math.randomseed() gets the same
- * numbers as in Redis. Otherwise the sequence continues from the last script,
- * as in Redis 7.0; it starts at random, or all processes would get the same. */
+ * numbers as in Redis. Otherwise the sequence continues from the last script;
+ * it starts at random, or all processes would get the same. */
 static uint32_t draw(hf__machine *machine)
 {
     machine->random = (machine->random * UINT64_C(0x5deece66d) + 0xb) &
@@ -199,10 +147,21 @@ static int safe_random(lua_State *lua)
 
 static int safe_randomseed(lua_State *lua)
 {
+    hf__machine *machine = hf__machine_of(lua);
     uint32_t seed = (uint32_t)luaL_checkint(lua, 1);
 
-    hf__machine_of(lua)->random = (uint64_t)seed << 16 | 0x330e;
+    if (!machine->seeded)
+        machine->unseeded = machine->random;
+    machine->seeded = true;
+    machine->random = (uint64_t)seed << 16 | 0x330e;
     return 0;
+}
+
+void hf__sandbox_end_seed(hf__machine *machine)
+{
+    if (machine->seeded)
+        machine->random = machine->unseeded;
+    machine->seeded = false;
 }
 
 static const luaL_Reg replacements[] = {{"next", safe_next},
@@ -326,7 +285,7 @@ static void protect_strings(lua_State *lua)
         lua_newtable(lua);
         lua_getfield(lua, -4, LUA_STRLIBNAME);
         lua_setfield(lua, -2, "__index");
-        protect(lua);
+        hf__sandbox_protect(lua);
         lua_setfield(lua, -2, "__metatable");
         lua_pop(lua, 1);
     }
@@ -339,12 +298,12 @@ static void push_user_env(lua_State *lua)
     lua_newtable(lua);
     copy_base(lua);
     lua_getfield(lua, -1, "coroutine");
-    protect(lua);
+    hf__sandbox_protect(lua);
     lua_setfield(lua, -2, "coroutine");
     for (size_t i = 0; i < sizeof(library_names) / sizeof(library_names[0]);
          i++) {
         lua_getglobal(lua, library_names[i]);
-        protect(lua);
+        hf__sandbox_protect(lua);
         lua_setfield(lua, -2, library_names[i]);
     }
     protect_strings(lua);
@@ -360,16 +319,28 @@ static void use_user_env(lua_State *lua)
 {
     push_user_env(lua);
     lua_pushvalue(lua, -1);
-    protect(lua);
+    hf__sandbox_protect(lua);
     /* getmetatable(_G) is a table in Redis. */
     (void)lua_getmetatable(lua, -1);
     lua_newtable(lua);
-    protect(lua);
+    hf__sandbox_protect(lua);
     lua_setfield(lua, -2, "__metatable");
     lua_pop(lua, 1);
     lua_pushvalue(lua, -1);
     lua_setfield(lua, -3, "_G");
     lua_replace(lua, LUA_GLOBALSINDEX);
+}
+
+void hf__sandbox_forget_args(lua_State *lua)
+{
+    hf__sandbox_push_protected(lua, LUA_GLOBALSINDEX);
+    lua_pushliteral(lua, "KEYS");
+    lua_pushnil(lua);
+    lua_rawset(lua, -3);
+    lua_pushliteral(lua, "ARGV");
+    lua_pushnil(lua);
+    lua_rawset(lua, -3);
+    lua_pop(lua, 1);
 }
 
 /* In the registry: the table of users' functions. */
@@ -381,18 +352,28 @@ void hf__sandbox_push_users(lua_State *lua)
     lua_rawget(lua, LUA_REGISTRYINDEX);
 }
 
+static void build_for_users(lua_State *lua)
+{
+    hf__sandbox_make_proxies(lua);
+    lua_createtable(lua, 2, 0); /* HF__UP_USER_FUNCTIONS */
+    for (int i = 1; i <= 2; i++) {
+        lua_newtable(lua);
+        lua_rawseti(lua, -2, i);
+    }
+    lua_pushlightuserdata(lua, &users_key);
+    lua_pushvalue(lua, -2);
+    lua_rawset(lua, LUA_REGISTRYINDEX);
+    use_user_env(lua); /* HF__UP_USER_ENV */
+}
+
 void hf__sandbox_build(lua_State *lua, hf__machine *machine)
 {
-    lua_pushlightuserdata(lua, &protected_key);
-    lua_newtable(lua);
-    lua_rawset(lua, LUA_REGISTRYINDEX);
     open_libraries(lua, machine);
+    if (machine->for_users) {
+        build_for_users(lua);
+        return;
+    }
     keep_library_env(lua);
     lua_newtable(lua); /* HF__UP_LIBRARY */
-    lua_pushlightuserdata(lua, &users_key);
-    lua_newtable(lua);
-    lua_pushvalue(lua, -1);
-    lua_insert(lua, -3);
-    lua_rawset(lua, LUA_REGISTRYINDEX); /* leaves HF__UP_USER_FUNCTIONS */
-    use_user_env(lua);                  /* HF__UP_USER_ENV */
+    lua_pushnil(lua);
 }

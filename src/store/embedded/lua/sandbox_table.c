@@ -28,6 +28,7 @@ static int safe_insert(lua_State *lua)
         at = luaL_checkint(lua, 2);
     else if (lua_gettop(lua) != 2)
         return luaL_error(lua, "wrong number of arguments to 'insert'");
+    hf__sandbox_may_write(lua, 1);
     for (int i = end; i > at; i--) {
         hf__machine_spend(lua, machine, ELEMENT_NS);
         lua_rawgeti(lua, 1, i - 1);
@@ -45,6 +46,7 @@ static int safe_remove(lua_State *lua)
 
     if (at < 1 || at > end)
         return 0;
+    hf__sandbox_may_write(lua, 1);
     lua_rawgeti(lua, 1, at);
     for (; at < end; at++) {
         hf__machine_spend(lua, machine, ELEMENT_NS);
@@ -279,6 +281,8 @@ static int safe_sort(lua_State *lua)
     if (!lua_isnoneornil(lua, 2))
         luaL_checktype(lua, 2, LUA_TFUNCTION);
     lua_settop(lua, 2);
+    if (count > 1)
+        hf__sandbox_may_write(lua, 1);
     sort_part(lua, hf__machine_of(lua), 1, count);
     return 0;
 }

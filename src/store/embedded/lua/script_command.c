@@ -13,8 +13,7 @@ static void script_load(hf__tx *tx, const hf_bytes *words, size_t count)
     char error[HF__OUT_ERROR_SIZE];
 
     (void)count;
-    if (hf__machine_load(tx->env->machine, words[2], sha1, error,
-                         sizeof(error)))
+    if (hf__machine_load(tx->env->users, words[2], sha1, error, sizeof(error)))
         hf__reply_bytes(tx, sha1, strlen(sha1));
     else if (error[0] == '\0')
         hf__tx_no_memory(tx);
@@ -28,8 +27,7 @@ static void script_exists(hf__tx *tx, const hf_bytes *words, size_t count)
 
     hf__reply_array(tx, count - 2);
     for (size_t i = 2; i < count; i++)
-        hf__reply_integer(tx,
-                          hf__machine_has(tx->env->machine, words[i], lower));
+        hf__reply_integer(tx, hf__machine_has(tx->env->users, words[i], lower));
 }
 
 static void script_flush(hf__tx *tx, const hf_bytes *words, size_t count)
@@ -39,7 +37,7 @@ static void script_flush(hf__tx *tx, const hf_bytes *words, size_t count)
         hf__reply_error(tx, "ERR SCRIPT FLUSH only support SYNC|ASYNC option");
         return;
     }
-    hf__machine_flush(tx->env->machine);
+    hf__machine_flush(tx->env->users);
     hf__reply_line(tx, "OK");
 }
 

@@ -397,6 +397,8 @@ static void free_contexts(hf__env *env)
 {
     if (env->machine != NULL)
         hf__machine_free(env->machine);
+    if (env->users != NULL)
+        hf__machine_free(env->users);
     if (env->write_tx != NULL)
         hf__tx_free(env->write_tx);
     for (size_t i = 0; i < env->reader_count; i++) {
@@ -588,9 +590,7 @@ hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
         status = open_here(settings, &directory, deadline_ms, env, err);
         hf__directory_close(&directory);
         if (status != HF_OK)
-            hf__fail_prefix(err, "%s",
-                            hf__quoted(text, hf_view(settings->path,
-                                                     strlen(settings->path))));
+            hf__fail_prefix(err, "%s", hf__quoted_path(text, settings->path));
     }
     hf__registry_unlock();
     return status;

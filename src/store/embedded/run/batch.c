@@ -134,6 +134,14 @@ static void forget_answers(hf__batch *self)
         hf__execute_forget(self->members[i]->job->request);
 }
 
+/* They run again for no fault of theirs. */
+static void start_over(hf__batch *self)
+{
+    forget_answers(self);
+    for (size_t i = 0; i < self->count; i++)
+        self->members[i]->job->request->tries = (hf__script_tries){0};
+}
+
 /* The writer lock is held. Remaining members need transactions of their own,
  * without it. */
 static void run_batch(hf__batch *self)
@@ -166,7 +174,7 @@ static void run_batch(hf__batch *self)
         drop(self, culprit, status);
         if (self->count == 0)
             return;
-        forget_answers(self);
+        start_over(self);
     }
 }
 

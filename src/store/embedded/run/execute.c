@@ -37,13 +37,25 @@ static void run_command(hf__tx *tx, const hf__command *command,
     }
 }
 
+static bool is_users(const hf__job *job)
+{
+    return job->command != NULL ||
+           job->request->script->index == HF__SCRIPT_USER;
+}
+
+/* Those of the environment are a writer's. */
 static void run_script(hf__tx *tx, const hf__job *job)
 {
     bool reads = job->request->script->reads;
-    bool own = reads && tx->machine != NULL;
+    hf__machine *machine;
 
-    (void)hf__machine_run(own ? tx->machine : tx->env->machine, tx,
-                          job->request, reads, job->budget_ms);
+    if (is_users(job))
+        machine = tx->env->users;
+    else if (reads && tx->machine != NULL)
+        machine = tx->machine;
+    else
+        machine = tx->env->machine;
+    (void)hf__machine_run(machine, tx, job->request, reads, job->budget_ms);
 }
 
 void hf__execute(hf__tx *tx, const hf__job *job)
@@ -57,7 +69,7 @@ void hf__execute(hf__tx *tx, const hf__job *job)
         run_script(tx, job);
     else if ((command->flags & HF__COMMAND_EVAL) != 0 &&
              hf__command_arity_fits(command, request->word_count))
-        hf__eval_run(tx->env->machine, tx, command, request, job->budget_ms);
+        hf__eval_run(tx->env->users, tx, command, request, job->budget_ms);
     else
         run_command(tx, command, request);
     if (request->status == HF_OK && tx->fatal == HF_OK)
@@ -66,15 +78,21 @@ void hf__execute(hf__tx *tx, const hf__job *job)
 
 bool hf__execute_prepare(hf__env *env, const hf__job *job)
 {
-    bool machine =
-        job != NULL && (job->command == NULL ||
-                        (job->command->flags & HF__COMMAND_MACHINE) != 0);
+    hf__machine **machine;
 
     if (env->write_tx == NULL)
         env->write_tx = hf__tx_new(env, true);
-    if (machine && env->machine == NULL)
-        env->machine = hf__machine_new(hf__command_find);
-    return env->write_tx != NULL && (!machine || env->machine != NULL);
+    if (job == NULL || (job->command != NULL &&
+                        (job->command->flags & HF__COMMAND_MACHINE) == 0))
+        return env->write_tx != NULL;
+    machine = is_users(job) ? &env->users : &env->machine;
+    if (*machine != NULL && hf__machine_is_spoilt(*machine)) {
+        hf__machine_free(*machine);
+        *machine = NULL;
+    }
+    if (*machine == NULL)
+        *machine = hf__machine_new(hf__command_find, is_users(job));
+    return env->write_tx != NULL && *machine != NULL;
 }
 
 void hf__execute_forget(hf__request *request)

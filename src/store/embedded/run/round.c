@@ -3,6 +3,7 @@
 #include "store/embedded/run/round.h"
 
 #include "store/embedded/commit/flush.h"
+#include "store/embedded/commit/readers.h"
 #include "store/embedded/keys/records.h"
 #include "store/embedded/keys/tx_life.h"
 #include "store/embedded/lua/eval.h"
@@ -10,6 +11,9 @@
 #include "store/embedded/run/write.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/mem.h"
+
+#include <string.h>
 
 void hf__round_init(hf__round *round, hf__env *env, int64_t budget_ms)
 {
@@ -21,6 +25,7 @@ void hf__round_init(hf__round *round, hf__env *env, int64_t budget_ms)
 void hf__round_done(hf__round *round)
 {
     hf__request_done(&round->request);
+    hf__free(round->tries);
     if (round->reader == NULL)
         return;
     if (round->reader->txn != NULL)
@@ -122,23 +127,66 @@ hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
 
 /* ----------------------------------------------------------------- running */
 
+/* Of the next script; NULL: no memory. */
+static hf__script_tries *next_tries(hf__round *round)
+{
+    size_t more = round->tries_capacity + 16;
+    hf__script_tries *tries;
+
+    if (round->script_count == round->tries_capacity) {
+        tries = hf__realloc(round->tries, more * sizeof(*tries));
+        if (tries == NULL)
+            return NULL;
+        memset(tries + round->tries_capacity, 0, 16 * sizeof(*tries));
+        round->tries = tries;
+        round->tries_capacity = more;
+    }
+    return &round->tries[round->script_count++];
+}
+
+/* If the transaction is to run again, what was used counts then. Otherwise the
+ * next round begins with what remains, if anything does. */
+static void settle_tries(hf__round *round, hf_status status)
+{
+    size_t count = round->script_count;
+
+    if (count == 0 || status == HF_FULL) {
+        round->script_count = 0;
+        return;
+    }
+    if (status != HF_OK)
+        count = round->tries_capacity;
+    memmove(round->tries, round->tries + count,
+            (round->tries_capacity - count) * sizeof(*round->tries));
+    memset(round->tries + round->tries_capacity - count, 0,
+           count * sizeof(*round->tries));
+    round->script_count = 0;
+}
+
 static void run_script(hf__round *round, const hf__command *command,
                        const hf_bytes *words, size_t count,
                        const hf_reply **reply)
 {
     hf__request *request = &round->request;
+    hf__script_tries *tries = next_tries(round);
 
+    *reply = &request->reply;
+    if (tries == NULL) {
+        hf__tx_no_memory(round->tx);
+        return;
+    }
     hf__request_done(request);
     request->words = words;
     request->word_count = count;
     request->began_ms = round->now_ms;
     request->deadline_ms = INT64_MAX;
     request->status = HF_OK;
-    hf__eval_run(round->env->machine, round->tx, command, request,
+    request->tries = *tries;
+    hf__eval_run(round->env->users, round->tx, command, request,
                  round->budget_ms);
     if (request->status != HF_OK && round->tx->fatal == HF_OK)
         hf__tx_no_memory(round->tx);
-    *reply = &request->reply;
+    *tries = request->tries;
 }
 
 bool hf__round_run(hf__round *round, const hf__command *command,
@@ -172,11 +220,13 @@ static bool make_room(hf__round *round, int64_t deadline_ms)
 {
     hf__env *env = round->env;
     bool made = hf__write_make_room(env);
+    bool flush = !made && env->flush != NULL;
+    uint64_t tried = flush ? hf__readers_oldest(env) : 0;
 
     hf__write_end(env);
-    if (made || env->flush == NULL)
+    if (!flush)
         return made;
-    made = hf__flush_make_room(env, true, deadline_ms);
+    made = hf__flush_make_room(env, true, tried, deadline_ms);
     if (made)
         hf__env_unlock(env);
     return made;
@@ -192,6 +242,7 @@ hf_status hf__round_end(hf__round *round, int64_t deadline_ms, hf_error *err)
         return HF_OK;
     status = hf__tx_finish(tx);
     round->tx = NULL;
+    settle_tries(round, status);
     if (status != HF_OK)
         (void)hf__fail(err, status, "%s", tx->error.message);
     if (!tx->writable)

@@ -21,6 +21,11 @@ typedef struct hf__round {
     int64_t now_ms;      /* of the commands, on hf__clock_boot_ms() */
     bool made_room;      /* by hf__round_end() */
     hf__request request; /* of a script */
+    /* Of the scripts of the round, in order; those of units that were undone
+     * with HF_FULL run again. */
+    hf__script_tries *tries;
+    size_t tries_capacity;
+    size_t script_count; /* run in this transaction */
 } hf__round;
 
 void hf__round_init(hf__round *round, hf__env *env, int64_t budget_ms);

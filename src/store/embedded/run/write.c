@@ -23,6 +23,11 @@
 /* For larger requests, free pages are sought before the file is extended. */
 #define LARGE_SIZE (UINT64_C(256) << 10)
 
+/* Running a script again that took longer costs more than space does. */
+#define COSTLY_US 20000
+/* Space for each us that a script is to run again: 64 MB for a second. */
+#define GROW_EACH_US 64u
+
 /* Rounds of hf__flush_make_room(): our pin, and those of other processes. */
 #define FLUSH_RETRY_MAX 8
 
@@ -88,18 +93,37 @@ static bool advance(hf__env *env)
     return status == HF_OK;
 }
 
+/*
+ * As much as the try has put, twice, so that tries double; and the more the
+ * longer its scripts took, as what they would have put after that is unknown.
+ */
+static uint64_t space_for(const hf__tx *tx)
+{
+    uint64_t size = 2 * tx->wanted_size;
+    uint64_t ahead = (uint64_t)tx->script_us * GROW_EACH_US;
+
+    if (tx->script_us < COSTLY_US || ahead < size)
+        return size;
+    return ahead;
+}
+
 bool hf__write_make_room(hf__env *env)
 {
     uint64_t wanted_size = env->write_tx->wanted_size;
+    uint64_t size = space_for(env->write_tx);
+    bool costly = env->write_tx->script_us >= COSTLY_US;
+    bool made = false;
     int dead = 0;
 
     /* A dead reader pins pages freed since. */
     if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
-        return true;
+        made = true;
     /* An overwritten large value leaves as much space. */
-    if (wanted_size >= LARGE_SIZE && advance(env))
+    else if (wanted_size >= LARGE_SIZE && advance(env))
+        made = true;
+    if (made && !costly)
         return true;
-    if (hf__env_grow(env, 2 * wanted_size, hf__clock_boot_ms()))
+    if (hf__env_grow(env, size, hf__clock_boot_ms()) || made)
         return true;
     /* Pins only advance while the lock is free: hf__flush_make_room(). */
     return (env->flush == NULL && hf__readers_await(env)) || advance(env);
@@ -148,22 +172,32 @@ void hf__write_end(hf__env *env)
         hf__wake_fire(env, events, count);
 }
 
+/* `tried`: for hf__flush_make_room(). */
+static hf_status write_and_end(hf__env *env, const hf__job *job,
+                               uint64_t *tried)
+{
+    hf_status status = write_locked(env, job);
+
+    if (status == HF_FULL && env->flush != NULL)
+        *tried = hf__readers_oldest(env);
+    hf__write_end(env);
+    return status;
+}
+
 void hf__write_run(hf__env *env, const hf__job *job)
 {
     int64_t deadline_ms = job->request->deadline_ms;
     hf_error error = HF_ERROR_INIT;
+    uint64_t tried = 0;
     hf_status status;
 
     if (hf__flush_lock(env, deadline_ms, &error) != HF_OK) {
         hf__request_fail(job->request, error.status, "%s", error.message);
         return;
     }
-    status = write_locked(env, job);
-    hf__write_end(env);
+    status = write_and_end(env, job, &tried);
     for (int i = 0; status == HF_FULL && i < FLUSH_RETRY_MAX &&
-                    hf__flush_make_room(env, i > 0, deadline_ms);
-         i++) {
-        status = write_locked(env, job);
-        hf__write_end(env);
-    }
+                    hf__flush_make_room(env, i > 0, tried, deadline_ms);
+         i++)
+        status = write_and_end(env, job, &tried);
 }
