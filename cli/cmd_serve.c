@@ -2,7 +2,6 @@
 /*
  * cmd_serve.c - holdfast serve: a server of the embedded store, until a signal.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,10 +19,7 @@
 /* How long clients may take to read their last replies, ms. */
 #define STOP_MS 5000
 
-/* The second is left out if it is in use. */
-static const char *const default_listen[] = {"unix:", "127.0.0.1:6379"};
-
-/* Those given and those inherited, or else the default ones. */
+/* Those given and those inherited, or else one for our user alone. */
 static void take_addresses(const struct options *given,
                            hf_server_options *options,
                            const char *addresses[HF_SERVER_LISTEN_MAX])
@@ -32,8 +28,10 @@ static void take_addresses(const struct options *given,
 
     memcpy(addresses, given->listen, count * sizeof(*addresses));
     count += systemd_sockets(addresses + count, HF_SERVER_LISTEN_MAX - count);
-    options->listen = count > 0 ? addresses : default_listen;
-    options->listen_count = count > 0 ? count : 2;
+    if (count == 0)
+        addresses[count++] = "unix:";
+    options->listen = addresses;
+    options->listen_count = count;
 }
 
 static void print_line(const char *line, void *user)
@@ -50,7 +48,6 @@ static hf_status open_server(const struct call *call, hf_server **server,
 
     hf_tls_options tls = HF_TLS_OPTIONS_INIT;
     const char *addresses[HF_SERVER_LISTEN_MAX];
-    hf_status status;
 
     take_addresses(given, &options, addresses);
     tls.cert = given->text[OPT_TLS_CERT];
@@ -66,12 +63,6 @@ static hf_status open_server(const struct call *call, hf_server **server,
     options.idle_ms = given->number[OPT_IDLE];
     options.request_ms = given->number[OPT_REQUEST_TIME];
     options.buffers_max = given->number[OPT_BUFFERS_MAX] * 1024 * 1024;
-    status = hf_server_open(given->text[OPT_STORE], &options, server, err);
-    if (status != HF_SYSTEM || err->sys_errno != EADDRINUSE ||
-        options.listen != default_listen)
-        return status;
-    complain("serve", "%s; not listening there", err->message);
-    options.listen_count = 1;
     return hf_server_open(given->text[OPT_STORE], &options, server, err);
 }
 
@@ -222,12 +213,14 @@ const struct command serve_commands[] = {
      .summary = "serve an embedded store to clients of Redis",
      .notes =
          "Speaks the protocol of Redis, RESP2 and RESP3. Prints a line with "
-         "each\n"
-         "address that it listens on. By default that is a unix socket in the "
-         "user's runtime\ndirectory and, if it is free, 127.0.0.1:6379. Ends "
-         "on SIGTERM (exit code 0) and SIGINT when it "
-         "has answered what\nit received, or at a second signal; SIGHUP has it "
-         "read its users again.\n"
+         "each address\nthat it listens on. By default that is a unix socket "
+         "in "
+         "the user's runtime\ndirectory, for this user only; --listen "
+         "127.0.0.1:6379 lets every user of this\nmachine in, so give it "
+         "--users or --password-file. Ends on SIGTERM (exit code 0)\nand "
+         "SIGINT "
+         "when it has answered what it received, or at a second signal; "
+         "SIGHUP\nhas it read its users again.\n"
          "\n"
          "--http serves a page with the locks, their holders and waiters at /, "
          "the same as\nJSON at /locks, as events at /events, and figures for "

@@ -230,11 +230,32 @@ static const char *header(struct MHD_Connection *connection, const char *name)
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+static enum MHD_Result count_host(void *count, enum MHD_ValueKind kind,
+                                  const char *name, const char *value)
+{
+    (void)kind;
+    (void)value;
+    *(int *)count += strcasecmp(name, "Host") == 0;
+    return MHD_YES;
+}
+
+/* A proxy before us may believe another one than we (RFC 9112). */
+static bool has_two_hosts(struct MHD_Connection *connection)
+{
+    int count = 0;
+
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, count_host, &count);
+    return count > 1;
+}
+
 /* Answer a request that gets nothing else; MHD_NO: there is no reason. */
 static enum MHD_Result refuse(const struct http *http,
                               struct MHD_Connection *connection,
                               const struct route *route, const char *method)
 {
+    if (has_two_hosts(connection))
+        return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
+                                "more than one Host\n");
     if (!method_fits(route, method))
         return http_answer_method(connection, route != NULL && route->writes);
     if (http->needs_token) {

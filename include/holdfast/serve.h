@@ -11,11 +11,11 @@
  * @code
  * hf_status serve(hf_server **server, hf_error *err)
  * {
- *     const char *listen[] = {"unix:app.sock", "127.0.0.1:6379"};
+ *     const char *listen[] = {"unix:app.sock"};
  *     hf_server_options options = HF_SERVER_OPTIONS_INIT;
  *
  *     options.listen = listen;
- *     options.listen_count = 2;
+ *     options.listen_count = 1;
  *     return hf_server_open("volatile:", &options, server, err);
  * }
  * @endcode
@@ -55,7 +55,8 @@ typedef struct hf_server_options {
      * - `fd:N`, `tls:fd:N`: a socket that the process inherited
      *
      * An address that other machines can reach is refused unless every user
-     * needs a password, or TLS a client's certificate.
+     * needs a password, or TLS a client's certificate. One of the loopback
+     * interface is open to every user of this machine: `on_log` says so.
      */
     const char *const *listen;
     size_t listen_count; /**< 1..#HF_SERVER_LISTEN_MAX */
@@ -77,7 +78,8 @@ typedef struct hf_server_options {
     int read_only;
     /** A file of users: lines `user NAME RULE...` with the rules of Redis's
      *  ACL SETUSER, see docs/guide/serve.md. NULL: only the user "default",
-     *  who may do everything. */
+     *  who may do everything. An address may send ten wrong passwords, then
+     *  two a second. */
     const char *users_file;
     /** A file whose first line is the password of that user; not with
      *  `users_file`. NULL: none is needed. */
@@ -87,7 +89,8 @@ typedef struct hf_server_options {
      *  `verify` must be NULL. Files that change are read again. */
     const hf_tls_options *tls;
     /** Called with a line for the operator, which has no newline and never a
-     *  secret, on the server's thread; must not block. */
+     *  secret, by hf_server_open() and on the server's thread; must not
+     *  block. */
     void (*on_log)(const char *line, void *user);
     void *log_user; /**< for `on_log` */
 } hf_server_options;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "serve/access.h"
+#include "serve/guesses.h"
 #include "serve/log.h"
 #include "serve/parts.h"
 #include "store/embedded/keys/argument.h"
@@ -85,7 +86,10 @@ bool hf__auth_login(hf__conn *conn, hf_bytes name, hf_bytes password)
 {
     const hf__user *user = hf__users_find(&conn->server->users, name);
 
-    if (user != NULL && hf__user_takes(user, password)) {
+    bool right = user != NULL && hf__user_takes(user, password);
+
+    hf__guesses_judge(conn, right);
+    if (right) {
         conn->user = user;
         return true;
     }
@@ -372,7 +376,7 @@ static void run_acl(hf__conn *conn, const hf_bytes *words, size_t count)
 }
 
 const hf__served hf__served_auth[] = {
-    {"auth", -2, HF__SERVED_STRANGER, run_auth},
+    {"auth", -2, HF__SERVED_STRANGER | HF__SERVED_LOGIN, run_auth},
     {"acl", -2, 0, run_acl},
     {"acl|cat", -2, 0, acl_cat},
     {"acl|deluser", -3, 0, acl_load},

@@ -27,6 +27,8 @@
 /* A connection with requests that have to wait is read from up to this size: a
  * client may send all of a pipeline before it reads a reply. */
 #define IN_PAUSE (64u * 1024 * 1024)
+/* Of a client that has not logged in: its requests are small. */
+#define STRANGER_IN_PAUSE (64u * 1024)
 
 /* Replies that wait to be written; a client that leaves more is closed. */
 #define OUT_MAX (1024u * 1024 * 1024)
@@ -132,7 +134,8 @@ static void read_once(hf__conn *conn)
             watch(conn);
         return;
     }
-    if (got < 0 || (got == 0 && conn->waiter != NULL)) {
+    if (got < 0 ||
+        (got == 0 && (conn->waiter != NULL || conn->guess_ms != 0))) {
         hf__conn_close(conn);
         return;
     }
@@ -221,9 +224,10 @@ static void settle(hf__conn *conn)
     size_t left = hf__buf_size(&conn->out);
     bool running = conn->waiter == NULL && left < OUT_PAUSE;
     bool behind = !running || conn->held || conn->again;
+    size_t most = conn->user == NULL ? STRANGER_IN_PAUSE : IN_PAUSE;
     bool listening = !conn->closing && !conn->ended &&
                      !conn->server->stopping &&
-                     (!behind || hf__buf_size(&conn->in) < IN_PAUSE);
+                     (!behind || hf__buf_size(&conn->in) < most);
 
     trim(&conn->out);
     trim(&conn->in);

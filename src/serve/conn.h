@@ -74,11 +74,16 @@ typedef struct hf__conn {
     char *name;       /* these may be NULL; client.c */
     char *library;
     char *library_version;
+    /* To log in: guesses.c. */
+    struct hf__conn *guess_previous, *guess_next;
+    int64_t guess_ms; /* it waits until then; 0: it does not */
+    unsigned wrong;   /* passwords in a row */
+
     bool ready;     /* in the list of those with something to run */
     bool again;     /* to be put there again when the turn ends */
     bool early;     /* its next request is to run before the round */
     bool paused;    /* requests cannot run now */
-    bool held;      /* until the pause ends: pause.h */
+    bool held;      /* until later: pause.h, guesses.h */
     bool listening; /* for input */
     bool writing;   /* waiting until more can be written */
     bool ended;     /* no more input: closing once all requests have run */

@@ -127,7 +127,7 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
 }
 
 const hf__served hf__served_hello[] = {
-    {"hello", -1, HF__SERVED_STRANGER, run_hello},
+    {"hello", -1, HF__SERVED_STRANGER | HF__SERVED_LOGIN, run_hello},
     {"quit", -1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_quit},
     {"reset", 1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE | HF__SERVED_EARLY,
      run_reset},

@@ -53,6 +53,21 @@ void hf__log_refused(hf__conn *conn, hf_bytes user)
     burst->count = 0;
 }
 
+void hf__log_web(hf__conn *conn)
+{
+    hf__log_burst *burst = &conn->server->web_requests;
+    char peer[HF__PEER_SIZE];
+
+    if (!is_due(burst))
+        return;
+    hf__log(conn->server,
+            "requests of HTTP refused: %llu, the last from %s; does a web page "
+            "try to send commands?",
+            (unsigned long long)burst->count,
+            hf__peer_address(conn, false, peer));
+    burst->count = 0;
+}
+
 void hf__log_refused_tls(hf__conn *conn, int sys_errno)
 {
     hf__log_burst *burst = &conn->server->failed_handshakes;

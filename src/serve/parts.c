@@ -3,13 +3,8 @@
 #include "serve/parts.h"
 
 const hf__part *const hf__serve_parts[] = {
-    &hf__auth_part,
-    &hf__blocking_part,
-    &hf__limits_part,
-    &hf__multi_part,
-    &hf__subscribe_part,
-    &hf__tracking_part,
-    NULL,
+    &hf__auth_part,  &hf__blocking_part,  &hf__guesses_part,  &hf__limits_part,
+    &hf__multi_part, &hf__subscribe_part, &hf__tracking_part, NULL,
 };
 
 const hf__served *const hf__serve_tables[] = {

@@ -11,6 +11,7 @@
 
 extern const hf__part hf__auth_part;
 extern const hf__part hf__blocking_part;
+extern const hf__part hf__guesses_part;
 extern const hf__part hf__limits_part;
 extern const hf__part hf__multi_part;
 extern const hf__part hf__subscribe_part;

@@ -21,13 +21,17 @@
 #include "serve/rounds.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "serve/access.h"
+#include "serve/guesses.h"
+#include "serve/log.h"
 #include "serve/multi.h"
 #include "serve/pause.h"
 #include "serve/push.h"
 #include "serve/served.h"
 #include "serve/unit.h"
+#include "serve/web.h"
 #include "store/embedded/embedded.h"
 #include "store/embedded/run/command_table.h"
 #include "store/embedded/run/write.h"
@@ -111,11 +115,20 @@ static void queue(hf__conn *conn, const hf__served *served,
     }
 }
 
-/* Has it to wait for the end of the round? */
+/* HELLO has one only with AUTH. */
+static bool has_password(const hf__served *served, size_t count)
+{
+    return strcmp(served->name, "hello") != 0 || count >= 5;
+}
+
+/* Has it to wait, for the end of the round or longer? */
 static bool has_to_wait(hf__conn *conn, const hf__served *served,
-                        const hf__command *command)
+                        const hf__command *command, size_t count)
 {
     if (hf__pause_holds(conn, served, command))
+        return true;
+    if (served != NULL && (served->flags & HF__SERVED_LOGIN) != 0 &&
+        has_password(served, count) && hf__guesses_hold(conn))
         return true;
     if (served == NULL)
         return command != NULL && (command->flags & HF__COMMAND_BLOCKS) != 0 &&
@@ -158,7 +171,7 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     bool queues = hf__multi_is_open(conn) &&
                   (served == NULL || !(served->flags & HF__SERVED_AT_ONCE));
 
-    if (!queues && has_to_wait(conn, served, command))
+    if (!queues && has_to_wait(conn, served, command, count))
         return false;
     (void)hf__conn_answer(conn);
     if (!check(conn, served, command, words, count)) {
@@ -173,12 +186,19 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     return true;
 }
 
-static void refuse(hf__conn *conn)
+/* Close the connection; the rest of its input does not run. */
+static step end_conn(hf__conn *conn)
+{
+    conn->used = hf__buf_size(&conn->in);
+    conn->closing = true;
+    return STEP_IDLE;
+}
+
+static step refuse(hf__conn *conn)
 {
     hf__answer_error(hf__conn_answer(conn), "ERR %s", conn->parser.error);
     hf__conn_answered(conn);
-    conn->used = hf__buf_size(&conn->in);
-    conn->closing = true;
+    return end_conn(conn);
 }
 
 /* Run the next request. */
@@ -195,8 +215,7 @@ static step take_step(hf__conn *conn)
     case HF__PARSE_MORE:
         return STEP_IDLE;
     case HF__PARSE_BROKEN:
-        refuse(conn);
-        return STEP_IDLE;
+        return refuse(conn);
     case HF__PARSE_DONE:
         break;
     }
@@ -205,6 +224,11 @@ static step take_step(hf__conn *conn)
         return STEP_IDLE;
     }
     hf__parser_words(parser, bytes, server->words);
+    if (parser->count > 0 &&
+        hf__web_sent(server->words, parser->count, parser->is_line)) {
+        hf__log_web(conn);
+        return end_conn(conn);
+    }
     if (parser->count > 0 && !run_words(conn, server->words, parser->count)) {
         hf__parser_next(parser);
         return STEP_PAUSE;

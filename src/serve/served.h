@@ -19,7 +19,9 @@ enum {
     HF__SERVED_AT_ONCE = 1u << 2,
     HF__SERVED_IN_EXEC = 1u << 3,
     /* Runs while no transaction is open. */
-    HF__SERVED_EARLY = 1u << 4
+    HF__SERVED_EARLY = 1u << 4,
+    /* Has a password, or may have one: guesses.h. */
+    HF__SERVED_LOGIN = 1u << 5
 };
 
 typedef struct hf__served {

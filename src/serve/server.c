@@ -10,6 +10,7 @@
 #include "core/client.h"
 #include "serve/auth.h"
 #include "serve/listener.h"
+#include "serve/log.h"
 #include "serve/multi.h"
 #include "serve/parts.h"
 #include "serve/rounds.h"
@@ -127,23 +128,48 @@ static hf_status open_store(hf_server *server, const char *text, hf_error *err)
     return status;
 }
 
+static bool checks_certificates(const hf_server *server,
+                                const hf__listener *listener)
+{
+    return listener->secure && hf__tls_wants_clients(server->tls);
+}
+
 /* Other machines may connect only if they must prove who they are. */
 static hf_status check_exposed(const hf_server *server, const hf__users *users,
                                hf_error *err)
 {
-    const char *open = hf__users_open(users);
+    const hf__user *open = hf__users_open(users);
 
     for (size_t i = 0; open != NULL && i < server->listener_count; i++) {
         const hf__listener *at = &server->listeners[i];
 
-        if (at->exposed && !(at->secure && hf__tls_wants_clients(server->tls)))
+        if (at->exposed && !checks_certificates(server, at))
             return hf__fail(err, HF_INVALID,
                             "%s can be reached from other machines, and user "
                             "\"%s\" needs no password: give --users, "
                             "--password-file, or tls: with --tls-ca",
-                            at->text, open);
+                            at->text, open->name);
     }
     return HF_OK;
+}
+
+/* On the loopback interface they need not: say so. */
+static void warn_open(hf_server *server)
+{
+    const hf__user *open = hf__users_open(&server->users);
+    const char *what = "connect to";
+
+    if (open != NULL && open->unlimited)
+        what = server->options.read_only ? "read the store through"
+                                         : "read and write the store through";
+    for (size_t i = 0; open != NULL && i < server->listener_count; i++) {
+        const hf__listener *at = &server->listeners[i];
+
+        if (at->tcp && !checks_certificates(server, at))
+            hf__log(server,
+                    "any local user can %s %s: user \"%s\" needs no password",
+                    what, at->text, open->name);
+    }
 }
 
 static hf_status open_tls(hf_server *server, const hf_server_options *options,
@@ -165,8 +191,11 @@ static hf_status open_listeners(hf_server *server,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == HF_OK && i < options->listen_count; i++)
         status = hf__listener_open(server, options->listen[i], err);
-    return status == HF_OK ? check_exposed(server, &server->users, err)
-                           : status;
+    if (status == HF_OK)
+        status = check_exposed(server, &server->users, err);
+    if (status == HF_OK)
+        warn_open(server);
+    return status;
 }
 
 static hf_status start_listeners(hf_server *server, hf_error *err)
@@ -274,6 +303,7 @@ static void run_replace(hf__task *task)
     users_errand *what = hf__container_of(task, users_errand, task);
 
     hf__auth_replace(what->server, &what->users);
+    warn_open(what->server);
 }
 
 hf_status hf_server_reload(hf_server *server, hf_error *err)
@@ -327,6 +357,7 @@ static void run_close(hf__task *task)
     hf__tick_stop(&server->tick);
     hf__tick_stop(&server->pause.tick);
     hf__tick_stop(&server->limits_tick);
+    hf__tick_stop(&server->guesses.tick);
     hf__pubsub_abandon(server);
     hf__conn_bury(server);
     hf__tracking_prepare(server);

@@ -8,6 +8,7 @@
 #include "holdfast/serve.h"
 #include "serve/blocking.h"
 #include "serve/conn.h"
+#include "serve/guesses.h"
 #include "serve/info.h"
 #include "serve/pause.h"
 #include "serve/slowlog.h"
@@ -50,7 +51,8 @@ struct hf_server {
 
     const hf__part *const *parts;
     hf__users users;
-    hf__log_burst refused_logins, failed_handshakes;
+    hf__guesses guesses;
+    hf__log_burst refused_logins, failed_handshakes, web_requests;
 
     /* Rounds: rounds.c. */
     hf__tick tick;

@@ -235,11 +235,11 @@ const hf__user *hf__users_find(const hf__users *users, hf_bytes name)
     return NULL;
 }
 
-const char *hf__users_open(const hf__users *users)
+const hf__user *hf__users_open(const hf__users *users)
 {
     for (const hf__user *user = users->first; user != NULL; user = user->next) {
         if (user->on && user->nopass)
-            return user->name;
+            return user;
     }
     return NULL;
 }

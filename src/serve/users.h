@@ -57,8 +57,8 @@ hf_status hf__users_single(const char *password, hf__users *users,
 void hf__users_done(hf__users *users);
 
 const hf__user *hf__users_find(const hf__users *users, hf_bytes name);
-/* May anyone log in without a password? The name; NULL: none. */
-const char *hf__users_open(const hf__users *users);
+/* As whom may anyone log in without a password? NULL: as none. */
+const hf__user *hf__users_open(const hf__users *users);
 
 /* Users that are the same in both move from `old` to `users`: pointers to them
  * stay valid. */

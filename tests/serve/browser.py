@@ -16,7 +16,10 @@ ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu",
 
 
 class Browser:
-    """Use it in a `with` statement."""
+    """Use it in a `with` statement; `arguments` are Chromium's."""
+
+    def __init__(self, *arguments):
+        self.arguments = arguments
 
     def __enter__(self):
         self.profile = tempfile.mkdtemp(prefix="holdfast-web.")
@@ -28,7 +31,8 @@ class Browser:
             if found:
                 break
         self.base = f"http://127.0.0.1:{found.group(1)}"
-        options = {"args": [*ARGUMENTS, f"--user-data-dir={self.profile}"]}
+        options = {"args": [*ARGUMENTS, *self.arguments,
+                            f"--user-data-dir={self.profile}"]}
         made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": options,
             "goog:loggingPrefs": {"browser": "ALL"}}}})

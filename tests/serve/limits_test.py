@@ -13,19 +13,20 @@ import sys
 import time
 import unittest
 
-from server import Server, TIMEOUT, encode
+from server import Server, TIMEOUT, encode, slower
 
 PROGRAM = sys.argv.pop()
+SLOWER = slower(PROGRAM)
 LONG = bool(os.environ.get("HOLDFAST_TEST_LONG"))
 MIB = 1024 * 1024
 
 
 def memory(server):
-    """Resident memory, KiB."""
+    """Resident memory, KiB; under a sanitizer a part of it."""
     with open(f"/proc/{server.process.pid}/status", encoding="ascii") as file:
         for line in file:
             if line.startswith("RssAnon:"):
-                return int(line.split()[1])
+                return int(line.split()[1]) // SLOWER
     raise ValueError
 
 
@@ -166,6 +167,13 @@ class Time(unittest.TestCase):
 
 
 class Many(unittest.TestCase):
+    def is_served(self, link):
+        """The server closes one that is too many, perhaps before it sends."""
+        try:
+            return link.ask("PING") == b"PONG"
+        except (BrokenPipeError, ConnectionResetError, EOFError):
+            return False
+
     def test_too_many_connections(self):
         with Server(PROGRAM, "--max-clients", 2) as server:
             links = [server.connect() for _ in range(3)]
@@ -173,12 +181,10 @@ class Many(unittest.TestCase):
                              "ERR max number of clients reached")
             self.assertEqual(links[0].ask("PING"), b"PONG")
             links[1].close()
-            while True:
-                links[1] = server.connect()
-                links[1].send("PING")
-                if links[1].read() == b"PONG":
-                    break
+            links[1] = server.connect()
+            while not self.is_served(links[1]):
                 links[1].close()
+                links[1] = server.connect()
             for link in links:
                 link.close()
 
@@ -199,7 +205,7 @@ class Many(unittest.TestCase):
             time.sleep(0.3)
             with open(stat, encoding="ascii") as file:
                 spent = sum(map(int, file.read().split()[13:15])) - spent
-            self.assertLess(spent, 15, before)
+            self.assertLess(spent, 15 * SLOWER, before)
             self.assertEqual(first.ask("PING"), b"PONG")
             links[0].close()
             first.close()
@@ -265,7 +271,7 @@ class Stop(unittest.TestCase):
             time.sleep(0.01)
         server.process.send_signal(signal.SIGTERM)
         self.assertEqual(server.process.wait(TIMEOUT), -signal.SIGTERM)
-        self.assertLess(time.monotonic() - began, 4)
+        self.assertLess(time.monotonic() - began, 4 * SLOWER)
 
 
 if __name__ == "__main__":

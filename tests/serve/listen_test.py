@@ -37,6 +37,13 @@ class Process:
     def port(self):
         return int(self.address().rsplit(":", 1)[1])
 
+    def log(self):
+        """The next line but those that say who can connect."""
+        line = "any local user can"
+        while "any local user can" in line:
+            line = self.process.stderr.readline()
+        return line
+
     def end(self):
         self.process.terminate()
         return self.process.wait(TIMEOUT)
@@ -85,20 +92,39 @@ class Addresses(unittest.TestCase):
             self.assertEqual(server.address(), f"unix:{runtime}/{name}.sock")
             server.close()
 
-    def test_the_default_port_may_be_in_use(self):
+    def test_by_default_only_its_user_may_connect(self):
         with tempfile.TemporaryDirectory() as runtime:
-            servers = [Process(self, env={"RUNTIME_DIRECTORY": runtime})
-                       for _ in range(2)]
-            lines = []
-            for server in servers:
-                self.assertTrue(server.address().startswith("unix:"))
-            for server in servers:
-                server.end()
-                lines += server.process.stdout.readlines()
-            self.assertLessEqual(len(lines), 1)
-            self.assertIn("not listening there",
-                          "".join(server.process.stderr.read()
-                                  for server in servers))
+            server = Process(self, env={"RUNTIME_DIRECTORY": runtime})
+            path = server.address()[5:]
+            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+            self.assertEqual(os.listdir(runtime), [os.path.basename(path)])
+            self.assertEqual(server.end(), 0)
+            self.assertEqual(server.process.stdout.read(), "")
+            self.assertEqual(server.process.stderr.read(),
+                             "holdfast: serve: ending: signal 15\n")
+
+    def warnings(self, *options, users=""):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(users)
+            file.flush()
+            server = Process(self, "--listen", "127.0.0.1:0", *options,
+                             *(["--users", file.name] if users else []))
+            address = server.address()
+            server.end()
+        *lines, _ = server.process.stderr.readlines()
+        return [line.replace(address, "HERE") for line in lines]
+
+    def test_who_can_connect_without_a_password_is_said(self):
+        can = "holdfast: serve: any local user can "
+        why = ' HERE: user "%s" needs no password\n'
+        self.assertEqual(self.warnings(), [
+            can + "read and write the store through" + why % "default"])
+        self.assertEqual(self.warnings("--readonly"), [
+            can + "read the store through" + why % "default"])
+        self.assertEqual(self.warnings(users="user guest on nopass +get\n"), [
+            can + "connect to" + why % "guest"])
+        self.assertEqual(self.warnings(users="user a on >x +@all ~* &*\n"), [])
+
 
     def test_a_path_in_use_is_refused_and_one_left_is_replaced(self):
         first = Process(self, "--listen", "unix:DIR/a")
@@ -247,6 +273,8 @@ class Tls(unittest.TestCase):
             words += ["-CA", cls.path(signer + ".pem"), "-CAkey",
                       cls.path(signer + ".key"), "-addext", extension,
                       "-addext", "basicConstraints=critical,CA:FALSE"]
+        else:
+            words += ["-addext", "keyUsage=critical,keyCertSign"]
         subprocess.run(words, check=True, capture_output=True)
 
     def server(self, *options, name="server"):
@@ -285,7 +313,7 @@ class Tls(unittest.TestCase):
         with self.assertRaises((EOFError, ConnectionError)):
             plain.read()
         self.assertIn("TLS handshakes failed: 1, the last from 127.0.0.1:",
-                      server.process.stderr.readline())
+                      server.log())
         self.assertEqual(link.ask("PING"), b"PONG")
         with self.assertRaises(ssl.SSLCertVerificationError):
             self.connect(port, ca="other")
@@ -322,7 +350,7 @@ class Tls(unittest.TestCase):
         with open(self.path("renewed.pem"), "w", encoding="utf-8") as file:
             file.write("nothing")
         server.process.send_signal(signal.SIGHUP)
-        self.assertIn("tls_cert", server.process.stderr.readline())
+        self.assertIn("tls_cert", server.log())
         self.assertEqual(self.connect(port).ask("PING"), b"PONG")
 
 

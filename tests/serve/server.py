@@ -2,12 +2,42 @@
 """server.py - `holdfast serve` in a folder of its own, and raw connections."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
 import tempfile
+import unittest
 
 TIMEOUT = 60
+
+
+def shortened(text):
+    """At most 40 lines, none of them long."""
+    lines = [line if len(line) <= 600 else f"{line[:400]} ... {line[-180:]}"
+             for line in text.splitlines()]
+    if len(lines) > 40:
+        lines[20:-19] = [f"({len(lines) - 39} more lines)"]
+    return "\n".join(lines)
+
+
+class Result(unittest.TextTestResult):
+    """An assertion shows whole values."""
+
+    def printErrors(self):
+        for kind in (self.errors, self.failures):
+            kind[:] = [(test, shortened(text)) for test, text in kind]
+        super().printErrors()
+
+
+unittest.TextTestRunner.resultclass = Result
+
+
+def slower(program):
+    """How much slower a sanitizer makes a program, and how many times as large;
+    see tests/support/slowness.h."""
+    with open(program, "rb") as file:
+        return 20 if re.search(rb"__[at]san_init", file.read()) else 1
 
 
 class Connection:
