@@ -25,7 +25,7 @@
 /* Long enough for a loaded machine where nothing should go wrong. */
 #define ENOUGH_MS 10000
 
-#define WORDS_MAX 8
+#define WORDS_MAX 16
 
 typedef struct test_driver {
     hf__loop *loop;
@@ -119,8 +119,10 @@ static inline void call_init(test_call *call, int64_t limit_ms,
 {
     memset(call, 0, sizeof(*call));
     hf__request_init(&call->request);
-    for (; *words != NULL; words++)
+    for (; *words != NULL; words++) {
+        assert_true(call->request.word_count < WORDS_MAX);
         call->words[call->request.word_count++] = hf_str(*words);
+    }
     call->request.words = call->words;
     call->request.deadline_ms = hf__clock_boot_ms() + limit_ms;
     call->request.on_done = call_done;

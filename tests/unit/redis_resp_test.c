@@ -340,6 +340,45 @@ static void dropped_reply_takes_no_memory(void **state)
     hf__buf_done(&in);
 }
 
+static void bounded_reply_takes_no_more(void **state)
+{
+    static const struct {
+        const char *bytes;
+        hf__resp_result result;
+    } rows[] = {
+        {"$100\r\n", HF__RESP_MORE},
+        {"$101\r\n", HF__RESP_BROKEN},
+        {"*2\r\n$20\r\n", HF__RESP_MORE},
+        {"*2\r\n$60\r\n", HF__RESP_BROKEN},
+        {"*16777216\r\n", HF__RESP_BROKEN},
+        {"%8388608\r\n", HF__RESP_BROKEN},
+        {"!536870911\r\n", HF__RESP_BROKEN},
+        {"=536870911\r\n", HF__RESP_BROKEN},
+        {">2\r\n$536870911\r\n", HF__RESP_BROKEN},
+        {"|1\r\n$536870911\r\n", HF__RESP_MORE},
+        {"+12345678901234567890123456789012345678901234567890123456789012345678"
+         "901234567890123456789012345678901\r\n",
+         HF__RESP_BROKEN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        hf__resp resp;
+        hf__arena arena;
+        hf_reply reply;
+        hf__buf in;
+
+        hf__buf_init(&in, 1 << 20);
+        hf__arena_init(&arena);
+        add(&in, rows[i].bytes, strlen(rows[i].bytes));
+        hf__resp_begin_bounded(&resp, &arena, &reply, 100);
+        if (hf__resp_feed(&resp, &in) != rows[i].result)
+            fail_msg("%s", rows[i].bytes);
+        hf__arena_free(&arena);
+        hf__buf_done(&in);
+    }
+}
+
 /* The replies of all our scripts, and their requests: once the buffers exist,
  * nothing is allocated. */
 static void small_requests_and_replies_take_no_memory(void **state)
@@ -498,6 +537,7 @@ int main(void)
         cmocka_unit_test(reply_that_does_not_fit_is_no_memory),
         cmocka_unit_test(dropped_reply_leaves_the_next_one_whole),
         cmocka_unit_test(dropped_reply_takes_no_memory),
+        cmocka_unit_test(bounded_reply_takes_no_more),
         cmocka_unit_test(small_requests_and_replies_take_no_memory),
         cmocka_unit_test(command_is_an_array_of_strings),
         cmocka_unit_test(script_is_sent_by_digest_or_whole),

@@ -507,6 +507,44 @@ static void login_without_answer_ends_at_connect_ms(void **state)
     fake_server_stop(server);
 }
 
+/* Announces 512 MiB as the first reply, from connection number `at` on. */
+static void huge_session(int fd, unsigned connection, void *user)
+{
+    const unsigned *at = user;
+
+    if (connection >= *at)
+        fake_server_say(fd, "$536870911\r\n");
+    else if (!fake_server_login(fd, "7.0.0"))
+        return;
+    fake_server_drain(fd);
+}
+
+static void huge_reply_to_a_login_is_not_awaited(void **state)
+{
+    unsigned at = 0;
+    fake_server *server = fake_server_start(huge_session, &at);
+    hf_error err = HF_ERROR_INIT;
+    test_driver driver;
+    test_call call;
+
+    (void)state;
+    assert_int_equal(
+        driver_try_open(&driver, fake_server_url(server), NULL, NULL, &err),
+        HF_CORRUPT);
+    assert_non_null(strstr(err.message, "sent a malformed reply"));
+    fake_server_stop(server);
+    at = 1;
+    server = fake_server_start(huge_session, &at);
+    driver_open(&driver, fake_server_url(server));
+    CALL(&call, ENOUGH_MS, "PING");
+    call_submit(&driver, &call);
+    call_wait(&call);
+    assert_status(&call, HF_CORRUPT);
+    call_end(&call);
+    driver_close(&driver);
+    fake_server_stop(server);
+}
+
 /* A listener whose queue is full drops connection attempts, like an address
  * where there is nothing. */
 static void unreachable_server_ends_at_connect_ms(void **state)
@@ -583,6 +621,7 @@ int main(void)
         cmocka_unit_test(full_queue_refuses_users_but_not_leases),
         cmocka_unit_test(old_server_is_unsupported),
         cmocka_unit_test(login_without_answer_ends_at_connect_ms),
+        cmocka_unit_test(huge_reply_to_a_login_is_not_awaited),
         cmocka_unit_test(unreachable_server_ends_at_connect_ms),
         cmocka_unit_test(server_with_too_many_clients_is_unavailable),
     };

@@ -168,11 +168,17 @@ void hf__async_conn_flush(hf__async_conn *conn)
     want_more(conn, false);
 }
 
+static void begin_login_reply(hf__async_conn *conn)
+{
+    hf__resp_begin_bounded(&conn->resp, &conn->arena, &conn->reply,
+                           HF__LOGIN_REPLY_MAX);
+}
+
 static void begin_login(hf__async_conn *conn)
 {
     conn->state = HF__ASYNC_LOGIN;
     conn->login_ms = hf__clock_boot_ms();
-    hf__resp_begin(&conn->resp, &conn->arena, &conn->reply);
+    begin_login_reply(conn);
     if (!hf__login_begin(&conn->login, conn->node->account, conn->resp3,
                          &conn->out) ||
         (conn->waits && !hf__login_add_wait(&conn->login, &conn->out))) {
@@ -311,7 +317,7 @@ static void read_login(hf__async_conn *conn)
             hf__async_conn_drop(conn);
             return;
         }
-        hf__resp_begin(&conn->resp, &conn->arena, &conn->reply);
+        begin_login_reply(conn);
         if (hf__login_done(&conn->login)) {
             conn->state = HF__ASYNC_UP;
             hf__redis_node_learn(conn->node, &conn->login.traits);

@@ -243,7 +243,9 @@ static void begin_reply(hf__blocking_conn *conn, hf__arena *arena,
 {
     conn->arena = arena;
     conn->reply = reply;
-    hf__resp_begin(&conn->resp, arena, reply);
+    hf__resp_begin_bounded(&conn->resp, arena, reply,
+                           conn->request == NULL ? HF__LOGIN_REPLY_MAX
+                                                 : SIZE_MAX);
 }
 
 /* Read one reply, perhaps partly read already. Nothing may follow it: no other

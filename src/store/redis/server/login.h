@@ -10,6 +10,10 @@
 
 #define HF__LOGIN_STEPS_MAX 8
 
+/* Bytes of a reply until the login is complete: anyone may have sent it. HELLO
+ * lists modules, ROLE a hundred replicas in a tenth of it. */
+#define HF__LOGIN_REPLY_MAX ((size_t)128 * 1024)
+
 typedef enum hf__login_step {
     HF__LOGIN_AUTH,
     HF__LOGIN_HELLO,

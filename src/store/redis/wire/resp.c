@@ -21,6 +21,13 @@ typedef struct text_line {
 
 void hf__resp_begin(hf__resp *resp, hf__arena *arena, hf_reply *root)
 {
+    hf__resp_begin_bounded(resp, arena, root, SIZE_MAX);
+}
+
+void hf__resp_begin_bounded(hf__resp *resp, hf__arena *arena, hf_reply *root,
+                            size_t size_max)
+{
+    resp->room = size_max;
     resp->arena = arena;
     resp->root = root != NULL ? root : &resp->dropped;
     resp->depth = 0;
@@ -52,6 +59,15 @@ static hf_reply *target(hf__resp *resp)
         return resp->root;
     frame = &resp->frames[resp->depth - 1];
     return frame->dropped ? &resp->dropped : frame->items;
+}
+
+/* false: the reply may not take so many bytes more. */
+static bool take_room(hf__resp *resp, size_t size)
+{
+    if (size > resp->room)
+        return false;
+    resp->room -= size;
+    return true;
 }
 
 /* A value is complete: advance, and leave the arrays that it completes. */
@@ -125,6 +141,8 @@ static hf__resp_result set_bytes(hf__resp *resp, hf_reply_kind kind,
 
     if (reply == &resp->dropped)
         return completed(resp);
+    if (!take_room(resp, line.size))
+        return HF__RESP_BROKEN;
     copy = hf__arena_copy(resp->arena, line.text, line.size);
     if (copy == NULL)
         return HF__RESP_NO_MEMORY;
@@ -201,6 +219,8 @@ static hf__resp_result read_array(hf__resp *resp, text_line line, bool pairs)
     if (pairs)
         count *= 2;
     if (count > 0 && reply != &resp->dropped) {
+        if (!take_room(resp, (size_t)count * sizeof(*items)))
+            return HF__RESP_BROKEN;
         items = hf__arena_alloc(resp->arena, (size_t)count * sizeof(*items));
         if (items == NULL)
             return HF__RESP_NO_MEMORY;
@@ -254,6 +274,8 @@ static hf__resp_result open_bulk(hf__resp *resp, hf_reply_kind kind,
         return HF__RESP_MORE;
     resp->body_skip = skip;
     resp->body_left = (size_t)size - skip;
+    if (!take_room(resp, resp->body_left))
+        return HF__RESP_BROKEN;
     data = hf__arena_alloc(resp->arena, resp->body_left + 1);
     if (data == NULL)
         return HF__RESP_NO_MEMORY;

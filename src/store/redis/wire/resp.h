@@ -47,6 +47,7 @@ typedef struct hf__resp {
     hf__resp_frame frames[HF__RESP_DEPTH_MAX];
     int depth;
     int64_t item_count;
+    size_t room;      /* bytes that it may still take */
     hf_reply *bulk;   /* a string whose body is being read, or NULL */
     size_t body_skip; /* bytes of it to drop first */
     size_t body_left; /* bytes of it to keep after those */
@@ -58,6 +59,9 @@ typedef struct hf__resp {
  * must stay valid until the reply is complete or dropped. NULL and NULL: read
  * and discard it. */
 void hf__resp_begin(hf__resp *resp, hf__arena *arena, hf_reply *root);
+/* The same, and BROKEN before it takes more than `size_max` bytes. */
+void hf__resp_begin_bounded(hf__resp *resp, hf__arena *arena, hf_reply *root,
+                            size_t size_max);
 
 /* Discard the rest of the reply being read; arena and root may be freed. */
 void hf__resp_drop(hf__resp *resp);
