@@ -38,7 +38,7 @@ if weight > limit and not own then
     return redis.error_reply('HFINVALID the semaphore has ' .. limit .. ' permits')
 end
 if queued and not own and held + weight <= limit then
-    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=ARGV[3] pop=ARGV[4]~='0'
+    --#use ask_head topic=KEYS[1] waiters=KEYS[3] own=ARGV[3] pop=ARGV[4]~='0'and(clock-ARGV[4]>5e5)
 end
 if own or turn and held + weight <= limit then
     --#use issue_token last=KEYS[2]

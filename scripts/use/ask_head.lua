@@ -7,7 +7,9 @@ waiters  sorted set of entries
 own      entry of the caller, which is not told; empty: none
 since    score of that entry: a number
 pop      true: remove the head too, so that it holds up the caller only once if
-         its process is stopped; when it asks, `since` still makes it the first
+         its process is stopped; when it asks, `since` still makes it the first,
+         unless those behind it have asked before. So only a caller that has
+         waited for long enough for the head to ask sets this
 turn     variable: set to whether none comes before the caller
 ]]
 for _ = 1, 128 do

@@ -119,6 +119,9 @@ static void member_done(void *user, hf_status status, const hf_error *detail)
     batch *all = self->all;
 
     (void)detail;
+    /* By its own step or by run_cancel(), whichever is first to see it. */
+    if (status == HF_UNAVAILABLE && hf__life_is_closing(&all->client->life))
+        status = HF_CANCELLED;
     *self->status = status;
     pthread_mutex_lock(&all->mutex);
     self->acquire = NULL;

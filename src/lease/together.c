@@ -322,6 +322,14 @@ static void undo_run(hf__together *self)
                       self->members[self->at + i].grant.owner);
 }
 
+static void note_reply(hf__together *self, hf_status status)
+{
+    if (status == HF_INDETERMINATE)
+        self->silent = true;
+    else if (status != HF_UNAVAILABLE && status != HF_CANCELLED)
+        self->silent = false;
+}
+
 /* What the shape of the reply does not say. */
 static hf_status check_counts(hf__together *self)
 {
@@ -378,6 +386,7 @@ void hf__together_read(hf__together *self, hf_status status)
 
     self->culprit = self->at;
     self->status = status == HF_OK ? check_counts(self) : status;
+    note_reply(self, self->status);
     if (self->status != HF_OK) {
         if (self->status != HF_UNAVAILABLE)
             undo_run(self);
@@ -458,6 +467,7 @@ static void on_acquired(void *user, hf_status status, const hf_error *detail)
 
     self->acquire = NULL;
     self->status = status;
+    note_reply(self, status);
     if (status == HF_OK) {
         self->members[self->at++].taken = true;
         self->single = false;
@@ -510,6 +520,14 @@ static void settle(hf__together *self)
     }
 }
 
+static hf_status be_cancelled(hf__together *self)
+{
+    if (self->silent)
+        return hf__fail(&self->detail, HF_INDETERMINATE,
+                        "cancelled while a try had no reply");
+    return hf__fail(&self->detail, HF_CANCELLED, "cancelled");
+}
+
 static void run_step(hf__task *task)
 {
     hf__together *self = hf__container_of(task, hf__together, task);
@@ -519,7 +537,7 @@ static void run_step(hf__task *task)
         limit_ms = hf__clock_boot_ms() + LOCAL_ASK_MS;
     if (atomic_load(&self->cancelled) &&
         (self->status == HF_OK || hf__steps_may_retry(self->status)))
-        self->status = hf__fail(&self->detail, HF_CANCELLED, "cancelled");
+        self->status = be_cancelled(self);
     if (self->status != HF_OK)
         fail(self);
     else if (self->at == self->count)

@@ -12,7 +12,8 @@
  * 4. When all are held, some may have been lost meanwhile: release the others
  *    and begin again.
  * 5. After a failure, those that were acquired are released, and the call ends
- *    when the replies have arrived.
+ *    when the replies have arrived. What a step without a reply may have
+ *    acquired is released without waiting; a cancelled call then says so.
  *
  * A blocking call runs the first script on its own thread. From then on
  * everything happens on the loop thread.
@@ -45,6 +46,7 @@ typedef struct hf__together {
     size_t culprit; /* because of it the call fails */
     bool single;    /* the next one is not free: no script */
     bool again;     /* one was lost: begin again when all are released */
+    bool silent;    /* a step had no reply, and neither had a later one */
     atomic_bool cancelled;
     hf_status status; /* of the last step; `detail` with it */
     hf_error detail;

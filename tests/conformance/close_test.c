@@ -87,8 +87,10 @@ static void join_all(size_t count)
 {
     for (size_t i = 0; i < count; i++)
         (void)pthread_join(callers[i].thread, NULL);
-    for (size_t i = 0; i < count; i++)
-        assert_true(is_ended(callers[i].status));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_ended(callers[i].status))
+            fail_msg("caller %zu: %s", i, hf_status_name(callers[i].status));
+    }
 }
 
 /* On one handle, and in the local wait queue of one name. */
@@ -209,7 +211,7 @@ static void make_locks(fixture *f, hf_client *client, const hf_bytes names[4],
     hf_lock_options not_renewed = HF_LOCK_OPTIONS_INIT;
     int fd;
 
-    short_lease.ttl_ms = not_renewed.ttl_ms = 500;
+    short_lease.ttl_ms = not_renewed.ttl_ms = slowed_ms(500);
     not_renewed.flags = HF_LOCK_NO_RENEW;
     for (size_t i = 0; i < 4; i++)
         locks[i] = fixture_lock(f, client, names[i],

@@ -196,11 +196,11 @@ static void lock_start_serves_many_of_one_client_in_turn(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    relay relays[WAITERS];
-    unsigned turns = 0;
-    unsigned inside = 0;
+    static relay relays[WAITERS];
+    static unsigned turns, inside;
     hf_async async = HF_ASYNC_INIT;
 
+    turns = inside = 0;
     async.done = take_turn;
     for (size_t i = 0; i < WAITERS; i++) {
         relays[i] = (relay){fixture_lock(f, f->client, name, NULL),
@@ -284,7 +284,7 @@ static void lock_start_names_the_key_after_the_handle_is_freed(void **state)
     hf_bytes name = fixture_key(f, "wrong-key");
     struct pollfd replied = {.events = POLLIN};
     hf_async async = HF_ASYNC_INIT;
-    hf_error noted = HF_ERROR_INIT;
+    static hf_error noted = HF_ERROR_INIT;
     hf_lock *lock;
 
     fixture_not_quorum(f);

@@ -371,12 +371,13 @@ static void wrong_type_of_a_started_call_names_the_key(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
-    char text[HF_ERROR_MESSAGE_SIZE] = "";
+    static char text[HF_ERROR_MESSAGE_SIZE];
     hf_async async = HF_ASYNC_INIT;
     size_t running = 1;
 
     fixture_not_quorum(f);
     put_hash(f->client, name, words("a", "1"), 0);
+    text[0] = '\0';
     async.done = keep_message;
     async.user = text;
     expect_status(HF_OK, hf_lock_acquire_start(lock, 0, &async, ERR));
@@ -425,7 +426,7 @@ static void lock_release_after_expiry_says_so(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = no_renew(200);
+    hf_lock_options opts = no_renew(slowed_ms(200));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     fixture_not_quorum(f);
@@ -441,7 +442,7 @@ static void lock_release_after_another_took_it_is_lost(void **state)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = no_renew(30);
+    hf_lock_options opts = no_renew(slowed_ms(30));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
 

@@ -9,6 +9,7 @@
 #include "support/every_call.h"
 #include "support/redisson_peer.h"
 #include "support/slowness.h"
+#include "support/told.h"
 
 #define REQUEST_MS 150
 
@@ -274,6 +275,41 @@ static void holder_survives_an_outage_shorter_than_its_lease(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
+/* Whether the server has taken them is unknown when the call is cancelled; they
+ * are released, long before their leases would end. */
+static void cancelled_acquire_of_several_is_indeterminate(void **state)
+{
+    fixture *f = *state;
+    hf_lock *ours[2], *theirs[2];
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+    int64_t resumed_ms;
+
+    for (int i = 0; i < 2; i++) {
+        hf_bytes name = fixture_key(f, i == 0 ? "a" : "b");
+
+        ours[i] = fixture_lock(f, f->client, name, NULL);
+        theirs[i] = fixture_lock(f, f->other, name, NULL);
+    }
+    /* Makes the connection. */
+    expect_status(HF_OK, hf_lock_acquire_start(ours[0], 0, &async, ERR));
+    await_ok(f->client, &said);
+    expect_status(HF_OK, hf_lock_release(ours[0], ERR));
+    redis_server_pause(f->server);
+    async.call = &call;
+    expect_status(HF_OK,
+                  hf_lock_acquire_all_start(ours, 2, HF_FOREVER, &async, ERR));
+    hf_call_cancel(call);
+    await_told(f->client, &said, 2);
+    expect_status(HF_INDETERMINATE, said.status);
+    redis_server_resume(f->server);
+    resumed_ms = test_now_ms();
+    for (int i = 0; i < 2; i++)
+        expect_status(HF_OK, hf_lock_acquire(theirs[i], 20000, ERR));
+    assert_in_time(test_now_ms() - resumed_ms, 1000);
+}
+
 /* Whatever a test did to the server, the next one finds it running. */
 static int repair_and_close(void **state)
 {
@@ -295,6 +331,7 @@ int main(void)
         outage_test(call_rides_out_a_short_pause),
         outage_test(holder_cut_off_learns_of_it_in_time),
         outage_test(holder_survives_an_outage_shorter_than_its_lease),
+        outage_test(cancelled_acquire_of_several_is_indeterminate),
     };
 
     return fixture_run(tests);

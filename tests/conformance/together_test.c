@@ -191,6 +191,15 @@ static void together_waits_for_those_that_are_held(void **state)
     expect_free(sets.theirs);
 }
 
+/* Without a reply to a try, what it may have taken is released later. */
+static void expect_free_soon(hf_lock *const *locks)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        expect_status(HF_OK, hf_lock_acquire(locks[i], 2000, ERR));
+        expect_status(HF_OK, hf_lock_release(locks[i], ERR));
+    }
+}
+
 static void together_is_cancelled_at_once(void **state)
 {
     fixture *f = *state;
@@ -208,9 +217,12 @@ static void together_is_cancelled_at_once(void **state)
             test_rest();
         hf_call_cancel(call);
         await_told(f->client, &said, (unsigned)rest + 1);
-        expect_status(HF_CANCELLED, said.status);
         expect_held(sets.ours, false);
         expect_status(HF_OK, hf_lock_release(sets.theirs[2], ERR));
+        if (said.status == HF_INDETERMINATE)
+            expect_free_soon(sets.theirs);
+        else
+            expect_status(HF_CANCELLED, said.status);
         expect_free(sets.theirs);
     }
 }
