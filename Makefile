@@ -5,8 +5,9 @@ PREFIX ?= /usr/local
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo check test lint asan tsan fuzz bench bench-peers \
-    interop redis-suite model test-web install format
+.PHONY: help deps build demo tests check test test-all lint asan \
+    asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
+    interop interop-serve redis-suite model test-web install uninstall format
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -15,24 +16,29 @@ help: ## show this list
 deps: ## install missing Debian packages (asks for sudo)
 	@tools/deps.sh build test
 
-build: ## build the library and the command into build/
-	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
+build: ## build the library and the command into build/, no tests
+	@tools/deps.sh build
+	@cmake --preset release -DHF_TESTS=OFF \
+	    -DCMAKE_INSTALL_PREFIX=$(PREFIX) >/dev/null
 	@cmake --build --preset release
 
-demo: ## build the command alone, then show what it does
-	@tools/deps.sh build
-	@cmake --preset release -DHF_TESTS=OFF >/dev/null
-	@cmake --build --preset command
+demo: build ## build, then show what the command does
 	@tools/demo.sh
+
+tests: deps
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
 
 check: deps ## run the unit and the embedded tests: while you work
 	@cmake --preset release >/dev/null
 	@cmake --build --preset check
 	@ctest --preset check
 
-test: deps ## build, then run every test
-	@$(MAKE) build
+test: tests ## build, then run every claim on the stores that it needs
 	@ctest --preset release
+
+test-all: tests ## build, then run every claim on every store
+	@ctest --preset all
 
 lint: ## check format, limits, layers, header, scripts
 	@tools/deps.sh lint
@@ -48,6 +54,11 @@ tsan: deps ## run every test under ThreadSanitizer
 	@cmake --build --preset tsan
 	@ctest --preset tsan
 
+asan-short tsan-short: deps
+	@cmake --preset $(@:-short=) >/dev/null
+	@cmake --build --preset $@
+	@ctest --preset $@
+
 fuzz: deps ## run each fuzzer for a minute (SECONDS=600: longer)
 	@tools/deps.sh fuzz
 	@cmake --preset fuzz -DHF_FUZZ_SECONDS=$(or $(SECONDS),60) >/dev/null
@@ -60,32 +71,34 @@ redis-suite: deps ## run Redis's own tests against `holdfast serve`
 	@tools/deps.sh suite
 	@tools/redis_suite.sh
 
-conformance-served: build ## run the conformance tests on `holdfast serve`
+conformance-served: tests ## run the conformance tests on `holdfast serve`
 	@ctest --preset release -C served -R '^conformance.*served'
 
 interop-serve: deps ## run client libraries on `holdfast serve` and on Redis
 	@tools/interop.sh --serve
 
-test-web: deps ## test the page of serve --http in Chromium (PICTURES=folder)
+test-web: build ## test serve against pages in Chromium (PICTURES=folder)
 	@tools/deps.sh web
-	@$(MAKE) build
+	@python3 -B tests/serve/attack_check.py build/holdfast
 	@python3 -B tests/serve/page_check.py build/holdfast $(PICTURES)
 
 model: ## check the model of the locks (docs/model, two minutes)
 	@tools/deps.sh model
 	@python3 -B docs/model/check.py
 
-bench: deps ## build, then run the benchmarks
-	@$(MAKE) build
+bench: tests ## build, then run the benchmarks
 	@for bench in build/bench/bench_*; do $$bench || exit 1; done
 
-bench-peers: build ## a contended lock, next to other libraries (half an hour)
+bench-peers: tests ## a contended lock, next to other libraries (half an hour)
 	@tools/peers.sh build/peers
 	@build/bench/bench_contended --runs 3 --peers build/peers
 
 install: build ## install below PREFIX (default /usr/local), honours DESTDIR
 	@cmake --install build
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+uninstall: ## remove what `make install` from this folder installed
+	@tools/uninstall.sh build/install_manifest.txt
 
 format: ## rewrite C files in our format
 	@tools/deps.sh lint

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# first_steps.sh - type README's commands of "Try it" into this checkout, in
+# their order, up to `make check`, as a newcomer would: none may need what a
+# later one builds or installs. What is installed goes to a temporary folder, and
+# README's program is compiled against that.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+export PREFIX="$work/prefix"
+export HOLDFAST_STORE="volatile:$work/store"
+
+# The commands of README's section "Try it" that begin with this word.
+commands()
+{
+    sed -n '/^## Try it/,/^## What/s/^\$ \([^#]*\).*/\1/p' "$root/README.md" |
+        grep "^$1 "
+}
+
+# README's first block in this language.
+block()
+{
+    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$root/README.md" | sed '1d;/^```$/,$d'
+}
+
+enter()
+{
+    printf '\n$ %s\n' "$1"
+    began=$(date +%s)
+    sh -ec "$1" </dev/null
+    echo "-- $(($(date +%s) - began)) s: $1"
+}
+
+cd "$root"
+commands make | grep -v '^make test' >"$work/commands"
+while read -r line; do
+    enter "$line"
+done <"$work/commands"
+
+pc=$(find "$PREFIX" -name holdfast.pc)
+export PKG_CONFIG_PATH="${pc%/*}"
+cd "$work"
+block c >app.c
+enter "$(commands cc)"
+enter "LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/*} ./app"
+
+{
+    echo 'cmake_minimum_required(VERSION 3.25)'
+    echo 'project(app C)'
+    echo 'add_executable(app app.c)'
+    block cmake
+} >CMakeLists.txt
+enter "cmake -S . -B build -DCMAKE_PREFIX_PATH=$PREFIX"
+enter "cmake --build build"
+enter "build/app"
+
+cd "$root"
+enter "make uninstall"
+left=$(find "$PREFIX" -type f)
+[ -z "$left" ] || {
+    echo "first_steps.sh: make uninstall left $left" >&2
+    exit 1
+}
