@@ -43,10 +43,11 @@ test_permits_run_so_many_at_a_time() {
 test_minimum_hold_outlasts_the_command() {
     local began
 
+    expect 0 run -n --min-hold 60 hour -- true
+    expect 1 run -n --min-hold 60 hour -- touch ran
+    [ ! -e ran ] || fail 'the command ran'
     began=$(now_ms)
     expect 0 run -n --min-hold 0.5 period -- true
-    expect 1 run -n --min-hold 0.5 period -- touch ran
-    [ ! -e ran ] || fail 'the command ran'
     expect 0 run --delay 5 period -- true
     [ $(($(now_ms) - began)) -ge 500 ] || fail 'the minimum was too short'
     expect 0 run -n --delay 5 period -- true

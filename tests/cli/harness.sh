@@ -58,8 +58,16 @@ contains() {
     esac
 }
 
-# How many times slower than when idle the machine is, at least 1: measured by
-# some work, and by the load of the last minute.
+# How much slower a sanitizer makes everything, and leases that must last.
+slower=1
+longer=1
+if grep -qE '__[at]san_init' "$HOLDFAST"; then
+    slower=20
+    longer=2
+fi
+
+# How many times longer than on an idle machine leases must last, at least 1:
+# measured by some work, and by the load of the last minute.
 slowness() {
     local run wait run_then=0 wait_then=0 load i slow
 
@@ -71,7 +79,7 @@ slowness() {
     read -r load _ </proc/loadavg
     slow=$(((wait - wait_then) / (run - run_then + 1) + 1))
     load=$((${load%.*} / $(nproc)))
-    echo $((load > slow ? load : slow))
+    echo $(((load > slow ? load : slow) * longer))
 }
 
 # slowed MS: that long, scaled to the present load, in seconds: for leases that
@@ -80,7 +88,7 @@ slowed() {
     local slow
 
     slow=$(slowness)
-    slow=$(($1 * (slow < 5 ? slow : 5)))
+    slow=$(($1 * (slow < 5 * longer ? slow : 5 * longer)))
     printf '%d.%03d\n' $((slow / 1000)) $((slow % 1000))
 }
 
@@ -89,7 +97,7 @@ within() {
     local took=$(($(now_ms) - $2)) limit=$1
 
     [ "$took" -gt "$limit" ] || return 0
-    limit=$((limit * 2 * $(slowness)))
+    limit=$((limit * 2 * slower * $(slowness) / longer))
     [ "$took" -le "$limit" ] || fail "took $took ms, not at most $1 ($limit now)"
 }
 

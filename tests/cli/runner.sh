@@ -24,6 +24,8 @@ work=$(mktemp -d -p /dev/shm holdfast-cli.XXXXXX 2>/dev/null) ||
 redis_pid=
 
 finish() {
+    # A child that is killed as soon as it is forked still has this trap.
+    [ "$BASHPID" = $$ ] || return
     if [ -n "$redis_pid" ]; then
         kill -CONT "$redis_pid" 2>/dev/null
         kill "$redis_pid" 2>/dev/null
@@ -73,6 +75,36 @@ fresh_store() {
     fi
 }
 
+# What a failed test said: at most 40 lines, none of them long.
+shortened() {
+    awk 'length > 600 {
+            $0 = substr($0, 1, 400) " ... " substr($0, length - 180) }
+        { line[NR] = $0 }
+        END { for (i = 1; i <= NR; i++)
+                if (NR <= 40 || i <= 20 || i > NR - 19)
+                    print "    " line[i]
+                else if (i == 21)
+                    print "    (" NR - 39 " more lines)" }' "$@"
+}
+
+# No test takes so long.
+longest_s=240
+mkfifo "$work/never"
+
+# Kill what the running test waits for, if it waits too long: it fails then. Its
+# process id is in $work/running.
+watch_over() {
+    local test children
+
+    until read -r -t "$longest_s" _ <>"$work/never"; do
+        read -r test <"$work/running"
+        read -r children <"/proc/$test/task/$test/children"
+        echo "$1 has waited $longest_s s for: $(ps -o pid=,args= -p \
+            "${children// /,}")"
+        kill -KILL $children
+    done
+}
+
 unset HOLDFAST_NAME HOLDFAST_TOKEN HOLDFAST_OWNER HOLDFAST_PASSWORD
 unset HOLDFAST_PASSWORD_FILE HOLDFAST_PREFIX
 export HOLDFAST SHELL=/bin/sh LC_ALL=C
@@ -87,12 +119,17 @@ for name in "$@"; do
     began=$(now_ms)
     mkdir "$work/$name"
     fresh_store "$name"
-    if (cd "$work/$name" && "$name") 2>"$work/$name.log"; then
+    watch_over "$name" >"$work/$name.hang" 2>&1 &
+    watcher=$!
+    if (echo "$BASHPID" >"$work/running" && cd "$work/$name" && "$name") \
+        2>"$work/$name.log"; then
         echo "ok $name ($(($(now_ms) - began)) ms)"
     else
         echo "not ok $name"
-        sed 's/^/    /' "$work/$name.log"
+        shortened "$work/$name.log" "$work/$name.hang"
         failed=1
     fi
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null
 done
 exit $failed

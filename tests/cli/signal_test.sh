@@ -102,7 +102,7 @@ test_ignored_signal_does_not_end_the_wait() {
 }
 
 test_signal_while_waiting_for_a_dead_server_ends_it() {
-    local began
+    local began server
 
     mkfifo gate
     # Accepts a connection and never replies.
@@ -113,13 +113,15 @@ s.bind("mute")
 s.listen()
 print("ready", flush=True)
 peer = s.accept()[0]
+print("connected", flush=True)
 while peer.recv(100):
     pass
 PYTHON
     server=$!
-    read -r _ <gate
+    exec 3<gate
+    read -r _ <&3
     start --store "redis+unix://$PWD/mute" run job -- true
-    sleep 0.2
+    read -r _ <&3
     began=$(now_ms)
     kill -TERM $pid
     ends 143 $pid

@@ -95,10 +95,11 @@ test_changes_are_counted() {
     watch_samples
     hold turns
     eventually 10 sampled '"turns"'
-    start run turns -- sleep 0.5
+    start run turns -- sh -c 'until [ -e seen ]; do sleep 0.02; done'
     eventually 10 waits turns 1
     : >gate
     eventually 10 sampled '"hand_overs":1,"losses":0'
+    : >seen
     "$HOLDFAST" lock acquire --ttl "$(slowed 800)" --keep-pid $$ killed >handle
     eventually 10 is_known killed
     eventually 10 sampled '"killed"'

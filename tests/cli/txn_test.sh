@@ -5,7 +5,7 @@
 test_commands_run_if_the_conditions_hold() {
     expect 0 value set a 10
     printf '%s\n' '# ten' 'if value a 10' 'if absent b' '' 'INCRBY a 5' \
-        'SET b "x y" EX 60 # a comment' "GET 'b'" 'HGETALL none' >t
+        'SET b "x y" EXAT 4102444800 # a comment' "GET 'b'" 'HGETALL none' >t
     expect 0 txn t
     same replies '(integer) 15
 OK
@@ -16,11 +16,11 @@ OK
     same output '' "$out"
     expect 1 txn t --json
     same json '{"applied":false,"line":2}' "$out"
-    printf 'GET a\nGET none\nTTL b' >t
+    printf 'GET a\nGET none\nEXPIRETIME b' >t
     expect 0 txn t --json
-    same json '{"applied":true,"replies":["15",null,60]}' "$out"
+    same json '{"applied":true,"replies":["15",null,4102444800]}' "$out"
     expect 0 txn - --raw <t
-    same raw $'15\n\n60' "$out"
+    same raw $'15\n\n4102444800' "$out"
 }
 
 test_every_condition_is_named_by_its_line() {

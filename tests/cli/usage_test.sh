@@ -145,7 +145,7 @@ test_help_and_version() {
         'hash delete-fields' 'lock inspect' 'lock holders' 'lock list' \
         'lock break' 'semaphore inspect' 'semaphore resize' \
         'script run' 'store info' 'store diagnose' 'store check' \
-        'store compact' 'store dump' 'store load' watch lead \
+        'store compact' 'store salvage' 'store dump' 'store load' watch lead \
         'election observe' 'latch arrive' 'barrier wait' limit id; do
         expect 0 help $command
         contains "$out" "usage: holdfast $command [OPTION...]"

@@ -56,8 +56,9 @@ static void set_next(void *user, hf_status status, const hf_error *err)
 static void async_done_may_start_the_next(void **state)
 {
     fixture *f = *state;
-    chain links = {f->client, fixture_key(f, "k"), 100, {0}};
+    static chain links;
 
+    links = (chain){f->client, fixture_key(f, "k"), 100, {0}};
     set_next(&links, HF_OK, NULL);
     await_told(f->client, &links.last, 1);
     expect_status(HF_OK, links.last.status);

@@ -270,8 +270,9 @@ static void async_done_may_cancel_its_own_call(void **state)
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
     hf_async async = HF_ASYNC_INIT;
-    self_cancel self = {0};
+    static self_cancel self;
 
+    self = (self_cancel){0};
     async.done = cancel_itself;
     async.user = &self;
     async.call = &self.call;

@@ -210,7 +210,7 @@ static void parties_that_all_died_leave_nothing(void **state)
     told said = {0};
     hf_async async = tell(&said);
 
-    options.ttl_ms = 100;
+    options.ttl_ms = slowed_ms(100);
     expect_status(HF_OK, hf_barrier_wait_start(client, name, 2, LONG_MS,
                                                &options, NULL, &async, ERR));
     await_waiting(f, name, 1);

@@ -150,14 +150,15 @@ static void election_leader_renews_and_learns_of_its_loss(void **state)
     hf_bytes name = fixture_key(f, "e");
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *one, *two = candidate(f, f->other, name, bytes("two"), NULL);
-    _Atomic int reason = HF_OK;
+    static _Atomic int reason;
 
-    opts.ttl_ms = 600;
+    atomic_store(&reason, HF_OK);
+    opts.ttl_ms = slowed_ms(600);
     opts.on_lost = on_lost;
     opts.user = &reason;
     one = candidate(f, f->client, name, bytes("one"), &opts);
     expect_status(HF_OK, hf_lock_try(one, ERR));
-    expect_status(HF_TIMEOUT, hf_lock_acquire(two, 800, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(two, opts.ttl_ms + 200, ERR));
     assert_leads(f->other, name, one, bytes("one"));
     expect_status(HF_OK, hf_hash_delete(f->other, name, ERR));
     expect_soon(atomic_load(&reason) != HF_OK, 10000);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/await_child.h"
 #include "support/store_fixture.h"
 
 static void make_url(const fixture *f, const char *name,
@@ -203,7 +204,7 @@ static int open_after(fixture *f, const char *name, damage_fn damage)
         status = hf_client_open(url, NULL, &client, NULL);
         _exit(status == HF_CORRUPT ? 0 : status == HF_INVALID ? 1 : 2);
     }
-    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_int_equal(await_child(pid, &how), pid);
     assert_true(WIFEXITED(how));
     return WEXITSTATUS(how);
 }
@@ -258,7 +259,7 @@ static void directory_of_another_user_is_denied(void **state)
         }
         _exit(hf_client_open(url, NULL, &client, NULL) == HF_DENIED ? 0 : 1);
     }
-    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_int_equal(await_child(pid, &how), pid);
     assert_true(WIFEXITED(how));
     assert_int_equal(WEXITSTATUS(how), 0);
 }

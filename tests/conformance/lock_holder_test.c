@@ -78,11 +78,11 @@ static void held_time_begins_with_the_grant(void **state)
     int64_t asked_ms, now_ms;
 
     fixture_not_quorum(f);
-    options.ttl_ms = 400;
+    options.ttl_ms = slowed_ms(400);
     options.flags = HF_LOCK_NO_RENEW;
     before = fixture_lock(f, f->other, name, &options);
-    expect_status(HF_OK, hf_lock_try(before, ERR));
     asked_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_try(before, ERR));
     expect_status(HF_OK, hf_lock_acquire(lock, 20000, ERR));
     await_holder(f->other, name, &holder);
     expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));

@@ -332,10 +332,10 @@ static void lost_fd_asked_for_after_the_loss_is_readable(void **state)
     hf_lock *lock;
     int fd = -1;
 
-    opts.ttl_ms = slowed_ms(60);
+    opts.ttl_ms = lease_of(f, 60);
     opts.flags = HF_LOCK_NO_RENEW;
     lock = fixture_lock(f, f->client, name, &opts);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 20000, ERR));
     expect_soon(!hf_lock_is_held(lock), opts.ttl_ms + 5000);
     expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
     expect_soon(readable(fd), 5000);
@@ -349,7 +349,7 @@ static void lock_free_waits_for_a_running_on_lost(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     atomic_store(&told.rest_ms, 150);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 20000, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_soon(atomic_load(&told.calls) == 1, 1000);
     fixture_free_lock(f, lock);
@@ -399,8 +399,8 @@ static void on_lost_may_not_block_and_may_free(void **state)
     in.third = fixture_lock(f, f->client, fixture_key(f, "n"), NULL);
     expect_status(HF_OK, hf_lock_new(f->client, name, &opts, &in.lock, ERR));
     expect_status(HF_OK, hf_lock_new(f->client, other, NULL, &in.held, ERR));
-    expect_status(HF_OK, hf_lock_try(in.held, ERR));
-    expect_status(HF_OK, hf_lock_try(in.lock, ERR));
+    expect_status(HF_OK, hf_lock_acquire(in.held, 20000, ERR));
+    expect_status(HF_OK, hf_lock_acquire(in.lock, 20000, ERR));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_soon(atomic_load(&in.done), 20000);
     for (int i = 0; i < 4; i++)

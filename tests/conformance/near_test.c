@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/await_child.h"
 #include "support/store_fixture.h"
 
 static hf_near *open_near(hf_client *client, int64_t max_bytes,
@@ -201,7 +202,7 @@ static void near_follows_another_process(void **state)
         pthread_create(&threads[i], NULL, read_numbers, &all);
     while (read(pipes[0], &number, sizeof(number)) == sizeof(number))
         atomic_store(&all.written, number);
-    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_int_equal(await_child(child, &outcome), child);
     assert_int_equal(outcome, 0);
     expect_soon(read_number(&all) == WRITES, 10000);
     atomic_store(&all.over, true);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/await_child.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -258,7 +259,7 @@ static void observer_may_be_closed_in_a_forked_child(void **state)
         hf_observer_close(observer);
         _exit(0);
     }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(await_child(child, &status), child);
     assert_int_equal(status, 0);
     (void)expect_leader(observer, NULL, "");
     hf_observer_close(observer);

@@ -18,12 +18,8 @@
 /* Slow machines, sanitizers. */
 #define PATIENCE_MS 90000
 
-/* Of a call, its value and what the store keeps of it; sanitizers need more. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define BYTES_EACH 40960
-#else
-#define BYTES_EACH 4096
-#endif
+/* Of a call, its value and what the store keeps of it. */
+#define BYTES_EACH (4096 * SLOWER)
 
 static long resident_bytes(void)
 {
@@ -108,11 +104,12 @@ static void starts_against_a_hanging_server_are_bounded(void **state)
     hf_bytes key = fixture_key(f, "k");
     hf_reply **replies = calloc(STARTS, sizeof(hf_reply *));
     long before_bytes = resident_bytes();
-    counts all = {0};
+    static counts all;
     hf_client *client;
     unsigned started;
     char text[16];
 
+    all = (counts){0};
     assert_non_null(replies);
     options.request_ms = PATIENCE_MS;
     client = fixture_client(f, &options);
@@ -138,10 +135,11 @@ static void starts_against_a_hanging_server_end_in_time(void **state)
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_bytes key = fixture_key(f, "k");
     hf_reply **replies = calloc(STARTS, sizeof(hf_reply *));
-    counts all = {0};
+    static counts all;
     hf_client *client;
     unsigned started;
 
+    all = (counts){0};
     assert_non_null(replies);
     options.request_ms = 1000;
     options.max_calls = 10000;
@@ -204,8 +202,9 @@ static void expect_overtaking(fixture *f, hf_client *client, hf_lock *lock,
     hf_bytes key = fixture_key(f, "k");
     int64_t until_ms = test_now_ms() + PATIENCE_MS;
     hf_async async = HF_ASYNC_INIT;
-    race self = {0};
+    static race self;
 
+    self = (race){0};
     redis_server_pause(f->server);
     async.user = &self;
     async.done = note_put;

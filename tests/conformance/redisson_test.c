@@ -496,14 +496,14 @@ static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
 
     if (!redisson_is_here(f))
         return;
-    opts.ttl_ms = 50;
+    opts.ttl_ms = slowed_ms(50);
     opts.flags = HF_LOCK_NO_RENEW;
     dead = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, &opts);
     live = redisson_lock(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
     writer = redisson_lock(f, f->client, name, HF_REDISSON_WRITE_LOCK, NULL);
     expect_status(HF_OK, hf_lock_try(live, ERR));
     expect_status(HF_OK, hf_lock_try(dead, ERR));
-    expect_throughout(hf_lock_try(writer, NULL) == HF_HELD, 100);
+    expect_throughout(hf_lock_try(writer, NULL) == HF_HELD, opts.ttl_ms + 50);
     expect_status(HF_OK, hf_lock_release(live, ERR));
     expect_status(HF_OK, hf_lock_try(writer, ERR));
     expect_status(HF_LOST, hf_lock_release(dead, ERR));

@@ -428,7 +428,8 @@ static void rwlock_downgrade_of_a_lost_lock_says_so(void **state)
 static void rwlock_downgrade_says_that_the_lock_is_lost_meanwhile(void **state)
 {
     fixture *f = *state;
-    pair one = brief_pair(f, f->client, fixture_key(f, "rw"), 300);
+    int64_t ttl_ms = slowed_ms(300);
+    pair one = brief_pair(f, f->client, fixture_key(f, "rw"), ttl_ms);
     told said = {0};
     hf_async async = tell(&said);
 
@@ -437,7 +438,7 @@ static void rwlock_downgrade_says_that_the_lock_is_lost_meanwhile(void **state)
     expect_status(HF_OK, hf_lock_try(one.write, ERR));
     redis_server_pause(f->server);
     expect_status(HF_OK, hf_rwlock_downgrade_start(one.write, &async, ERR));
-    (void)poll(NULL, 0, 400);
+    (void)poll(NULL, 0, (int)ttl_ms + 100);
     redis_server_resume(f->server);
     expect_soon((dispatch(f->client), said.count == 1), 5000);
     assert_int_equal(said.status, HF_EXPIRED);

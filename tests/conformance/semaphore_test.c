@@ -189,7 +189,7 @@ static void semaphore_release_after_expiry_says_so(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
     hf_lock *lasting = permit(f, f->client, name, 2, 60000);
-    hf_lock *brief = permit(f, f->client, name, 2, 50);
+    hf_lock *brief = permit(f, f->client, name, 2, slowed_ms(50));
 
     expect_status(HF_OK, hf_lock_try(lasting, ERR));
     expect_status(HF_OK, hf_lock_try(brief, ERR));

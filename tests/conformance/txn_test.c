@@ -447,7 +447,7 @@ static void started_transaction_has_the_same_outcomes(void **state)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a");
-    struct outcome outcome;
+    static struct outcome outcome;
     hf_buffer got = HF_BUFFER_INIT;
     hf_async q = begin(f);
 
@@ -481,11 +481,12 @@ static void transaction_may_be_freed_while_it_runs(void **state)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a");
-    struct outcome outcome = {0};
+    static struct outcome outcome;
     hf_async async = HF_ASYNC_INIT;
     size_t running = 1;
     hf_async q = begin(f);
 
+    outcome = (struct outcome){0};
     async.done = on_done;
     async.user = &outcome;
     queue_command(q.txn, a, NULL, "INCR");

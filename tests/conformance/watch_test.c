@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/await_child.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -347,7 +348,7 @@ static void watch_may_be_closed_in_a_forked_child(void **state)
         hf_watch_close(watch);
         _exit(fine ? 0 : 1);
     }
-    assert_int_equal(waitpid(child, &outcome, 0), child);
+    assert_int_equal(await_child(child, &outcome), child);
     assert_int_equal(outcome, 0);
     put_value(f->other, fixture_key(f, "k"), bytes("1"), 0);
     expect_change(watch, fixture_key(f, "k"), HF_CHANGE_WRITTEN);

@@ -173,6 +173,21 @@ static hf_status call(const series *self, size_t at)
 
 /* ------------------------------------------------------------------- series */
 
+/* The deadline is short, and the machine may be busy. */
+static bool load_script(series *self, size_t i)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    for (int tries = 0; tries < 100; tries++) {
+        if (hf_script_load(self->clients[i],
+                           hf_str("return redis.call('append', KEYS[1], 'x')"),
+                           &self->scripts[i], &err) == HF_OK)
+            return true;
+    }
+    fprintf(stderr, "%s: %s\n", hf_status_name(err.status), err.message);
+    return false;
+}
+
 static bool open_series(series *self)
 {
     for (size_t i = 0; i < DEADLINES; i++) {
@@ -183,9 +198,7 @@ static bool open_series(series *self)
         snprintf(name, sizeof(name), "lock%d.%zu", self->kind, i);
         if (hf_client_open(byte_proxy_tcp_url(proxy), &options,
                            &self->clients[i], NULL) != HF_OK ||
-            hf_script_load(self->clients[i],
-                           hf_str("return redis.call('append', KEYS[1], 'x')"),
-                           &self->scripts[i], NULL) != HF_OK ||
+            !load_script(self, i) ||
             hf_lock_new(self->clients[i], hf_str(name), NULL, &self->locks[i],
                         NULL) != HF_OK)
             return false;

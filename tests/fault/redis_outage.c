@@ -423,6 +423,16 @@ static void replica_end(void)
     order("REPLICAOF NO ONE");
 }
 
+/* On a busy machine one read may end before it was sent. */
+static bool soon_reads(void)
+{
+    for (int i = 0; i < 5; i++) {
+        if (get_started() == HF_OK)
+            return true;
+    }
+    return false;
+}
+
 /* It reports the problem with this word, as long as it lasts, to writes and,
  * unless `read` is HF_OK, to reads. Such replies come in between, so the last
  * try may be without one when its time is up. */
@@ -440,7 +450,7 @@ static void refused_probe(const char *word, hf_status read)
     }
     assert_true(seen > 0);
     if (read == HF_OK)
-        assert_int_equal(get_started(), HF_OK);
+        assert_true(soon_reads());
     else
         assert_true(is_unanswered(get_started()));
 }

@@ -23,6 +23,7 @@
 #include "fault/fault_place.h"
 #include "history.h"
 #include "support/redis_server.h"
+#include "support/slowness.h"
 #include "support/test_clock.h"
 
 #define PROCESSES 3
@@ -151,11 +152,13 @@ static bool kill_one(prng *random)
 static bool break_things(void)
 {
     prng random = prng_of(opts.seed, 0, 1);
+    /* Too many unknown outcomes would be more than can be checked. */
+    uint32_t fault_us = FAULT_US * (SLOWER > 1 ? 5 : 1);
     bool fine = true;
 
     while (fine && atomic_load(&all->calls) < opts.calls) {
         (void)usleep(
-            (useconds_t)(FAULT_US / 2 + prng_below(&random, FAULT_US)));
+            (useconds_t)(fault_us / 2 + prng_below(&random, fault_us)));
         if (server != NULL && prng_chance(&random, 60))
             cut_connections();
         else
