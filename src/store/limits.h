@@ -36,6 +36,12 @@ static inline bool hf__is_value_size(uint64_t size)
     return size <= HF_VALUE_MAX;
 }
 
+/* Number of a bit of a string. */
+static inline bool hf__is_bit(int64_t number)
+{
+    return number >= 0 && number < (int64_t)HF_VALUE_MAX * 8;
+}
+
 /* Bytes in the name of a key. Redis allows 512 MiB, which no one uses: a reader
  * of dumps has to hold a whole name. */
 #define HF__KEY_SIZE_MAX (512u << 10)

@@ -7,12 +7,11 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
-
-#define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)
+#include "store/limits.h"
 
 static bool read_offset(hf__tx *tx, hf_bytes arg, int64_t *offset)
 {
-    if (hf__number_integer(arg, offset) && *offset >= 0 && *offset < BIT_MAX)
+    if (hf__number_integer(arg, offset) && hf__is_bit(*offset))
         return true;
     hf__reply_error(tx, "ERR bit offset is not an integer or out of range");
     return false;

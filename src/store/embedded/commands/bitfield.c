@@ -10,8 +10,9 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/number.h"
+#include "store/limits.h"
 
-#define BIT_MAX ((int64_t)HF_VALUE_MAX * 8)
+#define ERROR_OFFSET "ERR bit offset is not an integer or out of range"
 
 /* Large enough for the sum of any field and increment. */
 __extension__ typedef __int128 wide;
@@ -65,11 +66,11 @@ static bool read_offset(hf__tx *tx, hf_bytes arg, step *into)
     if (hf__number_integer(arg, &offset) && offset >= 0 &&
         (!by_field ||
          !__builtin_mul_overflow(offset, (int64_t)into->width, &offset)) &&
-        offset < BIT_MAX) {
+        hf__is_bit(offset)) {
         into->at = (uint64_t)offset;
         return true;
     }
-    hf__reply_error(tx, "ERR bit offset is not an integer or out of range");
+    hf__reply_error(tx, ERROR_OFFSET);
     return false;
 }
 
@@ -116,6 +117,23 @@ static size_t read_step(hf__tx *tx, const hf_bytes *args, size_t left,
     return size;
 }
 
+/* What is to be written has to exist afterwards. */
+static bool reach(hf__tx *tx, const step *at, steps *all)
+{
+    uint64_t last = at->at + at->width - 1;
+
+    if (at->what == GET)
+        return true;
+    if (!hf__is_bit((int64_t)last)) {
+        hf__reply_error(tx, ERROR_OFFSET);
+        return false;
+    }
+    all->writes = true;
+    if (last > all->last)
+        all->last = last;
+    return true;
+}
+
 static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
                        steps *all)
 {
@@ -136,15 +154,10 @@ static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
             continue;
         }
         size = read_step(tx, args + i, count - i, next);
-        if (size == 0)
+        if (size == 0 || !reach(tx, next, all))
             return false;
         next->how = how;
         all->count++;
-        if (next->what == GET)
-            continue;
-        all->writes = true;
-        if (next->at + next->width - 1 > all->last)
-            all->last = next->at + next->width - 1;
     }
     return true;
 }
