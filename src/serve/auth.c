@@ -85,7 +85,6 @@ const hf__part hf__auth_part = {.opened = hf__auth_reset};
 bool hf__auth_login(hf__conn *conn, hf_bytes name, hf_bytes password)
 {
     const hf__user *user = hf__users_find(&conn->server->users, name);
-
     bool right = user != NULL && hf__user_takes(user, password);
 
     hf__guesses_judge(conn, right);
