@@ -3,14 +3,13 @@
  * quiet_fork.c - fork() under AddressSanitizer, put in place of the real one by
  * the linker (--wrap).
  *
- * The sanitizer of gcc before 14 does not hold the locks of its allocator during
- * fork(). If another thread has one at that instant, even a thread that only
- * starts, the child hangs at its first malloc(). So all others must sleep.
+ * The sanitizer of gcc before 14 does not hold the locks of its allocator
+ * during fork(). If another thread has one at that instant, even a thread that
+ * only starts, the child hangs at its first malloc(). So all others must sleep.
  */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,10 +41,12 @@ static bool others_sleep(void)
     DIR *tasks = opendir("/proc/self/task");
     const struct dirent *entry;
     bool quiet = true;
+    char own[16];
 
+    (void)snprintf(own, sizeof(own), "%d", (int)gettid());
     while (tasks != NULL && quiet && (entry = readdir(tasks)) != NULL)
-        quiet = entry->d_name[0] == '.' ||
-                atoi(entry->d_name) == (int)gettid() || sleeps(entry->d_name);
+        quiet = entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0 ||
+                sleeps(entry->d_name);
     if (tasks != NULL)
         (void)closedir(tasks);
     return quiet;
