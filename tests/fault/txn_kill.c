@@ -167,8 +167,10 @@ static int be_worker(const char *url, uint64_t seed)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     opts.request_ms = 2000;
     status = hf_client_open(url, &opts, &client, &err);
+    if (status == HF_UNAVAILABLE)
+        return 0; /* the server was killed */
     if (status != HF_OK)
-        return status == HF_UNAVAILABLE ? 0 : 3; /* the server was killed */
+        fprintf(stderr, "violation: a worker cannot open: %s\n", err.message);
     while (is_allowed(status)) {
         status = move(client, &random);
         if (status == HF_FULL)

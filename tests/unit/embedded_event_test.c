@@ -4,12 +4,16 @@
  * called on the loop, and no event of an undone transaction is delivered.
  */
 #include "embedded_store.h"
+#include "store/embedded/files/files.h"
 #include "support/await_child.h"
 #include "support/slowness.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define HANDOVERS 3000
 
@@ -278,6 +282,49 @@ static void stale_fifos_are_removed(void **state)
     hf__loop_free(loop);
 }
 
+/* As one is that is killed while it opens the store, until it is gone. */
+static pid_t lock_inboxes(int first, int count)
+{
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = first,
+                         .l_len = count};
+    char path[PATH_MAX], byte = 0;
+    int ready[2];
+    pid_t pid;
+
+    (void)snprintf(path, sizeof(path), "%s/s/" HF__FILE_SIDECAR, at.folder);
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        int fd = open(path, O_RDWR);
+
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (fcntl(fd, F_SETLK, &lock) != 0 || write(ready[1], &byte, 1) != 1)
+            _exit(1);
+        (void)pause();
+    }
+    assert_int_equal(close(ready[1]), 0);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(close(ready[0]), 0);
+    return pid;
+}
+
+static void inboxes_of_the_dying_are_left_out(void **state)
+{
+    pid_t pid = lock_inboxes(1, 9);
+    hf__store *store = must_open(at.url, NULL);
+    const char *inbox = hf__embedded_store_ops.inbox(store);
+    int status;
+
+    (void)state;
+    assert_string_equal(inbox + strlen(inbox) - 3, "00a");
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(await_child(pid, &status), pid);
+    close_store(store);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -288,6 +335,7 @@ int main(void)
         TEST(events_of_an_undone_script_are_not_told),
         TEST(watches_are_called_on_the_loop),
         TEST(stale_fifos_are_removed),
+        TEST(inboxes_of_the_dying_are_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,19 +305,26 @@ bool hf__sidecar_in_use(const hf__sidecar *sidecar)
     return held_by_another(sidecar->fd, 0, HF__INBOX_MAX);
 }
 
-static bool find_free(hf__sidecar *sidecar, uint32_t *index)
+/* 0: locked. EUSERS: none is free. One that is not in use may be locked by a
+ * process that was killed while it claimed it: the kernel releases its mutexes
+ * before its files. */
+static int lock_free(const hf__sidecar *sidecar, uint32_t *index)
 {
-    hf__sidecar_map *map = sidecar->map;
+    const hf__sidecar_map *map = sidecar->map;
 
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
         uint32_t at = (map->inbox_next + i) % HF__INBOX_MAX;
+        struct flock lock = byte_lock(F_WRLCK, at, 1);
 
-        if (!map->inboxes[at].used) {
-            *index = at;
-            return true;
-        }
+        if (map->inboxes[at].used)
+            continue;
+        *index = at;
+        if (fcntl(sidecar->fd, F_SETLK, &lock) == 0)
+            return 0;
+        if (errno != EAGAIN && errno != EACCES)
+            return errno;
     }
-    return false;
+    return EUSERS;
 }
 
 /* Free the inboxes of killed processes; only when the table is full. */
@@ -334,20 +341,19 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
 {
     static const char digits[] = "0123456789abcdef";
     hf__sidecar_map *map = sidecar->map;
-    struct flock lock;
     hf__inbox_slot *inbox;
     uint32_t at;
+    int rc = lock_free(sidecar, &at);
 
-    if (!find_free(sidecar, &at)) {
+    if (rc == EUSERS) {
         forget_dead(sidecar);
-        if (!find_free(sidecar, &at))
-            return hf__fail(err, HF_SYSTEM,
-                            "the store is already open %u times",
-                            HF__INBOX_MAX);
+        rc = lock_free(sidecar, &at);
     }
-    lock = byte_lock(F_WRLCK, at, 1);
-    if (fcntl(sidecar->fd, F_SETLK, &lock) != 0)
-        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot lock an inbox");
+    if (rc == EUSERS)
+        return hf__fail(err, HF_SYSTEM, "the store is already open %u times",
+                        HF__INBOX_MAX);
+    if (rc != 0)
+        return hf__fail_errno(err, HF_SYSTEM, rc, "cannot lock an inbox");
     inbox = &map->inboxes[at];
     hf__rand_hex(id, HF__INBOX_SIZE / 2);
     id[HF__INBOX_SIZE - 3] = digits[at >> 8 & 15];
