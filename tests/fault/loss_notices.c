@@ -375,11 +375,13 @@ static void notices_when_the_disk_takes_nothing(void **state)
 
 /* ---------------------------------------------------------- stopped process */
 
-/* Look at the leases until the clock has jumped; then look once more. */
+/* Look at the leases until the clock has jumped; then look once more. It may be
+ * stopped as soon as it says that they are held. */
 static void await_jump(void)
 {
     int64_t last_ms = test_now_ms();
 
+    atomic_store(&shared->held, true);
     for (;;) {
         int64_t now_ms = test_now_ms();
         int believed = 0;
@@ -417,7 +419,6 @@ static _Noreturn void work(const fixture *f)
                        "cannot acquire: %s", err.message);
         _exit(1);
     }
-    atomic_store(&shared->held, true);
     await_jump();
     for (;;) {
         atomic_store(&shared->reported, (long)count_reported());
