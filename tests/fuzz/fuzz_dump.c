@@ -9,12 +9,11 @@
  */
 #include <string.h>
 
+#include "dump_frame.h"
 #include "fuzz.h"
 #include "support/prng.h"
 #include "transfer/dump_reader.h"
 #include "util/crc32c.h"
-
-#define DUMP_MAX 65536
 
 typedef struct stream {
     const uint8_t *data;
@@ -90,40 +89,9 @@ static outcome read_all(const uint8_t *data, size_t size, size_t most,
     return out;
 }
 
-/* Records from `data`: a kind, two bytes of size, payload; the end record is up
- * to them. */
-static size_t frame(unsigned char *dump, const uint8_t *data, size_t size)
-{
-    size_t used = HF__DUMP_HEAD_SIZE;
-    uint32_t crc;
-    size_t part;
-
-    memset(dump, 0, used);
-    memcpy(dump, HF__DUMP_MAGIC, HF__DUMP_MAGIC_SIZE);
-    hf__dump_put(dump + 8, HF__DUMP_VERSION, 2);
-    crc = hf__crc32c(0, dump, used - 4);
-    hf__dump_put(dump + used - 4, crc, 4);
-    while (size >= 3) {
-        part = (size_t)data[1] | (size_t)data[2] << 8;
-        part = part < size - 3 ? part : size - 3;
-        if (used + part + HF__DUMP_RECORD_EXTRA > DUMP_MAX)
-            break;
-        hf__dump_put(dump + used, part, 4);
-        dump[used + 4] = data[0];
-        memcpy(dump + used + HF__DUMP_RECORD_HEAD, data + 3, part);
-        crc = hf__crc32c(crc, dump + used, HF__DUMP_RECORD_HEAD + part);
-        used += HF__DUMP_RECORD_HEAD + part;
-        hf__dump_put(dump + used, crc, 4);
-        used += 4;
-        data += 3 + part;
-        size -= 3 + part;
-    }
-    return used;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static unsigned char dump[DUMP_MAX];
+    static unsigned char dump[DUMP_FRAME_MAX];
     outcome whole, pieces;
     unsigned choice;
 
@@ -133,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data++;
     size--;
     if (choice & 0x80) {
-        size = frame(dump, data, size);
+        size = dump_frame(dump, data, size);
         data = dump;
     }
     whole = read_all(data, size, SIZE_MAX / 2, 0);

@@ -7,11 +7,10 @@
  * If the first byte's high bit is set, the rest is the script verbatim;
  * otherwise it chooses among templates (script_grammar.h).
  */
-#include <ftw.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fuzz.h"
+#include "place.h"
 #include "script_grammar.h"
 #include "store/drivers.h"
 #include "util/clock.h"
@@ -57,23 +56,12 @@ const char *__lsan_default_suppressions(void)
 
 static hf__store *store;
 static hf__loop *loop;
-static char place[64];
 static char fresh[HF__SHA1_HEX_SIZE]; /* the probe's first result */
-
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *position)
-{
-    (void)status;
-    (void)kind;
-    (void)position;
-    return remove(path);
-}
 
 static void clean_up(void)
 {
     store->ops->close(store);
     hf__loop_free(loop);
-    (void)nftw(place, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void open_store(void)
@@ -84,10 +72,8 @@ static void open_store(void)
     char text[128];
     hf__url url;
 
-    snprintf(place, sizeof(place), "%s/hf-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    PROMISE(mkdtemp(place) != NULL);
-    snprintf(text, sizeof(text), "volatile:%s/store?max_size=64M", place);
+    snprintf(text, sizeof(text), "volatile:%s/store?max_size=64M",
+             place_make());
     PROMISE(hf__url_parse(text, &url, &err) == HF_OK);
     loop = hf__loop_new();
     PROMISE(loop != NULL);

@@ -3,7 +3,6 @@
  * fuzz_serve.c - any bytes from a client: the server replies with whole RESP
  * values, closes the connection at its end, and keeps serving others.
  */
-#include <ftw.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -11,30 +10,20 @@
 
 #include "fuzz.h"
 #include "holdfast.h"
+#include "place.h"
 #include "store/redis/wire/resp.h"
 
 /* A script may use so much processor time, ms. */
 #define BUDGET "20"
 
 static hf_server *server;
-static char place[64];
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static int other = -1; /* a client that does nothing wrong */
-
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *position)
-{
-    (void)status;
-    (void)kind;
-    (void)position;
-    return remove(path);
-}
 
 static void clean_up(void)
 {
     close(other);
     hf_server_close(server);
-    (void)nftw(place, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static int connect_client(void)
@@ -48,13 +37,12 @@ static int connect_client(void)
 
 static void open_server(void)
 {
+    const char *place = place_make();
     char url[128], listen[128];
     const char *const listens[] = {listen};
     hf_server_options options = HF_SERVER_OPTIONS_INIT;
     hf_error err = HF_ERROR_INIT;
 
-    (void)snprintf(place, sizeof(place), "/dev/shm/holdfast-fuzz-XXXXXX");
-    PROMISE(mkdtemp(place) != NULL);
     (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket",
                    place);
     (void)snprintf(url, sizeof(url),
