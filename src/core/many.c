@@ -22,14 +22,18 @@ static bool is_answer(hf_status status)
     return kind == HF_KIND_OK || kind == HF_KIND_NO;
 }
 
+/* A call that is refused is settled before those in front of it have run. */
 static void settle(hf__many *many, size_t at, hf_status status,
                    const hf_error *detail)
 {
-    many->statuses[many->first + at] = status;
-    if (is_answer(status) || many->failed != HF_OK)
+    size_t index = many->first + at;
+
+    many->statuses[index] = status;
+    if (is_answer(status) || (many->failed != HF_OK && many->failed_at < index))
         return;
-    many->failed = hf__fail(many->err, status, "item %zu: %s", many->first + at,
-                            detail->message);
+    many->failed_at = index;
+    many->failed =
+        hf__fail(many->err, status, "item %zu: %s", index, detail->message);
 }
 
 void hf__many_begin(hf__many *many, hf_client *client, size_t count,

@@ -35,6 +35,7 @@ typedef struct hf__many {
     size_t count;
     hf_status *statuses;
     hf_status failed; /* the first status that is no answer */
+    size_t failed_at; /* the call that has it */
     hf_error *err;    /* says which */
     hf_error detail;  /* of the call that is put together */
     bool inside;

@@ -407,6 +407,30 @@ static void command_batch_has_the_outcome_of_each(void **state)
     expect_text(HF_REPLY_STATUS, "PONG", replies[3]);
 }
 
+/* The second item is refused before the first one runs. */
+static void command_batch_returns_its_first_failure(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_bytes set[] = {bytes("SET"), key, bytes("v")};
+    hf_bytes push[] = {bytes("LPUSH"), key, bytes("v")};
+    hf_bytes quit[] = {bytes("QUIT")};
+    hf_command_item items[] = {{3, push}, {1, quit}};
+    hf_error err = HF_ERROR_INIT;
+    hf_reply *replies[2];
+    hf_status statuses[2];
+
+    expect_status(HF_OK, hf_command(f->client, 3, set, NULL, ERR));
+    assert_int_equal(
+        hf_command_many(f->client, items, 2, replies, statuses, &err),
+        HF_WRONG_TYPE);
+    assert_int_equal(statuses[0], HF_WRONG_TYPE);
+    assert_int_equal(statuses[1], HF_UNSUPPORTED);
+    assert_int_equal(err.status, HF_WRONG_TYPE);
+    assert_memory_equal(err.message, "item 0: ", 8);
+    hf_reply_free(replies[0]);
+}
+
 /* More than go to the store at once: replies outlive their window. */
 static void command_batch_of_many_has_all_replies(void **state)
 {
@@ -451,6 +475,7 @@ int main(void)
         fixture_test(command_that_leaves_the_prefix_is_refused),
         fixture_test(command_can_be_started),
         fixture_test(command_batch_has_the_outcome_of_each),
+        fixture_test(command_batch_returns_its_first_failure),
         fixture_test(command_batch_of_many_has_all_replies),
     };
 
