@@ -4,8 +4,8 @@
  * be read or an error with a text, and the store keeps what they have done
  * (support/kept.h).
  *
- * The first byte chooses what is in the store before, and whether the commands
- * are one batch; the rest is commands (commands_input.h).
+ * The first byte chooses what is in the store before, whether the commands are
+ * one batch, and how much is checked; the rest is commands (commands_input.h).
  */
 #include <string.h>
 
@@ -120,6 +120,9 @@ static void run_together(const command_words *commands, size_t count)
         if (first == HF_OK && statuses[i] >= 200)
             first = statuses[i];
     }
+    if (status != first)
+        fprintf(stderr, "%s, not %s\n", hf_status_name(status),
+                hf_status_name(first));
     PROMISE(status == first);
 }
 
@@ -179,6 +182,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         run_each(commands, count);
     run_script(settle, "");
-    kept_stores_check(stores);
+    kept_stores_check(stores, KEPT_STORES_WHOLE(choice));
     return 0;
 }

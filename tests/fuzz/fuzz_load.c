@@ -4,8 +4,9 @@
  * loaded, the store keeps (support/kept.h), and HF_LOAD_CHECK says beforehand
  * whether the dump is damaged.
  *
- * The first byte chooses the flags of the load. If its high bit is set, the
- * rest is the records of a dump (dump_frame.h), otherwise the dump itself.
+ * The first byte chooses the flags of the load, whether keys of the same names
+ * exist, and how much is checked. If its high bit is set, the rest is the
+ * records of a dump (dump_frame.h), otherwise the dump itself.
  */
 #include "dump_frame.h"
 #include "fuzz.h"
@@ -50,7 +51,7 @@ static bool is_good(hf_status status)
     return status == HF_OK || status == HF_UNSUPPORTED;
 }
 
-static void load_and_check(dump_tape *tape, uint32_t flags)
+static void load_and_check(dump_tape *tape, uint32_t flags, bool whole)
 {
     uint64_t keys, checked;
     hf_status check = load(tape, HF_LOAD_CHECK, &checked);
@@ -60,7 +61,7 @@ static void load_and_check(dump_tape *tape, uint32_t flags)
     PROMISE(!is_good(check) || status != HF_CORRUPT);
     PROMISE(keys <= checked || !is_good(check));
     if (keys > 0 || flags != 0)
-        kept_stores_check(stores);
+        kept_stores_check(stores, whole);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -84,6 +85,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kept_stores_empty(stores);
     if (choice & 4)
         put_existing();
-    load_and_check(&tape, flags[choice % 4]);
+    load_and_check(&tape, flags[choice % 4], KEPT_STORES_WHOLE(choice));
     return 0;
 }

@@ -26,6 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(value, data, size);
     words[3].size = rdb_put_tail(value, size, HF__RDB_VERSION_DEADLINES);
     if (hf_command(stores->client, 5, words, NULL, NULL) == HF_OK)
-        kept_stores_check(stores);
+        kept_stores_check(stores, true);
     return 0;
 }

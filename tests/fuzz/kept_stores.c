@@ -28,11 +28,11 @@ kept *kept_stores_open(const char *scheme)
     return &stores;
 }
 
-void kept_stores_check(kept *self)
+void kept_stores_check(kept *self, bool whole)
 {
     hf_error why = HF_ERROR_INIT;
 
-    if (!kept_holds(self, &why)) {
+    if (whole ? !kept_holds(self, &why) : !kept_loads(self, &why)) {
         fprintf(stderr, "%s\n", why.message);
         abort();
     }

@@ -9,8 +9,13 @@
  * test is of `scheme`, "file" or "volatile". */
 kept *kept_stores_open(const char *scheme);
 
-/* Abort unless the store keeps what it has accepted. */
-void kept_stores_check(kept *stores);
+/* Abort unless the store keeps what it has accepted, by kept_holds() or by
+ * kept_loads(). */
+void kept_stores_check(kept *stores, bool whole);
+
+/* Which of them: one input in four is checked as a whole, by two bits of its
+ * first byte. */
+#define KEPT_STORES_WHOLE(choice) (((choice)&0x18) == 0)
 
 /* Delete all keys of the store under test. */
 void kept_stores_empty(kept *stores);

@@ -119,3 +119,15 @@ bool kept_holds(kept *self, hf_error *why)
     free(after.data);
     return holds;
 }
+
+bool kept_loads(kept *self, hf_error *why)
+{
+    dump_tape before = {0}, after = {0};
+    bool holds = dump(self->client, &before, "dump", why) &&
+                 load(self, &before, &after, why) &&
+                 same(&before, &after, "after loading", why);
+
+    free(before.data);
+    free(after.data);
+    return holds;
+}
