@@ -257,6 +257,29 @@ static void fail_each_descriptor(const char *url)
 
 static redis_server *server;
 
+static void put_kept(const char *url)
+{
+    hf_client *client = NULL;
+
+    assert_int_equal(hf_client_open(url, NULL, &client, NULL), HF_OK);
+    assert_int_equal(
+        hf_value_set(client, hf_str("kept"), hf_str("k"), NULL, NULL, NULL),
+        HF_OK);
+    hf_client_close(client);
+}
+
+static void expect_kept(const char *url)
+{
+    hf_client *client = NULL;
+    hf_buffer value = HF_BUFFER_INIT;
+
+    assert_int_equal(hf_client_open(url, NULL, &client, NULL), HF_OK);
+    assert_int_equal(hf_value_get(client, hf_str("kept"), &value, NULL), HF_OK);
+    hf_buffer_free(&value);
+    hf_client_close(client);
+}
+
+/* Who cannot open a store does not begin a new one in its place. */
 static void with_each_store(void (*what)(const char *url))
 {
     static const char *const forms[][2] = {{"volatile", ""},
@@ -265,7 +288,9 @@ static void with_each_store(void (*what)(const char *url))
 
     for (size_t i = 0; i < 2; i++) {
         make_place(&at, forms[i][0], forms[i][1]);
+        put_kept(at.url);
         run_child(at.url, what);
+        expect_kept(at.url);
         remove_place(&at);
     }
     if (server != NULL)

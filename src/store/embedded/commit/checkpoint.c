@@ -142,6 +142,7 @@ static bool read_slot(int fd, uint32_t pair, uint32_t which, slot *result)
 static hf_status write_slot(int fd, uint32_t pair, uint32_t which,
                             const hf__checkpoint *what, hf_error *err)
 {
+    hf_status status;
     slot made;
 
     memset(&made, 0, sizeof(made));
@@ -149,7 +150,9 @@ static hf_status write_slot(int fd, uint32_t pair, uint32_t which,
     made.version = VERSION;
     made.page_size = what->page_size;
     made.txn = what->txn;
-    hf__sidecar_boot_id(made.boot_id);
+    status = hf__sidecar_boot_id(made.boot_id, err);
+    if (status != HF_OK)
+        return status;
     memcpy(made.meta, what->meta, sizeof(made.meta));
     made.sum = hf__crc32c(0, &made, offsetof(slot, sum));
     if (pwrite(fd, &made, sizeof(made), offset_of(pair, which)) !=
@@ -164,8 +167,10 @@ hf_status hf__checkpoint_newest(int fd, hf__checkpoint *newest, bool *same_boot,
 {
     char boot_id[HF__BOOT_ID_SIZE];
     slot one;
+    hf_status status = hf__sidecar_boot_id(boot_id, err);
 
-    hf__sidecar_boot_id(boot_id);
+    if (status != HF_OK)
+        return status;
     newest->txn = 0;
     for (uint32_t i = 0; i < 2 * PAIR_COUNT; i++) {
         if (!read_slot(fd, i / 2, i % 2, &one) || one.txn < newest->txn)

@@ -34,14 +34,19 @@ enum { FINE = 0, REMOVED = 1, CUT = 2 };
 
 #define PATH_SIZE (PATH_MAX + sizeof(HF__FILE_DATA) + 1)
 
-hf_status hf__identity_check_unused(int dir_fd, hf_error *err)
+hf_status hf__identity_check_unused(int dir_fd, int64_t until_ms, hf_error *err)
 {
     int fd = hf__rights_open(dir_fd, HF__FILE_DATA, O_RDONLY);
     int rc;
 
     if (fd < 0)
         return hf__files_fail(err, errno, "cannot open the data file");
-    rc = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    for (;;) {
+        rc = flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        if (rc != EWOULDBLOCK || hf__clock_boot_ms() >= until_ms)
+            break;
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    }
     close(fd);
     if (rc == EWOULDBLOCK)
         return hf__fail(err, HF_CORRUPT,

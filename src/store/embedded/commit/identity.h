@@ -8,10 +8,12 @@
 #include "store/embedded/commit/env.h"
 
 /*
- * Before a new sidecar is created for existing data: HF_CORRUPT if another
- * process uses the data with a removed sidecar.
+ * Before a new sidecar is created next to existing data, or the data is
+ * removed: HF_CORRUPT if another process uses it. Until `until_ms` waits for
+ * processes that were killed: their data file is closed after their locks.
  */
-hf_status hf__identity_check_unused(int dir_fd, hf_error *err);
+hf_status hf__identity_check_unused(int dir_fd, int64_t until_ms,
+                                    hf_error *err);
 
 /* Mark the data file of an opened environment as in use. */
 hf_status hf__identity_claim(hf__env *env, hf_error *err);

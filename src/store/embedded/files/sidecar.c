@@ -28,16 +28,20 @@
 #define VERSION 1u
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
-void hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE])
+hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
 {
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    static const char path[] = "/proc/sys/kernel/random/boot_id";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size;
 
-    memset(boot_id, 0, HF__BOOT_ID_SIZE);
     if (fd < 0)
-        return;
-    if (read(fd, boot_id, HF__BOOT_ID_SIZE - 1) < 0)
-        memset(boot_id, 0, HF__BOOT_ID_SIZE);
+        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot open %s", path);
+    memset(boot_id, 0, HF__BOOT_ID_SIZE);
+    size = read(fd, boot_id, HF__BOOT_ID_SIZE - 1);
     close(fd);
+    if (size <= 0)
+        return hf__fail(err, HF_SYSTEM, "cannot read %s", path);
+    return HF_OK;
 }
 
 static void init_lock(pthread_mutex_t *mutex)
@@ -99,7 +103,9 @@ static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
     map->map_size = (uint32_t)sizeof(*map);
     map->mode = mode;
     map->state = state;
-    hf__sidecar_boot_id(map->boot_id);
+    status = hf__sidecar_boot_id(map->boot_id, err);
+    if (status != HF_OK)
+        return status;
     map->head_sum = hf__sidecar_head_sum(map);
     hf__sidecar_reset(map);
     return HF_OK;

@@ -92,8 +92,9 @@ typedef struct hf__sidecar {
     uint64_t own[HF__INBOX_MAX / 64];
 } hf__sidecar;
 
-/* The id of this boot, zero-padded. */
-void hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE]);
+/* The id of this boot, zero-padded. Without it, as without descriptors, no one
+ * may take a store for one of an earlier boot. */
+hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err);
 
 /*
  * Create one in `dir_fd`, replacing any that exists, and map it. The

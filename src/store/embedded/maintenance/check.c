@@ -418,7 +418,7 @@ static hf_status check_closed_store(const hf__settings *settings,
         return status;
     fd = hf__rights_open(directory.fd, HF__FILE_DATA, O_RDONLY);
     status = HF_OK;
-    if (fd >= 0 && hf__identity_check_unused(directory.fd, NULL) == HF_OK) {
+    if (fd >= 0 && hf__identity_check_unused(directory.fd, 0, NULL) == HF_OK) {
         status = directory.read_only
                      ? hf__checkpoint_check(directory.fd, err)
                      : hf__checkpoint_recover(directory.fd, false, err);

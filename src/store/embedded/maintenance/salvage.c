@@ -267,7 +267,7 @@ static hf_status claim(const hf__directory *from, hf_error *err)
         hf__registry_find(found.device, found.data_inode) != NULL)
         return hf__fail(err, HF_UNAVAILABLE, "the store is in use");
     if (status == HF_OK)
-        status = hf__identity_check_unused(from->fd, err);
+        status = hf__identity_check_unused(from->fd, 0, err);
     if (status != HF_OK)
         return status;
     return from->read_only ? hf__checkpoint_check(from->fd, err)

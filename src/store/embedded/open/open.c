@@ -50,6 +50,8 @@
 
 /* How long closing waits for a writer. */
 #define CLOSE_MS 500
+/* How long a killed process may take to close its files. */
+#define DYING_MS 200
 
 typedef enum verdict { BEGIN, ADOPT, USE } verdict;
 
@@ -127,7 +129,9 @@ static hf_status judge_sidecar(const hf__sidecar *sidecar, int dir_fd,
     hf_status status;
     bool same_boot;
 
-    hf__sidecar_boot_id(boot_id);
+    status = hf__sidecar_boot_id(boot_id, err);
+    if (status != HF_OK)
+        return status;
     same_boot = memcmp(boot_id, map->boot_id, sizeof(boot_id)) == 0;
     if (map->state == HF__SIDECAR_CREATING) {
         *result = judge_unfinished(dir_fd, settings, found, same_boot);
@@ -470,7 +474,7 @@ static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
 {
     hf_status status;
 
-    if (hf__identity_check_unused(dir_fd, NULL) != HF_OK)
+    if (hf__identity_check_unused(dir_fd, 0, NULL) != HF_OK)
         return HF_OK;
     hf__sidecar_reset(env->sidecar.map);
     if (env->sidecar.map->flush.failed != HF__FLUSH_FAILED)
@@ -495,8 +499,9 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
     /* Only after checking that the data is ours. */
     if (status == HF_OK && what == ADOPT)
         status = check_data(dir_fd, settings, err);
-    if (status == HF_OK && what == ADOPT)
-        status = hf__identity_check_unused(dir_fd, err);
+    if (status == HF_OK && what != USE && found->data)
+        status = hf__identity_check_unused(dir_fd,
+                                           hf__clock_boot_ms() + DYING_MS, err);
     if (status == HF_OK && what == USE)
         status = use_alone(env, dir_fd, err);
     if (status == HF_OK && what == BEGIN && settings->existing)

@@ -27,8 +27,8 @@ static bool is_of_this_boot(int fd)
 {
     char boot_id[HF__BOOT_ID_SIZE], found[HF__BOOT_ID_SIZE];
 
-    hf__sidecar_boot_id(boot_id);
-    return pread(fd, found, sizeof(found),
+    return hf__sidecar_boot_id(boot_id, NULL) == HF_OK &&
+           pread(fd, found, sizeof(found),
                  (off_t)offsetof(hf__sidecar_map, boot_id)) ==
                (ssize_t)sizeof(found) &&
            memcmp(found, boot_id, sizeof(found)) == 0;
