@@ -143,29 +143,45 @@ static hf_status look_for_others(int dir_fd, bool *other, hf_error *err)
     return HF_OK;
 }
 
+/* st_ino 0: there is none. A file that cannot be looked at is an error: a store
+ * that seems to have none is begun. */
+static hf_status look_at(int dir_fd, const char *name, struct stat *info,
+                         hf_error *err)
+{
+    if (fstatat(dir_fd, name, info, AT_SYMLINK_NOFOLLOW) == 0)
+        return HF_OK;
+    memset(info, 0, sizeof(*info));
+    if (errno == ENOENT)
+        return HF_OK;
+    return hf__fail_errno(err, HF_SYSTEM, errno, "cannot stat %s", name);
+}
+
 hf_status hf__files_list(int dir_fd, hf__found *found, hf_error *err)
 {
-    struct stat info;
+    struct stat directory, data, lock, sidecar, checkpoint;
+    hf_status status;
 
     memset(found, 0, sizeof(*found));
-    if (fstat(dir_fd, &info) != 0)
+    if (fstat(dir_fd, &directory) != 0)
         return hf__files_fail(err, errno, "cannot stat the directory");
-    found->device = info.st_dev;
-    if (fstatat(dir_fd, HF__FILE_DATA, &info, AT_SYMLINK_NOFOLLOW) == 0) {
-        if (!S_ISREG(info.st_mode))
-            return hf__fail(err, HF_INVALID,
-                            "its data file is not a regular file");
-        found->data = true;
-        found->device = info.st_dev;
-        found->data_inode = info.st_ino;
-    }
-    if (fstatat(dir_fd, HF__FILE_LOCK, &info, AT_SYMLINK_NOFOLLOW) == 0)
-        found->lock_inode = info.st_ino;
-    if (fstatat(dir_fd, HF__FILE_SIDECAR, &info, AT_SYMLINK_NOFOLLOW) == 0) {
-        found->sidecar = true;
-        found->sidecar_inode = info.st_ino;
-    }
-    found->checkpoint = faccessat(dir_fd, HF__FILE_CHECKPOINT, F_OK, 0) == 0;
+    status = look_at(dir_fd, HF__FILE_DATA, &data, err);
+    if (status == HF_OK)
+        status = look_at(dir_fd, HF__FILE_LOCK, &lock, err);
+    if (status == HF_OK)
+        status = look_at(dir_fd, HF__FILE_SIDECAR, &sidecar, err);
+    if (status == HF_OK)
+        status = look_at(dir_fd, HF__FILE_CHECKPOINT, &checkpoint, err);
+    if (status != HF_OK)
+        return status;
+    found->data = data.st_ino != 0;
+    if (found->data && !S_ISREG(data.st_mode))
+        return hf__fail(err, HF_INVALID, "its data file is not a regular file");
+    found->device = found->data ? data.st_dev : directory.st_dev;
+    found->data_inode = data.st_ino;
+    found->lock_inode = lock.st_ino;
+    found->sidecar = sidecar.st_ino != 0;
+    found->sidecar_inode = sidecar.st_ino;
+    found->checkpoint = checkpoint.st_ino != 0;
     return look_for_others(dir_fd, &found->other, err);
 }
 
