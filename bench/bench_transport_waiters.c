@@ -42,6 +42,7 @@ static bool raise_descriptors(int count)
 
 /* The waiters of one lock: many calls of one client, or a client for each. */
 typedef struct waiters {
+    const char *name;  /* of the lock; a cancelled one may still be granted */
     hf_client *client; /* the holder's, and that of all calls; otherwise NULL */
     hf_lock *holder;
     int count;
@@ -67,7 +68,7 @@ static hf_status hold(waiters *self, const transport *to, hf_error *error)
 
     options.ttl_ms = TTL_MS;
     if (status == HF_OK)
-        status = hf_lock_new(self->client, hf_str("awaited"), &options,
+        status = hf_lock_new(self->client, hf_str(self->name), &options,
                              &self->holder, error);
     return status == HF_OK ? hf_lock_try(self->holder, error) : status;
 }
@@ -76,7 +77,7 @@ static hf_status begin_one(waiters *self, int number, hf_client *client,
                            hf_error *error)
 {
     hf_async async = HF_ASYNC_INIT;
-    hf_status status = hf_lock_new(client, hf_str("awaited"), NULL,
+    hf_status status = hf_lock_new(client, hf_str(self->name), NULL,
                                    &self->locks[number], error);
 
     async.done = on_done;
@@ -218,12 +219,14 @@ bool transport_waiters(const transport *to)
     bool ok;
 
     memset(&self, 0, sizeof(self));
+    self.name = "awaited";
     self.count = WAITERS;
     ok = measure_waiters(to, &self, false, 1, quick ? IDLE_QUICK_S : IDLE_S);
     end_waiting(&self);
     if (!ok)
         return false;
     memset(&self, 0, sizeof(self));
+    self.name = "awaited apart";
     self.count = quick ? CLIENTS_QUICK : WAITERS;
     if (!raise_descriptors(self.count * DESCRIPTORS_EACH))
         return false;
