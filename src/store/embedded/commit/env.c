@@ -10,7 +10,8 @@
  *
  * Pages: LMDB writes a page again when its table of readers says that none can
  * see it. ThreadSanitizer does not see that a reader that ended, and a commit,
- * come before the transaction that begins then (util/tsan.h).
+ * come before the transaction that begins then, or that needs a page then
+ * (util/tsan.h).
  *
  * Locks: the writer lock (sidecar) around each write transaction, so that
  * LMDB's own is always free; map_lock inside it.

@@ -11,6 +11,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/tsan.h"
 
 /* Two clocks count as read at once if no more than this passed between; else
  * they are read again, a few times. */
@@ -106,6 +107,7 @@ bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
     tx->changed = true;
     tx->wanted_size += key->mv_size + value->mv_size;
     rc = mdb_put(tx->txn, tx->env->dbi, key, value, flags);
+    hf__tsan_acquire(tx->env); /* readers that ended before it took a page */
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
     return rc == MDB_SUCCESS;
