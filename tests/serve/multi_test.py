@@ -165,9 +165,9 @@ class Transactions(unittest.TestCase):
             [b"OK", b"OK", b"OK", b"QUEUED", None, b"1"])
 
     def test_an_expired_key_has_changed(self):
-        self.link.ask("SET", "w", 1, "PX", 30)
+        self.link.ask("SET", "w", 1, "PX", 1000)  # WATCH comes before it
         self.link.ask("WATCH", "w")
-        time.sleep(0.05)
+        time.sleep(1.05)
         self.assertEqual(self.ask_all(("MULTI",), ("PING",), ("EXEC",))[2],
                          None)
 
