@@ -31,8 +31,7 @@ end
 if generation == 0 then
     generation = 1
 end
-local dead = call('zrangebyscore', KEYS[1], '-inf', now, 'limit', 0, 1)[1]
-if dead or mine > 0 and not call('zscore', KEYS[1], ARGV[1]) then
+if call('zrangebyscore', KEYS[1], '-inf', now, 'limit', 0, 1)[1] then
     call('hset', KEYS[2], 'failed', generation, 'generation', generation)
     --#use wake_all topic=KEYS[1] waiters=KEYS[4]
 end

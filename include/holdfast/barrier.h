@@ -87,9 +87,10 @@ typedef struct hf_barrier_pass {
  *                           is broken
  * @retval HF_CANCELLED      interrupted (hf_client_interrupt()); the barrier is
  *                           broken
- * @retval HF_LOST           it is broken: another party left or died, this one
- *                           was stopped for longer than its lease, it was
- *                           reset, or the store lost it
+ * @retval HF_LOST           it is broken: another party left or died, it was
+ *                           reset, or the store lost it; or this party was
+ *                           stopped for longer than its lease, or until a
+ *                           further generation had passed without it
  * @retval HF_CONFLICT       those that wait are of another number of parties
  * @retval HF_INDETERMINATE  no reply arrived until wait_ms had passed: the
  *                           barrier breaks when the lease ends

@@ -1,6 +1,7 @@
 --[[
-barrier_ended - return if the generation that the caller waits in has ended.
-Afterwards `generation` is the current one; 0: the barrier has no state.
+barrier_ended - return if the generation that the caller waits in has ended, or
+if the caller no longer waits: its lease has ended, with those of all that
+waited. Afterwards `generation` is the current one; 0: the barrier has no state.
 
 parties  sorted set of the parties that wait
 state    hash
@@ -16,11 +17,10 @@ local mine = tonumber(waits)
 if mine == 0 and call('zscore', passed, party) then
     mine = generation - 1
 end
-if mine > 0 and mine == tonumber(call('hget', state, 'passed') or 0) then
+if mine > 0 and mine == tonumber(call('hget', state, 'passed') or 0)
+        and call('zscore', passed, party) then
     return {1, mine, call('hget', state, 'last') == party and 1 or 0}
-elseif mine > generation
-        or mine > 0 and mine <= tonumber(call('hget', state, 'failed') or 0) then
+elseif mine > 0 and (mine ~= generation or not call('zscore', parties, party)
+        or mine <= tonumber(call('hget', state, 'failed') or 0)) then
     return {2, mine, 0}
-elseif mine > 0 and mine < generation then
-    return {1, mine, call('hget', state, 'last') == party and 1 or 0}
 end

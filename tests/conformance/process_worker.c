@@ -12,6 +12,10 @@
  *                                                acquire NAME1 to NAME4 all
  *                                                together, in either order,
  *                                                again and again
+ *     process_worker URL party NAME PARTIES TTL_MS
+ *                                                wait at the barrier NAME, and
+ *                                                print "passed <generation>"
+ *                                                or "HF_<status>"
  *
  * Prints a line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
  * "count" prints one for every round, "churn" and "together" only for the
@@ -137,6 +141,22 @@ static int together(hf_client *client, const char *name, bool down,
     return failed;
 }
 
+static int wait_at(hf_client *client, hf_bytes name, uint32_t parties,
+                   int64_t ttl_ms)
+{
+    hf_barrier_options opts = HF_BARRIER_OPTIONS_INIT;
+    hf_barrier_pass pass;
+    hf_status status;
+
+    opts.ttl_ms = ttl_ms;
+    status = hf_barrier_wait(client, name, parties, 60000, &opts, &pass, NULL);
+    if (status == HF_OK)
+        (void)printf("passed %lld\n", (long long)pass.generation);
+    else
+        (void)printf("HF_%s\n", hf_status_name(status));
+    return 0;
+}
+
 static int work(hf_client *client, int argc, char **argv)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -148,6 +168,9 @@ static int work(hf_client *client, int argc, char **argv)
 
     if (strcmp(verb, "together") == 0)
         return together(client, argv[3], strcmp(argv[4], "down") == 0, number);
+    if (strcmp(verb, "party") == 0)
+        return wait_at(client, hf_str(argv[3]),
+                       (uint32_t)strtoul(argv[4], NULL, 10), number);
     if (strcmp(verb, "hold") == 0) {
         opts.ttl_ms = number;
     }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stopped_test.c - processes that are stopped for longer than their lease and
+ * continue. They are process_worker.c, whose path the build passes in
+ * PROCESS_WORKER.
+ */
+#include <signal.h>
+#include <stdio.h>
+
+#include "support/child_process.h"
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+
+#define stopped_test(name)                                                     \
+    cmocka_unit_test_setup_teardown(name, fixture_open, close_processes)
+
+/* Time for a process to start, under sanitizers on a busy machine. */
+#define START_MS 20000
+#define LONG_MS 60000
+
+static child_process stopped, others[2];
+
+/* Children of a test that failed must not survive it. */
+static int close_processes(void **state)
+{
+    child_kill(&stopped);
+    child_kill(&others[0]);
+    child_kill(&others[1]);
+    return fixture_close(state);
+}
+
+static void start_party(child_process *child, fixture *f, hf_bytes name,
+                        const char *parties, int64_t ttl_ms)
+{
+    char ttl[24];
+    const char *argv[] = {PROCESS_WORKER, f->url, "party", name.data,
+                          parties,        ttl,    NULL};
+
+    (void)snprintf(ttl, sizeof(ttl), "%lld", (long long)ttl_ms);
+    assert_true(child_start(child, argv));
+}
+
+static int64_t waiting(hf_client *client, hf_bytes name)
+{
+    hf_bytes words[] = {hf_str("ZCARD"), name};
+    hf_reply *reply = NULL;
+    int64_t count;
+
+    expect_status(HF_OK, hf_command(client, 2, words, &reply, ERR));
+    count = hf_reply_integer(reply);
+    hf_reply_free(reply);
+    return count;
+}
+
+/* A party of `parties` that waits is stopped until its lease has ended. */
+static void stop_party(fixture *f, hf_bytes name, const char *parties)
+{
+    start_party(&stopped, f, name, parties, slowed_ms(300));
+    expect_soon(waiting(f->client, name) == 1, START_MS);
+    assert_int_equal(kill(stopped.pid, SIGSTOP), 0);
+    expect_soon(key_is_gone(f->client, name), LONG_MS);
+}
+
+static void expect_line(child_process *child, const char *want)
+{
+    char line[CHILD_LINE_SIZE];
+
+    assert_true(child_line(child, line, START_MS));
+    assert_string_equal(line, want);
+    assert_int_equal(child_end(child, START_MS), 0);
+}
+
+/* Two others have passed for it. */
+static void party_does_not_pass_without_being_counted(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "b");
+    hf_barrier_pass pass;
+
+    stop_party(f, name, "2");
+    start_party(&others[0], f, name, "2", LONG_MS);
+    expect_soon(waiting(f->client, name) == 1, START_MS);
+    expect_status(
+        HF_OK, hf_barrier_wait(f->client, name, 2, LONG_MS, NULL, &pass, ERR));
+    assert_int_equal(pass.generation, 1);
+    expect_line(&others[0], "passed 1");
+    assert_int_equal(kill(stopped.pid, SIGCONT), 0);
+    expect_line(&stopped, "HF_LOST");
+}
+
+/* It is as if it had never arrived. */
+static void party_that_comes_back_breaks_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "b");
+
+    stop_party(f, name, "2");
+    start_party(&others[0], f, name, "2", LONG_MS);
+    expect_soon(waiting(f->client, name) == 1, START_MS);
+    assert_int_equal(kill(stopped.pid, SIGCONT), 0);
+    expect_line(&stopped, "HF_LOST");
+    expect_status(
+        HF_OK, hf_barrier_wait(f->client, name, 2, LONG_MS, NULL, NULL, ERR));
+    expect_line(&others[0], "passed 1");
+}
+
+/* It was counted, but learns it late. */
+static void party_that_was_counted_has_passed(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "b");
+
+    start_party(&stopped, f, name, "2", slowed_ms(3000));
+    expect_soon(waiting(f->client, name) == 1, START_MS);
+    assert_int_equal(kill(stopped.pid, SIGSTOP), 0);
+    expect_status(
+        HF_OK, hf_barrier_wait(f->client, name, 2, LONG_MS, NULL, NULL, ERR));
+    expect_throughout(true, slowed_ms(3200));
+    assert_int_equal(kill(stopped.pid, SIGCONT), 0);
+    expect_line(&stopped, "passed 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        stopped_test(party_does_not_pass_without_being_counted),
+        stopped_test(party_that_comes_back_breaks_nothing),
+        stopped_test(party_that_was_counted_has_passed),
+    };
+
+    return fixture_run(tests);
+}
