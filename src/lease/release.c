@@ -7,6 +7,7 @@
  */
 #include "lease/release.h"
 #include "core/form.h"
+#include "lease/background.h"
 #include "lease/keep.h"
 #include "lease/lease.h"
 #include "lease/redisson.h"
@@ -14,7 +15,6 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/event_fd.h"
-#include "util/mem.h"
 #include "util/order.h"
 #include "util/rand.h"
 
@@ -25,14 +25,6 @@
  * held, and at most. */
 #define GAP_SHARE 4
 #define GAP_SHARE_MAX 100
-
-/* A release without a caller. */
-typedef struct undo {
-    hf__request request;
-    hf_bytes words[HF__LOCK_RELEASE_WORDS];
-    char owner[HF_OWNER_SIZE];
-    char keys[];
-} undo;
 
 void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                            hf_bytes *words, const char owner[HF_OWNER_SIZE])
@@ -49,47 +41,15 @@ void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                        HF__LOCK_RELEASE_KEYS);
 }
 
-static char *copy(char *at, hf_bytes *word)
-{
-    memcpy(at, word->data, word->size);
-    *word = hf_view(at, word->size);
-    return at + word->size;
-}
-
-static void undo_done(hf__request *request)
-{
-    undo *made = request->user;
-
-    hf__request_done(request);
-    hf__free(made);
-}
-
 static void undo_by(const hf_lock *lock, uint32_t script,
                     const char owner[HF_OWNER_SIZE])
 {
-    const hf__lock_keys *keys = &lock->keys;
-    hf__store *store = lock->client->store;
-    undo *made = hf__alloc(sizeof(*made) + keys->main.size + keys->token.size +
-                           keys->waiters.size + keys->publish.size);
-    hf__request *request;
-    char *at;
+    hf_bytes words[HF__LOCK_RELEASE_WORDS];
+    hf__request request;
 
-    if (made == NULL)
-        return; /* the lease will expire */
-    memcpy(made->owner, owner, sizeof(made->owner));
-    request = &made->request;
-    hf__lock_release_fill(lock, request, made->words, made->owner);
-    request->script = &hf__scripts[script];
-    at = made->keys;
-    for (size_t i = 0; i < request->word_count; i++) {
-        if (made->words[i].data != made->owner)
-            at = copy(at, &made->words[i]);
-    }
-    request->deadline_ms =
-        hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
-    request->on_done = undo_done;
-    request->user = made;
-    store->ops->submit(store, &request, 1);
+    hf__lock_release_fill(lock, &request, words, owner);
+    request.script = &hf__scripts[script];
+    hf__lease_send(lock, &request);
 }
 
 void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* background.c - see background.h. */
+#include "lease/background.h"
+
+#include "util/clock.h"
+#include "util/mem.h"
+
+/* The words are behind it, and then what they refer to. */
+typedef struct sent {
+    hf__request request;
+    hf_bytes words[];
+} sent;
+
+static sent *copy(const hf__request *filled)
+{
+    size_t count = filled->word_count, size = 0;
+    sent *made;
+    char *at;
+
+    for (size_t i = 0; i < count; i++)
+        size += filled->words[i].size;
+    made = hf__alloc(sizeof(*made) + count * sizeof(hf_bytes) + size);
+    if (made == NULL)
+        return NULL;
+    at = (char *)(made->words + count);
+    for (size_t i = 0; i < count; i++) {
+        hf_bytes word = filled->words[i];
+
+        if (word.size > 0)
+            memcpy(at, word.data, word.size);
+        made->words[i] = hf_view(at, word.size);
+        at += word.size;
+    }
+    return made;
+}
+
+static void done(hf__request *request)
+{
+    sent *made = request->user;
+
+    hf__request_done(request);
+    hf__free(made);
+}
+
+void hf__lease_send(const hf_lock *lock, const hf__request *filled)
+{
+    hf__store *store = lock->client->store;
+    sent *made = copy(filled);
+    hf__request *request;
+
+    if (made == NULL)
+        return;
+    request = &made->request;
+    hf__request_script(request, filled->script, made->words, filled->word_count,
+                       filled->key_count);
+    request->deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
+    request->on_done = done;
+    request->user = made;
+    store->ops->submit(store, &request, 1);
+}
