@@ -250,6 +250,39 @@ static void cancel_reaches_a_confirmation(void **state)
     drain(c);
 }
 
+/* Others may have found it held by a majority, and wait for its end. */
+static void undo_of_what_may_be_held_wakes_a_waiter(void **state)
+{
+    hf__quorum *quorum = *state;
+    call *c = acquire(quorum);
+
+    refuse(0);
+    quorum->base.ops->cancel(&quorum->base, &c->request);
+    for (size_t i = 1; i < NODES; i++)
+        fail_with(i, HF_INDETERMINATE);
+    EXPECT_LOGS("acquire", "acquire undo", "acquire undo", "acquire undo",
+                "acquire undo");
+    for (size_t i = 1; i < NODES; i++)
+        assert_true(nodes[i].undo_wakes);
+    drain(c);
+}
+
+static void undo_of_a_lost_vote_wakes_no_one(void **state)
+{
+    call *c = acquire(*state);
+
+    say(0, 7);
+    say(1, 7);
+    refuse(2);
+    refuse(3);
+    refuse(4);
+    EXPECT_LOGS("acquire undo", "acquire undo", "acquire", "acquire",
+                "acquire");
+    assert_false(nodes[0].undo_wakes);
+    assert_false(nodes[1].undo_wakes);
+    drain(c);
+}
+
 /* Nodes are closed one after another: what that completes must not be undone on
  * those closed before (take() asserts it). */
 static void close_completes_what_is_under_way(void **state)
@@ -392,6 +425,8 @@ int main(void)
         TEST(release_tells_of_a_second_sending),
         TEST(cancel_goes_to_the_nodes_still_asked),
         TEST(cancel_reaches_a_confirmation),
+        TEST(undo_of_what_may_be_held_wakes_a_waiter),
+        TEST(undo_of_a_lost_vote_wakes_no_one),
         TEST(close_completes_what_is_under_way),
         TEST(close_takes_nothing_back_on_closed_nodes),
         TEST(request_may_be_freed_on_completion),

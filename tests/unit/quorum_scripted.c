@@ -76,6 +76,10 @@ static void take(node *self, hf__request *request)
         (void)snprintf(self->last_token, sizeof(self->last_token), "%.*s",
                        (int)request->words[3].size,
                        (const char *)request->words[3].data);
+    if (request->script != NULL &&
+        request->script->index == HF__SCRIPT_LOCK_UNDO)
+        self->undo_wakes = memmem(request->words[1].data,
+                                  request->words[1].size, ":none", 5) == NULL;
     if (request->script == NULL && !self->holds_info) {
         answer_info(self, request);
     } else if (self->refuses && strcmp(name_of(request), "acquire") == 0) {

@@ -90,9 +90,8 @@ static void fill_follow(const hf__round *self, const hf__follow *follow,
 
 static void send_undo(hf__round *self, size_t node, hf__release **noted)
 {
-    hf__undo undo = {.rule = self->acquire,
-                     .ttl_ms = self->ttl_ms,
-                     .wakes = self->confirming};
+    hf__undo undo = {
+        .rule = self->acquire, .ttl_ms = self->ttl_ms, .wakes = self->wakes};
 
     fill_follow(self, &self->acquire->undo, undo.words);
     hf__undo_send(self->quorum, node, &undo, noted);
@@ -119,11 +118,14 @@ static void forget_undos_locked(hf__round *self)
 static void undo_locked(hf__round *self)
 {
     bool nothing[HF__QUORUM_NODES_MAX];
-    size_t count = self->quorum->count;
+    size_t count = self->quorum->count, granted = 0;
 
     self->giving_up = true;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         nothing[i] = has_nothing(&self->votes[i]);
+        granted += !nothing[i];
+    }
+    self->wakes = granted >= self->quorum->majority;
     pthread_mutex_unlock(&self->mutex);
     if (hf__work_enter(self->quorum)) {
         for (size_t i = 0; i < count; i++) {

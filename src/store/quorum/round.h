@@ -33,6 +33,7 @@ struct hf__round {
     bool started; /* all parts were sent */
     bool confirming;
     bool giving_up;
+    bool wakes; /* its undos wake a waiter, see hf__undo */
     uint64_t token;
     size_t confirmed;
     size_t unconfirmed; /* nodes that cannot confirm */
