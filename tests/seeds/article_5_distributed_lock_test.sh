@@ -129,10 +129,11 @@ test_lock_and_try_lock_are_renewed() {
 }
 
 test_a_given_lease_is_not_renewed() {
-    takes 'lock(leaseTime, unit)' --max-hold "$(slowed 300)" --ttl 0.3
+    takes 'lock(leaseTime, unit)' --max-hold "$(slowed 700)" \
+        --ttl "$(slowed 700)"
     eventually 10 is_gone_or_free
-    takes 'tryLock(waitTime, leaseTime, unit)' -w 10 --max-hold "$(slowed 300)" \
-        --ttl 0.3
+    takes 'tryLock(waitTime, leaseTime, unit)' -w 10 \
+        --max-hold "$(slowed 700)" --ttl "$(slowed 700)"
     eventually 10 is_gone_or_free
 }
 
