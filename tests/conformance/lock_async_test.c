@@ -49,7 +49,7 @@ static void lock_start_waits_and_is_woken(void **state)
     hf_lock_info info = HF_LOCK_INFO_INIT;
     int64_t released_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
     expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
@@ -110,7 +110,7 @@ static void lock_start_ends_its_wait_in_time(void **state)
     hf_lock_info info = HF_LOCK_INFO_INIT;
     int64_t began_ms = test_now_ms();
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_told(HF_TIMEOUT, f->other,
                 hf_lock_acquire_start(waiter, 200, &async, ERR));
     assert_took(test_now_ms() - began_ms, 200, 2000);
@@ -135,7 +135,7 @@ static void lock_start_is_cancelled_at_once(void **state)
     hf_lock_info info = HF_LOCK_INFO_INIT;
     int64_t cancelled_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     async.call = &call;
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
@@ -248,7 +248,7 @@ static void lock_free_ends_what_was_started(void **state)
     hf_async async = tell(&acquired);
     int64_t freed_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_OK,
                   hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
     freed_ms = test_now_ms();
@@ -292,7 +292,7 @@ static void lock_start_names_the_key_after_the_handle_is_freed(void **state)
     async.user = &noted;
     expect_status(HF_OK, hf_client_fd(f->client, &replied.fd, ERR));
     expect_status(HF_OK, hf_lock_new(f->client, name, NULL, &lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
     put_hash(f->other, name, words("a", "1"), 0);
     expect_status(HF_OK, hf_lock_release_start(lock, &async, ERR));
@@ -324,8 +324,8 @@ static void lock_start_release_of_an_inner_hold_needs_no_room(void **state)
     expect_status(HF_OK, hf_client_fd(client, &replied.fd, ERR));
     expect_status(HF_OK, hf_value_get_start(client, key, &value, &async, ERR));
     assert_int_equal(poll(&replied, 1, 10000), 1);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
+    expect_taken(lock);
     async = tell(&released);
     expect_status(HF_OK, hf_lock_release_start(lock, &async, ERR));
     await_told(client, &released, 1);
@@ -345,7 +345,7 @@ static void lock_start_can_be_cancelled_at_any_moment(void **state)
     told told_first = {0};
     hf_async async = tell(&told_first);
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_OK, hf_lock_acquire_start(first, HF_FOREVER, &async, ERR));
     for (int i = 0; i < 100; i++) {
         told said = {0};
@@ -452,7 +452,7 @@ static void lock_start_of_a_thousand_is_one_waiter_at_the_store(void **state)
 
     assert_non_null(crowd);
     assert_non_null(calls);
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     for (size_t i = 0; i < CROWD; i++) {
         hf_async async = tell(&said);
 
@@ -555,7 +555,7 @@ static void lock_goes_to_the_highest_priority_first(void **state)
     turn turns[4] = {{.lock = NULL}};
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     queue_up(f, name, &turns[0], f->other, 0, 1);
     queue_up(f, name, &turns[1], f->other, 2, 2);
     queue_up(f, name, &turns[2], f->client, 2, 3);

@@ -92,7 +92,7 @@ static void watchdog_keeps_a_short_lease_alive(void **state)
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
     uint64_t token;
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     token = hf_lock_token(lock);
     expect_throughout(hf_lock_is_held(lock) &&
                           hf_lock_try(rival, NULL) == HF_HELD,
@@ -113,7 +113,7 @@ static void watchdog_renews_many_locks_of_one_client(void **state)
         char name[8] = {'l', (char)('a' + i), '\0'};
 
         locks[i] = fixture_lock(f, f->client, fixture_key(f, name), &opts);
-        expect_status(HF_OK, hf_lock_try(locks[i], ERR));
+        expect_taken(locks[i]);
     }
     for (size_t i = 0; i < 20; i++) {
         expect_throughout(hf_lock_is_held(locks[i]), opts.ttl_ms / 8);
@@ -135,7 +135,7 @@ static void no_renew_lets_the_lease_end(void **state)
     opts.flags = HF_LOCK_NO_RENEW;
     lock = fixture_lock(f, f->client, name, &opts);
     began_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_soon(!hf_lock_is_held(lock), 400);
     assert_true(test_now_ms() - began_ms >= 100 - 3 - EARLY_MS);
     expect_completed_once(HF_EXPIRED, 100);
@@ -149,7 +149,7 @@ static void on_lost_of_a_broken_lock_says_expired(void **state)
     hf_lock_options opts = watched(slowed_ms(300));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_completed_once(HF_EXPIRED, opts.ttl_ms);
     assert_false(hf_lock_is_held(lock));
@@ -168,7 +168,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
     hf_bytes thief = bytes("thief");
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     put_value(f->other, name, thief, 60000);
     expect_completed_once(HF_LOST, opts.ttl_ms);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
@@ -184,7 +184,7 @@ static void on_lost_is_called_for_a_key_that_became_a_hash(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
     put_hash(f->other, name, words("a", "1"), 0);
     expect_completed_once(HF_LOST, opts.ttl_ms + 100);
@@ -202,7 +202,7 @@ static void max_hold_ends_the_lock_with_timeout(void **state)
 
     opts.max_hold_ms = 2 * opts.ttl_ms;
     lock = fixture_lock(f, f->client, name, &opts);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     began_ms = test_now_ms();
     expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 5 / 4);
     expect_completed_once(HF_TIMEOUT, opts.max_hold_ms);
@@ -222,7 +222,7 @@ static void lost_margin_reports_before_the_lease_ends(void **state)
     opts.lost_margin_ms = 500;
     lock = fixture_lock(f, f->client, name, &opts);
     began_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     assert_true(hf_lock_remaining_ms(lock) <= 1000 - 12 - 500);
     expect_soon(atomic_load(&told.calls) == 1, 900);
     assert_true(atomic_load(&told.at_ms) - began_ms >=
@@ -240,7 +240,7 @@ static void acquire_after_a_loss_is_lost_until_released(void **state)
     uint64_t token;
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     token = hf_lock_token(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_soon(atomic_load(&told.calls) == 1, 1000);
@@ -248,7 +248,7 @@ static void acquire_after_a_loss_is_lost_until_released(void **state)
     expect_status(HF_LOST, hf_lock_acquire(lock, 1000, ERR));
     expect_status(HF_LOST, hf_lock_renew(lock, ERR));
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     assert_true(hf_lock_token(lock) > token);
     expect_throughout(hf_lock_is_held(lock), 2 * opts.ttl_ms);
     assert_int_equal(atomic_load(&told.calls), 1);
@@ -262,7 +262,7 @@ static void on_lost_is_called_once_for_each_acquisition(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     for (int i = 1; i <= 3; i++) {
-        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        expect_taken(lock);
         expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
         expect_soon(atomic_load(&told.calls) == i, 1000);
         expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
@@ -277,8 +277,8 @@ static void on_lost_is_not_called_after_a_release(void **state)
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
     hf_lock *freed = fixture_lock(f, f->client, fixture_key(f, "m"), &opts);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(freed, ERR));
+    expect_taken(lock);
+    expect_taken(freed);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     fixture_free_lock(f, freed);
     expect_throughout(atomic_load(&told.calls) == 0, opts.ttl_ms + 140);
@@ -291,7 +291,7 @@ static void renewal_that_finds_the_loss_reports_it(void **state)
     hf_lock_options opts = watched(60000);
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_status(HF_EXPIRED, hf_lock_renew(lock, ERR));
     expect_completed_once(HF_EXPIRED, 300);
@@ -311,7 +311,7 @@ static void lost_fd_is_readable_from_loss_to_release(void **state)
     expect_status(HF_OK, hf_lock_lost_fd(lock, &fd, ERR));
     assert_true(fd >= 0);
     assert_false(readable(fd));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     assert_false(readable(fd));
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_soon(readable(fd), 400);
@@ -320,7 +320,7 @@ static void lost_fd_is_readable_from_loss_to_release(void **state)
     assert_false(readable(fd));
     expect_status(HF_OK, hf_lock_lost_fd(lock, &same, ERR));
     assert_int_equal(same, fd);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_throughout(!readable(fd), opts.ttl_ms * 4 / 3);
 }
 
@@ -407,7 +407,7 @@ static void on_lost_may_not_block_and_may_free(void **state)
         expect_status(HF_INVALID, in.statuses[i]);
     /* What was freed there is released, and the client still works. */
     expect_status(HF_OK, hf_lock_acquire(next, 20000, ERR));
-    expect_status(HF_OK, hf_lock_try(in.third, ERR));
+    expect_taken(in.third);
     expect_status(HF_OK, hf_lock_release(in.third, ERR));
 }
 

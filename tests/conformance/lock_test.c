@@ -26,13 +26,13 @@ static void lock_excludes_every_other_handle(void **state)
     hf_lock *same_client = fixture_lock(f, f->client, name, NULL);
     hf_lock *other_client = fixture_lock(f, f->other, name, NULL);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_HELD, hf_lock_try(same_client, ERR));
     expect_status(HF_HELD, hf_lock_acquire(other_client, 0, ERR));
     assert_true(hf_lock_is_held(lock));
     assert_false(hf_lock_is_held(same_client));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(other_client, ERR));
+    expect_taken(other_client);
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
 }
 
@@ -42,8 +42,8 @@ static void lock_names_are_independent(void **state)
     hf_lock *one = fixture_lock(f, f->client, fixture_key(f, "1"), NULL);
     hf_lock *two = fixture_lock(f, f->other, fixture_key(f, "2"), NULL);
 
-    expect_status(HF_OK, hf_lock_try(one, ERR));
-    expect_status(HF_OK, hf_lock_try(two, ERR));
+    expect_taken(one);
+    expect_taken(two);
     expect_status(HF_OK, hf_lock_release(one, ERR));
     assert_true(hf_lock_is_held(two));
 }
@@ -80,9 +80,9 @@ static void lock_reentry_counts_releases(void **state)
     uint64_t token;
 
     assert_int_equal(hf_lock_holds(lock), 0);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     token = hf_lock_token(lock);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_acquire(lock, HF_FOREVER, ERR));
     assert_true(hf_lock_token(lock) == token);
     assert_int_equal(hf_lock_holds(lock), 3);
@@ -94,7 +94,7 @@ static void lock_reentry_counts_releases(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_false(hf_lock_is_held(lock));
     assert_int_equal(hf_lock_holds(lock), 0);
-    expect_status(HF_OK, hf_lock_try(rival, ERR));
+    expect_taken(rival);
 }
 
 static void lock_knows_its_name_without_the_prefix(void **state)
@@ -150,7 +150,7 @@ static void lock_release_of_what_is_not_held_is_invalid(void **state)
     hf_lock *holder = fixture_lock(f, f->other, name, NULL);
 
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));
     expect_status(HF_OK, hf_lock_release(holder, ERR));
@@ -180,7 +180,7 @@ static void lock_key_is_a_string_that_holds_the_owner(void **state)
     fixture_not_quorum(f);
     opts.ttl_ms = 60000;
     lock = fixture_lock(f, f->client, name, &opts);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     hf_lock_owner(lock, owner);
     assert_value(f->other, name, hf_str(owner));
     assert_ttl(f->other, name, 60000);
@@ -195,7 +195,7 @@ static void lock_lease_is_thirty_seconds_by_default(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     assert_ttl(f->client, name, 30000);
 }
 
@@ -206,7 +206,7 @@ static void lock_owner_is_new_for_every_acquisition(void **state)
     char first[HF_OWNER_SIZE];
     char second[HF_OWNER_SIZE];
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     hf_lock_owner(lock, first);
     assert_int_equal(strspn(first, "0123456789abcdef"), 16);
     assert_int_equal(first[16], '-');
@@ -215,7 +215,7 @@ static void lock_owner_is_new_for_every_acquisition(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     hf_lock_owner(lock, second);
     assert_string_equal(first, second);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     hf_lock_owner(lock, second);
     assert_string_not_equal(first, second);
     assert_memory_equal(first, second, 17); /* the client's id */
@@ -232,7 +232,7 @@ static void lock_acquire_token_grows_with_every_holder(void **state)
     for (size_t i = 0; i < 20; i++) {
         hf_lock *lock = locks[i % 2];
 
-        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        expect_taken(lock);
         assert_true(hf_lock_token(lock) > last);
         last = hf_lock_token(lock);
         expect_status(HF_OK, hf_lock_release(lock, ERR));
@@ -249,7 +249,7 @@ static void lock_acquire_token_grows_after_expiry(void **state)
     hf_lock *first = fixture_lock(f, f->client, name, &opts);
     hf_lock *second = fixture_lock(f, f->other, name, NULL);
 
-    expect_status(HF_OK, hf_lock_try(first, ERR));
+    expect_taken(first);
     expect_soon(hf_lock_try(second, NULL) == HF_OK, 2000);
     assert_true(hf_lock_token(second) > hf_lock_token(first));
 }
@@ -271,7 +271,7 @@ static void lock_is_blocked_by_a_foreign_client(void **state)
     assert_ttl(f->client, name, 60000);
     expect_status(
         HF_OK, hf_value_delete_if(f->other, name, bytes("foreign"), NULL, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
 }
 
 static void lock_blocks_a_foreign_client(void **state)
@@ -284,7 +284,7 @@ static void lock_blocks_a_foreign_client(void **state)
     fixture_not_quorum(f);
     opts.flags = HF_SET_NX;
     opts.ttl_ms = 60000;
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_CONFLICT, hf_value_set(f->other, name, bytes("foreign"),
                                             &opts, NULL, ERR));
     expect_status(HF_CONFLICT, hf_value_delete_if(f->other, name,
@@ -398,8 +398,8 @@ static void lock_free_releases_a_held_lock(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, NULL);
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
+    expect_taken(lock);
     fixture_free_lock(f, lock);
     assert_no_key(f->other, name);
     hf_lock_free(NULL);
@@ -413,7 +413,7 @@ static void lock_remaining_is_the_lease_less_the_drift_allowance(void **state)
     int64_t began_ms = test_now_ms();
     int64_t remaining_ms;
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     remaining_ms = hf_lock_remaining_ms(lock);
     assert_true(remaining_ms <= 10000 - 102);
     assert_true(remaining_ms >= 10000 - 102 - (test_now_ms() - began_ms) - 1);
@@ -430,12 +430,12 @@ static void lock_release_after_expiry_says_so(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_soon(key_is_gone(f->other, name), 2000);
     assert_false(hf_lock_is_held(lock));
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
 }
 
 static void lock_release_after_another_took_it_is_lost(void **state)
@@ -446,7 +446,7 @@ static void lock_release_after_another_took_it_is_lost(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_soon(hf_lock_try(rival, NULL) == HF_OK, 1000);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
     assert_true(hf_lock_is_held(rival));
@@ -463,7 +463,7 @@ static void lock_renew_restarts_the_lease(void **state)
     int64_t before_ms;
 
     fixture_not_quorum(f);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_soon(hf_lock_remaining_ms(lock) < 9500, 2000);
     before_ms = hf_lock_remaining_ms(lock);
     expect_status(HF_OK, hf_key_expire(f->other, name, 5000, ERR));
@@ -479,7 +479,7 @@ static void lock_renew_by_hand_outlives_the_lease(void **state)
     hf_lock_options opts = no_renew(slowed_ms(250));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_throughout(hf_lock_renew(lock, NULL) == HF_OK, opts.ttl_ms * 2);
     assert_true(hf_lock_is_held(lock));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
@@ -491,7 +491,7 @@ static void lock_renew_of_what_is_not_held_is_invalid(void **state)
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
 
     expect_status(HF_INVALID, hf_lock_renew(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_status(HF_INVALID, hf_lock_renew(lock, ERR));
 }
@@ -503,7 +503,7 @@ static void lock_renew_of_a_broken_lock_is_expired_then_lost(void **state)
     hf_lock_options opts = no_renew(60000);
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_status(HF_EXPIRED, hf_lock_renew(lock, ERR));
     assert_false(hf_lock_is_held(lock));
@@ -519,9 +519,9 @@ static void lock_renew_after_another_took_it_is_lost(void **state)
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
 
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
-    expect_status(HF_OK, hf_lock_try(rival, ERR));
+    expect_taken(rival);
     expect_status(HF_LOST, hf_lock_renew(lock, ERR));
     assert_false(hf_lock_is_held(lock));
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
@@ -537,7 +537,7 @@ static void lock_renew_after_max_hold_is_a_timeout(void **state)
 
     opts.max_hold_ms = 60;
     lock = fixture_lock(f, f->client, fixture_key(f, "l"), &opts);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     until_ms = test_now_ms() + 61;
     expect_soon(test_now_ms() > until_ms, 1000);
     expect_status(HF_TIMEOUT, hf_lock_renew(lock, ERR));
@@ -560,7 +560,7 @@ static void lock_released_early_stays_for_its_minimum(void **state)
     opts.min_hold_ms = slowed_ms(300);
     lock = fixture_lock(f, f->client, name, &opts);
     began_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_false(hf_lock_is_held(lock));
     expect_status(HF_HELD, hf_lock_try(rival, ERR));
@@ -584,11 +584,11 @@ static void lock_released_after_its_minimum_is_free(void **state)
     fixture_not_quorum(f);
     opts.min_hold_ms = 20;
     lock = fixture_lock(f, f->client, name, &opts);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     until_ms = test_now_ms() + opts.min_hold_ms;
     expect_soon(test_now_ms() >= until_ms, 1000);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(rival, ERR));
+    expect_taken(rival);
 }
 
 static void lock_broken_before_its_minimum_is_reported(void **state)
@@ -602,12 +602,12 @@ static void lock_broken_before_its_minimum_is_reported(void **state)
     fixture_not_quorum(f);
     opts.min_hold_ms = 60000;
     lock = fixture_lock(f, f->client, name, &opts);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
-    expect_status(HF_OK, hf_lock_try(rival, ERR));
+    expect_taken(rival);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
     assert_true(hf_lock_is_held(rival));
 }
@@ -626,7 +626,7 @@ static void lock_not_released_blocks_for_its_delay(void **state)
     opts.delay_ms = slowed_ms(300);
     lock = fixture_lock(f, f->client, name, &opts);
     began_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_taken(lock);
     assert_true(hf_lock_remaining_ms(lock) <= opts.ttl_ms);
     expect_soon(!hf_lock_is_held(lock), 5000);
     expect_status(HF_OK, hf_lock_acquire(rival, 60000, ERR));
@@ -648,14 +648,14 @@ static void lock_released_has_no_delay(void **state)
     opts.delay_ms = 1000000;
     lock = fixture_lock(f, f->client, name, &opts);
     for (int round = 0; round < 2; round++) {
-        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        expect_taken(lock);
         if (round > 0)
             expect_status(HF_OK, hf_lock_renew(lock, ERR));
         expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
         assert_true(info.remaining_ms > opts.delay_ms);
         assert_true(hf_lock_remaining_ms(lock) < 30001);
         expect_status(HF_OK, hf_lock_release(lock, ERR));
-        expect_status(HF_OK, hf_lock_try(rival, ERR));
+        expect_taken(rival);
         expect_status(HF_OK, hf_lock_release(rival, ERR));
     }
 }

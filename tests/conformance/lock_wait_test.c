@@ -104,7 +104,7 @@ static void wait_ends_soon_after_the_release(void **state)
     waiter *w;
     int64_t released_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     w = start(fixture_lock(f, f->other, name, NULL), name, 20000);
     expect_soon(waiting(f, name) == 1, 2000);
     released_ms = test_now_ms();
@@ -127,7 +127,7 @@ static void wait_gets_a_larger_token_ahead_of_the_clock(void **state)
     fixture_not_quorum(f);
     if (f->cluster != NULL)
         skip(); /* where each slot has its own */
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     put_value(f->client, bytes("hf:token"), bytes("9007199254740000"), 600000);
     w = start(fixture_lock(f, f->other, name, NULL), name, 20000);
     expect_soon(waiting(f, name) == 1, 2000);
@@ -148,7 +148,7 @@ static void wait_within_one_client_ends_soon_after_the_release(void **state)
     waiter *second;
     int64_t released_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     for (size_t i = 0; i < 2; i++) {
         w[i] = start(fixture_lock(f, f->client, name, NULL), name, 20000);
     }
@@ -177,7 +177,7 @@ static void wait_times_out(void **state)
     int64_t began_ms;
     int64_t took_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     began_ms = test_now_ms();
     expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 200, ERR));
     took_ms = test_now_ms() - began_ms;
@@ -195,7 +195,7 @@ static void wait_of_one_ms_is_a_timeout_too(void **state)
     hf_lock *holder = fixture_lock(f, f->client, name, NULL);
     hf_lock *lock = fixture_lock(f, f->other, name, NULL);
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 1, ERR));
 }
 
@@ -222,7 +222,7 @@ static void wait_ends_when_the_holders_lease_does(void **state)
     opts.flags = HF_LOCK_NO_RENEW;
     holder = fixture_lock(f, f->client, name, &opts);
     began_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_OK, hf_lock_acquire(lock, HF_FOREVER, ERR));
     assert_true(test_now_ms() - began_ms >= opts.ttl_ms - 1);
     assert_in_time(test_now_ms() - began_ms, opts.ttl_ms + WOKEN_MS);
@@ -238,7 +238,7 @@ static void wait_ends_when_the_lock_is_broken(void **state)
     waiter *w;
     int64_t broken_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     w = start(fixture_lock(f, f->other, name, NULL), name, 20000);
     expect_soon(waiting(f, name) == 1, 2000);
     broken_ms = test_now_ms();
@@ -312,7 +312,7 @@ static void wait_that_is_interrupted_leaves_nothing_behind(void **state)
     hf_lock *lock = fixture_lock(f, f->other, name, NULL);
     waiter *w;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     w = start(lock, name, HF_FOREVER);
     expect_soon(waiting(f, name) == 1, 2000);
     expect_status(HF_OK, hf_lock_interrupt(lock, ERR));
@@ -331,7 +331,7 @@ static void wait_of_each_thread_of_an_interrupted_client_ends(void **state)
     hf_lock *shared = fixture_lock(f, f->other, name, NULL);
     waiter *w[4];
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     for (size_t i = 0; i < 2; i++)
         w[i] = start(shared, name, HF_FOREVER); /* behind each other */
     for (size_t i = 2; i < 4; i++) /* and in the local wait queue */
@@ -406,7 +406,7 @@ static void wait_for_many_is_interrupted_too(void **state)
 
     g.locks[0] = fixture_lock(f, f->other, name, NULL);
     g.locks[1] = fixture_lock(f, f->other, free_name, NULL);
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     assert_int_equal(pthread_create(&thread, NULL, acquire_two, &g), 0);
     expect_soon(waiting(f, name) == 1, 2000);
     expect_status(HF_OK, hf_lock_interrupt(g.locks[0], ERR));
@@ -458,7 +458,7 @@ static void wait_is_served_in_the_order_of_arrival(void **state)
     hf_lock *holder = fixture_lock(f, f->client, name, NULL);
     waiter *w[4];
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     for (size_t i = 0; i < 4; i++) {
         hf_client *client = fixture_client(f, NULL);
 
@@ -486,7 +486,7 @@ static void wait_that_times_out_does_not_delay_the_next(void **state)
     waiter *second;
     int64_t released_ms;
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     impatient = start(fixture_lock(f, f->other, name, NULL), name, 600);
     expect_soon(waiting(f, name) == 1, 500);
     second = start(fixture_lock(f, fixture_client(f, NULL), name, NULL), name,
@@ -507,7 +507,7 @@ static void waits_on_one_handle_share_one_acquisition(void **state)
     hf_lock *shared = fixture_lock(f, f->other, name, NULL);
     waiter *w[3];
 
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     for (size_t i = 0; i < 3; i++) {
         w[i] = start(shared, name, 20000);
     }
@@ -522,7 +522,7 @@ static void waits_on_one_handle_share_one_acquisition(void **state)
     }
     assert_false(hf_lock_is_held(shared));
     expect_status(HF_INVALID, hf_lock_release(shared, ERR));
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
 }
 
 static void wait_for_a_key_that_becomes_a_hash_is_wrong_type(void **state)

@@ -65,7 +65,7 @@ static void release_all(hf_lock *const *locks)
 static void expect_free(hf_lock *const *locks)
 {
     for (size_t i = 0; i < COUNT; i++) {
-        expect_status(HF_OK, hf_lock_try(locks[i], ERR));
+        expect_taken(locks[i]);
         expect_status(HF_OK, hf_lock_release(locks[i], ERR));
     }
 }
@@ -104,7 +104,7 @@ static void none_if_one_is_held(fixture *f, bool one_slot)
     two_sets sets = make_sets(f, one_slot, NULL);
 
     for (size_t i = 0; i < COUNT; i++) {
-        expect_status(HF_OK, hf_lock_try(sets.theirs[i], ERR));
+        expect_taken(sets.theirs[i]);
         expect_status(HF_HELD, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
         assert_non_null(
             strstr(expect_message(), sets.names[COUNT - 1 - i].data));
@@ -127,7 +127,7 @@ static void together_timing_out_leaves_nothing(void **state)
     hf_lock_info info = HF_LOCK_INFO_INIT;
     int64_t began_ms = test_now_ms();
 
-    expect_status(HF_OK, hf_lock_try(sets.theirs[2], ERR));
+    expect_taken(sets.theirs[2]);
     expect_status(HF_TIMEOUT, hf_lock_acquire_all(sets.ours, COUNT, 150, ERR));
     assert_took(test_now_ms() - began_ms, 150, 3000);
     assert_non_null(strstr(expect_message(), sets.names[2].data));
@@ -176,8 +176,8 @@ static void together_waits_for_those_that_are_held(void **state)
     told said = {0};
     hf_async async = tell(&said);
 
-    expect_status(HF_OK, hf_lock_try(sets.theirs[1], ERR));
-    expect_status(HF_OK, hf_lock_try(sets.theirs[3], ERR));
+    expect_taken(sets.theirs[1]);
+    expect_taken(sets.theirs[3]);
     expect_status(
         HF_OK, hf_lock_acquire_all_start(sets.ours, COUNT, 20000, &async, ERR));
     dispatch(f->client);
@@ -210,7 +210,7 @@ static void together_is_cancelled_at_once(void **state)
 
     async.call = &call;
     for (int rest = 0; rest < 2; rest++) {
-        expect_status(HF_OK, hf_lock_try(sets.theirs[2], ERR));
+        expect_taken(sets.theirs[2]);
         expect_status(HF_OK, hf_lock_acquire_all_start(
                                  sets.ours, COUNT, HF_FOREVER, &async, ERR));
         if (rest > 0)
@@ -250,7 +250,7 @@ static void together_refuses_what_makes_no_sense(void **state)
     expect_status(HF_INVALID, hf_lock_acquire_all(locks, 2, -1, ERR));
     expect_status(HF_INVALID, hf_lock_acquire_all(locks, 2, 0, ERR));
     assert_non_null(strstr(expect_message(), "twice"));
-    expect_status(HF_OK, hf_lock_try(clients[1], ERR));
+    expect_taken(clients[1]);
 }
 
 static void together_names_a_key_that_is_no_lock(void **state)
@@ -277,11 +277,11 @@ static void together_enters_what_is_held_again(void **state)
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
 
-    expect_status(HF_OK, hf_lock_try(sets.ours[2], ERR));
+    expect_taken(sets.ours[2]);
     expect_status(HF_OK, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
     release_all(sets.ours);
     assert_true(hf_lock_is_held(sets.ours[2]));
-    expect_status(HF_OK, hf_lock_try(sets.theirs[0], ERR));
+    expect_taken(sets.theirs[0]);
     expect_status(HF_HELD, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
     assert_true(hf_lock_is_held(sets.ours[2]));
     expect_status(HF_OK, hf_lock_release(sets.ours[2], ERR));
@@ -308,7 +308,7 @@ static void together_takes_permits_too(void **state)
     expect_status(HF_OK, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
     expect_status(HF_HELD, hf_lock_try(permits[1], ERR));
     release_all(sets.ours);
-    expect_status(HF_OK, hf_lock_try(permits[1], ERR));
+    expect_taken(permits[1]);
     expect_status(HF_HELD, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
     expect_held(sets.ours, false);
     expect_free(sets.theirs);
@@ -330,7 +330,7 @@ static void together_begins_again_if_one_was_lost(void **state)
     /* Held for longer than the lease of the first. */
     opts.ttl_ms = slowed_ms(500);
     holder = fixture_lock(f, f->other, name_of(f, "z", true), &opts);
-    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    expect_taken(holder);
     expect_status(HF_OK, hf_lock_acquire_all(locks, 2, 20000, ERR));
     assert_false(hf_lock_is_held(holder));
     expect_status(HF_OK, hf_lock_release(last, ERR));
@@ -356,7 +356,7 @@ static void together_is_interrupted_by_any_of_the_handles(void **state)
     pthread_t thread;
     void *result;
 
-    expect_status(HF_OK, hf_lock_try(sets.theirs[2], ERR));
+    expect_taken(sets.theirs[2]);
     assert_int_equal(pthread_create(&thread, NULL, acquire_forever, &sets), 0);
     expect_soon(hf_lock_inspect(f->other, sets.names[2], &info, NULL) ==
                         HF_OK &&

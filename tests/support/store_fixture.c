@@ -481,3 +481,14 @@ void fixture_not_quorum(const fixture *f)
         skip();
     }
 }
+
+hf_status fixture_try(hf_lock *lock, hf_error *err)
+{
+    int64_t until_ms = test_now_ms() + 20000;
+    hf_status status;
+
+    do
+        status = hf_lock_try(lock, err);
+    while (status == HF_UNAVAILABLE && test_now_ms() < until_ms);
+    return status;
+}
