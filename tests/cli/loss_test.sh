@@ -60,11 +60,16 @@ test_stopped_holder_that_wakes_in_time_keeps_the_lock() {
 }
 
 test_lock_is_renewed_for_as_long_as_the_command_runs() {
-    start run --ttl "$(slowed 300)" job -- sh -c \
-        "echo \$\$ >leader; sleep $(slowed 1200); exit 7"
+    local ttl
+
+    ttl=$(slowed 300)
+    start run --ttl "$ttl" job -- sh -c \
+        'echo $$ >leader; until [ -e enough ]; do sleep 0.02; done; exit 7'
     eventually 5 written leader
-    sleep "$(slowed 500)"
+    sleep "$ttl"
+    sleep "$ttl"
     expect 1 run -n job -- true
+    touch enough
     ends 7 $pid
 }
 
