@@ -468,7 +468,8 @@ static void wait_is_served_in_the_order_of_arrival(void **state)
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     for (size_t i = 0; i < 4; i++) {
         expect_soon(hf_lock_is_held(w[i]->lock), WOKEN_MS);
-        assert_true(waiting(f, name) == 3 - i);
+        /* Some servers of a quorum may answer later. */
+        expect_soon(waiting(f, name) == 3 - i, 2000);
         expect_status(HF_OK, hf_lock_release(w[i]->lock, ERR));
     }
     for (size_t i = 0; i < 4; i++) {
