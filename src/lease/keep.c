@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* keep.c - see keep.h. The queue is left alone: its head finds the lock free
- * when it has expired. */
+/* keep.c - see keep.h. The queue stays: its head finds the lock free when it
+ * has expired. */
 #include "lease/keep.h"
 
+#include "lease/background.h"
 #include "lease/lease.h"
 #include "lease/renewal.h"
 #include "util/clock.h"
@@ -19,6 +20,17 @@ static hf_status finish_keep(hf_call *call, hf_error *err)
     if (answer == HF__TAKEN)
         return hf__fail(err, HF_LOST, "another owner holds the lock");
     return HF_OK;
+}
+
+void hf__lock_kept(const hf_lock *lock)
+{
+    const hf_bytes words[] = {lock->keys.main, lock->keys.waiters};
+    hf__request request;
+
+    if (lock->kind->redisson != NULL)
+        return; /* its waiters are elsewhere */
+    hf__request_script(&request, HF__SCRIPT(LOCK_NOTIFY), words, 2, 2);
+    hf__lease_send(lock, &request);
 }
 
 bool hf__lock_keep(hf_call *call, const hf_lock *lock)

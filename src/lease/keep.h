@@ -11,4 +11,8 @@
  * what is left of the minimum, and return true. */
 bool hf__lock_keep(hf_call *call, const hf_lock *lock);
 
+/* That renewal has succeeded: notify the first waiter, which knows a later end
+ * of the lease. */
+void hf__lock_kept(const hf_lock *lock);
+
 #endif

@@ -108,7 +108,7 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
 }
 
 /* How the lock was held: the call's note. */
-enum { ENDED, VALID, DOWNGRADING };
+enum { ENDED, VALID, DOWNGRADING, KEPT };
 
 static bool read_grant(const hf_call *call, hf__handed *handed)
 {
@@ -158,6 +158,8 @@ static void answered(hf_call *call)
         pass_on(call);
     if (lock->downgrading)
         undo_reader(lock);
+    if (call->note == KEPT && call->request.status == HF_OK)
+        hf__lock_kept(lock);
     pthread_mutex_lock(&watchdog->mutex);
     lock->downgrading = false;
     lock->state = HF__LOCK_FREE;
@@ -251,8 +253,10 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     call->words_stay = true;
     call->answered = answered;
     call->note = lock->downgrading ? DOWNGRADING : valid ? VALID : ENDED;
-    if (valid && hf__lock_keep(call, lock))
+    if (valid && hf__lock_keep(call, lock)) {
+        call->note = KEPT;
         return;
+    }
     call->script = &hf__scripts[lock->kind->release];
     hf__add_whole_key(call, lock->keys.main);
     hf__add_whole_key(call, lock->keys.token);

@@ -53,6 +53,7 @@ SHAPE_OF(lock_renew, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(lock_break, NUMBER(0, 1));
 SHAPE_OF(lock_confirm, NUMBER(0, 1));
 SHAPE_OF(lock_undo, NUMBER(-1, 1));
+SHAPE_OF(lock_notify, NUMBER(1, 1));
 SHAPE_OF(lock_release, RELEASED);
 SHAPE_OF(token_raise, NUMBER(0, 1));
 

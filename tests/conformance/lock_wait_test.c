@@ -230,6 +230,50 @@ static void wait_ends_when_the_holders_lease_does(void **state)
     assert_true(waiting(f, name) == 0);
 }
 
+/* A lock, a reader and a permit are released before their minimum has passed:
+ * the waiters had been told the end of a lease of 30 s. */
+static void wait_ends_with_a_minimum_hold(void **state)
+{
+    fixture *f = *state;
+    hf_bytes names[3];
+    hf_lock *holders[3], *others[3], *reader;
+    waiter *waits[3];
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    int64_t free_ms;
+
+    fixture_not_quorum(f);
+    opts.min_hold_ms = 1800;
+    for (int i = 0; i < 3; i++)
+        names[i] = fixture_key(f, i == 0 ? "l" : i == 1 ? "rw" : "s");
+    holders[0] = fixture_lock(f, f->client, names[0], &opts);
+    others[0] = fixture_lock(f, f->other, names[0], NULL);
+    expect_status(HF_OK, hf_rwlock_new(f->client, names[1], 0, &opts,
+                                       &holders[1], NULL, ERR));
+    expect_status(HF_OK, hf_rwlock_new(f->other, names[1], 0, NULL, &reader,
+                                       &others[1], ERR));
+    (void)fixture_keep_lock(f, reader);
+    expect_status(HF_OK, hf_semaphore_new(f->client, names[2], 1, &opts,
+                                          &holders[2], ERR));
+    expect_status(
+        HF_OK, hf_semaphore_new(f->other, names[2], 1, NULL, &others[2], ERR));
+    for (int i = 0; i < 3; i++) {
+        if (i > 0) {
+            (void)fixture_keep_lock(f, holders[i]);
+            (void)fixture_keep_lock(f, others[i]);
+        }
+        expect_taken(holders[i]);
+        waits[i] = start(others[i], names[i], 60000);
+    }
+    free_ms = test_now_ms() + opts.min_hold_ms;
+    expect_throughout(true, 1300);
+    for (int i = 0; i < 3; i++)
+        expect_status(HF_OK, hf_lock_release(holders[i], ERR));
+    for (int i = 0; i < 3; i++) {
+        expect_status(HF_OK, finish(waits[i]));
+        assert_in_time(waits[i]->done_ms - free_ms, WOKEN_MS);
+    }
+}
+
 static void wait_ends_when_the_lock_is_broken(void **state)
 {
     fixture *f = *state;
@@ -560,6 +604,7 @@ int main(void)
         wait_test(wait_of_one_ms_is_a_timeout_too),
         wait_test(wait_for_a_free_lock_is_no_wait),
         wait_test(wait_ends_when_the_holders_lease_does),
+        wait_test(wait_ends_with_a_minimum_hold),
         wait_test(wait_ends_when_the_lock_is_broken),
         wait_test(wait_behind_a_foreign_holder_polls),
         wait_test(wait_behind_a_foreign_holder_ends_soon_after_its_release),
