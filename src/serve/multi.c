@@ -441,6 +441,22 @@ static void run_exec(hf__conn *conn, const hf_bytes *words, size_t count)
     end(conn->multi);
 }
 
+void hf__multi_refused(hf__conn *conn, const hf__served *served)
+{
+    hf__out *out = &conn->answer.out;
+    char why[HF__OUT_ERROR_SIZE];
+
+    hf__multi_abort(conn);
+    if (served == NULL || served->run != run_exec)
+        return;
+    memcpy(why, out->error, sizeof(why));
+    out->failed = false;
+    hf__answer_error(&conn->answer,
+                     "EXECABORT Transaction discarded because of: %s",
+                     strncmp(why, "ERR ", 4) == 0 ? why + 4 : why);
+    end(conn->multi);
+}
+
 /* ---------------------------------------------------------- marks, and life */
 
 static void mark(hf__conn *conn)

@@ -40,6 +40,9 @@ void hf__multi_put(hf__conn *conn, const hf__served *served,
                    size_t count);
 /* A request was refused: EXEC will fail. */
 void hf__multi_abort(hf__conn *conn);
+/* The same, with the error as the answer; an EXEC that was refused itself ends
+ * the transaction. `served` NULL: a command of the store, or unknown. */
+void hf__multi_refused(hf__conn *conn, const hf__served *served);
 
 /* DISCARD and UNWATCH, if there is anything. */
 void hf__multi_reset(hf__conn *conn);

@@ -67,14 +67,22 @@ static void trim_words(hf_server *server)
     server->word_capacity = 0;
 }
 
-/* Is the number of words right? */
-static bool fits(hf__conn *conn, const char *name, int arity, size_t count)
+/* hf__served_fits() of a command of the store. */
+static bool fits(hf__conn *conn, const hf__command *command,
+                 const hf_bytes *words, size_t count)
 {
-    const hf__command as = {.arity = arity};
+    const hf__command *found;
+    char text[HF__OUT_ERROR_SIZE];
 
-    if (hf__command_arity_fits(&as, count))
+    if (!hf__served_arity(conn, command->name, command->arity, count))
+        return false;
+    if (!(command->flags & HF__COMMAND_GROUP))
         return true;
-    hf__answer_arity(&conn->answer, name);
+    found = hf__subcommand_find(command, words[1]);
+    if (found != NULL)
+        return hf__served_arity(conn, found->name, found->arity, count);
+    hf__unknown_subcommand_text(text, command->name, words[1]);
+    hf__answer_error(&conn->answer, "%s", text);
     return false;
 }
 
@@ -87,12 +95,12 @@ static bool check(hf__conn *conn, const hf__served *served,
     char text[HF__OUT_ERROR_SIZE];
 
     if (served != NULL)
-        return fits(conn, served->name, served->arity, count) &&
+        return hf__served_fits(conn, served, words, count) &&
                hf__access_allows(conn, words, count,
                                  (served->flags & HF__SERVED_STRANGER) != 0) &&
                !hf__subscribed_refuses(conn, served->name);
     if (command != NULL)
-        return fits(conn, command->name, command->arity, count) &&
+        return fits(conn, command, words, count) &&
                hf__access_allows(conn, words, count, false) &&
                !hf__subscribed_refuses(conn, command->name);
     hf__unknown_text(text, words, count);
@@ -176,7 +184,7 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     (void)hf__conn_answer(conn);
     if (!check(conn, served, command, words, count)) {
         if (hf__multi_is_open(conn))
-            hf__multi_abort(conn);
+            hf__multi_refused(conn, served);
     } else if (queues) {
         queue(conn, served, command, words, count);
     } else {

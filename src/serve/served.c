@@ -59,11 +59,55 @@ static const hf__served *find_subcommand(const hf__served *row, hf_bytes name)
     return NULL;
 }
 
-static bool arity_fits(const hf__served *row, size_t count)
+bool hf__served_arity(hf__conn *conn, const char *name, int arity, size_t count)
 {
-    const hf__command as = {.arity = row->arity};
+    const hf__command as = {.arity = arity};
 
-    return hf__command_arity_fits(&as, count);
+    if (hf__command_arity_fits(&as, count))
+        return true;
+    hf__answer_arity(&conn->answer, name);
+    return false;
+}
+
+static bool has_subcommands(const hf__served *row)
+{
+    return row[1].name != NULL && strchr(row[1].name, '|') != NULL;
+}
+
+/* NULL, with an error: there is none that fits. */
+static const hf__served *subcommand_of(hf__conn *conn, const hf__served *row,
+                                       const hf_bytes *words, size_t count)
+{
+    const hf__served *found = find_subcommand(row, words[1]);
+    char text[HF__OUT_ERROR_SIZE];
+
+    if (found == NULL) {
+        hf__unknown_subcommand_text(text, row->name, words[1]);
+        hf__answer_error(&conn->answer, "%s", text);
+        return NULL;
+    }
+    return hf__served_arity(conn, found->name, found->arity, count) ? found
+                                                                    : NULL;
+}
+
+bool hf__served_fits(hf__conn *conn, const hf__served *row,
+                     const hf_bytes *words, size_t count)
+{
+    if (!hf__served_arity(conn, row->name, row->arity, count))
+        return false;
+    return count < 2 || !has_subcommands(row) ||
+           subcommand_of(conn, row, words, count) != NULL;
+}
+
+void hf__served_subcommand(hf__conn *conn, const hf__served *row,
+                           const hf_bytes *words, size_t count)
+{
+    const hf__served *found = subcommand_of(conn, row, words, count);
+
+    if (found == NULL)
+        return;
+    conn->last = found->name;
+    found->run(conn, words, count);
 }
 
 static const char *upper(char text[NAME_MAX_SIZE], const char *name)
@@ -74,25 +118,6 @@ static const char *upper(char text[NAME_MAX_SIZE], const char *name)
         text[size] = (char)toupper((unsigned char)name[size]);
     text[size] = '\0';
     return text;
-}
-
-void hf__served_subcommand(hf__conn *conn, const hf__served *row,
-                           const hf_bytes *words, size_t count)
-{
-    const hf__served *found = find_subcommand(row, words[1]);
-    char name[NAME_MAX_SIZE];
-
-    if (found == NULL) {
-        hf__answer_error(&conn->answer,
-                         "ERR unknown subcommand '%.*s'. Try %s HELP.",
-                         words[1].size > 128 ? 128 : (int)words[1].size,
-                         (const char *)words[1].data, upper(name, row->name));
-    } else if (!arity_fits(found, count)) {
-        hf__answer_arity(&conn->answer, found->name);
-    } else {
-        conn->last = found->name;
-        found->run(conn, words, count);
-    }
 }
 
 void hf__served_help(hf__conn *conn, const char *name, const char *const *lines)

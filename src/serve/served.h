@@ -41,6 +41,13 @@ const hf__served *const *hf__served_all(void);
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);
 
+/* Are there as many words as the command and its subcommand take? False with an
+ * error: no, or there is no such subcommand. */
+bool hf__served_fits(hf__conn *conn, const hf__served *row,
+                     const hf_bytes *words, size_t count);
+bool hf__served_arity(hf__conn *conn, const char *name, int arity,
+                      size_t count);
+
 /* Run the subcommand words[1] of the command at `row`. */
 void hf__served_subcommand(hf__conn *conn, const hf__served *row,
                            const hf_bytes *words, size_t count);

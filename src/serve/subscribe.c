@@ -576,22 +576,46 @@ static const char *const help[] = {
     "channel(s)",
     NULL};
 
+static void pubsub_channels(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf__channel_kind kind =
+        hf__arg_is(words[1], "channels") ? HF__CHANNEL : HF__CHANNEL_SHARD;
+
+    if (count > 3)
+        hf__answer_arity(&conn->answer, "pubsub|channels");
+    else
+        list_channels(conn, kind, count == 3 ? &words[2] : NULL);
+}
+
+static void pubsub_help(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__served_help(conn, "pubsub", help);
+}
+
+static void pubsub_numpat(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_integer(
+        &conn->answer,
+        (int64_t)conn->server->pubsub.channels.counts[HF__CHANNEL_PATTERN]);
+}
+
+/* The store counts those of all servers. */
+static void pubsub_numsub(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    if (hf__unit_begin(conn, true))
+        hf__unit_run(conn, hf__command_find(words[0]), words, count);
+}
+
+/* Its row. */
+enum { PUBSUB = 7 };
+
 static void run_pubsub(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    const hf__channel_table *channels = &conn->server->pubsub.channels;
-    const hf_bytes *pattern = count == 3 ? &words[2] : NULL;
-
-    if (hf__arg_is(words[1], "channels") && count <= 3)
-        list_channels(conn, HF__CHANNEL, pattern);
-    else if (hf__arg_is(words[1], "shardchannels") && count <= 3)
-        list_channels(conn, HF__CHANNEL_SHARD, pattern);
-    else if (hf__arg_is(words[1], "numpat") && count == 2)
-        hf__answer_integer(&conn->answer,
-                           (int64_t)channels->counts[HF__CHANNEL_PATTERN]);
-    else if (hf__arg_is(words[1], "help") && count == 2)
-        hf__served_help(conn, "pubsub", help);
-    else if (hf__unit_begin(conn, true))
-        hf__unit_run(conn, hf__command_find(words[0]), words, count);
+    hf__served_subcommand(conn, hf__served_subscribe + PUBSUB, words, count);
 }
 
 const hf__served hf__served_subscribe[] = {
@@ -602,5 +626,11 @@ const hf__served hf__served_subscribe[] = {
     {"punsubscribe", -1, HF__SERVED_EARLY, run_punsubscribe},
     {"sunsubscribe", -1, HF__SERVED_EARLY, run_sunsubscribe},
     {"ping", -1, HF__SERVED_UNIT, run_ping},
-    {"pubsub", -2, HF__SERVED_UNIT, run_pubsub},
+    [PUBSUB] = {"pubsub", -2, HF__SERVED_UNIT, run_pubsub},
+    {"pubsub|channels", -2, 0, pubsub_channels},
+    {"pubsub|help", 2, 0, pubsub_help},
+    {"pubsub|numpat", 2, 0, pubsub_numpat},
+    {"pubsub|numsub", -2, 0, pubsub_numsub},
+    {"pubsub|shardchannels", -2, 0, pubsub_channels},
+    {"pubsub|shardnumsub", -2, 0, pubsub_numsub},
     {NULL, 0, 0, NULL}};

@@ -57,14 +57,39 @@ class Transactions(unittest.TestCase):
                 (("WHAT",), "ERR unknown command 'WHAT', "
                  "with args beginning with: "),
                 (("GET",), "ERR wrong number of arguments for 'get' command"),
-                (("EXEC", "x"),
-                 "ERR wrong number of arguments for 'exec' command"),
                 (("HELLO", 3),
                  "ERR Command not allowed inside a transaction")):
             self.assertEqual(
                 self.ask_all(("MULTI",), ("SET", "a", 1), bad,
                              ("SET", "a", 2), ("EXEC",), ("EXISTS", "a")),
                 [b"OK", b"QUEUED", text, b"QUEUED", ABORTED, 0])
+
+    def test_a_wrong_subcommand_aborts(self):
+        for name, sub, wrong in (
+                ("OBJECT", "ENCODING", ()), ("CONFIG", "GET", ()),
+                ("SCRIPT", "LOAD", ("a", "b")), ("LATENCY", "RESET", None),
+                ("COMMAND", "COUNT", ("x",)), ("SLOWLOG", "LEN", ("x",)),
+                ("CLIENT", "ID", ("x",)), ("PUBSUB", "NUMPAT", ("x",)),
+                ("MEMORY", "USAGE", ()), ("MODULE", "LIST", ("x",))):
+            bad = [((name, "what"), f"ERR unknown subcommand 'what'. "
+                    f"Try {name} HELP.")]
+            if wrong is not None:
+                bad.append(((name, sub, *wrong), "ERR wrong number of "
+                            f"arguments for '{name.lower()}|{sub.lower()}' "
+                            "command"))
+            for words, text in bad:
+                self.assertEqual(
+                    self.ask_all(("MULTI",), ("SET", "a", 1), words,
+                                 ("EXEC",), ("EXISTS", "a")),
+                    [b"OK", b"QUEUED", text, ABORTED, 0])
+
+    def test_an_exec_that_is_refused_ends_the_transaction(self):
+        self.assertEqual(
+            self.ask_all(("MULTI",), ("SET", "a", 1), ("EXEC", "x"),
+                         ("EXISTS", "a"), ("EXEC",)),
+            [b"OK", b"QUEUED", "EXECABORT Transaction discarded because of: "
+             "wrong number of arguments for 'exec' command", 0,
+             "ERR EXEC without MULTI"])
 
     def test_what_is_out_of_place(self):
         self.assertEqual(

@@ -90,13 +90,11 @@ static const char *upper(char text[32], const char *name)
 void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     const hf__command *found = hf__subcommand_find(tx->command, args[1]);
-    char name[32];
+    char text[HF__OUT_ERROR_SIZE];
 
     if (found == NULL) {
-        hf__reply_error(tx, "ERR unknown subcommand '%.*s'. Try %s HELP.",
-                        args[1].size > 128 ? 128 : (int)args[1].size,
-                        args[1].size > 0 ? (const char *)args[1].data : "",
-                        upper(name, tx->command->name));
+        hf__unknown_subcommand_text(text, tx->command->name, args[1]);
+        hf__reply_error(tx, "%s", text);
     } else if (!hf__command_arity_fits(found, count)) {
         hf__reply_arity(tx, found->name);
     } else {
@@ -149,6 +147,17 @@ void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
                    "ERR unknown command '%.*s', with args beginning with: %s",
                    name.size > 128 ? 128 : (int)name.size,
                    name.size > 0 ? (const char *)name.data : "", list);
+}
+
+void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
+                                 const char *command, hf_bytes word)
+{
+    char name[32];
+
+    (void)snprintf(
+        text, HF__OUT_ERROR_SIZE, "ERR unknown subcommand '%.*s'. Try %s HELP.",
+        word.size > 128 ? 128 : (int)word.size,
+        word.size > 0 ? (const char *)word.data : "", upper(name, command));
 }
 
 hf_status hf__error_status(const char *text, bool script)

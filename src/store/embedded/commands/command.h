@@ -83,6 +83,8 @@ void hf__reply_help(hf__tx *tx, const char *const *lines);
 /* Redis's text for an unknown command. */
 void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
                       size_t count);
+void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
+                                 const char *command, hf_bytes word);
 
 /* The status of an error text. `script`: raised by a script. */
 hf_status hf__error_status(const char *text, bool script);
