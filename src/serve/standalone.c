@@ -61,6 +61,24 @@ static void run_cluster(hf__conn *conn, const hf_bytes *words, size_t count)
                      "ERR This instance has cluster support disabled");
 }
 
+/* A client that overlooks the error would go on to write to the wrong database,
+ * so the connection is closed. */
+static void run_select(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    int64_t number;
+
+    (void)count;
+    if (!hf__number_integer(words[1], &number)) {
+        hf__answer_error(&conn->answer, HF__ERROR_INTEGER);
+    } else if (number == 0) {
+        hf__answer_line(&conn->answer, "OK");
+        return;
+    } else {
+        hf__answer_error(&conn->answer, "ERR DB index is out of range");
+    }
+    conn->closing = true;
+}
+
 static void run_failover(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     (void)words;
@@ -92,5 +110,6 @@ const hf__served hf__served_standalone[] = {
     {"readonly", 1, HF__SERVED_IN_EXEC, run_cluster},
     {"readwrite", 1, HF__SERVED_IN_EXEC, run_cluster},
     {"role", 1, HF__SERVED_IN_EXEC, run_role},
+    {"select", 2, 0, run_select},
     {"wait", 3, HF__SERVED_IN_EXEC, run_wait},
     {NULL, 0, 0, NULL}};
