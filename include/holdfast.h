@@ -24,12 +24,14 @@
  * | holdfast/adopt.h     | passing a held lock to another process             |
  * | holdfast/together.h  | acquiring several locks at once                    |
  * | holdfast/barrier.h   | parties that wait until all have arrived           |
+ * | holdfast/redisson.h  | locks, semaphores and latches of Redisson          |
  * | holdfast/script.h    | Lua scripts                                        |
  * | holdfast/command.h   | any command, word by word                          |
  * | holdfast/reply.h     | replies of scripts and commands                    |
  * | holdfast/txn.h       | transactions of all these, with conditions         |
  * | holdfast/async.h     | asynchronous calls and event loops                 |
  * | holdfast/store.h     | facts, health, check, compaction, dump and load    |
+ * | holdfast/serve.h     | serving an embedded store to clients of Redis      |
  *
  * @code
  * hf_status once(hf_client *client, hf_error *err)

@@ -18,6 +18,9 @@
  * Operations are numbered from 0 in the order in which they are queued, and run
  * in that order.
  *
+ * A script that is queued must name all its keys: those that it reaches
+ * otherwise are not restored on a server if a later operation fails.
+ *
  * In a cluster all keys of a transaction must be in one slot: use a common
  * {tag}. One that is in another slot is refused when it is added.
  *
