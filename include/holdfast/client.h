@@ -207,7 +207,8 @@ typedef struct hf_client_options {
  * @retval HF_CORRUPT      the store is damaged
  * @retval HF_SYSTEM       a system call failed
  *
- * Blocks: up to connect_ms.
+ * Blocks: up to connect_ms; on an embedded store, which processes open one
+ * after another, until none has opened it for connect_ms.
  */
 HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
                                             const hf_client_options *opts,

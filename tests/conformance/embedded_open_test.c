@@ -6,14 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/await_child.h"
+#include "support/slowness.h"
 #include "support/store_fixture.h"
+
+#define PROCESSES (SLOWER > 1 ? 60 : 300)
 
 static void make_url(const fixture *f, const char *name,
                      char url[FIXTURE_PATH_SIZE])
@@ -264,6 +269,51 @@ static void directory_of_another_user_is_denied(void **state)
     assert_int_equal(WEXITSTATUS(how), 0);
 }
 
+/* A child that waits for the end of the pipe's input, and opens the store. */
+static pid_t start_opening(const char *url, const int ends[2])
+{
+    pid_t pid = fork();
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client;
+    char byte;
+
+    if (pid != 0)
+        return pid;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[1]);
+    (void)!read(ends[0], &byte, 1);
+    if (hf_client_open(url, NULL, &client, &err) != HF_OK) {
+        (void)fprintf(stderr, "%s\n", err.message);
+        _exit(1);
+    }
+    _exit(0);
+}
+
+static void hundreds_of_processes_open_it_at_once(void **state)
+{
+    fixture *f = *state;
+    char url[FIXTURE_PATH_SIZE];
+    size_t failed = 0;
+    int ends[2];
+    pid_t pids[PROCESSES];
+
+    make_url(f, "together", url);
+    assert_int_equal(pipe(ends), 0);
+    for (size_t i = 0; i < PROCESSES; i++) {
+        pids[i] = start_opening(url, ends);
+        assert_true(pids[i] > 0);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    for (size_t i = 0; i < PROCESSES; i++) {
+        int status;
+
+        assert_int_equal(await_child(pids[i], &status), pids[i]);
+        failed += status != 0;
+    }
+    assert_int_equal(failed, 0);
+}
+
 static void durability_is_accepted_on_disk(void **state)
 {
     static const char *const kinds[] = {"commit", "flush"};
@@ -320,6 +370,7 @@ int main(void)
         fixture_test(shortened_store_is_corrupt),
         fixture_test(path_that_is_no_directory_is_an_error),
         fixture_test(directory_of_another_user_is_denied),
+        fixture_test(hundreds_of_processes_open_it_at_once),
         fixture_test(durability_is_accepted_on_disk),
         fixture_test(named_volatile_stores_are_told_apart),
     };

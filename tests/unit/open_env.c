@@ -8,6 +8,7 @@
 
 hf__env *open_env(const char *text)
 {
+    int64_t deadline_ms = hf__clock_boot_ms() + OPEN_MS;
     hf__settings settings = {0};
     hf__env *env = NULL;
     hf__url url;
@@ -15,8 +16,6 @@ hf__env *open_env(const char *text)
     assert_int_equal(hf__url_parse(text, &url, NULL), HF_OK);
     assert_int_equal(hf__settings_read(&url, &settings, NULL), HF_OK);
     hf__url_done(&url);
-    assert_int_equal(
-        hf__env_open(&settings, hf__clock_boot_ms() + OPEN_MS, &env, NULL),
-        HF_OK);
+    assert_int_equal(hf__env_open(&settings, &deadline_ms, &env, NULL), HF_OK);
     return env;
 }

@@ -455,7 +455,7 @@ static hf_status embedded_open(const hf__store_config *config,
         self->base.capabilities |= HF__CAP_DURABLE;
     self->generation = hf__fork_generation();
     self->budget_ms = budget_of(config, &settings);
-    status = hf__env_open(&settings, deadline_ms, &self->env, err);
+    status = hf__env_open(&settings, &deadline_ms, &self->env, err);
     if (status != HF_OK)
         goto free_self;
     self->inbox.env = self->env;

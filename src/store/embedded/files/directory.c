@@ -27,6 +27,7 @@
 #include "store/embedded/files/rights.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/order.h"
 #include "util/rand.h"
 
 /* Not in linux/magic.h. */
@@ -42,6 +43,10 @@
 /* How long another process may take between creating the lock file and setting
  * its group. */
 #define MAKING_MS 100
+/* Longest pause between two tries to get the lock, which is usually held for a
+ * millisecond: a share of the time waited so far, and at most. */
+#define PAUSE_SHARE 8
+#define PAUSE_MAX_MS 100
 
 /* Locks and shared maps mean nothing across machines. */
 static hf_status check_system(int fd, const char *path, hf_error *err)
@@ -331,25 +336,67 @@ static int try_lock(hf__directory *directory)
     return EAGAIN;
 }
 
-static hf_status lock_directory(hf__directory *directory, int64_t deadline_ms,
+/* A process that waits for the lock. */
+typedef struct queueing {
+    struct timespec opened; /* when a process last had it */
+    int64_t began_ms;
+    int64_t patience_ms;
+    int64_t deadline_ms;
+} queueing;
+
+/* Has another process got the lock since the last call? Each sets the time of
+ * the file. */
+static bool moves_on(const hf__directory *directory, queueing *self)
+{
+    struct timespec before = self->opened;
+    struct stat info;
+
+    if (directory->lock_fd < 0 || fstat(directory->lock_fd, &info) != 0)
+        return false;
+    self->opened = info.st_mtim;
+    return before.tv_sec != self->opened.tv_sec ||
+           before.tv_nsec != self->opened.tv_nsec;
+}
+
+/* The longer it has waited, the more others there are: hundreds must leave the
+ * processors to the one that has the lock. false: that one is stuck. */
+static bool pause_for_lock(const hf__directory *directory, queueing *self)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    int64_t most_ms =
+        hf__at_most(1 + (now_ms - self->began_ms) / PAUSE_SHARE, PAUSE_MAX_MS);
+
+    if (now_ms >= self->deadline_ms) {
+        if (!moves_on(directory, self))
+            return false;
+        self->deadline_ms = hf__clock_after(now_ms, self->patience_ms);
+    }
+    hf__clock_sleep_until(now_ms + hf__rand_between(1, most_ms));
+    return true;
+}
+
+static hf_status lock_directory(hf__directory *directory, int64_t *deadline_ms,
                                 hf_error *err)
 {
-    int64_t began_ms = hf__clock_boot_ms();
-    int rc;
+    int64_t now_ms = hf__clock_boot_ms();
+    queueing self = {.began_ms = now_ms,
+                     .patience_ms = *deadline_ms - now_ms,
+                     .deadline_ms = *deadline_ms};
+    int rc = try_lock(directory);
 
-    for (;;) {
-        rc = try_lock(directory);
-        if (rc == 0)
-            return HF_OK;
+    if (rc == EAGAIN)
+        (void)moves_on(directory, &self);
+    for (; rc != 0; rc = try_lock(directory)) {
         if (rc != EAGAIN && ((rc != EPERM && rc != EACCES) ||
-                             hf__clock_boot_ms() >= began_ms + MAKING_MS))
+                             hf__clock_boot_ms() >= now_ms + MAKING_MS))
             return hf__files_fail(err, rc, "cannot lock the store");
-        if (hf__clock_boot_ms() >= deadline_ms)
+        if (!pause_for_lock(directory, &self))
             return hf__fail(err, HF_UNAVAILABLE,
                             "another process is opening the store");
-        /* Usually held for a millisecond. */
-        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
     }
+    (void)futimens(directory->lock_fd, NULL);
+    *deadline_ms = hf__clock_after(hf__clock_boot_ms(), self.patience_ms);
+    return HF_OK;
 }
 
 static bool is_read_only(int dir_fd)
@@ -358,7 +405,7 @@ static bool is_read_only(int dir_fd)
            (errno == EROFS || errno == EACCES);
 }
 
-hf_status hf__directory_open(const hf__settings *settings, int64_t deadline_ms,
+hf_status hf__directory_open(const hf__settings *settings, int64_t *deadline_ms,
                              hf__directory *directory, hf_error *err)
 {
     hf_status status;

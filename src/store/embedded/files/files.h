@@ -63,9 +63,10 @@ typedef struct hf__directory {
 
 /*
  * Open the store's directory, creating it if missing, and lock it against
- * others that open the store, until deadline_ms at the latest.
+ * others that open the store. Until *deadline_ms; if others open the store
+ * meanwhile, it moves on, to be as far away afterwards as it was before.
  */
-hf_status hf__directory_open(const hf__settings *settings, int64_t deadline_ms,
+hf_status hf__directory_open(const hf__settings *settings, int64_t *deadline_ms,
                              hf__directory *directory, hf_error *err);
 void hf__directory_close(hf__directory *directory);
 

@@ -412,7 +412,7 @@ static hf_status check_closed_store(const hf__settings *settings,
     hf__directory directory;
     int fd;
     hf_status status =
-        hf__directory_open(settings, deadline_ms, &directory, err);
+        hf__directory_open(settings, &deadline_ms, &directory, err);
 
     if (status != HF_OK)
         return status;
@@ -450,7 +450,7 @@ hf_status hf__embedded_check(const hf__store_config *config,
         return status;
     settings.existing = true;
     settings.unverified = true;
-    status = hf__env_open(&settings, deadline_ms, &env, &why);
+    status = hf__env_open(&settings, &deadline_ms, &env, &why);
     if (status == HF_CORRUPT)
         return check_closed_store(&settings, check, &why, deadline_ms, err);
     if (status != HF_OK)

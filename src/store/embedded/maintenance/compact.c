@@ -225,7 +225,7 @@ static hf_status rewrite(const hf__settings *settings, int64_t deadline_ms,
     if (!hf__registry_lock(deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
-    status = hf__directory_open(settings, deadline_ms, &directory, err);
+    status = hf__directory_open(settings, &deadline_ms, &directory, err);
     if (status == HF_OK) {
         status = rewrite_alone(directory.fd, result, err);
         hf__directory_close(&directory);
@@ -238,15 +238,15 @@ hf_status hf__embedded_compact(const hf__store_config *config,
                                hf_store_compaction *result, hf_error *err)
 {
     hf__settings settings;
+    int64_t deadline_ms;
     hf__env *env;
     hf_status status = hf__settings_read(config->url, &settings, err);
 
     if (status != HF_OK)
         return status;
     settings.existing = true;
-    status = hf__env_open(
-        &settings, hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
-        &env, err);
+    deadline_ms = hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
+    status = hf__env_open(&settings, &deadline_ms, &env, err);
     if (status != HF_OK)
         return status;
     status = reclaim(env, config, result, err);

@@ -295,7 +295,7 @@ static hf_status salvage_to(salvage *self, const hf__directory *from,
     hf_status status = claim(from, err);
 
     if (status == HF_OK)
-        status = hf__directory_open(new_settings, deadline_ms, &to, err);
+        status = hf__directory_open(new_settings, &deadline_ms, &to, err);
     if (status != HF_OK)
         return status;
     status = check_empty(to.fd, err);
@@ -338,7 +338,7 @@ hf_status hf__embedded_salvage(const hf__store_config *config,
     if (!hf__registry_lock(deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
-    status = hf__directory_open(&settings, deadline_ms, &from, err);
+    status = hf__directory_open(&settings, &deadline_ms, &from, err);
     if (status == HF_OK) {
         status = salvage_to(&self, &from, &new_settings, deadline_ms, err);
         hf__directory_close(&from);

@@ -580,19 +580,19 @@ static hf_status open_here(const hf__settings *settings,
     return HF_OK;
 }
 
-hf_status hf__env_open(const hf__settings *settings, int64_t deadline_ms,
+hf_status hf__env_open(const hf__settings *settings, int64_t *deadline_ms,
                        hf__env **env, hf_error *err)
 {
     char text[HF__QUOTED_SIZE];
     hf__directory directory;
     hf_status status;
 
-    if (!hf__registry_lock(deadline_ms))
+    if (!hf__registry_lock(*deadline_ms))
         return hf__fail(err, HF_UNAVAILABLE,
                         "another thread is opening a store");
     status = hf__directory_open(settings, deadline_ms, &directory, err);
     if (status == HF_OK) {
-        status = open_here(settings, &directory, deadline_ms, env, err);
+        status = open_here(settings, &directory, *deadline_ms, env, err);
         hf__directory_close(&directory);
         if (status != HF_OK)
             hf__fail_prefix(err, "%s", hf__quoted_path(text, settings->path));
