@@ -62,11 +62,11 @@ typedef struct hf_lock hf_lock;
 
 /**
  * Called once for each acquisition that is lost, as soon as the loss is known
- * and before the validity ends (hf_lock_is_held()); later by the time that other
- * on_lost callbacks take, and that the library's thread waits for a processor:
- * on a machine with six runnable threads for each processor, 2 of 60 calls came
- * 18 and 90 ms late. hf_lock_is_held() is right at any time. Not called if
- * hf_lock_release() was the first to learn of the loss.
+ * and before the validity ends (hf_lock_is_held()); later by the time that
+ * other on_lost callbacks take, and that the library's thread waits for a
+ * processor: on a machine with six runnable threads for each processor, 2 of 60
+ * calls came 18 and 90 ms late. hf_lock_is_held() is right at any time. Not
+ * called if hf_lock_release() was the first to learn of the loss.
  *
  * It runs on the library's background thread, with no lock of the library held,
  * and must return soon: until then no lock of this client is renewed. It may

@@ -61,7 +61,7 @@ static void run_cluster(hf__conn *conn, const hf_bytes *words, size_t count)
                      "ERR This instance has cluster support disabled");
 }
 
-/* A client that overlooks the error would go on to write to the wrong database,
+/* A client that overlooks the error would write to the wrong database,
  * so the connection is closed. */
 static void run_select(hf__conn *conn, const hf_bytes *words, size_t count)
 {

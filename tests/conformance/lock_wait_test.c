@@ -231,7 +231,7 @@ static void wait_ends_when_the_holders_lease_does(void **state)
 }
 
 /* A lock, a reader and a permit are released before their minimum has passed:
- * the waiters had been told the end of a lease of 30 s. */
+ * the waiters know the end of a lease of 30 s. */
 static void wait_ends_with_a_minimum_hold(void **state)
 {
     fixture *f = *state;

@@ -485,10 +485,14 @@ void fixture_not_quorum(const fixture *f)
 hf_status fixture_try(hf_lock *lock, hf_error *err)
 {
     int64_t until_ms = test_now_ms() + 20000;
+    hf_error error;
     hf_status status;
 
-    do
-        status = hf_lock_try(lock, err);
-    while (status == HF_UNAVAILABLE && test_now_ms() < until_ms);
+    do {
+        error = (hf_error)HF_ERROR_INIT;
+        status = hf_lock_try(lock, &error);
+    } while (status == HF_UNAVAILABLE && test_now_ms() < until_ms);
+    if (status != HF_OK)
+        *err = error;
     return status;
 }
