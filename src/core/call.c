@@ -112,13 +112,12 @@ void hf__add_key(hf_call *call, hf_bytes name)
 void hf__add_own_key(hf_call *call, const char *role, hf_bytes name)
 {
     const hf_client *client = call->client;
-    size_t size = hf__own_key_size(client, role, name);
     char *at;
 
     if (!HF__TRY(call, hf__check_key(client, name, "key", call->form.err)) ||
         !HF__TRY(call, hf__check_own_key(name, "key", call->form.err)))
         return;
-    at = hf__call_alloc(call, size);
+    at = hf__call_alloc(call, hf__own_key_size(client, role, name));
     if (at != NULL)
         hf__add_whole_key(call, hf__own_key_put(client, role, name, at));
 }

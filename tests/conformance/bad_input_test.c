@@ -196,6 +196,39 @@ static void every_call_leaves_a_foreign_type_alone(void **state)
                          every_redisson_count);
 }
 
+/* ------------------------------------------------------------------ no client
+ */
+
+/* Calls of a handle do not take a client. */
+static void try_no_client(fixture *f, const every_call *call)
+{
+    every_place place = {.client = f->client, .key = fixture_key(f, "k")};
+    hf_error err = HF_ERROR_INIT;
+    hf_status status = every_call_prepare(&place, call, &err);
+
+    if (status == HF_OK) {
+        place.client = NULL;
+        status = every_call_make(&place, call, false, &err);
+        place.client = f->client;
+    }
+    if (place.lock != NULL && hf_lock_is_held(place.lock))
+        expect_status(HF_OK, hf_lock_release(place.lock, ERR));
+    every_call_done(&place);
+    if (err.status != HF_INVALID && !call->needs_lock && !call->needs_script)
+        fail_msg("%s gave HF_%s: %s", call->name, hf_status_name(status),
+                 err.message);
+}
+
+static void every_call_without_a_client_is_invalid(void **state)
+{
+    fixture *f = *state;
+
+    for (size_t i = 0; i < every_call_count; i++)
+        try_no_client(f, &every_calls[i]);
+    for (size_t i = 0; i < every_redisson_count && redisson_is_here(f); i++)
+        try_no_client(f, &every_redisson_calls[i]);
+}
+
 /* -------------------------------------------------------------- hostile keys
  */
 
@@ -753,6 +786,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(every_call_leaves_a_foreign_type_alone),
+        fixture_test(every_call_without_a_client_is_invalid),
         fixture_test(every_call_takes_any_bytes_as_a_key),
         fixture_test(fields_and_values_take_any_bytes),
         fixture_test(bad_arguments_are_named_and_change_nothing),
