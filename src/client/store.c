@@ -119,7 +119,7 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
     hf__url parsed;
     hf_status status;
 
-    if (result == NULL || result->struct_size != sizeof(*result))
+    if (result == NULL || result->struct_size < sizeof(*result))
         return hf__fail(err, HF_INVALID,
                         "hf_store_compaction: NULL, or wrong struct_size");
     status = parse(url, &parsed, &ops, err);
@@ -131,6 +131,7 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
     else
         status = ops->compact(&config, &done, err);
     hf__url_done(&parsed);
+    done.struct_size = result->struct_size;
     if (status == HF_OK || status == HF_FULL)
         *result = done;
     return status;
@@ -179,7 +180,7 @@ hf_status hf_store_salvage(const char *url, const char *new_url,
     hf__url parsed;
     hf_status status;
 
-    if (result != NULL && result->struct_size != sizeof(*result))
+    if (result != NULL && result->struct_size < sizeof(*result))
         return hf__fail(err, HF_INVALID,
                         "hf_store_salvaged: wrong struct_size");
     status = parse(url, &parsed, &ops, err);
@@ -195,7 +196,9 @@ hf_status hf_store_salvage(const char *url, const char *new_url,
                           (unsigned long long)done.keys,
                           (unsigned long long)done.lost,
                           (unsigned long long)done.faults);
-    if (result != NULL && (status == HF_OK || status == HF_CORRUPT))
+    if (result != NULL && (status == HF_OK || status == HF_CORRUPT)) {
+        done.struct_size = result->struct_size;
         *result = done;
+    }
     return status;
 }

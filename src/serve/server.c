@@ -24,6 +24,8 @@
 #include "util/options.h"
 #include "util/url.h"
 
+#define NO_SERVER "server is NULL"
+
 #define CONNECT_MS 2000
 
 #define REQUEST_MAX_DEFAULT (INT64_C(512) << 20)
@@ -216,7 +218,7 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
     bool kept;
 
     if (server == NULL)
-        return hf__fail(err, HF_INVALID, "server is NULL");
+        return hf__fail(err, HF_INVALID, NO_SERVER);
     status = load_options(&options, opts, err);
     if (status != HF_OK)
         return status;
@@ -256,8 +258,9 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
 
 const char *hf_server_address(const hf_server *server, size_t index)
 {
-    return index < server->listener_count ? server->listeners[index].text
-                                          : NULL;
+    return server != NULL && index < server->listener_count
+               ? server->listeners[index].text
+               : NULL;
 }
 
 /* ------------------------------------------------------ on the loop thread */
@@ -281,14 +284,16 @@ hf_status hf_server_read_stats(hf_server *server, hf_server_stats *stats,
 {
     hf_server_stats now;
     errand what = {{.run = run_stats}, server, &now};
-    size_t size = stats->struct_size;
+    size_t size = stats == NULL ? 0 : stats->struct_size;
 
-    if (size < sizeof(size) || size > sizeof(now))
-        return hf__fail(err, HF_INVALID, "hf_server_stats: struct_size is %zu",
-                        size);
+    if (server == NULL)
+        return hf__fail(err, HF_INVALID, NO_SERVER);
+    if (size < sizeof(size))
+        return hf__fail(err, HF_INVALID,
+                        "hf_server_stats: NULL, or struct_size is %zu", size);
     hf__loop_call(server->loop, &what.task);
     now.struct_size = size;
-    memcpy(stats, &now, size);
+    memcpy(stats, &now, size < sizeof(now) ? size : sizeof(now));
     return HF_OK;
 }
 
@@ -309,7 +314,9 @@ static void run_replace(hf__task *task)
 hf_status hf_server_reload(hf_server *server, hf_error *err)
 {
     users_errand what = {{.run = run_replace}, server, {NULL}};
-    hf_status status = hf__auth_read(&server->options, &what.users, err);
+    hf_status status = server == NULL
+                           ? hf__fail(err, HF_INVALID, NO_SERVER)
+                           : hf__auth_read(&server->options, &what.users, err);
 
     if (status != HF_OK)
         return status;
@@ -374,6 +381,8 @@ hf_status hf_server_stop(hf_server *server, int64_t wait_ms, hf_error *err)
     errand stop = {{.run = run_stop}, server, NULL};
     errand look = {{.run = run_stats}, server, &now};
 
+    if (server == NULL)
+        return hf__fail(err, HF_INVALID, NO_SERVER);
     for (;;) {
         hf__loop_call(server->loop, &stop.task);
         hf__loop_call(server->loop, &look.task);

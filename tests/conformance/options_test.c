@@ -3,6 +3,8 @@
  * options_test.c - every options struct as an older and a newer program would
  * pass it, and values out of range.
  */
+#include <stdio.h>
+
 #include "support/store_fixture.h"
 
 /* A struct of a future header: ours, with more members. */
@@ -138,6 +140,70 @@ static void lock_info_of_every_version(void **state)
 }
 
 /* A newer program's error struct is filled as far as we know it. */
+/* Of a program that was built with a newer header. */
+static void results_longer_than_ours_are_filled(void **state)
+{
+    fixture *f = *state;
+    char url[FIXTURE_PATH_SIZE], other[FIXTURE_PATH_SIZE];
+    NEWER(hf_store_compaction) compaction = {HF_STORE_COMPACTION_INIT, {7}};
+    NEWER(hf_store_salvaged) salvaged = {HF_STORE_SALVAGED_INIT, {7}};
+    hf_client *client;
+
+    fixture_only_embedded(f);
+    fixture_embedded_url(f, "from", "4M", url);
+    fixture_embedded_url(f, "to", "4M", other);
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    hf_client_close(client);
+    compaction.ours.struct_size = sizeof(compaction);
+    expect_status(HF_OK, hf_store_compact(url, &compaction.ours, ERR));
+    assert_int_equal(compaction.ours.struct_size, sizeof(compaction));
+    assert_int_equal(compaction.more[0], 7);
+    if (f->store == FIXTURE_EMBEDDED_VOLATILE)
+        return; /* which cannot be salvaged */
+    salvaged.ours.struct_size = sizeof(salvaged);
+    expect_status(
+        HF_OK, hf_store_salvage(url, other, NULL, NULL, &salvaged.ours, ERR));
+    assert_int_equal(salvaged.ours.struct_size, sizeof(salvaged));
+    assert_int_equal(salvaged.more[0], 7);
+}
+
+static void server_statistics_of_every_version(void **state)
+{
+    fixture *f = *state;
+    NEWER(hf_server_stats) newer = {HF_SERVER_STATS_INIT, {7}};
+    hf_server_options options = HF_SERVER_OPTIONS_INIT;
+    hf_server *server = NULL;
+    char url[FIXTURE_PATH_SIZE], path[FIXTURE_PATH_SIZE];
+    char address[FIXTURE_PATH_SIZE + 8];
+    const char *const listen[] = {address};
+
+    fixture_only_embedded(f);
+    fixture_embedded_url(f, "served", "4M", url);
+    fixture_path(f, "socket", path);
+    (void)snprintf(address, sizeof(address), "unix:%s", path);
+    options.listen = listen;
+    options.listen_count = 1;
+    expect_status(HF_OK, hf_server_open(url, &options, &server, ERR));
+    newer.ours.struct_size = sizeof(newer);
+    expect_status(HF_OK, hf_server_read_stats(server, &newer.ours, ERR));
+    assert_int_equal(newer.ours.struct_size, sizeof(newer));
+    assert_int_equal(newer.more[0], 7);
+    expect_status(HF_INVALID, hf_server_read_stats(server, NULL, ERR));
+    hf_server_close(server);
+}
+
+static void no_server_is_invalid(void **state)
+{
+    hf_server_stats stats = HF_SERVER_STATS_INIT;
+
+    (void)state;
+    expect_status(HF_INVALID, hf_server_read_stats(NULL, &stats, ERR));
+    expect_status(HF_INVALID, hf_server_reload(NULL, ERR));
+    expect_status(HF_INVALID, hf_server_stop(NULL, 0, ERR));
+    assert_null(hf_server_address(NULL, 0));
+    hf_server_close(NULL);
+}
+
 static void error_longer_than_ours_is_filled(void **state)
 {
     fixture *f = *state;
@@ -303,6 +369,9 @@ int main(void)
         fixture_test(hash_put_options_of_every_version),
         fixture_test(cas_options_of_every_version),
         fixture_test(lock_info_of_every_version),
+        fixture_test(results_longer_than_ours_are_filled),
+        fixture_test(server_statistics_of_every_version),
+        fixture_test(no_server_is_invalid),
         fixture_test(error_longer_than_ours_is_filled),
         fixture_test(flags_that_are_not_known_are_unsupported),
         fixture_test(reserved_words_must_be_zero),
