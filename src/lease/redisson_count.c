@@ -69,12 +69,14 @@ static void add_name(hf_call *call, const char *role, hf_bytes name)
 /* "publish CHANNEL" */
 static void add_publish(hf_call *call, const char *role)
 {
-    const char *verb = call->client->layout.verb;
-    size_t size = strlen(verb);
+    const char *verb;
+    size_t size;
     char *text;
 
     if (call->prepared != HF_OK)
         return;
+    verb = call->client->layout.verb;
+    size = strlen(verb);
     text = hf__call_alloc(call, size + 1 + channel_room(call->words[0]));
     if (text == NULL)
         return;
