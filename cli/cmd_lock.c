@@ -163,7 +163,10 @@ static int lock_break(struct call *call)
     hf_error err = HF_ERROR_INIT;
     hf_bytes name = call_operand(call, 0);
     struct json json;
-    hf_status status = hf_lock_break(call->client, name, &err);
+    const char *owner = call->options->text[OPT_OWNER];
+    hf_status status = owner == NULL ? hf_lock_break(call->client, name, &err)
+                                     : hf_lock_break_owner(call->client, name,
+                                                           hf_str(owner), &err);
 
     if (call->json && (status == HF_OK || status == HF_NOT_FOUND)) {
         json_begin(&json, stdout);
@@ -239,7 +242,7 @@ const struct command lock_commands[] = {
          "are not listed.\nAll key names of the store are read.\n",
      .run = lock_list},
     {.grammar = {.name = "lock break",
-                 .accepts = OPTIONS_WRITE,
+                 .accepts = OPTIONS_WRITE | OPTION(OWNER),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},

@@ -62,6 +62,7 @@ enum option_id {
     OPT_REPLICAS_MS,
     OPT_BUDGET,
     OPT_BY,
+    OPT_OWNER,
     OPT_MIN,
     OPT_MAX,
     OPT_AT,

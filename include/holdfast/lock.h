@@ -10,7 +10,7 @@
  *   hf_lock_name(), hf_lock_holds(), hf_lock_replicas(), hf_lock_owner(),
  *   hf_lock_lost_fd()
  * - of any lock: hf_lock_inspect(), hf_lock_holder(), hf_lock_holders(),
- *   hf_lock_list(), hf_lock_break()
+ *   hf_lock_list(), hf_lock_break(), hf_lock_break_owner()
  * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
  *
  * Acquire, release, renew, inspect, holder, holders and break have a `_start`
@@ -581,6 +581,24 @@ HF_API HF_MUST_USE hf_status hf_lock_break(hf_client *client, hf_bytes name,
                                            hf_error *err);
 
 /**
+ * The same, if this owner holds it; of readers, or of those who hold permits,
+ * only its own hold. So no one is hit that acquired the lock after
+ * hf_lock_inspect(), hf_lock_holders() or hf_lock_list() had shown the owner:
+ * owner ids of Holdfast are never used twice.
+ *
+ * @param name   the lock's name
+ * @param owner  hf_lock_info::owner, 1..#HF_LOCK_INFO_OWNER_MAX bytes
+ *
+ * @retval HF_OK           the owner holds it no more
+ * @retval HF_NOT_FOUND    the owner does not hold it
+ * @retval HF_WRONG_TYPE   the key holds something that is not a lock
+ * @retval HF_UNSUPPORTED  the client's layout is Redisson's
+ */
+HF_API HF_MUST_USE hf_status hf_lock_break_owner(hf_client *client,
+                                                 hf_bytes name, hf_bytes owner,
+                                                 hf_error *err);
+
+/**
  * Starts hf_lock_acquire().
  *
  * On HF_OK the lock is held since the store granted it, and has been renewed
@@ -669,6 +687,13 @@ HF_API HF_MUST_USE hf_status hf_lock_holder_start(hf_client *client,
 HF_API HF_MUST_USE hf_status hf_lock_holders_start(
     hf_client *client, hf_bytes name, hf_lock_holder_fn report, void *user,
     const hf_async *async, hf_error *err);
+
+/** Starts hf_lock_break_owner(). */
+HF_API HF_MUST_USE hf_status hf_lock_break_owner_start(hf_client *client,
+                                                       hf_bytes name,
+                                                       hf_bytes owner,
+                                                       const hf_async *async,
+                                                       hf_error *err);
 
 /** Starts hf_lock_break(). */
 HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,

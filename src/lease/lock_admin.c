@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lock_admin.c - hf_lock_inspect(), hf_lock_break(). */
+/* lock_admin.c - hf_lock_inspect(), hf_lock_break(), hf_lock_break_owner(). */
 #include <stdlib.h>
 
 #include "core/form.h"
+#include "core/waiting.h"
 #include "lease/handle.h"
 #include "lease/redisson.h"
+#include "script/script_words.h"
 #include "util/error.h"
 #include "util/order.h"
 
@@ -154,4 +156,111 @@ hf_status hf_lock_break_start(hf_client *client, hf_bytes name,
                               const hf_async *async, hf_error *err)
 {
     return run_break(hf__started(async, err), client, name);
+}
+
+/* ------------------------------------------------------ break of one owner */
+
+/* By its mode, that of its inspection. */
+static const uint32_t releases[] = {
+    [HF_LOCK_EXCLUSIVE] = HF__SCRIPT_LOCK_RELEASE,
+    [HF_LOCK_SHARED] = HF__SCRIPT_RWLOCK_RELEASE,
+    [HF_LOCK_PERMITS] = HF__SCRIPT_SEMAPHORE_RELEASE,
+};
+
+enum { INSPECTS, RELEASES }; /* what the call does: its note */
+
+static hf_status finish_break_owner(hf_call *call, hf_error *err)
+{
+    const hf_reply *reply = &call->request.reply;
+
+    if (reply->kind == HF_REPLY_INTEGER && reply->integer <= 0)
+        return hf__fail(err, HF_NOT_FOUND, "that owner does not hold the lock");
+    return HF_OK;
+}
+
+/* The release is the owner's own: an owner that has acquired it since is not
+ * hit. */
+static hf__wait_next read_break(hf__wait *wait)
+{
+    hf_call *call = wait->call;
+    const hf_reply *reply = &call->request.reply, *items = reply->array.items;
+    int64_t mode = HF_LOCK_EXCLUSIVE; /* a quorum has no others */
+
+    if (call->note == RELEASES)
+        return HF__WAIT_END;
+    if (items[0].kind == HF_REPLY_NIL)
+        return hf__wait_fail(wait, HF_NOT_FOUND, "the lock is not held");
+    if (reply->array.count > 6)
+        mode = items[6].integer;
+    call->note = RELEASES;
+    call->script = &hf__scripts[releases[mode]];
+    call->count = HF__LOCK_RELEASE_OWNER + 1;
+    return HF__WAIT_ASK;
+}
+
+static const hf__wait_kind breaking = {.read = read_break,
+                                       .closed = HF_INDETERMINATE};
+
+static const hf__operation break_owner = {
+    .script = HF__SCRIPT(LOCK_INSPECT),
+    .finish = finish_break_owner,
+    .alone = true,
+};
+
+static hf_status check_break(const hf_client *client, hf_bytes owner,
+                             hf_error *err)
+{
+    if (client->layout.redisson)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "locks of Redisson can only be broken as a whole");
+    if (owner.data == NULL || owner.size == 0 ||
+        owner.size > HF_LOCK_INFO_OWNER_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "owner has %zu bytes; it must have 1..%d", owner.size,
+                        HF_LOCK_INFO_OWNER_MAX);
+    return HF_OK;
+}
+
+/* In memory of the call. */
+static hf_bytes kept(hf_call *call, hf_bytes from)
+{
+    char *at = hf__call_alloc(call, from.size);
+
+    if (at == NULL)
+        return hf_str("");
+    memcpy(at, from.data, from.size);
+    return hf_view(at, from.size);
+}
+
+static hf_status run_break_owner(hf__form form, hf_client *client,
+                                 hf_bytes name, hf_bytes owner)
+{
+    hf_call here, *call = hf__begin(&here, form, &break_owner, client);
+    hf__lock_keys keys;
+
+    if (HF__TRY(call, check_break(client, owner, call->form.err)) &&
+        HF__TRY(call, hf__lock_keys_init(client, NULL, name, &keys,
+                                         call->form.err))) {
+        hf__add_whole_key(call, kept(call, keys.main));
+        hf__add_whole_key(call, kept(call, keys.token));
+        hf__add_whole_key(call, kept(call, keys.waiters));
+        hf__add(call, kept(call, owner));
+        call->count = HF__LOCK_INSPECT_WORDS; /* at first */
+        hf__lock_keys_done(&keys);
+    }
+    call->note = INSPECTS;
+    return hf__end_waiting(call, &breaking, 0, 0);
+}
+
+hf_status hf_lock_break_owner(hf_client *client, hf_bytes name, hf_bytes owner,
+                              hf_error *err)
+{
+    return run_break_owner(hf__blocking(err), client, name, owner);
+}
+
+hf_status hf_lock_break_owner_start(hf_client *client, hf_bytes name,
+                                    hf_bytes owner, const hf_async *async,
+                                    hf_error *err)
+{
+    return run_break_owner(hf__started(async, err), client, name, owner);
 }

@@ -92,6 +92,17 @@ test_break_frees_the_lock_for_a_waiter() {
     ends 76 $holder
 }
 
+test_break_of_an_owner() {
+    local lock owner shell=$BASHPID
+
+    lock=$("$HOLDFAST" lock acquire --keep-pid "$shell" job) || fail 'not acquired'
+    expect 1 lock break job --owner another
+    owner=$("$HOLDFAST" lock inspect job --json | sed 's/.*"owner":"\([^"]*\)".*/\1/')
+    expect 0 lock break job --owner "$owner"
+    expect 1 lock inspect job
+    expect 76 lock release "$lock"
+}
+
 test_break_of_a_free_lock_is_exit_code_1() {
     expect 1 lock break free
     expect 1 lock break free --json

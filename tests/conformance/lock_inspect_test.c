@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_inspect_test.c - a lock seen and broken from outside: hf_lock_inspect()
- * and hf_lock_break().
+ * lock_inspect_test.c - a lock seen and broken from outside: hf_lock_inspect(),
+ * hf_lock_break() and hf_lock_break_owner().
  */
 #include "support/store_fixture.h"
 
@@ -112,6 +112,87 @@ static void break_of_a_free_lock_is_not_found(void **state)
     assert_no_key(f->client, name);
 }
 
+static hf_bytes owner_of(const hf_lock *lock, char owner[HF_OWNER_SIZE])
+{
+    hf_lock_owner(lock, owner);
+    return hf_str(owner);
+}
+
+static void break_of_an_owner_spares_the_next_one(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *next = fixture_lock(f, f->other, name, NULL);
+    char first[HF_OWNER_SIZE], second[HF_OWNER_SIZE];
+
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_break_owner(f->other, name, bytes("x"), ERR));
+    expect_taken(lock);
+    (void)owner_of(lock, first);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    expect_taken(next);
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_break_owner(f->client, name, hf_str(first), ERR));
+    expect_status(HF_OK, hf_lock_renew(next, ERR));
+    expect_status(HF_OK, hf_lock_break_owner(f->client, name,
+                                             owner_of(next, second), ERR));
+    expect_status(HF_EXPIRED, hf_lock_renew(next, ERR));
+    expect_taken(lock);
+}
+
+/* Of readers, and of the holders of permits, the others keep theirs. */
+static void break_of_an_owner_is_of_its_own_hold(void **state)
+{
+    fixture *f = *state;
+    hf_bytes names[2];
+    hf_lock *one[2], *two[2];
+    char owner[HF_OWNER_SIZE];
+
+    fixture_not_quorum(f);
+    names[0] = fixture_key(f, "rw");
+    names[1] = fixture_key(f, "s");
+    for (int i = 0; i < 2; i++) {
+        hf_client *client = i == 0 ? f->client : f->other;
+        hf_lock **made = i == 0 ? one : two;
+
+        expect_status(HF_OK, hf_rwlock_new(client, names[0], 0, NULL, &made[0],
+                                           NULL, ERR));
+        expect_status(HF_OK, hf_semaphore_new_weighted(client, names[1], 4, 2,
+                                                       NULL, &made[1], ERR));
+        for (int kind = 0; kind < 2; kind++)
+            expect_taken(fixture_keep_lock(f, made[kind]));
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        hf_bytes first = owner_of(one[kind], owner);
+
+        expect_status(HF_OK,
+                      hf_lock_break_owner(f->other, names[kind], first, ERR));
+        expect_status(HF_NOT_FOUND,
+                      hf_lock_break_owner(f->other, names[kind], first, ERR));
+        expect_status(HF_EXPIRED, hf_lock_renew(one[kind], ERR));
+        expect_status(HF_OK, hf_lock_renew(two[kind], ERR));
+    }
+    expect_status(HF_EXPIRED, hf_lock_release(one[1], ERR));
+    expect_taken(one[1]); /* its permits are free */
+}
+
+static void break_of_a_foreign_owner(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+
+    fixture_not_quorum(f);
+    put_value(f->client, name, bytes("foreign"), 0);
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_break_owner(f->client, name, bytes("other"), ERR));
+    expect_status(HF_OK,
+                  hf_lock_break_owner(f->client, name, bytes("foreign"), ERR));
+    assert_no_key(f->client, name);
+    expect_status(HF_INVALID,
+                  hf_lock_break_owner(f->client, name, bytes(""), ERR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +203,9 @@ int main(void)
         fixture_test(break_frees_the_lock_and_the_next_token_is_larger),
         fixture_test(break_takes_a_foreign_lock_away),
         fixture_test(break_of_a_free_lock_is_not_found),
+        fixture_test(break_of_an_owner_spares_the_next_one),
+        fixture_test(break_of_an_owner_is_of_its_own_hold),
+        fixture_test(break_of_a_foreign_owner),
     };
 
     return fixture_run(tests);

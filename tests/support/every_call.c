@@ -773,6 +773,7 @@ const every_call every_calls[] = {
     {"lock inspect", "lock_inspect", lock_inspect, STARTS},
     {"lock holder", "client_find", lock_holder, STARTS, .keyless = true},
     {"lock break", "lock_break", lock_break, STARTS},
+    {"lock break owner", "lock_inspect", every_lock_break_owner, STARTS},
     {"rwlock downgrade", "rwlock_downgrade", every_rwlock_downgrade, STARTS,
      HELD, .is_pair = true},
     {"lock holders", "lock_holders", lock_holders, STARTS},

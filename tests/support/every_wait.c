@@ -93,6 +93,11 @@ EVERY_WAIT(every_semaphore_resize)
     return CALL(hf_semaphore_resize, p->client, p->key, 1);
 }
 
+EVERY_WAIT(every_lock_break_owner)
+{
+    return CALL(hf_lock_break_owner, p->client, p->key, hf_str("another"));
+}
+
 EVERY_WAIT(every_rwlock_downgrade)
 {
     return CALL(hf_rwlock_downgrade, p->lock);

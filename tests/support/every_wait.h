@@ -18,6 +18,7 @@ EVERY_WAIT(every_limiter_take_waiting);
 EVERY_WAIT(every_limiter_take_many);
 EVERY_WAIT(every_ids_next);
 EVERY_WAIT(every_semaphore_resize);
+EVERY_WAIT(every_lock_break_owner);
 EVERY_WAIT(every_rwlock_downgrade);
 EVERY_WAIT(every_election_proclaim);
 EVERY_WAIT(every_election_leader);

@@ -361,6 +361,7 @@ static const fits table[] = {
       {":-1\r\n", HF_LOST}}},
     {"lock adopt", {RENEWED}},
     {"lock inspect", {INSPECTED}},
+    {"lock break owner", {INSPECTED}},
     {"lock break", {FOUND}},
     {"lock holders", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
     {"semaphore inspect", {{"*0\r\n", HF_CORRUPT}}},
