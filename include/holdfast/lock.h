@@ -223,9 +223,11 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms,
  * its own, which is not renewed unless by hf_lock_renew(), which then grants
  * the same time. The next acquisition is as the handle's options say.
  *
- * A re-entry changes no lease: the lock stays as the first acquire of the
- * handle took it. (In Redisson a re-entry with a shorter lease shortens that of
- * the outer holder.)
+ * A re-entry with a lease changes none: the lock stays as the first acquire of
+ * the handle took it. (In Redisson a re-entry with a shorter lease shortens
+ * that of the outer holder.) A re-entry by hf_lock_acquire() has it renewed
+ * from then on, by ttl_ms, until the last release; what is left of the lease is
+ * not shortened.
  *
  * @param lock      the handle
  * @param wait_ms   as for hf_lock_acquire()

@@ -476,10 +476,14 @@ hf__request *hf__acquire_begin(hf__acquire *self)
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf__request *request;
     bool acquires, busy;
-    hf_status status;
+    hf_status status = HF_OK;
 
+    if (hf__lease_wants_renewal(lock, self->lease_ms))
+        status = hf__watchdog_start(watchdog, &self->detail);
     pthread_mutex_lock(&watchdog->mutex);
-    status = hf__lock_begin_locked(lock, self->lease_ms, &busy, &self->detail);
+    if (status == HF_OK)
+        status =
+            hf__lock_begin_locked(lock, self->lease_ms, &busy, &self->detail);
     acquires = status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
     if (acquires)
         lock->acquiring = self->call;

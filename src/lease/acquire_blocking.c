@@ -294,7 +294,10 @@ hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
     if (status != HF_OK)
         return status;
     attempt.mark = hf__interrupt_mark_of(lock);
-    status = acquire(lock, wait_ms, lease_ms, &attempt, err);
+    if (hf__lease_wants_renewal(lock, lease_ms))
+        status = hf__watchdog_start(&lock->client->leases->watchdog, err);
+    if (status == HF_OK)
+        status = acquire(lock, wait_ms, lease_ms, &attempt, err);
     hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
     hf__life_leave(&lock->client->life);
     return status;

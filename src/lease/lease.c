@@ -209,14 +209,34 @@ static bool needs_watch(const hf_lock *lock)
            lock->lost_fd >= 0;
 }
 
+bool hf__lease_wants_renewal(const hf_lock *lock, int64_t lease_ms)
+{
+    return lease_ms == 0 && (lock->options.flags & HF_LOCK_NO_RENEW) == 0;
+}
+
 static void begin_new(hf_lock *lock, int64_t lease_ms)
 {
     lock->state = HF__LOCK_ACQUIRING;
     lock->waits = true;
-    lock->renews =
-        lease_ms == 0 && (lock->options.flags & HF_LOCK_NO_RENEW) == 0;
+    lock->renews = hf__lease_wants_renewal(lock, lease_ms);
     lock->lease_ms = lease_ms == 0 ? lock->options.ttl_ms : lease_ms;
     lock->granted_ms = lock->lease_ms;
+}
+
+/* The first acquire had a lease of its own. What is left of it is not
+ * shortened. */
+static void renew_from_now_locked(hf_lock *lock)
+{
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    int64_t ttl_ms = lock->options.ttl_ms;
+
+    lock->renews = lock->watched = true;
+    lock->lease_ms = ttl_ms;
+    lock->renew_at_ms =
+        hf__at_least(atomic_load(&lock->valid_until_ms) - ttl_ms / 3 * 2,
+                     hf__clock_boot_ms());
+    hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
+    hf__watchdog_arm_locked(watchdog);
 }
 
 hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
@@ -233,10 +253,11 @@ hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
     if (lock->state != HF__LOCK_HELD && lock->pair != NULL &&
         (lock->pair->state == HF__LOCK_HELD || lock->pair->downgrading))
         return hf__fail(err, HF_INVALID, "%s", lock->kind->pair_holds);
-    if (lock->state == HF__LOCK_HELD)
-        lock->holds++;
-    else
+    if (lock->state != HF__LOCK_HELD)
         begin_new(lock, lease_ms);
+    else if (!lock->renews && hf__lease_wants_renewal(lock, lease_ms))
+        renew_from_now_locked(lock);
+    lock->holds += lock->state == HF__LOCK_HELD;
     lock->watched = lock->watched || needs_watch(lock);
     return HF_OK;
 }

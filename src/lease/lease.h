@@ -110,6 +110,9 @@ typedef struct hf__grant {
     int64_t clock_us;
 } hf__grant;
 
+/* Will an acquire with that lease, 0: of the handle, be renewed? Then the
+ * watchdog must have been started before hf__lock_begin_locked(). */
+bool hf__lease_wants_renewal(const hf_lock *lock, int64_t lease_ms);
 /*
  * Begin an acquire; lease_ms 0: of the handle. HF_OK and state ACQUIRING: the
  * caller asks the store and ends that state. HF_OK and state HELD: a re-entry.

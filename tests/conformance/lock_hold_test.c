@@ -132,6 +132,46 @@ static void inner_release_leaves_the_lease_alone(void **state)
     assert_int_equal(left_of(f, name), -2);
 }
 
+/* Whichever form it has. */
+static void reentry_without_a_lease_is_renewed(void **state)
+{
+    fixture *f = *state;
+    hf_lock *locks[2];
+    hf_lock *rivals[2];
+    int64_t ttl_ms = slowed_ms(300);
+
+    for (int i = 0; i < 2; i++) {
+        hf_bytes name = fixture_key(f, i == 0 ? "a" : "b");
+
+        locks[i] = lock_for(f, f->client, name, ttl_ms, 0);
+        rivals[i] = fixture_lock(f, f->other, name, NULL);
+        expect_status(HF_OK, hf_lock_acquire_for(locks[i], 0, ttl_ms, ERR));
+    }
+    expect_status(HF_OK, hf_lock_acquire(locks[0], 0, ERR));
+    expect_told(HF_OK, f->client,
+                hf_lock_acquire_start(locks[1], 0, &async, ERR));
+    expect_throughout(hf_lock_try(rivals[0], NULL) == HF_HELD &&
+                          hf_lock_try(rivals[1], NULL) == HF_HELD,
+                      3 * ttl_ms);
+    for (int i = 0; i < 2; i++) {
+        expect_status(HF_OK, hf_lock_release(locks[i], ERR));
+        expect_status(HF_OK, hf_lock_release(locks[i], ERR));
+        expect_taken(rivals[i]);
+    }
+}
+
+/* It is not renewed before that. */
+static void reentry_leaves_a_longer_lease_alone(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = lock_for(f, f->client, name, 1000, 0);
+
+    expect_status(HF_OK, hf_lock_acquire_for(lock, 0, LONG_MS, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 0, ERR));
+    expect_throughout(left_of(f, name) > LONG_MS / 2, 500);
+}
+
 /* An error of a release still ends the hold. */
 static void release_of_what_another_took_leaves_the_handle_free(void **state)
 {
@@ -296,6 +336,8 @@ int main(void)
         fixture_test(renewal_after_the_lease_has_ended_takes_nothing),
         fixture_test(one_of_many_that_try_at_once_has_it),
         fixture_test(lock_that_was_reentered_is_renewed_when_acquired_again),
+        fixture_test(reentry_without_a_lease_is_renewed),
+        fixture_test(reentry_leaves_a_longer_lease_alone),
         fixture_test(leases_that_end_let_every_waiter_in),
         fixture_test(lock_needs_a_majority_of_free_servers),
     };
