@@ -379,5 +379,6 @@ int main(void)
                                         tear_down),
     };
 
+    script_budget_ms = 10000; /* of what repeats until the store has grown */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ typedef struct place {
 } place;
 
 /* Of the stores opened next. */
-__attribute__((unused)) static int64_t script_budget_ms = 100 * SLOWER;
+__attribute__((unused)) static int64_t script_budget_ms = 400 * SLOWER;
 
 /* Open the store at a URL; the status, and the message in *err. */
 HELPER hf_status open_url(const char *text, hf__loop *loop, hf__store **store,
