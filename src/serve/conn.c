@@ -102,6 +102,8 @@ void hf__conn_count(hf__conn *conn)
         return;
     server->buffered += size - conn->counted;
     conn->counted = size;
+    if (server->buffered > server->buffered_most)
+        server->buffered_most = server->buffered;
     if (server->buffered > (size_t)server->options.buffers_max)
         server->crowded(server);
 }

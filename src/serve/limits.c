@@ -4,8 +4,11 @@
  *
  * The buffers of all connections together have a limit: beyond it those that
  * have most are closed. Once a second connections are looked at: idle ones lose
- * their buffers, those that are late are closed.
+ * their buffers, those that are late are closed. Much that became free is given
+ * back to the system.
  */
+#include <malloc.h>
+
 #include "serve/log.h"
 #include "serve/parts.h"
 #include "serve/peer.h"
@@ -20,6 +23,9 @@
 /* While a request is incomplete, at least so much of it must arrive in
  * options.request_ms. */
 #define PROGRESS_SIZE (1024u * 1024)
+
+/* Buffers that became free, before the heap is trimmed. */
+#define TRIM_SIZE (16u * 1024 * 1024)
 
 /* ------------------------------------------------------------------- memory */
 
@@ -108,6 +114,18 @@ static void look_at(hf__conn *conn, int64_t now_ms)
         trim(conn, now_ms);
 }
 
+/* free() returns to the system only what is at the end of the heap, and large
+ * blocks, of a size that glibc raises meanwhile. */
+static void give_back(hf_server *server)
+{
+    if (server->buffered_most - server->buffered < TRIM_SIZE)
+        return;
+    server->buffered_most = server->buffered;
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+}
+
 static void arm(hf_server *server, int64_t now_ms)
 {
     hf__tick_set(hf__loop_poller(server->loop), &server->limits_tick,
@@ -124,6 +142,7 @@ static void look(hf__tick *tick)
         next = conn->next;
         look_at(conn, now_ms);
     }
+    give_back(server);
     if (server->conns != NULL)
         arm(server, now_ms);
 }

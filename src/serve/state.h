@@ -44,7 +44,8 @@ struct hf_server {
     hf__conn *dead;
     size_t conn_count;
     uint64_t last_id;
-    size_t buffered; /* bytes of the connections' buffers: limits.c */
+    size_t buffered;      /* bytes of the connections' buffers: limits.c */
+    size_t buffered_most; /* since the heap was last trimmed */
     void (*crowded)(hf_server *server); /* they exceed the limit */
     hf__tick limits_tick;
     bool stopping; /* no new connections or requests */

@@ -93,6 +93,30 @@ class Hostile(unittest.TestCase):
         closed = self.server.process.stderr.readline()
         self.assertIn(", which had ", closed)
 
+    def test_memory_of_slow_readers_is_given_back(self):
+        limit = time.monotonic() + TIMEOUT
+        with Server(PROGRAM, "--max-buffers", 512) as server:
+            other = server.connect()
+            self.addCleanup(other.close)
+            other.ask("SET", "v", "x" * 100_000)
+            before = memory(server)
+            for _ in range(3):
+                links = [server.connect() for _ in range(100)]
+                for link in links:
+                    link.socket.sendall(encode("GET", "v") * 10)
+                while memory(server) - before < 80 * 1024 // SLOWER:
+                    self.assertLess(time.monotonic(), limit)
+                    time.sleep(0.02)
+                last = server.connect()
+                last.ask("GET", "v")
+                self.addCleanup(last.close)
+                for link in links:
+                    link.close()
+            while memory(server) - before > 16 * 1024:
+                self.assertLess(time.monotonic(), limit,
+                                f"{memory(server) - before} KiB more")
+                time.sleep(0.1)
+
     def test_garbage(self):
         for text in (b"*1\r\n" * 100000, b"\x16\x03\x01" * 100000,
                      b"\r\n" * 1000000, os.urandom(MIB),
