@@ -10,6 +10,7 @@
 #define CLUSTER "ACL SETUSER holdfast +cluster"
 #define QUORUM "ACL SETUSER holdfast +info"
 #define DUMP "ACL SETUSER holdfast ~*"
+#define DUMP_NEWER "ACL SETUSER holdfast +hpexpiretime"
 #define WATCHER "ACL SETUSER watcher on >WATCHWORD"
 
 /* Commands in the page are indented by this much, continuation lines by one
@@ -126,6 +127,22 @@ static bool give(const fixture *f, const char *first)
     return true;
 }
 
+/* Rights to commands that an older server does not know. */
+static bool give_newer(const fixture *f, const char *first)
+{
+    char line[FIXTURE_RIGHTS_SIZE], answer[128];
+    const redis_server *server;
+
+    if (!fixture_rights_read(first, line))
+        return false;
+    for (int number = 0; (server = server_at(f, number)) != NULL; number++) {
+        if (!redis_server_command(server, line, answer, sizeof(answer)) ||
+            (answer[0] == '-' && strstr(answer, "Unknown command") == NULL))
+            return false;
+    }
+    return true;
+}
+
 static bool give_watchers(const fixture *f)
 {
     char line[FIXTURE_RIGHTS_SIZE], answer[128];
@@ -169,7 +186,7 @@ bool fixture_rights_give(fixture *f)
     bool given = give(f, FIXTURE_RIGHTS_USER);
 
     if (f->rights == FIXTURE_RIGHTS_DUMP) {
-        given = given && give(f, DUMP);
+        given = given && give(f, DUMP) && give_newer(f, DUMP_NEWER);
     } else {
         given = given && setenv("HOLDFAST_PREFIX", "t", 1) == 0;
     }
