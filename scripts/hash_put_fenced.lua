@@ -2,7 +2,7 @@
 hash_put_fenced - as hash_put, unless a higher fencing token was seen.
 
 KEYS[1]  key (hash): the hash
-KEYS[2]  fence: highest fencing token of the writes of this key
+KEYS[2]  fence (string): highest fencing token of the writes of this key
 ARGV[1]  token: that of the caller's lock
 ARGV[2]  replace: 1: drop the fields that are not given; else 0
 ARGV[3]  ttl: time to live of the key, ms; 0: keep; -1: remove

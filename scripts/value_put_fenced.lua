@@ -2,7 +2,7 @@
 value_put_fenced - set a value, unless a higher fencing token was seen.
 
 KEYS[1]  key: the value
-KEYS[2]  fence: highest fencing token of the writes of this key
+KEYS[2]  fence (string): highest fencing token of the writes of this key
 ARGV[1]  token: that of the caller's lock
 ARGV[2]  value: the new one
 ARGV[3...]  options: of SET

@@ -121,7 +121,8 @@ HF_API HF_MUST_USE hf_status hf_hash_put(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK          all fields and the expiry are set
  * @retval HF_CONFLICT    a higher token was seen
- * @retval HF_WRONG_TYPE  the key does not hold a hash
+ * @retval HF_CORRUPT     as for hf_value_put_fenced()
+ * @retval HF_WRONG_TYPE  the key does not hold a hash, or the fence no string
  * @retval HF_UNSUPPORTED field_ttl_ms, and the server has no HPEXPIRE
  */
 HF_API HF_MUST_USE hf_status hf_hash_put_fenced(hf_client *client, hf_bytes key,

@@ -323,8 +323,11 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
  * @param opts     NULL for defaults; of the flags only HF_SET_KEEPTTL
  * @param highest  [out] on HF_CONFLICT the highest token; may be NULL
  *
- * @retval HF_OK        the value and its expiry are set
- * @retval HF_CONFLICT  a higher token was seen
+ * @retval HF_OK          the value and its expiry are set
+ * @retval HF_CONFLICT    a higher token was seen
+ * @retval HF_CORRUPT     the fence holds something else than a token: delete it
+ *                        once no old holder is left
+ * @retval HF_WRONG_TYPE  the fence is of another type
  */
 HF_API HF_MUST_USE hf_status hf_value_put_fenced(
     hf_client *client, hf_bytes key, hf_bytes value, uint64_t token,

@@ -109,10 +109,11 @@ static void fence_outlives_the_key(void **state)
     assert_value(f->client, key, bytes("7"));
 }
 
-static void fence_that_is_no_token_counts_as_lost(void **state)
+static void fence_that_is_no_token_refuses_all(void **state)
 {
     static const char *const texts[] = {
-        "", "x", "1e400", "nan", "7.5", "9007199254740992", "-1"};
+        "",   "x", "1e400", "nan", "7.5", "9007199254740992",
+        "-1", "0", "0x10",  " 5"};
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
     char text[256];
@@ -120,14 +121,15 @@ static void fence_that_is_no_token_counts_as_lost(void **state)
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         put_value(f->client, fence, hf_str(texts[i]), 60000);
-        expect_status(HF_OK, put(f, key, "1", 1, NULL));
-        assert_value(f->client, fence, bytes("1"));
+        expect_status(HF_CORRUPT, put(f, key, "1", 1, NULL));
+        assert_non_null(strstr(expect_message(), "fence"));
+        assert_value(f->client, fence, hf_str(texts[i]));
+        assert_no_key(f->client, key);
     }
     expect_status(HF_OK, hf_value_delete(f->client, fence, ERR));
     put_hash(f->client, fence, words("a", "1"), 0);
-    expect_status(HF_OK, put(f, key, "3", 3, NULL));
-    expect_status(HF_CONFLICT, put(f, key, "2", 2, NULL));
-    assert_value(f->client, fence, bytes("3"));
+    expect_status(HF_WRONG_TYPE, put(f, key, "3", 3, NULL));
+    assert_no_key(f->client, key);
 }
 
 static void fenced_value_sets_its_expiry(void **state)
@@ -206,7 +208,7 @@ int main(void)
         fixture_test(fenced_value_refuses_a_lower_token),
         fixture_test(fenced_hash_refuses_a_lower_token),
         fixture_test(fence_outlives_the_key),
-        fixture_test(fence_that_is_no_token_counts_as_lost),
+        fixture_test(fence_that_is_no_token_refuses_all),
         fixture_test(fenced_value_sets_its_expiry),
         fixture_test(fenced_write_of_a_lock_loses_to_its_next_holder),
         fixture_test(fenced_write_refuses_bad_input),
