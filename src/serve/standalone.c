@@ -7,9 +7,11 @@
 
 #include "serve/parts.h"
 #include "serve/state.h"
+#include "serve/unit.h"
 #include "store/embedded/keys/argument.h"
 #include "store/embedded/keys/command_reply.h"
 #include "store/embedded/keys/number.h"
+#include "store/embedded/run/command_table.h"
 
 static void run_role(hf__conn *conn, const hf_bytes *words, size_t count)
 {
@@ -61,22 +63,14 @@ static void run_cluster(hf__conn *conn, const hf_bytes *words, size_t count)
                      "ERR This instance has cluster support disabled");
 }
 
-/* A client that overlooks the error would write to the wrong database,
- * so the connection is closed. */
+/* A client that overlooks the error would write to the wrong database, so the
+ * connection is closed. */
 static void run_select(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    int64_t number;
-
-    (void)count;
-    if (!hf__number_integer(words[1], &number)) {
-        hf__answer_error(&conn->answer, HF__ERROR_INTEGER);
-    } else if (number == 0) {
-        hf__answer_line(&conn->answer, "OK");
-        return;
-    } else {
-        hf__answer_error(&conn->answer, "ERR DB index is out of range");
-    }
-    conn->closing = true;
+    if (hf__unit_begin(conn, false))
+        hf__unit_run(conn, hf__command_find(words[0]), words, count);
+    if (conn->answer.out.failed)
+        conn->closing = true;
 }
 
 static void run_failover(hf__conn *conn, const hf_bytes *words, size_t count)

@@ -99,6 +99,10 @@ class Transactions(unittest.TestCase):
         self.assertEqual(self.link.read(), "ERR DB index is out of range")
         self.assertEqual(self.link.socket.recv(1), b"")
         self.assertEqual(self.connect().ask("GET", "a"), b"1")
+        self.assertEqual(
+            self.connect().ask("SELECT", 2**31),
+            "ERR value is out of range, value must between -2147483648 and "
+            "2147483647")
 
     def test_what_is_out_of_place(self):
         self.assertEqual(
