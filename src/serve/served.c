@@ -2,18 +2,14 @@
 /* served.c - see served.h. */
 #include "serve/served.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
 #include "util/names.h"
 
 static const hf__served *const *_Atomic all;
-
-#define NAME_MAX_SIZE 24u
 
 static hf__names names;
 static pthread_once_t names_once = PTHREAD_ONCE_INIT;
@@ -110,29 +106,15 @@ void hf__served_subcommand(hf__conn *conn, const hf__served *row,
     found->run(conn, words, count);
 }
 
-static const char *upper(char text[NAME_MAX_SIZE], const char *name)
-{
-    size_t size = 0;
-
-    for (; name[size] != '\0' && size < NAME_MAX_SIZE - 1; size++)
-        text[size] = (char)toupper((unsigned char)name[size]);
-    text[size] = '\0';
-    return text;
-}
-
 void hf__served_help(hf__conn *conn, const char *name, const char *const *lines)
 {
-    char text[128];
-    char large[NAME_MAX_SIZE];
+    char text[HF__OUT_ERROR_SIZE];
     size_t count = 0;
 
     while (lines[count] != NULL)
         count++;
     hf__answer_array(&conn->answer, count + 3);
-    (void)snprintf(text, sizeof(text),
-                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands "
-                   "are:",
-                   upper(large, name));
+    hf__help_heading(text, name);
     hf__answer_line(&conn->answer, text);
     for (size_t i = 0; i < count; i++)
         hf__answer_line(&conn->answer, lines[i]);

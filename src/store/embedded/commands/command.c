@@ -103,19 +103,25 @@ void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count)
     }
 }
 
+void hf__help_heading(char text[HF__OUT_ERROR_SIZE], const char *name)
+{
+    char large[32];
+
+    (void)snprintf(text, HF__OUT_ERROR_SIZE,
+                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands "
+                   "are:",
+                   upper(large, name));
+}
+
 void hf__reply_help(hf__tx *tx, const char *const *lines)
 {
-    char text[128];
-    char name[32];
+    char text[HF__OUT_ERROR_SIZE];
     size_t count = 0;
 
     while (lines[count] != NULL)
         count++;
     hf__reply_array(tx, count + 3);
-    (void)snprintf(text, sizeof(text),
-                   "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands "
-                   "are:",
-                   upper(name, tx->command->name));
+    hf__help_heading(text, tx->command->name);
     hf__reply_line(tx, text);
     for (size_t i = 0; i < count; i++)
         hf__reply_line(tx, lines[i]);

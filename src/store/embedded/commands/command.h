@@ -78,6 +78,8 @@ const hf__command *hf__subcommand_find(const hf__command *command,
                                        hf_bytes name);
 /* Run the subcommand args[1] of tx->command. */
 void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count);
+/* The first line of the reply to HELP. */
+void hf__help_heading(char text[HF__OUT_ERROR_SIZE], const char *name);
 /* Reply to the subcommand HELP. `lines` end with NULL. */
 void hf__reply_help(hf__tx *tx, const char *const *lines);
 /* Redis's text for an unknown command. */
