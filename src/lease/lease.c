@@ -253,11 +253,13 @@ hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
     if (lock->state != HF__LOCK_HELD && lock->pair != NULL &&
         (lock->pair->state == HF__LOCK_HELD || lock->pair->downgrading))
         return hf__fail(err, HF_INVALID, "%s", lock->kind->pair_holds);
-    if (lock->state != HF__LOCK_HELD)
+    if (lock->state == HF__LOCK_HELD) {
+        lock->holds++;
+        if (!lock->renews && hf__lease_wants_renewal(lock, lease_ms))
+            renew_from_now_locked(lock);
+    } else {
         begin_new(lock, lease_ms);
-    else if (!lock->renews && hf__lease_wants_renewal(lock, lease_ms))
-        renew_from_now_locked(lock);
-    lock->holds += lock->state == HF__LOCK_HELD;
+    }
     lock->watched = lock->watched || needs_watch(lock);
     return HF_OK;
 }
