@@ -62,21 +62,9 @@ static hf_status end_of(party *self)
     return self->status;
 }
 
-static size_t waiting(hf_client *client, hf_bytes name)
-{
-    hf_bytes words[] = {hf_str("ZCARD"), name};
-    hf_reply *reply = NULL;
-    size_t count;
-
-    expect_status(HF_OK, hf_command(client, 2, words, &reply, ERR));
-    count = (size_t)hf_reply_integer(reply);
-    hf_reply_free(reply);
-    return count;
-}
-
 static void await_waiting(fixture *f, hf_bytes name, size_t count)
 {
-    expect_soon(waiting(f->client, name) == count, 5000);
+    expect_soon(sorted_set_size(f->client, name) == count, 5000);
 }
 
 static void one_party_passes_at_once(void **state)
@@ -370,7 +358,7 @@ static void sorted_set_of_others_is_wrong_type(void **state)
     expect_status(HF_OK, hf_command(f->client, 4, words, &reply, ERR));
     hf_reply_free(reply);
     expect_status(HF_WRONG_TYPE, wait_at(f->client, name, 1, 0, NULL));
-    assert_int_equal(waiting(f->client, name), 1);
+    assert_int_equal(sorted_set_size(f->client, name), 1);
 }
 
 static void bad_barriers_are_named(void **state)

@@ -131,6 +131,18 @@ bool key_is_gone(hf_client *client, hf_bytes key)
     return hf_key_ttl(client, key, &ttl_ms, NULL) == HF_NOT_FOUND;
 }
 
+size_t sorted_set_size(hf_client *client, hf_bytes key)
+{
+    hf_bytes words[] = {hf_str("ZCARD"), key};
+    hf_reply *reply = NULL;
+    size_t count;
+
+    expect_status(HF_OK, hf_command(client, 2, words, &reply, ERR));
+    count = (size_t)hf_reply_integer(reply);
+    hf_reply_free(reply);
+    return count;
+}
+
 void put_value(hf_client *client, hf_bytes key, hf_bytes value, int64_t ttl_ms)
 {
     hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;

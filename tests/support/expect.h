@@ -72,6 +72,9 @@ void assert_ttl_at(hf_client *client, hf_bytes key, int64_t high_ms,
 /* Does the key no longer exist? For expect_soon(). */
 bool key_is_gone(hf_client *client, hf_bytes key);
 
+/* 0: there is no such key. */
+size_t sorted_set_size(hf_client *client, hf_bytes key);
+
 /* Set up what a test needs; these fail the test unless they succeed. */
 void put_value(hf_client *client, hf_bytes key, hf_bytes value, int64_t ttl_ms);
 void put_hash(hf_client *client, hf_bytes key, const char *const *words,
