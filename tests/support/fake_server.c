@@ -211,7 +211,7 @@ bool fake_server_read(int fd, char *text, size_t size)
             if (left > 2 && used + 2 < size)
                 text[used++] = byte;
         }
-        if (words > 0)
+        if (words > 0 && used + 2 < size)
             text[used++] = ' ';
         text[used] = '\0';
     }
