@@ -34,6 +34,7 @@ if type(holder) == 'table' then
     freed = not holder
     holder = holder or call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
 end
+--#use claim lock=KEYS[1] owner=ARGV[1] ttl=ARGV[2] entry=ARGV[3]
 if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     local token
     --#use issue_token last=KEYS[2]

@@ -32,7 +32,8 @@ if type(shared) == 'table' then
     return shared
 end
 local reply = holder and -1 or 0
-if holder and not shared and string.sub(holder, 1, 32) == ARGV[1] then
+if holder and not shared and (string.sub(holder, 1, 32) == ARGV[1]
+        or holder == string.sub(leave, -32) .. '+') then
     reply = 1
 end
 local left = leave ~= '' and call('zrem', KEYS[3], leave)

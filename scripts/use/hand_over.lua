@@ -1,5 +1,7 @@
 --[[
-hand_over - give the lock to the waiter that has waited longest, or free it.
+hand_over - give the lock to the waiter that has waited longest, or free it. A
+waiter that wants no grant is asked to try, and the lock is reserved for it for
+100 ms, under the owner id in its entry: others that try meanwhile are refused.
 
 lock     key of the lock
 last     key of the last fencing token
@@ -13,6 +15,8 @@ shared = shared or reader
 if grant then
     call('set', lock, owner .. '+' .. (token == clock and clock or ''),
         'px', lease)
+elseif grant == false and lease == 0 and #owner == 32 then
+    call('set', lock, owner .. '+', 'px', '100')
 else
     call('del', lock)
 end

@@ -314,6 +314,19 @@ static size_t same_owner(const counting *c, const hf_reply *owner)
     return votes;
 }
 
+/* How many nodes have at least so many. */
+static size_t with_waiters(const counting *c, int64_t waiters)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        const hf_reply *items = parts(&c->votes[i]);
+
+        found += items != NULL && items[3].integer >= waiters;
+    }
+    return found;
+}
+
 static void look(const counting *c, view *seen)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -325,7 +338,8 @@ static void look(const counting *c, view *seen)
         if (items[2].kind == HF_REPLY_STRING &&
             strtoull(items[2].bytes.data, NULL, 10) > seen->token)
             seen->token = strtoull(items[2].bytes.data, NULL, 10);
-        if (items[3].integer > seen->waiters)
+        if (items[3].integer > seen->waiters &&
+            with_waiters(c, items[3].integer) >= c->majority)
             seen->waiters = items[3].integer;
         if (items[0].kind != HF_REPLY_STRING)
             continue;
