@@ -173,7 +173,7 @@ tell() {
 
 # json EXPRESSION: $out is one JSON document, d, of which this is true.
 json() {
-    python3 -c 'import json, sys
+    "${HF_TEST_PYTHON:-python3}" -S -c 'import json, sys
 d = json.load(sys.stdin)
 assert eval("(" + sys.argv[1] + ")")' "$1" <<<"$out" ||
         fail "not so: $1 in $out"
