@@ -154,7 +154,7 @@ local s = {} for i = 1, 199 do s[#s + 1] = 'local a' .. i .. ' ' end return load
 ---- any, more constants than there are
 local s = {} for i = 1, 270000 do s[i] = i .. '.5' end return loadstring('return {' .. table.concat(s, ',') .. '}')
 ---- error, a jump that is too long
-return loadstring('while true do ' .. ('local a = 1 '):rep(150) .. ('a = a + 1 '):rep(140000) .. ' end')()
+return loadstring('while true do local a,b ' .. ('a=b '):rep(135000) .. 'end')()
 ---- error, a string that does not end
 return loadstring('return "' .. ('x'):rep(100000))()
 ---- error, an escape that is none
