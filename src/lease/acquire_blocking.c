@@ -127,13 +127,17 @@ static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
     hf_status status = hf__watchdog_start(&client->leases->watchdog, err);
 
     if (status == HF_OK)
-        status = hf__wait_queue_enter(&client->leases->queues, steps->lock,
-                                      steps->lock->keys.topic, steps->mark,
-                                      steps->until_ms, &steps->queue, err);
+        status = hf__wait_queue_enter(
+            &client->leases->queues, steps->lock, steps->mark, steps->until_ms,
+            hf__steps_offer(steps), &steps->queue, err);
     if (status != HF_OK)
         return status;
-    status = hf__steps_await_pass(steps) ? settle(steps, HF_OK, err)
-                                         : wait_at_store(steps, err);
+    if (hf__steps_await_pass(steps)) {
+        status = settle(steps, HF_OK, err);
+    } else {
+        pause_for(steps, steps->pass.rests ? 2 * HF__LOCK_GAP_MS : 0);
+        status = wait_at_store(steps, err);
+    }
     if (status != HF_OK && steps->queued)
         leave_queue(steps);
     hf__wait_queue_leave(&client->leases->queues, steps->queue,

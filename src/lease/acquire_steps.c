@@ -154,6 +154,10 @@ static void fill_entry(hf__steps *steps)
         (void)entry_of(steps);
     if (steps->entry == NULL)
         return;
+    if (steps->since_us == 0) /* it began to wait behind others of its client */
+        steps->since_us =
+            hf__wait_queue_clock(&steps->lock->client->leases->queues,
+                                 steps->queue, steps->entered_ms);
     words[HF__LOCK_ACQUIRE_ENTRY] = hf_str(steps->entry);
     words[HF__LOCK_ACQUIRE_BEGAN] =
         hf__number(steps->since_text, steps->since_us);
@@ -226,6 +230,10 @@ static hf_status read_refusal(hf__steps *steps, hf_error *err)
     steps->clock_us = items[2].integer;
     if (steps->since_us == 0)
         steps->since_us = steps->clock_us;
+    if (steps->queue != NULL)
+        hf__wait_queue_note_clock(&steps->lock->client->leases->queues,
+                                  steps->queue, steps->asked_ms,
+                                  steps->clock_us);
     steps->position = 0;
     if (reply->array.count > 3 && items[3].kind == HF_REPLY_INTEGER)
         steps->position =
@@ -411,27 +419,37 @@ bool hf__steps_take_grant(hf__steps *steps)
            accept_grant(steps, &handed, sent_ms);
 }
 
-bool hf__steps_await_pass(hf__steps *steps)
+hf__pass *hf__steps_offer(hf__steps *steps)
 {
     const hf_lock *lock = steps->lock;
-    hf__pass pass = {.entered_ms = steps->entered_ms,
-                     .until_ms = steps->until_ms,
-                     .mark = steps->mark};
-    bool passed;
 
+    steps->pass = (hf__pass){.entered_ms = steps->entered_ms,
+                             .until_ms = steps->until_ms,
+                             .mark = steps->mark,
+                             .handed.what = HF__HANDED_NOTHING};
     if (!lock->kind->passes || undoes(steps) || lock->replicas.count > 0 ||
         lock->options.delay_ms > 0 || entry_of(steps).size == 0)
+        return NULL;
+    steps->pass.entry = steps->entry;
+    return &steps->pass;
+}
+
+bool hf__steps_await_pass(hf__steps *steps)
+{
+    const hf__pass *pass = &steps->pass;
+    bool passed;
+
+    if (pass->entry == NULL)
         return false;
-    pass.entry = steps->entry;
-    passed = hf__wait_queue_await_pass(&lock->client->leases->queues,
-                                       steps->queue, lock, &pass);
-    steps->queued = steps->queued || pass.queued;
+    passed = hf__wait_queue_await_pass(&steps->lock->client->leases->queues,
+                                       steps->queue, steps->lock, pass);
+    steps->queued = steps->queued || pass->queued;
     if (!passed)
         return false;
     steps->tried = true;
-    steps->asked_ms = pass.asked_ms;
-    steps->clock_us = pass.clock_us;
-    return accept_grant(steps, &pass.handed, pass.sent_ms);
+    steps->asked_ms = pass->asked_ms;
+    steps->clock_us = pass->clock_us;
+    return accept_grant(steps, &pass->handed, pass->sent_ms);
 }
 
 bool hf__steps_may_retry(hf_status status)

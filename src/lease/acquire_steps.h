@@ -72,6 +72,7 @@ typedef struct hf__steps {
     int64_t clock_us;      /* ... and answered, store's clock; 0: never */
     hf__wait_queue *queue; /* of which it is the head; NULL: none */
     char *entry;           /* in the store's queue; NULL: not made */
+    hf__pass pass;         /* its entry is NULL if it offers nothing */
     bool returning;        /* the grant is to be released */
     int64_t return_by_ms;
 
@@ -109,9 +110,11 @@ hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
 /* Has a release given it to this call? Then the grant is as if by a try. */
 bool hf__steps_take_grant(hf__steps *steps);
 
-/* On the calling thread, at the head of the local queue, before it asks: wait
- * for a release by this client, see hf__wait_queue_await_pass(). true: it has
- * passed the lock on, as if by a try. */
+/* On the calling thread, before it joins the local queue: what it offers to a
+ * release by this client, see hf__wait_queue_enter(). */
+hf__pass *hf__steps_offer(hf__steps *steps);
+/* At the head of that queue, before it asks: wait for such a release. true: it
+ * has passed the lock on, as if by a try. */
 bool hf__steps_await_pass(hf__steps *steps);
 
 /* May another try succeed, if there is time? */

@@ -22,6 +22,8 @@ struct hf__wait_queue {
     const hf_lock *holder; /* that the head may wait for; NULL: none */
     hf__pass *offer;       /* of the head; NULL: none */
     bool passing;          /* a release has taken it */
+    int64_t asked_ms; /* the store's clock showed clock_us then; 0: unknown */
+    int64_t clock_us;
     uint32_t priority;
     size_t name_size;
     char name[];
@@ -58,6 +60,7 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
     queue->holder = NULL;
     queue->offer = NULL;
     queue->passing = false;
+    queue->asked_ms = queue->clock_us = 0;
     queue->priority = priority;
     queue->name_size = name.size;
     memcpy(queue->name, name.data, name.size);
@@ -189,17 +192,18 @@ static hf_status await_turn_locked(hf__wait_queues *queues,
 }
 
 hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
-                               hf_bytes name, hf__interrupt_mark mark,
-                               int64_t until_ms, hf__wait_queue **queue,
+                               hf__interrupt_mark mark, int64_t until_ms,
+                               hf__pass *pass, hf__wait_queue **queue,
                                hf_error *err)
 {
     pthread_cond_t turn;
-    hf__wait_place place = {.turn = &turn};
+    hf__wait_place place = {.turn = &turn, .pass = pass};
     hf_status status;
 
     hf__cond_init(&turn);
     pthread_mutex_lock(&queues->mutex);
-    status = join_locked(queues, name, lock->options.priority, &place, err);
+    status = join_locked(queues, lock->keys.topic, lock->options.priority,
+                         &place, err);
     if (status == HF_HELD)
         status = await_turn_locked(queues, &place, lock, mark, until_ms, err);
     if (status == HF_OK)
@@ -276,6 +280,28 @@ bool hf__wait_queue_outranked(hf__wait_queues *queues, const hf_lock *lock)
     return found;
 }
 
+void hf__wait_queue_note_clock(hf__wait_queues *queues, hf__wait_queue *queue,
+                               int64_t asked_ms, int64_t clock_us)
+{
+    pthread_mutex_lock(&queues->mutex);
+    queue->asked_ms = asked_ms;
+    queue->clock_us = clock_us;
+    pthread_mutex_unlock(&queues->mutex);
+}
+
+int64_t hf__wait_queue_clock(hf__wait_queues *queues, hf__wait_queue *queue,
+                             int64_t at_ms)
+{
+    int64_t clock_us;
+
+    pthread_mutex_lock(&queues->mutex);
+    clock_us = queue->clock_us;
+    if (clock_us != 0)
+        clock_us += (at_ms - queue->asked_ms) * 1000;
+    pthread_mutex_unlock(&queues->mutex);
+    return hf__at_least(clock_us, 0);
+}
+
 void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
                          hf__handed *handed)
 {
@@ -291,14 +317,12 @@ void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
 #define PASS_WAIT_MS 1000
 
 bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
-                               const hf_lock *lock, hf__pass *pass)
+                               const hf_lock *lock, const hf__pass *pass)
 {
     int64_t until_ms = hf__at_most(
         pass->until_ms, hf__clock_after(hf__clock_boot_ms(), PASS_WAIT_MS));
 
-    pass->handed.what = HF__HANDED_NOTHING;
     pthread_mutex_lock(&queues->mutex);
-    queue->offer = pass;
     while (queue->passing ||
            (queue->holder != NULL && !hf__interrupted(lock, pass->mark) &&
             hf__clock_boot_ms() < until_ms))
@@ -341,12 +365,13 @@ char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
 }
 
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
-                         const hf__handed *handed, int64_t sent_ms)
+                         const hf__handed *handed, int64_t sent_ms, bool rests)
 {
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
     queue = held_locked(queues, holder); /* its offer stays until now */
+    queue->offer->rests = rests;
     if (handed != NULL) {
         queue->offer->handed = *handed;
         queue->offer->sent_ms = sent_ms;
@@ -371,6 +396,7 @@ void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
     place = queue->first;
     by_thread = place != NULL && place->turn != NULL;
     queue->holder = by_thread ? holder : NULL;
+    queue->offer = by_thread ? place->pass : NULL;
     if (place == NULL)
         drop_locked(queues, queue);
     else

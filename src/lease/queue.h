@@ -26,13 +26,41 @@ void hf__wait_queues_init(hf__wait_queues *queues);
 void hf__wait_queues_done(hf__wait_queues *queues);
 
 /*
- * Wait to become the head of the queue for `name`, until an instant of
- * hf__clock_boot_ms(). HF_OK: leave `*queue` afterwards. HF_TIMEOUT.
- * HF_CANCELLED: interrupted.
+ * Passing a lock on within a client, in one request: a release queues the head
+ * of the local queue at the store, and if that is the first there, the reply
+ * grants it.
+ *
+ * A thread offers an entry when it joins. Once it is at the head it calls
+ * await_pass() before it asks, and waits for as long as a handle of this client
+ * holds the lease, for 1 s at most. true: `handed` is a grant. `queued`: the
+ * entry may be queued.
+ *
+ * take_offer() is called when a handle releases: a copy of the entry; NULL:
+ * there is none. After it pass() is called with the grant; NULL: none, and
+ * `rests` says whether the release left a gap for others.
+ */
+typedef struct hf__pass {
+    const char *entry;
+    int64_t entered_ms; /* the local queue */
+    int64_t until_ms;   /* of the call */
+    hf__interrupt_mark mark;
+    bool queued;
+    bool rests; /* leave the lock to others, until one has it */
+    hf__handed handed;
+    int64_t sent_ms;  /* before the release that granted it */
+    int64_t asked_ms; /* of the holder, see hf__steps ... */
+    int64_t clock_us;
+} hf__pass;
+
+/*
+ * Wait to become the head of the queue for a lock, until an instant of
+ * hf__clock_boot_ms(). HF_OK: call await_pass(), and leave `*queue` afterwards.
+ * HF_TIMEOUT. HF_CANCELLED: interrupted. `pass` stays until then; NULL: it
+ * offers nothing.
  */
 hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
-                               hf_bytes name, hf__interrupt_mark mark,
-                               int64_t until_ms, hf__wait_queue **queue,
+                               hf__interrupt_mark mark, int64_t until_ms,
+                               hf__pass *pass, hf__wait_queue **queue,
                                hf_error *err);
 /* Make waiting threads check whether they were interrupted. */
 void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name);
@@ -42,6 +70,7 @@ typedef struct hf__wait_place {
     /* It is the head now. On any thread, with no mutex held. */
     void (*entered)(struct hf__wait_place *place);
     pthread_cond_t *turn;  /* of a thread, instead; NULL: asynchronous */
+    hf__pass *pass;        /* of a thread; NULL: none */
     hf__wait_queue *queue; /* to be left, once entered */
     struct hf__wait_place *next;
     struct hf__wait_place **at; /* what points to it while it waits */
@@ -69,6 +98,13 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
                          const hf__handed *handed);
 /* Does one of a higher priority wait at the store? */
 bool hf__wait_queue_outranked(hf__wait_queues *queues, const hf_lock *lock);
+/* The head learnt that the store's clock showed clock_us at asked_ms, an
+ * instant of hf__clock_boot_ms(), or soon afterwards. */
+void hf__wait_queue_note_clock(hf__wait_queues *queues, hf__wait_queue *queue,
+                               int64_t asked_ms, int64_t clock_us);
+/* That instant on the store's clock, us; 0: no head has learnt it. */
+int64_t hf__wait_queue_clock(hf__wait_queues *queues, hf__wait_queue *queue,
+                             int64_t at_ms);
 /* What has come since; HF__HANDED_NOTHING otherwise. */
 void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
                          hf__handed *handed);
@@ -78,35 +114,11 @@ void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
                           const hf_lock *holder);
 
-/*
- * Passing a lock on within a client, in one request: a release queues the head
- * of the local queue at the store, and if that is the first there, the reply
- * grants it.
- *
- * await_pass() is called by the thread at the head before it asks. It offers an
- * entry for as long as a handle of this client holds the lease, for 1 s at
- * most. true: `handed` is a grant. `queued`: the entry may be queued.
- *
- * take_offer() is called when a handle releases: a copy of the entry; NULL:
- * there is none. After it pass() is called with the grant; NULL: none.
- */
-typedef struct hf__pass {
-    const char *entry;
-    int64_t entered_ms; /* the local queue */
-    int64_t until_ms;   /* of the call */
-    hf__interrupt_mark mark;
-    bool queued;
-    hf__handed handed;
-    int64_t sent_ms;  /* before the release that granted it */
-    int64_t asked_ms; /* of the holder, see hf__steps ... */
-    int64_t clock_us;
-} hf__pass;
-
 bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
-                               const hf_lock *lock, hf__pass *pass);
+                               const hf_lock *lock, const hf__pass *pass);
 char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
                                 int64_t *entered_ms);
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
-                         const hf__handed *handed, int64_t sent_ms);
+                         const hf__handed *handed, int64_t sent_ms, bool rests);
 
 #endif

@@ -120,6 +120,12 @@ static bool read_grant(const hf_call *call, hf__handed *handed)
            handed->what == HF__HANDED_GRANT;
 }
 
+/* The release left a gap for others. */
+static bool left_free(const hf_reply *reply)
+{
+    return reply->kind == HF_REPLY_INTEGER && reply->integer == 2;
+}
+
 /* The reply may grant it to the next in the local queue. */
 static void pass_on(const hf_call *call)
 {
@@ -129,7 +135,8 @@ static void pass_on(const hf_call *call)
     bool granted = request->status == HF_OK && read_grant(call, &handed);
 
     hf__wait_queue_pass(&lock->client->leases->queues, lock,
-                        granted ? &handed : NULL, request->began_ms);
+                        granted ? &handed : NULL, request->began_ms,
+                        request->status == HF_OK && left_free(&request->reply));
 }
 
 static bool sees_foreign(const hf_lock *lock)

@@ -19,7 +19,7 @@
 
 static hf__wait_queues queues;
 static hf_client client;
-static hf_lock lock = {.client = &client};
+static hf_lock lock = {.client = &client, .keys.topic = {"name", 4}};
 static char order[THREADS + 2];
 
 typedef struct waiter {
@@ -40,9 +40,8 @@ static void *enter(void *user)
     hf__wait_queue *queue = NULL;
 
     self->tid = gettid();
-    if (hf__wait_queue_enter(&queues, &lock, hf_str("name"),
-                             hf__interrupt_mark_of(&lock), INT64_MAX, &queue,
-                             NULL) == HF_OK)
+    if (hf__wait_queue_enter(&queues, &lock, hf__interrupt_mark_of(&lock),
+                             INT64_MAX, NULL, &queue, NULL) == HF_OK)
         lead(queue, self->name);
     return NULL;
 }
