@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_timeline.c - holdfast timeline add|get|remove|count|page|range|
- * update|trim.
+ * update|trim|delete.
  *
  * An attribute is typed NAME=TEXT or NAME:=NUMBER.
  */
@@ -84,7 +84,8 @@ static void print_done(const struct call *call, const char *what, bool done)
     if (!call->json)
         return;
     begin_answer(call, &json);
-    json_bytes(&json, "id", call_operand(call, 1));
+    if (call->options->operand_count > 1)
+        json_bytes(&json, "id", call_operand(call, 1));
     json_bool(&json, what, done);
     json_end(&json);
 }
@@ -400,6 +401,17 @@ static int timeline_trim(struct call *call)
     return print_count(call, "removed", removed);
 }
 
+static int timeline_delete(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status =
+        hf_timeline_delete(call->client, call_operand(call, 0), &err);
+
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        print_done(call, "deleted", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
 const struct command timeline_commands[] = {
     {.grammar = {.name = "timeline add",
                  .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(AT) |
@@ -476,5 +488,12 @@ const struct command timeline_commands[] = {
      .notes = "Up to the time --to, and all but the newest --keep. Prints how "
               "many were removed.\n",
      .run = timeline_trim},
+    {.grammar = {.name = "timeline delete",
+                 .accepts = OPTIONS_WRITE,
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "KEY"},
+     .summary = "remove a timeline with all its items",
+     .run = timeline_delete},
     COMMAND_END,
 };

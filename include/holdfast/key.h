@@ -39,7 +39,9 @@ HF_API HF_MUST_USE hf_status hf_key_ttl(hf_client *client, hf_bytes key,
                                         int64_t *ttl_ms, hf_error *err);
 
 /**
- * Set or remove the time to live of a key: PEXPIRE and PERSIST of Redis.
+ * Set or remove the time to live of a key: PEXPIRE and PERSIST of Redis. The
+ * keys that belong to a timeline or a cache entry expire with it; the highest
+ * fencing token of a key does not.
  *
  * @param key     the key
  * @param ttl_ms  1..#HF_TTL_MAX_MS from now by the store's clock; -1: the key
@@ -70,8 +72,10 @@ enum {
 };
 
 /**
- * Give a key another name. It keeps its value and its expiry. A key that has
- * the new name is replaced.
+ * Give a key another name. It keeps its value, its expiry and what belongs to
+ * it: the items of a timeline, the tags of a cache entry, the highest fencing
+ * token. Both names refuse lower tokens afterwards. A key that has the new name
+ * is replaced.
  *
  * @param key      the key
  * @param new_key  its name afterwards; in a cluster in the same slot, so both
@@ -81,6 +85,8 @@ enum {
  * @retval HF_OK         renamed
  * @retval HF_NOT_FOUND  no such key
  * @retval HF_CONFLICT   with #HF_RENAME_NX: a key has the new name
+ * @retval HF_UNSUPPORTED  the key is a lock that is held; or the message names
+ *                         the flag
  */
 HF_API HF_MUST_USE hf_status hf_key_rename(hf_client *client, hf_bytes key,
                                            hf_bytes new_key, uint32_t flags,

@@ -6,7 +6,7 @@
  * Contents:
  * - hf_timeline_add(), hf_timeline_get(), hf_timeline_remove()
  * - hf_timeline_count(), hf_timeline_page(), hf_timeline_range()
- * - hf_timeline_update(), hf_timeline_trim()
+ * - hf_timeline_update(), hf_timeline_trim(), hf_timeline_delete()
  * - hf_timeline_add_many(), hf_timeline_remove_many()
  * - hf_attribute_number(), hf_attribute_text(): what items can be ordered by
  * - hf_timeline_items_free()
@@ -356,6 +356,20 @@ HF_API HF_MUST_USE hf_status hf_timeline_trim(hf_client *client, hf_bytes key,
                                               hf_timeline_trimmed *trimmed,
                                               hf_error *err);
 
+/**
+ * Remove a timeline with all its items, in one step. hf_value_delete() of its
+ * key would leave the payloads until the next item is added or the last would
+ * have expired.
+ *
+ * @param key  the timeline
+ *
+ * @retval HF_OK          removed
+ * @retval HF_NOT_FOUND   no such timeline
+ * @retval HF_WRONG_TYPE  the key holds something else
+ */
+HF_API HF_MUST_USE hf_status hf_timeline_delete(hf_client *client, hf_bytes key,
+                                                hf_error *err);
+
 /** Starts hf_timeline_update(). */
 HF_API HF_MUST_USE hf_status
 hf_timeline_update_start(hf_client *client, hf_bytes key, hf_bytes id,
@@ -366,6 +380,12 @@ hf_timeline_update_start(hf_client *client, hf_bytes key, hf_bytes id,
 HF_API HF_MUST_USE hf_status hf_timeline_trim_start(
     hf_client *client, hf_bytes key, int64_t to_ms, int64_t keep,
     hf_timeline_trimmed *trimmed, const hf_async *async, hf_error *err);
+
+/** Starts hf_timeline_delete(). */
+HF_API HF_MUST_USE hf_status hf_timeline_delete_start(hf_client *client,
+                                                      hf_bytes key,
+                                                      const hf_async *async,
+                                                      hf_error *err);
 
 /** Starts hf_timeline_add(). */
 HF_API HF_MUST_USE hf_status hf_timeline_add_start(

@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* key.c - what holds for a key of any type: its expiry, its type, its name. */
 #include "core/form.h"
+#include "core/own_key.h"
 #include "util/error.h"
+
+/* The keys that belong to a key: of a cache entry, of a timeline. */
+static const char *const roles[] = {HF__ROLE_CACHE, HF__ROLE_ITEMS,
+                                    HF__ROLE_LABELS, HF__ROLE_DUE,
+                                    HF__ROLE_ORDER};
+#define ROLES (sizeof(roles) / sizeof(roles[0]))
+
+/* Some names cannot have any. */
+static bool has_belongings(hf_bytes key)
+{
+    return hf__check_own_key(key, "key", NULL) == HF_OK;
+}
+
+/* With what belongs to it. */
+static void add_object(hf_call *call, hf_bytes key)
+{
+    hf__reserve(call, ROLES + 2);
+    hf__add_key(call, key);
+    for (size_t i = 0; i < ROLES && has_belongings(key); i++)
+        hf__add_own_key(call, roles[i], key);
+}
 
 static hf_status finish_ttl(hf_call *call, hf_error *err)
 {
@@ -43,9 +65,7 @@ hf_status hf_key_ttl_start(hf_client *client, hf_bytes key, int64_t *ttl_ms,
 }
 
 static const hf__operation expire = {
-    .command = "PEXPIRE",
-    .repeatable = true,
-    .answer = HF__SHAPE_INTEGER(0, 1),
+    .script = HF__SCRIPT(KEY_EXPIRE),
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
 };
@@ -59,13 +79,13 @@ static const hf__operation persist = {
 static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
                             int64_t ttl_ms)
 {
-    hf_call here, *call;
+    bool stays = ttl_ms == -1;
+    hf_call here,
+        *call = hf__begin(&here, form, stays ? &persist : &expire, client);
 
-    if (ttl_ms == -1)
-        return hf__run_on_key(form, &persist, client, key);
-    call = hf__begin(&here, form, &expire, client);
-    hf__add_key(call, key);
-    if (HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err)))
+    add_object(call, key);
+    if (!stays &&
+        HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err)))
         hf__add_number(call, ttl_ms);
     return hf__end(call);
 }
@@ -128,6 +148,9 @@ static hf_status finish_rename(hf_call *call, hf_error *err)
 {
     if (call->request.reply.integer == -1)
         return hf__fail(err, HF_CONFLICT, "a key has the new name");
+    if (call->request.reply.integer == -2)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "a lock that is held cannot be renamed");
     return hf__finish_found(call, err);
 }
 
@@ -142,13 +165,27 @@ static const hf__operation rename_key = {
     .finish = finish_rename,
 };
 
+static void add_both(hf_call *call, hf_bytes key, hf_bytes new_key)
+{
+    bool whole = has_belongings(key) && has_belongings(new_key);
+
+    hf__reserve(call, 2 * ROLES + 5);
+    hf__add_key(call, key);
+    hf__add_key(call, new_key);
+    for (size_t i = 0; i <= ROLES && whole; i++) {
+        const char *role = i == 0 ? HF__ROLE_FENCE : roles[i - 1];
+
+        hf__add_own_key(call, role, key);
+        hf__add_own_key(call, role, new_key);
+    }
+}
+
 static hf_status run_rename(hf__form form, hf_client *client, hf_bytes key,
                             hf_bytes new_key, uint32_t flags)
 {
     hf_call here, *call = hf__begin(&here, form, &rename_key, client);
 
-    hf__add_key(call, key);
-    hf__add_key(call, new_key);
+    add_both(call, key, new_key);
     (void)HF__TRY(call, hf__check_flags(flags, HF_RENAME_NX, 0, "hf_key_rename",
                                         call->form.err));
     hf__add_number(call, (flags & HF_RENAME_NX) != 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timeline_change.c - changing an item of a timeline; removing the oldest. */
+/*
+ * timeline_change.c - changing an item of a timeline; removing the oldest, or
+ * all.
+ */
 #include <string.h>
 
 #include "core/form.h"
@@ -64,6 +67,34 @@ hf_status hf_timeline_update_start(hf_client *client, hf_bytes key, hf_bytes id,
                                    const hf_async *async, hf_error *err)
 {
     return run_update(hf__started(async, err), client, key, id, opts);
+}
+
+/* ------------------------------------------------------------------ delete */
+
+static const hf__operation delete_all = {
+    .script = HF__SCRIPT(TIMELINE_DELETE),
+    .wrote = hf__wrote_number,
+    .finish = hf__finish_found,
+    .absent = "no such timeline",
+};
+
+static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
+{
+    hf_call here, *call = hf__begin(&here, form, &delete_all, client);
+
+    hf__add_timeline(call, key, 0);
+    return hf__end(call);
+}
+
+hf_status hf_timeline_delete(hf_client *client, hf_bytes key, hf_error *err)
+{
+    return run_delete(hf__blocking(err), client, key);
+}
+
+hf_status hf_timeline_delete_start(hf_client *client, hf_bytes key,
+                                   const hf_async *async, hf_error *err)
+{
+    return run_delete(hf__started(async, err), client, key);
 }
 
 /* -------------------------------------------------------------------- trim */

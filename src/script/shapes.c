@@ -184,6 +184,7 @@ static const hf__shape timeline_items[] = {
 
 SHAPE_OF(timeline_add, NUMBER(0, 1));
 SHAPE_OF(timeline_count, COUNT);
+SHAPE_OF(timeline_delete, NUMBER(0, 1));
 SHAPE_OF(timeline_get, TIMELINE_ITEMS);
 SHAPE_OF(timeline_page, TIMELINE_ITEMS);
 SHAPE_OF(timeline_remove, NUMBER(0, 1));
@@ -258,7 +259,8 @@ SHAPE_OF(key_read, {.kinds = HF__IS_ARRAY,
 
 SHAPE_OF(key_build, NUMBER(0, 1));
 SHAPE_OF(key_persist, NUMBER(0, 1));
-SHAPE_OF(key_rename, NUMBER(-1, 1));
+SHAPE_OF(key_expire, NUMBER(0, 1));
+SHAPE_OF(key_rename, NUMBER(-2, 1));
 SHAPE_OF(key_settle, NUMBER(-1, 1));
 SHAPE_OF(key_write, NUMBER(0, 1));
 

@@ -93,6 +93,9 @@ test_trim() {
     same payload data5 "$out"
     expect 64 timeline trim ptxlist
     contains "$err" 'specify --to UNIXSEC or --keep COUNT'
+    expect 0 timeline delete ptxlist --json
+    same answer '{"key":"ptxlist","deleted":true}' "$out"
+    expect 1 timeline delete ptxlist
 }
 
 test_cursor() {

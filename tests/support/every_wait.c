@@ -34,6 +34,11 @@ EVERY_WAIT(every_latch_delete)
     return CALL(hf_latch_delete, p->client, p->key);
 }
 
+EVERY_WAIT(every_timeline_delete)
+{
+    return CALL(hf_timeline_delete, p->client, p->key);
+}
+
 /* ---------------------------------------------------------------- limiters */
 
 static hf_limiter_options rate(void)
