@@ -390,7 +390,10 @@ typedef int (*hf_store_read_fn)(void *user, void *data, size_t size,
 /** Options of hf_store_dump(). */
 typedef struct hf_store_dump_options {
     size_t struct_size; /**< #HF_STORE_DUMP_OPTIONS_INIT sets it */
-    /** Only keys that match, as by MATCH of SCAN; empty: all. */
+    /** Only keys that match, as by MATCH of SCAN, 1..#HF_NAME_MAX bytes, and
+     * what belongs to them: the items of a timeline, the highest fencing token.
+     * Tags of cache entries match by their own names; an entry without them
+     * counts as invalidated once it is loaded. Empty: all. */
     hf_bytes pattern;
     /** NULL: progress is not reported. */
     hf_store_transfer_fn progress;

@@ -121,8 +121,16 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
     return found;
 }
 
-/* Those that are about a key and as lasting as that. */
-static bool is_lasting(rest left, hf_bytes prefix)
+/* What a queue, or another key about a key, is about. */
+static hf_bytes about(rest left)
+{
+    bool tagged = left.at[0] == ':';
+
+    return hf_view(left.at + 1, left.size - (tagged ? 1 : 2));
+}
+
+/* Those that are about a key and as lasting as that: sets its name. */
+static bool is_lasting(rest left, hf_bytes prefix, hf_bytes *owner)
 {
     static const char *const roles[] = {
         HF__ROLE_FENCE, HF__ROLE_ITEMS,   HF__ROLE_LABELS,
@@ -132,24 +140,39 @@ static bool is_lasting(rest left, hf_bytes prefix)
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
         rest tail = left;
 
-        if (skip(&tail, roles[i]))
-            return is_queue(tail, prefix);
+        if (skip(&tail, roles[i]) && is_queue(tail, prefix)) {
+            *owner = about(tail);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_lasting(hf_bytes name, hf_bytes *owner)
+{
+    const char *text = name.data;
+
+    for (size_t at = 0; at < name.size; at++) {
+        if (text[at] == 'h' && is_lasting((rest){text + at, name.size - at},
+                                          hf_view(text, at), owner))
+            return true;
     }
     return false;
 }
 
 bool hf__is_own_key(hf_bytes name)
 {
-    const char *text = name.data;
+    hf_bytes owner;
 
-    if (hf__own_key_of(name, NULL) != HF__OWN_NONE)
-        return true;
-    for (size_t at = 0; at < name.size; at++) {
-        if (text[at] == 'h' &&
-            is_lasting((rest){text + at, name.size - at}, hf_view(text, at)))
-            return true;
-    }
-    return false;
+    return hf__own_key_of(name, NULL) != HF__OWN_NONE ||
+           find_lasting(name, &owner);
+}
+
+hf_bytes hf__own_key_owner(hf_bytes name)
+{
+    hf_bytes owner;
+
+    return find_lasting(name, &owner) ? owner : name;
 }
 
 bool hf__has_hash_tag(hf_bytes name)

@@ -2,7 +2,8 @@
 /*
  * dump.c - hf_store_dump(): all keys of a store as a stream of bytes.
  *
- * 1. A page of names comes by SCAN (key_walk.c).
+ * 1. A page of names comes by SCAN (key_walk.c). A pattern is matched here: it
+ * is one of users' keys, and other keys belong to these.
  * 2. One batch reads the keys of that page, each by key_read, and fetches the
  *    next page: a round trip for some 250 keys.
  * 3. Small keys came whole. The others are read by themselves (dump_key.c).
@@ -17,6 +18,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
+#include "util/glob.h"
 #include "util/mem.h"
 #include "util/options.h"
 
@@ -221,6 +223,27 @@ static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
     return status;
 }
 
+static bool matches(const hf__dump *dump, hf_bytes name)
+{
+    hf_bytes pattern = dump->options->pattern;
+
+    return pattern.size == 0 || hf__glob_fits(pattern, name) ||
+           hf__glob_fits(pattern, hf__own_key_owner(name));
+}
+
+/* Keep the names of the page that match, with what belongs to them. */
+static void choose_names(hf__dump *dump)
+{
+    hf__key_walk *walk = &dump->walk;
+    size_t count = 0;
+
+    for (size_t i = 0; i < walk->count; i++) {
+        if (matches(dump, walk->names[i]))
+            walk->names[count++] = walk->names[i];
+    }
+    walk->count = count;
+}
+
 typedef struct pass {
     hf__dump *dump;
     reads *room;
@@ -239,6 +262,7 @@ static hf_status walk_once(void *user, hf_error *err)
     while (status == HF_OK) {
         bool over = dump->walk.over;
 
+        choose_names(dump);
         status = dump_page(dump, room, err);
         if (over || status != HF_OK)
             break;
@@ -320,6 +344,9 @@ static hf_status load_options(hf_store_dump_options *options,
     if (status == HF_OK && options->pattern.data == NULL &&
         options->pattern.size > 0)
         status = hf__fail(err, HF_INVALID, "pattern is NULL");
+    if (status == HF_OK && options->pattern.size > HF_NAME_MAX)
+        status = hf__fail(err, HF_INVALID, "pattern is %zu bytes; at most %d",
+                          options->pattern.size, HF_NAME_MAX);
     return status;
 }
 
@@ -343,7 +370,7 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
     dump.left_out = (hf_error)HF_ERROR_INIT;
     dump.writer.write = write;
     dump.writer.user = user;
-    hf__key_walk_begin(&dump.walk, options.pattern);
+    hf__key_walk_begin(&dump.walk, hf_view(NULL, 0));
     status = run(&dump, err);
     hf__dump_report(&dump);
     if (status == HF_OK && dump.writer.left_out > 0)

@@ -4,8 +4,10 @@
  * one object made of several keys: what is done to its key is done to all.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "support/dump_tape.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -206,6 +208,32 @@ static void held_lock_is_not_renamed(void **state)
                   hf_key_rename(f->client, both.from, both.to, 0, ERR));
 }
 
+static void dump_of_a_pattern_has_whole_objects(void **state)
+{
+    fixture *f = *state;
+    hf_client *there = fixture_elsewhere(f, "elsewhere", NULL);
+    hf_bytes timeline = fixture_key(f, "t"), value = fixture_key(f, "v");
+    hf_bytes other = fixture_key(f, "{x}other");
+    hf_store_dump_options options = HF_STORE_DUMP_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    dump_tape tape = {.data = NULL};
+
+    add(f, timeline, "a");
+    add(f, other, "a");
+    expect_status(HF_OK, put_fenced(f, value, 10));
+    options.pattern = fixture_key(f, "[tv]");
+    expect_status(HF_OK, hf_store_dump(f->client, &options, dump_tape_put,
+                                       &tape, &result, ERR));
+    assert_int_equal(result.keys, 7);
+    expect_status(
+        HF_OK, hf_store_load(there, NULL, dump_tape_take, &tape, &result, ERR));
+    free(tape.data);
+    assert_int_equal(count_whole(there, timeline), 1);
+    assert_int_equal(count_whole(there, other), 0);
+    expect_status(HF_CONFLICT, hf_value_put_fenced(there, value, bytes("v"), 9,
+                                                   NULL, NULL, ERR));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +244,7 @@ int main(void)
         fixture_test(renamed_cache_entry_has_its_tags),
         fixture_test(both_names_of_a_fenced_value_refuse_lower_tokens),
         fixture_test(held_lock_is_not_renamed),
+        fixture_test(dump_of_a_pattern_has_whole_objects),
     };
 
     return fixture_run(tests);
