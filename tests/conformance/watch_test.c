@@ -49,6 +49,21 @@ static void expect_change(hf_watch *watch, hf_bytes key, hf_change_kind kind)
     hf_change_free(&change);
 }
 
+/* Does a change of the key come before a gap? */
+static bool comes_without_gap(hf_watch *watch, hf_bytes key)
+{
+    hf_change change = HF_CHANGE_INIT;
+    bool found;
+
+    do {
+        expect_status(HF_OK,
+                      hf_watch_next(watch, &change, slowed_ms(WAIT_MS), ERR));
+        found = is_of(&change, key);
+    } while (!found && change.kind != HF_CHANGE_GAP);
+    hf_change_free(&change);
+    return found;
+}
+
 static void expect_gap(hf_watch *watch)
 {
     hf_change change = HF_CHANGE_INIT;
@@ -220,8 +235,10 @@ static void watch_that_is_too_slow_gets_a_gap(void **state)
         put_value(f->other, numbered(f, i), bytes("1"), 0);
     }
     expect_gap(watch);
-    put_value(f->other, last, bytes("1"), 0);
-    expect_change(watch, last, HF_CHANGE_WRITTEN);
+    /* Of changes that are still on their way there may be another gap. */
+    do
+        put_value(f->other, last, bytes("1"), 0);
+    while (!comes_without_gap(watch, last));
     hf_watch_close(watch);
 }
 
