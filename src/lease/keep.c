@@ -3,7 +3,7 @@
  * has expired. */
 #include "lease/keep.h"
 
-#include "lease/background.h"
+#include "core/background.h"
 #include "lease/lease.h"
 #include "lease/renewal.h"
 #include "util/clock.h"
@@ -30,7 +30,8 @@ void hf__lock_kept(const hf_lock *lock)
     if (lock->kind->redisson != NULL)
         return; /* its waiters are elsewhere */
     hf__request_script(&request, HF__SCRIPT(LOCK_NOTIFY), words, 2, 2);
-    hf__lease_send(lock, &request);
+    hf__background_send(lock->client,
+                        hf__background_copy(&request, lock->options.ttl_ms));
 }
 
 bool hf__lock_keep(hf_call *call, const hf_lock *lock)

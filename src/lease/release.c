@@ -6,8 +6,8 @@
  * has completed; the caller gets its status afterwards.
  */
 #include "lease/release.h"
+#include "core/background.h"
 #include "core/form.h"
-#include "lease/background.h"
 #include "lease/keep.h"
 #include "lease/lease.h"
 #include "lease/redisson.h"
@@ -49,7 +49,8 @@ static void undo_by(const hf_lock *lock, uint32_t script,
 
     hf__lock_release_fill(lock, &request, words, owner);
     request.script = &hf__scripts[script];
-    hf__lease_send(lock, &request);
+    hf__background_send(lock->client,
+                        hf__background_copy(&request, lock->options.ttl_ms));
 }
 
 void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])

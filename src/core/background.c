@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* background.c - see background.h. */
-#include "lease/background.h"
+#include "core/background.h"
 
 #include "util/clock.h"
 #include "util/mem.h"
@@ -42,20 +42,24 @@ static void done(hf__request *request)
     hf__free(made);
 }
 
-void hf__lease_send(const hf_lock *lock, const hf__request *filled)
+hf__request *hf__background_copy(const hf__request *filled, int64_t time_ms)
 {
-    hf__store *store = lock->client->store;
     sent *made = copy(filled);
     hf__request *request;
 
     if (made == NULL)
-        return;
+        return NULL;
     request = &made->request;
     hf__request_script(request, filled->script, made->words, filled->word_count,
                        filled->key_count);
-    request->deadline_ms =
-        hf__clock_after(hf__clock_boot_ms(), lock->options.ttl_ms);
+    request->deadline_ms = hf__clock_after(hf__clock_boot_ms(), time_ms);
     request->on_done = done;
     request->user = made;
-    store->ops->submit(store, &request, 1);
+    return request;
+}
+
+void hf__background_send(hf_client *client, hf__request *copy)
+{
+    if (copy != NULL)
+        client->store->ops->submit(client->store, &copy, 1);
 }
