@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "complain.h"
 #include "exit.h"
 #include "run.h"
@@ -29,13 +28,10 @@ extern char **environ;
 
 struct child_run {
     struct cache_command *command;
-    hf_cache_fill *fill;
     struct signals signals;
     pid_t pid;
     int fd; /* its stdout; -1: closed */
     bool has_exited;
-    int64_t renew_at_ms;
-    bool lost; /* the lease */
 };
 
 static int spawn(struct child_run *run, int out)
@@ -154,28 +150,13 @@ static void pass_signals_on(struct child_run *run)
     }
 }
 
-/* Renew the lease if it is time. Returns how long to poll, ms. */
-static int renew_lease(struct child_run *run)
-{
-    int64_t left_ms = run->renew_at_ms - now_ms();
-
-    if (!run->lost && left_ms <= 0) {
-        run->lost = hf_cache_fill_renew(run->fill, NULL) == HF_LOST;
-        run->renew_at_ms = now_ms() + run->command->renew_ms;
-        left_ms = run->command->renew_ms;
-    }
-    return run->lost || left_ms > 60000 ? 60000 : (int)left_ms;
-}
-
 static void await(struct child_run *run)
 {
-    run->renew_at_ms = now_ms() + run->command->renew_ms;
-
     while (!run->has_exited || run->fd >= 0) {
         struct pollfd files[] = {{.fd = run->signals.fd, .events = POLLIN},
                                  {.fd = run->fd, .events = POLLIN}};
 
-        (void)poll(files, 2, renew_lease(run));
+        (void)poll(files, 2, -1);
         if (files[1].revents != 0)
             read_some(run);
         pass_signals_on(run);
@@ -186,7 +167,7 @@ static void await(struct child_run *run)
 void cache_command_run(void *user, hf_cache_fill *fill)
 {
     struct cache_command *command = user;
-    struct child_run run = {.command = command, .fill = fill, .fd = -1};
+    struct child_run run = {.command = command, .fd = -1};
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 

@@ -7,14 +7,12 @@
 
 struct cache_command {
     char **argv;
-    int64_t renew_ms; /* how often to renew the lease */
     int code;         /* its exit code; 0: it did not run, or succeeded */
     hf_buffer output; /* what it printed */
     size_t room;
 };
 
-/* A fill (hf_cache_fill_fn): run the command, with the lease renewed and
- * signals passed on. */
+/* A fill (hf_cache_fill_fn): run the command, and pass signals on to it. */
 void cache_command_run(void *user, hf_cache_fill *fill);
 
 void cache_command_end(struct cache_command *command);

@@ -196,8 +196,6 @@ static int cache_fill(struct call *call)
     if (given->given[OPT_NONBLOCK] ||
         (given->given[OPT_WAIT] && given->number[OPT_WAIT] == 0))
         entry.options.flags = HF_CACHE_NO_WAIT;
-    command.renew_ms =
-        (entry.options.lease_ms > 0 ? entry.options.lease_ms : 10000) / 3;
     status = hf_cache_get_or_fill(call->client, call_operand(call, 0),
                                   cache_command_run, &command, &entry.options,
                                   &value, NULL, &err);

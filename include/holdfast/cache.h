@@ -67,9 +67,10 @@ extern "C" {
 
 /** Flags of hf_cache_options. */
 enum {
-    HF_CACHE_STALE = 1u << 0,  /**< get: return a stale value too */
-    HF_CACHE_ABSENT = 1u << 1, /**< put: remember that there is no value */
-    HF_CACHE_NO_WAIT = 1u << 2 /**< get_or_fill: do not wait for another fill */
+    HF_CACHE_STALE = 1u << 0,   /**< get: return a stale value too */
+    HF_CACHE_ABSENT = 1u << 1,  /**< put: remember that there is no value */
+    HF_CACHE_NO_WAIT = 1u << 2, /**< get_or_fill: wait for no other fill */
+    HF_CACHE_NO_RENEW = 1u << 3 /**< get_or_fill: do not renew its lease */
 };
 
 /** Options of the functions below. Each says which it uses. */
@@ -90,8 +91,10 @@ typedef struct hf_cache_options {
     /** How long to remember that there is no value, if a fill reports
      *  HF_NOT_FOUND, ms; 0: `ttl_ms`, but at most 1000; -1: not at all. */
     int64_t absent_ms;
-    /** Lease of a fill, ms, 1..#HF_TTL_MAX_MS; 0: 10000. A fill that takes
-     *  longer must call hf_cache_fill_renew(). */
+    /** Lease of a fill, ms, 1..#HF_TTL_MAX_MS; 0: 10000. The
+     *  library's thread renews it each third of that time until
+     *  hf_cache_fill_done(). If the process dies, another client fills the
+     *  entry after at most this long. */
     int64_t lease_ms;
     /** Longest time to wait for the fill of another client, ms; 0: 10000;
      *  1..#HF_FOREVER. */
@@ -201,7 +204,8 @@ HF_API HF_MUST_USE hf_status hf_cache_fill_done(hf_cache_fill *fill,
                                                 hf_bytes value, hf_error *err);
 
 /**
- * Renew the lease of a fill, for `lease_ms` from now.
+ * Renew the lease of a fill, for `lease_ms` from now, and find out whether its
+ * value can still be stored. Needed with HF_CACHE_NO_RENEW only.
  *
  * @param fill  the fill
  *

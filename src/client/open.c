@@ -131,6 +131,7 @@ hf_client *hf__client_new(const hf_client_options *options)
                          (size_t)options->max_call_bytes);
     hf__client_feeds_init(&client->feeds);
     hf__timers_init(&client->timers, client->loop);
+    hf__repeats_init(&client->repeats, client);
     return client;
 }
 
@@ -184,6 +185,7 @@ static void close_parts(hf_client *client, bool forked)
     hf__leases_stop(client->leases, forked || client->store == NULL);
     if (!forked)
         hf__client_feeds_close(&client->feeds);
+    hf__repeats_close(&client->repeats, forked);
     if (client->store != NULL)
         client->store->ops->close(client->store);
     hf__leases_done(client->leases, forked);

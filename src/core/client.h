@@ -16,6 +16,7 @@
 #include "core/layout.h"
 #include "core/life.h"
 #include "core/pending.h"
+#include "core/repeat.h"
 #include "core/replicas.h"
 #include "core/run.h"
 #include "core/store_clock.h"
@@ -41,6 +42,7 @@ struct hf_client {
     hf__client_feeds feeds;
     hf__store_clock store_clock;
     hf__timers timers;    /* of asynchronous waits, of the registration */
+    hf__repeats repeats;  /* of fills */
     hf__pending *pending; /* the first; the loop thread's */
     void (*free)(hf_client *client);
 };

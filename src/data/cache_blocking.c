@@ -32,7 +32,8 @@ static hf__cache_next run_fill(hf_cache_fill *self)
 {
     hf__cache_steps *steps = &self->steps;
 
-    self->fill(self->user, self);
+    hf__cache_job_fill(self);
+    hf__cache_job_end_renewal(self);
     steps->filled = self->has_ended ? self->filled : HF_INVALID;
     steps->value = hf_view(self->result.data, self->result.size);
     return hf__cache_steps_filled(steps);

@@ -159,7 +159,7 @@ static void begin_fill(void *user, hf_status status, const hf_error *err)
         hf__stepper_post(&self->stepper);
     hf__life_leave(&client->life);
     if (!self->dropped)
-        self->fill.fill(self->fill.user, &self->fill);
+        hf__cache_job_fill(&self->fill);
 }
 
 static void deliver_fill(job *self)

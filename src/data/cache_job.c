@@ -2,8 +2,10 @@
 /* cache_job.c - see cache_job.h; hf_cache_fill_done() and its kin. */
 #include "data/cache_job.h"
 
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/order.h"
 
 hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
                              hf_bytes key, hf_cache_fill_fn fill, void *user,
@@ -15,6 +17,7 @@ hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
     self->fill = fill;
     self->user = user;
     self->ended = NULL;
+    hf__heap_node_init(&self->renewal.node);
     self->has_ended = false;
     self->result = (hf_buffer)HF_BUFFER_INIT;
     if (status == HF_OK)
@@ -61,6 +64,32 @@ hf_status hf__cache_job_result(hf_cache_fill *self, hf_buffer *value,
 
 /* -------------------------------------------------------------------- fill */
 
+static void fill_renewal(hf__repeat *repeat, hf__request *request)
+{
+    hf_cache_fill *self = hf__container_of(repeat, hf_cache_fill, renewal);
+
+    hf__cache_steps_renew(&self->steps, request, self->renewal_words,
+                          self->renewal_numbers);
+}
+
+void hf__cache_job_fill(hf_cache_fill *self)
+{
+    const hf_cache_options *options = &self->steps.options;
+
+    if ((options->flags & HF_CACHE_NO_RENEW) == 0) {
+        self->renewal.fill = fill_renewal;
+        self->renewal.every_ms = hf__at_least(options->lease_ms / 3, 1);
+        self->renewal.time_ms = options->lease_ms;
+        hf__repeat_begin(&self->steps.client->repeats, &self->renewal);
+    }
+    self->fill(self->user, self);
+}
+
+void hf__cache_job_end_renewal(hf_cache_fill *self)
+{
+    hf__repeat_end(&self->steps.client->repeats, &self->renewal);
+}
+
 static hf_status copy_value(hf_cache_fill *self, hf_bytes value, hf_error *err)
 {
     hf_status status = hf__check_value(value, err);
@@ -88,6 +117,7 @@ hf_status hf_cache_fill_done(hf_cache_fill *fill, hf_status status,
     if (fill->has_ended)
         return hf__fail(err, HF_INVALID, "the fill has ended already");
     fill->has_ended = true;
+    hf__cache_job_end_renewal(fill);
     if (status == HF_OK)
         copied = copy_value(fill, value, err);
     fill->filled = copied != HF_OK ? copied : status;

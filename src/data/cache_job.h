@@ -8,6 +8,7 @@
 
 #include "core/async.h"
 #include "core/client.h"
+#include "core/repeat.h"
 #include "data/cache_steps.h"
 
 struct hf_cache_fill {
@@ -18,6 +19,9 @@ struct hf_cache_fill {
     /* hf_cache_fill_done() was called for a started call, which may be gone
      * afterwards. NULL: it is a blocking one. */
     hf_status (*ended)(hf_cache_fill *self, hf_error *err);
+    hf__repeat renewal; /* of its lease, while it is under way */
+    hf_bytes renewal_words[HF__CACHE_RENEW_WORDS];
+    char renewal_numbers[2][HF__NUMBER_SIZE];
     bool has_ended;   /* by hf_cache_fill_done(): ... */
     hf_status filled; /* ... with this status ... */
     hf_buffer result; /* ... and value */
@@ -27,6 +31,11 @@ hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
                              hf_bytes key, hf_cache_fill_fn fill, void *user,
                              const hf_cache_options *opts, hf_error *err);
 void hf__cache_job_done(hf_cache_fill *self);
+
+/* Run the caller's function; the lease is renewed until it ends the fill, or
+ * ends_renewal(). */
+void hf__cache_job_fill(hf_cache_fill *self);
+void hf__cache_job_end_renewal(hf_cache_fill *self);
 
 /* The results of a call that has ended: its status. `value` and `info` may be
  * NULL. */

@@ -13,7 +13,7 @@
 #include "util/order.h"
 #include "util/rand.h"
 
-#define FLAGS (HF_CACHE_STALE | HF_CACHE_NO_WAIT)
+#define FLAGS (HF_CACHE_STALE | HF_CACHE_NO_WAIT | HF_CACHE_NO_RENEW)
 
 /* Waiters poll so often, and when the lease ends; spread a little. */
 #define POLL_MS 5000

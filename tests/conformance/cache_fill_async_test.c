@@ -125,6 +125,25 @@ static void cache_started_fill_ends_on_any_thread(void **state)
     assert_null(second.fill);
 }
 
+static void cache_started_fill_longer_than_its_lease_is_stored(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_cache_options options = lasting(60000);
+    begun self;
+    int64_t began_ms;
+
+    options.lease_ms = slowed_ms(90);
+    start(&self, f->client, key, &options);
+    await_fill(&self);
+    began_ms = test_now_ms();
+    while (test_now_ms() < began_ms + 4 * options.lease_ms)
+        test_rest();
+    end_fill(&self, "slow");
+    expect_answer(&self, "slow", HF_CACHE_FILLED);
+    expect_cached(f, key, "slow");
+}
+
 #define CALLS 6
 
 /* All calls but the first, those of the other client too, wait. */
@@ -410,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(cache_started_fill_ends_on_any_thread),
+        fixture_test(cache_started_fill_longer_than_its_lease_is_stored),
         fixture_test(cache_started_calls_wait_for_the_fill),
         fixture_test(cache_started_calls_fill_after_one_that_failed),
         fixture_test(cache_started_call_waits_no_longer_than_it_wants),

@@ -252,6 +252,7 @@ static void cache_fill_without_its_lease_stores_nothing(void **state)
                    .during = fill_elsewhere};
 
     options.lease_ms = 50;
+    options.flags = HF_CACHE_NO_RENEW;
     expect_got(&self, f->client, "late", HF_CACHE_FILLED_ALONE);
     expect_cached(f, self.key, "later");
 }
@@ -317,12 +318,20 @@ static void cache_fill_overtaken_stores_nothing(void **state)
     expect_got(&self, f->client, "late", HF_CACHE_HIT);
 }
 
+/* Longer than the lease; with HF_CACHE_NO_RENEW the fill has to renew it. */
+typedef struct slow_fill {
+    int64_t lease_ms;
+    bool renews;
+} slow_fill;
+
 static void fill_slowly(void *user, hf_cache_fill *fill)
 {
-    int64_t until_ms = test_now_ms() + 3 * *(int64_t *)user;
+    const slow_fill *self = user;
+    int64_t until_ms = test_now_ms() + 4 * self->lease_ms;
 
     while (test_now_ms() < until_ms) {
-        expect_status(HF_OK, hf_cache_fill_renew(fill, ERR));
+        if (self->renews)
+            expect_status(HF_OK, hf_cache_fill_renew(fill, ERR));
         test_rest();
     }
     expect_status(HF_OK, hf_cache_fill_done(fill, HF_OK, bytes("slow"), ERR));
@@ -339,21 +348,36 @@ static void lose_lease(void *user, hf_cache_fill *fill)
     expect_status(HF_OK, hf_cache_fill_done(fill, HF_OK, bytes("mine"), ERR));
 }
 
-static void cache_fill_renews_its_lease(void **state)
+static void cache_fill_longer_than_its_lease_is_stored(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
     hf_cache_options options = lasting(60000);
     hf_cache_info info = HF_CACHE_INFO_INIT;
     hf_buffer got = HF_BUFFER_INIT;
-    int64_t lease_ms = options.lease_ms = slowed_ms(50);
+    slow_fill slow = {.lease_ms = slowed_ms(90)};
 
-    expect_status(HF_OK,
-                  hf_cache_get_or_fill(f->client, key, fill_slowly, &lease_ms,
-                                       &options, &got, &info, ERR));
-    assert_buffer(&got, bytes("slow"));
-    assert_int_equal(info.source, HF_CACHE_FILLED);
-    expect_status(HF_OK, hf_cache_delete(f->client, key, ERR));
+    options.lease_ms = slow.lease_ms;
+    for (int i = 0; i < 2; i++) {
+        slow.renews = i == 1;
+        options.flags = slow.renews ? HF_CACHE_NO_RENEW : 0;
+        expect_status(HF_OK,
+                      hf_cache_get_or_fill(f->client, key, fill_slowly, &slow,
+                                           &options, &got, &info, ERR));
+        assert_buffer(&got, bytes("slow"));
+        assert_int_equal(info.source, HF_CACHE_FILLED);
+        expect_status(HF_OK, hf_cache_delete(f->client, key, ERR));
+    }
+}
+
+static void cache_fill_learns_that_it_lost_its_lease(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_cache_options options = lasting(60000);
+    hf_cache_info info = HF_CACHE_INFO_INIT;
+    hf_buffer got = HF_BUFFER_INIT;
+
     expect_status(HF_OK, hf_cache_get_or_fill(f->client, key, lose_lease, f,
                                               &options, &got, &info, ERR));
     assert_buffer(&got, bytes("mine"));
@@ -371,7 +395,8 @@ int main(void)
         fixture_test(cache_readers_wait_no_longer_than_they_want),
         fixture_test(cache_fill_without_its_lease_stores_nothing),
         fixture_test(cache_fill_overtaken_stores_nothing),
-        fixture_test(cache_fill_renews_its_lease),
+        fixture_test(cache_fill_longer_than_its_lease_is_stored),
+        fixture_test(cache_fill_learns_that_it_lost_its_lease),
     };
 
     return fixture_run(tests);
