@@ -10,10 +10,11 @@ static const char *const roles[] = {HF__ROLE_CACHE, HF__ROLE_ITEMS,
                                     HF__ROLE_ORDER};
 #define ROLES (sizeof(roles) / sizeof(roles[0]))
 
-/* Some names cannot have any. */
-static bool has_belongings(hf_bytes key)
+/* Some names cannot have any. `call` has failed: it is no name. */
+static bool has_belongings(const hf_call *call, hf_bytes key)
 {
-    return hf__check_own_key(key, "key", NULL) == HF_OK;
+    return call->prepared == HF_OK &&
+           hf__check_own_key(key, "key", NULL) == HF_OK;
 }
 
 /* With what belongs to it. */
@@ -21,7 +22,7 @@ static void add_object(hf_call *call, hf_bytes key)
 {
     hf__reserve(call, ROLES + 2);
     hf__add_key(call, key);
-    for (size_t i = 0; i < ROLES && has_belongings(key); i++)
+    for (size_t i = 0; i < ROLES && has_belongings(call, key); i++)
         hf__add_own_key(call, roles[i], key);
 }
 
@@ -167,11 +168,12 @@ static const hf__operation rename_key = {
 
 static void add_both(hf_call *call, hf_bytes key, hf_bytes new_key)
 {
-    bool whole = has_belongings(key) && has_belongings(new_key);
+    bool whole;
 
     hf__reserve(call, 2 * ROLES + 5);
     hf__add_key(call, key);
     hf__add_key(call, new_key);
+    whole = has_belongings(call, key) && has_belongings(call, new_key);
     for (size_t i = 0; i <= ROLES && whole; i++) {
         const char *role = i == 0 ? HF__ROLE_FENCE : roles[i - 1];
 
