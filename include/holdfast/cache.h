@@ -67,10 +67,11 @@ extern "C" {
 
 /** Flags of hf_cache_options. */
 enum {
-    HF_CACHE_STALE = 1u << 0,   /**< get: return a stale value too */
-    HF_CACHE_ABSENT = 1u << 1,  /**< put: remember that there is no value */
-    HF_CACHE_NO_WAIT = 1u << 2, /**< get_or_fill: wait for no other fill */
-    HF_CACHE_NO_RENEW = 1u << 3 /**< get_or_fill: do not renew its lease */
+    HF_CACHE_STALE = 1u << 0,    /**< get: return a stale value too */
+    HF_CACHE_ABSENT = 1u << 1,   /**< put: remember that there is no value */
+    HF_CACHE_NO_WAIT = 1u << 2,  /**< get_or_fill: wait for no other fill */
+    HF_CACHE_NO_RENEW = 1u << 3, /**< get_or_fill: do not renew its lease */
+    HF_CACHE_RETRY = 1u << 4 /**< get_or_fill: fill after another has failed */
 };
 
 /** Options of the functions below. Each says which it uses. */
@@ -173,7 +174,9 @@ typedef void (*hf_cache_fill_fn)(void *user, hf_cache_fill *fill);
  * @retval HF_HELD       another fill is under way, with HF_CACHE_NO_WAIT
  * @retval HF_CANCELLED  interrupted while waiting (hf_client_interrupt())
  *
- * Any other status is what `fill` reported.
+ * Any other status is what `fill` reported, or the fill of another call that
+ * this one waited for: a loader that fails is not tried by one caller after
+ * another. With HF_CACHE_RETRY it is, and after HF_CANCELLED.
  *
  * Blocks: `wait_ms`, and as long as `fill`.
  */

@@ -13,7 +13,8 @@
 #include "util/order.h"
 #include "util/rand.h"
 
-#define FLAGS (HF_CACHE_STALE | HF_CACHE_NO_WAIT | HF_CACHE_NO_RENEW)
+#define FLAGS                                                                  \
+    (HF_CACHE_STALE | HF_CACHE_NO_WAIT | HF_CACHE_NO_RENEW | HF_CACHE_RETRY)
 
 /* Waiters poll so often, and when the lease ends; spread a little. */
 #define POLL_MS 5000
@@ -115,6 +116,7 @@ hf_status hf__cache_steps_init(hf__cache_steps *steps, hf_client *client,
     steps->storage = steps->extra = steps->packed = NULL;
     steps->stage = HF__CACHE_LOOK;
     steps->looks = 0;
+    steps->waited = false;
     steps->token[0] = '\0';
     steps->early = steps->stale = steps->from_fill = false;
     steps->fill_status = HF_OK;
@@ -184,6 +186,9 @@ static void ask_lease(hf__cache_steps *steps)
     words[count++] = hf__number(steps->numbers[1], lease_keep_ms(steps));
     words[count++] =
         hf_str(steps->stage == HF__CACHE_JOIN ? store->ops->inbox(store) : "");
+    words[count++] = hf_str(
+        steps->waited && (steps->options.flags & HF_CACHE_RETRY) == 0 ? "1"
+                                                                      : "");
     hf__request_script(&steps->ask, HF__SCRIPT(CACHE_LEASE), words, count,
                        keys);
 }
@@ -211,6 +216,9 @@ static void ask_fail(hf__cache_steps *steps)
     words[count++] = hf_str(steps->token);
     words[count++] = hf__number(steps->numbers[0],
                                 may_return_after_error(steps) ? PAUSE_MS : 0);
+    words[count++] = steps->filled == HF_CANCELLED
+                         ? hf_str("") /* given up, not failed */
+                         : hf__number(steps->numbers[1], steps->filled);
     hf__request_script(&steps->ask, HF__SCRIPT(CACHE_FAIL), words, count, keys);
 }
 
@@ -556,6 +564,15 @@ static hf__cache_next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
     return HF__CACHE_WAIT;
 }
 
+/* Of the fill that this call has waited for. */
+static hf__cache_next share_failure(hf__cache_steps *steps, hf_status failure)
+{
+    steps->fill_status = failure;
+    return end(steps, hf__fail(&steps->detail, failure,
+                               "the fill of another client failed: %s",
+                               hf_status_text(failure)));
+}
+
 static hf__cache_next read_lease(hf__cache_steps *steps)
 {
     const hf_reply *items = steps->ask.reply.array.items;
@@ -571,12 +588,16 @@ static hf__cache_next read_lease(hf__cache_steps *steps)
         return look_again(steps);
     if (items[0].integer == 1)
         return granted(steps, now_ms);
+    if (items[0].integer == 4 && items[2].integer > 0 &&
+        items[2].integer < 1000)
+        return share_failure(steps, (hf_status)items[2].integer);
     return held(steps, items[0].integer == 3, now_ms, items[2].integer);
 }
 
 hf__cache_next hf__cache_steps_waited(hf__cache_steps *steps)
 {
     steps->looks = 0;
+    steps->waited = true;
     if (hf__clock_boot_ms() < steps->until_ms)
         return ask(steps, HF__CACHE_LOOK);
     if (may_return_after_error(steps))

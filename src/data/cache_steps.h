@@ -77,6 +77,7 @@ typedef struct hf__cache_steps {
     bool stale;            /* it is */
     bool early;            /* it is fresh, and to be filled again */
     bool answers;          /* FILL: it may be returned during the fill */
+    bool waited;           /* for a fill of another call */
     int looks;             /* because the entry had changed */
     int64_t wake_ms;
 

@@ -201,7 +201,7 @@ static const hf__shape leased = {.kinds = HF__IS_ARRAY,
                                  .item_count = 3,
                                  .repeated = 1,
                                  .count_min = 2};
-static const hf__shape unleased_items[] = {NUMBER(2, 3), COUNT, PTTL};
+static const hf__shape unleased_items[] = {NUMBER(2, 4), COUNT, PTTL};
 SHAPE_OF(cache_lease, {.kinds = HF__IS_ARRAY,
                        .items = unleased_items,
                        .item_count = 3,

@@ -133,11 +133,11 @@ static void cache_started_fill_longer_than_its_lease_is_stored(void **state)
     begun self;
     int64_t began_ms;
 
-    options.lease_ms = slowed_ms(90);
+    options.lease_ms = slowed_ms(400);
     start(&self, f->client, key, &options);
     await_fill(&self);
     began_ms = test_now_ms();
-    while (test_now_ms() < began_ms + 4 * options.lease_ms)
+    while (test_now_ms() < began_ms + 2 * options.lease_ms)
         test_rest();
     end_fill(&self, "slow");
     expect_answer(&self, "slow", HF_CACHE_FILLED);
@@ -147,12 +147,13 @@ static void cache_started_fill_longer_than_its_lease_is_stored(void **state)
 #define CALLS 6
 
 /* All calls but the first, those of the other client too, wait. */
-static void start_some(begun all[CALLS], fixture *f, hf_bytes key)
+static void start_some(begun all[CALLS], fixture *f, hf_bytes key,
+                       const hf_cache_options *opts)
 {
-    start(&all[0], f->client, key, NULL);
+    start(&all[0], f->client, key, opts);
     await_fill(&all[0]);
     for (size_t i = 1; i < CALLS; i++)
-        start(&all[i], i % 2 == 0 ? f->client : f->other, key, NULL);
+        start(&all[i], i % 2 == 0 ? f->client : f->other, key, opts);
     expect_soon(own_key_exists(f, WAIT, key), SOON_MS);
 }
 
@@ -163,7 +164,7 @@ static void cache_started_calls_wait_for_the_fill(void **state)
     begun all[CALLS];
     int64_t began_ms;
 
-    start_some(all, f, key);
+    start_some(all, f, key, NULL);
     began_ms = test_now_ms();
     end_fill(&all[0], "filled");
     expect_answer(&all[0], "filled", HF_CACHE_FILLED);
@@ -184,13 +185,58 @@ static begun *next_filler(begun all[CALLS])
     return NULL;
 }
 
+static void cache_failure_is_shared_with_those_that_wait(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    begun first, second, third;
+
+    start(&first, f->client, key, NULL);
+    await_fill(&first);
+    start(&second, f->other, key, NULL);
+    expect_soon(own_key_exists(f, WAIT, key), SOON_MS);
+    expect_status(HF_OK,
+                  hf_cache_fill_done(first.fill, HF_SYSTEM, hf_str(NULL), ERR));
+    await_told(f->client, &first.said, 1);
+    expect_status(HF_SYSTEM, first.said.status);
+    await_told(f->other, &second.said, 1);
+    expect_status(HF_SYSTEM, second.said.status);
+    assert_null(second.fill);
+    /* One that comes later tries. */
+    start(&third, f->other, key, NULL);
+    await_fill(&third);
+    end_fill(&third, "third");
+    expect_answer(&third, "third", HF_CACHE_FILLED);
+    expect_cached(f, key, "third");
+}
+
+static void cache_fill_given_up_is_not_shared(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    begun first, second;
+
+    start(&first, f->client, key, NULL);
+    await_fill(&first);
+    start(&second, f->other, key, NULL);
+    expect_soon(own_key_exists(f, WAIT, key), SOON_MS);
+    expect_status(
+        HF_OK, hf_cache_fill_done(first.fill, HF_CANCELLED, hf_str(NULL), ERR));
+    await_fill(&second);
+    end_fill(&second, "second");
+    expect_answer(&second, "second", HF_CACHE_FILLED);
+    await_told(f->client, &first.said, 1);
+}
+
 static void cache_started_calls_fill_after_one_that_failed(void **state)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
+    hf_cache_options options = lasting(60000);
     begun all[CALLS], *next = NULL;
 
-    start_some(all, f, key);
+    options.flags = HF_CACHE_RETRY;
+    start_some(all, f, key, &options);
     expect_status(
         HF_OK, hf_cache_fill_done(all[0].fill, HF_SYSTEM, hf_str(NULL), ERR));
     await_told(f->client, &all[0].said, 1);
@@ -295,7 +341,7 @@ static void cache_started_calls_are_cancelled_while_they_wait(void **state)
     fixture *f = *state;
     begun all[CALLS];
 
-    start_some(all, f, fixture_key(f, "k"));
+    start_some(all, f, fixture_key(f, "k"), NULL);
     for (size_t i = 1; i < CALLS; i++) {
         hf_call_cancel(all[i].call);
         await_told(all[i].client, &all[i].said, 1);
@@ -431,6 +477,8 @@ int main(void)
         fixture_test(cache_started_fill_ends_on_any_thread),
         fixture_test(cache_started_fill_longer_than_its_lease_is_stored),
         fixture_test(cache_started_calls_wait_for_the_fill),
+        fixture_test(cache_failure_is_shared_with_those_that_wait),
+        fixture_test(cache_fill_given_up_is_not_shared),
         fixture_test(cache_started_calls_fill_after_one_that_failed),
         fixture_test(cache_started_call_waits_no_longer_than_it_wants),
         fixture_test(cache_started_call_returns_stale_value_at_once),

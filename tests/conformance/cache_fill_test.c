@@ -91,12 +91,15 @@ static void cache_readers_wait_for_the_fill(void **state)
 static void cache_readers_fill_after_one_that_failed(void **state)
 {
     fixture *f = *state;
+    hf_cache_options options = lasting(60000);
     filler self = {.f = f,
+                   .opts = &options,
                    .key = fixture_key(f, "k"),
                    .status = HF_UNAVAILABLE,
                    .during = start_readers};
     int fills = 0;
 
+    options.flags = HF_CACHE_RETRY;
     expect_status(HF_UNAVAILABLE, get_or_fill(f->client, &self));
     for (size_t i = 0; i < READERS; i++) {
         assert_int_equal(pthread_join(readers[i].thread, NULL), 0);
@@ -163,6 +166,7 @@ static void cache_readers_are_woken_behind_one_that_timed_out(void **state)
     third = fixture_client(f, NULL);
     options.tags = &tag;
     options.tag_count = 1;
+    options.flags = HF_CACHE_RETRY;
     expect_status(HF_UNAVAILABLE, get_or_fill(f->client, &self));
     expect_woken(&readers[0]);
     expect_status(HF_OK, hf_cache_delete(f->client, self.key, ERR));
@@ -327,7 +331,7 @@ typedef struct slow_fill {
 static void fill_slowly(void *user, hf_cache_fill *fill)
 {
     const slow_fill *self = user;
-    int64_t until_ms = test_now_ms() + 4 * self->lease_ms;
+    int64_t until_ms = test_now_ms() + 2 * self->lease_ms;
 
     while (test_now_ms() < until_ms) {
         if (self->renews)
@@ -355,7 +359,7 @@ static void cache_fill_longer_than_its_lease_is_stored(void **state)
     hf_cache_options options = lasting(60000);
     hf_cache_info info = HF_CACHE_INFO_INIT;
     hf_buffer got = HF_BUFFER_INIT;
-    slow_fill slow = {.lease_ms = slowed_ms(90)};
+    slow_fill slow = {.lease_ms = slowed_ms(400)};
 
     options.lease_ms = slow.lease_ms;
     for (int i = 0; i < 2; i++) {
