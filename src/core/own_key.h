@@ -41,8 +41,8 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size);
 /* Is it one of ours, those that a dump has to carry included? */
 bool hf__is_own_key(hf_bytes name);
 
-/* If it is one of ours that belongs to a key, or to a tag, and lasts: that name,
- * with its prefix. Else the name itself. */
+/* If it is one of ours that belongs to a key, or to a tag, and lasts: that
+ * name, with its prefix. Else the name itself. */
 hf_bytes hf__own_key_owner(hf_bytes name);
 
 /* Does a part of the name in braces decide its hash slot? */
