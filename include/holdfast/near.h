@@ -32,6 +32,10 @@
  * one way through the network, usually, and for up to 10 s after a connection
  * was cut without a sign. Own writes are no exception: use hf_near_forget()
  * after them. While the connection is down nothing is kept.
+ *
+ * It knows plain values only. Of a cache entry (cache.h) it returns the value,
+ * also if that is stale or one of its tags was invalidated: that changes no key
+ * of the entry. Use hf_cache_get() for those.
  */
 #ifndef HOLDFAST_NEAR_H
 #define HOLDFAST_NEAR_H
