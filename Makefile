@@ -34,8 +34,8 @@ check: deps ## run the unit and the embedded tests: while you work
 	@cmake --build --preset check
 	@ctest --preset check
 
-# In the order that the tests' files say, not that of the last run's times: it
-# is the one that keeps the processors busy.
+# In the order of the tests' files, not of the last run's times: that keeps the
+# processors busy.
 test: tests ## build, then run every claim on the stores that it needs
 	@rm -f build/Testing/Temporary/CTestCostData.txt
 	@ctest --preset release
