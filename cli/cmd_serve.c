@@ -19,6 +19,9 @@
 /* How long clients may take to read their last replies, ms. */
 #define STOP_MS 5000
 
+/* How often to look whether the store is still there, ms. */
+#define LOOK_MS 1000
+
 /* Those given and those inherited, or else one for our user alone. */
 static void take_addresses(const struct options *given,
                            hf_server_options *options,
@@ -142,49 +145,82 @@ static void raise_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The number of the signal that ends us. */
-static int await_signal(hf_server *server, int signals)
+/* HF_CORRUPT: it was removed, replaced or truncated. The service manager starts
+ * us again, with the store that is there then. */
+static hf_status look_at_store(hf_client *client, hf_error *err)
+{
+    int64_t ttl_ms;
+    hf_status status = hf_key_ttl(client, hf_str("hf:token"), &ttl_ms, err);
+
+    return status == HF_CORRUPT ? status : HF_OK;
+}
+
+static int look_ms(void)
+{
+    int watchdog_ms = systemd_watchdog_ms();
+
+    return watchdog_ms >= 0 && watchdog_ms < LOOK_MS ? watchdog_ms : LOOK_MS;
+}
+
+/* HF_OK: *number is that of the signal that ends us. */
+static hf_status await_end(hf_server *server, hf_client *client, int signals,
+                           int *number, hf_error *err)
 {
     struct pollfd polled = {signals, POLLIN, 0};
     struct signalfd_siginfo info;
 
-    for (;;) {
+    while (look_at_store(client, err) == HF_OK) {
         feed_watchdog(server);
-        if (poll(&polled, 1, systemd_watchdog_ms()) <= 0 ||
+        if (poll(&polled, 1, look_ms()) <= 0 ||
             read(signals, &info, sizeof(info)) != sizeof(info))
             continue;
+        *number = (int)info.ssi_signo;
         if (info.ssi_signo != SIGHUP)
-            return (int)info.ssi_signo;
+            return HF_OK;
         reload(server);
     }
+    return HF_CORRUPT;
 }
 
-/* Until a signal; its exit code. */
-static int run_server(const struct call *call, hf_server *server, int signals)
+static int end_by(hf_status status, int number, const hf_error *err)
+{
+    if (status != HF_OK) {
+        complain("serve", "ending: %s", err->message);
+        return exit_code_of(status);
+    }
+    complain("serve", "ending: signal %d", number);
+    return number == SIGTERM ? EXIT_YES : EXIT_SIGNAL + number;
+}
+
+/* Until a signal, or the end of the store; its exit code. */
+static int run_server(const struct call *call, hf_server *server,
+                      hf_client *client, int signals)
 {
     hf_error err = HF_ERROR_INIT;
     struct http *http = NULL;
     int code = start_http(call, server, &http);
-    int number;
+    int number = 0;
+    hf_status status;
 
     if (code != EXIT_YES)
         return code;
     print_addresses(server, http);
     systemd_notify("READY=1");
-    number = await_signal(server, signals);
+    status = await_end(server, client, signals, &number, &err);
     systemd_notify("STOPPING=1");
     unblock_signals();
-    complain("serve", "ending: signal %d", number);
+    code = end_by(status, number, &err);
     http_stop(http);
     if (hf_server_stop(server, STOP_MS, &err) != HF_OK)
         complain("serve", "%s; closed", err.message);
-    return number == SIGTERM ? EXIT_YES : EXIT_SIGNAL + number;
+    return code;
 }
 
 static int serve(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     hf_server *server = NULL;
+    hf_client *client = NULL;
     int signals = call_end_signals(call);
     hf_status status;
     int code;
@@ -193,9 +229,13 @@ static int serve(struct call *call)
         return EXIT_SYSTEM;
     raise_limit();
     status = open_server(call, &server, &err);
-    code = status == HF_OK ? run_server(call, server, signals)
+    if (status == HF_OK)
+        status =
+            hf_client_open(call->options->text[OPT_STORE], NULL, &client, &err);
+    code = status == HF_OK ? run_server(call, server, client, signals)
                            : call_failed(call, status, &err);
     hf_server_close(server);
+    hf_client_close(client);
     close(signals);
     return code;
 }
@@ -220,7 +260,9 @@ const struct command serve_commands[] = {
          "--users or --password-file. Ends on SIGTERM (exit code 0)\nand "
          "SIGINT "
          "when it has answered what it received, or at a second signal; "
-         "SIGHUP\nhas it read its users again.\n"
+         "SIGHUP\nhas it read its users again. Ends with exit code 65 if the "
+         "store was "
+         "removed or\nreplaced.\n"
          "\n"
          "--http serves a page with the locks, their holders and waiters at /, "
          "the same as\nJSON at /locks, as events at /events, and figures for "

@@ -80,6 +80,18 @@ class Kills(unittest.TestCase):
                          int(reader.ask("GET", "witness")))
         reader.close()
 
+    def test_server_of_a_store_that_is_gone_ends(self):
+        with Server(PROGRAM, scheme="file", log=True) as server:
+            link = server.connect()
+            self.assertEqual(link.ask("SET", "a", "1"), b"OK")
+            folder = server.store.removeprefix("file:")
+            os.rename(folder, folder + ".old")
+            with Server(PROGRAM, store=server.store) as later:
+                self.assertIsNone(later.connect().ask("GET", "a"))
+                self.assertEqual(server.process.wait(30), 65)
+            self.assertIn("removed or replaced", server.process.stderr.read())
+            link.close()
+
 
 if __name__ == "__main__":
     unittest.main()
