@@ -62,11 +62,13 @@ test_ctrl_z_stops_both_and_fg_resumes_both() {
     contains "$out" second:9
 }
 
+# Stopped between two renewals: in one it would hold the store as well.
 test_ctrl_z_for_longer_than_the_lease_loses_the_lock() {
     terminal 'set -m
-        "$HOLDFAST" run --ttl 0.5 job -- sh -c "echo r >ready; sleep 20"
+        "$HOLDFAST" run --ttl 1.5 job -- sh -c "sleep 0.2; echo r >ready
+            sleep 20"
         echo "first:$?"
-        "$HOLDFAST" run -w 2 job -- echo second:taken
+        "$HOLDFAST" run -w 5 job -- echo second:taken
         fg; echo "third:$?"' 'when ready "\032"'
     contains "$out" first:148
     contains "$out" second:taken
