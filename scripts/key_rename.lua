@@ -33,11 +33,11 @@ elseif type(value) == 'string' and string.find(value, '^%x+%-%x+%+?%d*$')
         and #string.match(value, '^[%x-]+') == 32 then
     return -2
 end
-local fence = KEYS[3] and call('get', KEYS[3])
-local other = fence and call('get', KEYS[4])
+local highest = KEYS[3] and call('get', KEYS[3])
+local other = highest and call('get', KEYS[4])
 call('rename', KEYS[1], KEYS[2])
-if fence and (tonumber(other or 0) or 2^53) < (tonumber(fence) or 2^53) then
-    call('set', KEYS[4], fence, 'px', '604800000')
+if highest and (tonumber(other or 0) or 2^53) < (tonumber(highest) or 2^53) then
+    --#use raise_fence fence=KEYS[4] token=highest
 end
 if KEYS[5] then
     --#use move from=KEYS[5] to=KEYS[6]
