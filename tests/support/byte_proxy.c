@@ -5,7 +5,8 @@
  * One thread does everything, with non-blocking sockets: it polls without the
  * mutex, then takes it and advances every connection as far as possible. Other
  * threads take the mutex, change the settings or close connections, and wake
- * it. The results of poll() are not used, so changes in between do not matter.
+ * it. What poll() found only decides where reading is tried, so changes in
+ * between do not matter.
  *
  * Locks: `mutex` guards everything but the sockets' names.
  */
@@ -46,8 +47,10 @@ typedef struct pipe_way {
     size_t size;
     run runs[RUNS_MAX];
     size_t run_count;
-    bool ended;  /* end of input */
-    bool closed; /* output is shut down */
+    bool readable; /* try to read its input */
+    size_t polled; /* its input's place among what is polled; 0: none */
+    bool ended;    /* end of input */
+    bool closed;   /* output is shut down */
 } pipe_way;
 
 typedef struct tunnel {
@@ -208,6 +211,8 @@ static void accept_from(byte_proxy *self, int listener)
         for (int way = 0; way < 2; way++) {
             it->ways[way].size = it->ways[way].run_count = 0;
             it->ways[way].ended = it->ways[way].closed = false;
+            it->ways[way].readable = true;
+            it->ways[way].polled = 0;
         }
     }
 }
@@ -237,11 +242,13 @@ static bool take(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
     pipe_way *to = &it->ways[way];
     ssize_t got;
 
-    while (!to->ended && to->size < PIPE_SIZE && to->run_count < RUNS_MAX) {
+    while (to->readable && !to->ended && to->size < PIPE_SIZE &&
+           to->run_count < RUNS_MAX) {
         got = recv(it->fds[1 - way], to->data + to->size, PIPE_SIZE - to->size,
                    0);
         if (is_gone(got))
             return false;
+        to->readable = got > 0;
         if (got < 0)
             return true;
         to->ended = got == 0;
@@ -372,16 +379,19 @@ static void watch(struct pollfd *list, size_t *count, int fd, short events)
 }
 
 /* What to poll for at one connection; *soon: something is delayed. */
-static void watch_tunnel(const byte_proxy *self, const tunnel *it,
+static void watch_tunnel(const byte_proxy *self, tunnel *it,
                          struct pollfd *list, size_t *count, bool *soon,
                          int64_t now)
 {
     for (int way = 0; way < 2; way++) {
-        const pipe_way *to = &it->ways[way];
+        pipe_way *to = &it->ways[way];
         bool due = allowed(&self->faults[way], it, to, now) > 0;
 
-        if (!to->ended && to->size < PIPE_SIZE && to->run_count < RUNS_MAX)
+        to->polled = 0;
+        if (!to->ended && to->size < PIPE_SIZE && to->run_count < RUNS_MAX) {
+            to->polled = *count;
             watch(list, count, it->fds[1 - way], POLLIN);
+        }
         if (due)
             watch(list, count, it->fds[way], POLLOUT);
         *soon = *soon || to->run_count > 0;
@@ -405,6 +415,20 @@ static size_t watch_all(byte_proxy *self, struct pollfd *list, int *wait_ms)
     return count;
 }
 
+/* What came while nothing was polled is found by the next poll(). */
+static void note_readable(byte_proxy *self, const struct pollfd *list)
+{
+    for (size_t i = 0; i < TUNNELS_MAX; i++) {
+        tunnel *it = self->tunnels[i];
+
+        for (int way = 0; it != NULL && way < 2; way++) {
+            pipe_way *to = &it->ways[way];
+
+            to->readable = to->polled != 0 && list[to->polled].revents != 0;
+        }
+    }
+}
+
 static void *run_proxy(void *user)
 {
     static _Thread_local struct pollfd list[3 + 4 * TUNNELS_MAX];
@@ -421,6 +445,7 @@ static void *run_proxy(void *user)
         poll(list, count, wait_ms);
         (void)!read(self->wake_fd, &woken, sizeof(woken));
         pthread_mutex_lock(&self->mutex);
+        note_readable(self, list);
     }
     pthread_mutex_unlock(&self->mutex);
     return NULL;
