@@ -54,8 +54,9 @@ static struct {
 } locks[LOCKS];
 
 static atomic_bool stop;
-static atomic_llong counts[3]; /* granted, refused or late, unavailable */
-static atomic_llong worst_us;  /* past a deadline */
+static atomic_bool pause_calls; /* what they would show was shown before */
+static atomic_llong counts[3];  /* granted, refused or late, unavailable */
+static atomic_llong worst_us;   /* past a deadline */
 static sleepers *late;
 static atomic_int violations;
 
@@ -79,6 +80,24 @@ static void raise_to(atomic_llong *most, int64_t value)
 
     while (value > seen && !atomic_compare_exchange_weak(most, &seen, value))
         continue;
+}
+
+static void rest_for(int64_t ms)
+{
+    const struct timespec span = {0, (long)ms * 1000000};
+
+    (void)nanosleep(&span, NULL);
+}
+
+/* Until all servers are old enough to vote. */
+static void grow_old(void)
+{
+    int64_t until_us = now_us() + OLD_MS * 1000;
+
+    atomic_store(&pause_calls, true);
+    while (now_us() < until_us)
+        rest_for(50);
+    atomic_store(&pause_calls, false);
 }
 
 /* ------------------------------------------------------------------ threads */
@@ -148,8 +167,11 @@ static void *run_thread(void *user)
                         &mine[i], NULL) != HF_OK)
             exit(1);
     }
-    for (unsigned turn = number; !atomic_load(&stop); turn++)
+    for (unsigned turn = number; !atomic_load(&stop); turn++) {
         use_lock(mine[turn % LOCKS], turn % LOCKS);
+        while (atomic_load(&pause_calls))
+            rest_for(50);
+    }
     for (unsigned i = 0; i < LOCKS; i++)
         hf_lock_free(mine[i]);
     return NULL;
@@ -250,10 +272,7 @@ static void run_fault(const fault *of, int first)
     if (of->nodes > NODES / 2)
         recovery_ms = await_grants(since_us, RECOVERY_MAX_MS);
     sum_up(of, recovery_ms);
-    /* A restarted server does not vote before. */
-    since_us = now_us();
-    while (now_us() < since_us + OLD_MS * 1000)
-        test_rest();
+    grow_old();
 }
 
 /* -------------------------------------------------------------------- frame */
@@ -298,7 +317,6 @@ static void take_options(int count, char **words, int *rounds)
 int main(int count, char **words)
 {
     pthread_t threads[THREADS_MAX];
-    int64_t began_us;
     int rounds = 1;
 
     take_options(count, words, &rounds);
@@ -313,9 +331,7 @@ int main(int count, char **words)
     late = sleepers_start();
     if (late == NULL)
         return EXIT_FAILURE;
-    began_us = now_us();
-    while (now_us() < began_us + OLD_MS * 1000)
-        test_rest();
+    grow_old();
     for (int i = 0; i < rounds * 4; i++)
         run_fault(&faults[i % 4], i);
     atomic_store(&stop, true);
