@@ -284,8 +284,13 @@ void hf__wait_queue_note_clock(hf__wait_queues *queues, hf__wait_queue *queue,
                                int64_t asked_ms, int64_t clock_us)
 {
     pthread_mutex_lock(&queues->mutex);
-    queue->asked_ms = asked_ms;
-    queue->clock_us = clock_us;
+    /* The longer the request took to the store, the more the clock seems to be
+     * ahead. */
+    if (queue->clock_us == 0 ||
+        clock_us - queue->clock_us < (asked_ms - queue->asked_ms) * 1000) {
+        queue->asked_ms = asked_ms;
+        queue->clock_us = clock_us;
+    }
     pthread_mutex_unlock(&queues->mutex);
 }
 

@@ -99,7 +99,8 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
 /* Does one of a higher priority wait at the store? */
 bool hf__wait_queue_outranked(hf__wait_queues *queues, const hf_lock *lock);
 /* The head learnt that the store's clock showed clock_us at asked_ms, an
- * instant of hf__clock_boot_ms(), or soon afterwards. */
+ * instant of hf__clock_boot_ms(), or soon afterwards. Kept is what was learnt
+ * with the least delay. */
 void hf__wait_queue_note_clock(hf__wait_queues *queues, hf__wait_queue *queue,
                                int64_t asked_ms, int64_t clock_us);
 /* That instant on the store's clock, us; 0: no head has learnt it. */

@@ -100,10 +100,27 @@ static void wait_queue_is_led_in_the_order_of_arrival(void **state)
     hf__wait_queues_done(&queues);
 }
 
+/* A request that took 300 ms makes the clock look as much ahead. */
+static void delay_does_not_move_the_clock(void **state)
+{
+    hf__wait_place head = {0};
+
+    (void)state;
+    assert_int_equal(
+        hf__wait_queue_join(&queues, hf_str("name"), 0, &head, NULL), HF_OK);
+    assert_int_equal(hf__wait_queue_clock(&queues, head.queue, 1000), 0);
+    hf__wait_queue_note_clock(&queues, head.queue, 1000, 7300000);
+    hf__wait_queue_note_clock(&queues, head.queue, 1500, 7501000);
+    hf__wait_queue_note_clock(&queues, head.queue, 2000, 8200000);
+    assert_int_equal(hf__wait_queue_clock(&queues, head.queue, 1200), 7201000);
+    hf__wait_queue_leave(&queues, head.queue, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wait_queue_is_led_in_the_order_of_arrival),
+        cmocka_unit_test(delay_does_not_move_the_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
