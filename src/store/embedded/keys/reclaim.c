@@ -30,8 +30,9 @@
 #define SWEEP_ROUND_MS 100
 /* A step found many if more than one in this many had expired. */
 #define SWEEP_MANY 8u
-/* When the store is full: some 5 ms. */
+/* When the store is full: some 5 ms each. */
 #define SWEEP_HARD 400u
+#define PENDING_HARD 2560u
 
 /* An older tombstone (keyhead.h) is deleted. */
 #define TOMBSTONE_MS 1000
@@ -379,7 +380,7 @@ void hf__reclaim_hard(hf__tx *tx)
     hf__tx_forget(tx);
     sweep_all(tx, SWEEP_HARD, false);
     if (tx->env->sidecar.map->pending_deletes && tx->fatal == HF_OK)
-        (void)run_pending_deletes(tx, PENDING_COUNT);
+        (void)run_pending_deletes(tx, PENDING_HARD);
 }
 
 static uint64_t used_pages(hf__tx *tx)
