@@ -105,7 +105,7 @@ static void script_in_a_full_store_can_tell(void **state)
     assert_int_equal(
         evaluate(at.store, "return redis.call('set', 'n', 1)", 0, "", text),
         HF_FULL);
-    assert_non_null(strstr(text, "OOM command not allowed"));
+    assert_non_null(strstr(text, "is full (max_size=1024K)"));
     assert_int_equal(
         evaluate(at.store,
                  "redis.call('del', 'k0') "

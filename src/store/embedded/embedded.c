@@ -28,7 +28,6 @@
 #include "store/embedded/run/write.h"
 #include "store/embedded/wake/change_reader.h"
 #include "store/embedded/wake/wake.h"
-#include "store/error_line.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
@@ -147,13 +146,12 @@ static bool run_read(hf__env *env, const hf__job *job)
 
 /* --------------------------------------------------------------- requests */
 
-static void fail_unknown(hf__request *request)
+static void fail_unknown(const hf__env *env, hf__request *request)
 {
     char text[HF__OUT_ERROR_SIZE];
 
     hf__unknown_text(text, request->words, request->word_count);
-    (void)hf__error_line(&request->error, hf__error_status(text, false),
-                         hf_str(text), NULL);
+    hf__command_fail(env, text, false, &request->error);
     hf__request_error(request, hf_str(text));
 }
 
@@ -174,7 +172,7 @@ static bool prepare(const embedded *self, hf__request *request, hf__job *job)
     if (request->word_count > 0)
         job->command = hf__command_find(request->words[0]);
     if (job->command == NULL)
-        fail_unknown(request);
+        fail_unknown(self->env, request);
     return job->command != NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "store/embedded/keys/reclaim.h"
+#include "store/error_line.h"
 #include "store/known_commands.h"
 #include "store/limits.h"
 
@@ -57,6 +58,8 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
     }
     if ((command->flags & HF__COMMAND_GROWS) && !may_name(tx, args, count))
         return;
+    if (command->flags & HF__COMMAND_GROWS)
+        tx->grows = true;
     command->run(tx, args, count);
 }
 
@@ -166,7 +169,8 @@ void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
         word.size > 0 ? (const char *)word.data : "", upper(name, command));
 }
 
-hf_status hf__error_status(const char *text, bool script)
+/* What the line of a failed command or script says. */
+static hf_status error_status(const char *text, bool script)
 {
     if (strncmp(text, "WRONGTYPE", 9) == 0)
         return HF_WRONG_TYPE;
@@ -184,4 +188,15 @@ hf_status hf__error_status(const char *text, bool script)
     if (strncmp(text, "ERR Error compiling script", 26) == 0)
         return HF_SCRIPT;
     return HF_INVALID;
+}
+
+void hf__command_fail(const hf__env *env, const char *text, bool script,
+                      hf_error *err)
+{
+    hf_status status = error_status(text, script);
+
+    if (status == HF_FULL)
+        (void)hf__env_fail_full(env, err);
+    else
+        (void)hf__error_line(err, status, hf_str(text), NULL);
 }

@@ -88,7 +88,9 @@ void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
 void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
                                  const char *command, hf_bytes word);
 
-/* The status of an error text. `script`: raised by a script. */
-hf_status hf__error_status(const char *text, bool script);
+/* Set `err` to what the line of a failed command or script says. HF_FULL also
+ * names the store. */
+void hf__command_fail(const hf__env *env, const char *text, bool script,
+                      hf_error *err);
 
 #endif

@@ -6,7 +6,9 @@
  * fails (MDB_MAP_FULL) where the file system would raise SIGBUS. A transaction
  * that reaches the end is undone, the file is extended, and it runs again. The
  * allocated size is in the sidecar and only grows, under the writer lock; each
- * process adopts it at its next write.
+ * process adopts it at its next write. LMDB copies each page that it changes,
+ * so a transaction that only deletes may need as many new pages as it visits:
+ * for these the file may exceed max_size.
  *
  * Pages: LMDB writes a page again when its table of readers says that none can
  * see it. ThreadSanitizer does not see that a reader that ended, and a commit,
@@ -31,6 +33,10 @@
 #define AHEAD_PAGES 64u
 #define STEP_MAX (UINT64_C(16) << 20)
 #define STEP_MIN (UINT64_C(1) << 18)
+/* How large the file may become, in times of max_size, for transactions that
+ * only delete; by how much it grows at once. */
+#define OVERDRAFT 2u
+#define OVERDRAFT_SHARE 8u
 /* How often a full disk is tried again, and dead readers are looked for: LMDB
  * never looks by itself, and each pins old pages. */
 #define RETRY_MS 1000
@@ -40,6 +46,21 @@ hf_status hf__env_fail_read_only(hf_error *err)
     return hf__fail(
         err, HF_DENIED,
         "the store is read-only: no permission to write to its directory");
+}
+
+hf_status hf__env_fail_full(const hf__env *env, hf_error *err)
+{
+    uint64_t limit = hf__env_limit_pages(env) * env->page_size;
+
+    if (env->grow_retry_ms > 0)
+        return hf__fail(err, HF_FULL,
+                        "no space left on device: the store %s cannot grow "
+                        "beyond %lluK",
+                        env->path, (unsigned long long)(limit >> 10));
+    return hf__fail(err, HF_FULL,
+                    "the store %s is full (max_size=%lluK): delete keys or "
+                    "open it with a larger max_size",
+                    env->path, (unsigned long long)(limit >> 10));
 }
 
 /* ------------------------------------------------------------------ room */
@@ -60,16 +81,18 @@ bool hf__env_adopt_size(hf__env *env)
     return rc == MDB_SUCCESS;
 }
 
-bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
+static uint64_t max_size(const hf__env *env)
+{
+    return __atomic_load_n(&env->sidecar.map->max_size, __ATOMIC_RELAXED);
+}
+
+/* By `step` bytes or as much as possible, up to `most` in all. */
+static bool extend(hf__env *env, uint64_t step, uint64_t most, int64_t now_ms)
 {
     hf__sidecar_map *map = env->sidecar.map;
     uint64_t size = map->allocated_size;
-    uint64_t most = __atomic_load_n(&map->max_size, __ATOMIC_RELAXED);
     uint64_t room = most > size ? most - size : 0;
-    uint64_t step = size < STEP_MAX ? size : STEP_MAX;
 
-    if (step < wanted_size)
-        step = (wanted_size + STEP_MIN) & ~(STEP_MIN - 1);
     if (step > room)
         step = room;
     if (step == 0 || now_ms < env->grow_retry_ms)
@@ -86,15 +109,32 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
     return hf__env_adopt_size(env);
 }
 
+bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
+{
+    uint64_t size = env->sidecar.map->allocated_size;
+    uint64_t step = size < STEP_MAX ? size : STEP_MAX;
+
+    if (step < wanted_size)
+        step = (wanted_size + STEP_MIN) & ~(STEP_MIN - 1);
+    return extend(env, step, max_size(env), now_ms);
+}
+
+bool hf__env_overdraw(hf__env *env, int64_t now_ms)
+{
+    uint64_t most = max_size(env);
+    uint64_t step = (most / OVERDRAFT_SHARE + STEP_MIN) & ~(STEP_MIN - 1);
+
+    return extend(env, step, OVERDRAFT * most, now_ms);
+}
+
 uint64_t hf__env_limit_pages(const hf__env *env)
 {
-    const hf__sidecar_map *map = env->sidecar.map;
-    /* On a full disk the store cannot grow. */
-    uint64_t size =
-        env->grow_retry_ms > 0 ? map->allocated_size : map->max_size;
+    uint64_t size = max_size(env);
+    uint64_t allocated_size = env->sidecar.map->allocated_size;
 
-    if (size < map->allocated_size)
-        size = map->allocated_size;
+    /* On a full disk the store cannot grow. */
+    if (env->grow_retry_ms > 0 && allocated_size < size)
+        size = allocated_size;
     return size / env->page_size;
 }
 

@@ -90,6 +90,9 @@ bool hf__env_adopt_size(hf__env *env);
  */
 bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms);
 
+/* The same for a transaction that only deletes, beyond max_size. */
+bool hf__env_overdraw(hf__env *env, int64_t now_ms);
+
 /*
  * Begin or renew a read transaction; `*txn` is NULL or one that was reset.
  * HF_UNAVAILABLE: read in a write transaction instead, because the map is too
@@ -101,6 +104,8 @@ void hf__env_end_read(hf__env *env, MDB_txn *txn);
 
 /* Fail with HF_DENIED. */
 hf_status hf__env_fail_read_only(hf_error *err);
+/* Fail with HF_FULL, and say what limits the store. */
+hf_status hf__env_fail_full(const hf__env *env, hf_error *err);
 
 /* Pages reserved for deletes and renewals in a full store. */
 uint64_t hf__env_reserve_pages(const hf__env *env);

@@ -77,7 +77,11 @@ void *hf__tx_alloc(hf__tx *tx, size_t size)
 
 void hf__tx_fail(hf__tx *tx, int rc)
 {
-    if (tx->fatal == HF_OK)
+    if (tx->fatal != HF_OK)
+        return;
+    if (rc == MDB_MAP_FULL)
+        tx->fatal = hf__env_fail_full(tx->env, &tx->error);
+    else
         tx->fatal = hf__files_fail_mdb(&tx->error, rc, "the store failed");
 }
 

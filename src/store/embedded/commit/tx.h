@@ -69,6 +69,7 @@ typedef struct hf__tx {
     uint64_t wanted_size;    /* of all records put so far */
     int64_t script_us;       /* processor time of users' scripts */
     bool no_pending_deletes; /* this transaction removes the last one */
+    bool grows;              /* a command that needs space has run */
 
     struct hf__out *out;
     const struct hf__command *command; /* being run */

@@ -77,6 +77,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->wanted_size = 0;
     tx->script_us = 0;
     tx->no_pending_deletes = false;
+    tx->grows = false;
     tx->event_count = 0;
     tx->made = NULL;
     hf__note_begin(tx);

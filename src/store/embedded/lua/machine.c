@@ -13,7 +13,6 @@
 
 #include "store/embedded/commands/command.h"
 #include "store/embedded/lua/machine_state.h"
-#include "store/error_line.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -171,9 +170,7 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
                        request->reply.bytes.data);
         hf__reply_set_nil(&request->reply);
     }
-    (void)hf__error_line(&request->error,
-                         hf__error_status(machine->error, true),
-                         hf_str(machine->error), NULL);
+    hf__command_fail(machine->tx->env, machine->error, true, &request->error);
     if (machine->script->undoes)
         return undo(machine->tx, request->error.status, request->error.message);
     hf__request_error(request, hf_str(machine->error));

@@ -353,7 +353,8 @@ static hf_status use_store(hf__env *env, const hf__settings *settings,
         return status;
     if (adopt) {
         map->allocated_size = size & ~(ADOPT_GRAIN - 1);
-        map->max_size = HF__SIZE_DEFAULT;
+        /* Without max_size, what was there stays usable. */
+        map->max_size = size > HF__SIZE_DEFAULT ? size : HF__SIZE_DEFAULT;
     } else if (size < map->allocated_size) {
         return hf__fail(err, HF_CORRUPT, "the data file was truncated");
     }

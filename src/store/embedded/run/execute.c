@@ -10,7 +10,6 @@
 #include "store/embedded/lua/eval.h"
 #include "store/embedded/lua/machine.h"
 #include "store/embedded/run/command_table.h"
-#include "store/error_line.h"
 
 static void run_command(hf__tx *tx, const hf__command *command,
                         hf__request *request)
@@ -30,9 +29,7 @@ static void run_command(hf__tx *tx, const hf__command *command,
     if (tree.out.failed && tx->fatal == HF_OK) {
         hf_bytes line = hf_str(tree.out.error);
 
-        (void)hf__error_line(&request->error,
-                             hf__error_status(tree.out.error, false), line,
-                             NULL);
+        hf__command_fail(tx->env, tree.out.error, false, &request->error);
         hf__request_error(request, line);
     }
 }

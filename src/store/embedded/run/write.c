@@ -112,6 +112,7 @@ bool hf__write_make_room(hf__env *env)
     uint64_t wanted_size = env->write_tx->wanted_size;
     uint64_t size = space_for(env->write_tx);
     bool costly = env->write_tx->script_us >= COSTLY_US;
+    bool grows = env->write_tx->grows;
     bool made = false;
     int dead = 0;
 
@@ -126,7 +127,9 @@ bool hf__write_make_room(hf__env *env)
     if (hf__env_grow(env, size, hf__clock_boot_ms()) || made)
         return true;
     /* Pins only advance while the lock is free: hf__flush_make_room(). */
-    return (env->flush == NULL && hf__readers_await(env)) || advance(env);
+    if ((env->flush == NULL && hf__readers_await(env)) || advance(env))
+        return true;
+    return !grows && hf__env_overdraw(env, hf__clock_boot_ms());
 }
 
 /* Returns the transaction's status. */
