@@ -34,6 +34,7 @@ struct look {
     struct taking *taking;
     struct lock_row *row;
     hf_lock_info info;
+    int64_t asked_ms;
 };
 
 static hf_status fail(hf_error *err, hf_status status, const char *message)
@@ -224,11 +225,11 @@ static void start_holder(struct look *look)
         on_holder(look, status, &err);
 }
 
-/* The owner may have changed since the list. */
-static void take_info(struct lock_row *row, const hf_lock_info *info)
+/* The owner may have changed since the list. `at_ms` is when it was asked for:
+ * a lease that was read does not end before what was left of it then. */
+static void take_info(struct lock_row *row, const hf_lock_info *info,
+                      int64_t at_ms)
 {
-    int64_t at_ms = now_ms();
-
     if (!same_owner(row, info) || row->seen_ms == 0) {
         row->known = false;
         row->held_ms = -1;
@@ -251,7 +252,7 @@ static void on_info(void *user, hf_status status, const hf_error *err)
     struct look *look = user;
 
     if (status == HF_OK) {
-        take_info(look->row, &look->info);
+        take_info(look->row, &look->info, look->asked_ms);
         if (!look->row->known)
             start_holder(look);
     } else if (status == HF_NOT_FOUND || status == HF_WRONG_TYPE) {
@@ -270,6 +271,7 @@ static void start_info(struct look *look)
     async.done = on_info;
     async.user = look;
     look->info = (hf_lock_info)HF_LOCK_INFO_INIT;
+    look->asked_ms = now_ms();
     status = hf_lock_inspect_start(look->taking->client, name_of(look->row),
                                    &look->info, &async, &err);
     if (status != HF_OK)

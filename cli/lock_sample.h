@@ -27,7 +27,7 @@ struct lock_row {
     char *name; /* without the client's prefix; may have any bytes */
     size_t name_size;
     hf_lock_info info;
-    int64_t read_ms;    /* when `info` was read; now_ms() of clock.h */
+    int64_t read_ms;    /* when `info` was asked for; now_ms() of clock.h */
     int64_t seen_ms;    /* since when samples have this owner */
     uint64_t token_max; /* the owner's token is not larger; 0: unknown */
     int64_t held_ms;    /* how long it is held; -1: unknown */
