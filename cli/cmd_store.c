@@ -246,13 +246,16 @@ const struct command store_commands[] = {
          "and the exit code is then 78.\n",
      .run = store_dump},
     {.grammar = {.name = "store load",
-                 .accepts = OPTIONS_COMMON | OPTION(REPLACE) | OPTION(SKIP),
+                 .accepts = OPTIONS_COMMON | OPTION(REPLACE) | OPTION(SKIP) |
+                            OPTION(DROP_FIELD_TTL) | OPTION(CONTINUE),
                  .operands_max = 1,
                  .operands = "[FILE|-]"},
      .summary = "load the keys of a dump into the store",
      .notes = "Without --replace or --skip, a key that exists ends the load. A "
               "file is checked\n"
-              "completely before the first key is loaded.\n",
+              "completely before the first key is loaded: neither damage nor "
+              "a key that the store\ncannot hold leaves half of it. With "
+              "--continue the exit code is 78 if keys were\nleft out.\n",
      .run = store_load},
     COMMAND_END,
 };

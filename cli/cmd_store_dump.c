@@ -21,7 +21,7 @@
 #include "out_file.h"
 #include "progress.h"
 
-/* Keys left out that are named; others are only counted. */
+/* Keys left out or refused that are named; others are only counted. */
 #define NAMED_MAX 10
 
 /* The signal that ended us; 0: none. */
@@ -31,9 +31,9 @@ struct transfer {
     struct call *call;
     const char *name; /* of the file, for messages */
     int fd;
-    uint64_t size; /* load: of the file; 0: not known */
-    uint64_t base; /* load: bytes read before, by the check */
-    uint64_t left_out;
+    uint64_t size;  /* load: of the file; 0: not known */
+    uint64_t base;  /* load: bytes read before, by the check */
+    uint64_t named; /* keys that were left out or refused */
     struct progress progress;
 };
 
@@ -122,16 +122,26 @@ static void on_load_progress(void *user, const hf_store_transfer *so_far)
                   so_far->keys, so_far->bytes);
 }
 
-static void on_left_out(void *user, hf_bytes key, const char *type)
+static void name_key(struct transfer *transfer, const char *fate, hf_bytes key,
+                     const char *type)
 {
-    struct transfer *transfer = user;
     size_t shown = key.size < 200 ? key.size : 200;
 
-    if (transfer->left_out++ >= NAMED_MAX)
+    if (transfer->named++ >= NAMED_MAX)
         return;
     progress_clear(&transfer->progress);
-    complain(what_of(transfer), "left out: %.*s%s (%s)", (int)shown,
+    complain(what_of(transfer), "%s: %.*s%s (%s)", fate, (int)shown,
              (const char *)key.data, shown < key.size ? "..." : "", type);
+}
+
+static void on_left_out(void *user, hf_bytes key, const char *type)
+{
+    name_key(user, "left out", key, type);
+}
+
+static void on_refused(void *user, hf_bytes key, const char *type)
+{
+    name_key(user, "refused", key, type);
 }
 
 /* The counts of what was done: JSON on stdout, or a line on stderr. */
@@ -146,10 +156,13 @@ static void print_counts_json(const hf_store_transfer *result, bool dump,
     if (!dump) {
         json_integer(&json, "existing", (int64_t)result->existing);
         json_integer(&json, "expired", (int64_t)result->expired);
+        json_integer(&json, "refused", (int64_t)result->refused);
     }
     json_integer(&json, "left_out", (int64_t)result->left_out);
     json_integer(&json, "changed", (int64_t)result->changed);
-    json_bool(&json, "complete", result->complete && result->left_out == 0);
+    json_bool(&json, "complete",
+              result->complete && result->left_out == 0 &&
+                  result->refused == 0);
     json_end(&json);
 }
 
@@ -183,6 +196,7 @@ static void report_result(const struct transfer *transfer,
             (unsigned long long)result->bytes);
     print_count(result->existing, "skipped, they exist");
     print_count(result->expired, "expired");
+    print_count(result->refused, "refused");
     print_count(result->left_out, "left out");
     print_count(result->changed, "changed while being read");
     fputc('\n', stderr);
@@ -297,20 +311,25 @@ static int run_load(struct transfer *transfer, uint32_t flags)
 
     opts.flags = flags;
     opts.progress = on_load_progress;
+    if ((flags & HF_LOAD_CHECK) == 0 || (flags & HF_LOAD_CONTINUE) == 0)
+        opts.refused = on_refused;
     progress_begin(&transfer->progress,
                    (flags & HF_LOAD_CHECK) != 0 ? "check" : "load");
     status = hf_store_load(transfer->call->client, &opts, get_bytes, transfer,
                            &result, &err);
-    /* What was left out is reported by the load itself. */
-    if ((flags & HF_LOAD_CHECK) != 0 && (status == HF_OK || result.complete)) {
+    /* What was left out is reported by the load itself, and so is what was
+     * refused if it continues. */
+    if ((flags & HF_LOAD_CHECK) != 0 && result.complete &&
+        (result.refused == 0 || (flags & HF_LOAD_CONTINUE) != 0)) {
         progress_clear(&transfer->progress);
         return EXIT_YES;
     }
     return finish(transfer, status, &err, &result, false);
 }
 
-/* A file is read twice, so that a damaged one changes nothing. */
-static int check_file(struct transfer *transfer)
+/* A file is read twice, so that one that is damaged, or that the store cannot
+ * hold, changes nothing. */
+static int check_file(struct transfer *transfer, uint32_t flags)
 {
     struct stat info;
     int code;
@@ -319,7 +338,7 @@ static int check_file(struct transfer *transfer)
         lseek(transfer->fd, 0, SEEK_CUR) != 0)
         return EXIT_YES;
     transfer->size = (uint64_t)info.st_size;
-    code = run_load(transfer, HF_LOAD_CHECK);
+    code = run_load(transfer, flags | HF_LOAD_CHECK);
     if (code == EXIT_YES && lseek(transfer->fd, 0, SEEK_SET) < 0) {
         complain(what_of(transfer), "%s: %s", transfer->name, strerror(errno));
         code = EXIT_IO;
@@ -339,6 +358,10 @@ int store_load(struct call *call)
         flags = HF_LOAD_REPLACE;
     if (options->given[OPT_SKIP])
         flags |= HF_LOAD_SKIP;
+    if (options->given[OPT_DROP_FIELD_TTL])
+        flags |= HF_LOAD_DROP_FIELD_TTL;
+    if (options->given[OPT_CONTINUE])
+        flags |= HF_LOAD_CONTINUE;
     if (options->operand_count > 0 && strcmp(options->operands[0], "-") != 0) {
         transfer.name = options->operands[0];
         transfer.fd = open(transfer.name, O_RDONLY | O_CLOEXEC);
@@ -351,7 +374,7 @@ int store_load(struct call *call)
         return call_usage(call, "a dump is not read from a terminal; name a "
                                 "file, or redirect standard input");
     catch_signals();
-    code = check_file(&transfer);
+    code = check_file(&transfer, flags);
     if (code == EXIT_YES)
         code = run_load(&transfer, flags);
     if (transfer.fd != STDIN_FILENO)

@@ -55,6 +55,8 @@ enum option_id {
     OPT_ABSENT,
     OPT_REPLACE,
     OPT_SKIP,
+    OPT_DROP_FIELD_TTL,
+    OPT_CONTINUE,
     OPT_OUTPUT,
     OPT_MATCH,
     OPT_REQUESTS,

@@ -346,12 +346,13 @@ typedef struct hf_store_transfer {
     /** Keys of the source that kept changing while they were read: the dump has
      *  elements of different moments, or nothing, of each. */
     uint64_t changed;
-    bool complete; /**< the end of the dump was written, or reached */
+    bool complete;    /**< the end of the dump was written, or reached */
+    uint64_t refused; /**< load: keys that the store cannot hold */
 } hf_store_transfer;
 
 /* clang-format off */
 #define HF_STORE_TRANSFER_INIT \
-    { sizeof(hf_store_transfer), 0, 0, 0, 0, 0, 0, 0, false }
+    { sizeof(hf_store_transfer), 0, 0, 0, 0, 0, 0, 0, false, 0 }
 /* clang-format on */
 
 /**
@@ -451,7 +452,14 @@ HF_API HF_MUST_USE hf_status hf_store_dump(hf_client *client,
 enum {
     HF_LOAD_REPLACE = 1u << 0, /**< replace keys that exist */
     HF_LOAD_SKIP = 1u << 1,    /**< skip keys that exist */
-    HF_LOAD_CHECK = 1u << 2    /**< only read the dump; nothing is stored */
+    /** Only read the dump, and count the keys that the store cannot hold;
+     *  nothing is stored. */
+    HF_LOAD_CHECK = 1u << 2,
+    /** On a server without HPEXPIRE: load hashes whose fields expire without
+     *  the deadlines of their fields. Their fields stay. */
+    HF_LOAD_DROP_FIELD_TTL = 1u << 3,
+    /** Leave out keys that the store cannot hold, and continue. */
+    HF_LOAD_CONTINUE = 1u << 4
 };
 
 /** Options of hf_store_load(). */
@@ -462,11 +470,14 @@ typedef struct hf_store_load_options {
     uint32_t reserved0; /**< must be 0 */
     /** NULL: progress is not reported. */
     hf_store_transfer_fn progress;
+    /** Receives the keys that the store cannot hold: hashes with fields that
+     *  expire, on a server without HPEXPIRE. NULL: they are only counted. */
+    void (*refused)(void *user, hf_bytes key, const char *type);
 } hf_store_load_options;
 
 /* clang-format off */
 #define HF_STORE_LOAD_OPTIONS_INIT \
-    { sizeof(hf_store_load_options), 0, 0, NULL }
+    { sizeof(hf_store_load_options), 0, 0, NULL, NULL }
 /* clang-format on */
 
 /**
@@ -499,8 +510,10 @@ typedef struct hf_store_load_options {
  * @retval HF_CONFLICT     without a flag: a key exists
  * @retval HF_CORRUPT      the dump is damaged or truncated; the message says
  *                         where
- * @retval HF_UNSUPPORTED  with `result->complete`: the whole dump was loaded,
- *                         but keys of its source are not in it; otherwise the
+ * @retval HF_UNSUPPORTED  with `result->complete`: the whole dump was loaded
+ *                         (or, with HF_LOAD_CHECK, read), but for keys that the
+ *                         store cannot hold (`refused`) and keys of its source
+ *                         that are not in it (`left_out`); otherwise the
  *                         dump or an option is newer than this library, or
  *                         fields of a key expire and the server has no
  *                         HPEXPIRE: that key is named and not written, the

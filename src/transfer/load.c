@@ -10,7 +10,9 @@
 #include "util/options.h"
 #include "util/rand.h"
 
-#define FLAGS (HF_LOAD_REPLACE | HF_LOAD_SKIP | HF_LOAD_CHECK)
+#define FLAGS                                                                  \
+    (HF_LOAD_REPLACE | HF_LOAD_SKIP | HF_LOAD_CHECK | HF_LOAD_DROP_FIELD_TTL | \
+     HF_LOAD_CONTINUE)
 
 static void tell_progress(hf__loader *self)
 {
@@ -22,6 +24,8 @@ static void tell_progress(hf__loader *self)
 static hf_status take_event(hf__loader *self, hf__dump_event event,
                             hf_error *err)
 {
+    if ((self->options.flags & HF_LOAD_CHECK) != 0)
+        return event == HF__DUMP_AT_KEY ? hf__load_key_check(self, err) : HF_OK;
     switch (event) {
     case HF__DUMP_AT_KEY:
         return hf__load_key(self, err);
@@ -45,7 +49,7 @@ static hf_status load_all(hf__loader *self, hf_error *err)
 
     while (status == HF_OK && event != HF__DUMP_AT_END) {
         status = hf__dump_reader_next(&self->reader, &event, err);
-        if (status == HF_OK && (self->options.flags & HF_LOAD_CHECK) == 0)
+        if (status == HF_OK)
             status = take_event(self, event, err);
         if (self->reader.bytes - told >= HF__LOAD_STEP_BYTES) {
             told = self->reader.bytes;
@@ -133,6 +137,22 @@ static hf_status load_options(hf_store_load_options *options,
     return HF_OK;
 }
 
+/* The end was reached. */
+static hf_status sum_up(const hf_store_transfer *so_far, hf_error *err)
+{
+    if (so_far->refused > 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "fields of %llu keys expire, and this server has no "
+                        "HPEXPIRE",
+                        (unsigned long long)so_far->refused);
+    if (so_far->left_out > 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "the dump is not complete: %llu keys of its source "
+                        "were left out",
+                        (unsigned long long)so_far->left_out);
+    return HF_OK;
+}
+
 hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
                         hf_store_read_fn read, void *user,
                         hf_store_transfer *result, hf_error *err)
@@ -152,11 +172,8 @@ hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
     self.reader.read = read;
     self.reader.user = user;
     status = run(&self, err);
-    if (status == HF_OK && self.so_far.left_out > 0)
-        status = hf__fail(err, HF_UNSUPPORTED,
-                          "the dump is not complete: %llu keys of its source "
-                          "were left out",
-                          (unsigned long long)self.so_far.left_out);
+    if (status == HF_OK)
+        status = sum_up(&self.so_far, err);
     done(&self);
     hf__client_visit_end(client, &visit);
     hf__transfer_give(&self.so_far, result);

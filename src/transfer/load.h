@@ -90,7 +90,8 @@ char *hf__load_name(hf_bytes key, const char mark[HF__LOAD_MARK_SIZE],
 typedef enum hf__load_fate {
     HF__FATE_LOAD,
     HF__FATE_EXPIRED,
-    HF__FATE_EXISTING
+    HF__FATE_EXISTING,
+    HF__FATE_REFUSED
 } hf__load_fate;
 
 typedef struct hf__loader {
@@ -101,20 +102,24 @@ typedef struct hf__loader {
     hf__dump_reader reader;
     hf__load_batch *batch;
     hf__load_elements *elements;
-    bool fields_expire; /* the store is known to have HPEXPIRE */
+    bool asked;         /* whether ... */
+    bool fields_expire; /* the store has HPEXPIRE */
     int64_t ahead_ms;   /* of the store's Unix time before our clock */
     char mark[HF__LOAD_MARK_SIZE];
 
     /* The key being read. */
     hf__load_fate fate;
-    hf_bytes key; /* owned */
-    hf__dump_type type;
+    hf_bytes key;        /* owned */
+    hf__dump_type type;  /* in the store */
+    unsigned field_part; /* how much of a field with a deadline was gathered */
     char expires[HF__NUMBER_SIZE];
     char *built_owned; /* NULL: not in steps */
     hf_bytes built;
     uint64_t built_count; /* elements sent; bytes of a string */
 } hf__loader;
 
+/* Count a key that the store cannot hold; nothing is stored. */
+hf_status hf__load_key_check(hf__loader *self, hf_error *err);
 /* What the reader tells of a key, in order. */
 hf_status hf__load_key(hf__loader *self, hf_error *err);
 hf_status hf__load_piece(hf__loader *self, hf_error *err);

@@ -289,31 +289,51 @@ static bool is_over(const hf__loader *self, int64_t expires_unix_ms)
            expires_unix_ms <= hf__clock_boot_ms() + self->ahead_ms;
 }
 
-/* A store whose fields do not expire would keep them. */
-static hf_status check_field_times(hf__loader *self, hf_error *err)
+static hf_status ask_field_times(hf__loader *self, hf_error *err)
 {
-    char quoted[HF__QUOTED_SIZE];
     hf_bytes none;
-    char *owned;
+    char *owned = hf__load_name(self->key, self->mark, &none);
     hf_status status;
 
-    if (self->fields_expire || self->type != HF__DUMP_TIMED_HASH)
-        return HF_OK;
-    owned = hf__load_name(self->key, self->mark, &none);
     if (owned == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
     status = hf__transfer_field_times(self->client, &hf__op_hpexpireat, none,
                                       &self->fields_expire, err);
     hf__free(owned);
-    if (status != HF_OK || self->fields_expire)
+    self->asked = status == HF_OK;
+    return status;
+}
+
+/* A store whose fields do not expire would keep them. */
+static hf_status check_field_times(hf__loader *self, hf_error *err)
+{
+    uint32_t flags = self->options.flags;
+    char quoted[HF__QUOTED_SIZE];
+    hf_status status = HF_OK;
+
+    if (self->type == HF__DUMP_TIMED_HASH && !self->asked)
+        status = ask_field_times(self, err);
+    if (status != HF_OK || self->type != HF__DUMP_TIMED_HASH ||
+        self->fields_expire)
         return status;
+    if ((flags & HF_LOAD_DROP_FIELD_TTL) != 0) {
+        self->type = HF__DUMP_HASH;
+        return HF_OK;
+    }
+    self->fate = HF__FATE_REFUSED;
+    self->so_far.refused++;
+    if (self->options.refused != NULL)
+        self->options.refused(self->user, self->key,
+                              "a hash with fields that expire");
+    if ((flags & (HF_LOAD_CHECK | HF_LOAD_CONTINUE)) != 0)
+        return HF_OK;
     return hf__fail(err, HF_UNSUPPORTED,
                     "key %s has fields that expire, and this server has no "
                     "HPEXPIRE; the key was not loaded",
                     hf__quoted(quoted, self->key));
 }
 
-hf_status hf__load_key(hf__loader *self, hf_error *err)
+static hf_status take_name(hf__loader *self, hf_error *err)
 {
     const hf__dump_reader *reader = &self->reader;
     char *copy = hf__memdup(reader->key.data, reader->key.size);
@@ -323,6 +343,24 @@ hf_status hf__load_key(hf__loader *self, hf_error *err)
     if (copy == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
     self->type = reader->type;
+    self->field_part = 0;
+    return HF_OK;
+}
+
+hf_status hf__load_key_check(hf__loader *self, hf_error *err)
+{
+    hf_status status = take_name(self, err);
+
+    return status == HF_OK ? check_field_times(self, err) : status;
+}
+
+hf_status hf__load_key(hf__loader *self, hf_error *err)
+{
+    const hf__dump_reader *reader = &self->reader;
+    hf_status status = take_name(self, err);
+
+    if (status != HF_OK)
+        return status;
     hf__number(self->expires, reader->expires_unix_ms);
     self->fate = is_over(self, reader->expires_unix_ms) ? HF__FATE_EXPIRED
                                                         : HF__FATE_LOAD;
@@ -333,23 +371,32 @@ hf_status hf__load_key(hf__loader *self, hf_error *err)
     return check_field_times(self, err);
 }
 
-/* Drop the field that was gathered last if its time is over. */
-static void drop_expired(hf__loader *self)
+static void drop_elements(hf__load_elements *elements, size_t count)
 {
-    hf__load_elements *elements = self->elements;
-
-    if (self->type != HF__DUMP_TIMED_HASH || elements->count % 3 != 0 ||
-        !is_over(self, self->reader.deadline_unix_ms))
-        return;
-    for (int i = 0; i < 3; i++)
+    for (; count > 0; count--)
         elements->bytes.end -= elements->sizes[--elements->count];
+}
+
+/* A field with its value and deadline is whole: drop it if its time is over,
+ * and its deadline if the store has none. */
+static void end_element(hf__loader *self)
+{
+    size_t size = hf__dump_group(self->type);
+
+    if (self->reader.type != HF__DUMP_TIMED_HASH || ++self->field_part < 3)
+        return;
+    self->field_part = 0;
+    drop_elements(self->elements, 3 - size);
+    if (is_over(self, self->reader.deadline_unix_ms))
+        drop_elements(self->elements, size);
 }
 
 static bool is_full(const hf__loader *self)
 {
     const hf__load_elements *elements = self->elements;
 
-    return elements->count % hf__dump_group(self->type) == 0 &&
+    return self->field_part == 0 &&
+           elements->count % hf__dump_group(self->type) == 0 &&
            (elements->count >= HF__LOAD_STEP_ELEMENTS ||
             hf__buf_size(&elements->bytes) >= HF__LOAD_STEP_BYTES);
 }
@@ -380,7 +427,7 @@ hf_status hf__load_piece(hf__loader *self, hf_error *err)
     if (reader->offset + reader->piece.size < reader->total)
         return HF_OK;
     elements->sizes[elements->count++] = (uint32_t)reader->total;
-    drop_expired(self);
+    end_element(self);
     return HF_OK;
 }
 
@@ -412,6 +459,8 @@ hf_status hf__load_key_end(hf__loader *self, hf_error *err)
         return HF_OK;
     case HF__FATE_EXISTING:
         self->so_far.existing++;
+        return HF_OK;
+    case HF__FATE_REFUSED:
         return HF_OK;
     case HF__FATE_LOAD:
         break;

@@ -249,6 +249,30 @@ test_keys_of_foreign_types_are_named() {
     expect 0 --store "$there_store" value get k
 }
 
+# All or nothing, unless an option says otherwise.
+test_server_whose_fields_do_not_expire() {
+    [ -n "$redis_pid" ] || return 0
+    [ -z "$(redis-cli -s "$work/redis" command info hpexpire)" ] || return 0
+    stores
+    script "$there_store" "
+        redis.call('hset', 'h', 'a', 1, 'b', 2)
+        redis.call('hpexpire', 'h', 3600000, 'fields', 1, 'a')
+        redis.call('set', 'k', 'v')" >/dev/null
+    expect 0 --store "$there_store" store dump -o dump
+    expect 78 store load dump
+    contains "$err" 'refused: h (a hash with fields that expire)'
+    same keys 0 "$(script "$here_store" "return redis.call('dbsize')")"
+    expect 78 store load --continue --json dump
+    contains "$out" '"keys":1,'
+    contains "$out" '"refused":1,'
+    contains "$out" '"complete":false'
+    expect 0 value get k
+    same value v "$out"
+    expect 0 store load --skip --drop-field-ttl dump
+    expect 0 hash get h a
+    same field 1 "$out"
+}
+
 test_terminal_gets_no_dump() {
     command -v script >/dev/null || return 0
     command script -qec "'$HOLDFAST' store dump" /dev/null >out </dev/null

@@ -14,18 +14,24 @@
 #define HASH 2
 #define TIMED_HASH 6
 
-static dump_tape dump(hf_client *client, hf_bytes key)
+/* Those that match a pattern; empty: all. */
+static dump_tape dump_keys(hf_client *client, hf_bytes pattern, uint64_t keys)
 {
     hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
     dump_tape moved = {.data = NULL};
 
-    opts.pattern = key;
+    opts.pattern = pattern;
     expect_status(HF_OK, hf_store_dump(client, &opts, dump_tape_put, &moved,
                                        &result, ERR));
-    assert_int_equal(result.keys, 1);
+    assert_int_equal(result.keys, keys);
     assert_int_equal(result.changed, 0);
     return moved;
+}
+
+static dump_tape dump(hf_client *client, hf_bytes key)
+{
+    return dump_keys(client, key, 1);
 }
 
 static hf_store_transfer load(hf_client *client, dump_tape *moved,
@@ -152,6 +158,24 @@ static void deadlines_of_fields_are_moved(void **state)
     }
 }
 
+static const char tell_fields[] =
+    "local list = redis.call('hgetall', KEYS[1]) "
+    "local all = {} "
+    "for i = 1, #list, 2 do all[#all + 1] = list[i] .. '=' .. list[i + 1] end "
+    "table.sort(all) "
+    "return #all .. ' ' .. redis.sha1hex(table.concat(all, ',')) .. "
+    "    tostring(redis.call('pttl', KEYS[1]) > 0)";
+
+static void expect_same_fields(hf_client *one, hf_client *two, hf_bytes key)
+{
+    hf_reply *first = run(one, tell_fields, key);
+    hf_reply *second = run(two, tell_fields, key);
+
+    assert_bytes(hf_reply_bytes(first), hf_reply_bytes(second));
+    hf_reply_free(first);
+    hf_reply_free(second);
+}
+
 /* Small, and of many steps; new, and in place of another key. */
 static void server_without_deadlines_refuses_the_key_by_name(void **state)
 {
@@ -176,9 +200,43 @@ static void server_without_deadlines_refuses_the_key_by_name(void **state)
         put_value(f->client, keys[i], bytes("mine"), 0);
         result = load(f->client, &moved, HF_LOAD_REPLACE, HF_UNSUPPORTED);
         assert_value(f->client, keys[i], bytes("mine"));
-        (void)load(f->client, &moved, HF_LOAD_CHECK, HF_OK);
+        result = load(f->client, &moved, HF_LOAD_CHECK, HF_UNSUPPORTED);
+        assert_true(result.complete);
+        assert_int_equal(result.refused, 1);
         free(moved.data);
     }
+}
+
+/* Those that it cannot hold are left out, or come without the deadlines. */
+static void server_without_deadlines_takes_the_rest(void **state)
+{
+    fixture *f = *state;
+    hf_client *from = elsewhere(f, "from");
+    hf_bytes small = fixture_key(f, "small"), large = fixture_key(f, "large");
+    hf_bytes plain = fixture_key(f, "plain");
+    hf_store_transfer result;
+    dump_tape moved;
+
+    if (fields_expire(f))
+        return;
+    make(from, makers[0], small);
+    make(from, makers[4], large);
+    put_hash(from, plain, words("a", "1"), 0);
+    moved = dump_keys(from, hf_str(""), 3);
+    result = load(f->client, &moved, HF_LOAD_CONTINUE, HF_UNSUPPORTED);
+    assert_true(result.complete);
+    assert_int_equal(result.keys, 1);
+    assert_int_equal(result.refused, 2);
+    assert_field(f->client, plain, bytes("a"), bytes("1"));
+    assert_no_key(f->client, small);
+    assert_no_key(f->client, large);
+    result =
+        load(f->client, &moved, HF_LOAD_DROP_FIELD_TTL | HF_LOAD_SKIP, HF_OK);
+    assert_int_equal(result.keys, 2);
+    assert_int_equal(result.existing, 1);
+    expect_same_fields(from, f->client, small);
+    expect_same_fields(from, f->client, large);
+    free(moved.data);
 }
 
 static void only_a_hash_with_deadlines_has_the_new_type(void **state)
@@ -266,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(deadlines_of_fields_are_moved),
         fixture_test(server_without_deadlines_refuses_the_key_by_name),
+        fixture_test(server_without_deadlines_takes_the_rest),
         fixture_test(only_a_hash_with_deadlines_has_the_new_type),
         fixture_test(fields_that_have_expired_are_not_loaded),
         fixture_test(damaged_deadlines_are_refused_and_leave_no_half),
