@@ -253,9 +253,10 @@ const struct command store_commands[] = {
      .summary = "load the keys of a dump into the store",
      .notes = "Without --replace or --skip, a key that exists ends the load. A "
               "file is checked\n"
-              "completely before the first key is loaded: neither damage nor "
-              "a key that the store\ncannot hold leaves half of it. With "
-              "--continue the exit code is 78 if keys were\nleft out.\n",
+              "completely before the first key is loaded. A server without "
+              "HPEXPIRE cannot hold\nhashes whose fields expire: with "
+              "--drop-field-ttl their fields stay, with\n--continue they are "
+              "left out, and the exit code is 78.\n",
      .run = store_load},
     COMMAND_END,
 };

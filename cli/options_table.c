@@ -184,8 +184,8 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .rivalry = RIVAL_PRESENT,
                   .help = "skip keys that exist"},
     [OPT_DROP_FIELD_TTL] = {.names = {"drop-field-ttl"},
-                            .help = "a server without HPEXPIRE: load hashes "
-                                    "whose fields expire, the fields for good"},
+                            .help = "let fields of hashes stay that were to "
+                                    "expire"},
     [OPT_CONTINUE] = {.names = {"continue"},
                       .help = "leave out keys that the store cannot hold"},
     [OPT_OUTPUT] = {.letters = "o",
