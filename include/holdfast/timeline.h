@@ -56,6 +56,9 @@ extern "C" {
 /** Most items of a page, and most that one may skip by its offset. */
 #define HF_TIMELINE_LIMIT_MAX 1000
 #define HF_TIMELINE_OFFSET_MAX 10000
+/** Most items that a page in the order of an attribute looks at to find those
+ *  that it is to have. */
+#define HF_TIMELINE_LOOK_MAX 5000
 
 /** Limits of attributes: of an item, of a name and of a text, bytes. */
 #define HF_ATTRIBUTE_COUNT_MAX 16
@@ -234,10 +237,10 @@ typedef struct hf_timeline_page_options {
      *  no limit. */
     const double *min;
     const double *max;
-    /** Without order_by: only items with this attribute; NULL: all. */
+    /** Only items with this attribute; NULL: all. */
     const hf_attribute *equals;
-    /** Without order_by: only items of these times, both included, ms of Unix
-     *  time, 0..#HF_TIMELINE_AT_MAX_MS; 0: no limit. */
+    /** Only items of these times, both included, ms of Unix time,
+     *  0..#HF_TIMELINE_AT_MAX_MS; 0: no limit. */
     int64_t from_ms;
     int64_t to_ms;
 } hf_timeline_page_options;
@@ -250,6 +253,11 @@ typedef struct hf_timeline_page_options {
 
 /**
  * Read items in the order of their times or of an attribute.
+ *
+ * With order_by, `equals`, from_ms and to_ms choose among the items on the way:
+ * a page ends after #HF_TIMELINE_LOOK_MAX of them, perhaps with fewer than
+ * `limit` or none, and its `next` leads on; an offset is HF_INVALID then. In
+ * the order of time they cost nothing.
  *
  * Costs O(log items + offset + limit), and the number of items on the way that
  * have expired and were not yet removed. It only reads: on an embedded store it

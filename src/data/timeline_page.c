@@ -37,6 +37,13 @@ typedef struct range {
     bound high;
 } range;
 
+/* Are items on the way left out? In the order of time they are not on it. */
+static bool is_filtered(const hf_timeline_page_options *o)
+{
+    return o->order_by.size > 0 &&
+           (o->equals != NULL || o->from_ms != 0 || o->to_ms != 0);
+}
+
 /* ---------------------------------------------------------------- checking */
 
 static hf_status check_counts(const hf_timeline_page_options *o, hf_error *err)
@@ -57,18 +64,17 @@ static hf_status check_order(const hf_timeline_page_options *o, hf_error *err)
 
     if (by_time && (o->min != NULL || o->max != NULL))
         return hf__fail(err, HF_INVALID, "min and max need order_by");
-    if (!by_time && o->equals != NULL)
+    if (is_filtered(o) && o->offset > 0)
         return hf__fail(err, HF_INVALID,
-                        "order_by and equals exclude each other");
-    if (!by_time && (o->from_ms != 0 || o->to_ms != 0))
-        return hf__fail(err, HF_INVALID, "order_by excludes from_ms and to_ms");
+                        "order_by with equals, from_ms or to_ms excludes an "
+                        "offset: use a cursor");
     if ((o->min != NULL && isnan(*o->min)) ||
         (o->max != NULL && isnan(*o->max)))
         return hf__fail(err, HF_INVALID, "%s is not a number",
                         o->min != NULL && isnan(*o->min) ? "min" : "max");
-    if (!by_time)
-        return hf__check_attribute_name(o->order_by, err);
-    return o->equals == NULL ? HF_OK : hf__check_attribute(o->equals, err);
+    if (o->equals != NULL && hf__check_attribute(o->equals, err) != HF_OK)
+        return HF_INVALID;
+    return by_time ? HF_OK : hf__check_attribute_name(o->order_by, err);
 }
 
 static hf_status check_page(const hf_timeline_page_options *o, hf_error *err)
@@ -114,7 +120,7 @@ static void set_first(range *self)
     const hf_timeline_page_options *o = &self->options;
     char *end = self->first;
 
-    if (o->equals != NULL) {
+    if (o->equals != NULL && o->order_by.size == 0) {
         end = hf__label_put(end, o->equals);
         self->name_size = o->equals->name.size;
     } else {
@@ -144,9 +150,9 @@ static void set_bounds(range *self)
         add_number(&self->high, HF__LABEL_NUMBER, *o->max);
     else if (o->min != NULL)
         self->high.text[self->high.size++] = HF__LABEL_NUMBER;
-    if (o->from_ms > 0)
+    if (o->from_ms > 0 && o->order_by.size == 0)
         add_time(&self->low, o->from_ms);
-    if (o->to_ms > 0)
+    if (o->to_ms > 0 && o->order_by.size == 0)
         add_time(&self->high, o->to_ms + 1);
     else /* behind every kind, number and time */
         self->high.text[self->high.size++] = '\xff';
@@ -221,6 +227,36 @@ static void remove_due(hf_client *client, hf_bytes key)
     (void)status;
 }
 
+/* Digits of a time in a position. */
+static void add_digits(hf_call *call, int64_t at_ms, const char *none)
+{
+    char *digits = at_ms == 0 ? NULL : hf__call_alloc(call, HF__LABEL_DIGITS);
+
+    if (digits == NULL) {
+        hf__add(call, hf_str(none));
+        return;
+    }
+    (void)hf__label_put_time(digits, at_ms);
+    hf__add(call, hf_view(digits, HF__LABEL_DIGITS));
+}
+
+/* What items on the way must have. */
+static void add_filter(hf_call *call, const hf_timeline_page_options *o)
+{
+    bool filtered = is_filtered(o);
+    char *label = NULL, *end = NULL;
+
+    if (filtered && o->equals != NULL)
+        label = hf__call_alloc(call, HF__LABEL_MAX);
+    if (label != NULL)
+        end = hf__label_put(label, o->equals);
+    hf__add(call,
+            label == NULL ? hf_str("") : hf_view(label, (size_t)(end - label)));
+    add_digits(call, filtered ? o->from_ms : 0, "");
+    add_digits(call, filtered && o->to_ms > 0 ? o->to_ms + 1 : 0, ":");
+    hf__add_number(call, filtered ? HF_TIMELINE_LOOK_MAX : INT64_C(1) << 52);
+}
+
 static void add_page(hf_call *call, const range *from)
 {
     const hf_timeline_page_options *o = &from->options;
@@ -241,6 +277,7 @@ static void add_page(hf_call *call, const range *from)
     hf__add_number(call, (int64_t)o->offset);
     hf__add_number(call, (int64_t)(o->limit == 0 ? LIMIT_DEFAULT : o->limit));
     hf__add_number(call, (int64_t)from->name_size);
+    add_filter(call, o);
 }
 
 static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
@@ -255,7 +292,7 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
 
     if (form.kind == HF__FORM_BLOCKING)
         call->context = &due;
-    hf__add_timeline(call, key, 6);
+    hf__add_timeline(call, key, 10);
     hf__set_out(call, out, "page");
     if (HF__LOAD(call, &self.options, opts, hf_timeline_page_options,
                  HF_TIMELINE_ASCENDING) &&

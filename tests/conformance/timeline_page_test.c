@@ -147,6 +147,82 @@ static void numbers_come_before_texts(void **state)
     assert_order(f, key, page, "n");
 }
 
+static void filters_keep_the_order_of_an_attribute(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fill(f);
+    hf_attribute wanted = hf_attribute_text(bytes("state"), bytes("open"));
+    hf_timeline_page_options opts = by("price");
+    double low = 5;
+
+    opts.equals = &wanted;
+    assert_order(f, key, opts, "bae");
+    opts.min = &low;
+    assert_order(f, key, opts, "ae");
+    opts.min = NULL;
+    opts.from_ms = 2000;
+    assert_order(f, key, opts, "be");
+    opts.to_ms = 3999;
+    assert_order(f, key, opts, "b");
+    wanted.text = bytes("none");
+    assert_order(f, key, opts, "");
+    opts = by("price");
+    opts.to_ms = 4999;
+    assert_order(f, key, opts, "baed");
+    opts = by("state");
+    opts.equals = &wanted;
+    wanted = hf_attribute_number(bytes("price"), 5);
+    assert_order(f, key, opts, "ae");
+}
+
+static void add_ranked(fixture *f, hf_bytes key, unsigned from)
+{
+    static char ids[500][16];
+    static hf_attribute attributes[500][2];
+    hf_timeline_add_item list[500];
+    hf_status statuses[500];
+
+    for (unsigned i = 0; i < 500; i++) {
+        bool last = from + i == HF_TIMELINE_LOOK_MAX + 250;
+
+        (void)snprintf(ids[i], sizeof(ids[i]), "i%u", from + i);
+        attributes[i][0] = hf_attribute_number(bytes("n"), from + i);
+        attributes[i][1] = hf_attribute_text(bytes("last"), bytes("yes"));
+        list[i] = (hf_timeline_add_item){.id = hf_str(ids[i]),
+                                         .ttl_ms = 600000,
+                                         .attributes = attributes[i],
+                                         .attribute_count = last ? 2 : 1};
+    }
+    expect_status(HF_OK, hf_timeline_add_many(f->client, key, list, 500, 0,
+                                              statuses, ERR));
+}
+
+/* The page ends, and the next one has the item. */
+static void far_item_is_found_by_more_than_one_page(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t");
+    hf_attribute wanted = hf_attribute_text(bytes("last"), bytes("yes"));
+    hf_timeline_page_options opts = by("n");
+    hf_timeline_items first = HF_TIMELINE_ITEMS_INIT;
+    hf_timeline_items page = HF_TIMELINE_ITEMS_INIT;
+
+    for (unsigned i = 0; i < HF_TIMELINE_LOOK_MAX + 500; i += 500)
+        add_ranked(f, key, i);
+    opts.equals = &wanted;
+    opts.flags = HF_TIMELINE_ASCENDING;
+    expect_status(HF_OK, hf_timeline_page(f->client, key, &opts, &first, ERR));
+    assert_int_equal(first.count, 0);
+    assert_true(first.next.size > 0);
+    opts.cursor = first.next;
+    expect_status(HF_OK, hf_timeline_page(f->client, key, &opts, &page, ERR));
+    assert_int_equal(page.count, 1);
+    assert_bytes(page.items[0].id, bytes("i5250"));
+    assert_int_equal(page.next.size, 0);
+    hf_timeline_items_free(&page);
+    hf_timeline_items_free(&first);
+}
+
 static void equal_filter_keeps_the_order_of_time(void **state)
 {
     fixture *f = *state;
@@ -357,7 +433,13 @@ static void bad_orders_are_named(void **state)
     opts.equals = &wanted;
     expect_invalid(f, opts, "attribute \"n\" is not a finite number");
     opts.order_by = bytes("n");
-    expect_invalid(f, opts, "order_by and equals exclude each other");
+    expect_invalid(f, opts, "attribute \"n\" is not a finite number");
+    wanted.number = 1;
+    opts.offset = 1;
+    expect_invalid(f, opts,
+                   "order_by with equals, from_ms or to_ms excludes an offset: "
+                   "use a cursor");
+    opts.offset = 0;
     opts.equals = NULL;
     opts.max = &number;
     expect_invalid(f, opts, "max is not a number");
@@ -366,7 +448,10 @@ static void bad_orders_are_named(void **state)
     expect_invalid(f, opts, "min and max need order_by");
     opts = by("n");
     opts.to_ms = 1;
-    expect_invalid(f, opts, "order_by excludes from_ms and to_ms");
+    opts.offset = 1;
+    expect_invalid(f, opts,
+                   "order_by with equals, from_ms or to_ms excludes an offset: "
+                   "use a cursor");
     opts = by(NULL);
     opts.order_by = bytes("a\0b");
     expect_invalid(f, opts, "attribute name \"a\\x00b\" has a NUL");
@@ -406,6 +491,8 @@ int main(void)
         fixture_test(order_by_an_unknown_attribute_is_empty),
         fixture_test(numbers_come_before_texts),
         fixture_test(equal_filter_keeps_the_order_of_time),
+        fixture_test(filters_keep_the_order_of_an_attribute),
+        fixture_test(far_item_is_found_by_more_than_one_page),
         fixture_test(number_filter_includes_both_ends),
         fixture_test(time_filter_includes_both_ends),
         fixture_test(offset_and_limit_cut_a_page),

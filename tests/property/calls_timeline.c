@@ -278,7 +278,7 @@ static void expect_get(model *m, const step *s, text *out)
 }
 
 /* Numbers 0: order, by attribute b, a or time; 1: direction; 2: offset;
- * 3: limit; 4: the attributes of which the first filters an order by time. */
+ * 3: limit; 4: the attributes of which the first filters. */
 static order order_of(const model *m, const step *s)
 {
     static const char names[] = {0, 'a', 'b', 0};
@@ -287,8 +287,14 @@ static order order_of(const model *m, const step *s)
     const hf_attribute *list = attributes_of(attributes_at(s, 4), &count);
 
     by.ascending = s->n[1] % 2 == 1;
-    by.equals = by.by == 0 && count > 0 ? list : NULL;
+    by.equals = count > 0 ? list : NULL;
     return by;
+}
+
+/* Where items on the way are left out there is none. */
+static size_t offset_of(const order *by, const step *s)
+{
+    return by->by != 0 && by->equals != NULL ? 0 : s->n[2] % ITEMS;
 }
 
 static hf_timeline_page_options options_of(const order *by, const step *s)
@@ -308,7 +314,7 @@ static void run_page(place *at, const step *s, text *out)
     hf_timeline_page_options opts = options_of(&by, s);
     hf_timeline_items page = HF_TIMELINE_ITEMS_INIT;
 
-    opts.offset = s->n[2] % ITEMS;
+    opts.offset = offset_of(&by, s);
     text_status(out, CALL(at, hf_timeline_page, at->client, timeline_name(),
                           &opts, &page));
     show_items(out, &page);
@@ -319,7 +325,7 @@ static void expect_page(model *m, const step *s, text *out)
     order by = order_of(m, s);
 
     text_status(out, HF_OK);
-    show_order(out, &by, s->n[2] % ITEMS, 1 + s->n[3] % ITEMS);
+    show_order(out, &by, offset_of(&by, s), 1 + s->n[3] % ITEMS);
 }
 
 /* All pages, each by the cursor of the one before. */
