@@ -106,6 +106,7 @@ static void delay_does_not_move_the_clock(void **state)
     hf__wait_place head = {0};
 
     (void)state;
+    hf__wait_queues_init(&queues);
     assert_int_equal(
         hf__wait_queue_join(&queues, hf_str("name"), 0, &head, NULL), HF_OK);
     assert_int_equal(hf__wait_queue_clock(&queues, head.queue, 1000), 0);
@@ -114,6 +115,7 @@ static void delay_does_not_move_the_clock(void **state)
     hf__wait_queue_note_clock(&queues, head.queue, 2000, 8200000);
     assert_int_equal(hf__wait_queue_clock(&queues, head.queue, 1200), 7201000);
     hf__wait_queue_leave(&queues, head.queue, NULL);
+    hf__wait_queues_done(&queues);
 }
 
 int main(void)
