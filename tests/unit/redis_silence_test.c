@@ -157,6 +157,78 @@ static void silent_connection_is_left_once_another_is_made(void **state)
     slow_close(&self);
 }
 
+/* Connections below this number are not answered any more. */
+typedef struct lossy_server {
+    slow_server slow;
+    atomic_uint lost;
+} lossy_server;
+
+static void serve_the_rest(int fd, unsigned number, void *user)
+{
+    lossy_server *self = user;
+    char text[400];
+
+    if (!fake_server_login(fd, "7.0.0"))
+        return;
+    while (fake_server_read(fd, text, sizeof(text))) {
+        if (number >= atomic_load(&self->lost) &&
+            !fake_server_say(fd, "$2\r\nOK\r\n"))
+            return;
+    }
+}
+
+/* How often it was sent; on the calling thread's connection, or the shared one.
+ */
+static unsigned sends_of(lossy_server *self, bool shared)
+{
+    test_call call;
+    unsigned sends;
+
+    CALL(&call, ENOUGH_MS, "SET", "a", "b");
+    call.request.repeatable = true;
+    if (shared) {
+        call_submit(&self->slow.driver, &call);
+        assert_int_equal(call_wait(&call), HF_OK);
+    } else {
+        assert_int_equal(call_perform(&self->slow.driver, &call), HF_OK);
+    }
+    sends = (unsigned)call.request.sends;
+    call_end(&call);
+    return sends;
+}
+
+/* It has dropped that of the others, too. */
+static void one_silent_connection_is_a_lesson(bool shared_first)
+{
+    lossy_server self = {0};
+
+    self.slow.fake = fake_server_start(serve_the_rest, &self);
+    assert_non_null(self.slow.fake);
+    driver_open(&self.slow.driver, fake_server_url(self.slow.fake));
+    assert_int_equal(sends_of(&self, true), 1);
+    assert_int_equal(sends_of(&self, false), 1);
+    hf__clock_sleep_until(hf__clock_boot_ms() + 2);
+    atomic_store(&self.lost, 2);
+    assert_int_equal(sends_of(&self, shared_first), 2);
+    assert_int_equal(sends_of(&self, !shared_first), 1);
+    assert_int_equal(sends_of(&self, shared_first), 1);
+    /* The shared one is left after another was made to try the server. */
+    assert_int_equal(fake_server_count(self.slow.fake), 4 + shared_first);
+    slow_close(&self.slow);
+}
+
+static void silence_on_the_threads_connection_is_a_lesson(void **state)
+{
+    (void)state;
+    one_silent_connection_is_a_lesson(false);
+}
+
+static void silence_on_the_shared_connection_is_a_lesson(void **state)
+{
+    (void)state;
+    one_silent_connection_is_a_lesson(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +236,8 @@ int main(void)
         cmocka_unit_test(slow_login_buys_patience),
         cmocka_unit_test(silence_that_was_too_short_is_longer_the_next_time),
         cmocka_unit_test(silent_connection_is_left_once_another_is_made),
+        cmocka_unit_test(silence_on_the_threads_connection_is_a_lesson),
+        cmocka_unit_test(silence_on_the_shared_connection_is_a_lesson),
     };
 
     return cmocka_run_group_tests_name("redis_patience", tests, NULL, NULL);

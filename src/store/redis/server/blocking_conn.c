@@ -442,6 +442,7 @@ hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
             hf__fail_errno(err, HF_SYSTEM, errno, "cannot set up a socket");
     if (status == HF_OK)
         status = log_in(conn, until_ms, err);
+    conn->sent_ms = hf__clock_boot_ms();
     if (status != HF_OK) {
         hf__blocking_conn_close(conn);
         hf__resolver_refresh(conn->node->resolver);

@@ -28,8 +28,8 @@ typedef struct hf__blocking_conn {
     hf__resp resp;
     hf__arena *arena; /* of the reply being read */
     hf_reply *reply;
-    int owed; /* replies */
-    int64_t sent_ms;
+    int owed;        /* replies */
+    int64_t sent_ms; /* when the last request was, or it was opened */
 } hf__blocking_conn;
 
 /* How an exchange ended. After anything but OK and SILENT the connection is

@@ -43,9 +43,10 @@ typedef struct hf__redis_node {
     const hf__redis_account *account;
     hf__resolver *resolver;
     uint32_t epoch;
-    uint64_t traits;      /* hf__redis_traits; 0 before the first login */
-    int64_t suspected_ms; /* when it last exceeded the limit; 0: never */
-    uint32_t slow_ms;     /* its slowest recent reply */
+    uint64_t traits;         /* hf__redis_traits; 0 before the first login */
+    int64_t suspected_ms;    /* when it last exceeded the limit; 0: never */
+    uint32_t slow_ms;        /* its slowest recent reply */
+    int64_t silent_since_ms; /* see hf__redis_node_note_silence(); 0: never */
 } hf__redis_node;
 
 static inline hf__redis_node *hf__server_node(struct hf__server *server)
@@ -77,6 +78,23 @@ static inline hf__redis_traits hf__redis_node_traits(const hf__redis_node *node)
 
     memcpy(&traits, &word, sizeof(traits));
     return traits;
+}
+
+/* A connection has been silent since this instant of hf__clock_boot_ms(), while
+ * a new one could be made: a device in between has lost it, and perhaps all
+ * that were made before. */
+static inline void hf__redis_node_note_silence(hf__redis_node *node,
+                                               int64_t since_ms)
+{
+    __atomic_store_n(&node->silent_since_ms, since_ms, __ATOMIC_RELAXED);
+}
+
+/* Rather than wait for its reply, make a new one in place of a connection that
+ * was last heard at this instant. */
+static inline bool hf__redis_node_distrusts(const hf__redis_node *node,
+                                            int64_t heard_ms)
+{
+    return heard_ms < __atomic_load_n(&node->silent_since_ms, __ATOMIC_RELAXED);
 }
 
 /*

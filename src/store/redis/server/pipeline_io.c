@@ -404,6 +404,7 @@ static void leave(hf__pipeline *pipe)
         return;
     }
     hf__silence_learn(conn->node, now_ms - since_ms);
+    hf__redis_node_note_silence(conn->node, since_ms);
     hf__fail(&conn->error, HF_UNAVAILABLE, "%s was silent for %lld ms",
              conn->peer, (long long)(now_ms - since_ms));
     hf__async_conn_drop(conn);
@@ -432,6 +433,20 @@ static void check_silence(hf__pipeline *pipe, int64_t now_ms)
         leave(pipe);
 }
 
+/* Nothing is owed: another connection's silence is reason enough. */
+static void check_other_silence(hf__pipeline *pipe)
+{
+    hf__async_conn *conn = &pipe->conn;
+
+    if (conn->state != HF__ASYNC_UP || pipe->in_flight.count > 0 ||
+        !is_wanted(conn) ||
+        !hf__redis_node_distrusts(conn->node, conn->alive_ms))
+        return;
+    hf__fail(&conn->error, HF_UNAVAILABLE,
+             "%s was left: another connection to it was silent", conn->peer);
+    hf__async_conn_drop(conn);
+}
+
 static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 {
     hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
@@ -449,6 +464,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
     }
     check_suspicion(pipe, now_ms);
     check_silence(pipe, now_ms);
+    check_other_silence(pipe);
     if (pipe->wait_batch != NULL)
         hf__wait_batch_tick(pipe, now_ms);
     pump(pipe);
