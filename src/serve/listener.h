@@ -35,7 +35,7 @@ typedef struct hf__listener {
  */
 hf_status hf__listener_open(struct hf_server *server, const char *address,
                             hf_error *err);
-/* On the loop thread; accepts from now on. */
+/* Accept from now on. Once it was started, on the loop thread. */
 hf_status hf__listener_start(hf__listener *listener, hf_error *err);
 /* Stop accepting. On the loop thread once it was started. */
 void hf__listener_close(hf__listener *listener);

@@ -33,16 +33,22 @@ void hf__poller_close(hf__poller *poller)
 int hf__poll_watch(hf__poller *poller, hf__poll *poll, int events)
 {
     struct epoll_event event = {.data.ptr = poll};
+    bool added = poll->added;
+    int rc;
 
     if ((events & HF__POLL_IN) != 0)
         event.events |= EPOLLIN;
     if ((events & HF__POLL_OUT) != 0)
         event.events |= EPOLLOUT;
-    if (epoll_ctl(poller->fd, poll->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
-                  poll->fd, &event) != 0)
-        return errno;
+    /* Before: on another thread, the callback may stop it at once. */
     poll->added = true;
-    return 0;
+    rc = epoll_ctl(poller->fd, added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, poll->fd,
+                   &event);
+    if (rc == 0)
+        return 0;
+    rc = errno;
+    poll->added = added;
+    return rc;
 }
 
 static void remove_from_kernel(hf__poller *poller, hf__poll *poll)
