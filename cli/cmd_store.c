@@ -14,6 +14,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "json.h"
+#include "number.h"
 
 /* Room for a name in JSON; the library's are much shorter. */
 #define NAME_SIZE 64
@@ -151,8 +152,9 @@ static void put_compaction(const hf_store_compaction *done)
 {
     printf("expired keys removed: %" PRIu64 "\nelements removed: %" PRIu64
            "\nbytes before: %" PRIu64 "\nbytes after: %" PRIu64
-           "\nrewritten: %s\n",
+           "\nbytes at most: %" PRIu64 "\nrewritten: %s\n",
            done->keys, done->elements, done->size_before, done->size_after,
+           done->max_size,
            done->rewritten ? "yes"
            : done->in_use  ? "no, the store is open elsewhere"
                            : "no");
@@ -167,6 +169,7 @@ static void put_compaction_json(const hf_store_compaction *done)
     json_integer(&json, "elements_removed", (int64_t)done->elements);
     json_integer(&json, "bytes_before", (int64_t)done->size_before);
     json_integer(&json, "bytes_after", (int64_t)done->size_after);
+    json_integer(&json, "bytes_at_most", (int64_t)done->max_size);
     json_bool(&json, "rewritten", done->rewritten);
     json_bool(&json, "in_use", done->in_use);
     json_end(&json);
@@ -175,10 +178,18 @@ static void put_compaction_json(const hf_store_compaction *done)
 static int store_compact(struct call *call)
 {
     hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    const char *limit = call->options->text[OPT_MAX_SIZE];
     hf_error err = HF_ERROR_INIT;
-    hf_status status =
-        hf_store_compact(call->options->text[OPT_STORE], &done, &err);
+    int64_t size = 0;
+    hf_status status;
 
+    if (limit != NULL && !number_size(limit, &size)) {
+        complain("store compact",
+                 "--max-size takes bytes, or with K, M, G, not \"%s\"", limit);
+        return EXIT_USAGE;
+    }
+    done.max_size = (uint64_t)size;
+    status = hf_store_compact(call->options->text[OPT_STORE], &done, &err);
     if (status != HF_OK && status != HF_FULL)
         return call_failed(call, status, &err);
     if (call->json)
@@ -214,12 +225,14 @@ const struct command store_commands[] = {
               "is changed; others may use the store meanwhile.\n",
      .opens_store = true,
      .run = store_check},
-    {.grammar = {.name = "store compact", .accepts = OPTIONS_COMMON},
+    {.grammar = {.name = "store compact",
+                 .accepts = OPTIONS_COMMON | OPTION(MAX_SIZE)},
      .summary = "compact an embedded store",
      .notes = "Removes expired keys. If the store is not open elsewhere, its "
               "data is then\n"
               "copied to a new file without free pages, which needs room for a "
-              "second copy.\n",
+              "second copy.\n"
+              "--max-size then sets the limit, down to what the data needs.\n",
      .opens_store = true,
      .run = store_compact},
     {.grammar = {.name = "store salvage",

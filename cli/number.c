@@ -84,6 +84,27 @@ bool number_integer(const char *text, int64_t *number)
     return *at == '\0';
 }
 
+bool number_size(const char *text, int64_t *size)
+{
+    static const char suffixes[] = "KMG";
+    const char *at = text, *suffix;
+    int64_t value = 0;
+    int bits = 0;
+
+    for (; is_digit(*at); at++)
+        if (!push_digit(&value, *at))
+            return false;
+    if (at == text)
+        return false;
+    suffix = *at == '\0' ? NULL : strchr(suffixes, *at);
+    if (suffix != NULL) {
+        bits = 10 * (int)(suffix - suffixes + 1);
+        at++;
+    }
+    *size = value << bits;
+    return *at == '\0' && *size >> bits == value;
+}
+
 void number_print_seconds(int64_t ms, char *text, size_t size)
 {
     int fraction = (int)(ms % 1000);

@@ -20,6 +20,9 @@ bool number_seconds(const char *text, int64_t *ms);
  * that does not fit. */
 bool number_integer(const char *text, int64_t *number);
 
+/* Bytes, or with a suffix K, M, G as in a store's URL. */
+bool number_size(const char *text, int64_t *size);
+
 /* Room for any value of number_print_seconds(), the NUL included. */
 #define NUMBER_SECONDS_SIZE 32
 

@@ -106,6 +106,7 @@ enum option_id {
     OPT_IDLE,
     OPT_REQUEST_TIME,
     OPT_BUFFERS_MAX,
+    OPT_MAX_SIZE,
     OPT_HTTP,
     OPT_HTTP_TOKEN_FILE,
     OPT_ALLOW_BREAK,

@@ -222,11 +222,15 @@ typedef struct hf_store_compaction {
     uint64_t size_after;  /**< of the data file, bytes */
     bool rewritten;       /**< a new file was written */
     bool in_use;          /**< it was not: others have the store open */
+    /** [in] the new `max_size` of the store, bytes, rounded down to 64 KiB; 0:
+     *  as it is. [out] what it is now. That of a store in use is not lowered.
+     */
+    uint64_t max_size;
 } hf_store_compaction;
 
 /* clang-format off */
 #define HF_STORE_COMPACTION_INIT \
-    { sizeof(hf_store_compaction), 0, 0, 0, 0, false, false }
+    { sizeof(hf_store_compaction), 0, 0, 0, 0, false, false, 0 }
 /* clang-format on */
 
 /**
@@ -244,11 +248,11 @@ typedef struct hf_store_compaction {
  *                HF_OK and HF_FULL
  *
  * @retval HF_OK           see `result`
- * @retval HF_FULL         no room for the second copy; expired keys were
- *                         removed
+ * @retval HF_FULL         no room for the second copy, or more content than
+ *                         `max_size`; expired keys were removed
  * @retval HF_NOT_FOUND    there is no store
- * @retval HF_INVALID      the URL or struct_size is invalid, or the path holds
- *                         something other than a store
+ * @retval HF_INVALID      the URL, struct_size or max_size is invalid, or the
+ *                         path holds something other than a store
  * @retval HF_UNSUPPORTED  not an embedded store, or one of a newer format
  * @retval HF_UNAVAILABLE  other processes held it up
  * @retval HF_CORRUPT      the store is damaged; it was left alone

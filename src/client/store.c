@@ -126,6 +126,7 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
     if (status != HF_OK)
         return status;
     config.url = &parsed;
+    done.max_size = result->max_size;
     if (ops->compact == NULL)
         status = unsupported(&parsed, "compaction", err);
     else

@@ -125,9 +125,15 @@ test_compact_shrinks_the_file() {
     before=$(stat -c %s own/data.mdb)
     expect 0 store compact
     contains "$out" "rewritten: yes"
+    contains "$out" "bytes at most: 1073741824"
     after=$(stat -c %s own/data.mdb)
     [ "$after" -lt "$before" ] || fail "$after bytes, not fewer than $before"
     contains "$out" "bytes after: $after"
+    expect 0 store compact --max-size 64M
+    contains "$out" "bytes at most: 67108864"
+    expect 64 store compact --max-size 64X
+    contains "$err" '--max-size takes bytes, or with K, M, G, not "64X"'
+    expect 64 store compact --max-size 1K
     expect 0 value get kept
     same answer "a value" "$out"
     expect 0 store check
@@ -140,8 +146,8 @@ test_compact_leaves_a_store_in_use_in_its_file() {
     eventually 5 written ready
     expect 0 store compact
     contains "$out" "rewritten: no, the store is open elsewhere"
-    expect 0 store compact --json
-    contains "$out" '"rewritten":false,"in_use":true}'
+    expect 0 store compact --max-size 2M --json
+    contains "$out" '"bytes_at_most":1073741824,"rewritten":false,"in_use":true}'
     : >go
     ends 0 $pid
     expect 0 store compact --json

@@ -240,21 +240,70 @@ static void take_limit(void *user, const char *name, const char *value)
         *(unsigned long long *)user = strtoull(value, NULL, 10);
 }
 
-static void the_limit_of_the_store_stays(void **state)
+static unsigned long long limit_now(void)
 {
     unsigned long long limit = 0;
     hf_client *client;
     hf_error err = HF_ERROR_INIT;
     char url[192];
 
-    (void)state;
-    fill("1");
-    (void)compact();
     (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
     assert_int_equal(hf_client_open(url, NULL, &client, &err), HF_OK);
     assert_int_equal(hf_store_info(client, take_limit, &limit, &err), HF_OK);
     hf_client_close(client);
-    assert_int_equal(limit, 200u << 20);
+    return limit;
+}
+
+static void the_limit_of_the_store_stays(void **state)
+{
+    (void)state;
+    fill("1");
+    (void)compact();
+    assert_int_equal(limit_now(), 200u << 20);
+}
+
+static void the_limit_can_be_set(void **state)
+{
+    static const uint64_t limits[] = {
+        UINT64_C(8) << 20, (UINT64_C(300) << 20) + 1, UINT64_C(1) << 20};
+    hf_error err = HF_ERROR_INIT;
+    char url[192];
+
+    (void)state;
+    fill("1");
+    (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
+    for (size_t i = 0; i < 3; i++) {
+        hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+        uint64_t set = limits[i] & ~UINT64_C(0xffff);
+
+        done.max_size = limits[i];
+        assert_int_equal(hf_store_compact(url, &done, &err), HF_OK);
+        assert_true(done.rewritten && done.max_size == set);
+        assert_true(limit_now() == set);
+    }
+    expect_whole();
+}
+
+static void a_limit_below_the_data_is_refused(void **state)
+{
+    hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf__store *store = must_open(at.url, NULL);
+    char url[192], text[TEXT_SIZE];
+
+    (void)state;
+    run(store,
+        "for i = 1, 40 do redis.call('set', i, string.rep('x', 65536)) end", "",
+        text);
+    close_store(store);
+    (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
+    done.max_size = 1 << 20;
+    assert_int_equal(hf_store_compact(url, &done, &err), HF_FULL);
+    assert_non_null(strstr(err.message, "max_size=1024K is too small"));
+    assert_true(done.rewritten && done.max_size == UINT64_C(200) << 20);
+    done.max_size = 1;
+    assert_int_equal(hf_store_compact(url, &done, &err), HF_INVALID);
+    assert_true(limit_now() == UINT64_C(200) << 20);
 }
 
 static void kill_while_it_compacts(int64_t after_ms)
@@ -346,6 +395,8 @@ int main(void)
         TEST(a_store_in_use_is_reclaimed_and_not_rewritten),
         TEST(another_process_counts_as_use),
         TEST(the_limit_of_the_store_stays),
+        TEST(the_limit_can_be_set),
+        TEST(a_limit_below_the_data_is_refused),
         TEST(a_kill_at_any_instant_leaves_a_whole_store),
         TEST(without_room_the_old_file_stays),
         TEST(what_is_no_embedded_store_is_refused),

@@ -152,8 +152,8 @@ static hf_status claim_alone(int dir_fd, int *fd, hf_store_compaction *result,
 }
 
 /* Update the sidecar for the new file. Otherwise it would be created again,
- * without max_size. */
-static void tell_sidecar(int dir_fd, int fd, uint64_t size)
+ * without max_size. `*limit` is the wanted one, then the one it has. */
+static void tell_sidecar(int dir_fd, int fd, uint64_t size, uint64_t *limit)
 {
     hf__sidecar sidecar;
     struct stat info;
@@ -169,6 +169,9 @@ static void tell_sidecar(int dir_fd, int fd, uint64_t size)
     sidecar.map->sweep_size = 0;
     if (sidecar.map->max_size < size)
         sidecar.map->max_size = size;
+    if (*limit >= size)
+        sidecar.map->max_size = *limit;
+    *limit = sidecar.map->max_size;
     __atomic_store_n(&sidecar.map->data_inode, info.st_ino, __ATOMIC_RELEASE);
     hf__sidecar_close(&sidecar);
 }
@@ -194,7 +197,7 @@ static hf_status replace(int dir_fd, hf_store_compaction *result, hf_error *err)
     }
     if (fsync(dir_fd) != 0)
         status = hf__files_fail(err, errno, "cannot sync the directory");
-    tell_sidecar(dir_fd, fd, size);
+    tell_sidecar(dir_fd, fd, size, &result->max_size);
     close(fd);
     result->rewritten = true;
     result->size_after = size;
@@ -234,26 +237,67 @@ static hf_status rewrite(const hf__settings *settings, int64_t deadline_ms,
     return status;
 }
 
+/* Rounds the limit as that of a URL. */
+static hf_status read_settings(const hf__store_config *config, uint64_t *limit,
+                               hf__settings *settings, hf_error *err)
+{
+    hf_status status = hf__settings_read(config->url, settings, err);
+
+    if (status != HF_OK || *limit == 0)
+        return status;
+    if (*limit < HF__SIZE_MIN || *limit > HF__SIZE_MAX)
+        return hf__fail(err, HF_INVALID,
+                        "max_size is %llu; it must be %lld..%lld",
+                        (unsigned long long)*limit, (long long)HF__SIZE_MIN,
+                        (long long)HF__SIZE_MAX);
+    *limit &= ~UINT64_C(0xffff);
+    if (settings->max_size < *limit) /* opening it raises the limit */
+        settings->max_size = *limit;
+    return HF_OK;
+}
+
+static hf_status reclaim_open(const hf__settings *settings,
+                              const hf__store_config *config,
+                              hf_store_compaction *result, hf_error *err)
+{
+    int64_t deadline_ms =
+        hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
+    hf__env *env;
+    hf_status status = hf__env_open(settings, &deadline_ms, &env, err);
+
+    if (status != HF_OK)
+        return status;
+    status = reclaim(env, config, result, err);
+    result->max_size = env->sidecar.map->max_size;
+    hf__env_unref(env);
+    return status;
+}
+
 hf_status hf__embedded_compact(const hf__store_config *config,
                                hf_store_compaction *result, hf_error *err)
 {
+    uint64_t limit = result->max_size, before;
     hf__settings settings;
-    int64_t deadline_ms;
-    hf__env *env;
-    hf_status status = hf__settings_read(config->url, &settings, err);
+    hf_status status = read_settings(config, &limit, &settings, err);
 
     if (status != HF_OK)
         return status;
     settings.existing = true;
-    deadline_ms = hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
-    status = hf__env_open(&settings, &deadline_ms, &env, err);
+    status = reclaim_open(&settings, config, result, err);
     if (status != HF_OK)
         return status;
-    status = reclaim(env, config, result, err);
-    hf__env_unref(env);
-    if (status != HF_OK)
-        return status;
-    return rewrite(&settings,
-                   hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
-                   result, err);
+    before = result->max_size;
+    if (limit != 0)
+        result->max_size = limit;
+    status = rewrite(&settings,
+                     hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
+                     result, err);
+    if (!result->rewritten)
+        result->max_size = before;
+    else if (status == HF_OK && limit != 0 && result->max_size > limit)
+        status = hf__fail(err, HF_FULL,
+                          "max_size=%lluK is too small: the data has %lluK",
+                          (unsigned long long)limit / 1024,
+                          (unsigned long long)result->size_after / 1024);
+    return status;
 }
