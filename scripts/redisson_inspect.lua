@@ -2,23 +2,24 @@
 redisson_inspect - who holds a lock of Redisson, for how long, and how many wait
 for a fair one.
 
-KEYS[1]  lock (hash): hold count by owner
+KEYS[1]  lock (hash): hold count by owner, and `mode` of a read-write lock
 KEYS[2]  last_token (string): last token of a fenced one
 KEYS[3]  queue (list): waiters of a fair one
 
-Returns  {owner or nil, pttl, token or nil, count of waiters}.
+Returns  {owner or nil, pttl, token or nil, count of waiters, -1, how many hold
+         it, and 0: it is a lock, 1: they read}; as lock_inspect.
 Repeat   safe.
-Writes   nothing. Cost O(1).
+Writes   nothing. Cost O(readers).
 ]]
+local call = redis.call
 local last = redis.pcall('get', KEYS[2])
-local fields = {}
-if redis.call('hlen', KEYS[1]) <= 1000 then
-    fields = redis.call('hkeys', KEYS[1])
-end
-local owner = fields[1] == 'mode' and fields[2] or fields[1]
+--#use redisson_owners lock=KEYS[1]
 return {
-    owner or false,
-    redis.call('pttl', KEYS[1]),
+    owners[1] or false,
+    call('pttl', KEYS[1]),
     type(last) ~= 'table' and last,
-    redis.call('llen', KEYS[3])
+    call('llen', KEYS[3]),
+    -1,
+    #owners,
+    sort
 }

@@ -110,6 +110,7 @@ SHAPE_OF(rwlock_downgrade, NUMBER(-1, 1));
 /* {owner, remaining, permits, ...} */
 static const hf__shape holder_items[] = {STRING, PTTL, NUMBER(1, INT64_MAX)};
 SHAPE_OF(lock_holders, HF__SHAPE_LIST(holder_items));
+SHAPE_OF(redisson_holders, HF__SHAPE_LIST(holder_items));
 
 SHAPE_OF(election_acquire, {.kinds = HF__IS_INTEGER,
                             .low = 1,

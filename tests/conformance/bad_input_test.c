@@ -128,6 +128,7 @@ static const struct {
     {"txn", NULL},
     {"watch", NULL},
     {"redisson lock inspect", "hash"}, /* any may be one */
+    {"redisson lock holders", "hash"},
     {"redisson", "none"},
 };
 

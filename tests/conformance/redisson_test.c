@@ -487,6 +487,51 @@ static void redisson_readers_share_and_exclude_writers(void **state)
     assert_no_key(f->client, name);
 }
 
+static int count_holders(void *user, const hf_lock_info *holder)
+{
+    assert_int_equal(holder->owner_size, HF_OWNER_SIZE - 1);
+    assert_in_range(holder->remaining_ms, 1, 30000);
+    (*(size_t *)user)++;
+    return 0;
+}
+
+static void redisson_layout_shows_readers_and_a_writer(void **state)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    char owner[HF_OWNER_SIZE];
+    size_t count = 0;
+    hf_client *client;
+    hf_lock *locks[3];
+
+    if (!redisson_is_here(f))
+        return;
+    client = redisson_client(f, NULL);
+    locks[0] = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
+    locks[1] = redisson_lock(f, f->other, name, HF_REDISSON_READ_LOCK, NULL);
+    locks[2] = redisson_lock(f, f->other, name, HF_REDISSON_WRITE_LOCK, NULL);
+    for (int i = 0; i < 2; i++)
+        expect_status(HF_OK, hf_lock_try(locks[i], ERR));
+    expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
+    assert_int_equal(info.mode, HF_LOCK_SHARED);
+    assert_int_equal(info.holders, 2);
+    expect_status(HF_OK,
+                  hf_lock_holders(client, name, count_holders, &count, ERR));
+    assert_int_equal(count, 2);
+    for (int i = 0; i < 2; i++)
+        expect_status(HF_OK, hf_lock_release(locks[i], ERR));
+    expect_status(HF_OK, hf_lock_try(locks[2], ERR));
+    expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
+    assert_int_equal(info.mode, HF_LOCK_EXCLUSIVE);
+    assert_int_equal(info.holders, 1);
+    hf_lock_owner(locks[2], owner);
+    assert_string_equal(info.owner, owner);
+    expect_status(HF_OK,
+                  hf_lock_holders(client, name, count_holders, &count, ERR));
+    assert_int_equal(count, 3);
+}
+
 static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -580,6 +625,7 @@ int main(void)
         fixture_test(redisson_fair_lock_leaves_the_queue),
         fixture_test(redisson_fair_lock_passes_over_dead_waiters),
         fixture_test(redisson_readers_share_and_exclude_writers),
+        fixture_test(redisson_layout_shows_readers_and_a_writer),
         fixture_test(redisson_dead_reader_goes_with_the_last_live_one),
         fixture_test(redisson_permits_are_counted_and_expire),
         fixture_test(redisson_permit_is_woken_by_another_client),

@@ -33,6 +33,17 @@ DEFINE(lock_inspect)
     return CALL(hf_lock_inspect, p->client, p->key, &p->result.info);
 }
 
+static int ignore_holder(void *user, const hf_lock_info *holder)
+{
+    (void)user;
+    return holder->owner_size == 0;
+}
+
+DEFINE(lock_holders)
+{
+    return CALL(hf_lock_holders, p->client, p->key, ignore_holder, NULL);
+}
+
 DEFINE(lock_break)
 {
     return CALL(hf_lock_break, p->client, p->key);
@@ -89,6 +100,7 @@ const every_call every_redisson_calls[] = {
     {"redisson lock renew", "redisson_renew", lock_renew, HELD(LOCK)},
     {"redisson lock release", "redisson_release", lock_release, HELD(LOCK)},
     {"redisson lock inspect", "redisson_inspect", lock_inspect, STARTS},
+    {"redisson lock holders", "redisson_holders", lock_holders, STARTS},
     {"redisson lock break", "redisson_break", lock_break, STARTS},
     {"redisson fenced try", "redisson_acquire", lock_try, TRY(FENCED_LOCK)},
     {"redisson fair try", "redisson_fair_acquire", lock_try, TRY(FAIR_LOCK)},

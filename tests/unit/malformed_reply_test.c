@@ -394,6 +394,7 @@ static const fits table[] = {
       {"*2\r\n:2\r\n:0\r\n", HF_NOT_FOUND}}},
     {"redisson lock renew", {RENEWED}},
     {"redisson lock inspect", {INSPECTED}},
+    {"redisson lock holders", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
     {"redisson lock break", {FOUND}},
     {"redisson lock release",
      {LISTENERS, {":0\r\n", HF_EXPIRED}, {":-1\r\n", HF_LOST}}},
