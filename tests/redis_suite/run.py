@@ -33,7 +33,7 @@ UNITS = """
     type/string type/incr type/list type/list-2 type/list-3 type/set type/zset
     type/hash sort scan bitops bitfield expire keyspace dump scripting multi
     pubsub protocol other quit info-command introspection introspection-2
-    querybuf slowlog latency-monitor
+    querybuf slowlog latency-monitor tracking pause
 """.split()
 
 
