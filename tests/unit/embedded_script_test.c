@@ -427,7 +427,7 @@ static void library_functions_are_stopped(void **state)
     char text[TEXT_SIZE];
 
     assert_int_equal(
-        evaluate(at->store, "table.insert({}, -3e8, 1)", 0, "", text),
+        evaluate(at->store, "table.insert({}, -2e9, 1)", 0, "", text),
         HF_SCRIPT);
     assert_non_null(strstr(text, "budget"));
     assert_int_equal(
