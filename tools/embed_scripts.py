@@ -64,8 +64,8 @@ def words(scripts):
 def follow(acquire, script):
     """hf__follow of a script that confirms or undoes an acquire."""
     name = script.name.upper()
-    places = [f"HF__{acquire.name.upper()}_{word.upper()}"
-              if word != scriptfile.ISSUED else "HF__FOLLOW_TOKEN"
+    places = [scriptfile.FOLLOW.get(
+        word, f"HF__{acquire.name.upper()}_{word.upper()}")
               for _, word in script.words]
     return (f"{{&hf__scripts[HF__SCRIPT_{name}], HF__{name}_KEYS, "
             f"HF__{name}_WORDS,\n     {{{', '.join(places)}}}}}")
@@ -82,7 +82,7 @@ def acquires(scripts):
                  f"    {follow(script, confirm)},\n"
                  f"    {follow(script, undo)},\n"
                  f"    HF__{script.name.upper()}_TTL,\n"
-                 f"    HF__{undo.name.upper()}_WAITERS}};\n\n")
+                 f"    HF__{undo.name.upper()}_ENTRY}};\n\n")
     return text
 
 

@@ -63,8 +63,9 @@ ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
 OPTIONAL = {"Lane": "user", "Quorum": "none.", "Program": ""}
 QUORUM_RULES = ("none", "acquire", "count", "renew", "read", "any")
-FOLLOW_WORDS_MAX = 4  # HF__FOLLOW_WORDS_MAX
-ISSUED = "token"  # the word for the token that the acquire issued
+FOLLOW_WORDS_MAX = 8  # HF__FOLLOW_WORDS_MAX
+# Words that a quorum has for a script that follows an acquire.
+FOLLOW = {"token": "HF__FOLLOW_TOKEN", "wake": "HF__FOLLOW_WAKE"}
 ACQUIRE = re.compile(r"acquire: confirmed by (\w+), undone by (\w+)\.")
 KEY_TYPES = ("string", "hash", "list", "set", "zset")
 PLACE = re.compile(r"(KEYS|ARGV)\[([^\]]+)\]"
@@ -198,9 +199,9 @@ def _check_follows(script, scripts):
         wanted = [name for _, name in scripts[name].words]
         if len(wanted) > FOLLOW_WORDS_MAX:
             script.find(line, f"{name} has more than {FOLLOW_WORDS_MAX} words")
-        if at == 1 and "waiters" not in wanted:
-            script.find(line, f"{name} has no key waiters")
-        for word in set(wanted) - set(names) - {ISSUED}:
+        if at == 1 and "entry" not in wanted:
+            script.find(line, f"{name} has no argument entry")
+        for word in set(wanted) - set(names) - set(FOLLOW):
             script.find(line, f"{name} has a word {word} that the acquire lacks")
 
 

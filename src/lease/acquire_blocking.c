@@ -51,8 +51,10 @@ static void pause_for(const hf__steps *steps, int64_t pause_ms)
             hf__at_most(steps->until_ms, hf__clock_boot_ms() + pause_ms));
 }
 
-/* Only an interruption, which moves the counter too, ends the sleep early. */
-static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
+/* Only an interruption, which moves the counter too, ends the sleep early, or
+ * events that are worth a try now. */
+static void sleep_ignoring_events(const hf__steps *steps, hf_status status,
+                                  int64_t until_ms)
 {
     hf__store *store = steps->lock->client->store;
     hf_bytes topic = steps->lock->keys.topic;
@@ -60,7 +62,8 @@ static void sleep_ignoring_events(const hf__steps *steps, int64_t until_ms)
     while (hf__clock_boot_ms() < until_ms) {
         uint32_t seq = store->ops->event_seq(store, topic, 0);
 
-        if (hf__interrupted(steps->lock, steps->mark))
+        if (hf__interrupted(steps->lock, steps->mark) ||
+            hf__steps_use_events(steps, status))
             return;
         (void)store->ops->event_wait(store, topic, seq, until_ms);
     }
@@ -75,8 +78,28 @@ static bool wait_for_event(hf__steps *steps, hf_status status, uint32_t seq,
     if (hf__steps_use_events(steps, status))
         return store->ops->event_wait(store, steps->lock->keys.topic, seq,
                                       until_ms);
-    sleep_ignoring_events(steps, until_ms);
+    sleep_ignoring_events(steps, status, until_ms);
     return false;
+}
+
+static void pause_after_event(hf__steps *steps)
+{
+    hf__store *store = steps->lock->client->store;
+    hf_bytes topic = steps->lock->keys.topic;
+
+    for (;;) {
+        uint32_t seq = store->ops->event_seq(store, topic, 0);
+        int64_t pause_ms = hf__steps_event_delay(steps);
+
+        if (steps->gather_ms == 0) {
+            pause_for(steps, pause_ms);
+            return;
+        }
+        if (pause_ms == 0 || hf__interrupted(steps->lock, steps->mark))
+            return;
+        (void)store->ops->event_wait(store, topic, seq,
+                                     hf__clock_boot_ms() + pause_ms);
+    }
 }
 
 /* Steps 4 and 5, at the head of the local wait queue. */
@@ -102,7 +125,7 @@ static hf_status wait_at_store(hf__steps *steps, hf_error *err)
         if (hf__steps_take_grant(steps))
             return settle(steps, HF_OK, err);
         if (moved) {
-            pause_for(steps, hf__steps_event_delay(steps));
+            pause_after_event(steps);
             round = -1;
         }
         status = hf__steps_check_interrupt(steps, status, err);

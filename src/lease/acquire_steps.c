@@ -48,6 +48,11 @@
 #define SPLIT_MIN_MS 10
 #define SPLIT_MAX_MS 250
 
+/* The servers of a quorum run a release at different instants: a try after the
+ * first of their messages would be refused by the others, and what the first
+ * had reserved would be free for all. Half of what is reserved (hand_over). */
+#define GATHER_MS 50
+
 static void draw_owner(hf__steps *steps)
 {
     hf__owner_draw(&steps->lock->client->leases->owners, steps->grant.owner);
@@ -169,6 +174,7 @@ static void fill_entry(hf__steps *steps)
 void hf__steps_fill(hf__steps *steps)
 {
     const hf_lock *lock = steps->lock;
+    hf__store *store = lock->client->store;
     hf_bytes *words = steps->words;
     size_t count = HF__LOCK_ACQUIRE_WORDS;
 
@@ -178,6 +184,9 @@ void hf__steps_fill(hf__steps *steps)
         draw_owner(steps); /* it says since when the lease is held */
     steps->refused = false;
     steps->tried = true;
+    steps->gather_ms = 0;
+    if (undoes(steps))
+        store->ops->event_votes(store, lock->keys.topic, steps->votes);
     words[HF__LOCK_ACQUIRE_LOCK] = lock->keys.main;
     words[HF__LOCK_ACQUIRE_LAST_TOKEN] = lock->keys.token;
     words[HF__LOCK_ACQUIRE_WAITERS] = lock->keys.waiters;
@@ -458,9 +467,18 @@ bool hf__steps_may_retry(hf_status status)
            status == HF_INDETERMINATE;
 }
 
+/* A majority has sent a message since the last try. */
+static bool agreed(const hf__steps *steps)
+{
+    hf__store *store = steps->lock->client->store;
+
+    return undoes(steps) && store->ops->event_agreed(
+                                store, steps->lock->keys.topic, steps->votes);
+}
+
 bool hf__steps_use_events(const hf__steps *steps, hf_status status)
 {
-    return status == HF_HELD && !steps->split;
+    return status == HF_HELD && (!steps->split || agreed(steps));
 }
 
 /* Tracking notifies once, so it is set again for each new holder and after each
@@ -475,14 +493,27 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
         store->ops->event_key(store, lock->keys.main);
 }
 
-int64_t hf__steps_event_delay(const hf__steps *steps)
+static int64_t gather_pause(hf__steps *steps)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+
+    if (agreed(steps))
+        return 0;
+    if (steps->gather_ms == 0)
+        steps->gather_ms = now_ms + GATHER_MS;
+    return hf__at_least(steps->gather_ms - now_ms, 0);
+}
+
+int64_t hf__steps_event_delay(hf__steps *steps)
 {
     if (steps->foreign)
         return hf__turns_delay(&steps->lock->turns);
     if (hf__wait_queue_outranked(&steps->lock->client->leases->queues,
                                  steps->lock))
         return HF__LOCK_GAP_MS + hf__rand_between(1, HF__LOCK_GAP_MS);
-    if (steps->turn && !undoes(steps))
+    if (undoes(steps))
+        return gather_pause(steps);
+    if (steps->turn)
         return hf__rand_between(0, HF__LOCK_GAP_MS);
     return hf__redisson_yield(steps->lock);
 }

@@ -25,8 +25,9 @@
  *    the store's instant at which it was answered, not earlier. If the lease
  *    may be over by then, or if nothing is known, go to 4: the same owner gets
  *    it again.
- *    If the votes of a quorum were split, all waiters would wake at once and
- *    split them again: sleep for a random time instead.
+ *    On a quorum the next try awaits messages of a majority (docs/adr/0085).
+ *    If the votes were split, all waiters would wake at once and split them
+ *    again: sleep for a random time instead.
  *    A foreign holder notifies no one. The store is asked to track the key, and
  *    as it may be unable to, the waiter at the head polls every 20 to 100 ms
  *    (docs/adr/0039).
@@ -60,15 +61,17 @@ typedef struct hf__steps {
     uint64_t holder;  /* hash of its owner id */
     int sightings;    /* refusals in a row by the same holder */
     bool tried;
-    bool split;            /* last refusal: votes split, no holder */
-    int splits;            /* in a row */
-    bool queued;           /* our inbox may be in the wait queue */
-    bool unanswered;       /* a try may have been, or may yet be, applied */
-    bool unresolved;       /* ... and no later try was answered */
-    bool refused;          /* by the last try, and no other is in flight */
-    bool turn;             /* a release has left it free, also for others */
-    int64_t entered_ms;    /* the local queue */
-    int64_t asked_ms;      /* when the last refusal was asked for ... */
+    bool split;        /* last refusal: votes split, no holder */
+    int splits;        /* in a row */
+    bool queued;       /* our inbox may be in the wait queue */
+    bool unanswered;   /* a try may have been, or may yet be, applied */
+    bool unresolved;   /* ... and no later try was answered */
+    bool refused;      /* by the last try, and no other is in flight */
+    bool turn;         /* a release has left it free, also for others */
+    int64_t gather_ms; /* when it stops to await more; 0: none came */
+    uint32_t votes[HF__VOTES_MAX]; /* of a quorum, before the last try */
+    int64_t entered_ms;            /* the local queue */
+    int64_t asked_ms;              /* when the last refusal was asked for ... */
     int64_t clock_us;      /* ... and answered, store's clock; 0: never */
     hf__wait_queue *queue; /* of which it is the head; NULL: none */
     char *entry;           /* in the store's queue; NULL: not made */
@@ -125,7 +128,7 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status,
 /* Is it worth trying again after an event? */
 bool hf__steps_use_events(const hf__steps *steps, hf_status status);
 /* How long to wait after such an event before the next try. */
-int64_t hf__steps_event_delay(const hf__steps *steps);
+int64_t hf__steps_event_delay(hf__steps *steps);
 /* When to try again if no event comes; `round` counts tries without an
  * event. */
 int64_t hf__steps_next_try(const hf__steps *steps, hf_status status, int round);

@@ -27,14 +27,15 @@ typedef enum hf__quorum_rule {
 } hf__quorum_rule;
 
 /* A script that confirms or undoes another one, with words of that one. */
-#define HF__FOLLOW_WORDS_MAX 4
+#define HF__FOLLOW_WORDS_MAX 8
 #define HF__FOLLOW_TOKEN UINT8_MAX
+#define HF__FOLLOW_WAKE (UINT8_MAX - 1)
 typedef struct hf__follow {
     const struct hf__script *script;
     uint8_t key_count;
     uint8_t word_count;
     /* Index of each of its words in the other one's; HF__FOLLOW_TOKEN: the
-     * issued token. */
+     * issued token; HF__FOLLOW_WAKE: whether a waiter is to be woken. */
     uint8_t words[HF__FOLLOW_WORDS_MAX];
 } hf__follow;
 
@@ -42,8 +43,8 @@ typedef struct hf__follow {
 typedef struct hf__acquire_rule {
     hf__follow confirm;
     hf__follow undo;
-    uint8_t ttl;          /* index of the lease, ms */
-    uint8_t undo_waiters; /* index of the waiters' key in the words of `undo` */
+    uint8_t ttl;        /* index of the lease, ms */
+    uint8_t undo_entry; /* index of the waiter's entry in the words of `undo` */
 } hf__acquire_rule;
 
 /* Most keys that a header names. */

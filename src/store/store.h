@@ -131,6 +131,9 @@ typedef struct hf__store hf__store;
 /* Size of a tag, with the NUL. */
 #define HF__TAG_SIZE 8
 
+/* Nodes of a quorum. */
+#define HF__VOTES_MAX 15
+
 typedef struct hf__store_ops {
     /* Schemes of its URLs, ending with NULL. */
     const char *const *schemes;
@@ -181,6 +184,16 @@ typedef struct hf__store_ops {
      */
     uint32_t (*event_seq)(hf__store *store, hf_bytes topic,
                           int64_t deadline_ms);
+
+    /*
+     * Of a quorum, else NULL: read each node's counter, without a subscription;
+     * and have those of a majority moved since? A node that cannot be reached
+     * does not count, though its counter moves, too.
+     */
+    void (*event_votes)(hf__store *store, hf_bytes topic,
+                        uint32_t votes[HF__VOTES_MAX]);
+    bool (*event_agreed)(hf__store *store, hf_bytes topic,
+                         const uint32_t votes[HF__VOTES_MAX]);
 
     /*
      * Would a message published now move the topic's counter? Starts nothing;

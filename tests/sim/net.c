@@ -468,6 +468,19 @@ static uint32_t net_event_seq(hf__store *store, hf_bytes topic,
     return client_of(store)->seq;
 }
 
+/* As a quorum of one. */
+static void net_event_votes(hf__store *store, hf_bytes topic,
+                            uint32_t votes[HF__VOTES_MAX])
+{
+    votes[0] = net_event_seq(store, topic, 0);
+}
+
+static bool net_event_agreed(hf__store *store, hf_bytes topic,
+                             const uint32_t votes[HF__VOTES_MAX])
+{
+    return net_event_seq(store, topic, 0) != votes[0];
+}
+
 static bool net_event_listens(hf__store *store, hf_bytes topic)
 {
     (void)topic;
@@ -559,6 +572,8 @@ static const hf__store_ops ops = {
     .submit = net_submit,
     .inbox = net_inbox,
     .event_seq = net_event_seq,
+    .event_votes = net_event_votes,
+    .event_agreed = net_event_agreed,
     .event_listens = net_event_listens,
     .event_key = net_event_key,
     .event_wait = net_event_wait,

@@ -2,6 +2,7 @@
 /* quorum_scripted.c - see quorum_scripted.h. */
 #include "quorum_scripted.h"
 
+#include "script/script_words.h"
 #include "util/cond.h"
 #include "util/error.h"
 #include "util/fork.h"
@@ -77,9 +78,12 @@ static void take(node *self, hf__request *request)
                        (int)request->words[3].size,
                        (const char *)request->words[3].data);
     if (request->script != NULL &&
-        request->script->index == HF__SCRIPT_LOCK_UNDO)
-        self->undo_wakes = memmem(request->words[1].data,
-                                  request->words[1].size, ":none", 5) == NULL;
+        request->script->index == HF__SCRIPT_LOCK_UNDO) {
+        const hf_bytes *wake = &request->words[HF__LOCK_UNDO_WAKE];
+
+        self->undo_wakes = memcmp(wake->data, "1", wake->size) == 0;
+        self->undo_queues = request->words[HF__LOCK_UNDO_ENTRY].size > 0;
+    }
     if (request->script == NULL && !self->holds_info) {
         answer_info(self, request);
     } else if (self->refuses && strcmp(name_of(request), "acquire") == 0) {

@@ -35,8 +35,9 @@ typedef struct node {
     int64_t uptime_s;
     uint32_t generation;
     bool holds_info;
-    bool undo_wakes; /* the last undo that it was sent wakes a waiter */
-    bool refuses;    /* replies to an acquire within submit() */
+    bool undo_wakes;  /* the last undo that it was sent wakes a waiter ... */
+    bool undo_queues; /* ... and queues the caller again */
+    bool refuses;     /* replies to an acquire within submit() */
     bool is_closed;
     size_t cancelled;
     uint32_t seq;     /* its event counter, for any topic */

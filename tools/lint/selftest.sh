@@ -28,7 +28,7 @@ make_good()
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts
     cp scripts/use/wake.lua scripts/use/once.lua scripts/use/record.lua \
-        scripts/use/put_timed.lua \
+        scripts/use/put_timed.lua scripts/use/clock.lua \
         "$good"/scripts/use
     cp src/util/heap.h src/util/heap.c src/util/mem.h src/util/mem.c \
         "$good"/src/util
@@ -215,8 +215,8 @@ renew_lua=scripts/lock_renew.lua write=scripts/key_write.lua
 release=scripts/lock_undo.lua
 bad_edit scripts.py 'ARGV\[1\] is documented but not used' $release \
     's/~= ARGV\[1\]/~= 1/'
-bad_edit scripts.py 'ARGV\[2\] is not documented' $release \
-    's/~= ARGV\[1\]/~= ARGV[1] .. ARGV[2]/'
+bad_edit scripts.py 'ARGV\[6\] is not documented' $release \
+    's/~= ARGV\[1\]/~= ARGV[1] .. ARGV[6]/'
 bad_edit scripts.py 'KEYS\[2\] is not documented' $release '/^KEYS\[2\]/d'
 bad_edit scripts.py 'KEYS\[i\] is documented but not used' $renew_lua \
     's/ipairs\(KEYS\)/ipairs({})/'
@@ -231,7 +231,7 @@ bad_edit scripts.py 'in a form that no header' $release \
 bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.).*/\1/'
 bad_edit scripts.py 'has no name or no expl' $release 's/^(ARGV.1.  ).*:/\1/'
 bad_edit scripts.py 'name lock is taken' $release 's/^(ARGV.1.  )owner/\1lock/'
-bad_edit scripts.py '50 lines of body' $release '$s/$/'"$(
+bad_edit scripts.py '57 lines of body' $release '$s/$/'"$(
     lines 40 '\n--' | tr -d '\n')"'/'
 bad_edit scripts.py "no 'Returns'" $release '/^Returns/d'
 bad_edit scripts.py "no 'Repeat'" $release '/^Repeat/d'
@@ -244,8 +244,6 @@ bad_edit scripts.py 'no piece use/wait.lua' $release 's/--#use wake/--#use wait/
 bad_edit scripts.py 'has no parameter subject' $release 's/topic=/subject=/'
 bad_edit scripts.py 'wake.lua needs topic' $release 's/topic=KEYS.1. //'
 bad_edit scripts.py 'does not begin with a header' scripts/use/wake.lua 's/^wake -/awake -/'
-bad_edit scripts.py 'KEYS\[2\] is documented but not used' scripts/use/wake.lua \
-    "s/'zpopmin', waiters/'zpopmin', topic/"
 bad_edit scripts.py 'no script uses it' $release '/--#use/d'
 once=scripts/value_delete_if.lua
 bad_edit scripts.py 'no script uses it' $once '/^--#record/d'
@@ -285,7 +283,7 @@ bad_edit scripts.py 'an acquire needs an argument ttl' $release \
     "s/^(Quorum +)count/\1$acquire/"
 bad_edit scripts.py 'there is no script lock_free' $release \
     "s/^(Quorum +)count/\1${acquire%lock_undo}lock_free/"
-bad_edit scripts.py 'lock_renew has no key waiters' $release \
+bad_edit scripts.py 'lock_renew has no argument entry' $release \
     "s/^(Quorum +)count/\1${acquire%lock_undo}lock_renew/"
 bad_edit scripts.py 'value_delete_if has a word expected that the acquire lacks' \
     $release "s/^(Quorum +)count/\1${acquire%lock_undo}value_delete_if/"

@@ -82,18 +82,26 @@ static bool has_nothing(const hf__node_vote *vote)
 static void fill_follow(const hf__round *self, const hf__follow *follow,
                         hf_bytes words[HF__FOLLOW_WORDS_MAX])
 {
-    for (size_t i = 0; i < follow->word_count; i++)
-        words[i] = follow->words[i] == HF__FOLLOW_TOKEN
-                       ? hf_str(self->token_text)
-                       : self->words[follow->words[i]];
+    for (size_t i = 0; i < follow->word_count; i++) {
+        uint8_t at = follow->words[i];
+
+        if (at == HF__FOLLOW_TOKEN)
+            words[i] = hf_str(self->token_text);
+        else if (at == HF__FOLLOW_WAKE)
+            words[i] = hf_str(self->wakes ? "1" : "0");
+        else /* the last ones may have been left out */
+            words[i] = at < self->parts[0].request.word_count ? self->words[at]
+                                                              : hf_str("");
+    }
 }
 
 static void send_undo(hf__round *self, size_t node, hf__release **noted)
 {
-    hf__undo undo = {
-        .rule = self->acquire, .ttl_ms = self->ttl_ms, .wakes = self->wakes};
+    hf__undo undo = {.rule = self->acquire, .ttl_ms = self->ttl_ms};
 
     fill_follow(self, &self->acquire->undo, undo.words);
+    if (noted == NULL) /* late: the caller may have stopped waiting */
+        undo.words[undo.rule->undo_entry] = hf_str("");
     hf__undo_send(self->quorum, node, &undo, noted);
 }
 
@@ -123,7 +131,9 @@ static void undo_locked(hf__round *self)
     self->giving_up = true;
     for (size_t i = 0; i < count; i++) {
         nothing[i] = has_nothing(&self->votes[i]);
-        granted += !nothing[i];
+        /* What a silent one granted, no waiter has seen. */
+        granted +=
+            !nothing[i] && (self->votes[i].done || !self->votes[i].silent);
     }
     self->wakes = granted >= self->quorum->majority;
     pthread_mutex_unlock(&self->mutex);

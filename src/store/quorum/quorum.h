@@ -15,7 +15,7 @@
 #include "store/store.h"
 
 /* More servers only make every lock slower. */
-#define HF__QUORUM_NODES_MAX 15
+#define HF__QUORUM_NODES_MAX HF__VOTES_MAX
 
 /* Quarantine: a node that lost its memory may have voted for locks that are
  * still held, and does not vote until the longest of them has ended. */

@@ -33,7 +33,10 @@ struct hf__round {
     bool started; /* all parts were sent */
     bool confirming;
     bool giving_up;
-    bool wakes; /* its undos wake a waiter, see hf__undo */
+    /* A majority may have granted it, so that others wait for its end: undos
+     * wake a waiter. Else none does: those that lost by a split vote try again
+     * soon, and waking all at once would split the votes again. */
+    bool wakes;
     uint64_t token;
     size_t confirmed;
     size_t unconfirmed; /* nodes that cannot confirm */

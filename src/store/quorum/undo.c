@@ -14,9 +14,6 @@
 /* Under way at a time: a bound while a node is unreachable. */
 #define UNDOS_MAX 4096
 
-/* Appended to the name of the waiters' key: a key that does not exist. */
-#define NO_WAITERS ":none"
-
 struct hf__release {
     hf__request request;
     hf_bytes words[HF__FOLLOW_WORDS_MAX];
@@ -66,7 +63,7 @@ static char *add(char *at, hf_bytes word)
 static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
 {
     const hf__acquire_rule *rule = undo->rule;
-    size_t size = sizeof(NO_WAITERS);
+    size_t size = 0;
     hf__release *self;
     char *at;
 
@@ -81,8 +78,6 @@ static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
         char *begin = at;
 
         at = add(at, undo->words[i]);
-        if (i == rule->undo_waiters && !undo->wakes)
-            at = add(at, hf_str(NO_WAITERS));
         self->words[i] = hf_view(begin, (size_t)(at - begin));
     }
     return self;

@@ -9,10 +9,6 @@ typedef struct hf__undo {
     const hf__acquire_rule *rule;
     hf_bytes words[HF__FOLLOW_WORDS_MAX]; /* of rule->undo */
     int64_t ttl_ms;
-    /* A majority may have granted it, so that others wait for its end. Else no
-     * waiter is woken: those that lost by a split vote try again soon, and
-     * waking all at once would split the votes again. */
-    bool wakes;
 } hf__undo;
 
 /* One under way. */

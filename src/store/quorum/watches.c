@@ -58,6 +58,34 @@ uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
     return seq + atomic_load(&self->woken);
 }
 
+void hf__quorum_event_votes(hf__store *store, hf_bytes topic,
+                            uint32_t votes[HF__VOTES_MAX])
+{
+    hf__quorum *self = self_of(store);
+
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        votes[i] = node->ops->event_seq(node, topic, 0);
+    }
+}
+
+bool hf__quorum_event_agreed(hf__store *store, hf_bytes topic,
+                             const uint32_t votes[HF__VOTES_MAX])
+{
+    hf__quorum *self = self_of(store);
+    uint32_t now[HF__VOTES_MAX];
+    size_t moved = 0;
+
+    hf__quorum_event_votes(store, topic, now);
+    for (size_t i = 0; i < self->count; i++) {
+        hf__store *node = self->nodes[i].store;
+
+        moved += now[i] != votes[i] && node->ops->event_listens(node, topic);
+    }
+    return moved >= self->majority;
+}
+
 void hf__quorum_event_key(hf__store *store, hf_bytes key)
 {
     hf__quorum *self = self_of(store);
