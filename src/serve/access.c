@@ -32,8 +32,8 @@ static bool is_set_get(const hf_bytes *words, size_t count)
 }
 
 /* What is done with the key at `word`. SET reads it only with GET. */
-static unsigned access_of(const hf__acl_command *command, const hf_bytes *words,
-                          size_t count, bool first)
+static unsigned access_of(const hf__known_command *command,
+                          const hf_bytes *words, size_t count, bool first)
 {
     unsigned access = hf__acl_key_access(command, first);
 
@@ -42,7 +42,7 @@ static unsigned access_of(const hf__acl_command *command, const hf_bytes *words,
     return access;
 }
 
-static size_t find_key(const hf__user *user, const hf__acl_command *command,
+static size_t find_key(const hf__user *user, const hf__known_command *command,
                        const hf_bytes *words, size_t count)
 {
     hf__key_words keys;
@@ -125,9 +125,9 @@ hf__access hf__access_check(const hf__user *user, const hf_bytes *words,
     *at = find_channel(user, words, count);
     if (*at != 0)
         return HF__ACCESS_CHANNEL;
-    if ((hf__acl_command_at(number)->categories & HF__ACL_PUBSUB) != 0)
+    if ((hf__known_table[number].categories & HF__CATEGORY_PUBSUB) != 0)
         return HF__ACCESS_OK;
-    *at = find_key(user, hf__acl_command_at(number), words, count);
+    *at = find_key(user, &hf__known_table[number], words, count);
     return *at != 0 ? HF__ACCESS_KEY : check_sort(user, words, count);
 }
 
@@ -144,7 +144,8 @@ static void refuse(hf__conn *conn, hf__access access, const hf_bytes *words,
         [HF__ACCESS_SORT_GET] = "ERR GET option of SORT denied due to "
                                 "insufficient ACL permissions."};
     int number = hf__acl_find_words(words, count);
-    hf_bytes name = number >= 0 ? hf__acl_command_at(number)->name : words[0];
+    hf_bytes name =
+        number >= 0 ? hf_str(hf__known_table[number].name) : words[0];
 
     if (access != HF__ACCESS_COMMAND)
         hf__answer_error(&conn->answer, "%s", texts[access]);
@@ -167,7 +168,7 @@ static bool is_read_only(const hf__conn *conn, const hf_bytes *words,
         return false;
     number = hf__acl_find_words(words, count);
     return number >= 0 &&
-           (hf__acl_command_at(number)->categories & HF__ACL_WRITES) != 0;
+           (hf__known_table[number].categories & HF__CATEGORY_WRITE) != 0;
 }
 
 static bool may_run(hf__conn *conn, const hf_bytes *words, size_t count)

@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * acl_table.h - commands and subcommands as access lists name them: their
- * categories, and what they do with their keys.
+ * acl_table.h - commands and subcommands as access lists name them: by number,
+ * for sets of them, and by category.
  */
 #ifndef HF__SERVE_ACL_TABLE_H
 #define HF__SERVE_ACL_TABLE_H
 
-#include "holdfast/base.h"
+#include "store/known_commands.h"
 
 #define HF__ACL_CATEGORIES 21
 /* Names of commands, for a set of them. */
 #define HF__ACL_COMMANDS_MAX 512
 
-/* The category of commands that write. */
-#define HF__ACL_WRITES (1u << 2)
-/* The category of messages, whose words are channels. */
-#define HF__ACL_PUBSUB (1u << 12)
-
 /* What is done with a key. */
 enum { HF__ACL_READ = 1u << 0, HF__ACL_WRITE = 1u << 1 };
-
-typedef struct hf__acl_command {
-    hf_bytes name; /* "get", "config|get" */
-    uint32_t categories;
-    const char *keys; /* acl_table.c */
-} hf__acl_command;
 
 /* Number of `name`, or of its subcommand `sub`, ignoring case; -1: unknown. */
 int hf__acl_find(hf_bytes name, hf_bytes sub);
 /* The same of the words of a request. */
 int hf__acl_find_words(const hf_bytes *words, size_t count);
 int hf__acl_count(void);
-const hf__acl_command *hf__acl_command_at(int number);
 
 /* Is `sub` a subcommand of `command`? */
 bool hf__acl_is_sub(int sub, int command);
@@ -41,6 +29,6 @@ int hf__acl_category(hf_bytes name);
 const char *hf__acl_category_name(int number);
 
 /* HF__ACL_READ and _WRITE of the first key, or of one after it. */
-unsigned hf__acl_key_access(const hf__acl_command *command, bool first);
+unsigned hf__acl_key_access(const hf__known_command *command, bool first);
 
 #endif

@@ -12,6 +12,7 @@
 #include "serve/log.h"
 #include "serve/parts.h"
 #include "store/embedded/keys/argument.h"
+#include "store/embedded/keys/number.h"
 #include "store/embedded/run/command_table.h"
 #include "util/rand.h"
 #include "util/secret.h"
@@ -21,6 +22,8 @@
 
 /* Names in messages are cut here. */
 #define NAME_SHOWN 128
+
+#define GENPASS_BITS_MAX 4096
 
 #define SHOWN(word)                                                            \
     (word).size > NAME_SHOWN ? NAME_SHOWN : (int)(word).size,                  \
@@ -223,7 +226,7 @@ static void acl_getuser(hf__conn *conn, const hf_bytes *words, size_t count)
 
 static bool is_of(int command, int category)
 {
-    return (hf__acl_command_at(command)->categories >> category & 1) != 0;
+    return (hf__known_table[command].categories >> category & 1) != 0;
 }
 
 static void put_category(hf__answer *answer, int category)
@@ -235,7 +238,7 @@ static void put_category(hf__answer *answer, int category)
     hf__answer_array(answer, size);
     for (int i = 0; i < hf__acl_count(); i++) {
         if (is_of(i, category))
-            hf__answer_bytes(answer, hf__acl_command_at(i)->name);
+            hf__answer_text(answer, hf__known_table[i].name);
     }
 }
 
@@ -273,7 +276,7 @@ static void put_refusal(hf__conn *conn, hf__access access,
                                         [HF__ACCESS_SORT_GET] = "command"};
     int number = hf__acl_find_words(words, count);
     hf_bytes what = at > 0        ? words[at]
-                    : number >= 0 ? hf__acl_command_at(number)->name
+                    : number >= 0 ? hf_str(hf__known_table[number].name)
                                   : words[0];
     char text[NAME_SHOWN + 80];
 
@@ -300,17 +303,17 @@ static bool has_command(hf_bytes name, int *arity)
 static void acl_dryrun(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     const hf__user *user = hf__users_find(&conn->server->users, words[2]);
-    hf__command as = {.arity = 0};
+    int arity = 0;
     hf__access access;
     size_t at;
 
     if (user == NULL) {
         hf__answer_error(&conn->answer, "ERR User '%.*s' not found",
                          SHOWN(words[2]));
-    } else if (!has_command(words[3], &as.arity)) {
+    } else if (!has_command(words[3], &arity)) {
         hf__answer_error(&conn->answer, "ERR Command '%.*s' not found",
                          SHOWN(words[3]));
-    } else if (!hf__command_arity_fits(&as, count - 3)) {
+    } else if (!hf__known_arity_fits(arity, count - 3)) {
         hf__answer_error(&conn->answer,
                          "ERR wrong number of arguments for '%.*s' command",
                          SHOWN(words[3]));
@@ -325,12 +328,21 @@ static void acl_dryrun(hf__conn *conn, const hf_bytes *words, size_t count)
 
 static void acl_genpass(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    char text[2 * HF__USERS_HASH_SIZE + 1];
+    char text[GENPASS_BITS_MAX / 4 + 1];
+    int64_t bits = 256;
 
-    (void)words;
-    (void)count;
-    hf__rand_hex(text, HF__USERS_HASH_SIZE);
-    hf__answer_text(&conn->answer, text);
+    if (count > 3) {
+        hf__answer_error(&conn->answer, "ERR syntax error");
+    } else if (count == 3 && (!hf__number_integer(words[2], &bits) ||
+                              bits < 1 || bits > GENPASS_BITS_MAX)) {
+        hf__answer_error(&conn->answer,
+                         "ERR ACL GENPASS argument must be the number of bits "
+                         "for the output password, a positive number up to %d",
+                         GENPASS_BITS_MAX);
+    } else {
+        hf__rand_hex(text, GENPASS_BITS_MAX / 8);
+        hf__answer_bytes(&conn->answer, hf_view(text, (size_t)(bits + 3) / 4));
+    }
 }
 
 static void acl_load(hf__conn *conn, const hf_bytes *words, size_t count)
@@ -352,8 +364,10 @@ static void acl_help(hf__conn *conn, const hf_bytes *words, size_t count)
         "DRYRUN <username> <command> [<arg> ...]",
         "    Returns whether the user can execute the given command without "
         "executing the command.",
-        "GENPASS",
-        "    Generate a secure 256-bit user password.",
+        "GENPASS [<bits>]",
+        "    Generate a secure 256-bit user password. The optional `bits` "
+        "argument can",
+        "    be used to specify a different size.",
         "GETUSER <username>",
         "    Get the user's details.",
         "LIST",
@@ -369,24 +383,19 @@ static void acl_help(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__served_help(conn, "acl", lines);
 }
 
-static void run_acl(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_auth + 1, words, count);
-}
-
-const hf__served hf__served_auth[] = {
-    {"auth", -2, HF__SERVED_STRANGER | HF__SERVED_LOGIN, run_auth},
-    {"acl", -2, 0, run_acl},
-    {"acl|cat", -2, 0, acl_cat},
-    {"acl|deluser", -3, 0, acl_load},
-    {"acl|dryrun", -4, 0, acl_dryrun},
-    {"acl|genpass", 2, 0, acl_genpass},
-    {"acl|getuser", 3, 0, acl_getuser},
-    {"acl|help", 2, 0, acl_help},
-    {"acl|list", 2, 0, acl_list},
-    {"acl|load", 2, 0, acl_load},
-    {"acl|save", 2, 0, acl_load},
-    {"acl|setuser", -3, 0, acl_load},
-    {"acl|users", 2, 0, acl_users},
-    {"acl|whoami", 2, 0, acl_whoami},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_auth[] = {
+    {"auth", HF__SERVED_STRANGER | HF__SERVED_LOGIN, run_auth},
+    {"acl", 0, hf__served_subcommand},
+    {"acl|cat", 0, acl_cat},
+    {"acl|deluser", 0, acl_load},
+    {"acl|dryrun", 0, acl_dryrun},
+    {"acl|genpass", 0, acl_genpass},
+    {"acl|getuser", 0, acl_getuser},
+    {"acl|help", 0, acl_help},
+    {"acl|list", 0, acl_list},
+    {"acl|load", 0, acl_load},
+    {"acl|save", 0, acl_load},
+    {"acl|setuser", 0, acl_load},
+    {"acl|users", 0, acl_users},
+    {"acl|whoami", 0, acl_whoami},
+    {NULL, 0, NULL}};

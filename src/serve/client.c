@@ -539,29 +539,24 @@ static void client_help(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__served_help(conn, "client", lines);
 }
 
-static void run_client(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_client, words, count);
-}
-
-const hf__served hf__served_client[] = {
-    {"client", -2, HF__SERVED_IN_EXEC | HF__SERVED_EARLY, run_client},
-    {"client|caching", 3, 0, hf__client_caching},
-    {"client|getname", 2, 0, client_getname},
-    {"client|getredir", 2, 0, hf__client_getredir},
-    {"client|help", 2, 0, client_help},
-    {"client|id", 2, 0, client_id},
-    {"client|info", 2, 0, client_info},
-    {"client|kill", -3, 0, client_kill},
-    {"client|list", -2, 0, client_list},
-    {"client|no-evict", 3, 0, client_no_evict},
-    {"client|no-touch", 3, 0, client_no_touch},
-    {"client|pause", -3, 0, client_pause},
-    {"client|reply", 3, 0, client_reply},
-    {"client|setinfo", 4, 0, client_setinfo},
-    {"client|setname", 3, 0, client_setname},
-    {"client|tracking", -3, 0, hf__client_tracking},
-    {"client|trackinginfo", 2, 0, hf__client_trackinginfo},
-    {"client|unblock", -3, 0, client_unblock},
-    {"client|unpause", 2, 0, client_unpause},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_client[] = {
+    {"client", HF__SERVED_IN_EXEC | HF__SERVED_EARLY, hf__served_subcommand},
+    {"client|caching", 0, hf__client_caching},
+    {"client|getname", 0, client_getname},
+    {"client|getredir", 0, hf__client_getredir},
+    {"client|help", 0, client_help},
+    {"client|id", 0, client_id},
+    {"client|info", 0, client_info},
+    {"client|kill", 0, client_kill},
+    {"client|list", 0, client_list},
+    {"client|no-evict", 0, client_no_evict},
+    {"client|no-touch", 0, client_no_touch},
+    {"client|pause", 0, client_pause},
+    {"client|reply", 0, client_reply},
+    {"client|setinfo", 0, client_setinfo},
+    {"client|setname", 0, client_setname},
+    {"client|tracking", 0, hf__client_tracking},
+    {"client|trackinginfo", 0, hf__client_trackinginfo},
+    {"client|unblock", 0, client_unblock},
+    {"client|unpause", 0, client_unpause},
+    {NULL, 0, NULL}};

@@ -13,7 +13,6 @@
 #include "serve/state.h"
 #include "store/embedded/commands/command.h"
 #include "store/embedded/keys/argument.h"
-#include "store/embedded/lua/noscript.h"
 #include "store/embedded/run/command_table.h"
 #include "store/known_commands.h"
 #include "util/glob.h"
@@ -25,10 +24,9 @@ typedef struct row {
     unsigned flags; /* of hf__command; 0 of those of the server */
 } row;
 
-/* Position in all tables; begin with zeros. */
+/* Position in both tables; begin with zeros. */
 typedef struct place {
-    bool served;
-    size_t table, at;
+    size_t stored, served;
 } place;
 
 /* Does the server answer this command of the store itself? */
@@ -37,40 +35,21 @@ static bool is_shadowed(const char *name)
     return hf__served_find(hf_view(name, strcspn(name, "|"))) != NULL;
 }
 
-static row stored_row(place *next)
-{
-    const hf__command *found;
-
-    for (; hf__command_tables[next->table] != NULL; next->table++) {
-        found = &hf__command_tables[next->table][next->at++];
-        while (found->name != NULL && is_shadowed(found->name))
-            found = &hf__command_tables[next->table][next->at++];
-        if (found->name != NULL)
-            return (row){found->name, found->arity, found->flags};
-        next->at = 0;
-    }
-    *next = (place){.served = true};
-    return (row){0};
-}
-
-static row served_row(place *next)
-{
-    const hf__served *found;
-
-    for (; hf__served_all()[next->table] != NULL; next->table++) {
-        found = &hf__served_all()[next->table][next->at++];
-        if (found->name != NULL)
-            return (row){found->name, found->arity, 0};
-        next->at = 0;
-    }
-    return (row){0};
-}
-
 static row next_row(place *next)
 {
-    row found = next->served ? (row){0} : stored_row(next);
+    const hf__command *stored = hf__command_all() + next->stored;
+    const hf__served *served = hf__served_all() + next->served;
 
-    return found.name != NULL ? found : served_row(next);
+    while (stored->name != NULL && is_shadowed(stored->name)) {
+        stored++;
+        next->stored++;
+    }
+    if (stored->name != NULL) {
+        next->stored++;
+        return (row){stored->name, stored->arity, stored->flags};
+    }
+    next->served += served->name != NULL;
+    return (row){served->name, served->arity, 0};
 }
 
 static bool is_sub(const char *name)
@@ -111,10 +90,9 @@ static size_t split(const char *name, hf_bytes words[2])
 
 static uint32_t categories_of(const char *name)
 {
-    hf_bytes words[2];
-    int number = hf__acl_find_words(words, split(name, words));
+    const hf__known_command *known = hf__known_find_row(hf_str(name));
 
-    return number < 0 ? 0 : hf__acl_command_at(number)->categories;
+    return known == NULL ? 0 : known->categories;
 }
 
 static bool is_in(uint32_t categories, const char *name)
@@ -158,21 +136,13 @@ static key_range keys_of(const row *one)
                        hf__known_is_movable(known)};
 }
 
+/* Of those with subcommands, these may be. */
 static bool is_refused_in_scripts(const char *name)
 {
-    hf_bytes words[32];
-    size_t count = split(name, words);
-    static const char refused[] =
-        "ERR This Redis command is not allowed from script";
+    const hf__known_command *known = hf__known_find_row(hf_str(name));
 
-    /* The number of words is checked first. */
-    for (size_t i = count; i < 32; i++)
-        words[i] = hf_str("x");
-    for (; count < 8; count++) {
-        if (strcmp(hf__noscript_error(words, count), refused) == 0)
-            return true;
-    }
-    return false;
+    return known != NULL && !hf__known_has_subs(known) &&
+           (known->flags & HF__KNOWN_NOSCRIPT) != 0;
 }
 
 static void put_flags(hf__answer *answer, const row *one, uint32_t categories,
@@ -372,8 +342,7 @@ static bool find_keys(hf__conn *conn, const hf_bytes *words, size_t count,
         hf__answer_error(&conn->answer, "ERR The command has no key arguments");
         return false;
     }
-    if (one.arity >= 0 ? count != (size_t)one.arity
-                       : count < (size_t)-one.arity) {
+    if (!hf__known_arity_fits(one.arity, count)) {
         hf__answer_error(&conn->answer, "ERR Invalid number of arguments "
                                         "specified for command");
         return false;
@@ -434,11 +403,10 @@ static void command_getkeysandflags(hf__conn *conn, const hf_bytes *words,
          at = hf__key_words_next(&keys, at)) {
         hf__answer_array(&conn->answer, 2);
         hf__answer_bytes(&conn->answer, words[2 + at]);
-        put_key_flags(
-            &conn->answer,
-            number < 0
-                ? 0
-                : hf__acl_key_access(hf__acl_command_at(number), at == first));
+        put_key_flags(&conn->answer,
+                      number < 0 ? 0
+                                 : hf__acl_key_access(&hf__known_table[number],
+                                                      at == first));
     }
 }
 
@@ -473,15 +441,15 @@ static void run_command(hf__conn *conn, const hf_bytes *words, size_t count)
     if (count == 1)
         put_all(conn);
     else
-        hf__served_subcommand(conn, hf__served_command, words, count);
+        hf__served_subcommand(conn, words, count);
 }
 
-const hf__served hf__served_command[] = {
-    {"command", -1, HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_command},
-    {"command|count", 2, 0, command_count},
-    {"command|getkeys", -4, 0, command_getkeys},
-    {"command|getkeysandflags", -4, 0, command_getkeysandflags},
-    {"command|help", 2, 0, command_help},
-    {"command|info", -2, 0, command_info},
-    {"command|list", -2, 0, command_list},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_command[] = {
+    {"command", HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_command},
+    {"command|count", 0, command_count},
+    {"command|getkeys", 0, command_getkeys},
+    {"command|getkeysandflags", 0, command_getkeysandflags},
+    {"command|help", 0, command_help},
+    {"command|info", 0, command_info},
+    {"command|list", 0, command_list},
+    {NULL, 0, NULL}};

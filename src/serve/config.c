@@ -335,16 +335,11 @@ static void config_help(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__served_help(conn, "config", lines);
 }
 
-static void run_config(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_config, words, count);
-}
-
-const hf__served hf__served_config[] = {
-    {"config", -2, HF__SERVED_IN_EXEC, run_config},
-    {"config|get", -3, 0, config_get},
-    {"config|help", 2, 0, config_help},
-    {"config|resetstat", 2, 0, config_resetstat},
-    {"config|rewrite", 2, 0, config_rewrite},
-    {"config|set", -4, 0, config_set},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_config[] = {
+    {"config", HF__SERVED_IN_EXEC, hf__served_subcommand},
+    {"config|get", 0, config_get},
+    {"config|help", 0, config_help},
+    {"config|resetstat", 0, config_resetstat},
+    {"config|rewrite", 0, config_rewrite},
+    {"config|set", 0, config_set},
+    {NULL, 0, NULL}};

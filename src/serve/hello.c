@@ -126,9 +126,9 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__answer_line(&conn->answer, "RESET");
 }
 
-const hf__served hf__served_hello[] = {
-    {"hello", -1, HF__SERVED_STRANGER | HF__SERVED_LOGIN, run_hello},
-    {"quit", -1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_quit},
-    {"reset", 1, HF__SERVED_STRANGER | HF__SERVED_AT_ONCE | HF__SERVED_EARLY,
+const hf__served_entry hf__served_hello[] = {
+    {"hello", HF__SERVED_STRANGER | HF__SERVED_LOGIN, run_hello},
+    {"quit", HF__SERVED_STRANGER | HF__SERVED_AT_ONCE, run_quit},
+    {"reset", HF__SERVED_STRANGER | HF__SERVED_AT_ONCE | HF__SERVED_EARLY,
      run_reset},
-    {NULL, 0, 0, NULL}};
+    {NULL, 0, NULL}};

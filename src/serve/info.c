@@ -340,6 +340,5 @@ static void run_info(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__buf_done(&text);
 }
 
-const hf__served hf__served_info[] = {
-    {"info", -1, HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_info},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_info[] = {
+    {"info", HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_info}, {NULL, 0, NULL}};

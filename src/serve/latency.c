@@ -122,18 +122,13 @@ static void latency_help(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__served_help(conn, "latency", lines);
 }
 
-static void run_latency(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_latency, words, count);
-}
-
-const hf__served hf__served_latency[] = {
-    {"latency", -2, HF__SERVED_IN_EXEC, run_latency},
-    {"latency|doctor", 2, 0, latency_doctor},
-    {"latency|graph", 3, 0, latency_graph},
-    {"latency|help", 2, 0, latency_help},
-    {"latency|histogram", -2, 0, latency_histogram},
-    {"latency|history", 3, 0, latency_none},
-    {"latency|latest", 2, 0, latency_none},
-    {"latency|reset", -2, 0, latency_reset},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_latency[] = {
+    {"latency", HF__SERVED_IN_EXEC, hf__served_subcommand},
+    {"latency|doctor", 0, latency_doctor},
+    {"latency|graph", 0, latency_graph},
+    {"latency|help", 0, latency_help},
+    {"latency|histogram", 0, latency_histogram},
+    {"latency|history", 0, latency_none},
+    {"latency|latest", 0, latency_none},
+    {"latency|reset", 0, latency_reset},
+    {NULL, 0, NULL}};

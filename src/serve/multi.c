@@ -518,10 +518,10 @@ void hf__multi_close_server(hf_server *server)
     leave(&server->watch_tick);
 }
 
-const hf__served hf__served_multi[] = {
-    {"multi", 1, HF__SERVED_UNIT | HF__SERVED_AT_ONCE, run_multi},
-    {"exec", 1, HF__SERVED_UNIT | HF__SERVED_AT_ONCE, run_exec},
-    {"discard", 1, HF__SERVED_UNIT | HF__SERVED_AT_ONCE, run_discard},
-    {"watch", -2, HF__SERVED_AT_ONCE | HF__SERVED_EARLY, run_watch},
-    {"unwatch", 1, HF__SERVED_IN_EXEC, run_unwatch},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_multi[] = {
+    {"multi", HF__SERVED_UNIT | HF__SERVED_AT_ONCE, run_multi},
+    {"exec", HF__SERVED_UNIT | HF__SERVED_AT_ONCE, run_exec},
+    {"discard", HF__SERVED_UNIT | HF__SERVED_AT_ONCE, run_discard},
+    {"watch", HF__SERVED_AT_ONCE | HF__SERVED_EARLY, run_watch},
+    {"unwatch", HF__SERVED_IN_EXEC, run_unwatch},
+    {NULL, 0, NULL}};

@@ -7,7 +7,7 @@ const hf__part *const hf__serve_parts[] = {
     &hf__multi_part, &hf__subscribe_part, &hf__tracking_part, NULL,
 };
 
-const hf__served *const hf__serve_tables[] = {
+const hf__served_entry *const hf__serve_tables[] = {
     hf__served_auth,       hf__served_client,    hf__served_command,
     hf__served_config,     hf__served_hello,     hf__served_info,
     hf__served_latency,    hf__served_multi,     hf__served_slowlog,

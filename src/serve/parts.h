@@ -17,20 +17,20 @@ extern const hf__part hf__multi_part;
 extern const hf__part hf__subscribe_part;
 extern const hf__part hf__tracking_part;
 
-extern const hf__served hf__served_auth[];
-extern const hf__served hf__served_client[];
-extern const hf__served hf__served_command[];
-extern const hf__served hf__served_config[];
-extern const hf__served hf__served_hello[];
-extern const hf__served hf__served_info[];
-extern const hf__served hf__served_latency[];
-extern const hf__served hf__served_multi[];
-extern const hf__served hf__served_slowlog[];
-extern const hf__served hf__served_standalone[];
-extern const hf__served hf__served_subscribe[];
+extern const hf__served_entry hf__served_auth[];
+extern const hf__served_entry hf__served_client[];
+extern const hf__served_entry hf__served_command[];
+extern const hf__served_entry hf__served_config[];
+extern const hf__served_entry hf__served_hello[];
+extern const hf__served_entry hf__served_info[];
+extern const hf__served_entry hf__served_latency[];
+extern const hf__served_entry hf__served_multi[];
+extern const hf__served_entry hf__served_slowlog[];
+extern const hf__served_entry hf__served_standalone[];
+extern const hf__served_entry hf__served_subscribe[];
 
 /* All of them; each ends with NULL. */
 extern const hf__part *const hf__serve_parts[];
-extern const hf__served *const hf__serve_tables[];
+extern const hf__served_entry *const hf__serve_tables[];
 
 #endif

@@ -7,33 +7,52 @@
 #include <string.h>
 
 #include "store/embedded/commands/command.h"
+#include "store/known_commands.h"
 #include "util/names.h"
 
-static const hf__served *const *_Atomic all;
+static const hf__served_entry *const *_Atomic all;
 
+#define SERVED_MAX 160
+
+/* The last one has no name. */
+static hf__served rows[SERVED_MAX + 1];
 static hf__names names;
 static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
-void hf__served_use(const hf__served *const *tables)
+void hf__served_use(const hf__served_entry *const *tables)
 {
     atomic_store(&all, tables);
 }
 
-const hf__served *const *hf__served_all(void)
+/* Without a row in the table of known commands no number of words fits. */
+static void add(hf__served *row, const hf__served_entry *entry)
 {
-    return atomic_load(&all);
+    const hf__known_command *known = hf__known_find_row(hf_str(entry->name));
+
+    *row = (hf__served){.name = entry->name,
+                        .arity = known != NULL ? known->arity : 0,
+                        .flags = entry->flags,
+                        .run = entry->run};
+    if (strchr(row->name, '|') == NULL)
+        hf__names_add(&names, hf_str(row->name), row);
 }
 
 static void add_all(void)
 {
-    const hf__served *const *tables = hf__served_all();
+    const hf__served_entry *const *tables = atomic_load(&all);
+    size_t count = 0;
 
     for (; *tables != NULL; tables++) {
-        for (const hf__served *row = *tables; row->name != NULL; row++) {
-            if (strchr(row->name, '|') == NULL)
-                hf__names_add(&names, hf_str(row->name), row);
-        }
+        for (const hf__served_entry *entry = *tables;
+             entry->name != NULL && count < SERVED_MAX; entry++)
+            add(&rows[count++], entry);
     }
+}
+
+const hf__served *hf__served_all(void)
+{
+    (void)pthread_once(&names_once, add_all);
+    return rows;
 }
 
 const hf__served *hf__served_find(hf_bytes name)
@@ -57,9 +76,7 @@ static const hf__served *find_subcommand(const hf__served *row, hf_bytes name)
 
 bool hf__served_arity(hf__conn *conn, const char *name, int arity, size_t count)
 {
-    const hf__command as = {.arity = arity};
-
-    if (hf__command_arity_fits(&as, count))
+    if (hf__known_arity_fits(arity, count))
         return true;
     hf__answer_arity(&conn->answer, name);
     return false;
@@ -95,10 +112,10 @@ bool hf__served_fits(hf__conn *conn, const hf__served *row,
            subcommand_of(conn, row, words, count) != NULL;
 }
 
-void hf__served_subcommand(hf__conn *conn, const hf__served *row,
-                           const hf_bytes *words, size_t count)
+void hf__served_subcommand(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    const hf__served *found = subcommand_of(conn, row, words, count);
+    const hf__served *found =
+        subcommand_of(conn, hf__served_find(words[0]), words, count);
 
     if (found == NULL)
         return;

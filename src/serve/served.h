@@ -25,18 +25,27 @@ enum {
 };
 
 typedef struct hf__served {
-    const char *name; /* lower case; NULL ends a table */
-    int arity;        /* as of hf__command */
+    const char *name;
+    int arity; /* as in known_commands.h */
     unsigned flags;
     /* Replies once, by hf__conn_answer(); the caller ends the reply. */
     void (*run)(hf__conn *conn, const hf_bytes *words, size_t count);
 } hf__served;
 
+/* As a file has it: what known_commands.h does not say. */
+typedef struct hf__served_entry {
+    const char *name; /* lower case; NULL ends a table */
+    unsigned flags;
+    void (*run)(hf__conn *conn, const hf_bytes *words, size_t count);
+} hf__served_entry;
+
 /* There are these tables, which end with NULL, one for each file that has
  * commands: parts.h. The rows of a command's subcommands follow its own, as in
  * the tables of the store (command.h). Any thread, always with the same. */
-void hf__served_use(const hf__served *const *tables);
-const hf__served *const *hf__served_all(void);
+void hf__served_use(const hf__served_entry *const *tables);
+
+/* All of them; the last one has no name. */
+const hf__served *hf__served_all(void);
 
 /* Ignores case; NULL: no such command. */
 const hf__served *hf__served_find(hf_bytes name);
@@ -48,9 +57,8 @@ bool hf__served_fits(hf__conn *conn, const hf__served *row,
 bool hf__served_arity(hf__conn *conn, const char *name, int arity,
                       size_t count);
 
-/* Run the subcommand words[1] of the command at `row`. */
-void hf__served_subcommand(hf__conn *conn, const hf__served *row,
-                           const hf_bytes *words, size_t count);
+/* Run the subcommand words[1] of the command words[0]. */
+void hf__served_subcommand(hf__conn *conn, const hf_bytes *words, size_t count);
 /* Reply to the subcommand HELP of a command. `lines` end with NULL. */
 void hf__served_help(hf__conn *conn, const char *name,
                      const char *const *lines);

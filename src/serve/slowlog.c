@@ -200,18 +200,13 @@ static void slowlog_help(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__served_help(conn, "slowlog", lines);
 }
 
-static void run_slowlog(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_slowlog, words, count);
-}
-
-const hf__served hf__served_slowlog[] = {
-    {"slowlog", -2, HF__SERVED_IN_EXEC, run_slowlog},
-    {"slowlog|get", -2, 0, slowlog_get},
-    {"slowlog|help", 2, 0, slowlog_help},
-    {"slowlog|len", 2, 0, slowlog_len},
-    {"slowlog|reset", 2, 0, slowlog_reset},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_slowlog[] = {
+    {"slowlog", HF__SERVED_IN_EXEC, hf__served_subcommand},
+    {"slowlog|get", 0, slowlog_get},
+    {"slowlog|help", 0, slowlog_help},
+    {"slowlog|len", 0, slowlog_len},
+    {"slowlog|reset", 0, slowlog_reset},
+    {NULL, 0, NULL}};
 
 /* -------------------------------------------------------------- parameters */
 

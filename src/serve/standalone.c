@@ -88,22 +88,17 @@ static void module_list(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__answer_array(&conn->answer, 0);
 }
 
-static void run_module(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_standalone, words, count);
-}
-
-const hf__served hf__served_standalone[] = {
-    {"module", -2, HF__SERVED_IN_EXEC, run_module},
-    {"module|list", 2, 0, module_list},
-    {"asking", 1, HF__SERVED_IN_EXEC, run_cluster},
-    {"cluster", -2, HF__SERVED_IN_EXEC, run_cluster},
-    {"debug", -2, HF__SERVED_IN_EXEC, run_debug},
-    {"failover", -1, HF__SERVED_IN_EXEC, run_failover},
-    {"lastsave", 1, HF__SERVED_IN_EXEC, run_lastsave},
-    {"readonly", 1, HF__SERVED_IN_EXEC, run_cluster},
-    {"readwrite", 1, HF__SERVED_IN_EXEC, run_cluster},
-    {"role", 1, HF__SERVED_IN_EXEC, run_role},
-    {"select", 2, 0, run_select},
-    {"wait", 3, HF__SERVED_IN_EXEC, run_wait},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_standalone[] = {
+    {"module", HF__SERVED_IN_EXEC, hf__served_subcommand},
+    {"module|list", 0, module_list},
+    {"asking", HF__SERVED_IN_EXEC, run_cluster},
+    {"cluster", HF__SERVED_IN_EXEC, run_cluster},
+    {"debug", HF__SERVED_IN_EXEC, run_debug},
+    {"failover", HF__SERVED_IN_EXEC, run_failover},
+    {"lastsave", HF__SERVED_IN_EXEC, run_lastsave},
+    {"readonly", HF__SERVED_IN_EXEC, run_cluster},
+    {"readwrite", HF__SERVED_IN_EXEC, run_cluster},
+    {"role", HF__SERVED_IN_EXEC, run_role},
+    {"select", 0, run_select},
+    {"wait", HF__SERVED_IN_EXEC, run_wait},
+    {NULL, 0, NULL}};

@@ -610,27 +610,19 @@ static void pubsub_numsub(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__unit_run(conn, hf__command_find(words[0]), words, count);
 }
 
-/* Its row. */
-enum { PUBSUB = 7 };
-
-static void run_pubsub(hf__conn *conn, const hf_bytes *words, size_t count)
-{
-    hf__served_subcommand(conn, hf__served_subscribe + PUBSUB, words, count);
-}
-
-const hf__served hf__served_subscribe[] = {
-    {"subscribe", -2, HF__SERVED_EARLY, run_subscribe},
-    {"psubscribe", -2, HF__SERVED_EARLY, run_psubscribe},
-    {"ssubscribe", -2, HF__SERVED_EARLY, run_ssubscribe},
-    {"unsubscribe", -1, HF__SERVED_EARLY, run_unsubscribe},
-    {"punsubscribe", -1, HF__SERVED_EARLY, run_punsubscribe},
-    {"sunsubscribe", -1, HF__SERVED_EARLY, run_sunsubscribe},
-    {"ping", -1, HF__SERVED_UNIT, run_ping},
-    [PUBSUB] = {"pubsub", -2, HF__SERVED_UNIT, run_pubsub},
-    {"pubsub|channels", -2, 0, pubsub_channels},
-    {"pubsub|help", 2, 0, pubsub_help},
-    {"pubsub|numpat", 2, 0, pubsub_numpat},
-    {"pubsub|numsub", -2, 0, pubsub_numsub},
-    {"pubsub|shardchannels", -2, 0, pubsub_channels},
-    {"pubsub|shardnumsub", -2, 0, pubsub_numsub},
-    {NULL, 0, 0, NULL}};
+const hf__served_entry hf__served_subscribe[] = {
+    {"subscribe", HF__SERVED_EARLY, run_subscribe},
+    {"psubscribe", HF__SERVED_EARLY, run_psubscribe},
+    {"ssubscribe", HF__SERVED_EARLY, run_ssubscribe},
+    {"unsubscribe", HF__SERVED_EARLY, run_unsubscribe},
+    {"punsubscribe", HF__SERVED_EARLY, run_punsubscribe},
+    {"sunsubscribe", HF__SERVED_EARLY, run_sunsubscribe},
+    {"ping", HF__SERVED_UNIT, run_ping},
+    {"pubsub", HF__SERVED_UNIT, hf__served_subcommand},
+    {"pubsub|channels", 0, pubsub_channels},
+    {"pubsub|help", 0, pubsub_help},
+    {"pubsub|numpat", 0, pubsub_numpat},
+    {"pubsub|numsub", 0, pubsub_numsub},
+    {"pubsub|shardchannels", 0, pubsub_channels},
+    {"pubsub|shardnumsub", 0, pubsub_numsub},
+    {NULL, 0, NULL}};

@@ -233,7 +233,7 @@ static const char *set_category(hf__user *user, hf_bytes name, bool allowed)
     if (category < 0)
         return ERROR_COMMAND;
     for (int i = 0; i < hf__acl_count(); i++) {
-        if ((hf__acl_command_at(i)->categories >> category & 1) != 0)
+        if ((hf__known_table[i].categories >> category & 1) != 0)
             set_tree(user, i, allowed);
     }
     return NULL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known_commands.c - see known_commands.h. The commands are those of Redis 8.4
- * and Valkey 9; flags and keys are what COMMAND INFO says of them.
+ * known_commands.c - see known_commands.h.
  */
 #include "store/known_commands.h"
 
@@ -10,117 +9,9 @@
 
 #include "util/names.h"
 
-enum { RANGE_OF_KEYS, COUNTED_KEYS, SORT_KEYS, GEO_KEYS, STREAM_KEYS };
-
-#define RANGE(first, last, step) RANGE_OF_KEYS, first, last, step
-#define NONE RANGE(1, 0, 1)
-#define ONE RANGE(1, 1, 1)
-#define TWO RANGE(1, 2, 1)
-#define ALL RANGE(1, -1, 1)
-/* Their number is in word `at`; `extra` is a key before it. */
-#define COUNTED(at, extra, step) COUNTED_KEYS, at, extra, step
-#define SORTED SORT_KEYS, 1, 1, 1
-#define GEO GEO_KEYS, 1, 1, 1
-#define STREAMS STREAM_KEYS, 1, 0, 1
-
-#define READS HF__KNOWN_READS
 #define BINDS HF__KNOWN_BINDS
 #define PURE HF__KNOWN_PURE
 #define WIDE HF__KNOWN_WIDE
-
-/* clang-format off */
-static const hf__known_command groups[] = {
-    {0, ONE,
-     "append bitfield decr decrby delex delifeq expire expireat geoadd "
-     "getdel getex getset hdel hexpire hexpireat hgetdel hgetex "
-     "hincrby hincrbyfloat hmset hpersist hpexpire hpexpireat hset "
-     "hsetex hsetnx incr incrby incrbyfloat linsert lpop lpush lpushx "
-     "lrem lset ltrim move persist pexpire pexpireat pfadd psetex "
-     "restore rpop rpush rpushx sadd set setbit setex setnx setrange "
-     "spop spublish srem vadd vrem vsetattr xack xackdel xadd "
-     "xautoclaim xcfgset xclaim xdel xdelex xsetid xtrim zadd zincrby "
-     "zpopmax zpopmin zrem zremrangebylex zremrangebyrank "
-     "zremrangebyscore"},
-    {READS, ONE,
-     "bitcount bitfield_ro bitpos digest dump expiretime geodist "
-     "geohash geopos georadiusbymember_ro georadius_ro geosearch get "
-     "getbit getrange hexists hexpiretime hget hgetall hkeys hlen "
-     "hmget hpexpiretime hpttl hrandfield hscan hstrlen httl hvals "
-     "lindex llen lpos lrange pexpiretime pttl scard sismember "
-     "smembers smismember srandmember sscan strlen substr ttl type "
-     "vcard vdim vemb vgetattr vinfo vismember vlinks vrandmember "
-     "vrange vsim xlen xpending xrange xrevrange zcard zcount "
-     "zlexcount zmscore zrandmember zrange zrangebylex zrangebyscore "
-     "zrank zrevrange zrevrangebylex zrevrangebyscore zrevrank zscan "
-     "zscore"},
-    {0, TWO,
-     "copy geosearchstore lmove rename renamenx rpoplpush smove "
-     "zrangestore"},
-    {READS, TWO,
-     "lcs"},
-    {0, ALL,
-     "del pfmerge sdiffstore sinterstore sunionstore unlink"},
-    {READS, ALL,
-     "exists mget pfcount sdiff sinter sunion touch"},
-    {0, RANGE(1, -1, 2),
-     "mset msetnx"},
-    {0, RANGE(2, -1, 1),
-     "bitop"},
-    {0, RANGE(2, 2, 1),
-     "memory pfdebug xgroup"},
-    {READS, RANGE(2, 2, 1),
-     "object xinfo"},
-    {WIDE, RANGE(3, 3, 1),
-     "migrate"},
-    {0, COUNTED(1, 0, 1),
-     "lmpop zmpop"},
-    {READS, COUNTED(1, 0, 1),
-     "sintercard zdiff zinter zintercard zunion"},
-    {0, COUNTED(1, 0, 2),
-     "msetex"},
-    {0, COUNTED(2, 0, 1),
-     "eval evalsha fcall"},
-    {READS, COUNTED(2, 0, 1),
-     "evalsha_ro eval_ro fcall_ro"},
-    {0, COUNTED(2, 1, 1),
-     "zdiffstore zinterstore zunionstore"},
-    {0, SORTED,
-     "sort"},
-    {READS, SORTED,
-     "sort_ro"},
-    {0, GEO,
-     "georadius georadiusbymember"},
-    {0, STREAMS,
-     "xreadgroup"},
-    {READS, STREAMS,
-     "xread"},
-    {0, NONE,
-     "acl bgrewriteaof bgsave client cluster config debug failover "
-     "flushall flushdb function latency module pfselftest publish "
-     "replicaof save script slaveof slowlog swapdb"},
-    {READS, NONE,
-     "dbsize info keys pubsub randomkey scan"},
-    {READS | PURE, NONE,
-     "command echo lastsave lolwut ping role time"},
-    {BINDS, NONE,
-     "asking auth discard exec hello monitor multi psubscribe psync "
-     "punsubscribe quit readonly readwrite replconf reset select "
-     "shutdown ssubscribe subscribe sunsubscribe sync unsubscribe "
-     "unwatch wait waitaof"},
-    {BINDS, ONE,
-     "restore-asking"},
-    {BINDS, TWO,
-     "blmove brpoplpush"},
-    {BINDS, ALL,
-     "watch"},
-    {BINDS, RANGE(1, -2, 1),
-     "blpop brpop bzpopmax bzpopmin"},
-    {BINDS, COUNTED(2, 0, 1),
-     "blmpop bzmpop"},
-};
-/* clang-format on */
-
-#define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
 
 /* ----------------------------------------------------------------- finding */
 
@@ -129,18 +20,44 @@ static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
 static void add_all(void)
 {
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        const char *list = groups[i].names;
+    for (const hf__known_command *row = hf__known_table; row->name != NULL;
+         row++)
+        hf__names_add(&names, hf_str(row->name), row);
+}
 
-        while (*list != '\0')
-            hf__names_add(&names, hf__names_next(&list), &groups[i]);
-    }
+const hf__known_command *hf__known_find_row(hf_bytes name)
+{
+    (void)pthread_once(&names_once, add_all);
+    return hf__names_find(&names, name);
 }
 
 const hf__known_command *hf__known_find(hf_bytes name)
 {
-    (void)pthread_once(&names_once, add_all);
-    return hf__names_find(&names, name);
+    const hf__known_command *found = hf__known_find_row(name);
+
+    return found != NULL && !hf__known_is_sub(found) ? found : NULL;
+}
+
+const hf__known_command *hf__known_find_sub(hf_bytes name, hf_bytes sub)
+{
+    char text[HF__NAME_MAX];
+    size_t size = name.size;
+
+    if (name.size == 0 || sub.size == 0 || name.size + sub.size >= sizeof(text))
+        return NULL;
+    memcpy(text, name.data, name.size);
+    text[size++] = '|';
+    memcpy(text + size, sub.data, sub.size);
+    return hf__known_find_row(hf_view(text, size + sub.size));
+}
+
+const hf__known_command *hf__known_find_words(const hf_bytes *words,
+                                              size_t count)
+{
+    const hf__known_command *found =
+        count > 1 ? hf__known_find_sub(words[0], words[1]) : NULL;
+
+    return found != NULL ? found : hf__known_find(words[0]);
 }
 
 /* -------------------------------------------------------------------- keys */
@@ -260,16 +177,16 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
         return;
     keys->last = 0;
     switch (known->place) {
-    case COUNTED_KEYS:
+    case HF__KEYS_COUNTED:
         counted(known, words, count, keys);
         return;
-    case STREAM_KEYS:
+    case HF__KEYS_STREAM:
         streams(words, count, keys);
         return;
-    case SORT_KEYS:
+    case HF__KEYS_SORT:
         keys->extra = find_store(words, count);
         break;
-    case GEO_KEYS:
+    case HF__KEYS_GEO:
         keys->extra = find_geo_store(words, count);
         break;
     default:
@@ -280,12 +197,12 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
 
 bool hf__known_is_movable(const hf__known_command *known)
 {
-    return known->place != RANGE_OF_KEYS;
+    return known->place != HF__KEYS_RANGE;
 }
 
 bool hf__known_is_counted(const hf__known_command *known)
 {
-    return known->place == COUNTED_KEYS;
+    return known->place == HF__KEYS_COUNTED;
 }
 
 /* ------------------------------------------------------------ what they do */
@@ -314,7 +231,7 @@ bool hf__known_binds(const hf__known_command *known, const hf_bytes *words,
         return is_among(words[1], client);
     if (count > 1 && is_word(words[0], "SCRIPT"))
         return is_word(words[1], "DEBUG");
-    if (known->place != STREAM_KEYS)
+    if (known->place != HF__KEYS_STREAM)
         return false;
     for (size_t at = stream_options(words[0]); at < count; at++) {
         if (is_word(words[at], "STREAMS"))
@@ -340,8 +257,8 @@ bool hf__known_is_confined(const hf__known_command *known,
 {
     if (known == NULL || (known->flags & WIDE) != 0)
         return false;
-    if (known->place == SORT_KEYS)
+    if (known->place == HF__KEYS_SORT)
         return !has_pattern(words, count);
-    return (known->flags & PURE) != 0 || known->place != RANGE_OF_KEYS ||
+    return (known->flags & PURE) != 0 || known->place != HF__KEYS_RANGE ||
            known->last != 0;
 }

@@ -186,12 +186,10 @@ unsigned table_differences(side *server)
         fprintf(stderr, "differential: COMMAND: %s\n", request.error.message);
         exit(2);
     }
-    for (size_t i = 0; hf__command_tables[i] != NULL; i++) {
-        for (const hf__command *command = hf__command_tables[i];
-             command->name != NULL; command++) {
-            differences += compare_command(command, &request.reply);
-            commands++;
-        }
+    for (const hf__command *command = hf__command_all(); command->name != NULL;
+         command++) {
+        differences += compare_command(command, &request.reply);
+        commands++;
     }
     differences += compare_refusals(&request.reply);
     printf("%u commands, %u differences\n", commands, differences);

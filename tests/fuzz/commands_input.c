@@ -64,14 +64,11 @@ static size_t row_count;
 
 static void find_rows(void)
 {
-    for (size_t i = 0; hf__command_tables[i] != NULL; i++) {
-        for (const hf__command *row = hf__command_tables[i]; row->name != NULL;
-             row++) {
-            if ((row->flags & HF__COMMAND_BLOCKS) != 0)
-                continue;
-            PROMISE(row_count < ROWS_MAX);
-            rows[row_count++] = row;
-        }
+    for (const hf__command *row = hf__command_all(); row->name != NULL; row++) {
+        if ((row->flags & HF__COMMAND_BLOCKS) != 0)
+            continue;
+        PROMISE(row_count < ROWS_MAX);
+        rows[row_count++] = row;
     }
 }
 

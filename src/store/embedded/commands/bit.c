@@ -360,7 +360,7 @@ static void run_bitop(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_bit[] = {
-    {"getbit", 3, 0, run_getbit},      {"setbit", 4, GROWS, run_setbit},
-    {"bitcount", -2, 0, run_bitcount}, {"bitpos", -3, 0, run_bitpos},
-    {"bitop", -4, GROWS, run_bitop},   {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_bit[] = {
+    {"getbit", 0, run_getbit},     {"setbit", GROWS, run_setbit},
+    {"bitcount", 0, run_bitcount}, {"bitpos", 0, run_bitpos},
+    {"bitop", GROWS, run_bitop},   {NULL, 0, NULL}};

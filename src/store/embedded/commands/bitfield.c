@@ -328,7 +328,7 @@ static void run_bitfield_ro(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_bitfield[] = {
-    {"bitfield", -2, GROWS, run_bitfield},
-    {"bitfield_ro", -2, 0, run_bitfield_ro},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_bitfield[] = {
+    {"bitfield", GROWS, run_bitfield},
+    {"bitfield_ro", 0, run_bitfield_ro},
+    {NULL, 0, NULL}};

@@ -14,9 +14,7 @@
 
 bool hf__command_arity_fits(const hf__command *command, size_t count)
 {
-    if (command->arity >= 0)
-        return count == (size_t)command->arity;
-    return count >= (size_t)-command->arity;
+    return hf__known_arity_fits(command->arity, count);
 }
 
 /* Longer names are refused only where a key may come to be: one that an earlier

@@ -313,10 +313,10 @@ static void run_swapdb(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_line(tx, "OK");
 }
 
-const hf__command hf__commands_copy[] = {
-    {"rename", 3, WRITES, run_rename},
-    {"renamenx", 3, WRITES, run_renamenx},
-    {"copy", -3, WRITES | HF__COMMAND_GROWS, run_copy},
-    {"move", 3, WRITES, run_move},
-    {"swapdb", 3, WRITES, run_swapdb},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_copy[] = {
+    {"rename", WRITES, run_rename},
+    {"renamenx", WRITES, run_renamenx},
+    {"copy", WRITES | HF__COMMAND_GROWS, run_copy},
+    {"move", WRITES, run_move},
+    {"swapdb", WRITES, run_swapdb},
+    {NULL, 0, NULL}};

@@ -369,7 +369,7 @@ static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
         store_value(tx, args[1], &value, expire_ms);
 }
 
-const hf__command hf__commands_dump[] = {
-    {"dump", 2, 0, run_dump},
-    {"restore", -4, HF__COMMAND_WRITES | HF__COMMAND_GROWS, run_restore},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_dump[] = {
+    {"dump", 0, run_dump},
+    {"restore", HF__COMMAND_WRITES | HF__COMMAND_GROWS, run_restore},
+    {NULL, 0, NULL}};

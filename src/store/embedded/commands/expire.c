@@ -165,14 +165,14 @@ static void run_persist(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define WRITES HF__COMMAND_WRITES
 
-const hf__command hf__commands_expire[] = {
-    {"expire", -3, WRITES, run_expire},
-    {"pexpire", -3, WRITES, run_pexpire},
-    {"expireat", -3, WRITES, run_expireat},
-    {"pexpireat", -3, WRITES, run_pexpireat},
-    {"ttl", 2, 0, run_ttl},
-    {"pttl", 2, 0, run_pttl},
-    {"expiretime", 2, 0, run_expiretime},
-    {"pexpiretime", 2, 0, run_pexpiretime},
-    {"persist", 2, WRITES, run_persist},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_expire[] = {
+    {"expire", WRITES, run_expire},
+    {"pexpire", WRITES, run_pexpire},
+    {"expireat", WRITES, run_expireat},
+    {"pexpireat", WRITES, run_pexpireat},
+    {"ttl", 0, run_ttl},
+    {"pttl", 0, run_pttl},
+    {"expiretime", 0, run_expiretime},
+    {"pexpiretime", 0, run_pexpiretime},
+    {"persist", WRITES, run_persist},
+    {NULL, 0, NULL}};

@@ -93,5 +93,5 @@ static void run_getex(hf__tx *tx, const hf_bytes *args, size_t count)
         set_expiry(tx, record, expire_ms);
 }
 
-const hf__command hf__commands_getex[] = {
-    {"getex", -2, HF__COMMAND_WRITES, run_getex}, {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_getex[] = {
+    {"getex", HF__COMMAND_WRITES, run_getex}, {NULL, 0, NULL}};

@@ -244,11 +244,11 @@ static void run_hincrby(hf__tx *tx, const hf_bytes *args, size_t count)
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_hash[] = {
-    {"hset", -4, GROWS, run_hset},      {"hmset", -4, GROWS, run_hmset},
-    {"hsetnx", 4, GROWS, run_hsetnx},   {"hget", 3, 0, run_hget},
-    {"hmget", -3, 0, run_hmget},        {"hgetall", 2, 0, run_hgetall},
-    {"hkeys", 2, 0, run_hkeys},         {"hvals", 2, 0, run_hvals},
-    {"hdel", -3, WRITES, run_hdel},     {"hexists", 3, 0, run_hexists},
-    {"hlen", 2, 0, run_hlen},           {"hstrlen", 3, 0, run_hstrlen},
-    {"hincrby", 4, GROWS, run_hincrby}, {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_hash[] = {
+    {"hset", GROWS, run_hset},       {"hmset", GROWS, run_hmset},
+    {"hsetnx", GROWS, run_hsetnx},   {"hget", 0, run_hget},
+    {"hmget", 0, run_hmget},         {"hgetall", 0, run_hgetall},
+    {"hkeys", 0, run_hkeys},         {"hvals", 0, run_hvals},
+    {"hdel", WRITES, run_hdel},      {"hexists", 0, run_hexists},
+    {"hlen", 0, run_hlen},           {"hstrlen", 0, run_hstrlen},
+    {"hincrby", GROWS, run_hincrby}, {NULL, 0, NULL}};

@@ -280,14 +280,14 @@ static void run_hpersist(hf__tx *tx, const hf_bytes *args, size_t count)
 /* A full store refuses none of these, so that a script which has written a
  * field can always give it a deadline; Redis asks for memory before a script's
  * first write only. */
-const hf__command hf__commands_hash_expire[] = {
-    {"hexpire", -6, WRITES, run_hexpire},
-    {"hpexpire", -6, WRITES, run_hpexpire},
-    {"hexpireat", -6, WRITES, run_hexpireat},
-    {"hpexpireat", -6, WRITES, run_hpexpireat},
-    {"httl", -5, 0, run_httl},
-    {"hpttl", -5, 0, run_hpttl},
-    {"hexpiretime", -5, 0, run_hexpiretime},
-    {"hpexpiretime", -5, 0, run_hpexpiretime},
-    {"hpersist", -5, WRITES, run_hpersist},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_hash_expire[] = {
+    {"hexpire", WRITES, run_hexpire},
+    {"hpexpire", WRITES, run_hpexpire},
+    {"hexpireat", WRITES, run_hexpireat},
+    {"hpexpireat", WRITES, run_hpexpireat},
+    {"httl", 0, run_httl},
+    {"hpttl", 0, run_hpttl},
+    {"hexpiretime", 0, run_hexpiretime},
+    {"hpexpiretime", 0, run_hpexpiretime},
+    {"hpersist", WRITES, run_hpersist},
+    {NULL, 0, NULL}};

@@ -90,7 +90,7 @@ static void run_hscan(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__members_reply(&list, false);
 }
 
-const hf__command hf__commands_hash_scan[] = {
-    {"hrandfield", -2, 0, run_hrandfield},
-    {"hscan", -3, 0, run_hscan},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_hash_scan[] = {
+    {"hrandfield", 0, run_hrandfield},
+    {"hscan", 0, run_hscan},
+    {NULL, 0, NULL}};

@@ -85,7 +85,7 @@ static void run_hincrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_incrbyfloat[] = {
-    {"incrbyfloat", 3, GROWS, run_incrbyfloat},
-    {"hincrbyfloat", 4, GROWS, run_hincrbyfloat},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_incrbyfloat[] = {
+    {"incrbyfloat", GROWS, run_incrbyfloat},
+    {"hincrbyfloat", GROWS, run_hincrbyfloat},
+    {NULL, 0, NULL}};

@@ -82,12 +82,12 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define WRITES HF__COMMAND_WRITES
 
-const hf__command hf__commands_key[] = {{"del", -2, WRITES, run_del},
-                                        {"unlink", -2, WRITES, run_del},
-                                        {"exists", -2, 0, run_exists},
-                                        {"touch", -2, 0, run_exists},
-                                        {"type", 2, 0, run_type},
-                                        {"dbsize", 1, 0, run_dbsize},
-                                        {"flushdb", -1, WRITES, run_flushdb},
-                                        {"flushall", -1, WRITES, run_flushdb},
-                                        {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_key[] = {{"del", WRITES, run_del},
+                                              {"unlink", WRITES, run_del},
+                                              {"exists", 0, run_exists},
+                                              {"touch", 0, run_exists},
+                                              {"type", 0, run_type},
+                                              {"dbsize", 0, run_dbsize},
+                                              {"flushdb", WRITES, run_flushdb},
+                                              {"flushall", WRITES, run_flushdb},
+                                              {NULL, 0, NULL}};

@@ -205,8 +205,8 @@ static void run_randomkey(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_nil(tx);
 }
 
-const hf__command hf__commands_keyspace_scan[] = {
-    {"scan", -2, 0, run_scan},
-    {"keys", 2, 0, run_keys},
-    {"randomkey", 1, 0, run_randomkey},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_keyspace_scan[] = {
+    {"scan", 0, run_scan},
+    {"keys", 0, run_keys},
+    {"randomkey", 0, run_randomkey},
+    {NULL, 0, NULL}};

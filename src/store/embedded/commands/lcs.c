@@ -245,5 +245,5 @@ static void run_lcs(hf__tx *tx, const hf_bytes *args, size_t count)
         reply_text(&what);
 }
 
-const hf__command hf__commands_lcs[] = {{"lcs", -3, 0, run_lcs},
-                                        {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_lcs[] = {{"lcs", 0, run_lcs},
+                                              {NULL, 0, NULL}};

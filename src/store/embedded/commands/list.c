@@ -544,25 +544,23 @@ static void run_brpop(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
-#define BLOCKS (WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_BLOCKS)
 
-const hf__command hf__commands_list[] = {
-    {"lpush", -3, GROWS, run_lpush},
-    {"rpush", -3, GROWS, run_rpush},
-    {"lpushx", -3, GROWS, run_lpushx},
-    {"rpushx", -3, GROWS, run_rpushx},
-    {"linsert", 5, GROWS, run_linsert},
-    {"lset", 4, GROWS, run_lset},
-    {"llen", 2, 0, run_llen},
-    {"lindex", 3, 0, run_lindex},
-    {"lrange", 4, 0, run_lrange},
-    {"lpos", -3, 0, run_lpos},
-    {"lrem", 4, WRITES, run_lrem},
-    {"ltrim", 4, WRITES, run_ltrim},
-    {"lpop", -2, WRITES, run_lpop},
-    {"rpop", -2, WRITES, run_rpop},
-    {"lmpop", -4, WRITES, run_lmpop},
-    {"blpop", -3, BLOCKS, run_blpop},
-    {"brpop", -3, BLOCKS, run_brpop},
-    {"blmpop", -5, WRITES | HF__COMMAND_BLOCKS, run_blmpop},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_list[] = {{"lpush", GROWS, run_lpush},
+                                               {"rpush", GROWS, run_rpush},
+                                               {"lpushx", GROWS, run_lpushx},
+                                               {"rpushx", GROWS, run_rpushx},
+                                               {"linsert", GROWS, run_linsert},
+                                               {"lset", GROWS, run_lset},
+                                               {"llen", 0, run_llen},
+                                               {"lindex", 0, run_lindex},
+                                               {"lrange", 0, run_lrange},
+                                               {"lpos", 0, run_lpos},
+                                               {"lrem", WRITES, run_lrem},
+                                               {"ltrim", WRITES, run_ltrim},
+                                               {"lpop", WRITES, run_lpop},
+                                               {"rpop", WRITES, run_rpop},
+                                               {"lmpop", WRITES, run_lmpop},
+                                               {"blpop", WRITES, run_blpop},
+                                               {"brpop", WRITES, run_brpop},
+                                               {"blmpop", WRITES, run_blmpop},
+                                               {NULL, 0, NULL}};

@@ -100,11 +100,10 @@ static void run_brpoplpush(hf__tx *tx, const hf_bytes *args, size_t count)
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
-#define BLOCKS (GROWS | HF__COMMAND_NO_SCRIPT | HF__COMMAND_BLOCKS)
 
-const hf__command hf__commands_list_move[] = {
-    {"lmove", 5, GROWS, run_lmove},
-    {"rpoplpush", 3, GROWS, run_rpoplpush},
-    {"blmove", 6, BLOCKS, run_blmove},
-    {"brpoplpush", 4, BLOCKS, run_brpoplpush},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_list_move[] = {
+    {"lmove", GROWS, run_lmove},
+    {"rpoplpush", GROWS, run_rpoplpush},
+    {"blmove", GROWS, run_blmove},
+    {"brpoplpush", GROWS, run_brpoplpush},
+    {NULL, 0, NULL}};

@@ -145,12 +145,12 @@ static void memory_help(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__reply_help(tx, lines);
 }
 
-const hf__command hf__commands_memory[] = {
-    {"memory", -2, HF__COMMAND_GROUP, hf__subcommand_run},
-    {"memory|usage", -3, 0, memory_usage},
-    {"memory|stats", 2, 0, memory_stats},
-    {"memory|doctor", 2, 0, memory_doctor},
-    {"memory|malloc-stats", 2, 0, memory_malloc_stats},
-    {"memory|purge", 2, 0, memory_purge},
-    {"memory|help", 2, 0, memory_help},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_memory[] = {
+    {"memory", HF__COMMAND_GROUP, hf__subcommand_run},
+    {"memory|usage", 0, memory_usage},
+    {"memory|stats", 0, memory_stats},
+    {"memory|doctor", 0, memory_doctor},
+    {"memory|malloc-stats", 0, memory_malloc_stats},
+    {"memory|purge", 0, memory_purge},
+    {"memory|help", 0, memory_help},
+    {NULL, 0, NULL}};

@@ -170,11 +170,11 @@ static void object_help(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__reply_help(tx, lines);
 }
 
-const hf__command hf__commands_object[] = {
-    {"object", -2, HF__COMMAND_GROUP, hf__subcommand_run},
-    {"object|encoding", 3, 0, object_encoding},
-    {"object|freq", 3, 0, object_freq},
-    {"object|idletime", 3, 0, object_idletime},
-    {"object|refcount", 3, 0, object_refcount},
-    {"object|help", 2, 0, object_help},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_object[] = {
+    {"object", HF__COMMAND_GROUP, hf__subcommand_run},
+    {"object|encoding", 0, object_encoding},
+    {"object|freq", 0, object_freq},
+    {"object|idletime", 0, object_idletime},
+    {"object|refcount", 0, object_refcount},
+    {"object|help", 0, object_help},
+    {NULL, 0, NULL}};

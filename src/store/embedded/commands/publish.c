@@ -78,10 +78,10 @@ static void pubsub_shardnumsub(hf__tx *tx, const hf_bytes *args, size_t count)
 #define WRITES HF__COMMAND_WRITES
 
 /* The other subcommands of PUBSUB are the server's. */
-const hf__command hf__commands_publish[] = {
-    {"publish", 3, WRITES, run_publish},
-    {"spublish", 3, WRITES, run_spublish},
-    {"pubsub", -2, WRITES | HF__COMMAND_GROUP, hf__subcommand_run},
-    {"pubsub|numsub", -2, 0, pubsub_numsub},
-    {"pubsub|shardnumsub", -2, 0, pubsub_shardnumsub},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_publish[] = {
+    {"publish", WRITES, run_publish},
+    {"spublish", WRITES, run_spublish},
+    {"pubsub", WRITES | HF__COMMAND_GROUP, hf__subcommand_run},
+    {"pubsub|numsub", 0, pubsub_numsub},
+    {"pubsub|shardnumsub", 0, pubsub_shardnumsub},
+    {NULL, 0, NULL}};

@@ -44,8 +44,8 @@ static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_line(tx, "OK");
 }
 
-const hf__command hf__commands_server[] = {{"time", 1, 0, run_time},
-                                           {"ping", -1, 0, run_ping},
-                                           {"echo", 2, 0, run_echo},
-                                           {"select", 2, 0, run_select},
-                                           {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_server[] = {{"time", 0, run_time},
+                                                 {"ping", 0, run_ping},
+                                                 {"echo", 0, run_echo},
+                                                 {"select", 0, run_select},
+                                                 {NULL, 0, NULL}};

@@ -314,13 +314,14 @@ static void run_srandmember(hf__tx *tx, const hf_bytes *args, size_t count)
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_set[] = {{"sadd", -3, GROWS, run_sadd},
-                                        {"srem", -3, WRITES, run_srem},
-                                        {"scard", 2, 0, run_scard},
-                                        {"sismember", 3, 0, run_sismember},
-                                        {"smismember", -3, 0, run_smismember},
-                                        {"smembers", 2, 0, run_smembers},
-                                        {"smove", 4, WRITES, run_smove},
-                                        {"spop", -2, WRITES, run_spop},
-                                        {"srandmember", -2, 0, run_srandmember},
-                                        {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_set[] = {
+    {"sadd", GROWS, run_sadd},
+    {"srem", WRITES, run_srem},
+    {"scard", 0, run_scard},
+    {"sismember", 0, run_sismember},
+    {"smismember", 0, run_smismember},
+    {"smembers", 0, run_smembers},
+    {"smove", WRITES, run_smove},
+    {"spop", WRITES, run_spop},
+    {"srandmember", 0, run_srandmember},
+    {NULL, 0, NULL}};

@@ -240,12 +240,12 @@ static void run_sintercard(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_set_algebra[] = {
-    {"sinter", -2, 0, run_sinter},
-    {"sunion", -2, 0, run_sunion},
-    {"sdiff", -2, 0, run_sdiff},
-    {"sinterstore", -3, GROWS, run_sinterstore},
-    {"sunionstore", -3, GROWS, run_sunionstore},
-    {"sdiffstore", -3, GROWS, run_sdiffstore},
-    {"sintercard", -3, 0, run_sintercard},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_set_algebra[] = {
+    {"sinter", 0, run_sinter},
+    {"sunion", 0, run_sunion},
+    {"sdiff", 0, run_sdiff},
+    {"sinterstore", GROWS, run_sinterstore},
+    {"sunionstore", GROWS, run_sunionstore},
+    {"sdiffstore", GROWS, run_sdiffstore},
+    {"sintercard", 0, run_sintercard},
+    {NULL, 0, NULL}};

@@ -66,5 +66,5 @@ static void run_sscan(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_bytes(tx, at.text.data, at.text.size);
 }
 
-const hf__command hf__commands_set_scan[] = {{"sscan", -3, 0, run_sscan},
-                                             {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_set_scan[] = {{"sscan", 0, run_sscan},
+                                                   {NULL, 0, NULL}};

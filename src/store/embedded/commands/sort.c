@@ -236,6 +236,5 @@ static void run_sort_ro(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_sort[] = {{"sort", -2, GROWS, run_sort},
-                                         {"sort_ro", -2, 0, run_sort_ro},
-                                         {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_sort[] = {
+    {"sort", GROWS, run_sort}, {"sort_ro", 0, run_sort_ro}, {NULL, 0, NULL}};

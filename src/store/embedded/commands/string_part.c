@@ -92,8 +92,8 @@ static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_string_part[] = {
-    {"getrange", 4, 0, run_getrange},
-    {"substr", 4, 0, run_getrange},
-    {"setrange", 4, GROWS, run_setrange},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_string_part[] = {
+    {"getrange", 0, run_getrange},
+    {"substr", 0, run_getrange},
+    {"setrange", GROWS, run_setrange},
+    {NULL, 0, NULL}};

@@ -99,13 +99,13 @@ static void run_zlexcount(hf__tx *tx, const hf_bytes *args, size_t count)
     count_range(tx, args, HF__RANGE_LEX);
 }
 
-const hf__command hf__commands_zrange[] = {
-    {"zrange", -4, 0, run_zrange},
-    {"zrevrange", -4, 0, run_zrevrange},
-    {"zrangebyscore", -4, 0, run_zrangebyscore},
-    {"zrevrangebyscore", -4, 0, run_zrevrangebyscore},
-    {"zrangebylex", -4, 0, run_zrangebylex},
-    {"zrevrangebylex", -4, 0, run_zrevrangebylex},
-    {"zcount", 4, 0, run_zcount},
-    {"zlexcount", 4, 0, run_zlexcount},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_zrange[] = {
+    {"zrange", 0, run_zrange},
+    {"zrevrange", 0, run_zrevrange},
+    {"zrangebyscore", 0, run_zrangebyscore},
+    {"zrevrangebyscore", 0, run_zrevrangebyscore},
+    {"zrangebylex", 0, run_zrangebylex},
+    {"zrevrangebylex", 0, run_zrevrangebylex},
+    {"zcount", 0, run_zcount},
+    {"zlexcount", 0, run_zlexcount},
+    {NULL, 0, NULL}};

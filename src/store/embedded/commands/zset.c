@@ -357,9 +357,9 @@ static void run_zrevrank(hf__tx *tx, const hf_bytes *args, size_t count)
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_zset[] = {
-    {"zadd", -4, GROWS, run_zadd},        {"zincrby", 4, GROWS, run_zincrby},
-    {"zrem", -3, WRITES, run_zrem},       {"zscore", 3, 0, run_zscore},
-    {"zcard", 2, 0, run_zcard},           {"zpopmin", -2, WRITES, run_zpopmin},
-    {"zpopmax", -2, WRITES, run_zpopmax}, {"zrank", 3, 0, run_zrank},
-    {"zrevrank", 3, 0, run_zrevrank},     {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_zset[] = {
+    {"zadd", GROWS, run_zadd},        {"zincrby", GROWS, run_zincrby},
+    {"zrem", WRITES, run_zrem},       {"zscore", 0, run_zscore},
+    {"zcard", 0, run_zcard},          {"zpopmin", WRITES, run_zpopmin},
+    {"zpopmax", WRITES, run_zpopmax}, {"zrank", 0, run_zrank},
+    {"zrevrank", 0, run_zrevrank},    {NULL, 0, NULL}};

@@ -386,12 +386,12 @@ static void run_zdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command hf__commands_zset_algebra[] = {
-    {"zunion", -3, 0, run_zunion},
-    {"zinter", -3, 0, run_zinter},
-    {"zdiff", -3, 0, run_zdiff},
-    {"zintercard", -3, 0, run_zintercard},
-    {"zunionstore", -4, GROWS, run_zunionstore},
-    {"zinterstore", -4, GROWS, run_zinterstore},
-    {"zdiffstore", -4, GROWS, run_zdiffstore},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_zset_algebra[] = {
+    {"zunion", 0, run_zunion},
+    {"zinter", 0, run_zinter},
+    {"zdiff", 0, run_zdiff},
+    {"zintercard", 0, run_zintercard},
+    {"zunionstore", GROWS, run_zunionstore},
+    {"zinterstore", GROWS, run_zinterstore},
+    {"zdiffstore", GROWS, run_zdiffstore},
+    {NULL, 0, NULL}};

@@ -260,15 +260,14 @@ static void run_bzpopmax(hf__tx *tx, const hf_bytes *args, size_t count)
 }
 
 #define WRITES HF__COMMAND_WRITES
-#define BLOCKS (WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_BLOCKS)
 
-const hf__command hf__commands_zset_remove[] = {
-    {"zremrangebyrank", 4, WRITES, run_zremrangebyrank},
-    {"zremrangebyscore", 4, WRITES, run_zremrangebyscore},
-    {"zremrangebylex", 4, WRITES, run_zremrangebylex},
-    {"zrangestore", -5, WRITES | HF__COMMAND_GROWS, run_zrangestore},
-    {"zmpop", -4, WRITES, run_zmpop},
-    {"bzmpop", -5, WRITES | HF__COMMAND_BLOCKS, run_bzmpop},
-    {"bzpopmin", -3, BLOCKS, run_bzpopmin},
-    {"bzpopmax", -3, BLOCKS, run_bzpopmax},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_zset_remove[] = {
+    {"zremrangebyrank", WRITES, run_zremrangebyrank},
+    {"zremrangebyscore", WRITES, run_zremrangebyscore},
+    {"zremrangebylex", WRITES, run_zremrangebylex},
+    {"zrangestore", WRITES | HF__COMMAND_GROWS, run_zrangestore},
+    {"zmpop", WRITES, run_zmpop},
+    {"bzmpop", WRITES, run_bzmpop},
+    {"bzpopmin", WRITES, run_bzpopmin},
+    {"bzpopmax", WRITES, run_bzpopmax},
+    {NULL, 0, NULL}};

@@ -123,8 +123,8 @@ static void run_zscan(hf__tx *tx, const hf_bytes *args, size_t count)
     reply_pairs(&list, record->form == HF__FORM_INLINE);
 }
 
-const hf__command hf__commands_zset_scan[] = {
-    {"zmscore", -3, 0, run_zmscore},
-    {"zrandmember", -2, 0, run_zrandmember},
-    {"zscan", -3, 0, run_zscan},
-    {NULL, 0, 0, NULL}};
+const hf__command_entry hf__commands_zset_scan[] = {
+    {"zmscore", 0, run_zmscore},
+    {"zrandmember", 0, run_zrandmember},
+    {"zscan", 0, run_zscan},
+    {NULL, 0, NULL}};

@@ -69,22 +69,18 @@ static void script_help(hf__tx *tx, const hf_bytes *words, size_t count)
 }
 
 /* Scripts always run in a write transaction. */
-#define EVAL                                                                   \
-    (HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE |        \
-     HF__COMMAND_EVAL)
+#define EVAL (HF__COMMAND_WRITES | HF__COMMAND_MACHINE | HF__COMMAND_EVAL)
 
-const hf__command hf__commands_script[] = {
-    {"eval", -3, EVAL, NULL},
-    {"evalsha", -3, EVAL, NULL},
-    {"eval_ro", -3, EVAL, NULL},
-    {"evalsha_ro", -3, EVAL, NULL},
-    {"script", -2,
-     HF__COMMAND_WRITES | HF__COMMAND_NO_SCRIPT | HF__COMMAND_MACHINE |
-         HF__COMMAND_GROUP,
+const hf__command_entry hf__commands_script[] = {
+    {"eval", EVAL, NULL},
+    {"evalsha", EVAL, NULL},
+    {"eval_ro", EVAL, NULL},
+    {"evalsha_ro", EVAL, NULL},
+    {"script", HF__COMMAND_WRITES | HF__COMMAND_MACHINE | HF__COMMAND_GROUP,
      hf__subcommand_run},
-    {"script|load", 3, 0, script_load},
-    {"script|exists", -3, 0, script_exists},
-    {"script|flush", -2, 0, script_flush},
-    {"script|kill", 2, 0, script_kill},
-    {"script|help", 2, 0, script_help},
-    {NULL, 0, 0, NULL}};
+    {"script|load", 0, script_load},
+    {"script|exists", 0, script_exists},
+    {"script|flush", 0, script_flush},
+    {"script|kill", 0, script_kill},
+    {"script|help", 0, script_help},
+    {NULL, 0, NULL}};

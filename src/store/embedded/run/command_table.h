@@ -7,8 +7,8 @@
 
 #include "store/embedded/commands/command.h"
 
-/* All of them; ends with NULL. */
-extern const hf__command *const hf__command_tables[];
+/* All of them; the last one has no name. */
+const hf__command *hf__command_all(void);
 
 /* Ignores case; NULL: no such command. */
 const hf__command *hf__command_find(hf_bytes name);
