@@ -46,7 +46,8 @@ typedef struct hf_script hf_script;
  * completely.
  *
  * On the embedded store it runs on the caller's thread, and takes up to 174 KiB
- * of its stack (cjson with 900 levels: 81 KiB); other calls take up to 25 KiB.
+ * of its stack (cjson with 900 levels: 81 KiB); with less than 192 KiB left it
+ * is HF_NO_MEMORY. Other calls take up to 25 KiB.
  *
  * @param source  1..#HF_SCRIPT_MAX bytes of text
  * @param script  [out] free it with hf_script_free()

@@ -4,7 +4,9 @@
  * them and undoes all they did. On a server such a script blocks all clients
  * until an operator kills it, so nothing of this runs there.
  */
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "support/slowness.h"
@@ -388,6 +390,51 @@ static void lock_outlives_a_script_that_makes_the_store_grow(void **state)
     assert_true(held);
 }
 
+typedef struct small_stack {
+    hf_script *script;
+    hf_status status;
+    hf_error error;
+} small_stack;
+
+static void *run_on_a_small_stack(void *user)
+{
+    small_stack *self = user;
+    hf_reply *reply = NULL;
+
+    self->status =
+        hf_script_run(self->script, NULL, 0, NULL, 0, &reply, &self->error);
+    hf_reply_free(reply);
+    return NULL;
+}
+
+static hf_status run_with_stack(small_stack *self, size_t size)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    assert_int_equal(pthread_attr_init(&attr), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attr, size), 0);
+    assert_int_equal(pthread_create(&thread, &attr, run_on_a_small_stack, self),
+                     0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)pthread_attr_destroy(&attr);
+    return self->status;
+}
+
+static void script_on_a_small_stack_is_refused(void **state)
+{
+    fixture *f = *state;
+    small_stack self = {.error = HF_ERROR_INIT};
+
+    fixture_only_embedded(f);
+    self.script = fixture_script(f, f->client,
+                                 "return cjson.decode(string.rep('[', 900) .. "
+                                 "string.rep(']', 900)) and 1");
+    expect_status(HF_NO_MEMORY, run_with_stack(&self, 64 << 10));
+    assert_non_null(strstr(self.error.message, "KiB of stack left"));
+    expect_status(HF_OK, run_with_stack(&self, 512 << 10));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +449,7 @@ int main(void)
         fixture_test(script_at_its_deadline_is_to_blame_for_its_own_time),
         fixture_test(budget_is_for_all_runs_of_a_script),
         fixture_test(lock_outlives_a_script_that_makes_the_store_grow),
+        fixture_test(script_on_a_small_stack_is_refused),
     };
 
     return fixture_run(tests);

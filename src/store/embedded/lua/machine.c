@@ -17,6 +17,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/rand.h"
+#include "util/stack.h"
 
 /* Above this, garbage is collected right after the script. */
 #define MEMORY_KEEP (size_t)(16u << 20)
@@ -28,6 +29,10 @@
 #define GC_PAUSE 250
 
 #define RUNS_SIZE 64
+
+/* Lua and its libraries recurse on the caller's stack; the most that was
+ * measured is 174 KiB. */
+#define STACK_MIN (size_t)(192u << 10)
 
 /* Lua's stack between scripts. */
 enum { AT_RUNNER = 1, AT_ON_ERROR = 2 };
@@ -357,6 +362,20 @@ static void note_try(hf__machine *machine)
     tries->count++;
 }
 
+static hf_status check_stack(hf__tx *tx)
+{
+    size_t left = hf__stack_left();
+    char text[120];
+
+    if (left >= STACK_MIN)
+        return HF_OK;
+    (void)snprintf(text, sizeof(text),
+                   "this thread has %zu KiB of stack left; a script needs "
+                   "%zu KiB",
+                   left >> 10, STACK_MIN >> 10);
+    return undo(tx, HF_NO_MEMORY, text);
+}
+
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
                           hf__request *request, bool read_only,
                           int64_t budget_ms)
@@ -366,6 +385,8 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     hf_status status;
     int result;
 
+    if (machine->for_users && check_stack(tx) != HF_OK)
+        return tx->fatal;
     for (size_t i = 0; i < request->word_count; i++)
         words_size += request->words[i].size;
     machine->tx = tx;
