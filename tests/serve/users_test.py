@@ -205,6 +205,9 @@ class Rights(WithFile):
         self.assertEqual(len(ask("ACL", "CAT")), 21)
         self.assertIn(b"getset", ask("ACL", "CAT", "string"))
         self.assertIn("file of users", ask("ACL", "SETUSER", "x", "on"))
+        self.assertEqual(len(ask("ACL", "GENPASS")), 64)
+        self.assertEqual(len(ask("ACL", "GENPASS", 5)), 2)
+        self.assertIn("up to 4096", ask("ACL", "GENPASS", 4097))
 
 
 class Reload(WithFile):
