@@ -10,7 +10,11 @@ stubborn='trap "" TERM; sleep 30 & echo $$ >leader; wait; sleep 30'
 
 # Another `run` gets the lock, and at that instant the group has ended.
 taken_over_after_the_group() {
-    expect 0 run -w 5 job -- bash -c '. "$0"; group_is_gone "$1"' \
+    expect 0 run -w 20 job -- bash -c '. "$0"
+        group_is_gone "$1" && exit
+        began=$(now_ms)
+        eventually 5 group_is_gone "$1"
+        fail "the group ended $(($(now_ms) - began)) ms too late"' \
         "$here/harness.sh" "$(cat leader)"
 }
 
@@ -41,8 +45,9 @@ test_killed_holder_kills_even_what_its_dead_leader_left() {
     eventually 1 group_is_gone "$(cat leader)"
 }
 
+# Of a lease of 1 s there are 62 ms left when the guard kills the group.
 test_stopped_holder_loses_group_first_and_says_lost() {
-    start run --ttl 1 job -- sh -c "$stubborn"
+    start run --ttl "$(slowed 1500)" job -- sh -c "$stubborn"
     holder=$pid
     eventually 5 written leader
     kill -STOP $holder
