@@ -204,6 +204,8 @@ static int make_plan(struct run_plan *plan, const struct call *call)
                               ? (int)number[OPT_CONFLICT_CODE]
                               : EXIT_NO;
     plan->verbose = options->given[OPT_VERBOSE];
+    plan->says_holder =
+        plan->wait_ms > 0 && (plan->verbose || isatty(STDERR_FILENO));
     code = plan_names(plan, options);
     return code == EXIT_YES ? plan_command(plan, options) : code;
 }

@@ -58,7 +58,7 @@ void holder_describe(const hf_lock_info *info, const hf_holder *holder,
                      char text[HOLDER_TEXT_SIZE])
 {
     char who[HOLDER_TEXT_SIZE];
-    char held[32] = "", left[32] = "";
+    char held[32] = "", left[32] = ", never expires";
 
     if (holder == NULL) {
         holder_foreign(info, who);
@@ -86,12 +86,18 @@ void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_holder holder = HF_HOLDER_INIT;
+    size_t size;
 
     text[0] = '\0';
     if (hf_lock_inspect(client, name, &info, NULL) != HF_OK)
         return;
     holder_describe(&info, holder_look(client, &info, &holder) ? &holder : NULL,
                     text);
+    size = strlen(text);
+    if (info.remaining_ms < 0)
+        (void)snprintf(text + size, HOLDER_TEXT_SIZE - size,
+                       " (`holdfast lock break %.*s` frees it)", (int)name.size,
+                       (const char *)name.data);
 }
 
 /* A blocking call may ask the store for the type. */

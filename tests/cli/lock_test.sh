@@ -64,6 +64,28 @@ test_other_librarys_holder_is_shown() {
     contains "$err" "held by 5d0b7d2c1a3e4f60918273645546372f (like redis-py's)"
 }
 
+test_wait_says_for_whom() {
+    start run --ttl 30 job -- sh -c 'echo r >ready
+        until [ -e go ]; do sleep 0.02; done'
+    holder=$pid
+    eventually 5 written ready
+    start run --verbose -w 20 job -- true 2>told
+    eventually 10 grep -q 'waiting for lock "job": held by sh (pid' told
+    : >go
+    ends 0 $holder
+    ends 0 $pid
+    same 'the times it was said' 1 "$(grep -c 'waiting for' told)"
+}
+
+test_value_that_never_expires_is_named_with_the_way_out() {
+    expect 0 value set job 1
+    expect 1 run --verbose -w 0.5 job -- true
+    contains "$err" 'run: waiting for lock "job": held by 1, never expires'
+    contains "$err" '(`holdfast lock break job` frees it)'
+    expect 1 run -w 0.5 job -- true
+    same stderr '' "$err"
+}
+
 test_inspect_counts_waiters() {
     start run job -- sh -c 'echo r >ready; until [ -e go ]; do sleep 0.02; done'
     holder=$pid
