@@ -16,34 +16,20 @@
 #include "json.h"
 #include "number.h"
 
-static const struct unit {
-    const char *name;
-    int64_t ms;
-} units[] = {
-    {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"d", 86400000},
-};
-
 /* "5m" or "m" to ms. */
 static bool read_period(const char *text, int64_t *ms)
 {
-    size_t digits = strspn(text, "0123456789");
-    char number[20] = "1";
+    size_t size = strlen(text);
+    char one[8];
 
-    if (digits >= sizeof(number))
+    if (size == 0 || text[size - 1] < 'a') /* without a unit */
         return false;
-    if (digits > 0)
-        (void)snprintf(number, sizeof(number), "%.*s", (int)digits, text);
-    if (!number_integer(number, ms))
-        return false;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(text + digits, units[i].name) == 0) {
-            if (*ms > HF_LIMITER_PERIOD_MAX_MS / units[i].ms)
-                return false;
-            *ms *= units[i].ms;
-            return *ms > 0;
-        }
+    if (strspn(text, "0123456789.") == 0) {
+        (void)snprintf(one, sizeof(one), "1%s", text);
+        text = one;
     }
-    return false;
+    return number_duration(text, ms) && *ms > 0 &&
+           *ms <= HF_LIMITER_PERIOD_MAX_MS;
 }
 
 static bool read_rate(const char *text, hf_limiter_options *options)

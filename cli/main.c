@@ -144,21 +144,21 @@ static const struct command *find_command(int count, char **words, int *used)
     return find_verb(noun, words[1]);
 }
 
+static void print_noun(FILE *file, const struct noun *noun)
+{
+    for (const struct command *command = noun->commands; command->run != NULL;
+         command++)
+        fprintf(file, "  %-18s %s\n", command->grammar.name, command->summary);
+}
+
 static void print_commands(FILE *file)
 {
-    const struct command *command;
-    size_t i;
-
     fputs("usage: holdfast [--store URL] COMMAND [OPTION...] [ARGUMENT...]\n"
           "       holdfast help [COMMAND]\n"
           "       holdfast --version\n\ncommands:\n",
           file);
-    for (i = 0; i < NOUN_COUNT; i++) {
-        for (command = nouns[i].commands; command->run != NULL; command++) {
-            fprintf(file, "  %-18s %s\n", command->grammar.name,
-                    command->summary);
-        }
-    }
+    for (size_t i = 0; i < NOUN_COUNT; i++)
+        print_noun(file, &nouns[i]);
 }
 
 static void print_exit_codes(FILE *file)
@@ -197,6 +197,29 @@ static void print_command_help(FILE *file, const struct command *command)
     print_exit_codes(file);
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* If there is but a noun that has subcommands, print its help. */
+static bool help_noun(int count, char **words)
+{
+    size_t i = 0;
+
+    while (i < NOUN_COUNT && strcmp(nouns[i].name, words[0]) != 0)
+        i++;
+    if (count != 1 || i == NOUN_COUNT || verb_of(nouns[i].commands) == NULL)
+        return false;
+    printf("usage: holdfast %s SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
+           "subcommands:\n",
+           words[0]);
+    print_noun(stdout, &nouns[i]);
+    printf("\n`holdfast help %s SUBCOMMAND` prints arguments and options.\n",
+           words[0]);
+    return true;
+}
+
 static int help(int count, char **words)
 {
     const struct command *command;
@@ -206,6 +229,8 @@ static int help(int count, char **words)
         print_general_help(stdout);
         return EXIT_YES;
     }
+    if (help_noun(count, words))
+        return EXIT_YES;
     command = find_command(count, words, &used);
     if (command == NULL)
         return EXIT_USAGE;
@@ -240,6 +265,9 @@ static int dispatch(struct options *options, int count, char **words)
 
     if (strcmp(words[0], "help") == 0)
         return help(count - 1, words + 1);
+    if ((options->given[OPT_HELP] && help_noun(count, words)) ||
+        (count == 2 && is_help(words[1]) && help_noun(1, words)))
+        return EXIT_YES;
     command = find_command(count, words, &used);
     if (command == NULL)
         return EXIT_USAGE;

@@ -45,7 +45,9 @@ static const char *read_fraction(const char *at, int64_t *ms)
     return at;
 }
 
-bool number_seconds(const char *text, int64_t *ms)
+/* A number with an optional fraction, in thousandths, rounded up; what is
+ * behind it. NULL: there is none, or it does not fit. */
+static const char *read_decimal(const char *text, int64_t *thousandths)
 {
     const char *at = text;
     int64_t whole = 0;
@@ -53,15 +55,42 @@ bool number_seconds(const char *text, int64_t *ms)
 
     for (; is_digit(*at); at++)
         if (!push_digit(&whole, *at))
-            return false;
+            return NULL;
     if (*at == '.')
         at = read_fraction(at + 1, &fraction);
     else if (at == text)
-        return false;
-    if (at == NULL || *at != '\0' || whole > (INT64_MAX - fraction) / 1000)
-        return false;
-    *ms = whole * 1000 + fraction;
-    return true;
+        return NULL;
+    if (whole > (INT64_MAX - fraction) / 1000)
+        return NULL;
+    *thousandths = whole * 1000 + fraction;
+    return at;
+}
+
+bool number_seconds(const char *text, int64_t *ms)
+{
+    const char *at = read_decimal(text, ms);
+
+    return at != NULL && *at == '\0';
+}
+
+bool number_duration(const char *text, int64_t *ms)
+{
+    static const struct {
+        const char *name;
+        int64_t seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    const char *unit = read_decimal(text, ms);
+
+    if (unit != NULL && strcmp(unit, "ms") == 0) {
+        *ms = *ms / 1000 + (*ms % 1000 != 0);
+        return true;
+    }
+    for (size_t i = 0; unit != NULL && i < sizeof(units) / sizeof(*units);
+         i++) {
+        if (strcmp(unit, units[i].name) == 0)
+            return !__builtin_mul_overflow(*ms, units[i].seconds, ms);
+    }
+    return false;
 }
 
 bool number_integer(const char *text, int64_t *number)

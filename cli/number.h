@@ -16,6 +16,9 @@
  */
 bool number_seconds(const char *text, int64_t *ms);
 
+/* The same, or with a unit behind it: ms, s, m, h, d. */
+bool number_duration(const char *text, int64_t *ms);
+
 /* Decimal digits, after a '-' if negative. False for anything else, or a number
  * that does not fit. */
 bool number_integer(const char *text, int64_t *number);

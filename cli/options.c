@@ -79,10 +79,12 @@ static void print_range(const struct option_spec *spec, char *text, size_t size)
     char min[NUMBER_SECONDS_SIZE];
     char max[NUMBER_SECONDS_SIZE];
 
-    if (spec->kind == KIND_SECONDS) {
+    if (spec->kind != KIND_INTEGER) {
         number_print_seconds(spec->min, min, sizeof(min));
         number_print_seconds(spec->max, max, sizeof(max));
-        (void)snprintf(text, size, "%s to %s seconds", min, max);
+        (void)snprintf(text, size, "%s to %s seconds%s", min, max,
+                       spec->kind == KIND_DURATION ? " (or 250ms, 5m, 1h, 1d)"
+                                                   : "");
     } else {
         (void)snprintf(text, size, "%" PRId64 " to %" PRId64, spec->min,
                        spec->max);
@@ -92,11 +94,13 @@ static void print_range(const struct option_spec *spec, char *text, size_t size)
 static int keep_number(const struct reader *reader, int id, const char *text)
 {
     const struct option_spec *spec = &option_table[id];
-    char range[2 * NUMBER_SECONDS_SIZE + 16];
+    char range[2 * NUMBER_SECONDS_SIZE + 40];
     int64_t number = 0;
     bool ok;
 
-    if (spec->kind == KIND_SECONDS)
+    if (spec->kind == KIND_DURATION)
+        ok = number_duration(text, &number);
+    else if (spec->kind == KIND_SECONDS)
         ok = number_seconds(text, &number);
     else
         ok = number_integer(text, &number);
@@ -156,6 +160,7 @@ static int keep(const struct reader *reader, int id, char *text)
         return EXIT_YES;
     case KIND_TEXT:
         return keep_text(reader, id, text);
+    case KIND_DURATION:
     case KIND_SECONDS:
     case KIND_INTEGER:
         return keep_number(reader, id, text);
@@ -433,12 +438,16 @@ static const char *help_of(const struct grammar *grammar, int id)
 void options_print(FILE *file, const struct grammar *grammar)
 {
     char spelling[48];
+    bool times = false;
     int id;
 
     for (id = 0; id < OPT_COUNT; id++) {
         if ((grammar->accepts >> id & 1) != 0) {
             print_spelling(&option_table[id], spelling, sizeof(spelling));
             fprintf(file, "  %-30s %s\n", spelling, help_of(grammar, id));
+            times = times || option_table[id].kind == KIND_DURATION;
         }
     }
+    if (times)
+        fputs("SEC: seconds, or with a unit: 250ms, 10s, 5m, 1h, 1d\n", file);
 }

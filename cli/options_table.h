@@ -10,11 +10,12 @@
 #include "options.h"
 
 enum option_kind {
-    KIND_FLAG,    /* no argument */
-    KIND_TEXT,    /* any text */
-    KIND_SECONDS, /* decimal seconds, kept as ms */
-    KIND_INTEGER, /* a decimal integer */
-    KIND_CHOICE   /* one of `choices` */
+    KIND_FLAG,     /* no argument */
+    KIND_TEXT,     /* any text */
+    KIND_DURATION, /* decimal seconds, or with a unit, kept as ms */
+    KIND_SECONDS,  /* decimal seconds, kept as ms */
+    KIND_INTEGER,  /* a decimal integer */
+    KIND_CHOICE    /* one of `choices` */
 };
 
 /* Options of the same non-zero rivalry are mutually exclusive. */

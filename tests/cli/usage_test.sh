@@ -13,20 +13,20 @@ wrong() {
 }
 
 test_wrong_times_name_the_option() {
-    local value range='0.1 to 86400 seconds'
+    local value range='0.1 to 86400 seconds (or 250ms, 5m, 1h, 1d)'
 
-    for value in 0 -1 0.05 86400.001 86401 1e3 abc '' ' 5' 5s 0x10 inf \
-        99999999999999999999; do
+    for value in 0 -1 0.05 86400.001 86401 1e3 abc '' ' 5' 5x 25h 50ms s 0x10 \
+        inf 99999999999999999999; do
         wrong "run: --ttl takes $range, not \"$value\"" \
             run --ttl "$value" job -- true
     done
-    wrong 'run: --wait takes 0 to 3155760000 seconds, not "-1"' \
+    wrong 'run: --wait takes 0 to 3155760000 seconds (or 250ms, 5m, 1h, 1d), not "-1"' \
         run -w -1 job -- true
-    wrong 'run: --wait takes 0 to 3155760000 seconds, not "."' \
+    wrong 'run: --wait takes 0 to 3155760000 seconds (or 250ms, 5m, 1h, 1d), not "."' \
         run -w. job -- true
-    wrong 'run: --max-hold takes 0.1 to 3155760000 seconds, not "0"' \
+    wrong 'run: --max-hold takes 0.1 to 3155760000 seconds (or 250ms, 5m, 1h, 1d), not "0"' \
         run --max-hold 0 job -- true
-    wrong 'value set: --ttl takes 0.001 to 3155760000 seconds, not "0"' \
+    wrong 'value set: --ttl takes 0.001 to 3155760000 seconds (or 250ms, 5m, 1h, 1d), not "0"' \
         value set k v --ttl 0
     wrong 'value set: --px takes 1 to 3155760000000, not "1.5"' \
         value set k v --px 1.5
@@ -85,10 +85,23 @@ test_wrong_words_are_named() {
     contains "$err" 'usage: holdfast'
 }
 
+test_times_have_units() {
+    local value
+
+    for value in 90 90s 1.5m 0.025h 90000ms 89999.1ms; do
+        expect 0 value set k v --ttl "$value"
+        expect 0 key ttl k
+        [ "${out%.*}" = 89 ] || [ "$out" = 90 ] || fail "$value is $out s"
+    done
+    expect 0 value set k v --ttl 2d
+    expect 0 key ttl k
+    [ "${out%.*}" -ge 172799 ] || fail "2d is $out s"
+}
+
 test_message_is_one_line_whatever_the_input() {
     expect 64 run --ttl $'1\n2\033[0m' job -- true
     same 'lines of stderr' 1 "$(wc -l <err)"
-    same stderr "holdfast: run: --ttl takes 0.1 to 86400 seconds, not \
+    same stderr "holdfast: run: --ttl takes 0.1 to 86400 seconds (or 250ms, 5m, 1h, 1d), not \
 \"1?2?[0m\"" "$err"
 }
 
@@ -129,6 +142,20 @@ test_dashes_end_options() {
     expect 0 value set k -5
     expect 0 value get k
     same value -5 "$out"
+}
+
+test_help_of_a_noun_lists_its_subcommands() {
+    expect 0 help value
+    contains "$out" 'value cas '
+    cp out first
+    expect 0 value --help
+    cmp first out || fail 'value --help differs'
+    expect 0 --help value
+    cmp first out || fail '--help value differs'
+    expect 0 value -h
+    expect 64 help valu
+    expect 0 help run
+    contains "$out" 'SEC: seconds, or with a unit'
 }
 
 test_help_and_version() {
