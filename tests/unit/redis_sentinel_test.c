@@ -49,6 +49,21 @@ static void lying_minority_is_not_believed(void **state)
     deployment_close(&all);
 }
 
+/* As on a busy machine, where all were slow but the one that lies. */
+static void lying_minority_is_not_believed_when_it_is_the_fastest(void **state)
+{
+    deployment all;
+
+    (void)state;
+    deployment_prepare(&all);
+    all.sentinels[0].master = B;
+    all.sentinels[1].delay_ms = 300; /* of two replies */
+    all.sentinels[2].delay_ms = 300;
+    deployment_open(&all);
+    assert_served_by(&all, "A");
+    deployment_close(&all);
+}
+
 /* As it may know of a later failover, the others are given time to agree. */
 static void newer_minority_is_waited_for_a_bounded_time(void **state)
 {
@@ -564,6 +579,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lying_minority_is_not_believed),
+        cmocka_unit_test(lying_minority_is_not_believed_when_it_is_the_fastest),
         cmocka_unit_test(newer_minority_is_waited_for_a_bounded_time),
         cmocka_unit_test(hanging_sentinel_is_not_waited_for),
         cmocka_unit_test(one_sentinel_of_three_is_enough),

@@ -148,6 +148,7 @@ static bool serve_sentinel(fake_sentinel *self, int fd, const char *text)
     }
     if (__atomic_load_n(&self->silent, __ATOMIC_SEQ_CST))
         return true;
+    hf__clock_sleep_until(hf__clock_boot_ms() + self->delay_ms);
     return serve_question(self, fd, text);
 }
 

@@ -27,6 +27,7 @@ typedef struct fake_sentinel {
     int master; /* atomic; -1: it knows none */
     unsigned epoch;
     bool silent;         /* atomic: replies to nothing */
+    int64_t delay_ms;    /* of each reply */
     const char *refusal; /* to every request; NULL: none */
     const char *mode;
     int listed;         /* another one that it reports; -1: none */
