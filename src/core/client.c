@@ -7,13 +7,20 @@
 #include "util/error.h"
 #include "util/fork.h"
 
-const char *hf__client_url(const char *url)
+hf_status hf__client_url_parse(const char *url, hf__url *parsed, hf_error *err)
 {
-    if (url == NULL || url[0] == '\0')
+    bool given = url != NULL && url[0] != '\0';
+    hf_error cause = HF_ERROR_INIT;
+    hf_status status;
+
+    if (!given)
         url = getenv("HOLDFAST_STORE");
     if (url == NULL || url[0] == '\0')
         url = "volatile:";
-    return url;
+    status = hf__url_parse(url, parsed, given ? err : &cause);
+    if (!given && status != HF_OK)
+        (void)hf__fail(err, status, "HOLDFAST_STORE: %s", cause.message);
+    return status;
 }
 
 bool hf__client_forked(const hf_client *client)

@@ -47,8 +47,8 @@ struct hf_client {
     void (*free)(hf_client *client);
 };
 
-/* The store that `url` means: the environment's if it is NULL or "". */
-const char *hf__client_url(const char *url);
+/* Read the URL of a store: the environment's if it is NULL or "". */
+hf_status hf__client_url_parse(const char *url, hf__url *parsed, hf_error *err);
 
 /* Was it opened before a fork() that made this process? */
 bool hf__client_forked(const hf_client *client);

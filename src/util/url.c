@@ -115,12 +115,30 @@ static hf_status take(url_parser *parser, slice from, const char *what,
     return HF_OK;
 }
 
+/* No more than that: what is printed must have no password. */
+static bool is_path(slice text)
+{
+    return text.size > 0 && (text.data[0] == '/' || text.data[0] == '.') &&
+           memchr(text.data, '@', text.size) == NULL &&
+           memchr(text.data, '?', text.size) == NULL;
+}
+
+static hf_status refuse_path(url_parser *parser, slice path)
+{
+    return hf__fail(parser->err, HF_INVALID,
+                    "the URL has no scheme; a store on disk is file:%.*s",
+                    path.size < 150 ? (int)path.size : 150, path.data);
+}
+
 static hf_status parse_scheme(url_parser *parser, slice *rest)
 {
     bool found;
+    slice whole = *rest;
     slice scheme = cut(rest, ':', &found);
     hf_status status;
 
+    if (is_path(whole))
+        return refuse_path(parser, whole);
     if (!found || scheme.size == 0 || !is_alpha(scheme.data[0]))
         return refuse(parser, "no scheme (such as \"redis:\")");
     for (size_t i = 0; i < scheme.size; i++) {

@@ -109,6 +109,10 @@ test_wrong_stores_are_usage_and_missing_ones_unavailable() {
     expect 64 --store nothing:here value get k
     same 'lines of stderr' 1 "$(wc -l <err)"
     expect 64 --store nothing:here run job -- touch ran
+    expect 64 --store /var/lib/x value get k
+    contains "$err" 'the URL has no scheme; a store on disk is file:/var/lib/x'
+    HOLDFAST_STORE=./x expect 64 value get k
+    contains "$err" 'HOLDFAST_STORE: the URL has no scheme; a store on disk is file:./x'
     expect 69 --store redis+unix:///nowhere/socket value get k
     expect 69 --store redis+unix:///nowhere/socket run job -- touch ran
     [ ! -e ran ] || fail 'the command ran without a store'
