@@ -47,6 +47,7 @@ struct run {
     hf_status lost; /* HF_OK: not lost while the command ran */
     int end_signal; /* what ended the command; 0: it ended by itself */
     bool told_to_end;
+    bool command_began; /* the last time that the lock was acquired */
 };
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -301,6 +302,7 @@ static int run_command(struct run *run)
     struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
                           &run->child, &run->tty,     HF_OK,       false};
     int code = child_start(&run->child, &run->lease, &run->signals);
+    hf_status lost;
 
     if (code != EXIT_YES)
         return code;
@@ -309,13 +311,15 @@ static int run_command(struct run *run)
         (void)tty_give(&run->tty, run->child.pid);
     guard_update(&run->guard, run->child.pid,
                  lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5);
-    /* While we waited we may have been stopped for longer than the lease. */
-    if (lease_lost(&run->lease) == HF_OK)
+    /* We may have been stopped, or starved, for longer than the lease. */
+    lost = lease_lost(&run->lease);
+    run->command_began = lost == HF_OK;
+    if (run->command_began)
         child_go(&run->child);
     else
         child_signal(&run->child, SIGKILL);
     watch_child(&watch);
-    run->lost = watch.lost;
+    run->lost = run->command_began ? watch.lost : lost;
     run->told_to_end = watch.told_to_end;
     guard_end(&run->guard);
     tty_take(&run->tty);
@@ -385,11 +389,15 @@ static void print_report(const struct run *run, int code)
     json_end(&json);
 }
 
-/* Does the command run again once we lead again? */
-static bool campaigns_again(const struct run *run)
+/* After a loss: does the command run again once we lead again, or run at last?
+ */
+static bool acquires_again(const struct run *run)
 {
-    return run->plan.text != NULL && !run->plan.once && run->lost != HF_OK &&
-           run->plan.on_lost != ON_LOST_WARN && !run->told_to_end;
+    bool leads = run->plan.text != NULL && !run->plan.once &&
+                 run->plan.on_lost != ON_LOST_WARN;
+
+    return run->lost != HF_OK && !run->told_to_end &&
+           (leads || !run->command_began);
 }
 
 /* From the wait to the end of the command, or of the wait. */
@@ -404,8 +412,10 @@ static int run_once(struct run *run)
 
 static int run_again(struct run *run)
 {
-    int code = guard_start(&run->guard);
+    int code = EXIT_YES;
 
+    if (run->plan.on_lost != ON_LOST_WARN)
+        code = guard_start(&run->guard);
     run->lost = HF_OK;
     run->began_ms = now_ms();
     if (code == EXIT_YES)
@@ -418,7 +428,7 @@ static int run_phases(struct run *run)
 {
     int code = run_once(run);
 
-    while (campaigns_again(run))
+    while (acquires_again(run))
         code = run_again(run);
     if (run->lease.status == HF_OK) {
         release(run);

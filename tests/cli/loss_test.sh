@@ -89,6 +89,27 @@ test_broken_lock_ends_the_command_with_term() {
     contains "$(cat told)" 'holdfast: run: lock "job" lost: '
 }
 
+# It is held up by a full pipe, before it starts the command.
+test_lock_lost_before_the_command_began_is_acquired_again() {
+    local ttl
+
+    ttl=$(slowed 300)
+    mkfifo told
+    exec 9<>told
+    head -c 65536 /dev/zero >&9
+    "$HOLDFAST" run --verbose --ttl "$ttl" job -- sh -c 'echo ran >ran' 2>told &
+    pid=$!
+    eventually 10 "$HOLDFAST" lock inspect job >inspected
+    expect 0 lock break job
+    expect 0 run -n --on-lost warn job -- sleep "$ttl"
+    [ ! -e ran ] || fail 'it ran early'
+    cat <&9 >/dev/null &
+    ends 0 $pid
+    kill $!
+    exec 9<&-
+    written ran || fail 'it did not run'
+}
+
 test_on_lost_kill_gives_no_grace() {
     local began
 
