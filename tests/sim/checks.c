@@ -23,8 +23,6 @@
 /* The lease of one that does not know of it, and the longest poll. */
 #define POLL_MS 8000
 
-#define SEMAPHORE 2
-
 void check_fail(const char *format, ...)
 {
     va_list arguments;
@@ -71,7 +69,8 @@ static void check_exclusion(void)
 
         if (!one->believed || is_excused(one))
             continue;
-        permits += one->kind == KIND_SEMAPHORE;
+        if (one->kind == KIND_SEMAPHORE)
+            permits += (int)one->weight;
         for (size_t k = 0; k < i && one->kind != KIND_SEMAPHORE; k++) {
             const handle *other = &sim_world.handles[k];
 
@@ -80,8 +79,9 @@ static void check_exclusion(void)
                            k, i);
         }
     }
-    if (permits > SEMAPHORE)
-        check_fail("%d believe to hold one of %d permits", permits, SEMAPHORE);
+    if (permits > PERMITS)
+        check_fail("%d of %d permits are believed to be held", permits,
+                   PERMITS);
 }
 
 static void check_truth(const handle *of, size_t index)
@@ -221,7 +221,7 @@ static bool is_held(void)
 void check_end(void)
 {
     if (sim_world.lossy || sim_world.killed || sim_world.out_of_memory ||
-        sim_world.lost_data_ms >= 0)
+        sim_world.lost_data_ms >= 0 || sim_world.handle_count == 0)
         return;
     world_refresh();
     if (sim_world.truth[0] != '\0' &&

@@ -218,7 +218,9 @@ static void run_words(packet *self)
     }
     if (sim_cheats("any") && is_release(self))
         server_free();
+    gather_send(self);
     server_run(&self->answer);
+    gather_answer(self);
 }
 
 /* Another of the same client, sent before, is still under way. */

@@ -11,9 +11,11 @@
 #include "util/clock.h"
 #include "util/url.h"
 
-#define KEYS 3
+#define KEYS 5
 
-static const char *const keys[KEYS] = {NAME, "hf:token", "hf:wait:{" NAME "}"};
+static const char *const keys[KEYS] = {NAME, "hf:token", "hf:wait:{" NAME "}",
+                                       "hf:barrier:{" NAME "}",
+                                       "hf:passed:{" NAME "}"};
 
 /* A key of the replica: words of the command that writes it. */
 typedef struct saved {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.h - the client's code of locks against a virtual clock, threads that take
- * turns, and a scripted store.
+ * sim.h - the client's code of locks, barriers and latches against a virtual
+ * clock, threads that take turns, and a scripted store.
  *
  * The program replaces util's clock, random numbers, condition variables, loop
  * and alarm, and the table of drivers; the rest of the library is the real one.
@@ -25,6 +25,8 @@
 #define HANDLES 4
 #define ACTORS 4
 #define PACKETS 64
+#define GENERATIONS 16
+#define PERMITS 2
 #define NAME "L"
 
 /* ------------------------------------------------------------------- clock */
@@ -150,7 +152,11 @@ enum {
     OP_DOWNGRADE,
     OP_RENEW_MANY, /* of all handles of the client */
     OP_RELEASE_MANY,
-    OP_TRY
+    OP_TRY,
+    OP_BARRIER, /* of two parties; arg: wait_ms */
+    OP_LATCH,   /* make one of two arrivals */
+    OP_ARRIVE,
+    OP_AWAIT_OPEN /* arg: wait_ms */
 };
 
 typedef struct op {
@@ -166,8 +172,9 @@ typedef struct handle_case {
     int kind;
     int64_t ttl_ms; /* 0: there is no such handle */
     hf_lock_options options;
-    bool quiet; /* without on_lost */
-    bool frees; /* on_lost frees it */
+    bool quiet;      /* without on_lost */
+    bool frees;      /* on_lost frees it */
+    uint32_t weight; /* permits; 0: one */
 } handle_case;
 
 /* Faults that a case has. */
@@ -214,6 +221,7 @@ typedef struct handle {
     hf_lock *lock; /* NULL: freed */
     client *of;
     int kind;
+    uint32_t weight;
     bool frees;
     bool believed;
     bool released; /* by the program, since it was acquired */
@@ -250,6 +258,8 @@ typedef struct world {
     char truth[HF_OWNER_SIZE]; /* who holds it, at the store ... */
     int64_t truth_until_ms;    /* ... and until when, clients' clock */
     bool lossy; /* a request was lost, or took effect out of order */
+    int passed[GENERATIONS]; /* parties, by generation of the barrier */
+    int arrivals;            /* at the latch, that have begun */
     bool killed;
     bool out_of_memory;
     char violation[256];
@@ -275,6 +285,15 @@ void check_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void check_now(void);
 void check_acquired(handle *of);
 void check_end(void);
+
+/* --------------------------------------------------------- barriers, latches
+ */
+
+/* false: the step is of a lock. */
+bool gather_step(program *of, const op *step);
+/* Before and after the server has run a request: the cheats. */
+void gather_send(const packet *self);
+void gather_answer(packet *self);
 
 /* ------------------------------------------------------------------- moves */
 

@@ -195,6 +195,8 @@ static void do_step(program *of, const op *step)
     handle *on = &sim_world.handles[step->handle];
     int fd;
 
+    if (gather_step(of, step))
+        return;
     if (on->lock == NULL && step->what != OP_AWAIT)
         return; /* on_lost has freed it */
     switch (step->what) {
@@ -292,6 +294,7 @@ static void make_handle(const handle_case *from, handle *to)
 
     to->of = &sim_world.clients[from->client];
     to->kind = from->kind;
+    to->weight = from->weight == 0 ? 1 : from->weight;
     to->frees = from->frees;
     owner = to->of->client;
     options.struct_size = sizeof(options);
@@ -303,9 +306,9 @@ static void make_handle(const handle_case *from, handle *to)
     if (from->kind == KIND_LOCK)
         must(hf_lock_new(owner, hf_str(NAME), &options, &to->lock, &err), &err);
     else if (from->kind == KIND_SEMAPHORE)
-        must(
-            hf_semaphore_new(owner, hf_str(NAME), 2, &options, &to->lock, &err),
-            &err);
+        must(hf_semaphore_new_weighted(owner, hf_str(NAME), PERMITS, to->weight,
+                                       &options, &to->lock, &err),
+             &err);
     else
         make_pair(from, to,
                   from->kind == KIND_WRITE && from[1].ttl_ms != 0 &&
