@@ -91,7 +91,14 @@ QUORUM = [
     ("quorum.pml", "SET_BACK", TOKENS_OF_CALLS_GROW),
 ]
 
-CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM
+NO_MORE_PASS = "passes[client[c].about]<=2"
+
+BARRIER = [
+    ("barrier.pml", "", HOLDS),
+    ("barrier.pml", "UNCOUNTED", NO_MORE_PASS),
+]
+
+CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM + BARRIER
 SHORT = [
     ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
     ("token.pml", "RESTARTED_EMPTY", HOLDS),
