@@ -16,6 +16,23 @@
  *                                                wait at the barrier NAME, and
  *                                                print "passed <generation>"
  *                                                or "HF_<status>"
+ *     process_worker URL lease NAME KIND KEY TTL_MS
+ *                                                hold a lock, permit, reader
+ *                                                or leader until a line is
+ *                                                read, then print what it
+ *                                                finds, see look()
+ *     process_worker URL fill KEY LEASE_MS       print "fills", fill KEY with
+ *                                                "old" when a line is read,
+ *                                                and print "<value> <source>"
+ *     process_worker URL await NAME WAIT_MS      wait for the latch NAME; print
+ *                                                HF_<status>
+ *     process_worker URL arrive NAME COUNT       print "arrives", and do so
+ *                                                when a line is read; print
+ *                                                HF_<status>
+ *     process_worker URL take NAME PERIOD_MS     print "takes", and wait for
+ *                                                the unit that NAME gains in a
+ *                                                period when a line is read;
+ *                                                print HF_<status>
  *
  * Prints a line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
  * "count" prints one for every round, "churn" and "together" only for the
@@ -46,6 +63,13 @@ static void wait_for_line(void)
     char line[16];
 
     (void)!fgets(line, sizeof(line), stdin);
+}
+
+static void say_ready(const char *word)
+{
+    (void)puts(word);
+    (void)fflush(stdout);
+    wait_for_line();
 }
 
 static int add_one(hf_client *client, hf_bytes key, hf_error *err)
@@ -157,6 +181,118 @@ static int wait_at(hf_client *client, hf_bytes name, uint32_t parties,
     return 0;
 }
 
+static int print_status(hf_status status)
+{
+    (void)printf("HF_%s\n", hf_status_name(status));
+    return 0;
+}
+
+static hf_status make_lease(hf_client *client, hf_bytes name, const char *kind,
+                            const hf_lock_options *opts, hf_lock **lock,
+                            hf_error *err)
+{
+    if (strcmp(kind, "permit") == 0)
+        return hf_semaphore_new(client, name, 1, opts, lock, err);
+    if (strcmp(kind, "reader") == 0)
+        return hf_rwlock_new(client, name, 0, opts, lock, NULL, err);
+    if (strcmp(kind, "leader") == 0)
+        return hf_election_new(client, name, hf_str("old"), opts, lock, err);
+    return hf_lock_new(client, name, opts, lock, err);
+}
+
+/* Print whether it holds the lease, and what becomes of a write of `key` with
+ * its token, of a leader's text, and of its release. */
+static void look(hf_client *client, const char *key, hf_lock *lock,
+                 uint64_t token)
+{
+    bool held = hf_lock_is_held(lock);
+    hf_status write = hf_value_put_fenced(client, hf_str(key), hf_str("old"),
+                                          token, NULL, NULL, NULL);
+    hf_status proclaim = hf_election_proclaim(lock, hf_str("older"), NULL);
+
+    (void)printf("%s %s %s %s\n", held ? "held" : "lost", hf_status_name(write),
+                 hf_status_name(proclaim),
+                 hf_status_name(hf_lock_release(lock, NULL)));
+}
+
+static int lease(hf_client *client, char **argv, int64_t ttl_ms)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_lock *lock = NULL;
+    uint64_t token;
+
+    opts.ttl_ms = ttl_ms;
+    if (make_lease(client, hf_str(argv[3]), argv[4], &opts, &lock, &err) !=
+            HF_OK ||
+        hf_lock_acquire(lock, 0, &err) != HF_OK)
+        return complain("lease", &err);
+    token = hf_lock_token(lock);
+    say_held(lock);
+    wait_for_line();
+    look(client, argv[5], lock, token);
+    hf_lock_free(lock);
+    return 0;
+}
+
+static void fill_with_old(void *user, hf_cache_fill *fill)
+{
+    (void)user;
+    say_ready("fills");
+    (void)!hf_cache_fill_done(fill, HF_OK, hf_str("old"), NULL);
+}
+
+static int fill(hf_client *client, char **argv, int64_t lease_ms)
+{
+    hf_cache_options opts = HF_CACHE_OPTIONS_INIT;
+    hf_cache_info info = HF_CACHE_INFO_INIT;
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    opts.ttl_ms = 60000;
+    opts.lease_ms = lease_ms;
+    if (hf_cache_get_or_fill(client, hf_str(argv[3]), fill_with_old, NULL,
+                             &opts, &value, &info, &err) != HF_OK)
+        return complain("fill", &err);
+    (void)printf("%s %s\n", (const char *)value.data,
+                 info.source == HF_CACHE_FILLED_ALONE ? "alone" : "stored");
+    hf_buffer_free(&value);
+    return 0;
+}
+
+static int await_latch(hf_client *client, char **argv, int64_t wait_ms)
+{
+    return print_status(hf_latch_await(client, hf_str(argv[3]), wait_ms, NULL));
+}
+
+static int arrive(hf_client *client, char **argv, int64_t count)
+{
+    say_ready("arrives");
+    return print_status(hf_latch_arrive(client, hf_str(argv[3]),
+                                        hf_str("worker"), count, NULL, NULL));
+}
+
+static int take(hf_client *client, char **argv, int64_t period_ms)
+{
+    hf_limiter_options opts = HF_LIMITER_OPTIONS_INIT;
+
+    opts.count = 1;
+    opts.period_ms = period_ms;
+    opts.wait_ms = 60000;
+    say_ready("takes");
+    return print_status(
+        hf_limiter_take(client, hf_str(argv[3]), 1, &opts, NULL, NULL));
+}
+
+static const struct {
+    const char *name;
+    int (*run)(hf_client *client, char **argv, int64_t number);
+} verbs[] = {{"lease", lease},
+             {"fill", fill},
+             {"await", await_latch},
+             {"arrive", arrive},
+             {"take", take}};
+
 static int work(hf_client *client, int argc, char **argv)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -166,6 +302,9 @@ static int work(hf_client *client, int argc, char **argv)
     long number = strtol(argv[argc - 1], NULL, 10);
     int status;
 
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (strcmp(verb, verbs[i].name) == 0)
+            return verbs[i].run(client, argv, number);
     if (strcmp(verb, "together") == 0)
         return together(client, argv[3], strcmp(argv[4], "down") == 0, number);
     if (strcmp(verb, "party") == 0)
@@ -193,7 +332,7 @@ int main(int argc, char **argv)
     hf_client *client = NULL;
     int status;
 
-    if (argc != 5 && argc != 6) {
+    if (argc < 5 || argc > 7) {
         (void)fputs("usage: see process_worker.c\n", stderr);
         return 2;
     }
