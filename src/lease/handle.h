@@ -77,7 +77,7 @@ struct hf_lock {
     int64_t clock_us;   /* 0: unknown */
     int64_t hold_until_ms; /* INT64_MAX: no max_hold_ms */
     int64_t renew_at_ms;
-    bool renewing;      /* a renewal is in flight */
+    bool renewing;      /* a renewal is under way on a local store */
     bool watched;       /* it is in the heap while held */
     bool reporting;     /* on_lost runs */
     bool unreported;    /* it is in the watchdog's list of losses */

@@ -168,7 +168,7 @@ void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
     int64_t valid_ms;
 
     if (answer == HF__UNDECIDED) {
-        hf__lease_retry_locked(watchdog, lock);
+        hf__lease_retry_locked(watchdog, lock, 0);
         return;
     }
     if (answer == HF__TAKEN) {
@@ -189,13 +189,14 @@ void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
         hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
 }
 
-void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock)
+void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock,
+                            int64_t after_ms)
 {
     int64_t pause_ms = hf__at_least(
         hf__at_most(lock->granted_ms / 20, RETRY_MAX_MS), RETRY_MIN_MS);
 
-    lock->renew_at_ms =
-        hf__clock_boot_ms() + pause_ms + hf__rand_between(0, pause_ms / 2);
+    lock->renew_at_ms = hf__clock_boot_ms() + after_ms + pause_ms +
+                        hf__rand_between(0, pause_ms / 2);
     if (lock->watched)
         hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
 }

@@ -72,11 +72,13 @@ typedef enum hf__renewal_answer {
 } hf__renewal_answer;
 
 /* The lock is held, and the store has answered a renewal of lease_ms that was
- * sent at sent_ms; retry: it has not. The mutex is held. */
+ * sent at sent_ms; retry: it has not, or may not within after_ms. The mutex is
+ * held. */
 void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
                              hf__renewal_answer answer, int64_t sent_ms,
                              int64_t lease_ms);
-void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock);
+void hf__lease_retry_locked(hf__watchdog *watchdog, hf_lock *lock,
+                            int64_t after_ms);
 
 /* Does the watchdog renew it? Also a lock that is not to be renewed, once, if
  * it was handed over for less than its lease. */

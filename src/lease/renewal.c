@@ -38,7 +38,8 @@ typedef struct renewal_entry {
     hf_lock *lock;
     uint64_t acquisition;
     hf_status *status; /* with a wait; NULL: not wanted */
-    int64_t try_ms;    /* how long one try may take */
+    int64_t try_ms;    /* after this without a reply it is tried again */
+    int64_t valid_ms;  /* until when a reply is of use */
     int64_t lease_ms;
     char lease_text[HF__NUMBER_SIZE];
     char owner[HF_OWNER_SIZE];
@@ -147,7 +148,7 @@ static void renewal_done(hf__request *request)
                                         batch->sent_ms,
                                         batch->entries[i].lease_ms);
             else
-                hf__lease_retry_locked(watchdog, lock);
+                hf__lease_retry_locked(watchdog, lock, 0);
         }
         hf__lock_unref_locked(lock);
     }
@@ -243,7 +244,7 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
     renewal_entry *entry;
 
     if (batch == NULL) {
-        hf__lease_retry_locked(watchdog, lock);
+        hf__lease_retry_locked(watchdog, lock, 0);
         return false;
     }
     entry = &batch->entries[batch->count++];
@@ -253,33 +254,38 @@ bool hf__renewal_add_locked(hf__watchdog *watchdog, hf_lock *lock,
     entry->try_ms = hf__at_least(lock->granted_ms / 6, TRY_MIN_MS);
     entry->lease_ms = hf__lease_wanted_locked(lock, hf__clock_boot_ms());
     memcpy(entry->owner, lock->owner, HF_OWNER_SIZE);
+    entry->valid_ms = atomic_load(&lock->valid_until_ms);
     lock->references++;
-    lock->renewing = true;
-    if (lock->watched)
-        hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
+    lock->renewing = (store->capabilities & HF__CAP_LOCAL) != 0;
+    hf__lease_retry_locked(watchdog, lock, entry->try_ms);
     return true;
 }
 
 /* ---------------------------------------------------------------- sending */
 
 /*
- * A try must leave time for another one to succeed. On a local store it runs on
- * this thread, which must be back for what is due next: `next_ms`, the first
- * instant in the heap.
+ * A late reply counts as long as a lease is valid, although there may have been
+ * another try. One for which a caller waits, or on a local store, must leave
+ * time for another one to succeed. A local store runs it on this thread, which
+ * must be back for what is due next: `next_ms`, the first instant in the heap.
  */
 static int64_t renewal_deadline(const hf__renewal *batch, int64_t now_ms,
                                 int64_t next_ms)
 {
     const hf_client *client = batch->watchdog->client;
-    int64_t deadline_ms = now_ms + client->request_ms;
+    bool local = (client->store->capabilities & HF__CAP_LOCAL) != 0;
+    int64_t try_ms = client->request_ms, valid_ms = now_ms + TRY_MIN_MS;
 
-    for (size_t i = 0; i < batch->count; i++)
-        deadline_ms =
-            hf__at_most(deadline_ms, now_ms + batch->entries[i].try_ms);
-    if ((client->store->capabilities & HF__CAP_LOCAL) != 0)
-        deadline_ms = hf__at_most(deadline_ms,
-                                  hf__at_least(next_ms, now_ms + LOCAL_MIN_MS));
-    return deadline_ms;
+    for (size_t i = 0; i < batch->count; i++) {
+        try_ms = hf__at_most(try_ms, batch->entries[i].try_ms);
+        valid_ms = hf__at_least(valid_ms, batch->entries[i].valid_ms);
+    }
+    if (!local && batch->wait == NULL)
+        return hf__at_most(valid_ms, now_ms + client->request_ms);
+    if (!local)
+        return now_ms + try_ms;
+    return hf__at_most(now_ms + try_ms,
+                       hf__at_least(next_ms, now_ms + LOCAL_MIN_MS));
 }
 
 /* In the order of the script's keys and arguments; false: no memory. */

@@ -9,12 +9,13 @@
  * 1. A lock whose validity is over (lease.c) is lost.
  * 2. Locks that are due for renewal, now or within a small window, go into
  *    batches of at most 128 per shard and kind; a batch is one script. While it
- *    is in flight a lock stays in the heap for the end of its validity. Those
- *    that are due first are sent first. On a local store, which runs a batch
- *    at once, the alarm rings again after each.
- * 3. The reply extends the validity of each renewed lock, counted from when the
- *    request was sent. A lock that the store does not hold for us is lost at
- *    once. Without a reply it is tried again soon.
+ *    is in flight a lock stays in the heap for another try after a sixth of the
+ *    lease, as a master may hang that has been replaced. Those that are due
+ *    first are sent first. A local store runs a batch at once: no other try is
+ *    made meanwhile, and the alarm rings again after each.
+ * 3. The reply, to any of the tries, extends the validity of each renewed lock,
+ *    counted from when the request was sent. A lock that the store does not
+ *    hold for us is lost at once. After a failure it is tried again soon.
  * 4. Losses are reported by on_lost, with no mutex held.
  *
  * lease.c decides what is due and what is lost, renewal.c sends the requests.

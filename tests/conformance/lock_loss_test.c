@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 
+#include "support/byte_proxy.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
@@ -100,6 +101,34 @@ static void watchdog_keeps_a_short_lease_alive(void **state)
     assert_true(hf_lock_token(lock) == token);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_int_equal(atomic_load(&told.calls), 0);
+}
+
+/* Replies that take longer than the pause between two tries, half a second. A
+ * connection that is silent for two seconds is left. */
+static void replies_may_be_late(void **state)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    byte_proxy *proxy;
+    hf_client *client;
+    hf_lock *lock;
+
+    fixture_only_redis(f);
+    if (f->server == NULL || f->sentinel != NULL ||
+        f->store == FIXTURE_REDIS_TLS)
+        skip();
+    opts.ttl_ms = 3000;
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    assert_non_null(proxy);
+    client = fixture_client_at(f, byte_proxy_unix_url(proxy), NULL);
+    lock = fixture_lock(f, client, fixture_key(f, "l"), &opts);
+    expect_taken(lock);
+    byte_proxy_delay(proxy, TO_CLIENT, 1000);
+    expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 2);
+    byte_proxy_heal(proxy);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
 }
 
 static void watchdog_renews_many_locks_of_one_client(void **state)
@@ -415,6 +444,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         fixture_test(watchdog_keeps_a_short_lease_alive),
+        fixture_test(replies_may_be_late),
         fixture_test(watchdog_renews_many_locks_of_one_client),
         fixture_test(no_renew_lets_the_lease_end),
         fixture_test(on_lost_of_a_broken_lock_says_expired),
