@@ -22,6 +22,13 @@
  * When a lease runs out without a release, the first client that asks gets the
  * lock, whatever its place in the queue.
  *
+ * A client renews its leases every third of ttl_ms: up to 128 in one request on
+ * a server, those of one slot in a cluster. A reply counts while the lease is
+ * valid. 20 000 leases of 3 s take 4 % of a core in the client and 6 % in the
+ * server, or 9 % and 12 % in a cluster of three masters. Leases are lost where
+ * either does not get its share, such as next to twelve busy threads for each
+ * processor: make them longer, as the cost falls with ttl_ms.
+ *
  * @code
  * hf_status back_up(hf_client *client, hf_error *err)
  * {
@@ -65,8 +72,9 @@ typedef struct hf_lock hf_lock;
  * and before the validity ends (hf_lock_is_held()); later by the time that
  * other on_lost callbacks take, and that the library's thread waits for a
  * processor: on a machine with six runnable threads for each processor, 2 of 60
- * calls came 18 and 90 ms late. hf_lock_is_held() is right at any time. Not
- * called if hf_lock_release() was the first to learn of the loss.
+ * calls came 18 and 90 ms late. Where that matters, lost_margin_ms makes it
+ * earlier. hf_lock_is_held() is right at any time. Not called if
+ * hf_lock_release() was the first to learn of the loss.
  *
  * It runs on the library's background thread, with no lock of the library held,
  * and must return soon: until then no lock of this client is renewed. It may
