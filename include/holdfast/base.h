@@ -64,8 +64,9 @@
  * open client.
  *
  * **Time.** Durations are milliseconds (`_ms`). Local instants are milliseconds
- * of CLOCK_BOOTTIME. Only a parameter named `_unix_ms` is wall-clock time, and
- * it is compared with the store's clock, never with the caller's.
+ * of CLOCK_BOOTTIME. Only a parameter named `_unix_ms` is Unix time, and it is
+ * compared with the store's clock, never with the caller's. The clock of an
+ * embedded store does not follow steps of the system's before the next boot.
  *
  * **Bytes.** Keys, fields and values are binary-safe. A key, a field and a
  * lock's name have 1 to #HF_NAME_MAX bytes, a value 0 to #HF_VALUE_MAX. Inputs

@@ -62,7 +62,7 @@ enum {
  * The key of a lock that is held for reading is a sorted set, which other
  * libraries cannot overwrite by SET NX. It expires up to a quarter of a lease
  * after the last reader was killed; writers of Holdfast need not wait for that.
- * Leases of readers end by the wall clock of the store's machine.
+ * Leases of readers on a server end by its wall clock.
  *
  * @param name   as for hf_lock_new()
  * @param flags  0 or #HF_RWLOCK_PREFER_WRITERS

@@ -25,8 +25,8 @@
  * hf_semaphore_resize() overrides those of all handles; a handle made with 0
  * permits has no other.
  *
- * Leases end by the wall clock of the store's machine, on a volatile store too:
- * setting it forward lets others acquire while a permit is still held.
+ * Leases on a server end by its wall clock: setting it forward lets others
+ * acquire while a permit is still held.
  *
  * @code
  * hf_status download(hf_client *client, hf_error *err)

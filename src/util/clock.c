@@ -6,7 +6,16 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Two clocks count as read at once if no more than this passed between; else
+ * they are read again, a few times. */
+#define APART_US 20
+#define APART_TRIES 5
 
 static struct timespec read_clock(clockid_t clock)
 {
@@ -63,6 +72,40 @@ int64_t hf__clock_thread_us(void)
 int64_t hf__clock_unix_us(void)
 {
     return read_us(CLOCK_REALTIME);
+}
+
+int64_t hf__clock_unix_ahead_ms(void)
+{
+    int64_t ahead_us = 0, before_us;
+
+    for (int i = 0; i < APART_TRIES; i++) {
+        before_us = hf__clock_boot_us();
+        ahead_us = hf__clock_unix_us() - before_us;
+        if (hf__clock_boot_us() - before_us < APART_US)
+            break;
+    }
+    return (ahead_us + 500) / 1000;
+}
+
+/* A line of the file: "boottime SECONDS NANOSECONDS". Kernels without time
+ * namespaces do not have it. */
+int64_t hf__clock_namespace_ms(void)
+{
+    static const char name[] = "boottime";
+    int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);
+    char text[256];
+    ssize_t size = fd >= 0 ? read(fd, text, sizeof(text) - 1) : 0;
+    char *at;
+    long long seconds;
+
+    if (fd >= 0)
+        close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    at = strstr(text, name);
+    if (at == NULL)
+        return 0;
+    seconds = strtoll(at + sizeof(name) - 1, &at, 10);
+    return seconds * 1000 + strtoll(at, NULL, 10) / 1000000;
 }
 
 int64_t hf__clock_after(int64_t now_ms, int64_t delta_ms)

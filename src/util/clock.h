@@ -28,6 +28,14 @@ int64_t hf__clock_thread_us(void);
 /* us of Unix time (CLOCK_REALTIME). */
 int64_t hf__clock_unix_us(void);
 
+/* How far Unix time is ahead of hf__clock_boot_ms() now, in whole ms. It
+ * changes only when the system's clock is set: NTP slews both. */
+int64_t hf__clock_unix_ahead_ms(void);
+
+/* How far hf__clock_boot_ms() is ahead of the machine's in this process's time
+ * namespace (time_namespaces(7)). */
+int64_t hf__clock_namespace_ms(void);
+
 /* now + delta_ms without overflow; a delta of INT64_MAX means never. */
 int64_t hf__clock_after(int64_t now_ms, int64_t delta_ms);
 

@@ -74,6 +74,16 @@ int64_t hf__clock_unix_us(void)
     return UNIX_US + hf__clock_boot_us();
 }
 
+int64_t hf__clock_unix_ahead_ms(void)
+{
+    return UNIX_US / 1000;
+}
+
+int64_t hf__clock_namespace_ms(void)
+{
+    return 0;
+}
+
 int64_t hf__clock_after(int64_t now_ms, int64_t delta_ms)
 {
     int64_t at_ms;

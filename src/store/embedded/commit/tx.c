@@ -13,11 +13,6 @@
 #include "util/mem.h"
 #include "util/tsan.h"
 
-/* Two clocks count as read at once if no more than this passed between; else
- * they are read again, a few times. */
-#define AHEAD_APART_US 20
-#define AHEAD_TRIES 5
-
 bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
 {
     for (size_t done = 0; done < size; done += HF__TX_PIECE) {
@@ -136,30 +131,18 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
 int64_t hf__tx_unix_us(hf__tx *tx)
 {
     if (tx->unix_us == 0)
-        tx->unix_us = hf__clock_unix_us();
+        tx->unix_us = hf__clock_boot_us() + 1000 * tx->ahead_ms;
     return tx->unix_us;
 }
 
-/* How far Unix time is ahead of the store's clock, ms. In whole ms, so that an
- * instant comes back as it was given. */
-static int64_t unix_ahead_ms(hf__tx *tx)
+/* How far Unix time is ahead of the store's clock. */
+static int64_t unix_ahead_ms(const hf__tx *tx)
 {
-    int64_t before_us, ahead_us;
-
     if (tx->env->mode != HF__MODE_VOLATILE)
         return 0;
-    for (int i = 0; !tx->ahead_known && i < AHEAD_TRIES; i++) {
-        before_us = hf__clock_boot_us();
-        ahead_us = hf__clock_unix_us() - before_us;
-        tx->ahead_ms = (ahead_us + 500) / 1000;
-        tx->ahead_known = hf__clock_boot_us() - before_us < AHEAD_APART_US;
-    }
-    tx->ahead_known = true;
-    return tx->ahead_ms;
+    return tx->ahead_ms + tx->env->sidecar.namespace_ms;
 }
 
-/* The volatile store keeps CLOCK_BOOTTIME, so that setting the machine's clock
- * neither ends nor prolongs a lease. */
 int64_t hf__tx_from_unix(hf__tx *tx, int64_t unix_ms)
 {
     int64_t store_ms;

@@ -62,9 +62,8 @@ typedef struct hf__tx {
 
     int64_t now_ms;   /* store's clock, fixed for the transaction */
     int64_t unix_us;  /* 0: not read yet */
-    int64_t ahead_ms; /* Unix time's lead over the store's clock */
-    bool ahead_known;
-    uint32_t epoch; /* incremented when views into LMDB's map become stale */
+    int64_t ahead_ms; /* hf__sidecar_unix_ahead_ms() */
+    uint32_t epoch;   /* incremented when views into LMDB's map become stale */
     uint32_t keyid_next;
     uint64_t wanted_size;    /* of all records put so far */
     int64_t script_us;       /* processor time of users' scripts */

@@ -21,11 +21,13 @@
 #include "store/embedded/files/files.h"
 #include "store/embedded/files/rights.h"
 #include "store/embedded/files/sum.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/rand.h"
 
 #define MAGIC "HFSIDE\r\n"
-#define VERSION 1u
+/* Version 1 had all but the last field. */
+#define SIZE_1 offsetof(hf__sidecar_map, unix_ahead_ms)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
@@ -70,7 +72,25 @@ uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map)
 {
     uint64_t sum = hf__sum(0, map, offsetof(hf__sidecar_map, state));
 
-    return hf__sum(sum, map->boot_id, sizeof(map->boot_id));
+    sum = hf__sum(sum, map->boot_id, sizeof(map->boot_id));
+    if (map->version == 1)
+        return sum;
+    return hf__sum(sum, &map->unix_ahead_ms, sizeof(map->unix_ahead_ms));
+}
+
+int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar)
+{
+    const hf__sidecar_map *map = sidecar->map;
+
+    return map->version == 1 ? hf__clock_unix_ahead_ms()
+                             : map->unix_ahead_ms - sidecar->namespace_ms;
+}
+
+int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms)
+{
+    if (sidecar->map->mode == HF__MODE_VOLATILE)
+        return boot_ms - sidecar->namespace_ms;
+    return boot_ms + hf__sidecar_unix_ahead_ms(sidecar);
 }
 
 void hf__sidecar_reset(hf__sidecar_map *map)
@@ -99,8 +119,10 @@ static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
         return status;
     map = sidecar->map;
     memcpy(map->magic, MAGIC, sizeof(map->magic));
-    map->version = VERSION;
+    map->version = HF__SIDECAR_VERSION;
     map->map_size = (uint32_t)sizeof(*map);
+    sidecar->namespace_ms = hf__clock_namespace_ms();
+    map->unix_ahead_ms = hf__clock_unix_ahead_ms() + sidecar->namespace_ms;
     map->mode = mode;
     map->state = state;
     status = hf__sidecar_boot_id(map->boot_id, err);
@@ -166,6 +188,11 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
     return status;
 }
 
+static size_t size_of(uint32_t version)
+{
+    return version == 1 ? SIZE_1 : sizeof(hf__sidecar_map);
+}
+
 /* Accessing the map of a short file would be SIGBUS. */
 static hf_status check_size(int fd, hf_error *err)
 {
@@ -179,18 +206,18 @@ static hf_status check_size(int fd, hf_error *err)
         memcmp(head, MAGIC, 8) != 0)
         return hf__fail(err, HF_CORRUPT, "the sidecar is not a holdfast one");
     memcpy(&version, head + 8, sizeof(version));
-    if (version > VERSION)
+    if (version > HF__SIDECAR_VERSION)
         return hf__fail(err, HF_UNSUPPORTED,
                         "the store has format %u, newer than this library's %u",
-                        version, VERSION);
-    if (version != VERSION || info.st_size != (off_t)sizeof(hf__sidecar_map))
+                        version, HF__SIDECAR_VERSION);
+    if (version == 0 || info.st_size != (off_t)size_of(version))
         return hf__fail(err, HF_CORRUPT, "the sidecar is damaged");
     return HF_OK;
 }
 
 static hf_status check_map(const hf__sidecar_map *map, hf_error *err)
 {
-    if (map->map_size != sizeof(*map))
+    if (map->map_size != size_of(map->version))
         return hf__fail(err, HF_UNSUPPORTED,
                         "the store is used by programs of another word size");
     if (map->mode < HF__MODE_VOLATILE || map->mode > HF__MODE_FLUSH ||
@@ -219,6 +246,8 @@ hf_status hf__sidecar_open(int dir_fd, hf__sidecar *sidecar, hf_error *err)
         status = check_map(sidecar->map, err);
     if (status != HF_OK)
         hf__sidecar_close(sidecar);
+    else if (sidecar->map->version > 1)
+        sidecar->namespace_ms = hf__clock_namespace_ms();
     return status;
 }
 

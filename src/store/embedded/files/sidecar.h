@@ -64,7 +64,7 @@ typedef struct hf__sidecar_map {
     uint32_t mode;
     uint32_t state;
     char boot_id[HF__BOOT_ID_SIZE];
-    uint64_t head_sum; /* of the fields above except `state` */
+    uint64_t head_sum; /* of these fields except `state`; and of the last */
     uint64_t data_inode;
     uint64_t lock_inode;
     uint64_t own_inode; /* differs in a copy of the file */
@@ -83,11 +83,18 @@ typedef struct hf__sidecar_map {
     hf__inbox_slot inboxes[HF__INBOX_MAX];
     hf__seal seal;       /* of the data file, set by the last close */
     hf__flush_map flush; /* guarded by `writer` except `word` and `failed` */
+    /* Version 1 ends here. */
+    int64_t unix_ahead_ms; /* of the machine's CLOCK_BOOTTIME, when created */
 } hf__sidecar_map;
+
+/* Of what is created. Version 1 is used as long as programs have it open, then
+ * replaced. */
+#define HF__SIDECAR_VERSION 2u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
     hf__sidecar_map *map;
+    int64_t namespace_ms; /* hf__clock_namespace_ms(); in version 1: 0 */
     /* One bit for each inbox of this process. Guarded by the writer lock. */
     uint64_t own[HF__INBOX_MAX / 64];
 } hf__sidecar;
@@ -118,6 +125,19 @@ void hf__sidecar_close(hf__sidecar *sidecar);
 /* What head_sum must be: if the boot id were damaged, a volatile store would be
  * discarded. */
 uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map);
+
+/*
+ * How far Unix time, as the store counts it, is ahead of hf__clock_boot_ms():
+ * as it was when the sidecar was created, that is, when the store was first
+ * opened since the machine was booted. So a step of the system's clock moves no
+ * deadline before the next boot. In version 1, how far it is now.
+ */
+int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar);
+
+/* The store's clock, on which its deadlines are, when hf__clock_boot_ms() is
+ * `boot_ms`: Unix time or, of a volatile store, the machine's CLOCK_BOOTTIME.
+ */
+int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms);
 
 /*
  * Reset the lock, the counters and the inboxes. No process has the store open;

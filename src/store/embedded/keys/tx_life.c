@@ -13,7 +13,6 @@
 #include "store/embedded/keys/record_cache.h"
 #include "store/embedded/keys/records.h"
 #include "store/embedded/wake/note.h"
-#include "util/clock.h"
 #include "util/mem.h"
 
 /* Larger buffers are freed after the transaction. */
@@ -60,12 +59,8 @@ void hf__tx_free(hf__tx *tx)
 static void set_time(hf__tx *tx, int64_t boot_ms)
 {
     tx->unix_us = 0;
-    tx->ahead_known = false;
-    tx->now_ms = boot_ms;
-    if (tx->env->mode != HF__MODE_VOLATILE) {
-        tx->unix_us = hf__clock_unix_us();
-        tx->now_ms = tx->unix_us / 1000;
-    }
+    tx->ahead_ms = hf__sidecar_unix_ahead_ms(&tx->env->sidecar);
+    tx->now_ms = hf__sidecar_now_ms(&tx->env->sidecar, boot_ms);
 }
 
 void hf__tx_start(hf__tx *tx, int64_t boot_ms)

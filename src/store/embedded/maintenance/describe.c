@@ -92,9 +92,7 @@ static int read_format(const hf__env *env, MDB_txn *txn, counts *sum)
 
 static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
 {
-    int64_t now_ms = env->mode == HF__MODE_VOLATILE
-                         ? hf__clock_boot_ms()
-                         : hf__clock_unix_us() / 1000;
+    int64_t now_ms = hf__sidecar_now_ms(&env->sidecar, hf__clock_boot_ms());
     MDB_cursor *cursor;
     int rc = mdb_stat(txn, env->dbi, &sum->data);
 

@@ -254,17 +254,44 @@ static void run_request(void *target, hf__request *request)
     store->ops->perform(store, request);
 }
 
-static void tell_pace(hf__store *store, const hf__diagnosis *to)
+static void tell_clock(const hf__env *env, const hf__diagnosis *to,
+                       int64_t ahead_us)
+{
+    int64_t off_us = ahead_us < 0 ? -ahead_us : ahead_us;
+    hf_level level =
+        off_us > HF__CLOCK_WARNING_US ? HF_LEVEL_WARNING : HF_LEVEL_NOTE;
+
+    if (off_us <= HF__CLOCK_NOTE_US)
+        hf__report(to, HF_LEVEL_OK, "clock", "", "that of the system");
+    else
+        hf__report(to, level, "clock",
+                   env->mode == HF__MODE_VOLATILE
+                       ? "reboot, if programs set instants of expiry (EXAT, "
+                         "PXAT); leases do not depend on it"
+                       : "reboot, or close the store everywhere and remove its "
+                         "sidecar, if programs set instants of expiry (EXAT, "
+                         "PXAT); leases do not depend on it",
+                   "%" PRId64 " s %s the system's, which was set",
+                   off_us / 1000000, ahead_us < 0 ? "behind" : "ahead of");
+}
+
+static void tell_pace(hf__store *store, const hf__env *env,
+                      const hf__diagnosis *to)
 {
     hf__diagnose_clock clock;
     hf_error err = HF_ERROR_INIT;
     hf_status status =
         hf__diagnose_latency(to, run_request, store, &clock, &err);
 
-    if (status == HF_OK)
-        hf__diagnose_tokens(to, run_request, store, &clock);
-    else
+    if (status != HF_OK) {
         hf__report_error(to, status, "reachable", "", "no: %s", err.message);
+        return;
+    }
+    tell_clock(env, to, clock.ahead_us);
+    /* A reboot sets the store's clock back to the system's. */
+    if (clock.ahead_us > 0)
+        clock.ahead_us = 0;
+    hf__diagnose_tokens(to, run_request, store, &clock);
 }
 
 void hf__embedded_diagnose(hf__store *store, hf__env *env,
@@ -274,7 +301,7 @@ void hf__embedded_diagnose(hf__store *store, hf__env *env,
     uint64_t limit;
 
     to.node = env->path;
-    tell_pace(store, &to);
+    tell_pace(store, env, &to);
     limit = usable_size(env, &to);
     tell_file_system(env, &to);
     tell_durability(env, &to);

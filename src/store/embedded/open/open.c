@@ -174,6 +174,11 @@ static hf_status judge_files(hf__env *env, const hf__settings *settings,
             return status;
         status =
             judge_sidecar(&env->sidecar, dir_fd, settings, found, result, err);
+        /* One of an earlier version, and no program has it open. */
+        if (status == HF_OK && *result == USE &&
+            env->sidecar.map->version != HF__SIDECAR_VERSION &&
+            hf__identity_check_unused(dir_fd, 0, NULL) == HF_OK)
+            *result = ADOPT;
         if (status != HF_OK || *result != USE)
             hf__sidecar_close(&env->sidecar);
         return status;

@@ -54,6 +54,22 @@ static hf_status check_sidecar(const hf__settings *settings, int dir_fd,
     return HF_OK;
 }
 
+/* Count Unix time as the last writers did, if that was in this boot. */
+static void take_clock(int dir_fd, hf__sidecar *sidecar)
+{
+    int fd = hf__rights_open(dir_fd, HF__FILE_SIDECAR, O_RDONLY);
+    int64_t ahead_ms;
+
+    if (fd < 0)
+        return;
+    if (is_of_this_boot(fd) &&
+        pread(fd, &ahead_ms, sizeof(ahead_ms),
+              (off_t)offsetof(hf__sidecar_map, unix_ahead_ms)) ==
+            (ssize_t)sizeof(ahead_ms))
+        sidecar->map->unix_ahead_ms = ahead_ms;
+    close(fd);
+}
+
 static hf_status open_mdb(hf__env *env, int fd, hf_error *err)
 {
     char path[HF__FD_PATH_SIZE];
@@ -126,6 +142,7 @@ hf_status hf__read_only_open(hf__env *env, const hf__settings *settings,
     if (status != HF_OK)
         return status;
     map = env->sidecar.map;
+    take_clock(dir_fd, &env->sidecar);
     map->allocated_size = size;
     map->max_size = size > HF__SIZE_DEFAULT ? size : HF__SIZE_DEFAULT;
     map->data_inode = found->data_inode;

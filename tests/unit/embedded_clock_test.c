@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_clock_test.c - the store's clock: what is left of a step of the
+ * system's clock, in this boot and after it; stores of an earlier version of
+ * the sidecar; time namespaces.
+ */
+#include "embedded_store.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include "store/embedded/files/files.h"
+#include "store/embedded/files/sidecar.h"
+#include "support/await_child.h"
+#include "support/wall_clock.h"
+
+#define HOUR_MS INT64_C(3600000)
+/* More than the two clocks of a test may differ by chance. */
+#define NEAR_MS INT64_C(60000)
+
+static const char *const schemes[] = {"volatile", "file"};
+static wall_clock *ours;
+static place at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    ours = wall_clock_new();
+    wall_clock_keep(ours);
+    return ours == NULL;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    remove_place(&at);
+    wall_clock_keep(NULL);
+    wall_clock_free(ours);
+    return 0;
+}
+
+static void begin(const char *scheme)
+{
+    make_place(&at, scheme, "?max_size=4M");
+    at.store = must_open(at.url, NULL);
+}
+
+static void again(void)
+{
+    close_store(at.store);
+    at.store = must_open(at.url, NULL);
+}
+
+static void finish(void)
+{
+    remove_place(&at);
+    at.store = NULL;
+}
+
+/* The reply to a command, an integer. */
+static int64_t number(const char *line)
+{
+    char text[TEXT_SIZE];
+
+    assert_int_equal(command(at.store, line, text), HF_OK);
+    assert_memory_equal(text, "i:", 2);
+    return strtoll(text + 2, NULL, 10);
+}
+
+static int64_t time_ms(void)
+{
+    char text[TEXT_SIZE];
+
+    assert_int_equal(command(at.store, "time", text), HF_OK);
+    assert_memory_equal(text, "[s:", 3);
+    return strtoll(text + 3, NULL, 10) * 1000;
+}
+
+static void set_until(int64_t unix_ms)
+{
+    char line[64];
+
+    (void)snprintf(line, sizeof(line), "set a 1 pxat %" PRId64, unix_ms);
+    expect(at.store, line, "+:OK");
+}
+
+/* The value of set_until() is there, with about that much to live. */
+static void assert_left(int64_t want_ms)
+{
+    assert_in_range(number("pttl a"), want_ms - NEAR_MS, want_ms);
+}
+
+/* ---------------------------------------------------------- the sidecar file
+ */
+
+static FILE *open_sidecar(const char *mode)
+{
+    char path[256];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/s/" HF__FILE_SIDECAR, at.folder);
+    file = fopen(path, mode);
+    assert_non_null(file);
+    return file;
+}
+
+static void read_sidecar(hf__sidecar_map *map)
+{
+    FILE *file = open_sidecar("r");
+
+    memset(map, 0, sizeof(*map));
+    assert_true(fread(map, 1, sizeof(*map), file) > 0);
+    (void)fclose(file);
+}
+
+/* In place, as its inode is known. */
+static void write_sidecar(const hf__sidecar_map *map, size_t size)
+{
+    FILE *file = open_sidecar("r+");
+
+    assert_int_equal(ftruncate(fileno(file), (off_t)size), 0);
+    assert_int_equal(fwrite(map, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void reboot(void)
+{
+    static hf__sidecar_map map;
+
+    close_store(at.store);
+    read_sidecar(&map);
+    map.boot_id[0] ^= 1;
+    map.head_sum = hf__sidecar_head_sum(&map);
+    write_sidecar(&map, sizeof(map));
+    at.store = must_open(at.url, NULL);
+}
+
+/* As an earlier version of the library made it. */
+static void age(void)
+{
+    static hf__sidecar_map map;
+    size_t size = offsetof(hf__sidecar_map, unix_ahead_ms);
+
+    close_store(at.store);
+    at.store = NULL;
+    read_sidecar(&map);
+    map.version = 1;
+    map.map_size = (uint32_t)size;
+    map.head_sum = hf__sidecar_head_sum(&map);
+    write_sidecar(&map, size);
+}
+
+static uint32_t version(void)
+{
+    static hf__sidecar_map map;
+
+    read_sidecar(&map);
+    return map.version;
+}
+
+/* -------------------------------------------------------------------- steps */
+
+static void step_moves_neither_time_nor_deadlines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        int64_t step_ms = i % 2 == 0 ? HOUR_MS : -HOUR_MS, began_ms;
+
+        begin(schemes[i / 2]);
+        began_ms = time_ms();
+        set_until(began_ms + 10 * HOUR_MS);
+        wall_clock_step(ours, step_ms);
+        for (int round = 0; round < 2; round++) {
+            assert_in_range(time_ms(), began_ms, began_ms + NEAR_MS);
+            assert_left(10 * HOUR_MS);
+            assert_int_equal(number("pexpiretime a"), began_ms + 10 * HOUR_MS);
+            again();
+        }
+        finish();
+    }
+}
+
+static int open_and_compare(int64_t began_ms)
+{
+    at.store = must_open(at.url, NULL);
+    assert_in_range(time_ms(), began_ms, began_ms + NEAR_MS);
+    assert_left(10 * HOUR_MS);
+    return 0;
+}
+
+static void processes_share_the_clock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t began_ms;
+        int status;
+        pid_t pid;
+
+        begin(schemes[i]);
+        began_ms = time_ms();
+        set_until(began_ms + 10 * HOUR_MS);
+        wall_clock_step(ours, -HOUR_MS);
+        pid = fork();
+        if (pid == 0)
+            _exit(open_and_compare(began_ms));
+        assert_int_equal(await_child(pid, &status), pid);
+        assert_int_equal(status, 0);
+        finish();
+    }
+}
+
+/* A reboot takes the clock of the system, so deadlines move by all the steps
+ * since the last one. */
+static void reboot_counts_by_the_clock_of_the_system(void **state)
+{
+    (void)state;
+    begin("file");
+    set_until(time_ms() + 10 * HOUR_MS);
+    wall_clock_step(ours, HOUR_MS);
+    assert_left(10 * HOUR_MS);
+    reboot();
+    assert_left(9 * HOUR_MS);
+    wall_clock_step(ours, -3 * HOUR_MS);
+    assert_left(9 * HOUR_MS);
+    reboot();
+    assert_left(12 * HOUR_MS);
+    wall_clock_step(ours, 20 * HOUR_MS);
+    assert_left(12 * HOUR_MS);
+    reboot();
+    expect(at.store, "get a", "nil");
+}
+
+/* What docs/guide/stores.md says to do about a clock that is days behind. */
+static void
+without_its_sidecar_a_file_counts_by_the_clock_of_the_system(void **state)
+{
+    char path[256];
+
+    (void)state;
+    begin("file");
+    set_until(time_ms() + 10 * HOUR_MS);
+    wall_clock_step(ours, HOUR_MS);
+    close_store(at.store);
+    (void)snprintf(path, sizeof(path), "%s/s/" HF__FILE_SIDECAR, at.folder);
+    assert_int_equal(unlink(path), 0);
+    at.store = must_open(at.url, NULL);
+    assert_left(9 * HOUR_MS);
+}
+
+/* --------------------------------------------------------- earlier versions */
+
+static void sidecar_of_version_1_is_replaced(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        begin(schemes[i]);
+        set_until(time_ms() + 10 * HOUR_MS);
+        age();
+        assert_int_equal(version(), 1);
+        at.store = must_open(at.url, NULL);
+        assert_int_equal(version(), HF__SIDECAR_VERSION);
+        expect(at.store, "get a", "s:1");
+        wall_clock_step(ours, HOUR_MS);
+        assert_left(10 * HOUR_MS);
+        finish();
+    }
+}
+
+/* A program with the earlier library: it has the lock that proves that it has
+ * the store open. */
+static pid_t start_earlier_program(void)
+{
+    char path[256];
+    char byte = 0;
+    int ready[2];
+    pid_t pid;
+
+    (void)snprintf(path, sizeof(path), "%s/s/" HF__FILE_DATA, at.folder);
+    assert_int_equal(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        if (flock(open(path, O_RDONLY), LOCK_SH) != 0 ||
+            write(ready[1], "", 1) != 1)
+            _exit(1);
+        (void)pause();
+    }
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+/* All must agree when a lease ends: by the clock that the earlier program
+ * reads. */
+static void sidecar_of_version_1_is_shared_as_it_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t moved_ms = i == 0 ? 0 : HOUR_MS, began_ms;
+        int status;
+        pid_t pid;
+
+        begin(schemes[i]);
+        began_ms = time_ms();
+        set_until(began_ms + 10 * HOUR_MS);
+        age();
+        pid = start_earlier_program();
+        at.store = must_open(at.url, NULL);
+        wall_clock_step(ours, HOUR_MS);
+        assert_in_range(time_ms(), began_ms + HOUR_MS,
+                        began_ms + HOUR_MS + NEAR_MS);
+        assert_left(10 * HOUR_MS - moved_ms);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(await_child(pid, &status), pid);
+        again();
+        assert_int_equal(version(), HF__SIDECAR_VERSION);
+        assert_left(10 * HOUR_MS - moved_ms);
+        finish();
+    }
+}
+
+static void damaged_clock_is_an_error(void **state)
+{
+    static hf__sidecar_map map;
+    hf_error err = HF_ERROR_INIT;
+    hf__store *store;
+
+    (void)state;
+    begin("file");
+    close_store(at.store);
+    at.store = NULL;
+    read_sidecar(&map);
+    map.unix_ahead_ms ^= 1 << 20;
+    write_sidecar(&map, sizeof(map));
+    assert_int_equal(open_url(at.url, NULL, &store, &err), HF_CORRUPT);
+    assert_non_null(strstr(err.message, "the sidecar is damaged"));
+}
+
+/* --------------------------------------------------------------- read-only */
+
+enum { NOT_ALLOWED = 3 };
+
+/* The result of a child that needs a namespace. */
+static void expect_success(pid_t pid)
+{
+    int status;
+
+    assert_int_equal(await_child(pid, &status), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_ALLOWED) {
+        print_message("needs leave to make a namespace\n");
+        skip();
+    }
+    assert_int_equal(status, 0);
+}
+
+static bool make_read_only(void)
+{
+    return unshare(CLONE_NEWNS) == 0 &&
+           mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount(at.folder, at.folder, NULL, MS_BIND, NULL) == 0 &&
+           mount(NULL, at.folder, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY,
+                 NULL) == 0;
+}
+
+static void reader_of_a_read_only_store_has_the_same_clock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t began_ms;
+        pid_t pid;
+
+        begin(schemes[i]);
+        began_ms = time_ms();
+        set_until(began_ms + 10 * HOUR_MS);
+        close_store(at.store);
+        at.store = NULL;
+        wall_clock_step(ours, HOUR_MS);
+        pid = fork();
+        if (pid == 0)
+            _exit(make_read_only() ? open_and_compare(began_ms) : NOT_ALLOWED);
+        expect_success(pid);
+        finish();
+    }
+}
+
+/* ---------------------------------------------------------- time namespaces */
+
+/* Children of this process get a CLOCK_BOOTTIME that is hours ahead. */
+static bool leave_time(void)
+{
+    static const char offset[] = "boottime 36000 0";
+    int fd;
+
+    if (unshare(CLONE_NEWTIME) != 0 &&
+        unshare(CLONE_NEWUSER | CLONE_NEWTIME) != 0)
+        return false;
+    fd = open("/proc/self/timens_offsets", O_WRONLY | O_CLOEXEC);
+    return fd >= 0 && write(fd, offset, strlen(offset)) > 0;
+}
+
+static int compare_elsewhere(int64_t began_ms)
+{
+    int64_t before_ms = hf__clock_boot_ms();
+    int status;
+    pid_t pid;
+
+    if (!leave_time())
+        return NOT_ALLOWED;
+    pid = fork();
+    if (pid == 0) {
+        assert_true(hf__clock_boot_ms() >= before_ms + 36000000);
+        _exit(open_and_compare(began_ms));
+    }
+    assert_int_equal(await_child(pid, &status), pid);
+    return status;
+}
+
+static void time_namespace_has_the_same_clock(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        int64_t began_ms;
+        pid_t pid;
+
+        begin(schemes[i]);
+        began_ms = time_ms();
+        set_until(began_ms + 10 * HOUR_MS);
+        pid = fork();
+        if (pid == 0)
+            _exit(compare_elsewhere(began_ms));
+        expect_success(pid);
+        finish();
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(step_moves_neither_time_nor_deadlines),
+        TEST(processes_share_the_clock),
+        TEST(reboot_counts_by_the_clock_of_the_system),
+        TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system),
+        TEST(sidecar_of_version_1_is_replaced),
+        TEST(sidecar_of_version_1_is_shared_as_it_is),
+        TEST(damaged_clock_is_an_error),
+        TEST(reader_of_a_read_only_store_has_the_same_clock),
+        TEST(time_namespace_has_the_same_clock),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
