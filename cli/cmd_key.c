@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_key.c - holdfast key list|ttl|expire|type|rename.
+ * cmd_key.c - holdfast key list|ttl|expire|type|rename|copy|delete.
  */
 #include "cmd.h"
 
@@ -35,11 +35,13 @@ static int key_list(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     hf_bytes pattern = hf_view("", 0);
+    uint32_t flags =
+        call->options->given[OPT_ALL_KEYS] ? (uint32_t)HF_KEY_LIST_ALL : 0;
     hf_status status;
 
     if (call->options->operand_count > 0)
         pattern = call_operand(call, 0);
-    status = hf_key_list(call->client, pattern, list_one, call, &err);
+    status = hf_key_list(call->client, pattern, flags, list_one, call, &err);
     if (status == HF_CANCELLED)
         return EXIT_YES; /* out_end() says why */
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
@@ -84,8 +86,8 @@ static int finish(const struct call *call, const char *done, hf_status status,
 {
     struct json json;
 
-    if (call->json &&
-        (status == HF_OK || status == HF_NOT_FOUND || status == HF_CONFLICT)) {
+    if (call->json && (status == HF_OK || status == HF_NOT_FOUND ||
+                       status == HF_CONFLICT || status == HF_HELD)) {
         begin_json(&json, call_operand(call, 0));
         json_bool(&json, done, status == HF_OK);
         json_end(&json);
@@ -138,9 +140,30 @@ static int key_rename(struct call *call)
                   &err);
 }
 
+static int key_copy(struct call *call)
+{
+    uint32_t flags =
+        call->options->given[OPT_REPLACE] ? (uint32_t)HF_COPY_REPLACE : 0;
+    hf_error err = HF_ERROR_INIT;
+
+    return finish(call, "copied",
+                  hf_key_copy(call->client, call_operand(call, 0),
+                              call_operand(call, 1), flags, &err),
+                  &err);
+}
+
+static int key_delete(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    return finish(call, "deleted",
+                  hf_key_delete(call->client, call_operand(call, 0), &err),
+                  &err);
+}
+
 const struct command key_commands[] = {
     {.grammar = {.name = "key list",
-                 .accepts = OPTIONS_COMMON,
+                 .accepts = OPTIONS_COMMON | OPTION(ALL_KEYS),
                  .operands_max = 1,
                  .operands = "[PATTERN]"},
      .summary = "print the names of all keys",
@@ -168,7 +191,12 @@ const struct command key_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "print the type of a key: string, hash, list, set, zset",
+     .summary = "print what a key is",
+     .notes =
+         "timeline, cache, lock, semaphore, election, latch, barrier; else "
+         "the type in Redis:\n"
+         "string, hash, list, set, zset. 'holdfast command TYPE KEY' always "
+         "prints that.\n",
      .run = key_type},
     {.grammar = {.name = "key rename",
                  .accepts = OPTIONS_WRITE | OPTION(NX),
@@ -179,5 +207,22 @@ const struct command key_commands[] = {
      .notes = "A key named NEW is replaced; with --nx the exit code is 1 "
               "instead.\n",
      .run = key_rename},
+    {.grammar = {.name = "key copy",
+                 .accepts = OPTIONS_WRITE | OPTION(REPLACE),
+                 .operands_min = 2,
+                 .operands_max = 2,
+                 .operands = "KEY NEW"},
+     .summary = "copy a key, with all that belongs to it",
+     .notes = "If a key is named NEW the exit code is 1, unless --replace is "
+              "given.\n",
+     .run = key_copy},
+    {.grammar = {.name = "key delete",
+                 .accepts = OPTIONS_WRITE,
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "KEY"},
+     .summary = "delete a key of any type, with all that belongs to it",
+     .notes = "What is held is left alone: see 'holdfast lock break'.\n",
+     .run = key_delete},
     COMMAND_END,
 };

@@ -28,6 +28,7 @@ enum option_id {
     OPT_MAX_HOLD,
     OPT_PERMITS,
     OPT_ALL,
+    OPT_ALL_KEYS,
     OPT_PRIORITY,
     OPT_MIN_HOLD,
     OPT_DELAY,

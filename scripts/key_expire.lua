@@ -2,15 +2,21 @@
 key_expire - set a key's time to live, and that of the keys that belong to it.
 
 KEYS[1]  key: of any type
-KEYS[2...]  belongings: they may be missing
+KEYS[2]  barrier (hash): state of a barrier. This and the rest may be left out
+KEYS[3...]  belongings: they may be missing
 ARGV[1]  ttl: ms
 
-Returns  1 done; 0 there is no such key.
+Returns  1 done; 0 there is no such key; it is held: -1 a lock, -2 permits, -3
+         an election, -4 a barrier.
 Repeat   safe.
-Writes   all keys. Cost O(1).
+Writes   all keys but KEYS[2]. Cost O(1).
 ]]
-local done = redis.call('pexpire', KEYS[1], ARGV[1])
-for i = 2, #KEYS do
-    redis.call('pexpire', KEYS[i], ARGV[1])
+local call = redis.call
+--#use held key=KEYS[1] barrier=KEYS[2]
+if held > 0 then
+    return -held
 end
-return done
+for i = 3, #KEYS do
+    call('pexpire', KEYS[i], ARGV[1])
+end
+return call('pexpire', KEYS[1], ARGV[1])

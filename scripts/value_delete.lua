@@ -1,11 +1,23 @@
 --[[
-value_delete - delete a key, but only one that holds a string.
+value_delete - delete a key, but only one that holds a string, with what is
+known about it as a cache entry.
 
 KEYS[1]  key (string): the value
+KEYS[2]  meta: of a cache entry. It may be left out
 
-Returns  1 deleted; 0 there was none; a WRONGTYPE error for another type.
+Returns  1 deleted; 0 there was none; -1 it is a lock that is held; a WRONGTYPE
+         error for another type.
 Repeat   no: the second run could delete what another client wrote in between.
-Writes   KEYS[1]. Cost O(1).
+Writes   all keys. Cost O(1).
 ]]
-redis.call('strlen', KEYS[1])
-return redis.call('del', KEYS[1])
+local call = redis.call
+local size = call('strlen', KEYS[1])
+--#use lock_owner key=KEYS[1]
+if owner then
+    return -1
+end
+local found = call('del', KEYS[1])
+if KEYS[2] then
+    call('del', KEYS[2])
+end
+return found

@@ -80,7 +80,7 @@ HEADER = re.compile(r"--\[\[\n(.*?)\n\]\]\n", re.S)
 # Comments and strings.
 TOKENS = re.compile(r"--\[\[.*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'"
                     r'|"(?:\\.|[^"\\\n])*"', re.S)
-WRITERS = frozenset("""append del expire expireat getdel getset hdel hincrby
+WRITERS = frozenset("""append copy del expire expireat getdel getset hdel hincrby
     hincrbyfloat hmset hset hsetnx incr incrby incrbyfloat decr decrby lpush
     lpop rpush rpop lrem lset ltrim persist pexpire pexpireat psetex rename
     sadd spop srem set setex setnx setrange unlink zadd zincrby zpopmax

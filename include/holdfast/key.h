@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file holdfast/key.h - keys of any type: expiry, type, name, list.
+ * @file holdfast/key.h - keys of any type: expiry, type, name, copy, list.
  *
  * Contents: hf_key_ttl(), hf_key_expire(), hf_key_type(), hf_key_rename(),
- * hf_key_list(). All but the last have a `_start` form.
+ * hf_key_copy(), hf_key_delete(), hf_key_list(). All but the last have a
+ * `_start` form.
+ *
+ * A timeline, a cache entry, a fenced value is one object of several keys.
+ * These calls treat it as one, in one step: what is done to its key is done to
+ * all. They refuse to change a lock, permits or an election that are held, and
+ * a barrier at which parties wait, with HF_HELD and a message that says which.
+ * docs/guide/objects.md has a table of objects and calls.
  *
  * @code
  * hf_status extend(hf_client *client, hf_bytes key, hf_error *err)
@@ -49,16 +56,21 @@ HF_API HF_MUST_USE hf_status hf_key_ttl(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK         the new expiry is set
  * @retval HF_NOT_FOUND  no such key
+ * @retval HF_HELD       it is held
  */
 HF_API HF_MUST_USE hf_status hf_key_expire(hf_client *client, hf_bytes key,
                                            int64_t ttl_ms, hf_error *err);
 
 /**
- * Get the type of a key: TYPE of Redis.
+ * Get what a key is. For its type in Redis send TYPE by hf_command().
  *
  * @param key   the key
- * @param type  [out] "string", "list", "set", "zset", "hash"; on a server also
- *              "stream", or a name that a module gives
+ * @param type  [out] "timeline", "cache" (an entry whose times or tags are
+ *              known), "lock" (also one that is read), "semaphore", "election",
+ *              "latch", "barrier" (parties wait there); else the type in Redis:
+ *              "string", "list", "set", "zset", "hash"; on a server also
+ *              "stream", or a name that a module gives. Limiters and ids are
+ *              strings
  *
  * @retval HF_OK         `*type` is set
  * @retval HF_NOT_FOUND  no such key
@@ -85,11 +97,49 @@ enum {
  * @retval HF_OK         renamed
  * @retval HF_NOT_FOUND  no such key
  * @retval HF_CONFLICT   with #HF_RENAME_NX: a key has the new name
- * @retval HF_UNSUPPORTED  the key is a lock that is held; or the message names
- *                         the flag
+ * @retval HF_HELD       one of the two is held
  */
 HF_API HF_MUST_USE hf_status hf_key_rename(hf_client *client, hf_bytes key,
                                            hf_bytes new_key, uint32_t flags,
+                                           hf_error *err);
+
+/** Flags of hf_key_copy(). */
+enum {
+    HF_COPY_REPLACE = 1u << 0 /**< replace a key that has the new name */
+};
+
+/**
+ * Copy a key: its value, its expiry and what belongs to it, as hf_key_rename()
+ * moves them. The copy refuses fencing tokens that are lower than those of
+ * either name; it has the tags of a cache entry, so an invalidation is one of
+ * both. A server runs nothing else meanwhile.
+ *
+ * @param key      the key
+ * @param new_key  name of the copy; in a cluster in the same slot
+ * @param flags    0, or #HF_COPY_REPLACE
+ *
+ * @retval HF_OK         copied
+ * @retval HF_NOT_FOUND  no such key
+ * @retval HF_CONFLICT   without #HF_COPY_REPLACE: a key has the new name
+ * @retval HF_HELD       one of the two is held
+ */
+HF_API HF_MUST_USE hf_status hf_key_copy(hf_client *client, hf_bytes key,
+                                         hf_bytes new_key, uint32_t flags,
+                                         hf_error *err);
+
+/**
+ * Delete a key of any type, with what belongs to it. A fill of a cache entry
+ * that is under way will not store its value; waits at a latch end. The highest
+ * fencing token stays. Use hf_lock_break() and hf_barrier_reset() for what is
+ * held.
+ *
+ * @param key  the key
+ *
+ * @retval HF_OK         deleted
+ * @retval HF_NOT_FOUND  no such key
+ * @retval HF_HELD       it is held
+ */
+HF_API HF_MUST_USE hf_status hf_key_delete(hf_client *client, hf_bytes key,
                                            hf_error *err);
 
 /**
@@ -103,15 +153,21 @@ HF_API HF_MUST_USE hf_status hf_key_rename(hf_client *client, hf_bytes key,
  */
 typedef int (*hf_key_list_fn)(void *user, hf_bytes key);
 
+/** Flags of hf_key_list(). */
+enum {
+    HF_KEY_LIST_ALL = 1u << 0 /**< the library's own keys, too */
+};
+
 /**
  * List the keys with the client's prefix, in no order. A key that exists during
- * the whole call is listed once; others may be. The library's own keys
- * (scripts/README.md) are not listed.
+ * the whole call is listed once; others may be. So each object is listed once,
+ * by its name: the library's own keys (scripts/README.md) are left out.
  *
  * All key names of the store are read by SCAN, in a cluster on every master;
  * each match takes 24 bytes of memory. A user of a server needs +scan.
  *
  * @param pattern  of names, as for KEYS of Redis; empty: all
+ * @param flags    0, or #HF_KEY_LIST_ALL
  * @param report   called for each key
  * @param user     passed to `report`
  *
@@ -123,8 +179,8 @@ typedef int (*hf_key_list_fn)(void *user, hf_bytes key);
  * Blocks: as long as it takes; each request up to request_ms.
  */
 HF_API HF_MUST_USE hf_status hf_key_list(hf_client *client, hf_bytes pattern,
-                                         hf_key_list_fn report, void *user,
-                                         hf_error *err);
+                                         uint32_t flags, hf_key_list_fn report,
+                                         void *user, hf_error *err);
 
 /** Starts hf_key_ttl(). */
 HF_API HF_MUST_USE hf_status hf_key_ttl_start(hf_client *client, hf_bytes key,
@@ -148,6 +204,18 @@ HF_API HF_MUST_USE hf_status hf_key_type_start(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_key_rename_start(hf_client *client,
                                                  hf_bytes key, hf_bytes new_key,
                                                  uint32_t flags,
+                                                 const hf_async *async,
+                                                 hf_error *err);
+
+/** Starts hf_key_copy(). */
+HF_API HF_MUST_USE hf_status hf_key_copy_start(hf_client *client, hf_bytes key,
+                                               hf_bytes new_key, uint32_t flags,
+                                               const hf_async *async,
+                                               hf_error *err);
+
+/** Starts hf_key_delete(). */
+HF_API HF_MUST_USE hf_status hf_key_delete_start(hf_client *client,
+                                                 hf_bytes key,
                                                  const hf_async *async,
                                                  hf_error *err);
 

@@ -141,13 +141,15 @@ HF_API HF_MUST_USE hf_status hf_value_get_expire(
     hf_buffer *value, hf_error *err);
 
 /**
- * Delete a value.
+ * Delete a value, with what is known about it as a cache entry; a fill of that
+ * which is under way stores its value: see hf_key_delete().
  *
  * @param key  the key
  *
  * @retval HF_OK          the key was deleted
  * @retval HF_NOT_FOUND   no such key
  * @retval HF_WRONG_TYPE  the key does not hold a string; it was left alone
+ * @retval HF_HELD        it is a lock that is held
  */
 HF_API HF_MUST_USE hf_status hf_value_delete(hf_client *client, hf_bytes key,
                                              hf_error *err);

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key.c - what holds for a key of any type: its expiry, its type, its name. */
+/*
+ * key.c - what holds for a key of any type: its expiry, its type, its name. A
+ * key and what belongs to it are one object; one that is held is left alone.
+ */
+#include <string.h>
+
 #include "core/form.h"
 #include "core/own_key.h"
 #include "util/error.h"
 
-/* The keys that belong to a key: of a cache entry, of a timeline. */
-static const char *const roles[] = {HF__ROLE_CACHE, HF__ROLE_ITEMS,
-                                    HF__ROLE_LABELS, HF__ROLE_DUE,
-                                    HF__ROLE_ORDER};
-#define ROLES (sizeof(roles) / sizeof(roles[0]))
+/* The keys about a key that each script takes. */
+#define BELONGINGS                                                             \
+    HF__ROLE_CACHE, HF__ROLE_ITEMS, HF__ROLE_LABELS, HF__ROLE_DUE,             \
+        HF__ROLE_ORDER, NULL
+static const char *const of_type[] = {HF__ROLE_BARRIER, HF__ROLE_CACHE,
+                                      HF__ROLE_ITEMS, NULL};
+static const char *const of_expiry[] = {HF__ROLE_BARRIER, BELONGINGS};
+static const char *const of_name[] = {HF__ROLE_BARRIER, HF__ROLE_FENCE,
+                                      BELONGINGS};
+static const char *const of_delete[] = {HF__ROLE_BARRIER, HF__ROLE_FILL,
+                                        HF__ROLE_WAIT, BELONGINGS};
+#define ROLES_MAX 8
 
 /* Some names cannot have any. `call` has failed: it is no name. */
 static bool has_belongings(const hf_call *call, hf_bytes key)
@@ -17,14 +29,43 @@ static bool has_belongings(const hf_call *call, hf_bytes key)
            hf__check_own_key(key, "key", NULL) == HF_OK;
 }
 
-/* With what belongs to it. */
-static void add_object(hf_call *call, hf_bytes key)
+static void add_object(hf_call *call, hf_bytes key, const char *const *roles)
 {
-    hf__reserve(call, ROLES + 2);
+    hf__reserve(call, ROLES_MAX + 2);
     hf__add_key(call, key);
-    for (size_t i = 0; i < ROLES && has_belongings(call, key); i++)
-        hf__add_own_key(call, roles[i], key);
+    for (; *roles != NULL && has_belongings(call, key); roles++)
+        hf__add_own_key(call, *roles, key);
 }
+
+static hf_status fail_held(int64_t reply, hf_error *err)
+{
+    static const char *const what[] = {
+        "a lock that is held", "a semaphore whose permits are held",
+        "an election that has a leader", "a barrier at which parties wait"};
+
+    return hf__fail(err, HF_HELD, "%s is %s",
+                    reply < -4 ? "the key of the new name" : "the key",
+                    what[(-1 - reply) % 4]);
+}
+
+static hf_status finish_object(hf_call *call, hf_error *err)
+{
+    int64_t reply = call->request.reply.integer;
+
+    if (reply == -9)
+        return hf__fail(err, HF_CONFLICT, "a key has the new name");
+    return reply < 0 ? fail_held(reply, err) : hf__finish_found(call, err);
+}
+
+static bool is_done(const hf__request *request)
+{
+    return request->reply.integer == 1;
+}
+
+#define OBJECT(name)                                                           \
+    {                                                                          \
+        .script = HF__SCRIPT(name), .wrote = is_done, .finish = finish_object  \
+    }
 
 static hf_status finish_ttl(hf_call *call, hf_error *err)
 {
@@ -65,17 +106,8 @@ hf_status hf_key_ttl_start(hf_client *client, hf_bytes key, int64_t *ttl_ms,
     return run_ttl(hf__started(async, err), client, key, ttl_ms);
 }
 
-static const hf__operation expire = {
-    .script = HF__SCRIPT(KEY_EXPIRE),
-    .wrote = hf__wrote_number,
-    .finish = hf__finish_found,
-};
-
-static const hf__operation persist = {
-    .script = HF__SCRIPT(KEY_PERSIST),
-    .wrote = hf__wrote_number,
-    .finish = hf__finish_found,
-};
+static const hf__operation expire = OBJECT(KEY_EXPIRE);
+static const hf__operation persist = OBJECT(KEY_PERSIST);
 
 static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
                             int64_t ttl_ms)
@@ -84,7 +116,7 @@ static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
     hf_call here,
         *call = hf__begin(&here, form, stays ? &persist : &expire, client);
 
-    add_object(call, key);
+    add_object(call, key, of_expiry);
     if (!stays &&
         HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err)))
         hf__add_number(call, ttl_ms);
@@ -115,9 +147,7 @@ static hf_status finish_type(hf_call *call, hf_error *err)
 }
 
 static const hf__operation type = {
-    .command = "TYPE",
-    .repeatable = true,
-    .answer = HF__SHAPE_KIND(HF__IS_STATUS),
+    .script = HF__SCRIPT(KEY_TYPE),
     .finish = finish_type,
 };
 
@@ -126,7 +156,7 @@ static hf_status run_type(hf__form form, hf_client *client, hf_bytes key,
 {
     hf_call here, *call = hf__begin(&here, form, &type, client);
 
-    hf__add_key(call, key);
+    add_object(call, key, of_type);
     hf__set_out(call, name, "type");
     return hf__end(call);
 }
@@ -143,42 +173,22 @@ hf_status hf_key_type_start(hf_client *client, hf_bytes key, hf_buffer *name,
     return run_type(hf__started(async, err), client, key, name);
 }
 
-/* ------------------------------------------------------------------ rename */
+/* ------------------------------------------------------------ rename, copy */
 
-static hf_status finish_rename(hf_call *call, hf_error *err)
-{
-    if (call->request.reply.integer == -1)
-        return hf__fail(err, HF_CONFLICT, "a key has the new name");
-    if (call->request.reply.integer == -2)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "a lock that is held cannot be renamed");
-    return hf__finish_found(call, err);
-}
-
-static bool renamed(const hf__request *request)
-{
-    return request->reply.integer == 1;
-}
-
-static const hf__operation rename_key = {
-    .script = HF__SCRIPT(KEY_RENAME),
-    .wrote = renamed,
-    .finish = finish_rename,
-};
+static const hf__operation rename_key = OBJECT(KEY_RENAME);
+static const hf__operation copy_key = OBJECT(KEY_COPY);
 
 static void add_both(hf_call *call, hf_bytes key, hf_bytes new_key)
 {
     bool whole;
 
-    hf__reserve(call, 2 * ROLES + 5);
+    hf__reserve(call, 2 * ROLES_MAX + 3);
     hf__add_key(call, key);
     hf__add_key(call, new_key);
     whole = has_belongings(call, key) && has_belongings(call, new_key);
-    for (size_t i = 0; i <= ROLES && whole; i++) {
-        const char *role = i == 0 ? HF__ROLE_FENCE : roles[i - 1];
-
-        hf__add_own_key(call, role, key);
-        hf__add_own_key(call, role, new_key);
+    for (size_t i = 0; of_name[i] != NULL && whole; i++) {
+        hf__add_own_key(call, of_name[i], key);
+        hf__add_own_key(call, of_name[i], new_key);
     }
 }
 
@@ -205,4 +215,63 @@ hf_status hf_key_rename_start(hf_client *client, hf_bytes key, hf_bytes new_key,
                               hf_error *err)
 {
     return run_rename(hf__started(async, err), client, key, new_key, flags);
+}
+
+/* What the script calls `absent`. */
+static int copy_mode(hf_bytes key, hf_bytes new_key, uint32_t flags)
+{
+    if ((flags & HF_COPY_REPLACE) == 0)
+        return 1;
+    return key.size == new_key.size &&
+                   memcmp(key.data, new_key.data, key.size) == 0
+               ? 2
+               : 0;
+}
+
+static hf_status run_copy(hf__form form, hf_client *client, hf_bytes key,
+                          hf_bytes new_key, uint32_t flags)
+{
+    hf_call here, *call = hf__begin(&here, form, &copy_key, client);
+
+    add_both(call, key, new_key);
+    if (HF__TRY(call, hf__check_flags(flags, HF_COPY_REPLACE, 0, "hf_key_copy",
+                                      call->form.err)))
+        hf__add_number(call, copy_mode(key, new_key, flags));
+    return hf__end(call);
+}
+
+hf_status hf_key_copy(hf_client *client, hf_bytes key, hf_bytes new_key,
+                      uint32_t flags, hf_error *err)
+{
+    return run_copy(hf__blocking(err), client, key, new_key, flags);
+}
+
+hf_status hf_key_copy_start(hf_client *client, hf_bytes key, hf_bytes new_key,
+                            uint32_t flags, const hf_async *async,
+                            hf_error *err)
+{
+    return run_copy(hf__started(async, err), client, key, new_key, flags);
+}
+
+/* ------------------------------------------------------------------ delete */
+
+static const hf__operation delete_key = OBJECT(KEY_DELETE);
+
+static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
+{
+    hf_call here, *call = hf__begin(&here, form, &delete_key, client);
+
+    add_object(call, key, of_delete);
+    return hf__end(call);
+}
+
+hf_status hf_key_delete(hf_client *client, hf_bytes key, hf_error *err)
+{
+    return run_delete(hf__blocking(err), client, key);
+}
+
+hf_status hf_key_delete_start(hf_client *client, hf_bytes key,
+                              const hf_async *async, hf_error *err)
+{
+    return run_delete(hf__started(async, err), client, key);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* key_list.c - hf_key_list(): walks all keys of the store (key_walk.h). */
+#include "core/check.h"
 #include "core/client.h"
 #include "core/key_walk.h"
 #include "core/own_key.h"
@@ -7,6 +8,7 @@
 
 typedef struct listing {
     hf_client *client;
+    bool all;
     hf_key_list_fn report;
     void *user;
 } listing;
@@ -16,7 +18,7 @@ static int report(const listing *self, hf_bytes name)
 {
     size_t prefix_size = self->client->prefix_size;
 
-    if (name.size < prefix_size || hf__is_own_key(name))
+    if (name.size < prefix_size || (!self->all && hf__is_own_key(name)))
         return 0;
     return self->report(self->user,
                         hf_view((const char *)name.data + prefix_size,
@@ -36,10 +38,12 @@ static hf_status look_at(void *user, const hf_bytes *names, size_t count,
 }
 
 static hf_status check(const hf_client *client, hf_key_list_fn told,
-                       hf_bytes pattern, hf_error *err)
+                       hf_bytes pattern, uint32_t flags, hf_error *err)
 {
     hf_status status = hf__key_walk_check(pattern, told != NULL, err);
 
+    if (status == HF_OK)
+        status = hf__check_flags(flags, HF_KEY_LIST_ALL, 0, "hf_key_list", err);
     if (status == HF_OK && (client->store->capabilities & HF__CAP_UNDOES) != 0)
         status = hf__fail(err, HF_UNSUPPORTED,
                           "not supported on a quorum: list the keys of each "
@@ -47,10 +51,10 @@ static hf_status check(const hf_client *client, hf_key_list_fn told,
     return status;
 }
 
-hf_status hf_key_list(hf_client *client, hf_bytes pattern, hf_key_list_fn told,
-                      void *user, hf_error *err)
+hf_status hf_key_list(hf_client *client, hf_bytes pattern, uint32_t flags,
+                      hf_key_list_fn told, void *user, hf_error *err)
 {
-    listing self = {client, told, user};
+    listing self = {client, (flags & HF_KEY_LIST_ALL) != 0, told, user};
     hf__key_list names = {
         .client = client, .most = SIZE_MAX, .look = look_at, .user = &self};
     hf__visit visit;
@@ -58,7 +62,7 @@ hf_status hf_key_list(hf_client *client, hf_bytes pattern, hf_key_list_fn told,
 
     if (status != HF_OK)
         return status;
-    status = check(client, told, pattern, err);
+    status = check(client, told, pattern, flags, err);
     if (status == HF_OK)
         status = hf__key_list_run(&names, pattern, err);
     hf__client_visit_end(client, &visit);

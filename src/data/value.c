@@ -8,6 +8,7 @@
 #include "core/expiry.h"
 #include "core/fence.h"
 #include "core/form.h"
+#include "core/own_key.h"
 #include "util/container.h"
 #include "util/error.h"
 #include "util/sha1.h"
@@ -338,19 +339,41 @@ hf_status hf_value_get_expire_start(hf_client *client, hf_bytes key,
 
 /* ------------------------------------------------------------------ delete */
 
+static hf_status finish_delete(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer == -1)
+        return hf__fail(err, HF_HELD, "the key is a lock that is held");
+    return hf__finish_found(call, err);
+}
+
+static bool deleted(const hf__request *request)
+{
+    return request->reply.integer == 1;
+}
+
 static const hf__operation delete = {
     .script = HF__SCRIPT(VALUE_DELETE),
-    .wrote = hf__wrote_number,
-    .finish = hf__finish_found,
+    .wrote = deleted,
+    .finish = finish_delete,
 };
+
+static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
+{
+    hf_call here, *call = hf__begin(&here, form, &delete, client);
+
+    hf__add_key(call, key);
+    if (call->prepared == HF_OK && hf__check_own_key(key, "key", NULL) == HF_OK)
+        hf__add_own_key(call, HF__ROLE_CACHE, key);
+    return hf__end(call);
+}
 
 hf_status hf_value_delete(hf_client *client, hf_bytes key, hf_error *err)
 {
-    return hf__run_on_key(hf__blocking(err), &delete, client, key);
+    return run_delete(hf__blocking(err), client, key);
 }
 
 hf_status hf_value_delete_start(hf_client *client, hf_bytes key,
                                 const hf_async *async, hf_error *err)
 {
-    return hf__run_on_key(hf__started(async, err), &delete, client, key);
+    return run_delete(hf__started(async, err), client, key);
 }

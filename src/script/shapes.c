@@ -155,7 +155,7 @@ SHAPE_OF(value_cas_once, COMPARED(-1));
 static const hf__shape add_items[] = {NUMBER(0, 1), STRING};
 SHAPE_OF(value_add, HF__SHAPE_TUPLE(add_items, 2));
 SHAPE_OF(hash_add, HF__SHAPE_TUPLE(add_items, 2));
-SHAPE_OF(value_delete, NUMBER(0, 1));
+SHAPE_OF(value_delete, NUMBER(-1, 1));
 SHAPE_OF(value_delete_if, COMPARED(0));
 SHAPE_OF(value_delete_if_once, COMPARED(-1));
 SHAPE_OF(value_cas_versioned, COMPARED(0));
@@ -259,9 +259,13 @@ SHAPE_OF(key_read, {.kinds = HF__IS_ARRAY,
                     .otherwise = &type_alone});
 
 SHAPE_OF(key_build, NUMBER(0, 1));
-SHAPE_OF(key_persist, NUMBER(0, 1));
-SHAPE_OF(key_expire, NUMBER(0, 1));
-SHAPE_OF(key_rename, NUMBER(-2, 1));
+/* Below 0: what is held. */
+SHAPE_OF(key_persist, NUMBER(-4, 1));
+SHAPE_OF(key_expire, NUMBER(-4, 1));
+SHAPE_OF(key_delete, NUMBER(-4, 1));
+SHAPE_OF(key_rename, NUMBER(-9, 1));
+SHAPE_OF(key_copy, NUMBER(-9, 1));
+SHAPE_OF(key_type, STRING);
 SHAPE_OF(key_settle, NUMBER(-1, 1));
 SHAPE_OF(key_write, NUMBER(0, 1));
 

@@ -72,3 +72,34 @@ test_rename_keeps_the_value() {
     expect 0 value get '{t}b'
     same value v "$out"
 }
+
+test_copy_and_delete_take_the_whole_object() {
+    expect 0 timeline add '{t}line' id data --ttl 600 'price:=7'
+    expect 0 key type '{t}line'
+    same type timeline "$out"
+    expect 0 key copy '{t}line' '{t}copy'
+    expect 1 key copy '{t}line' '{t}copy'
+    expect 1 key copy --json '{t}line' '{t}copy'
+    same copy '{"key":"{t}line","copied":false}' "$out"
+    expect 0 key copy --replace '{t}line' '{t}copy'
+    expect 0 timeline get '{t}copy' id
+    same copy data "$out"
+    expect 0 key list '*{t}line*'
+    same list '{t}line' "$out"
+    expect 0 key list --all '*{t}line*'
+    same list 5 "$(wc -l <<<"$out")"
+    expect 0 key delete --json '{t}line'
+    same delete '{"key":"{t}line","deleted":true}' "$out"
+    expect 0 key list --all '*{t}line*'
+    same list '' "$out"
+    expect 1 key delete '{t}line'
+}
+
+test_held_lock_is_left_alone() {
+    expect 0 run held -- "$HOLDFAST" key type held
+    same type lock "$out"
+    expect 1 run held -- "$HOLDFAST" key delete held
+    contains "$err" 'a lock that is held'
+    expect 1 run held -- "$HOLDFAST" value delete held
+    contains "$err" 'a lock that is held'
+}

@@ -126,7 +126,7 @@ static void election_text_is_never_that_of_a_leader_before(void **state)
     fixed.flags = HF_LOCK_NO_RENEW;
     one = candidate(f, f->client, name, bytes("one"), &fixed);
     expect_status(HF_OK, hf_lock_try(one, ERR));
-    expect_status(HF_OK, hf_key_expire(f->other, name, 20, ERR));
+    cut_lease(f->other, name, 20);
     expect_status(HF_OK, hf_lock_acquire(two, 10000, ERR));
     assert_true(hf_lock_is_held(one)); /* as far as it knows */
     expect_status(HF_LOST, hf_election_proclaim(one, bytes("late"), ERR));

@@ -60,12 +60,13 @@ static void list_has_each_key_once_and_no_others(void **state)
     put_value(other, bytes("l:0"), bytes("v"), 0);
     put_value(client, bytes("other"), bytes("v"), 0);
     expect_status(HF_OK,
-                  hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
+                  hf_key_list(client, hf_view(NULL, 0), 0, see, &self, ERR));
     for (int i = 0; i < KEYS; i++)
         assert_int_equal(self.times[i], 1);
     assert_int_equal(self.others, 1);
     self = (seen){.others = 0};
-    expect_status(HF_OK, hf_key_list(client, bytes("l:1?"), see, &self, ERR));
+    expect_status(HF_OK,
+                  hf_key_list(client, bytes("l:1?"), 0, see, &self, ERR));
     for (int i = 0; i < KEYS; i++)
         assert_int_equal(self.times[i], i >= 10 && i < 20);
     assert_int_equal(self.others, 0);
@@ -95,11 +96,19 @@ static void list_leaves_out_our_own_keys(void **state)
     expect_status(HF_OK, hf_value_put_fenced(client, bytes("l:8"), bytes("v"),
                                              5, NULL, NULL, ERR));
     expect_status(HF_OK,
-                  hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
+                  hf_key_list(client, hf_view(NULL, 0), 0, see, &self, ERR));
     assert_int_equal(self.times[5], 1);
     assert_int_equal(self.times[6], 1);
     assert_int_equal(self.times[8], 1);
     assert_int_equal(self.others, 1);
+    /* Also four of the timeline, two of the entry, a fence, the last token. */
+    self = (seen){.others = 0};
+    expect_status(HF_OK, hf_key_list(client, hf_view(NULL, 0), HF_KEY_LIST_ALL,
+                                     see, &self, ERR));
+    assert_int_equal(self.times[6], 1);
+    assert_int_equal(self.others, 9);
+    expect_status(HF_UNSUPPORTED,
+                  hf_key_list(client, hf_view(NULL, 0), 2, see, &self, ERR));
 }
 
 static void list_is_ended_by_its_callback(void **state)
@@ -111,12 +120,12 @@ static void list_is_ended_by_its_callback(void **state)
     put_value(client, bytes("l:1"), bytes("v"), 0);
     put_value(client, bytes("l:2"), bytes("v"), 0);
     expect_status(HF_CANCELLED,
-                  hf_key_list(client, hf_view(NULL, 0), see, &self, ERR));
+                  hf_key_list(client, hf_view(NULL, 0), 0, see, &self, ERR));
     assert_int_equal(self.times[1] + self.times[2], 1);
     expect_status(HF_INVALID,
-                  hf_key_list(client, hf_view(NULL, 0), NULL, NULL, ERR));
+                  hf_key_list(client, hf_view(NULL, 0), 0, NULL, NULL, ERR));
     expect_status(HF_INVALID,
-                  hf_key_list(client, hf_view(NULL, 1), see, &self, ERR));
+                  hf_key_list(client, hf_view(NULL, 1), 0, see, &self, ERR));
 }
 
 int main(void)

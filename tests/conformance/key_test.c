@@ -163,6 +163,49 @@ static void key_rename_nx_replaces_nothing(void **state)
     assert_value(f->client, b, bytes("a"));
 }
 
+/* ------------------------------------------------------------ copy, delete */
+
+static void key_copy_keeps_value_and_expiry(void **state)
+{
+    fixture *f = *state;
+    hf_bytes a = fixture_key(f, "{k}a"), b = fixture_key(f, "{k}b");
+
+    expect_status(HF_NOT_FOUND, hf_key_copy(f->client, a, b, 0, ERR));
+    put_hash(f->client, a, words("f", "1"), 60000);
+    expect_status(HF_OK, hf_key_copy(f->client, a, b, 0, ERR));
+    assert_field(f->client, a, bytes("f"), bytes("1"));
+    assert_field(f->client, b, bytes("f"), bytes("1"));
+    assert_ttl(f->client, b, 60000);
+    put_value(f->client, a, bytes("v"), 0);
+    expect_status(HF_CONFLICT, hf_key_copy(f->client, a, b, 0, ERR));
+    assert_field(f->client, b, bytes("f"), bytes("1"));
+    expect_told(
+        HF_OK, f->client,
+        hf_key_copy_start(f->client, a, b, HF_COPY_REPLACE, &async, ERR));
+    assert_value(f->client, b, bytes("v"));
+    assert_no_ttl(f->client, b);
+    expect_status(HF_CONFLICT, hf_key_copy(f->client, a, a, 0, ERR));
+    expect_status(HF_OK, hf_key_copy(f->client, a, a, HF_COPY_REPLACE, ERR));
+    assert_value(f->client, a, bytes("v"));
+    expect_status(HF_UNSUPPORTED, hf_key_copy(f->client, a, b, 2, ERR));
+    expect_status(HF_INVALID, hf_key_copy(f->client, a, bytes(""), 0, ERR));
+}
+
+static void key_delete_takes_any_type(void **state)
+{
+    fixture *f = *state;
+    hf_bytes keys[2];
+
+    make_both(f, keys, 0);
+    expect_status(HF_OK, hf_key_delete(f->client, keys[0], ERR));
+    expect_told(HF_OK, f->client,
+                hf_key_delete_start(f->client, keys[1], &async, ERR));
+    for (size_t i = 0; i < 2; i++) {
+        assert_no_key(f->other, keys[i]);
+        expect_status(HF_NOT_FOUND, hf_key_delete(f->client, keys[i], ERR));
+    }
+}
+
 /* ------------------------------------------------------------------ append */
 
 static void append_creates_or_extends_a_value(void **state)
@@ -201,6 +244,8 @@ int main(void)
         fixture_test(key_type_is_that_of_the_value),
         fixture_test(key_rename_keeps_value_and_expiry),
         fixture_test(key_rename_nx_replaces_nothing),
+        fixture_test(key_copy_keeps_value_and_expiry),
+        fixture_test(key_delete_takes_any_type),
         fixture_test(append_creates_or_extends_a_value),
     };
 

@@ -293,7 +293,7 @@ static void lock_start_names_the_key_after_the_handle_is_freed(void **state)
     expect_status(HF_OK, hf_client_fd(f->client, &replied.fd, ERR));
     expect_status(HF_OK, hf_lock_new(f->client, name, NULL, &lock, ERR));
     expect_taken(lock);
-    expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
+    cut_lease(f->other, name, 0);
     put_hash(f->other, name, words("a", "1"), 0);
     expect_status(HF_OK, hf_lock_release_start(lock, &async, ERR));
     assert_int_equal(poll(&replied, 1, 10000), 1);

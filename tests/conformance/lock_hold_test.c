@@ -293,7 +293,7 @@ static void leases_that_end_let_every_waiter_in(void **state)
                                                        300, &async, ERR));
         expect_soon((dispatch(clients[i]), waiters_of(f, name) == i + 1), 5000);
     }
-    expect_status(HF_OK, hf_key_expire(f->client, name, 50, ERR));
+    cut_lease(f->client, name, 50);
     for (size_t i = 0; i < WAITERS; i++) {
         await_ok(clients[i], &said[i]);
         for (size_t j = 0; j < i; j++)

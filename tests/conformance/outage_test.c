@@ -170,7 +170,7 @@ static void lost_lock_is_reported_by_a_server_without_scripts(void **state)
     char answer[64];
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_status(HF_OK, hf_value_delete(f->other, name, ERR));
+    cut_lease(f->other, name, 0);
     assert_true(redis_server_command(f->server, "SCRIPT FLUSH", answer,
                                      sizeof(answer)));
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));

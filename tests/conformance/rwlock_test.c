@@ -285,7 +285,7 @@ static void rwlock_end_of_a_writers_lease_lets_all_readers_in(void **state)
         readers[i] = pair_of(f, clients[i], name, 0, NULL);
         queue_up(f, name, clients[i], readers[i].read, &said[i], i + 1);
     }
-    expect_status(HF_OK, hf_key_expire(f->client, name, 20, ERR));
+    cut_lease(f->client, name, 20);
     for (size_t i = 0; i < 2; i++)
         await_ok(clients[i], &said[i]);
     for (size_t i = 0; i < 2; i++)

@@ -167,6 +167,42 @@ static void renamed_cache_entry_has_its_tags(void **state)
                   hf_cache_get(f->other, both.to, NULL, &value, ERR));
 }
 
+static void deleted_cache_entry_leaves_nothing(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "e");
+    hf_cache_options options = HF_CACHE_OPTIONS_INIT;
+    hf_buffer value = HF_BUFFER_INIT;
+
+    options.ttl_ms = 1; /* fresh, and much longer stale */
+    options.stale_ms = 60000;
+    for (int i = 0; i < 2; i++) {
+        expect_status(HF_OK,
+                      hf_cache_put(f->client, key, bytes("v"), &options, ERR));
+        expect_status(HF_OK, i == 0 ? hf_value_delete(f->client, key, ERR)
+                                    : hf_key_delete(f->client, key, ERR));
+        put_value(f->client, key, bytes("plain"), 0);
+        test_rest(); /* what it was is no longer fresh */
+        expect_status(HF_OK, hf_cache_get(f->other, key, NULL, &value, ERR));
+        assert_buffer(&value, bytes("plain"));
+    }
+}
+
+static void deleted_latch_ends_the_waits_at_it(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "l");
+    told said = {0};
+    hf_async async = tell(&said);
+
+    expect_status(HF_OK, hf_latch_set(f->client, key, 1, 60000, NULL, ERR));
+    expect_status(HF_OK,
+                  hf_latch_await_start(f->other, key, 60000, &async, ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_NOT_FOUND, said.status);
+}
+
 static hf_status put_fenced(fixture *f, hf_bytes key, uint64_t token)
 {
     return hf_value_put_fenced(f->client, key, bytes("v"), token, NULL, NULL,
@@ -192,20 +228,64 @@ static void both_names_of_a_fenced_value_refuse_lower_tokens(void **state)
     expect_status(HF_CONFLICT, put_fenced(f, both.to, 19));
 }
 
-static void held_lock_is_not_renamed(void **state)
+static void held_lock_is_left_alone(void **state)
 {
     fixture *f = *state;
     pair both = names(f);
     hf_lock *lock = fixture_lock(f, f->client, both.from, NULL);
 
     expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_status(HF_UNSUPPORTED,
+    expect_status(HF_HELD,
                   hf_key_rename(f->client, both.from, both.to, 0, ERR));
     assert_non_null(strstr(expect_message(), "lock"));
-    assert_true(hf_lock_is_held(lock));
+    put_value(f->client, both.to, bytes("v"), 0);
+    expect_status(HF_HELD,
+                  hf_key_rename(f->client, both.to, both.from, 0, ERR));
+    assert_non_null(strstr(expect_message(), "the new name is a lock"));
+    expect_status(HF_HELD, hf_key_copy(f->client, both.to, both.from,
+                                       HF_COPY_REPLACE, ERR));
+    expect_status(HF_HELD, hf_value_delete(f->client, both.from, ERR));
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_status(HF_NOT_FOUND,
                   hf_key_rename(f->client, both.from, both.to, 0, ERR));
+}
+
+/* What another program may do, which does not know what belongs to a key. */
+static void rename_key_alone(fixture *f, pair both)
+{
+    hf_bytes words[] = {hf_str("RENAME"), both.from, both.to};
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_command(f->client, 3, words, &reply, ERR));
+    hf_reply_free(reply);
+}
+
+static void timeline_that_is_renamed_alone_has_no_items(void **state)
+{
+    fixture *f = *state;
+    pair both = names(f);
+
+    add(f, both.from, "a");
+    rename_key_alone(f, both);
+    assert_int_equal(count_whole(f->other, both.to), 0);
+    assert_int_equal(count_whole(f->other, both.from), 0);
+    add(f, both.to, "b");
+    add(f, both.from, "c");
+    assert_int_equal(count_whole(f->other, both.to), 1);
+    assert_int_equal(count_whole(f->other, both.from), 1);
+}
+
+static void fence_of_a_value_that_is_renamed_alone_stays(void **state)
+{
+    fixture *f = *state;
+    pair both = names(f);
+
+    expect_status(HF_OK, put_fenced(f, both.from, 10));
+    rename_key_alone(f, both);
+    expect_status(HF_CONFLICT, put_fenced(f, both.from, 9));
+    expect_status(HF_OK, put_fenced(f, both.to, 11));
+    expect_status(HF_CONFLICT, put_fenced(f, both.to, 10));
 }
 
 static void dump_of_a_pattern_has_whole_objects(void **state)
@@ -242,8 +322,12 @@ int main(void)
         fixture_test(timeline_expires_and_stays_as_a_whole),
         fixture_test(timeline_is_deleted_as_a_whole),
         fixture_test(renamed_cache_entry_has_its_tags),
+        fixture_test(deleted_cache_entry_leaves_nothing),
+        fixture_test(deleted_latch_ends_the_waits_at_it),
         fixture_test(both_names_of_a_fenced_value_refuse_lower_tokens),
-        fixture_test(held_lock_is_not_renamed),
+        fixture_test(held_lock_is_left_alone),
+        fixture_test(timeline_that_is_renamed_alone_has_no_items),
+        fixture_test(fence_of_a_value_that_is_renamed_alone_stays),
         fixture_test(dump_of_a_pattern_has_whole_objects),
     };
 

@@ -121,7 +121,7 @@ static void timing_lock_session_with_our_lock(void **state)
     expect_status(HF_OK, hf_lock_try(first, ERR));
     assert_false(timing_lock_acquire(f, 5 * 1000));
     expect_status(HF_HELD, hf_lock_try(second, ERR));
-    expect_status(HF_OK, hf_key_expire(f->client, name, 30, ERR));
+    cut_lease(f->client, name, 30);
     expect_status(HF_OK, hf_lock_acquire(second, 2000, NULL));
     expect_status(HF_LOST, hf_lock_release(first, ERR));
     assert_true(hf_lock_is_held(second));

@@ -440,11 +440,6 @@ DEFINE(key_type)
     return CALL(hf_key_type, p->client, p->key, &p->result.buffer);
 }
 
-DEFINE(key_rename)
-{
-    return CALL(hf_key_rename, p->client, p->key, p->key, 0);
-}
-
 static int no_key(void *user, hf_bytes key)
 {
     (void)user;
@@ -455,7 +450,7 @@ static int no_key(void *user, hf_bytes key)
 DEFINE(key_list)
 {
     (void)async;
-    return hf_key_list(p->client, hf_view(NULL, 0), no_key, NULL, err);
+    return hf_key_list(p->client, hf_view(NULL, 0), 0, no_key, NULL, err);
 }
 
 DEFINE(script_load)
@@ -734,8 +729,10 @@ const every_call every_calls[] = {
     {"key ttl", "PTTL", key_ttl, STARTS},
     {"key expire", "key_expire", key_expire, STARTS},
     {"key persist", "key_persist", key_persist, STARTS},
-    {"key type", "TYPE", key_type, STARTS},
-    {"key rename", "key_rename", key_rename, STARTS},
+    {"key type", "key_type", key_type, STARTS},
+    {"key rename", "key_rename", every_key_rename, STARTS},
+    {"key copy", "key_copy", every_key_copy, STARTS},
+    {"key delete", "key_delete", every_key_delete, STARTS},
     {"key list", "SCAN", key_list, .keyless = true, .scans = true},
     {"script load", "SCRIPT", script_load, STARTS, .keyless = true},
     {"script run", "user script", script_run, STARTS, .any_reply = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* every_wait.c - the calls of latches, limiters, ids, elections,
- * semaphores and read-write locks, for the table of every_call.c. */
+/* every_wait.c - the calls of latches, limiters, ids, elections, semaphores and
+ * read-write locks, and some of keys, for the table of every_call.c. */
 #include "support/every_wait.h"
 
 /* Run it, or start it: `...` are the arguments before async and err. */
@@ -34,9 +34,26 @@ EVERY_WAIT(every_latch_delete)
     return CALL(hf_latch_delete, p->client, p->key);
 }
 
+/* -------------------------------------------------------------------- keys */
+
 EVERY_WAIT(every_timeline_delete)
 {
     return CALL(hf_timeline_delete, p->client, p->key);
+}
+
+EVERY_WAIT(every_key_rename)
+{
+    return CALL(hf_key_rename, p->client, p->key, p->key, 0);
+}
+
+EVERY_WAIT(every_key_copy)
+{
+    return CALL(hf_key_copy, p->client, p->key, p->key, HF_COPY_REPLACE);
+}
+
+EVERY_WAIT(every_key_delete)
+{
+    return CALL(hf_key_delete, p->client, p->key);
 }
 
 /* ---------------------------------------------------------------- limiters */

@@ -23,6 +23,9 @@ EVERY_WAIT(every_rwlock_downgrade);
 EVERY_WAIT(every_election_proclaim);
 EVERY_WAIT(every_election_leader);
 EVERY_WAIT(every_timeline_delete);
+EVERY_WAIT(every_key_rename);
+EVERY_WAIT(every_key_copy);
+EVERY_WAIT(every_key_delete);
 EVERY_WAIT(every_barrier_wait);
 EVERY_WAIT(every_barrier_reset);
 

@@ -5,6 +5,7 @@
  */
 #include "support/expect.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static __thread hf_error last_error;
@@ -141,6 +142,18 @@ size_t sorted_set_size(hf_client *client, hf_bytes key)
     count = (size_t)hf_reply_integer(reply);
     hf_reply_free(reply);
     return count;
+}
+
+void cut_lease(hf_client *client, hf_bytes name, int64_t ms)
+{
+    char number[32];
+    int size = snprintf(number, sizeof(number), "%lld", (long long)ms);
+    hf_bytes words[] = {hf_str("PEXPIRE"), name, hf_view(number, (size_t)size)};
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_command(client, 3, words, &reply, ERR));
+    assert_int_equal(hf_reply_integer(reply), 1);
+    hf_reply_free(reply);
 }
 
 void put_value(hf_client *client, hf_bytes key, hf_bytes value, int64_t ttl_ms)

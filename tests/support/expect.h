@@ -75,6 +75,9 @@ bool key_is_gone(hf_client *client, hf_bytes key);
 /* 0: there is no such key. */
 size_t sorted_set_size(hf_client *client, hf_bytes key);
 
+/* Let a lease end after so many ms, as another program may; 0: now. */
+void cut_lease(hf_client *client, hf_bytes name, int64_t ms);
+
 /* Set up what a test needs; these fail the test unless they succeed. */
 void put_value(hf_client *client, hf_bytes key, hf_bytes value, int64_t ttl_ms);
 void put_hash(hf_client *client, hf_bytes key, const char *const *words,

@@ -72,6 +72,7 @@ static const right_form for_data[] = {
     {{"EXISTS", KEY}, false},
     {{"TYPE", KEY}, false},
     {{"RENAME", KEY, KEY}, false},
+    {{"COPY", KEY, KEY}, false},
     {{"GETEX", KEY, "PERSIST"}, false},
     {{"PEXPIREAT", KEY, "1"}, false},
     {{"HGET", KEY, "f"}, false},

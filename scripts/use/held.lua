@@ -1,0 +1,27 @@
+--[[
+held - is a key a lease that is held, or a barrier where parties wait? Sets
+`kind`, its type in Redis, and `held`: 0: no; 1: a lock; 2: permits of a
+semaphore; 3: an election; 4: a barrier.
+
+key      of any type
+barrier  state of a barrier of that name; nil: its name allows none
+]]
+local kind, held = call('type', key).ok, 0
+if kind == 'string' then
+    local size = call('strlen', key)
+    --#use lock_owner
+    held = owner and 1 or 0
+elseif kind == 'hash' then
+    local leader = call('hmget', key, 'owner', 'term')
+    held = leader[2] and string.find(leader[1] or '', '^%x+%-%x+$') and 3 or 0
+elseif kind == 'zset' then
+    --#use clock
+    local reader = call('zrangebyscore', key, '-inf', '-' .. clock, 'limit', 0, 1)[1]
+    local owner = reader
+        or call('zrangebyscore', key, '(' .. clock, '+inf', 'limit', 0, 1)[1] or ''
+    if #owner == 32 and string.find(owner, '^%x+%-%x+$') then
+        held = reader and 1 or 2
+    elseif #owner == 32 and string.find(owner, '^%x+$') then
+        held = barrier and call('exists', barrier) == 1 and 4 or 0
+    end
+end
