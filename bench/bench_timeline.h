@@ -21,6 +21,7 @@ typedef struct timeline_way {
     bool (*page)(hf_client *client, int64_t items);
     /* What the program must do itself every second; NULL: nothing. */
     bool (*sweep)(hf_client *client);
+    bool apart; /* run only if it is named, and on an embedded store, too */
 } timeline_way;
 
 /* Ours first. */

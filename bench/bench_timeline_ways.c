@@ -32,12 +32,15 @@ static bool done(hf_status status, const hf_error *err)
 
 /* -------------------------------------------------------------- a timeline */
 
-static bool timeline_add(hf_client *client, int64_t first, size_t count,
-                         int64_t ttl_ms)
+/* One item in so many has the kind 0. */
+#define KINDS 100
+
+static bool add_items(hf_client *client, int64_t first, size_t count,
+                      int64_t ttl_ms, size_t attribute_count)
 {
     static const char payload[TIMELINE_PAYLOAD] = {'x'};
     static _Thread_local hf_timeline_add_item items[BATCH];
-    static _Thread_local hf_attribute fees[BATCH];
+    static _Thread_local hf_attribute attributes[BATCH][2];
     static _Thread_local char ids[BATCH][NAME_SIZE];
     static _Thread_local hf_status statuses[BATCH];
     hf_error err = HF_ERROR_INIT;
@@ -46,27 +49,41 @@ static bool timeline_add(hf_client *client, int64_t first, size_t count,
         int64_t number = first + (int64_t)i;
 
         snprintf(ids[i], NAME_SIZE, "%012" PRId64, number);
-        fees[i] = hf_attribute_number(hf_str("fee"), fee_of(number));
+        attributes[i][0] = hf_attribute_number(hf_str("fee"), fee_of(number));
+        attributes[i][1] =
+            hf_attribute_number(hf_str("kind"), (double)(number % KINDS));
         items[i] = (hf_timeline_add_item){
             hf_str(ids[i]), hf_view(payload, sizeof(payload)),
             ttl_ms,         0,
-            &fees[i],       1};
+            attributes[i],  attribute_count};
     }
     return done(hf_timeline_add_many(client, hf_str("ptxlist"), items, count, 0,
                                      statuses, &err),
                 &err);
 }
 
-static bool timeline_page(hf_client *client, int64_t items)
+static bool timeline_add(hf_client *client, int64_t first, size_t count,
+                         int64_t ttl_ms)
+{
+    return add_items(client, first, count, ttl_ms, 1);
+}
+
+static bool kinds_add(hf_client *client, int64_t first, size_t count,
+                      int64_t ttl_ms)
+{
+    return add_items(client, first, count, ttl_ms, 2);
+}
+
+static bool read_page(hf_client *client, const hf_attribute *equals)
 {
     hf_timeline_page_options options = HF_TIMELINE_PAGE_OPTIONS_INIT;
     hf_timeline_items page = HF_TIMELINE_ITEMS_INIT;
     hf_error err = HF_ERROR_INIT;
     size_t found;
 
-    (void)items;
     options.order_by = hf_str("fee");
     options.limit = TIMELINE_PAGE;
+    options.equals = equals;
     if (!done(
             hf_timeline_page(client, hf_str("ptxlist"), &options, &page, &err),
             &err))
@@ -74,6 +91,39 @@ static bool timeline_page(hf_client *client, int64_t items)
     found = page.count;
     hf_timeline_items_free(&page);
     return found == TIMELINE_PAGE || bench_fail("%zu items", found);
+}
+
+static bool timeline_page(hf_client *client, int64_t items)
+{
+    (void)items;
+    return read_page(client, NULL);
+}
+
+static bool filtered_page(hf_client *client, int64_t items)
+{
+    hf_attribute kind = hf_attribute_number(hf_str("kind"), 0);
+
+    (void)items;
+    return read_page(client, &kind);
+}
+
+static bool count_page(hf_client *client, int64_t items)
+{
+    hf_attribute kind = hf_attribute_number(hf_str("kind"), 0);
+    hf_timeline_page_options options = HF_TIMELINE_PAGE_OPTIONS_INIT;
+    hf_buffer next = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    size_t count;
+
+    (void)items;
+    options.order_by = hf_str("fee");
+    options.equals = &kind;
+    if (!done(hf_timeline_count_matching(client, hf_str("ptxlist"), &options,
+                                         &count, &next, &err),
+              &err))
+        return false;
+    hf_buffer_free(&next);
+    return true;
 }
 
 /* ---------------------------------------------------------------- commands */
@@ -375,9 +425,11 @@ static bool scan_page(hf_client *client, int64_t items)
 }
 
 const timeline_way timeline_ways[] = {
-    {"timeline", timeline_add, timeline_page, NULL},
-    {"sort", sort_add, sort_page, sweep},
-    {"fetch", fetch_add, fetch_page, sweep},
-    {"scan", scan_add, scan_page, NULL},
+    {"timeline", timeline_add, timeline_page, NULL, false},
+    {"sort", sort_add, sort_page, sweep, false},
+    {"fetch", fetch_add, fetch_page, sweep, false},
+    {"scan", scan_add, scan_page, NULL, false},
+    {"filtered", kinds_add, filtered_page, NULL, true},
+    {"counted", kinds_add, count_page, NULL, true},
 };
 const int timeline_way_count = sizeof(timeline_ways) / sizeof(timeline_ways[0]);

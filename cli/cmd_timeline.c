@@ -224,18 +224,6 @@ static int print_count(const struct call *call, const char *name, size_t count)
     return EXIT_YES;
 }
 
-static int timeline_count(struct call *call)
-{
-    hf_error err = HF_ERROR_INIT;
-    size_t count = 0;
-    hf_status status =
-        hf_timeline_count(call->client, call_operand(call, 0), &count, &err);
-
-    if (status != HF_OK)
-        return call_failed(call, status, &err);
-    return print_count(call, "count", count);
-}
-
 /* -------------------------------------------------------------------- page */
 
 static void print_page(const struct call *call, const hf_timeline_items *page)
@@ -304,32 +292,50 @@ static int run_page(const struct call *call,
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
+/* Which items, in which order; and what the options point at. */
+struct selection {
+    hf_timeline_page_options options;
+    hf_attribute wanted;
+    double min;
+    double max;
+};
+
+static int read_selection(const struct call *call, struct selection *self)
+{
+    const struct options *given = call->options;
+    hf_timeline_page_options *options = &self->options;
+    int code;
+
+    *options = (hf_timeline_page_options)HF_TIMELINE_PAGE_OPTIONS_INIT;
+    if (given->given[OPT_ORDER_BY])
+        options->order_by = hf_str(given->text[OPT_ORDER_BY]);
+    if (given->given[OPT_WHERE]) {
+        options->equals = &self->wanted;
+        if (!read_attribute(given->text[OPT_WHERE], &self->wanted))
+            return bad_attribute(call, given->text[OPT_WHERE]);
+    }
+    code = read_bound(call, OPT_FROM, "from", &options->from_ms, &self->min,
+                      &options->min);
+    if (code != EXIT_YES)
+        return code;
+    return read_bound(call, OPT_TO, "to", &options->to_ms, &self->max,
+                      &options->max);
+}
+
 static int read_page(const struct call *call, uint32_t flags)
 {
     const struct options *given = call->options;
-    hf_timeline_page_options options = HF_TIMELINE_PAGE_OPTIONS_INIT;
-    hf_attribute wanted;
-    double min, max;
-    int code;
+    struct selection self;
+    int code = read_selection(call, &self);
 
-    options.flags = flags;
-    options.limit = (size_t)given->number[OPT_LIMIT];
-    options.offset = (size_t)given->number[OPT_OFFSET];
+    if (code != EXIT_YES)
+        return code;
+    self.options.flags = flags;
+    self.options.limit = (size_t)given->number[OPT_LIMIT];
+    self.options.offset = (size_t)given->number[OPT_OFFSET];
     if (given->given[OPT_CURSOR])
-        options.cursor = hf_str(given->text[OPT_CURSOR]);
-    if (given->given[OPT_ORDER_BY])
-        options.order_by = hf_str(given->text[OPT_ORDER_BY]);
-    if (given->given[OPT_WHERE]) {
-        options.equals = &wanted;
-        if (!read_attribute(given->text[OPT_WHERE], &wanted))
-            return bad_attribute(call, given->text[OPT_WHERE]);
-    }
-    code = read_bound(call, OPT_FROM, "from", &options.from_ms, &min,
-                      &options.min);
-    if (code == EXIT_YES)
-        code =
-            read_bound(call, OPT_TO, "to", &options.to_ms, &max, &options.max);
-    return code == EXIT_YES ? run_page(call, &options) : code;
+        self.options.cursor = hf_str(given->text[OPT_CURSOR]);
+    return run_page(call, &self.options);
 }
 
 static int timeline_page(struct call *call)
@@ -342,6 +348,53 @@ static int timeline_page(struct call *call)
 static int timeline_range(struct call *call)
 {
     return read_page(call, HF_TIMELINE_ASCENDING);
+}
+
+/* ------------------------------------------------------------------- count */
+
+/* By as many calls as it takes. */
+static hf_status count_matching(const struct call *call, size_t *count,
+                                hf_timeline_page_options *options,
+                                hf_error *err)
+{
+    hf_buffer next = HF_BUFFER_INIT, last = HF_BUFFER_INIT;
+    size_t some = 0;
+    hf_status status;
+
+    do {
+        hf_buffer_free(&last);
+        last = next;
+        options->cursor = hf_view(last.data, last.size);
+        next = (hf_buffer)HF_BUFFER_INIT;
+        status = hf_timeline_count_matching(call->client, call_operand(call, 0),
+                                            options, &some, &next, err);
+        *count += status == HF_OK ? some : 0;
+    } while (status == HF_OK && next.size > 0);
+    hf_buffer_free(&last);
+    hf_buffer_free(&next);
+    return status;
+}
+
+static int timeline_count(struct call *call)
+{
+    const bool *given = call->options->given;
+    hf_error err = HF_ERROR_INIT;
+    size_t count = 0;
+    struct selection self;
+    hf_status status;
+    int code = read_selection(call, &self);
+
+    if (code != EXIT_YES)
+        return code;
+    if (given[OPT_WHERE] || given[OPT_ORDER_BY] || given[OPT_FROM] ||
+        given[OPT_TO])
+        status = count_matching(call, &count, &self.options, &err);
+    else
+        status = hf_timeline_count(call->client, call_operand(call, 0), &count,
+                                   &err);
+    if (status != HF_OK)
+        return call_failed(call, status, &err);
+    return print_count(call, "count", count);
 }
 
 /* ------------------------------------------------------------ update, trim */
@@ -440,11 +493,15 @@ const struct command timeline_commands[] = {
      .summary = "remove an item",
      .run = timeline_remove},
     {.grammar = {.name = "timeline count",
-                 .accepts = OPTIONS_COMMON,
+                 .accepts = OPTIONS_COMMON | OPTION(ORDER_BY) | OPTION(WHERE) |
+                            OPTION(FROM) | OPTION(TO),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
      .summary = "count the items that have not expired",
+     .notes = "With the options of timeline page: those that its pages have, "
+              "5000 items of the\n"
+              "order at a time.\n",
      .run = timeline_count},
     {.grammar = {.name = "timeline page",
                  .accepts = OPTIONS_COMMON | OPTION(ORDER_BY) | OPTION(WHERE) |

@@ -7,11 +7,12 @@
  * - hf_timeline_add(), hf_timeline_get(), hf_timeline_remove()
  * - hf_timeline_count(), hf_timeline_page(), hf_timeline_range()
  * - hf_timeline_update(), hf_timeline_trim(), hf_timeline_delete()
+ * - hf_timeline_count_matching(): what a filter or a range has
  * - hf_timeline_add_many(), hf_timeline_remove_many()
  * - hf_attribute_number(), hf_attribute_text(): what items can be ordered by
  * - hf_timeline_items_free()
  *
- * Those of the first three lines have a `_start` form.
+ * Those of the first four lines have a `_start` form.
  *
  * An item has an id, a payload, a time, a time to live and up to
  * #HF_ATTRIBUTE_COUNT_MAX attributes. Items are ordered by time, and by each
@@ -56,8 +57,8 @@ extern "C" {
 /** Most items of a page, and most that one may skip by its offset. */
 #define HF_TIMELINE_LIMIT_MAX 1000
 #define HF_TIMELINE_OFFSET_MAX 10000
-/** Most items that a page in the order of an attribute looks at to find those
- *  that it is to have. */
+/** Most items that a page in the order of an attribute, or a count, looks at to
+ *  find those that match. */
 #define HF_TIMELINE_LOOK_MAX 5000
 
 /** Limits of attributes: of an item, of a name and of a text, bytes. */
@@ -278,6 +279,28 @@ HF_API HF_MUST_USE hf_status hf_timeline_page(
     hf_timeline_items *page, hf_error *err);
 
 /**
+ * Count the items that pages with these options would have, in all.
+ *
+ * A call looks at #HF_TIMELINE_LOOK_MAX items of the order at most: a timeline
+ * with more is counted by several calls, each with the `next` of the one before
+ * as cursor, which together are not of one instant. Costs O(log items + items
+ * looked at), some 4 us each; it only reads.
+ *
+ * @param key    the timeline
+ * @param opts   as for hf_timeline_page(); limit and offset have no effect, and
+ *               with a cursor the items that follow it are counted. NULL: all
+ * @param count  [out] how many match among those looked at
+ * @param next   [out] the cursor for the rest; size 0: there is none. Free it
+ *               with hf_buffer_free()
+ *
+ * @retval HF_OK          both are set
+ * @retval HF_WRONG_TYPE  the key holds something else
+ */
+HF_API HF_MUST_USE hf_status hf_timeline_count_matching(
+    hf_client *client, hf_bytes key, const hf_timeline_page_options *opts,
+    size_t *count, hf_buffer *next, hf_error *err);
+
+/**
  * Read items of a range of times, oldest first: hf_timeline_page() without
  * its other options.
  *
@@ -377,6 +400,11 @@ HF_API HF_MUST_USE hf_status hf_timeline_trim(hf_client *client, hf_bytes key,
  */
 HF_API HF_MUST_USE hf_status hf_timeline_delete(hf_client *client, hf_bytes key,
                                                 hf_error *err);
+
+/** Starts hf_timeline_count_matching(). */
+HF_API HF_MUST_USE hf_status hf_timeline_count_matching_start(
+    hf_client *client, hf_bytes key, const hf_timeline_page_options *opts,
+    size_t *count, hf_buffer *next, const hf_async *async, hf_error *err);
 
 /** Starts hf_timeline_update(). */
 HF_API HF_MUST_USE hf_status

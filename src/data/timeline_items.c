@@ -103,6 +103,19 @@ static hf_bytes put_hex(char **at, const hf_reply *reply)
     return hf_view(begin, 2 * reply->bytes.size);
 }
 
+hf_status hf__set_cursor(hf_buffer *cursor, const hf_reply *position,
+                         hf_error *err)
+{
+    char *text = hf__alloc(2 * position->bytes.size + 1);
+    char *at = text;
+
+    if (text == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a cursor");
+    cursor->size = put_hex(&at, position).size;
+    cursor->data = text;
+    return HF_OK;
+}
+
 static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
                      hf_attribute **attributes, char **at)
 {

@@ -28,4 +28,8 @@ static inline int64_t hf__items_due(const hf_reply *reply)
 /* Set the caller's items, as call->out. */
 hf_status hf__finish_items(hf_call *call, hf_error *err);
 
+/* A position as the caller's cursor. */
+hf_status hf__set_cursor(hf_buffer *cursor, const hf_reply *position,
+                         hf_error *err);
+
 #endif

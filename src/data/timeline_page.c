@@ -241,7 +241,8 @@ static void add_digits(hf_call *call, int64_t at_ms, const char *none)
 }
 
 /* What items on the way must have. */
-static void add_filter(hf_call *call, const hf_timeline_page_options *o)
+static void add_filter(hf_call *call, const hf_timeline_page_options *o,
+                       int64_t most)
 {
     bool filtered = is_filtered(o);
     char *label = NULL, *end = NULL;
@@ -254,10 +255,11 @@ static void add_filter(hf_call *call, const hf_timeline_page_options *o)
             label == NULL ? hf_str("") : hf_view(label, (size_t)(end - label)));
     add_digits(call, filtered ? o->from_ms : 0, "");
     add_digits(call, filtered && o->to_ms > 0 ? o->to_ms + 1 : 0, ":");
-    hf__add_number(call, filtered ? HF_TIMELINE_LOOK_MAX : INT64_C(1) << 52);
+    hf__add_number(call, most);
 }
 
-static void add_page(hf_call *call, const range *from)
+/* `most` positions are looked at. */
+static void add_words(hf_call *call, const range *from, int64_t most)
 {
     const hf_timeline_page_options *o = &from->options;
     bool ascending = (o->flags & HF_TIMELINE_ASCENDING) != 0;
@@ -277,7 +279,19 @@ static void add_page(hf_call *call, const range *from)
     hf__add_number(call, (int64_t)o->offset);
     hf__add_number(call, (int64_t)(o->limit == 0 ? LIMIT_DEFAULT : o->limit));
     hf__add_number(call, (int64_t)from->name_size);
-    add_filter(call, o);
+    add_filter(call, o, most);
+}
+
+/* Load and check the caller's options. */
+static bool load_range(hf_call *call, range *self,
+                       const hf_timeline_page_options *opts)
+{
+    if (!HF__LOAD(call, &self->options, opts, hf_timeline_page_options,
+                  HF_TIMELINE_ASCENDING) ||
+        !HF__TRY(call, check_page(&self->options, call->form.err)))
+        return false;
+    set_bounds(self);
+    return HF__TRY(call, set_cursor(self, call->form.err));
 }
 
 static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
@@ -285,7 +299,6 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
                           hf_timeline_items *out)
 {
     hf_call here, *call = hf__begin(&here, form, &read_page, client);
-    hf_error *err = call->form.err;
     hf_status status;
     int64_t due = 0;
     range self;
@@ -294,13 +307,10 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
         call->context = &due;
     hf__add_timeline(call, key, 10);
     hf__set_out(call, out, "page");
-    if (HF__LOAD(call, &self.options, opts, hf_timeline_page_options,
-                 HF_TIMELINE_ASCENDING) &&
-        HF__TRY(call, check_page(&self.options, err))) {
-        set_bounds(&self);
-        if (HF__TRY(call, set_cursor(&self, err)))
-            add_page(call, &self);
-    }
+    if (load_range(call, &self, opts))
+        add_words(call, &self,
+                  is_filtered(&self.options) ? HF_TIMELINE_LOOK_MAX
+                                             : INT64_C(1) << 52);
     status = hf__end(call);
     if (due > DUE_MAX)
         remove_due(client, key);
@@ -320,6 +330,55 @@ hf_status hf_timeline_page_start(hf_client *client, hf_bytes key,
                                  hf_error *err)
 {
     return run_page(hf__started(async, err), client, key, opts, page);
+}
+
+/* ------------------------------------------------------------------- count */
+
+static hf_status finish_count(hf_call *call, hf_error *err)
+{
+    const hf_reply *items = call->request.reply.array.items;
+    hf_status status = hf__set_cursor(call->context, &items[0], err);
+
+    if (status == HF_OK)
+        *(size_t *)call->out = (size_t)items[1].integer;
+    return status;
+}
+
+static const hf__operation count_matching = {
+    .script = HF__SCRIPT(TIMELINE_COUNT_MATCHING),
+    .finish = finish_count,
+};
+
+static hf_status run_count(hf__form form, hf_client *client, hf_bytes key,
+                           const hf_timeline_page_options *opts, size_t *count,
+                           hf_buffer *next)
+{
+    hf_call here, *call = hf__begin(&here, form, &count_matching, client);
+    range self;
+
+    hf__add_timeline(call, key, 10);
+    hf__set_out(call, count, "count");
+    call->context = next;
+    if (HF__TRY(call, hf__check_out(next, "next", call->form.err)) &&
+        load_range(call, &self, opts))
+        add_words(call, &self, HF_TIMELINE_LOOK_MAX);
+    return hf__end(call);
+}
+
+hf_status hf_timeline_count_matching(hf_client *client, hf_bytes key,
+                                     const hf_timeline_page_options *opts,
+                                     size_t *count, hf_buffer *next,
+                                     hf_error *err)
+{
+    return run_count(hf__blocking(err), client, key, opts, count, next);
+}
+
+hf_status hf_timeline_count_matching_start(hf_client *client, hf_bytes key,
+                                           const hf_timeline_page_options *opts,
+                                           size_t *count, hf_buffer *next,
+                                           const hf_async *async, hf_error *err)
+{
+    return run_count(hf__started(async, err), client, key, opts, count, next);
 }
 
 /* ------------------------------------------------------------------- range */

@@ -185,6 +185,8 @@ static const hf__shape timeline_items[] = {
 
 SHAPE_OF(timeline_add, NUMBER(0, 1));
 SHAPE_OF(timeline_count, COUNT);
+static const hf__shape matching_items[] = {STRING, COUNT};
+SHAPE_OF(timeline_count_matching, HF__SHAPE_TUPLE(matching_items, 2));
 SHAPE_OF(timeline_delete, NUMBER(0, 1));
 SHAPE_OF(timeline_get, TIMELINE_ITEMS);
 SHAPE_OF(timeline_page, TIMELINE_ITEMS);

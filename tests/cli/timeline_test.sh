@@ -63,6 +63,13 @@ test_orders_and_filters() {
     same page $'c\t3\na\t1' "$out"
     expect 0 timeline page key --where price:=5
     same page $'a\t1' "$out"
+    expect 0 timeline count key --where state=open
+    same count 2 "$out"
+    expect 0 timeline count key --order-by price --from 5 --json
+    same count '{"key":"key","count":2}' "$out"
+    expect 0 timeline count key --to 2
+    same count 2 "$out"
+    expect 64 timeline count key --from x
 }
 
 test_update() {

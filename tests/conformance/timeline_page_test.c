@@ -58,6 +58,21 @@ static void append_ids(char ids[512], const hf_timeline_items *page)
                  (const char *)page->items[i].id.data);
 }
 
+/* Of those that a call looks at. */
+static void assert_count(fixture *f, hf_bytes key,
+                         const hf_timeline_page_options *opts, size_t want,
+                         bool is_all)
+{
+    hf_buffer next = HF_BUFFER_INIT;
+    size_t count = 99;
+
+    expect_status(HF_OK, hf_timeline_count_matching(f->other, key, opts, &count,
+                                                    &next, ERR));
+    assert_int_equal(count, want);
+    assert_int_equal(next.size == 0, is_all);
+    hf_buffer_free(&next);
+}
+
 static void assert_page(fixture *f, hf_bytes key,
                         const hf_timeline_page_options *opts, const char *want)
 {
@@ -68,6 +83,8 @@ static void assert_page(fixture *f, hf_bytes key,
     append_ids(ids, &page);
     assert_string_equal(ids, want);
     hf_timeline_items_free(&page);
+    if (opts == NULL || (opts->limit == 0 && opts->offset == 0))
+        assert_count(f, key, opts, strlen(want), true);
 }
 
 /* In both directions. */
@@ -221,6 +238,48 @@ static void far_item_is_found_by_more_than_one_page(void **state)
     assert_int_equal(page.next.size, 0);
     hf_timeline_items_free(&page);
     hf_timeline_items_free(&first);
+}
+
+static void count_of_many_items_takes_several_calls(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t"), empty = fixture_key(f, "none");
+    hf_bytes value = fixture_key(f, "v");
+    hf_attribute wanted = hf_attribute_text(bytes("last"), bytes("yes"));
+    hf_timeline_page_options opts = by("n");
+    hf_buffer next = HF_BUFFER_INIT, rest = HF_BUFFER_INIT;
+    size_t count = 0;
+
+    for (unsigned i = 0; i < HF_TIMELINE_LOOK_MAX + 500; i += 500)
+        add_ranked(f, key, i);
+    expect_status(HF_OK, hf_timeline_count_matching(f->client, key, &opts,
+                                                    &count, &next, ERR));
+    assert_int_equal(count, HF_TIMELINE_LOOK_MAX);
+    opts.cursor = hf_view(next.data, next.size);
+    expect_status(HF_OK, hf_timeline_count_matching(f->client, key, &opts,
+                                                    &count, &rest, ERR));
+    assert_int_equal(count, 500);
+    assert_int_equal(rest.size, 0);
+    hf_buffer_free(&rest);
+    hf_buffer_free(&next);
+    opts = by("n");
+    opts.equals = &wanted;
+    assert_count(f, key, &opts, 1, false); /* from the greatest on */
+    opts.flags = HF_TIMELINE_ASCENDING;
+    assert_count(f, key, &opts, 0, false);
+    opts.order_by = bytes("");
+    assert_count(f, key, &opts, 1, true);
+    assert_count(f, empty, NULL, 0, true);
+    put_value(f->client, value, bytes("v"), 0);
+    expect_status(
+        HF_WRONG_TYPE,
+        hf_timeline_count_matching(f->client, value, NULL, &count, &next, ERR));
+    expect_status(HF_INVALID, hf_timeline_count_matching(f->client, key, NULL,
+                                                         NULL, &next, ERR));
+    assert_string_equal(expect_message(), "count is NULL");
+    expect_status(HF_INVALID, hf_timeline_count_matching(f->client, key, NULL,
+                                                         &count, NULL, ERR));
+    assert_string_equal(expect_message(), "next is NULL");
 }
 
 static void equal_filter_keeps_the_order_of_time(void **state)
@@ -493,6 +552,7 @@ int main(void)
         fixture_test(equal_filter_keeps_the_order_of_time),
         fixture_test(filters_keep_the_order_of_an_attribute),
         fixture_test(far_item_is_found_by_more_than_one_page),
+        fixture_test(count_of_many_items_takes_several_calls),
         fixture_test(number_filter_includes_both_ends),
         fixture_test(time_filter_includes_both_ends),
         fixture_test(offset_and_limit_cut_a_page),

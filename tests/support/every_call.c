@@ -721,6 +721,8 @@ const every_call every_calls[] = {
     {"timeline remove", "timeline_remove", timeline_remove, STARTS},
     {"timeline remove many", "timeline_remove", timeline_remove_many, BATCH},
     {"timeline count", "timeline_count", timeline_count, STARTS},
+    {"timeline count matching", "timeline_count_matching",
+     every_timeline_count_matching, STARTS},
     {"timeline page", "timeline_page", timeline_page, STARTS},
     {"timeline range", "timeline_page", timeline_range, STARTS},
     {"timeline update", "timeline_update", timeline_update, STARTS},

@@ -36,6 +36,12 @@ EVERY_WAIT(every_latch_delete)
 
 /* -------------------------------------------------------------------- keys */
 
+EVERY_WAIT(every_timeline_count_matching)
+{
+    return CALL(hf_timeline_count_matching, p->client, p->key, NULL,
+                &p->result.count, &p->result.buffer);
+}
+
 EVERY_WAIT(every_timeline_delete)
 {
     return CALL(hf_timeline_delete, p->client, p->key);

@@ -22,6 +22,7 @@ EVERY_WAIT(every_lock_break_owner);
 EVERY_WAIT(every_rwlock_downgrade);
 EVERY_WAIT(every_election_proclaim);
 EVERY_WAIT(every_election_leader);
+EVERY_WAIT(every_timeline_count_matching);
 EVERY_WAIT(every_timeline_delete);
 EVERY_WAIT(every_key_rename);
 EVERY_WAIT(every_key_copy);

@@ -250,6 +250,7 @@ static const fits table[] = {
     {"timeline add",
      {{":0\r\n", HF_CONFLICT}, {":1\r\n", HF_OK}, {"#t\r\n", HF_OK}}},
     {"timeline remove", {FOUND}},
+    {"timeline count matching", {{"*2\r\n" A ":1\r\n", HF_OK}}},
     {"timeline count",
      {{":0\r\n", HF_OK},
       {":1\r\n", HF_OK},
