@@ -33,6 +33,11 @@
  * was cut without a sign. Own writes are no exception: use hf_near_forget()
  * after them. While the connection is down nothing is kept.
  *
+ * It reports FLUSHALL and FLUSHDB, but not SWAPDB: what was kept
+ * of the database before is returned until its key changes in any database, it
+ * expires, or max_age_ms has passed. Set that where databases are swapped, or
+ * open the near cache again.
+ *
  * It knows plain values only. Of a cache entry (cache.h) it returns the value,
  * also if that is stale or one of its tags was invalidated: that changes no key
  * of the entry. Use hf_cache_get() for those.
@@ -60,10 +65,13 @@ typedef struct hf_near_options {
     /** Only keys that begin with it are kept, so that a server need not report
      *  the changes of others; NULL: all. 0 to #HF_NAME_MAX bytes. */
     const char *prefix;
+    /** Ask the store again for what has been kept for so
+     * long, 1..#HF_TTL_MAX_MS; 0: until it changes. */
+    int64_t max_age_ms;
 } hf_near_options;
 
 /* clang-format off */
-#define HF_NEAR_OPTIONS_INIT { sizeof(hf_near_options), 0, 0, 0, NULL }
+#define HF_NEAR_OPTIONS_INIT { sizeof(hf_near_options), 0, 0, 0, NULL, 0 }
 /* clang-format on */
 
 /**

@@ -25,7 +25,8 @@
  *
  * A watch reports changes by every program, with Holdfast or without. It
  * reports names, not values: read the key. A change may be reported twice, and
- * several changes of one key as one; none is lost without a #HF_CHANGE_GAP.
+ * several changes of one key as one; none is lost without a #HF_CHANGE_GAP, but
+ * SWAPDB of a server, which servers report to no one.
  * Locks, semaphores and timelines are keys, so acquiring and releasing a lock
  * are changes.
  */

@@ -28,6 +28,7 @@
 #include "util/hash.h"
 #include "util/mem.h"
 #include "util/options.h"
+#include "util/order.h"
 
 #define BYTES_DEFAULT (INT64_C(64) << 20)
 #define BYTES_MIN (INT64_C(1) << 20)
@@ -51,6 +52,7 @@ struct hf_near {
     hf_client *client;
     uint32_t *own_stamps; /* NULL: the store's are used */
     hf_bytes prefix;      /* of the keys that are kept */
+    int64_t max_age_ms;
     shard shards[SHARDS];
     char text[];
 };
@@ -146,6 +148,8 @@ static hf_near *new_near(hf_client *client, const hf_near_options *options)
         memcpy(near->text, prefix.data, prefix.size);
     near->prefix = hf_view(near->text, prefix.size);
     near->client = client;
+    near->max_age_ms =
+        options->max_age_ms == 0 ? INT64_MAX : options->max_age_ms;
     near->feed.takes_stamps = true;
     near->feed.feed.changed = on_changed;
     near->feed.feed.broken = on_broken;
@@ -175,7 +179,9 @@ static hf_status load(const hf_near_options *opts, hf_near_options *options,
     if (options->prefix != NULL && strlen(options->prefix) > HF_NAME_MAX)
         return hf__fail(err, HF_INVALID, "prefix is longer than %d bytes",
                         HF_NAME_MAX);
-    return HF_OK;
+    if (options->max_age_ms != 0)
+        status = hf__check_ttl(options->max_age_ms, "max_age_ms", err);
+    return status;
 }
 
 /* The stamps are our own unless the store has some. */
@@ -331,26 +337,28 @@ static void ask(hf_client *client, hf_bytes key, answer *self)
 }
 
 /* INT64_MAX: never; 0: it is not known. */
-static int64_t expiry_of(const answer *self)
+static int64_t expiry_of(const answer *self, int64_t max_age_ms)
 {
     const hf_reply *reply = &self->ttl.reply;
+    int64_t age_ms = max_age_ms;
 
     if (self->ttl.status != HF_OK || reply->kind != HF_REPLY_INTEGER)
         return 0;
-    /* Both clocks were rounded down. */
+    /* -1: no expiry; -2: no key, which cannot expire. Both clocks were rounded
+     * down. */
     if (reply->integer >= 0)
-        return hf__clock_after(self->began_ms, reply->integer - 1);
-    /* -1: no expiry; -2: no key, which cannot expire. */
-    return INT64_MAX;
+        age_ms = hf__at_most(reply->integer - 1, max_age_ms);
+    return hf__clock_after(self->began_ms, age_ms);
 }
 
-static void keep(const place *at, const answer *self, uint32_t stamp)
+static void keep(const place *at, const answer *self, uint32_t stamp,
+                 int64_t max_age_ms)
 {
     const hf_reply *reply = &self->value.reply;
     bool absent = reply->kind == HF_REPLY_NIL;
     hf_bytes value =
         absent ? hf_view("", 0) : hf_view(reply->bytes.data, reply->bytes.size);
-    int64_t until_ms = expiry_of(self);
+    int64_t until_ms = expiry_of(self, max_age_ms);
     hf__near_entry *entry = NULL;
 
     if (!(stamp & 1) && until_ms > self->began_ms)
@@ -378,7 +386,7 @@ static hf_status fetch(hf_near *near, const place *at, uint32_t stamp,
         if (status == HF_WRONG_TYPE)
             hf__wrong_type_name(&got.value, err);
     } else {
-        keep(at, &got, stamp);
+        keep(at, &got, stamp, near->max_age_ms);
         status = got.value.reply.kind == HF_REPLY_NIL
                      ? hf__fail(err, HF_NOT_FOUND, "no such key")
                      : hf__buffer_set(value, &got.value.reply, err);

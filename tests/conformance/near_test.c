@@ -270,6 +270,54 @@ static void near_is_empty_after_all_keys_were_removed(void **state)
     hf_near_close(near);
 }
 
+static hf_near *open_aging(hf_client *client, int64_t max_age_ms)
+{
+    hf_near_options options = HF_NEAR_OPTIONS_INIT;
+    hf_near *near = NULL;
+
+    options.max_age_ms = max_age_ms;
+    expect_status(HF_OK, hf_near_open(client, &options, &near, ERR));
+    return near;
+}
+
+static void near_asks_again_after_its_greatest_age(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k"), none = fixture_key(f, "none");
+    hf_near *near = open_aging(f->client, 200);
+
+    put_value(f->other, key, bytes("1"), 60000);
+    expect_soon(is_hit(near, key), 5000);
+    expect_soon(is_hit(near, none), 5000);
+    expect_soon(!is_hit(near, key), 1000);
+    expect_soon(is_hit(near, key), 5000);
+    expect_soon(!is_hit(near, none), 1000);
+    hf_near_close(near);
+}
+
+/* Which a server does not report. */
+static void near_outlasts_swapped_databases_no_longer_than_that(void **state)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    hf_near *near, *whole;
+
+    if (f->server == NULL || fixture_is_served(f))
+        skip(); /* there is one database */
+    near = open_aging(f->client, 300);
+    whole = open_aging(f->client, 0);
+    put_value(f->other, key, bytes("1"), 0);
+    expect_soon(is_hit(near, key) && is_hit(whole, key), 5000);
+    assert_true(fixture_server_command(f, "SWAPDB 0 1"));
+    assert_no_key(f->client, key);
+    expect_soon(is_absent(near, key), 1000);
+    hf_near_forget(whole, key);
+    assert_true(is_absent(whole, key));
+    assert_true(fixture_server_command(f, "SWAPDB 0 1"));
+    hf_near_close(whole);
+    hf_near_close(near);
+}
+
 static void near_stays_within_its_bytes(void **state)
 {
     fixture *f = *state;
@@ -332,6 +380,10 @@ static void near_open_refuses_bad_options(void **state)
     options.max_bytes = (1 << 20) - 1;
     expect_status(HF_INVALID, hf_near_open(f->client, &options, &near, ERR));
     assert_non_null(strstr(expect_message(), "max_bytes"));
+    options = (hf_near_options)HF_NEAR_OPTIONS_INIT;
+    options.max_age_ms = -1;
+    expect_status(HF_INVALID, hf_near_open(f->client, &options, &near, ERR));
+    assert_non_null(strstr(expect_message(), "max_age_ms"));
     expect_status(HF_INVALID, hf_near_open(f->client, NULL, NULL, ERR));
     expect_status(HF_INVALID, hf_near_open(NULL, NULL, &near, ERR));
     hf_near_close(NULL);
@@ -352,6 +404,8 @@ int main(void)
         fixture_test(near_obeys_expiry),
         fixture_test(near_is_empty_after_its_connection_was_cut),
         fixture_test(near_is_empty_after_all_keys_were_removed),
+        fixture_test(near_asks_again_after_its_greatest_age),
+        fixture_test(near_outlasts_swapped_databases_no_longer_than_that),
         fixture_test(near_stays_within_its_bytes),
         fixture_test(near_keeps_only_keys_with_its_prefix),
         fixture_test(near_outlives_its_client),
