@@ -55,6 +55,8 @@ static void print_info(bool held, const hf_lock_info *info,
         number_print_seconds(info->remaining_ms, seconds, sizeof(seconds));
         printf("expires: in %s s\n", seconds);
     }
+    if (held && info->token > 0)
+        printf("token: %" PRIu64 "\n", info->token);
     printf("last token: %" PRIu64 "\nwaiters: %" PRIu64 "\n", info->last_token,
            info->waiters);
 }
@@ -84,6 +86,16 @@ static int lock_inspect(struct call *call)
     return held ? EXIT_YES : EXIT_NO;
 }
 
+static void print_one(const hf_lock_info *info, const char *text)
+{
+    if (info->holders > 1)
+        printf("%" PRIu64 " permits: ", info->holders);
+    printf("%s", text);
+    if (info->token > 0)
+        printf(", token %" PRIu64, info->token);
+    putchar('\n');
+}
+
 static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
 {
     const struct call *call = user;
@@ -100,6 +112,7 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
         json_bytes(&json, "name", name);
         json_bytes(&json, "owner", holder_owner(info));
         json_integer(&json, "remaining_ms", info->remaining_ms);
+        holder_token_json(&json, info);
         if (known != NULL)
             holder_json(&json, known);
         json_end(&json);
@@ -107,7 +120,8 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
     }
     holder_describe(info, known, text);
     print_safe(name);
-    printf(": %s\n", text);
+    printf(": ");
+    print_one(info, text);
     return 0;
 }
 
@@ -122,15 +136,14 @@ static int list_holder(void *user, const hf_lock_info *info)
 
     if (!call->json) {
         holder_describe(info, known, text);
-        if (info->holders > 1)
-            printf("%" PRIu64 " permits: ", info->holders);
-        puts(text);
+        print_one(info, text);
         return 0;
     }
     json_begin(&json, stdout);
     json_bytes(&json, "owner", holder_owner(info));
     json_integer(&json, "remaining_ms", info->remaining_ms);
     json_integer(&json, "permits", (int64_t)info->holders);
+    holder_token_json(&json, info);
     if (known != NULL)
         holder_json(&json, known);
     json_end(&json);
@@ -158,16 +171,47 @@ static int lock_list(struct call *call)
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
+/* Owner ids are never used twice, so no later holder is hit. */
+static hf_status break_token(const struct call *call, hf_bytes name,
+                             hf_error *err)
+{
+    uint64_t token = (uint64_t)call->options->number[OPT_HELD_TOKEN];
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_status status = hf_lock_inspect(call->client, name, &info, err);
+
+    if (status != HF_OK)
+        return status;
+    if (info.token == token)
+        return hf_lock_break_owner(call->client, name, holder_owner(&info),
+                                   err);
+    err->status = HF_NOT_FOUND;
+    snprintf(err->message, sizeof(err->message),
+             "the lock is not held with token %" PRIu64, token);
+    return HF_NOT_FOUND;
+}
+
+static hf_status break_lock(const struct call *call, hf_bytes name,
+                            hf_error *err)
+{
+    const char *owner = call->options->text[OPT_OWNER];
+
+    if (call->options->given[OPT_HELD_TOKEN])
+        return break_token(call, name, err);
+    return owner == NULL
+               ? hf_lock_break(call->client, name, err)
+               : hf_lock_break_owner(call->client, name, hf_str(owner), err);
+}
+
 static int lock_break(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     hf_bytes name = call_operand(call, 0);
     struct json json;
-    const char *owner = call->options->text[OPT_OWNER];
-    hf_status status = owner == NULL ? hf_lock_break(call->client, name, &err)
-                                     : hf_lock_break_owner(call->client, name,
-                                                           hf_str(owner), &err);
+    hf_status status;
 
+    if (call->options->given[OPT_HELD_TOKEN] && call->options->given[OPT_OWNER])
+        return call_usage(call, "specify either --owner or --token");
+    status = break_lock(call, name, &err);
     if (call->json && (status == HF_OK || status == HF_NOT_FOUND)) {
         json_begin(&json, stdout);
         json_bytes(&json, "name", name);
@@ -242,7 +286,7 @@ const struct command lock_commands[] = {
          "are not listed.\nAll key names of the store are read.\n",
      .run = lock_list},
     {.grammar = {.name = "lock break",
-                 .accepts = OPTIONS_WRITE | OPTION(OWNER),
+                 .accepts = OPTIONS_WRITE | OPTION(OWNER) | OPTION(HELD_TOKEN),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},

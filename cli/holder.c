@@ -126,6 +126,14 @@ void holder_json(struct json *json, const hf_holder *holder)
     json_text(json, "description", holder->description);
 }
 
+void holder_token_json(struct json *json, const hf_lock_info *info)
+{
+    if (info->token == 0)
+        json_null(json, "token");
+    else
+        json_integer(json, "token", (int64_t)info->token);
+}
+
 void holder_lock_json(struct json *json, hf_bytes name, bool held,
                       const hf_lock_info *info, const hf_holder *holder)
 {
@@ -141,6 +149,7 @@ void holder_lock_json(struct json *json, hf_bytes name, bool held,
             json_null(json, "remaining_ms");
         else
             json_integer(json, "remaining_ms", info->remaining_ms);
+        holder_token_json(json, info);
     }
     if (holder != NULL)
         holder_json(json, holder);

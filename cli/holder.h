@@ -32,7 +32,8 @@ bool holder_look(hf_client *client, const hf_lock_info *info,
 /* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
 
-/* Members of an object: what is known of a holder. */
+/* Members of an object: the token, or null; what is known of a holder. */
+void holder_token_json(struct json *json, const hf_lock_info *info);
 void holder_json(struct json *json, const hf_holder *holder);
 /* The same of a lock; `holder` may be NULL. */
 void holder_lock_json(struct json *json, hf_bytes name, bool held,

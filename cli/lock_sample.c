@@ -234,7 +234,6 @@ static void take_info(struct lock_row *row, const hf_lock_info *info,
         row->known = false;
         row->held_ms = -1;
         row->seen_ms = at_ms;
-        row->token_max = info->last_token;
         row->lease_ms = 0;
     }
     if (info->remaining_ms > row->lease_ms)
@@ -346,7 +345,6 @@ static void keep_known(struct lock_sample *sample,
         if (was == NULL || !same_owner(was, &row->info))
             continue;
         row->seen_ms = was->seen_ms;
-        row->token_max = was->token_max;
         row->read_ms = was->read_ms;
         row->held_ms = was->held_ms;
         row->lease_ms = was->lease_ms;

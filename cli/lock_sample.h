@@ -27,12 +27,11 @@ struct lock_row {
     char *name; /* without the client's prefix; may have any bytes */
     size_t name_size;
     hf_lock_info info;
-    int64_t read_ms;    /* when `info` was asked for; now_ms() of clock.h */
-    int64_t seen_ms;    /* since when samples have this owner */
-    uint64_t token_max; /* the owner's token is not larger; 0: unknown */
-    int64_t held_ms;    /* how long it is held; -1: unknown */
-    int64_t lease_ms;   /* the most that samples have seen left of its lease */
-    bool known;         /* `holder` is */
+    int64_t read_ms;  /* when `info` was asked for; now_ms() of clock.h */
+    int64_t seen_ms;  /* since when samples have this owner */
+    int64_t held_ms;  /* how long it is held; -1: unknown */
+    int64_t lease_ms; /* the most that samples have seen left of its lease */
+    bool known;       /* `holder` is */
     hf_holder holder;
 };
 

@@ -185,8 +185,8 @@ static void draw_lock(int line, const char *before, const struct lock_row *row)
     top_holder(row, holder);
     column = put_text(line + 1, 0, "held by ");
     column = put_text(line + 1, column, holder);
-    snprintf(token, sizeof(token), ", token at most %" PRIu64, row->token_max);
-    if (row->token_max > 0)
+    snprintf(token, sizeof(token), ", token %" PRIu64, row->info.token);
+    if (row->info.token > 0)
         put_text(line + 1, column, token);
 }
 

@@ -1,9 +1,8 @@
 --[[
 lock_acquire - take the lock if it is free, and issue the next fencing token.
 
-KEYS[1]  lock (string): the owner id, expiring with the lease; behind it a `+`
-         if clients of Holdfast may wait, and when it was acquired after a wait,
-         us, if that is its token
+KEYS[1]  lock (string): the owner id and the token, expiring with the lease; see
+         use/lock_value.lua
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this acquisition
@@ -23,18 +22,19 @@ Quorum   acquire: confirmed by lock_confirm, undone by lock_undo.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
-local holder = redis.pcall('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
 --#use clock
+local value = ARGV[1] .. '=' .. clock
+local holder = redis.pcall('set', KEYS[1], value, 'nx', 'get', 'px', ARGV[2])
 local pttl, freed
-if type(holder) == 'table' then
+if holder and holder.err then
     if not string.find(holder.err, '^WRONGTYPE') then
         return holder
     end
     --#use readers lock=KEYS[1]
     freed = not holder
-    holder = holder or call('set', KEYS[1], ARGV[1], 'nx', 'get', 'px', ARGV[2])
+    holder = holder or call('set', KEYS[1], value, 'nx', 'get', 'px', ARGV[2])
 end
---#use claim lock=KEYS[1] owner=ARGV[1] ttl=ARGV[2] entry=ARGV[3]
+--#use claim lock=KEYS[1] ttl=ARGV[2] entry=ARGV[3]
 if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     local token
     --#use issue_token last=KEYS[2]
@@ -42,16 +42,14 @@ if not holder or string.sub(holder, 1, 32) == ARGV[1] then
         call('del', KEYS[1])
         --#use no_token
     end
-    if holder then
-        call('pexpire', KEYS[1], ARGV[2])
-    end
-    local waited = freed or (ARGV[4] or '0') ~= '0'
+    local waited, mark = freed or (ARGV[4] or '0') ~= '0', ''
     if waited or ARGV[3] and call('exists', KEYS[3]) == 1 then
         call('zrem', KEYS[3], ARGV[3] or '')
-        if not holder then
-            local since = waited and token == clock and clock or ''
-            call('append', KEYS[1], '+' .. since)
-        end
+        mark = '+'
+    end
+    if holder or mark ~= '' or token ~= clock then
+        mark = holder and string.match(holder, '%+$') or mark
+        --#use lock_value lock=KEYS[1] owner=ARGV[1] ttl=ARGV[2]
     end
     return tonumber(token)
 end

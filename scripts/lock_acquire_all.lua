@@ -32,7 +32,7 @@ for at = 2, #KEYS do
         break
     end
     taken = taken + 1
-    marks[taken] = string.sub(holder or '', 33)
+    marks[taken] = string.match(holder or '', '%+$') or ''
     if taken == n then
         break
     end
@@ -48,8 +48,8 @@ if not first or first + taken > 2^53 then
     --#use no_token
 end
 call('set', KEYS[1], string.format('%.0f', first + taken - 1), 'px', '604800000')
-for i = 1, taken do
-    local at = i + 1
-    call('set', KEYS[at], owners[2 * i - 1] .. marks[i], 'px', owners[2 * i])
+for at = 2, taken + 1 do
+    token = string.format('%.0f', first + at - 2)
+    --#use lock_value lock=KEYS[at] owner=owners[2*at-3] waited=false mark=marks[at-1] ttl=owners[2*at-2]
 end
 return {taken, first}

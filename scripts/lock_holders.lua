@@ -5,15 +5,16 @@ permits.
 KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
 ARGV[1]  limit: how many to return at most
 
-Returns  a flat list {owner, remaining ms, permits, ...}.
+Returns  a flat list {owner, remaining ms, permits, token, ...}. The token is
+         empty if it is unknown, as of readers and permits.
 Repeat   safe.
 Writes   nothing. Cost O(holders).
 ]]
 local call = redis.call
 local holder = redis.pcall('get', KEYS[1])
 if type(holder) ~= 'table' then
-    local owner = holder and string.match(holder, '^(%x+%-%x+)%+?%d*$') or holder
-    return owner and {owner, call('pttl', KEYS[1]), 1} or {}
+    --#use lock_owner value=holder
+    return owner and {owner, call('pttl', KEYS[1]), 1, token} or {}
 end
 --#use find_holder lock=KEYS[1]
 local found = call('zrangebyscore', KEYS[1], low, high, 'withscores', 'limit', 0,
@@ -25,5 +26,6 @@ for i = 1, #found, 2 do
     list[#list + 1] = found[i]
     list[#list + 1] = math.ceil((ends - clock) / 1000)
     list[#list + 1] = tonumber(weight or 1)
+    list[#list + 1] = ''
 end
 return list

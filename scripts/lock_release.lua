@@ -5,7 +5,8 @@ or free it.
 KEYS[1]  lock (string): the lock
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
-ARGV[1]  owner: owner id
+ARGV[1]  owner: owner id; or the value that the caller expects, an owner id, `=`
+         and its token, which costs less to compare
 ARGV[2]  leave: entry of the caller, which stops waiting; empty: it did not
          wait. This and the rest may be left out
 ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
@@ -23,7 +24,10 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 local call = redis.call
 local holder = redis.pcall('get', KEYS[1])
 local leave, entry = ARGV[2] or '', ARGV[3] or ''
-if holder == ARGV[1] and leave == '' and entry == '' then
+local own = holder == ARGV[1] or type(holder) == 'string'
+    and string.sub(holder, 1, 32) == (string.match(ARGV[1], '^(.*)=%d+$') or ARGV[1])
+if leave == '' and entry == ''
+    and (holder == ARGV[1] or own and not string.find(holder, '%+$')) then
     call('del', KEYS[1])
     return 1
 end
@@ -32,8 +36,7 @@ if type(shared) == 'table' then
     return shared
 end
 local reply = holder and -1 or 0
-if holder and not shared and (string.sub(holder, 1, 32) == ARGV[1]
-        or holder == string.sub(leave, -32) .. '+') then
+if own or holder and holder == string.sub(leave, -32) .. '+' then
     reply = 1
 end
 local left = leave ~= '' and call('zrem', KEYS[3], leave)

@@ -6,7 +6,7 @@ their hash tag.
 KEYS[1]  lock (hash): hold count by owner, and `mode` of a read-write lock
 ARGV[1]  limit: how many to return at most
 
-Returns  a flat list {owner, remaining ms, 1, ...}; as lock_holders.
+Returns  a flat list {owner, remaining ms, 1, '', ...}; as lock_holders.
 Repeat   safe.
 Writes   nothing. Cost O(readers).
 ]]
@@ -19,8 +19,9 @@ for i = 1, math.min(#owners, ARGV[1]) do
         --#use redisson_timeout lock=KEYS[1] owner=owners[i]
         left = call('pttl', timeout .. '1')
     end
-    list[3 * i - 2] = owners[i]
-    list[3 * i - 1] = left or pttl
-    list[3 * i] = 1
+    list[4 * i - 3] = owners[i]
+    list[4 * i - 2] = left or pttl
+    list[4 * i - 1] = 1
+    list[4 * i] = ''
 end
 return list

@@ -12,7 +12,7 @@ Writes   all keys. Cost O(1).
 ]]
 local call = redis.call
 local size = call('strlen', KEYS[1])
---#use lock_owner key=KEYS[1]
+--#use own_lock key=KEYS[1]
 if owner then
     return -1
 end

@@ -398,9 +398,9 @@ HF_API int hf_lock_replicas(const hf_lock *lock);
 #define HF_OWNER_SIZE 33
 
 /**
- * The owner id of the current or last acquisition, which is the value of the
- * lock's key in the store: the client's id of 16 random hexadecimal digits,
- * '-', and 15 digits of a number that the client uses only once.
+ * The owner id of the current or last acquisition, with which the value of the
+ * lock's key in the store begins: the client's id of 16 random hexadecimal
+ * digits, '-', and 15 digits of a number that the client uses only once.
  *
  * @param lock   the handle
  * @param owner  [out] the text; "" before the first acquisition
@@ -437,6 +437,9 @@ typedef enum hf_lock_mode {
 typedef struct hf_lock_info {
     size_t struct_size;   /**< #HF_LOCK_INFO_INIT sets it */
     int64_t remaining_ms; /**< of the lease; -1: does not expire (foreign) */
+    uint64_t token;       /**< the holder's fencing token; 0: unknown, as of
+                               readers, holders of permits, other libraries and
+                               on `redlock:` */
     uint64_t last_token;  /**< last fencing token issued for any lock of the
                                store (in a cluster, of the slot); the holder's
                                is not larger. 0: unknown */
@@ -454,7 +457,7 @@ typedef struct hf_lock_info {
 
 /* clang-format off */
 #define HF_LOCK_INFO_INIT \
-    { sizeof(hf_lock_info), 0, 0, 0, -1, 0, HF_LOCK_EXCLUSIVE, 0, { 0 } }
+    { sizeof(hf_lock_info), 0, 0, 0, 0, -1, 0, HF_LOCK_EXCLUSIVE, 0, { 0 } }
 /* clang-format on */
 
 /**
@@ -516,7 +519,7 @@ HF_API HF_MUST_USE hf_status hf_lock_holder(hf_client *client, hf_bytes owner,
  *
  * @param user  as passed to hf_lock_list()
  * @param name  without the client's prefix; valid until the function returns
- * @param info  owner and remaining_ms; the rest is 0
+ * @param info  owner, remaining_ms and token; the rest is 0
  * @return 0 to continue; anything else ends the list with HF_CANCELLED
  */
 typedef int (*hf_lock_list_fn)(void *user, hf_bytes name,
@@ -552,9 +555,9 @@ HF_API HF_MUST_USE hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
  * hf_client_dispatch().
  *
  * @param user    as passed to hf_lock_holders()
- * @param holder  owner, remaining_ms, and in `holders` its permits, which are 1
- *                except of a semaphore; the rest is 0. Valid until the function
- *                returns
+ * @param holder  owner, remaining_ms, token, and in `holders` its permits,
+ * which are 1 except of a semaphore; the rest is 0. Valid until the function
+ * returns
  * @return 0 to continue; anything else ends the list with HF_CANCELLED
  */
 typedef int (*hf_lock_holder_fn)(void *user, const hf_lock_info *holder);

@@ -2,4 +2,5 @@
 clock - read the store's clock: `clock`, us, in 16 digits.
 ]]
 local clock = call('time')
-clock = clock[1] .. string.sub('00000' .. clock[2], -6)
+local us = clock[2] .. ''
+clock = clock[1] .. (#us == 6 and us or string.sub('00000' .. us, -6))

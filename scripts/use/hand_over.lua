@@ -13,8 +13,7 @@ shared   variable: set if a reader is at the head, which the script lets in
 --#use pick_waiter topic=lock
 shared = shared or reader
 if grant then
-    call('set', lock, owner .. '+' .. (token == clock and clock or ''),
-        'px', lease)
+    --#use lock_value waited=true mark='+' ttl=lease
 elseif grant == false and lease == 0 and #owner == 32 then
     call('set', lock, owner .. '+', 'px', '100')
 else

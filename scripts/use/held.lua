@@ -9,7 +9,7 @@ barrier  state of a barrier of that name; nil: its name allows none
 local kind, held = call('type', key).ok, 0
 if kind == 'string' then
     local size = call('strlen', key)
-    --#use lock_owner
+    --#use own_lock
     held = owner and 1 or 0
 elseif kind == 'hash' then
     local leader = call('hmget', key, 'owner', 'term')

@@ -1,9 +1,11 @@
 --[[
-lock_owner - who holds a lock: `owner`, or nil or false if the string is none.
+lock_owner - the parts of a lock's value (lock_value): `owner`; `sign`, a `:` if
+it was acquired after a wait and the token is that instant; and `token`, empty if
+it is unknown. Of another library, the owner is the value.
 
-key   of a string
-size  its length
+value  what the key holds; false: nothing
 ]]
-local owner = (size == 32 or size == 33 or size == 49)
-    and string.match(call('get', key), '^(%x+%-%x+)%+?%d*$')
-owner = owner and #owner == 32 and owner
+local owner, sign, token = string.match(value or '', '^(%x+%-%x+)([:=]?)(%d*)%+?$')
+if not owner or #owner ~= 32 or #token > 16 or (sign == '') ~= (token == '') then
+    owner, sign, token = value, '', ''
+end

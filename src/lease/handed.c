@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* handed.c - reading `ask`, or `<owner> <token> <us> <lease ms>`, or the value
- * of a lock, `<owner>+<us>`. */
+ * of a lock, `<owner>:<us>` (scripts/use/lock_value.lua). */
 #include "lease/handed.h"
 
 #include <string.h>
@@ -59,7 +59,8 @@ bool hf__handed_read(hf_bytes text, hf__handed *handed)
 bool hf__handed_find(hf_bytes value, hf__handed *handed)
 {
     if (!read_owner(&value, handed) ||
-        !read_number(&value, '+', &handed->at_us) || value.size != 0)
+        !read_number(&value, ':', &handed->at_us) ||
+        (value.size != 0 && *(const char *)value.data != '+'))
         return false;
     handed->token = (uint64_t)handed->at_us;
     return handed->at_us > 0;

@@ -69,6 +69,7 @@ struct hf_lock {
     uint32_t references; /* the caller's and those of renewals in flight */
     uint64_t acquisition;
     char owner[HF_OWNER_SIZE];
+    char value[HF_OWNER_SIZE + HF__NUMBER_SIZE]; /* see release.c */
     bool renews;        /* this acquisition is renewed until it is released */
     int64_t lease_ms;   /* of this acquisition */
     int64_t granted_ms; /* at first, if it was handed over, less than that */
@@ -114,6 +115,10 @@ hf_status hf__lock_keys_init(const hf_client *client,
                              const struct hf__redisson *redisson, hf_bytes name,
                              hf__lock_keys *keys, hf_error *err);
 void hf__lock_keys_done(hf__lock_keys *keys);
+
+/* A fencing token in decimal. Other programs may have written it: 0, if it is
+ * none. */
+uint64_t hf__token_read(const hf_reply *reply);
 
 /* HF_INVALID: no handle, or one from before fork(). */
 hf_status hf__lock_check(const hf_lock *lock, hf_error *err);

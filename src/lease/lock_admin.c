@@ -31,8 +31,7 @@ static void fill_owner(hf_lock_info *info, const hf_reply *owner)
     info->owner_size = owner->bytes.size;
 }
 
-/* Other programs may have written the key: what is not a token is ignored. */
-static uint64_t read_token(const hf_reply *reply)
+uint64_t hf__token_read(const hf_reply *reply)
 {
     unsigned long long token;
     char *end;
@@ -51,7 +50,7 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
     const hf_reply *items = call->request.reply.array.items;
     hf_lock_info *info = call->out;
 
-    info->last_token = read_token(&items[2]);
+    info->last_token = hf__token_read(&items[2]);
     info->waiters = (uint64_t)items[3].integer;
     if (items[0].kind != HF_REPLY_STRING)
         return hf__fail(err, HF_NOT_FOUND, "the lock is not held");
@@ -63,6 +62,8 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
         info->holders = (uint64_t)items[5].integer;
         info->mode = (hf_lock_mode)items[6].integer;
     }
+    info->token =
+        call->request.reply.array.count > 7 ? hf__token_read(&items[7]) : 0;
     fill_owner(info, &items[0]);
     return HF_OK;
 }

@@ -20,6 +20,7 @@ static bool is_ended_by(const listing *to, const hf_reply *item)
            size < HF_LOCK_INFO_OWNER_MAX ? size : HF_LOCK_INFO_OWNER_MAX);
     info.remaining_ms = item[1].integer;
     info.holders = (uint64_t)item[2].integer;
+    info.token = hf__token_read(&item[3]);
     return to->report(to->user, &info) != 0;
 }
 
@@ -27,7 +28,7 @@ static hf_status finish_holders(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
 
-    for (size_t i = 0; i < reply->array.count; i += 3) {
+    for (size_t i = 0; i < reply->array.count; i += 4) {
         if (is_ended_by(call->out, &reply->array.items[i]))
             return hf__fail(err, HF_CANCELLED, "ended by the callback");
     }

@@ -8,6 +8,7 @@
 #include "core/batch.h"
 #include "core/client.h"
 #include "core/key_walk.h"
+#include "lease/handle.h"
 #include "lease/owner.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -36,6 +37,7 @@ static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
     if (!hf__owner_is_ours(owner) || items[1].integer < 0)
         return 0;
     info.remaining_ms = items[1].integer;
+    info.token = hf__token_read(&items[2]);
     info.owner_size = owner.size;
     memcpy(info.owner, owner.data, owner.size);
     return self->tell(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owner.h - owner ids: what the key of a lock holds.
+ * owner.h - owner ids: who holds a lock.
  *
  * Ours is the client's id, 16 lower-case hexadecimal digits, then '-', then 15
  * more: a number that this client never uses twice. Its upper 40 bits are the

@@ -253,6 +253,18 @@ static void fill_rest(hf_call *call, const hf_lock *lock)
         hf__add(call, hf_str("1"));
 }
 
+/* What the key holds, if no one waits: the script compares that whole. */
+static hf_bytes value_of(hf_lock *lock)
+{
+    char text[HF__NUMBER_SIZE];
+    hf_bytes token = hf__number(text, (int64_t)atomic_load(&lock->token));
+
+    memcpy(lock->value, lock->owner, HF_OWNER_SIZE - 1);
+    lock->value[HF_OWNER_SIZE - 1] = '=';
+    memcpy(lock->value + HF_OWNER_SIZE, token.data, token.size);
+    return hf_view(lock->value, HF_OWNER_SIZE + token.size);
+}
+
 /* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
  * had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
@@ -269,7 +281,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     hf__add_whole_key(call, lock->keys.main);
     hf__add_whole_key(call, lock->keys.token);
     hf__add_whole_key(call, lock->keys.waiters);
-    hf__add(call, hf_str(lock->owner));
+    hf__add(call, lock->kind->is_string ? value_of(lock) : hf_str(lock->owner));
     fill_rest(call, lock);
     if (lock->kind->redisson != NULL)
         hf__add(call, lock->keys.publish);

@@ -30,7 +30,8 @@ static const hf__shape inspect_items[] = {
     COUNT,
     NUMBER(-1, INT64_MAX),
     COUNT,
-    NUMBER(0, 2)};
+    NUMBER(0, 2),
+    STRING};
 SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 
 /* {i, why, ...} */
@@ -107,8 +108,9 @@ SHAPE_OF(rwlock_renew, HF__SHAPE_LIST(renew_items));
 SHAPE_OF(rwlock_release, RELEASED);
 SHAPE_OF(rwlock_downgrade, NUMBER(-1, 1));
 
-/* {owner, remaining, permits, ...} */
-static const hf__shape holder_items[] = {STRING, PTTL, NUMBER(1, INT64_MAX)};
+/* {owner, remaining, permits, token, ...} */
+static const hf__shape holder_items[] = {STRING, PTTL, NUMBER(1, INT64_MAX),
+                                         STRING};
 SHAPE_OF(lock_holders, HF__SHAPE_LIST(holder_items));
 SHAPE_OF(redisson_holders, HF__SHAPE_LIST(holder_items));
 
@@ -132,8 +134,8 @@ SHAPE_OF(election_leader, {.kinds = HF__IS_ARRAY,
                            .otherwise = &no_leader});
 
 /* 0: not a lock of Holdfast. */
-static const hf__shape list_items[] = {STRING, PTTL};
-static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 2);
+static const hf__shape list_items[] = {STRING, PTTL, STRING};
+static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 3);
 SHAPE_OF(lock_list,
          {.kinds = HF__IS_INTEGER, .low = 0, .high = 0, .otherwise = &listed});
 

@@ -17,8 +17,9 @@ test_inspect_a_held_lock() {
 owner: $2
 "
     contains "$out" "expires: in 1"
-    contains "$out" "last token: $1"
+    contains "$out" $'\ntoken: '"$1"$'\nlast token: '"$1"
     contains "$out" '{"name":"job","held":true,"owner":"'"$2"'","remaining_ms":1'
+    contains "$out" ',"token":'"$1"','
     contains "$out" ',"last_token":'"$1"',"waiters":0}'
 }
 
@@ -122,6 +123,30 @@ test_break_of_an_owner() {
     owner=$("$HOLDFAST" lock inspect job --json | sed 's/.*"owner":"\([^"]*\)".*/\1/')
     expect 0 lock break job --owner "$owner"
     expect 1 lock inspect job
+    expect 76 lock release "$lock"
+}
+
+test_token_of_a_holder_is_shown_and_broken() {
+    local lock token shell=$BASHPID
+
+    lock=$("$HOLDFAST" lock acquire --keep-pid "$shell" job) || fail 'not acquired'
+    token=${lock%%:*}
+    expect 0 lock holders job
+    contains "$out" ", token $token"
+    expect 0 lock holders job --json
+    json 'd["token"] == '"$token"
+    expect 0 lock list
+    contains "$out" ", token $token"
+    expect 0 lock list --json
+    json 'd["token"] == '"$token"
+    expect 0 top --once --json
+    json 'd["locks"][0]["token"] == '"$token"
+    expect 64 lock break job --token "$token" --owner x
+    expect 1 lock break job --token "$((token + 1))"
+    contains "$err" "not held with token $((token + 1))"
+    expect 0 lock inspect job
+    expect 0 lock break job --token "$token"
+    expect 1 lock break job --token "$token"
     expect 76 lock release "$lock"
 }
 

@@ -4,6 +4,7 @@
  * hf_lock_break() and hf_lock_break_owner().
  */
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 static void inspect_shows_the_holder(void **state)
 {
@@ -37,6 +38,122 @@ static void inspect_of_a_free_lock_shows_the_last_token(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_status(HF_NOT_FOUND, hf_lock_inspect(f->client, name, &info, ERR));
     assert_true(info.last_token >= hf_lock_token(lock));
+}
+
+static int take_token(void *user, const hf_lock_info *holder)
+{
+    *(uint64_t *)user = holder->token;
+    return 0;
+}
+
+/* By inspect and by holders; on a quorum servers know only their own. */
+static void assert_token_seen(fixture *f, hf_bytes name, const hf_lock *lock)
+{
+    bool quorum = f->store == FIXTURE_QUORUM;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    uint64_t listed = 0;
+
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+    assert_true(info.token == (quorum ? 0 : hf_lock_token(lock)));
+    if (quorum)
+        return;
+    expect_status(HF_OK,
+                  hf_lock_holders(f->other, name, take_token, &listed, ERR));
+    assert_true(listed == hf_lock_token(lock));
+}
+
+static void token_of_the_holder_is_seen(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock *next = fixture_lock(f, f->other, name, NULL);
+    hf_lock *another = fixture_lock(f, f->other, fixture_key(f, "m"), NULL);
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    expect_taken(lock);
+    expect_taken(another); /* the last token is its own */
+    assert_token_seen(f, name, lock);
+    expect_status(HF_OK, hf_lock_acquire_start(next, 10000, &async, ERR));
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                5000);
+    assert_token_seen(f, name, lock);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    await_ok(f->other, &said);
+    assert_token_seen(f, name, next);
+    expect_status(HF_OK, hf_lock_release(next, ERR));
+    expect_taken(lock);
+    assert_token_seen(f, name, lock);
+}
+
+/* Also one that is not the store's clock. */
+static void token_of_locks_taken_together_is_seen(void **state)
+{
+    fixture *f = *state;
+    hf_bytes names[2];
+    hf_lock *locks[2];
+
+    if (f->cluster != NULL)
+        skip(); /* where they are acquired one by one */
+    for (int i = 0; i < 2; i++) {
+        names[i] = fixture_key(f, i == 0 ? "a" : "b");
+        locks[i] = fixture_lock(f, f->client, names[i], NULL);
+    }
+    expect_status(HF_OK, hf_lock_acquire_all(locks, 2, 1000, ERR));
+    for (int i = 0; i < 2; i++)
+        assert_token_seen(f, names[i], locks[i]);
+}
+
+/* A reader's lease and a permit have no room for one in the store. */
+static void token_of_readers_and_permits_is_unknown(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_lock *read, *write;
+    uint64_t listed = 1;
+
+    fixture_not_quorum(f);
+    expect_status(HF_OK,
+                  hf_rwlock_new(f->client, name, 0, NULL, &read, &write, ERR));
+    fixture_keep_lock(f, read);
+    expect_taken(fixture_keep_lock(f, write));
+    assert_token_seen(f, name, write);
+    expect_status(HF_OK, hf_rwlock_downgrade(write, ERR));
+    expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+    assert_true(info.token == 0);
+    expect_status(HF_OK,
+                  hf_lock_holders(f->other, name, take_token, &listed, ERR));
+    assert_true(listed == 0);
+}
+
+/* A value that looks like one of ours, but is not. */
+static void what_is_no_token_is_not_shown(void **state)
+{
+    static const char *const values[] = {
+        "0123456789abcdef-000000000000001",
+        "0123456789abcdef-000000000000001+",
+        "0123456789abcdef-000000000000001=",
+        "0123456789abcdef-000000000000001=99999999999999999999",
+        "0123456789abcdef-000000000000001:9999999999999999+",
+        "0123456789abcdef-000000000000001:+",
+        "a-b=17"};
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+
+    fixture_not_quorum(f);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        put_value(f->client, name, hf_str(values[i]), 60000);
+        info.token = 0;
+        expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
+        assert_true(info.token == 0);
+    }
+    assert_string_equal(info.owner, "a-b=17");
 }
 
 static void inspect_shows_a_foreign_holder(void **state)
@@ -189,6 +306,11 @@ static void break_of_a_foreign_owner(void **state)
     expect_status(HF_OK,
                   hf_lock_break_owner(f->client, name, bytes("foreign"), ERR));
     assert_no_key(f->client, name);
+    put_value(f->client, name, bytes("0123456789abcdef0123456789abcdef=1"), 0);
+    expect_status(
+        HF_NOT_FOUND,
+        hf_lock_break_owner(f->client, name,
+                            bytes("0123456789abcdef0123456789abcdef!2"), ERR));
     expect_status(HF_INVALID,
                   hf_lock_break_owner(f->client, name, bytes(""), ERR));
 }
@@ -198,6 +320,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         fixture_test(inspect_shows_the_holder),
         fixture_test(inspect_of_a_free_lock_shows_the_last_token),
+        fixture_test(token_of_the_holder_is_seen),
+        fixture_test(token_of_locks_taken_together_is_seen),
+        fixture_test(token_of_readers_and_permits_is_unknown),
+        fixture_test(what_is_no_token_is_not_shown),
         fixture_test(inspect_shows_a_foreign_holder),
         fixture_test(inspect_and_break_of_a_hash_are_wrong_type),
         fixture_test(break_frees_the_lock_and_the_next_token_is_larger),

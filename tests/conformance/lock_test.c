@@ -174,7 +174,7 @@ static void lock_key_is_a_string_that_holds_the_owner(void **state)
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
-    char owner[HF_OWNER_SIZE];
+    char owner[HF_OWNER_SIZE], value[64];
     hf_lock *lock;
 
     fixture_not_quorum(f);
@@ -182,7 +182,9 @@ static void lock_key_is_a_string_that_holds_the_owner(void **state)
     lock = fixture_lock(f, f->client, name, &opts);
     expect_taken(lock);
     hf_lock_owner(lock, owner);
-    assert_value(f->other, name, hf_str(owner));
+    (void)snprintf(value, sizeof(value), "%s=%llu", owner,
+                   (unsigned long long)hf_lock_token(lock));
+    assert_value(f->other, name, hf_str(value));
     assert_ttl(f->other, name, 60000);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_no_key(f->other, name);

@@ -203,6 +203,7 @@ static void prefix_comes_before_every_key(void **state)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_client *client;
     hf_lock *lock;
     char owner[HF_OWNER_SIZE];
@@ -217,7 +218,9 @@ static void prefix_comes_before_every_key(void **state)
     lock = fixture_lock(f, client, bytes("l"), NULL);
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     hf_lock_owner(lock, owner);
-    assert_value(f->client, bytes("app:l"), hf_str(owner));
+    expect_status(HF_OK,
+                  hf_lock_inspect(f->client, bytes("app:l"), &info, ERR));
+    assert_string_equal(info.owner, owner);
     expect_status(
         HF_HELD,
         hf_lock_try(fixture_lock(f, f->client, bytes("app:l"), NULL), ERR));

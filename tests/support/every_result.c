@@ -144,7 +144,7 @@ static const char *check_numbers(const every_place *place,
     if (result->ttl_ms < -1)
         return "the time to live is out of range";
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
-        info->waiters > INT64_MAX)
+        info->token > TOKEN_MAX || info->waiters > INT64_MAX)
         return "the lock's facts are out of range";
     if (info->mode > HF_LOCK_PERMITS || info->holders > INT64_MAX ||
         result->permits.permits > HF_SEMAPHORE_PERMITS_MAX ||

@@ -558,7 +558,7 @@ static void one_script_cannot_change_another(void **state)
                       "type(coroutine.wrap)}",
                       "[s:7, s:aa, i:1, i:0, s:function, s:function]");
         (void)own(at->store, HF__SCRIPT_LOCK_ACQUIRE, 3,
-                  "l t w o 60000 \"\" 0 0", text);
+                  "l t w " FIRST " 60000 \"\" 0 0", text);
         assert_non_null(strstr(text, "i:"));
     }
 }

@@ -394,7 +394,7 @@ static void own_script_runs(void **state)
     assert_status(&call, HF_OK);
     assert_int_equal(call.request.reply.kind, HF_REPLY_INTEGER);
     call_end(&call);
-    command(self->server, "GET name", "$2\r\nme\r\n");
+    command(self->server, "GETRANGE name 0 2", "$3\r\nme=\r\n");
 }
 
 /* ------------------------------------------------------------------ errors */
