@@ -86,6 +86,17 @@ static int lock_inspect(struct call *call)
     return held ? EXIT_YES : EXIT_NO;
 }
 
+static void list_json(struct json *json, const hf_lock_info *info,
+                      const hf_holder *holder)
+{
+    json_bytes(json, "owner", holder_owner(info));
+    json_integer(json, "remaining_ms", info->remaining_ms);
+    json_integer(json, "permits", (int64_t)info->holders);
+    holder_token_json(json, info);
+    if (holder != NULL)
+        holder_json(json, holder);
+}
+
 static void print_one(const hf_lock_info *info, const char *text)
 {
     if (info->holders > 1)
@@ -110,11 +121,7 @@ static int list_one(void *user, hf_bytes name, const hf_lock_info *info)
 
         json_begin(&json, stdout);
         json_bytes(&json, "name", name);
-        json_bytes(&json, "owner", holder_owner(info));
-        json_integer(&json, "remaining_ms", info->remaining_ms);
-        holder_token_json(&json, info);
-        if (known != NULL)
-            holder_json(&json, known);
+        list_json(&json, info, known);
         json_end(&json);
         return 0;
     }
@@ -140,12 +147,7 @@ static int list_holder(void *user, const hf_lock_info *info)
         return 0;
     }
     json_begin(&json, stdout);
-    json_bytes(&json, "owner", holder_owner(info));
-    json_integer(&json, "remaining_ms", info->remaining_ms);
-    json_integer(&json, "permits", (int64_t)info->holders);
-    holder_token_json(&json, info);
-    if (known != NULL)
-        holder_json(&json, known);
+    list_json(&json, info, known);
     json_end(&json);
     return 0;
 }
@@ -283,7 +285,8 @@ const struct command lock_commands[] = {
      .summary = "list the locks that are held, and their holders",
      .notes =
          "PATTERN is a glob as for KEYS of Redis. Locks of other libraries "
-         "are not listed.\nAll key names of the store are read.\n",
+         "are not listed.\nOne with several readers or holders of permits has "
+         "a line for each.\nAll key names of the store are read.\n",
      .run = lock_list},
     {.grammar = {.name = "lock break",
                  .accepts = OPTIONS_WRITE | OPTION(OWNER) | OPTION(HELD_TOKEN),

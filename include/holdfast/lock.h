@@ -515,11 +515,11 @@ HF_API HF_MUST_USE hf_status hf_lock_holder(hf_client *client, hf_bytes owner,
                                             hf_holder *holder, hf_error *err);
 
 /**
- * Receives a lock from hf_lock_list(), on the calling thread.
+ * Receives a holder of a lock from hf_lock_list(), on the calling thread.
  *
  * @param user  as passed to hf_lock_list()
  * @param name  without the client's prefix; valid until the function returns
- * @param info  owner, remaining_ms and token; the rest is 0
+ * @param info  as for hf_lock_holder_fn
  * @return 0 to continue; anything else ends the list with HF_CANCELLED
  */
 typedef int (*hf_lock_list_fn)(void *user, hf_bytes name,
@@ -528,15 +528,16 @@ typedef int (*hf_lock_list_fn)(void *user, hf_bytes name,
 /**
  * List the locks that clients of Holdfast hold: keys with the client's prefix
  * that expire and hold an owner id of our form. Locks of other libraries look
- * like any value and are not listed. A lock that is held during the whole call
- * is listed once; others may be.
+ * like any value and are not listed. A lock with several readers or holders of
+ * permits is reported for each of them, one after another. A hold that lasts
+ * during the whole call is reported once; others may be.
  *
  * All key names of the store are read by SCAN, in a cluster on every master;
  * each match takes 24 bytes of memory. A user of a server needs +scan and
  * +strlen.
  *
  * @param pattern  of names, as for KEYS of Redis; empty: all
- * @param report   called for each lock
+ * @param report   called for each holder of each lock
  * @param user     passed to `report`
  *
  * @retval HF_OK           all were listed

@@ -120,6 +120,9 @@ void hf__lock_keys_done(hf__lock_keys *keys);
  * none. */
 uint64_t hf__token_read(const hf_reply *reply);
 
+/* {owner, remaining ms, permits, token} of scripts/lock_holders.lua. */
+hf_lock_info hf__holder_read(const hf_reply *items);
+
 /* HF_INVALID: no handle, or one from before fork(). */
 hf_status hf__lock_check(const hf_lock *lock, hf_error *err);
 

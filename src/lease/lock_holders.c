@@ -10,26 +10,29 @@ typedef struct listing {
     void *user;
 } listing;
 
-static bool is_ended_by(const listing *to, const hf_reply *item)
+hf_lock_info hf__holder_read(const hf_reply *items)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
-    size_t size = item[0].bytes.size;
+    size_t size = items[0].bytes.size;
 
     info.owner_size = size;
-    memcpy(info.owner, item[0].bytes.data,
+    memcpy(info.owner, items[0].bytes.data,
            size < HF_LOCK_INFO_OWNER_MAX ? size : HF_LOCK_INFO_OWNER_MAX);
-    info.remaining_ms = item[1].integer;
-    info.holders = (uint64_t)item[2].integer;
-    info.token = hf__token_read(&item[3]);
-    return to->report(to->user, &info) != 0;
+    info.remaining_ms = items[1].integer;
+    info.holders = (uint64_t)items[2].integer;
+    info.token = hf__token_read(&items[3]);
+    return info;
 }
 
 static hf_status finish_holders(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
+    const listing *to = call->out;
 
     for (size_t i = 0; i < reply->array.count; i += 4) {
-        if (is_ended_by(call->out, &reply->array.items[i]))
+        hf_lock_info info = hf__holder_read(&reply->array.items[i]);
+
+        if (to->report(to->user, &info) != 0)
             return hf__fail(err, HF_CANCELLED, "ended by the callback");
     }
     return HF_OK;

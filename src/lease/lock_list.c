@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_list.c - hf_lock_list(): walks all keys (key_walk.h) and reports those
- * that hold an owner id of ours and expire.
+ * lock_list.c - hf_lock_list(): walks all keys (key_walk.h) and reports the
+ * owner ids of ours in them that expire.
  */
-#include <string.h>
-
 #include "core/batch.h"
 #include "core/client.h"
 #include "core/key_walk.h"
@@ -26,24 +24,22 @@ typedef struct listing {
 /* Not 0: the callback ends the list. */
 static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
 {
-    hf_lock_info info = HF_LOCK_INFO_INIT;
-    const hf_reply *items = reply->array.items;
     size_t prefix_size = self->client->prefix_size;
-    hf_bytes owner;
+    int ended = 0;
 
-    if (reply->kind != HF_REPLY_ARRAY || key.size < prefix_size)
+    if (key.size < prefix_size)
         return 0;
-    owner = hf_view(items[0].bytes.data, items[0].bytes.size);
-    if (!hf__owner_is_ours(owner) || items[1].integer < 0)
-        return 0;
-    info.remaining_ms = items[1].integer;
-    info.token = hf__token_read(&items[2]);
-    info.owner_size = owner.size;
-    memcpy(info.owner, owner.data, owner.size);
-    return self->tell(
-        self->user,
-        hf_view((const char *)key.data + prefix_size, key.size - prefix_size),
-        &info);
+    for (size_t i = 0; i < reply->array.count && ended == 0; i += 4) {
+        hf_lock_info info = hf__holder_read(&reply->array.items[i]);
+
+        if (hf__owner_is_ours(hf_view(info.owner, info.owner_size)) &&
+            info.remaining_ms >= 0)
+            ended = self->tell(self->user,
+                               hf_view((const char *)key.data + prefix_size,
+                                       key.size - prefix_size),
+                               &info);
+    }
+    return ended;
 }
 
 static hf_status look_at(void *user, const hf_bytes *names, size_t count,

@@ -112,6 +112,7 @@ SHAPE_OF(rwlock_downgrade, NUMBER(-1, 1));
 static const hf__shape holder_items[] = {STRING, PTTL, NUMBER(1, INT64_MAX),
                                          STRING};
 SHAPE_OF(lock_holders, HF__SHAPE_LIST(holder_items));
+SHAPE_OF(lock_list, HF__SHAPE_LIST(holder_items));
 SHAPE_OF(redisson_holders, HF__SHAPE_LIST(holder_items));
 
 SHAPE_OF(election_acquire, {.kinds = HF__IS_INTEGER,
@@ -132,12 +133,6 @@ SHAPE_OF(election_leader, {.kinds = HF__IS_ARRAY,
                            .item_count = 5,
                            .count_min = 5,
                            .otherwise = &no_leader});
-
-/* 0: not a lock of Holdfast. */
-static const hf__shape list_items[] = {STRING, PTTL, STRING};
-static const hf__shape listed = HF__SHAPE_TUPLE(list_items, 3);
-SHAPE_OF(lock_list,
-         {.kinds = HF__IS_INTEGER, .low = 0, .high = 0, .otherwise = &listed});
 
 static const hf__shape find_items[] = {
     HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};

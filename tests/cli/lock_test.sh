@@ -59,6 +59,23 @@ test_list_tells_held_locks_and_holders() {
     ends 0 $holder
 }
 
+test_list_has_every_holder() {
+    local i
+
+    for i in 1 2; do
+        start run -s books -- sh -c 'echo r >>ready; until [ -e go ]; do sleep 0.02; done'
+        start run --slots 3 pool -- sh -c 'echo r >>ready; until [ -e go ]; do sleep 0.02; done'
+    done
+    eventually 5 sh -c '[ "$(wc -l <ready)" = 4 ]'
+    expect 0 lock list
+    same readers 2 "$(grep -c '^books: held by ' <<<"$out")"
+    same permits 2 "$(grep -c '^pool: held by ' <<<"$out")"
+    expect 0 top --once --json
+    json 'd["locks_held"] == 2 and d["locks"][0]["holders"] == 2'
+    : >go
+    wait
+}
+
 test_other_librarys_holder_is_shown() {
     expect 0 value set job 5d0b7d2c1a3e4f60918273645546372f --ttl 60
     expect 1 run -n --verbose job -- true

@@ -248,6 +248,54 @@ static void list_has_the_locks_that_are_held(void **state)
     assert_int_equal(all.count, 0);
 }
 
+typedef struct holds {
+    const char *name;
+    unsigned count;
+    uint64_t permits;
+} holds;
+
+static int count_hold(void *user, hf_bytes name, const hf_lock_info *info)
+{
+    holds *of = user;
+
+    if (name.size != strlen(of->name) ||
+        memcmp(name.data, of->name, name.size) != 0)
+        return 0;
+    of->count++;
+    of->permits += info->holders;
+    return 0;
+}
+
+static void list_has_every_reader_and_holder_of_permits(void **state)
+{
+    fixture *f = *state;
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    holds read = {.name = "read"}, pool = {.name = "pool"};
+    hf_client *client;
+    hf_lock *lock;
+
+    if (f->rights != FIXTURE_RIGHTS_ALL)
+        skip(); /* it needs SCAN */
+    fixture_not_quorum(f);
+    options.prefix = "every:";
+    client = fixture_client(f, &options);
+    for (uint32_t i = 1; i <= 3; i++) {
+        expect_status(HF_OK, hf_rwlock_new(client, bytes("read"), 0, NULL,
+                                           &lock, NULL, ERR));
+        expect_taken(fixture_keep_lock(f, lock));
+        expect_status(HF_OK, hf_semaphore_new_weighted(client, bytes("pool"), 6,
+                                                       i, NULL, &lock, ERR));
+        expect_taken(fixture_keep_lock(f, lock));
+    }
+    expect_status(HF_OK,
+                  hf_lock_list(client, bytes(""), count_hold, &read, ERR));
+    assert_int_equal(read.count, 3);
+    expect_status(HF_OK,
+                  hf_lock_list(client, bytes(""), count_hold, &pool, ERR));
+    assert_int_equal(pool.count, 3);
+    assert_int_equal(pool.permits, 6);
+}
+
 static void holder_on_a_quorum_is_unsupported(void **state)
 {
     fixture *f = *state;
@@ -274,6 +322,7 @@ int main(void)
         fixture_test(damaged_registration_does_no_harm),
         fixture_test(description_of_any_length_but_too_long),
         fixture_test(list_has_the_locks_that_are_held),
+        fixture_test(list_has_every_reader_and_holder_of_permits),
         fixture_test(holder_on_a_quorum_is_unsupported),
     };
 

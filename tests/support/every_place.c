@@ -98,7 +98,7 @@ const char *every_usual_answer(const char *target)
         {"TIME", "*2\r\n$1\r\n1\r\n$1\r\n1\r\n"},
         {"DBSIZE", ":1\r\n"},
         {"SCAN", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n"},
-        {"lock_list", ":0\r\n"},
+        {"lock_list", "*0\r\n"},
         {"HPEXPIRETIME", "*1\r\n:-2\r\n"},
         {"key_read", "*1\r\n$4\r\nnone\r\n"},
         {"key_write", ":1\r\n"},

@@ -376,7 +376,7 @@ static const fits table[] = {
     {"lock holder",
      {{"*2\r\n" A ":1\r\n", HF_OK}, {"*2\r\n$-1\r\n:9\r\n", HF_NOT_FOUND}}},
     {"lock list, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
-    {"lock list, lock", {{":0\r\n", HF_OK}}},
+    {"lock list, lock", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
     {"election try", {ACQUIRED}},
     {"election proclaim",
      {{":1\r\n", HF_OK},
