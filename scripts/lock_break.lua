@@ -3,9 +3,12 @@ lock_break - take a lock from its holder, or from all who hold it: give it to th
 waiter that has waited longest, or free it. A reader, or one that
 waits for permits, is notified and asks for it.
 
-KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits
+KEYS[1]  lock (string): the lock; or a sorted set, of readers or permits; or a lock
+         or semaphore of Redisson
 KEYS[2]  last_token (string): last fencing token of this store, or of the slot
 KEYS[3]  waiters (zset): entries by when they began to wait, us
+ARGV[1]  verb: publish or spublish, of messages of Redisson
+ARGV[2]  redisson: 1: fail if it is no lock of Redisson
 
 Returns  1 it was held; 0 it was free.
 Repeat   no: it could break the lock of the next holder.
@@ -14,8 +17,12 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(holders + log waiters).
 ]]
 local call = redis.call
 local holder, reply, shared = redis.pcall('get', KEYS[1])
+--#use redisson_look lock=KEYS[1] only=ARGV[2]
 if not holder then
     return 0
+elseif owners[1] then
+    --#use redisson_free lock=KEYS[1] verb=ARGV[1]
+    return 1
 elseif type(holder) == 'table' then
     --#use find_holder lock=KEYS[1]
     if not owner then

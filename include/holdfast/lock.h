@@ -605,7 +605,8 @@ HF_API HF_MUST_USE hf_status hf_lock_break(hf_client *client, hf_bytes name,
  *
  * @retval HF_OK           the owner holds it no more
  * @retval HF_NOT_FOUND    the owner does not hold it
- * @retval HF_WRONG_TYPE   the key holds something that is not a lock
+ * @retval HF_WRONG_TYPE   the key holds something that is not a lock, or one of
+ *                         Redisson, which is only broken as a whole
  * @retval HF_UNSUPPORTED  the client's layout is Redisson's
  */
 HF_API HF_MUST_USE hf_status hf_lock_break_owner(hf_client *client,

@@ -28,10 +28,17 @@
  *   Redisson's keys would be in several slots.
  * - hf_lock_list() does not list them.
  *
+ * hf_lock_inspect(), hf_lock_holders() and hf_lock_break() of any client know a
+ * lock of Redisson by its key: a hash that expires and has only owners. So does
+ * a semaphore with permits that are held: the owners are the ids of permits, 32
+ * hexadecimal digits as in Java. The token of a fenced lock is seen; of the
+ * other kinds it is unknown.
+ *
  * With the parameter `layout=redisson`, the URL of a client makes this the
- * layout of hf_lock_new(), hf_lock_inspect(), hf_lock_break() and of `holdfast
- * run` and `lock`: hf_lock_new() makes a handle for an #HF_REDISSON_LOCK. Our
- * read-write locks, semaphores, elections and latches are HF_UNSUPPORTED there.
+ * layout of hf_lock_new() and of `holdfast run` and `lock`: hf_lock_new() makes
+ * a handle for an #HF_REDISSON_LOCK, and the three calls above leave all other
+ * keys alone, with HF_WRONG_TYPE. Our read-write locks, semaphores, elections
+ * and latches are HF_UNSUPPORTED there.
  *
  * In a cluster messages are sharded, as from Redisson 3.22 on (SPUBLISH), and
  * plain otherwise. The parameter `channels` of the URL says it differently:

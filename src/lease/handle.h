@@ -123,6 +123,13 @@ uint64_t hf__token_read(const hf_reply *reply);
 /* {owner, remaining ms, permits, token} of scripts/lock_holders.lua. */
 hf_lock_info hf__holder_read(const hf_reply *items);
 
+/* For scripts that look at locks: "1" if the URL says that all are Redisson's,
+ * else "". */
+static inline hf_bytes hf__layout_flag(const hf_client *client)
+{
+    return hf_str(client != NULL && client->layout.redisson ? "1" : "");
+}
+
 /* HF_INVALID: no handle, or one from before fork(). */
 hf_status hf__lock_check(const hf_lock *lock, hf_error *err);
 

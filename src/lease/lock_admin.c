@@ -93,11 +93,10 @@ static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
     hf__set_out(call, info, NULL);
     if (HF__TRY(call, find_keys(call, name, &keys)) &&
         HF__TRY(call, check_info(info, call->form.err))) {
-        if (client->layout.redisson)
-            call->script = &hf__scripts[HF__SCRIPT_REDISSON_INSPECT];
         hf__add_whole_key(call, keys.main);
         hf__add_whole_key(call, keys.token);
         hf__add_whole_key(call, keys.waiters);
+        hf__add(call, hf__layout_flag(client));
     }
     return hf__end(call);
 }
@@ -122,29 +121,18 @@ static const hf__operation break_lock = {
     .absent = "the lock is not held",
 };
 
-/* Those of Redisson issue no token there. */
-static void add_break(hf_call *call, const hf__lock_keys *keys)
-{
-    const hf__layout *layout = &call->client->layout;
-
-    hf__add_whole_key(call, keys->main);
-    if (!layout->redisson)
-        hf__add_whole_key(call, keys->token);
-    hf__add_whole_key(call, keys->waiters);
-    if (layout->redisson) {
-        call->script = &hf__scripts[HF__SCRIPT_REDISSON_BREAK];
-        hf__add(call, keys->channel);
-        hf__add(call, hf_str(layout->verb));
-    }
-}
-
 static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)
 {
     hf_call here, *call = hf__begin(&here, form, &break_lock, client);
     hf__lock_keys keys;
 
-    if (HF__TRY(call, find_keys(call, name, &keys)))
-        add_break(call, &keys);
+    if (HF__TRY(call, find_keys(call, name, &keys))) {
+        hf__add_whole_key(call, keys.main);
+        hf__add_whole_key(call, keys.token);
+        hf__add_whole_key(call, keys.waiters);
+        hf__add(call, hf_str(client->layout.verb));
+        hf__add(call, hf__layout_flag(client));
+    }
     return hf__end(call);
 }
 
@@ -246,7 +234,7 @@ static hf_status run_break_owner(hf__form form, hf_client *client,
         hf__add_whole_key(call, kept(call, keys.token));
         hf__add_whole_key(call, kept(call, keys.waiters));
         hf__add(call, kept(call, owner));
-        call->count = HF__LOCK_INSPECT_WORDS; /* at first */
+        call->count = HF__LOCK_INSPECT_REDISSON; /* at first, without that */
         hf__lock_keys_done(&keys);
     }
     call->note = INSPECTS;

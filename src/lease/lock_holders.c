@@ -52,10 +52,9 @@ static hf_status run_holders(hf__form form, hf_client *client, hf_bytes name,
     if (report == NULL)
         (void)HF__TRY(call,
                       hf__fail(call->form.err, HF_INVALID, "report is NULL"));
-    if (client != NULL && client->layout.redisson)
-        call->script = &hf__scripts[HF__SCRIPT_REDISSON_HOLDERS];
     hf__add_key(call, name);
     hf__add_number(call, HF_SEMAPHORE_PERMITS_MAX);
+    hf__add(call, hf__layout_flag(client));
     to = hf__call_alloc(call, sizeof(*to));
     if (to != NULL)
         *to = (listing){report, user};

@@ -85,8 +85,6 @@ SHAPE_OF(redisson_latch_arrive_once, NUMBER(-1, 1));
 SHAPE_OF(redisson_semaphore_acquire, NUMBER(0, 1));
 SHAPE_OF(redisson_semaphore_release, NUMBER(1, INT64_MAX));
 SHAPE_OF(redisson_semaphore_release_once, NUMBER(-1, INT64_MAX));
-SHAPE_OF(redisson_break, NUMBER(0, 1));
-SHAPE_OF(redisson_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 SHAPE_OF(redisson_release, NUMBER(-1, INT64_MAX));
 SHAPE_OF(redisson_renew, HF__SHAPE_LIST(renew_items));
 
@@ -113,7 +111,6 @@ static const hf__shape holder_items[] = {STRING, PTTL, NUMBER(1, INT64_MAX),
                                          STRING};
 SHAPE_OF(lock_holders, HF__SHAPE_LIST(holder_items));
 SHAPE_OF(lock_list, HF__SHAPE_LIST(holder_items));
-SHAPE_OF(redisson_holders, HF__SHAPE_LIST(holder_items));
 
 SHAPE_OF(election_acquire, {.kinds = HF__IS_INTEGER,
                             .low = 1,

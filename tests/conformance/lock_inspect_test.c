@@ -177,17 +177,35 @@ static void inspect_shows_a_foreign_holder(void **state)
     assert_true(info.remaining_ms > 0 && info.remaining_ms <= 60000);
 }
 
+/* Only a hash that expires, and has nothing but owners, is of Redisson. */
 static void inspect_and_break_of_a_hash_are_wrong_type(void **state)
 {
+    static const char java[] = "9b2f0a1c-0000-4000-8000-0123456789ab:1";
+    static const struct {
+        const char *field;
+        int64_t ttl_ms;
+    } cases[] = {{"a", 0},
+                 {"a", 60000},
+                 {java, 0},
+                 {"mode", 60000},
+                 {"2026-01-02:3", 60000},
+                 {"9b2f0a1c-0000-4000-8000-0123456789ab", 60000}};
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     hf_lock_info info = HF_LOCK_INFO_INIT;
 
     fixture_not_quorum(f);
-    put_hash(f->client, name, words("a", "1"), 0);
-    expect_status(HF_WRONG_TYPE, hf_lock_inspect(f->client, name, &info, ERR));
-    expect_status(HF_WRONG_TYPE, hf_lock_break(f->client, name, ERR));
-    assert_field(f->client, name, bytes("a"), bytes("1"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        put_hash(f->client, name, words(cases[i].field, "read"),
+                 cases[i].ttl_ms);
+        expect_status(HF_WRONG_TYPE,
+                      hf_lock_inspect(f->client, name, &info, ERR));
+        expect_status(HF_WRONG_TYPE,
+                      hf_lock_holders(f->client, name, take_token, &info, ERR));
+        expect_status(HF_WRONG_TYPE, hf_lock_break(f->client, name, ERR));
+        assert_field(f->client, name, hf_str(cases[i].field), bytes("read"));
+        expect_status(HF_OK, hf_hash_delete(f->client, name, ERR));
+    }
 }
 
 static void break_frees_the_lock_and_the_next_token_is_larger(void **state)

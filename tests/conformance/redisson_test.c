@@ -495,6 +495,13 @@ static int count_holders(void *user, const hf_lock_info *holder)
     return 0;
 }
 
+/* Their ids are 16 bytes, which Java shows likewise. */
+static int count_permits(void *user, const hf_lock_info *holder)
+{
+    assert_int_equal(strspn(holder->owner, "0123456789abcdef"), 32);
+    return count_holders(user, holder);
+}
+
 static void redisson_layout_shows_readers_and_a_writer(void **state)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
@@ -530,6 +537,86 @@ static void redisson_layout_shows_readers_and_a_writer(void **state)
     expect_status(HF_OK,
                   hf_lock_holders(client, name, count_holders, &count, ERR));
     assert_int_equal(count, 3);
+}
+
+/* A client without that layout finds out by what the key holds. */
+static void redisson_locks_are_seen_and_broken_by_any_client(void **state)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l"), shared = fixture_key(f, "rw");
+    size_t count = 0;
+    hf_lock *fenced, *readers[2];
+
+    if (!redisson_is_here(f))
+        return;
+    assert_int_equal(eval(f, JAVA_ACQUIRE, name), 1);
+    expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
+    assert_string_equal(info.owner, REDISSON_JAVA);
+    assert_in_range(info.remaining_ms, 1, 30000);
+    expect_status(HF_OK, hf_lock_break(f->client, name, ERR));
+    expect_status(HF_NOT_FOUND, hf_lock_break(f->client, name, ERR));
+    fenced = redisson_lock(f, f->client, name, HF_REDISSON_FENCED_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(fenced, ERR));
+    expect_status(HF_OK, hf_lock_release(fenced, ERR));
+    expect_status(HF_OK, hf_lock_try(fenced, ERR));
+    expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+    assert_int_equal(info.token, 2);
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(fenced, ERR));
+    for (int i = 0; i < 2; i++) {
+        readers[i] = redisson_lock(f, i == 0 ? f->client : f->other, shared,
+                                   HF_REDISSON_READ_LOCK, NULL);
+        expect_status(HF_OK, hf_lock_try(readers[i], ERR));
+    }
+    expect_status(HF_OK, hf_lock_inspect(f->client, shared, &info, ERR));
+    assert_int_equal(info.mode, HF_LOCK_SHARED);
+    assert_int_equal(info.holders, 2);
+    expect_status(
+        HF_OK, hf_lock_holders(f->client, shared, count_holders, &count, ERR));
+    assert_int_equal(count, 2);
+    expect_status(HF_OK, hf_lock_break(f->client, shared, ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(readers[0], ERR));
+}
+
+static void see_and_break_permits(fixture *f, hf_client *client, hf_bytes name)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    size_t count = 0;
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_lock *permits[3];
+
+    put_value(f->client, name, bytes("2"), 0);
+    for (int i = 0; i < 3; i++)
+        permits[i] = redisson_lock(f, i == 2 ? f->other : f->client, name,
+                                   HF_REDISSON_PERMIT, NULL);
+    for (int i = 0; i < 2; i++)
+        expect_status(HF_OK, hf_lock_try(permits[i], ERR));
+    expect_status(HF_OK, hf_lock_inspect(client, name, &info, ERR));
+    assert_int_equal(info.mode, HF_LOCK_PERMITS);
+    assert_int_equal(info.holders, 2);
+    assert_int_equal(info.token, 0);
+    expect_status(HF_OK,
+                  hf_lock_holders(client, name, count_permits, &count, ERR));
+    assert_int_equal(count, 2);
+    expect_status(HF_OK, hf_lock_acquire_start(permits[2], 20000, &async, ERR));
+    REDISSON_WAKES(f->other, &said,
+                   expect_status(HF_OK, hf_lock_break(client, name, ERR)));
+    expect_status(HF_EXPIRED, hf_lock_renew(permits[0], ERR));
+    expect_status(HF_EXPIRED, hf_lock_release(permits[1], ERR));
+    expect_status(HF_OK, hf_lock_release(permits[2], ERR));
+    assert_value(f->client, name, bytes("2"));
+}
+
+static void redisson_permits_are_seen_and_broken(void **state)
+{
+    fixture *f = *state;
+
+    if (!redisson_is_here(f))
+        return;
+    see_and_break_permits(f, f->client, fixture_key(f, "s"));
+    see_and_break_permits(f, redisson_client(f, NULL), fixture_key(f, "t"));
 }
 
 static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
@@ -622,6 +709,8 @@ int main(void)
         fixture_test(redisson_lock_without_a_lease_is_held),
         fixture_test(redisson_fair_lock_is_first_come_first_served),
         fixture_test(redisson_break_wakes_the_first_of_a_fair_queue),
+        fixture_test(redisson_locks_are_seen_and_broken_by_any_client),
+        fixture_test(redisson_permits_are_seen_and_broken),
         fixture_test(redisson_fair_lock_leaves_the_queue),
         fixture_test(redisson_fair_lock_passes_over_dead_waiters),
         fixture_test(redisson_readers_share_and_exclude_writers),
