@@ -112,11 +112,16 @@ static int latch_await(struct call *call)
     int64_t wait_ms =
         given->given[OPT_WAIT] ? given->number[OPT_WAIT] : HF_FOREVER;
     hf_bytes name = call_operand(call, 0);
-    hf_status status =
-        is_redisson(call)
-            ? hf_redisson_latch_await(call->client, name, wait_ms, &err)
-            : hf_latch_await(call->client, name, wait_ms, &err);
+    hf_status status;
 
+    if (is_redisson(call) && given->given[OPT_EARLY])
+        return call_usage(call, "--early cannot be used with --redisson");
+    if (is_redisson(call))
+        status = hf_redisson_latch_await(call->client, name, wait_ms, &err);
+    else if (given->given[OPT_EARLY])
+        status = hf_latch_await_early(call->client, name, wait_ms, &err);
+    else
+        status = hf_latch_await(call->client, name, wait_ms, &err);
     if (status == HF_OK || status == HF_TIMEOUT)
         call_print_done(call, "open", status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
@@ -169,8 +174,8 @@ const struct command latch_commands[] = {
               "With --redisson there is no ID, and nothing is printed.\n",
      .run = latch_arrive},
     {.grammar = {.name = "latch await",
-                 .accepts =
-                     OPTIONS_COMMON | OPTION(WAIT) | OPTION(REDISSON_COUNT),
+                 .accepts = OPTIONS_COMMON | OPTION(WAIT) | OPTION(EARLY) |
+                            OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},

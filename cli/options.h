@@ -83,6 +83,7 @@ enum option_id {
     OPT_COUNT_MAX,
     OPT_TOKEN,
     OPT_HELD_TOKEN,
+    OPT_EARLY,
     OPT_STALE,
     OPT_STALE_ERROR,
     OPT_ALLOW_STALE,

@@ -5,7 +5,8 @@
  * Contents:
  * - hf_latch_set(): make a latch with a count
  * - hf_latch_arrive(): count it down
- * - hf_latch_await(): wait until it is 0
+ * - hf_latch_await(): wait until it is 0; hf_latch_await_early(): of a latch
+ * that is not set yet, too
  * - hf_latch_left(), hf_latch_delete()
  *
  * Each has a `_start` form.
@@ -119,6 +120,33 @@ HF_API HF_MUST_USE hf_status hf_latch_await_start(hf_client *client,
                                                   hf_error *err);
 
 /**
+ * Wait until a latch is open, also if it is not set yet, or is deleted or
+ * expires during the wait: then until one is set and opens. A latch that opens
+ * and expires unseen, as during an outage of the store, is waited for again.
+ *
+ * @param name     the latch
+ * @param wait_ms  longest time to wait, 0..#HF_FOREVER
+ *
+ * @retval HF_OK         it is open
+ * @retval HF_TIMEOUT    it was not set and open until wait_ms had passed
+ * @retval HF_CANCELLED  interrupted (hf_client_interrupt())
+ *
+ * Blocks: up to wait_ms plus request_ms. Without a reply it asks again until
+ * wait_ms has passed.
+ */
+HF_API HF_MUST_USE hf_status hf_latch_await_early(hf_client *client,
+                                                  hf_bytes name,
+                                                  int64_t wait_ms,
+                                                  hf_error *err);
+
+/** Starts hf_latch_await_early(). */
+HF_API HF_MUST_USE hf_status hf_latch_await_early_start(hf_client *client,
+                                                        hf_bytes name,
+                                                        int64_t wait_ms,
+                                                        const hf_async *async,
+                                                        hf_error *err);
+
+/**
  * The count of a latch.
  *
  * @param name  the latch
@@ -137,7 +165,7 @@ HF_API HF_MUST_USE hf_status hf_latch_left_start(hf_client *client,
                                                  hf_error *err);
 
 /**
- * Delete a latch. All that wait for it get HF_NOT_FOUND.
+ * Delete a latch. All that wait for it in hf_latch_await() get HF_NOT_FOUND.
  *
  * @param name  the latch
  *

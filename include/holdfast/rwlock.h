@@ -59,6 +59,12 @@ enum {
  * refused likewise: see hf_rwlock_downgrade(). So threads that lock
  * independently of each other need a pair each.
  *
+ * In Redisson and Curator a thread that writes may also acquire the read lock,
+ * as they count the holds of each thread. Here a handle holds the lock, for
+ * whichever thread uses it: code that reads, and is called while `write` is
+ * held, gets `write` and acquires that again, which is re-entry without a
+ * request, and allows no other writer or reader either.
+ *
  * The key of a lock that is held for reading is a sorted set, which other
  * libraries cannot overwrite by SET NX. It expires up to a quarter of a lease
  * after the last reader was killed; writers of Holdfast need not wait for that.

@@ -85,7 +85,7 @@ static hf_status run_set(hf__form form, hf_client *client, hf_bytes name,
     hf_call here, *call = hf__begin(&here, form, &set, client);
 
     add_latch(call, name);
-    (void)HF__TRY(call, hf__check_own_key(name, "name", call->form.err));
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
     (void)HF__TRY(call, check_count(count, call->form.err));
     (void)HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err));
     hf__add_number(call, count);
@@ -176,12 +176,35 @@ hf_status hf_latch_arrive_start(hf_client *client, hf_bytes name, hf_bytes id,
 
 /* ------------------------------------------------------------- await, left */
 
+static hf_status finish_await(hf_call *call, hf_error *err)
+{
+    int64_t left = first_number(&call->request);
+
+    if (left < 0)
+        return hf__fail(err, HF_NOT_FOUND, no_latch);
+    put_left(call, left);
+    return HF_OK;
+}
+
+static const hf__operation await_open = {
+    .script = HF__SCRIPT(LATCH_AWAIT),
+    .finish = finish_await,
+    .alone = true,
+};
+
+static const hf__operation await_early = {
+    .script = HF__SCRIPT(LATCH_AWAIT),
+    .finish = finish_await,
+    .alone = true,
+};
+
 static hf__wait_next read_await(hf__wait *wait)
 {
     const hf__request *request = &wait->call->request;
     int64_t pttl_ms = hf_reply_integer(hf_reply_at(&request->reply, 1));
 
-    if (first_number(request) <= 0)
+    if (first_number(request) == 0 ||
+        (first_number(request) < 0 && wait->call->operation != &await_early))
         return HF__WAIT_END;
     if (wait->call->note == 0)
         return hf__wait_give_up(wait, HF_TIMEOUT, "");
@@ -205,30 +228,15 @@ static hf__wait_next end_await(hf__wait *wait)
 static const hf__wait_kind awaiting = {
     .read = read_await, .give_up = end_await, .closed = HF_UNAVAILABLE};
 
-static hf_status finish_await(hf_call *call, hf_error *err)
+static hf_status run_await(hf__form form, const hf__operation *operation,
+                           hf_client *client, hf_bytes name, int64_t wait_ms)
 {
-    int64_t left = first_number(&call->request);
-
-    if (left < 0)
-        return hf__fail(err, HF_NOT_FOUND, no_latch);
-    put_left(call, left);
-    return HF_OK;
-}
-
-static const hf__operation await_open = {
-    .script = HF__SCRIPT(LATCH_AWAIT),
-    .finish = finish_await,
-    .alone = true,
-};
-
-static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
-                           int64_t wait_ms)
-{
-    hf_call here, *call = hf__begin(&here, form, &await_open, client);
+    hf_call here, *call = hf__begin(&here, form, operation, client);
 
     add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     hf__add(call, hf_str(""));
+    hf__add(call, hf_str(operation == &await_early ? "1" : ""));
     (void)HF__TRY(call, hf__check_wait(wait_ms, call->form.err));
     call->note = wait_ms;
     return hf__end_waiting(call, &awaiting, wait_ms, HF__LATCH_AWAIT_INBOX);
@@ -237,14 +245,29 @@ static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
 hf_status hf_latch_await(hf_client *client, hf_bytes name, int64_t wait_ms,
                          hf_error *err)
 {
-    return run_await(hf__blocking(err), client, name, wait_ms);
+    return run_await(hf__blocking(err), &await_open, client, name, wait_ms);
 }
 
 hf_status hf_latch_await_start(hf_client *client, hf_bytes name,
                                int64_t wait_ms, const hf_async *async,
                                hf_error *err)
 {
-    return run_await(hf__started(async, err), client, name, wait_ms);
+    return run_await(hf__started(async, err), &await_open, client, name,
+                     wait_ms);
+}
+
+hf_status hf_latch_await_early(hf_client *client, hf_bytes name,
+                               int64_t wait_ms, hf_error *err)
+{
+    return run_await(hf__blocking(err), &await_early, client, name, wait_ms);
+}
+
+hf_status hf_latch_await_early_start(hf_client *client, hf_bytes name,
+                                     int64_t wait_ms, const hf_async *async,
+                                     hf_error *err)
+{
+    return run_await(hf__started(async, err), &await_early, client, name,
+                     wait_ms);
 }
 
 static hf_status run_left(hf__form form, hf_client *client, hf_bytes name,

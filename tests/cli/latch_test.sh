@@ -20,6 +20,17 @@ test_latch_opens_when_all_have_arrived() {
     same answer '{"name":"job","open":true}' "$out"
 }
 
+test_latch_awaited_before_it_is_set() {
+    expect 1 latch await later --early -w 0.05
+    contains "$err" 'timed out after 50 ms waiting for the latch to open'
+    start latch await later --early -w 10
+    sleep 0.1
+    expect 0 latch set later 1 --ttl 60
+    expect 0 latch arrive later
+    ends 0 "$pid"
+    expect 64 latch await later --early --redisson
+}
+
 test_latch_is_set_once() {
     expect 0 latch set once 2 --ttl 60 --json
     same answer '{"name":"once","set":true}' "$out"

@@ -188,6 +188,66 @@ static void started_awaits_end_when_it_opens(void **state)
     expect_status(HF_OK, said.status);
 }
 
+static void early_await_waits_for_a_latch_that_is_not_set(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "latch");
+
+    expect_status(HF_TIMEOUT, hf_latch_await_early(f->client, name, 0, ERR));
+    expect_status(HF_TIMEOUT, hf_latch_await_early(f->client, name, 60, ERR));
+    assert_non_null(strstr(expect_message(), "timed out after 60 ms"));
+    expect_status(HF_NOT_FOUND, hf_latch_await(f->client, name, 60, ERR));
+    expect_status(HF_OK, hf_latch_set(f->client, name, 1, LONG_MS, NULL, ERR));
+    assert_int_equal(arrive(f->client, name, "", 1), 0);
+    expect_status(HF_OK, hf_latch_await_early(f->client, name, 0, ERR));
+}
+
+/* Whether it opens at once or later, and no one polls. */
+static void early_awaits_are_woken_by_the_set(void **state)
+{
+    enum { STARTED = 8 };
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "latch");
+
+    for (int later = 0; later < 2; later++) {
+        told said = {0};
+        hf_async async = tell(&said);
+        int64_t opened_ms;
+
+        for (int i = 0; i < STARTED; i++)
+            expect_status(HF_OK, hf_latch_await_early_start(
+                                     f->client, name, LONG_MS, &async, ERR));
+        expect_throughout((dispatch(f->client), said.count == 0), 200);
+        expect_status(HF_OK,
+                      hf_latch_set(f->other, name, 1, LONG_MS, NULL, ERR));
+        if (later)
+            expect_throughout((dispatch(f->client), said.count == 0), 200);
+        opened_ms = test_now_ms();
+        assert_int_equal(arrive(f->other, name, "", 1), 0);
+        await_told(f->client, &said, STARTED);
+        expect_status(HF_OK, said.status);
+        assert_in_time(test_now_ms() - opened_ms, WOKEN_MS);
+        expect_status(HF_OK, hf_latch_delete(f->other, name, ERR));
+    }
+}
+
+static void early_await_outlasts_a_latch_that_is_deleted(void **state)
+{
+    fixture *f = *state;
+    hf_bytes name = set_latch(f, 1);
+    told said = {0};
+    hf_async async = tell(&said);
+
+    expect_status(HF_OK, hf_latch_await_early_start(f->client, name, LONG_MS,
+                                                    &async, ERR));
+    expect_throughout((dispatch(f->client), said.count == 0), 100);
+    expect_status(HF_OK, hf_latch_delete(f->other, name, ERR));
+    expect_throughout((dispatch(f->client), said.count == 0), 100);
+    expect_status(HF_OK, hf_latch_set(f->other, name, 1, LONG_MS, NULL, ERR));
+    assert_int_equal(arrive(f->other, name, "", 1), 0);
+    await_ok(f->client, &said);
+}
+
 static void started_await_can_be_cancelled(void **state)
 {
     fixture *f = *state;
@@ -369,6 +429,9 @@ int main(void)
         fixture_test(latch_that_expires_ends_waits),
         fixture_test(await_has_a_limit),
         fixture_test(started_awaits_end_when_it_opens),
+        fixture_test(early_await_waits_for_a_latch_that_is_not_set),
+        fixture_test(early_awaits_are_woken_by_the_set),
+        fixture_test(early_await_outlasts_a_latch_that_is_deleted),
         fixture_test(started_await_can_be_cancelled),
         fixture_test(close_ends_started_awaits),
         fixture_test(interrupt_ends_awaits),

@@ -751,6 +751,7 @@ const every_call every_calls[] = {
     {"latch set", "latch_set", every_latch_set, STARTS},
     {"latch arrive", "latch_arrive", every_latch_arrive, STARTS},
     {"latch await", "latch_await", every_latch_await, STARTS},
+    {"latch await early", "latch_await", every_latch_await_early, STARTS},
     {"latch left", "latch_await", every_latch_left, STARTS},
     {"latch delete", "latch_delete", every_latch_delete, STARTS},
     {"barrier wait", "barrier_arrive", every_barrier_wait, STARTS},

@@ -24,6 +24,11 @@ EVERY_WAIT(every_latch_await)
     return CALL(hf_latch_await, p->client, p->key, 0);
 }
 
+EVERY_WAIT(every_latch_await_early)
+{
+    return CALL(hf_latch_await_early, p->client, p->key, 0);
+}
+
 EVERY_WAIT(every_latch_left)
 {
     return CALL(hf_latch_left, p->client, p->key, &p->result.number);

@@ -11,6 +11,7 @@
 EVERY_WAIT(every_latch_set);
 EVERY_WAIT(every_latch_arrive);
 EVERY_WAIT(every_latch_await);
+EVERY_WAIT(every_latch_await_early);
 EVERY_WAIT(every_latch_left);
 EVERY_WAIT(every_latch_delete);
 EVERY_WAIT(every_limiter_take);
