@@ -4,14 +4,16 @@
  * hand-over times of ours and of other libraries, in the same run.
  *
  *     bench_contended [--json] [--quick] [--runs N] [--seconds N]
- *                     [--workers N] [--peers FOLDER] [LIBRARY...]
+ *                     [--workers N | --cell N,PAUSE_US,HOLD_US]
+ *                     [--peers FOLDER] [LIBRARY...]
  *
  * Each worker holds the lock for 1 ms, then pauses, then acquires it again. A
  * hand-over is measured from before the release of one worker until after the
  * acquire of another. FOLDER is the output of tools/peers.sh; without it only
  * what is in C takes part. The server is redis-server, or the one that
  * HF_TEST_SERVER names. Requests are counted by MONITOR after the measured
- * time. --runs: the last lines say for each target whether the worst of all
+ * time. --cell: one such cell; programs of other libraries hold for 1 ms all
+ * the same. --runs: the last lines say for each target whether the worst of all
  * runs met it.
  */
 #include <stdio.h>
@@ -42,9 +44,11 @@ static const contended_way ways[] = {
 };
 
 static const contended_cell cells[] = {
-    {2, 0}, {10, 0}, {10, 3000}, {50, 0}, {50, 3000},
+    {2, 0, CONTENDED_HOLD_US},     {10, 0, CONTENDED_HOLD_US},
+    {10, 3000, CONTENDED_HOLD_US}, {50, 0, CONTENDED_HOLD_US},
+    {50, 3000, CONTENDED_HOLD_US},
 };
-static const contended_cell quick_cells[] = {{3, 0}};
+static const contended_cell quick_cells[] = {{3, 0, CONTENDED_HOLD_US}};
 
 _Static_assert(sizeof(ways) / sizeof(ways[0]) == CONTENDED_WAYS, "ways");
 _Static_assert(sizeof(cells) / sizeof(cells[0]) == CONTENDED_CELLS, "cells");
@@ -53,7 +57,8 @@ typedef struct contended_order {
     bench_run run;
     int runs;
     int seconds;
-    int workers; /* only so many; 0: all cells */
+    int workers;         /* only so many; 0: all cells */
+    contended_cell only; /* this one; no workers: those of the table */
     const char *peers;
     bool any; /* some ways are chosen */
     bool chosen[CONTENDED_WAYS];
@@ -134,6 +139,9 @@ static void read_log(const contended_board *board, uint64_t first,
     figures->changed = (double)count / (double)(last - first);
     figures->p50_us = times[count / 2] / 1e3;
     figures->p99_us = times[count * 99 / 100] / 1e3;
+    for (size_t i = 0; i < count; i++)
+        figures->late += times[i] > CONTENDED_LATE_NS;
+    figures->late /= (double)count;
 }
 
 static void compute(const place *at, const contended_cell *cell,
@@ -227,6 +235,7 @@ static bool run_cell(const place *at, const contended_way *way,
                            .port = redis_server_port(at->server),
                            .workers = cell->workers,
                            .pause_us = cell->pause_us,
+                           .hold_us = cell->hold_us,
                            .apart = way->apart};
     contended_crew crew;
     bool ok;
@@ -259,15 +268,17 @@ static void print_cell(const bench_run *run, const contended_way *way,
                ? "{\"bench\":\"contended\",\"way\":\"%s\",\"workers\":%d,"
                  "\"pause_ms\":%d,\"pairs_per_s\":%.1f,\"least\":%llu,"
                  "\"most\":%llu,\"requests\":%.3f,\"changed\":%.3f,"
-                 "\"p50_us\":%.1f,\"p99_us\":%.1f,\"server_cpu_us\":%.1f,"
+                 "\"p50_us\":%.1f,\"p99_us\":%.1f,\"late\":%.4f,\"server_cpu_"
+                 "us\":%.1f,"
                  "\"client_cpu_us\":%.1f,\"held_us\":%.1f}\n"
                : "%-16s %2d workers, pause %d ms: %6.1f pairs/s, %4llu..%-4llu "
                  "a worker, %6.2f requests a pair, change of hands %5.3f, "
-                 "p50 %7.1f p99 %8.1f us, CPU us a pair: server %6.1f, clients "
+                 "p50 %7.1f p99 %8.1f us, %.4f above 2.5 ms, CPU us a pair: "
+                 "server %6.1f, clients "
                  "%6.1f; held %.0f us\n",
            way->name, cell->workers, cell->pause_us / 1000, one->pairs_per_s,
            (unsigned long long)one->least, (unsigned long long)one->most,
-           one->requests, one->changed, one->p50_us, one->p99_us,
+           one->requests, one->changed, one->p50_us, one->p99_us, one->late,
            one->server_us, one->client_us, one->held_us);
     fflush(stdout);
 }
@@ -285,24 +296,26 @@ static bool takes_part(const contended_order *order, int way)
 static bool run_once(const place *at, contended_results *results)
 {
     const contended_order *order = at->order;
-    int count = order->run.quick ? 1 : CONTENDED_CELLS;
+    bool one = order->run.quick || order->only.workers > 0;
+    int count = one ? 1 : CONTENDED_CELLS;
     bool ok = true;
 
     for (int cell = 0; cell < count; cell++) {
-        const contended_cell *shape =
-            order->run.quick ? &quick_cells[cell] : &cells[cell];
+        const contended_cell *shape = order->only.workers > 0 ? &order->only
+                                      : order->run.quick ? &quick_cells[cell]
+                                                         : &cells[cell];
 
         if (order->workers != 0 && order->workers != shape->workers)
             continue;
         for (int way = 0; way < CONTENDED_WAYS; way++) {
-            contended_figures *one = &results->of[way][cell];
+            contended_figures *figures = &results->of[way][cell];
 
             if (!takes_part(order, way))
                 continue;
-            if (!run_cell(at, &ways[way], shape, one))
+            if (!run_cell(at, &ways[way], shape, figures))
                 ok = false;
             else
-                print_cell(&order->run, &ways[way], shape, one);
+                print_cell(&order->run, &ways[way], shape, figures);
         }
     }
     return ok;
@@ -324,10 +337,17 @@ static bool run_all(place *at)
     }
     if (at->board == NULL)
         return false;
-    if (!order->run.quick)
+    if (!order->run.quick && order->only.workers == 0)
         contended_print_verdict(&verdict, &order->run, order->runs);
     munmap(at->board, sizeof(*at->board));
     return ok;
+}
+
+static bool read_cell(contended_cell *cell, const char *text)
+{
+    return sscanf(text, "%d,%d,%d", &cell->workers, &cell->pause_us,
+                  &cell->hold_us) == 3 &&
+           cell->workers > 0 && cell->workers <= CONTENDED_WORKERS_MAX;
 }
 
 static bool choose(contended_order *self, const char *word, const char *value)
@@ -340,6 +360,8 @@ static bool choose(contended_order *self, const char *word, const char *value)
         self->seconds = (int)strtoll(value, NULL, 10);
     else if (strcmp(word, "--workers") == 0 && value != NULL)
         self->workers = (int)strtoll(value, NULL, 10);
+    else if (strcmp(word, "--cell") == 0 && value != NULL)
+        return read_cell(&self->only, value);
     else
         return false;
     return self->runs > 0 && self->seconds > 0 &&
@@ -376,7 +398,8 @@ int main(int argc, char **argv)
 
     if (!read_words(&order, argc, argv)) {
         fputs("usage: bench_contended [--json] [--quick] [--runs N] "
-              "[--seconds N] [--workers N] [--peers FOLDER] [LIBRARY...]\n"
+              "[--seconds N] [--workers N | --cell N,PAUSE_US,HOLD_US] "
+              "[--peers FOLDER] [LIBRARY...]\n"
               "libraries:",
               stderr);
         for (int i = 0; i < CONTENDED_WAYS; i++)

@@ -35,7 +35,8 @@
 #define CONTENDED_LOG_AT 4096
 #define CONTENDED_LOG_MAX 1000000
 #define CONTENDED_LOCK "contended"
-#define CONTENDED_HOLD_NS 1000000
+#define CONTENDED_HOLD_US 1000
+#define CONTENDED_LATE_NS 2500000
 
 typedef struct contended_board {
     _Atomic uint64_t stop_ns;
@@ -63,6 +64,7 @@ typedef struct contended_task {
     int port; /* of the server */
     int workers;
     int pause_us; /* between two acquisitions */
+    int hold_us;  /* of workers in C */
     bool apart;   /* each worker is a client of its own */
 } contended_task;
 
@@ -121,6 +123,7 @@ typedef struct contended_way {
 typedef struct contended_cell {
     int workers;
     int pause_us;
+    int hold_us;
 } contended_cell;
 
 typedef struct contended_figures {
@@ -132,6 +135,7 @@ typedef struct contended_figures {
     double changed;  /* share of acquisitions by another than the last holder */
     double p50_us;   /* of those, from before the release */
     double p99_us;
+    double late;      /* share of those above CONTENDED_LATE_NS */
     double server_us; /* processor time, per pair */
     double client_us;
     double held_us;

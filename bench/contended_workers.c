@@ -103,7 +103,7 @@ static bool turn(const worker *self, void *lock)
         return false;
     now_ns = contended_now_ns();
     enter(board, self->number, now_ns);
-    rest(CONTENDED_HOLD_NS);
+    rest(1000L * self->task->hold_us);
     leave(board, self->number, now_ns);
     if (!self->library->release(lock))
         return false;

@@ -15,7 +15,7 @@ server's port. It prints "ready VERSION", then a line for each that it reads:
                                     the lock, holds, writes, releases, pauses
 
 or "error TEXT". A lock that was acquired and not released remains so. Libraries
-that poll do so each 20 ms.
+that poll do so each 20 ms, or redis-py each POLL_MS.
 
 Names begin with "mutex:0:": redis-semaphore puts "mutex:" before a name, and
 rueidislock PREFIX and the number of a key.

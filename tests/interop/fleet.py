@@ -4,6 +4,7 @@
 
 Usage: fleet.py SERVER DRIVER_HOLDFAST [--peers FOLDER] [--libraries A,B,...]
                 [--each N] [--count N] [--hold-us N] [--pause-us N] [--alone N]
+       fleet.py SERVER DRIVER_HOLDFAST --shares SECONDS
 
 Each has N processes, which together increment an unprotected counter up to
 --count: each holds the lock for --hold-us, releases it, and pauses for
@@ -17,9 +18,14 @@ has another layout: redisson/fleet.py. At the end faulty locks must lose some.
 --alone: afterwards only ours continue, without pauses, for N seconds. Prints
 how many scripts an increment takes, and fails if releases do not
 hand over again, which takes 2, within 10 s.
+
+--shares: a table instead, of ours and redis-py only: how often each side held
+the lock in that time, and its share against that of its processes, for several
+numbers of processes, holds, pauses, and times between two polls of redis-py.
 """
 
 import argparse
+import itertools
 import os
 import re
 import socket
@@ -37,6 +43,11 @@ STEP = 500
 HAND_OVER = 2.1  # scripts an increment, a renewal included
 HAND_OVER_WITHIN = 10  # s
 FLEET_S = 280
+FLEETS = [(1, 1), (3, 3), (3, 1), (1, 3)]  # processes of ours, of redis-py
+HOLDS_MS = [1, 3, 10]
+PAUSES_MS = [0, 3]
+POLLS_MS = [10, 50, 100]
+NO_END = 10**9
 FAULTY = [sys.executable, "-B", os.path.join(HERE, "faulty.py")]
 
 
@@ -145,6 +156,56 @@ def prove(options, server):
                                 "nothing"]
 
 
+def hold_for(fleet, server, seconds, hold_us, pause_us):
+    """How often each library held the lock in that time."""
+    server.ask("SET", COUNTER, "0")
+    held = {}
+    for one in fleet:
+        one.await_ready()
+    for one in reversed(fleet):  # redis-py first, so that it is found
+        one.send("count", LOCK, COUNTER, NO_END, hold_us, pause_us)
+        time.sleep(0.05)
+    time.sleep(seconds)
+    while fleet:
+        for _ in range(100):  # a holder may overwrite it
+            server.ask("SET", COUNTER, str(NO_END))
+        for one in list(fleet):
+            times = one.receive(0)
+            if times:
+                held[one.name] = held.get(one.name, 0) + int(times)
+                fleet.remove(one)
+    return held
+
+
+def show_share(options, server, ours, theirs, *times_ms):
+    hold_ms, pause_ms, poll_ms = times_ms
+    os.environ["POLL_MS"] = str(poll_ms)
+    other = libraries(options.peers or "")[0]
+    fleet = [Driver(OURS, [options.holdfast], server, ["plain"])
+             for _ in range(ours)]
+    fleet += [Driver(other.name, other.command, server) for _ in range(theirs)]
+    try:
+        held = hold_for(list(fleet), server, options.shares, hold_ms * 1000,
+                        pause_ms * 1000)
+    finally:
+        for one in fleet:
+            one.end()
+    sides = [(held[OURS], ours), (held[other.name], theirs)]
+    both = sum(held.values())
+    print(f"{ours}+{theirs}  hold {hold_ms:2}  pause {pause_ms}  "
+          f"poll {poll_ms:3} ms: {both / options.shares:6.1f}/s ",
+          *(f"{times:6} {times * (ours + theirs) / (both * each):5.2f}"
+            for times, each in sides), flush=True)
+
+
+def show_shares(options, server):
+    print("ours, redis-py: times held, share against a fair one")
+    for (ours, theirs), *times_ms in itertools.product(
+            FLEETS, HOLDS_MS, PAUSES_MS, POLLS_MS):
+        show_share(options, server, ours, theirs, *times_ms)
+    return []
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("server")
@@ -156,11 +217,15 @@ def main():
     parser.add_argument("--hold-us", type=int, default=1000)
     parser.add_argument("--pause-us", type=int, default=20000)
     parser.add_argument("--alone", type=int, default=0)
+    parser.add_argument("--shares", type=float)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         server = Server(options.server, directory)
         try:
-            failed = run(options, server) + prove(options, server)
+            if options.shares:
+                failed = show_shares(options, server)
+            else:
+                failed = run(options, server) + prove(options, server)
         except Failure as failure:
             failed = [str(failure)]
         finally:

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""redis_py.py PORT - redis-py's Lock, as driver.py has the protocol."""
+"""redis_py.py PORT - redis-py's Lock, as driver.py has the protocol.
 
+POLL_MS in the environment: how often it polls."""
+
+import os
 import sys
 import time
 
 import redis
 from redis.exceptions import LockError
 
-POLL_S = 0.02
+POLL_S = int(os.environ.get("POLL_MS", "20")) / 1000
 
 
 class Driver:
