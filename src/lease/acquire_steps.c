@@ -490,7 +490,7 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
 
     if (status == HF_HELD && steps->foreign &&
         (round <= 0 || steps->sightings == 0) && store->ops->event_key != NULL)
-        store->ops->event_key(store, lock->keys.main);
+        store->ops->event_key(store, lock->keys.main, true);
 }
 
 static int64_t gather_pause(hf__steps *steps)

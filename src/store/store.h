@@ -203,11 +203,12 @@ typedef struct hf__store_ops {
 
     /*
      * Have the next change of a key move the counter of the topic named like
-     * it, or now, if there is no such key: for a lock of a foreign holder,
-     * which publishes nothing. Does nothing if the server does not report
-     * changes. Never blocks. Any thread. NULL: all changes are published.
+     * it, or now, if the key exists and `held` is false, or the reverse: for a
+     * lock of other libraries, which publish nothing. Does nothing if the
+     * server does not report changes. Never blocks. Any thread. NULL: all
+     * changes are published.
      */
-    void (*event_key)(hf__store *store, hf_bytes key);
+    void (*event_key)(hf__store *store, hf_bytes key, bool held);
 
     /*
      * Have each message on a channel of another library move the counter of

@@ -489,10 +489,11 @@ static bool net_event_listens(hf__store *store, hf_bytes topic)
     return client_of(store)->subscribed;
 }
 
-static void net_event_key(hf__store *store, hf_bytes key)
+static void net_event_key(hf__store *store, hf_bytes key, bool held)
 {
     (void)store;
     (void)key;
+    (void)held;
 }
 
 static bool net_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,

@@ -19,35 +19,55 @@ static place open_place(void)
 }
 
 static hf__key_tracking_kind answer(place *at, hf_reply_kind kind,
-                                    uint32_t *bucket, bool *gone)
+                                    uint32_t *bucket, bool *moved)
 {
     hf_reply reply = {.kind = kind};
 
-    return hf__key_tracking_answer(&at->lookout, &reply, bucket, gone);
+    return hf__key_tracking_answer(&at->lookout, &reply, bucket, moved);
 }
 
 static void lookout_answers_are_to_the_oldest_question(void **state)
 {
     place at = open_place();
     uint32_t bucket;
-    bool gone;
+    bool moved;
 
     (void)state;
     assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
-    assert_true(hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out));
-    assert_true(hf__key_tracking_key(&at.lookout, hf_str("b"), 2, &at.out));
-    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
+    assert_true(
+        hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out));
+    assert_true(
+        hf__key_tracking_key(&at.lookout, hf_str("b"), 2, true, &at.out));
+    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &moved),
                      HF__TRACKING_PING);
-    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
+    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &moved),
                      HF__TRACKING_TRACK);
-    assert_int_equal(answer(&at, HF_REPLY_STRING, &bucket, &gone),
+    assert_int_equal(answer(&at, HF_REPLY_STRING, &bucket, &moved),
                      HF__TRACKING_KEY);
-    assert_true(bucket == 1 && !gone);
-    assert_int_equal(answer(&at, HF_REPLY_NIL, &bucket, &gone),
+    assert_true(bucket == 1 && !moved);
+    assert_int_equal(answer(&at, HF_REPLY_NIL, &bucket, &moved),
                      HF__TRACKING_KEY);
-    assert_true(bucket == 2 && gone);
-    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &gone),
+    assert_true(bucket == 2 && moved);
+    assert_int_equal(answer(&at, HF_REPLY_STATUS, &bucket, &moved),
                      HF__TRACKING_NONE);
+    hf__buf_done(&at.out);
+}
+
+static void key_that_should_not_exist_moves_if_it_does(void **state)
+{
+    place at = open_place();
+    uint32_t bucket;
+    bool moved;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_true(
+            hf__key_tracking_key(&at.lookout, hf_str("a"), 1, false, &at.out));
+    (void)answer(&at, HF_REPLY_STATUS, &bucket, &moved); /* tracking is on */
+    (void)answer(&at, HF_REPLY_NIL, &bucket, &moved);
+    assert_true(bucket == 1 && !moved);
+    (void)answer(&at, HF_REPLY_STRING, &bucket, &moved);
+    assert_true(bucket == 1 && moved);
     hf__buf_done(&at.out);
 }
 
@@ -55,13 +75,15 @@ static void lookout_without_the_right_asks_no_more(void **state)
 {
     place at = open_place();
     uint32_t bucket;
-    bool gone;
+    bool moved;
 
     (void)state;
-    assert_true(hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out));
-    assert_int_equal(answer(&at, HF_REPLY_ERROR, &bucket, &gone),
+    assert_true(
+        hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out));
+    assert_int_equal(answer(&at, HF_REPLY_ERROR, &bucket, &moved),
                      HF__TRACKING_TRACK);
-    assert_false(hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out));
+    assert_false(
+        hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out));
     assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
     hf__buf_done(&at.out);
 }
@@ -72,7 +94,7 @@ static void lookout_asks_a_bounded_number_and_has_room_for_a_ping(void **state)
     unsigned asked = 0;
 
     (void)state;
-    while (hf__key_tracking_key(&at.lookout, hf_str("a"), 1, &at.out))
+    while (hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out))
         asked++;
     assert_true(asked > 50 && asked < HF__TRACKING_MAX);
     assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
@@ -83,6 +105,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lookout_answers_are_to_the_oldest_question),
+        cmocka_unit_test(key_that_should_not_exist_moves_if_it_does),
         cmocka_unit_test(lookout_without_the_right_asks_no_more),
         cmocka_unit_test(lookout_asks_a_bounded_number_and_has_room_for_a_ping),
     };

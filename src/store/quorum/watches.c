@@ -86,7 +86,7 @@ bool hf__quorum_event_agreed(hf__store *store, hf_bytes topic,
     return moved >= self->majority;
 }
 
-void hf__quorum_event_key(hf__store *store, hf_bytes key)
+void hf__quorum_event_key(hf__store *store, hf_bytes key, bool held)
 {
     hf__quorum *self = self_of(store);
 
@@ -94,7 +94,7 @@ void hf__quorum_event_key(hf__store *store, hf_bytes key)
         hf__store *node = self->nodes[i].store;
 
         if (node->ops->event_key != NULL)
-            node->ops->event_key(node, key);
+            node->ops->event_key(node, key, held);
     }
 }
 

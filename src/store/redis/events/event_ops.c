@@ -26,13 +26,14 @@ uint32_t hf__event_seq(hf__subscription *subscription, hf_bytes topic,
     return hf__events_read(subscription->events, hf__events_bucket(topic));
 }
 
-void hf__event_watch_key(hf__subscription *subscription, hf_bytes key)
+void hf__event_watch_key(hf__subscription *subscription, hf_bytes key,
+                         bool held)
 {
     hf__store_context *context = context_of(subscription);
 
     if (!hf__store_context_is_forked(context) &&
         hf__loop_started(context->loop))
-        hf__subscription_watch_key(subscription, key);
+        hf__subscription_watch_key(subscription, key, held);
 }
 
 void hf__event_channel(hf__subscription *subscription, hf_bytes topic,

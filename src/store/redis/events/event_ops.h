@@ -8,7 +8,8 @@
 /* See hf__store_ops. */
 uint32_t hf__event_seq(hf__subscription *subscription, hf_bytes topic,
                        int64_t deadline_ms);
-void hf__event_watch_key(hf__subscription *subscription, hf_bytes key);
+void hf__event_watch_key(hf__subscription *subscription, hf_bytes key,
+                         bool held);
 void hf__event_channel(hf__subscription *subscription, hf_bytes topic,
                        hf_bytes channel, bool sharded, int64_t keep_ms);
 bool hf__event_wait(hf__subscription *subscription, hf_bytes topic,

@@ -12,11 +12,11 @@ void hf__key_tracking_reset(hf__key_tracking *tracking)
 }
 
 static void note(hf__key_tracking *tracking, hf__key_tracking_kind kind,
-                 uint32_t bucket)
+                 uint32_t bucket, bool held)
 {
     uint32_t at = (tracking->first + tracking->count++) % HF__TRACKING_MAX;
 
-    tracking->asked[at] = (hf__key_tracking_question){kind, bucket};
+    tracking->asked[at] = (hf__key_tracking_question){kind, bucket, held};
 }
 
 bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out)
@@ -26,7 +26,7 @@ bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out)
     if (tracking->count == HF__TRACKING_MAX ||
         !hf__resp_put_words(out, words, 1))
         return false;
-    note(tracking, HF__TRACKING_PING, 0);
+    note(tracking, HF__TRACKING_PING, 0, false);
     return true;
 }
 
@@ -38,14 +38,14 @@ static bool track(hf__key_tracking *tracking, hf__buf *out)
         return true;
     if (!hf__resp_put_words(out, words, 3))
         return false;
-    note(tracking, HF__TRACKING_TRACK, 0);
+    note(tracking, HF__TRACKING_TRACK, 0, false);
     tracking->tracks = true;
     return true;
 }
 
 /* Room for a PING is always left. */
 bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
-                          uint32_t bucket, hf__buf *out)
+                          uint32_t bucket, bool held, hf__buf *out)
 {
     hf_bytes words[] = {hf_str("GET"), key};
     hf__request get;
@@ -56,7 +56,7 @@ bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
     hf__request_command(&get, words, 2, true);
     if (!hf__resp_put_request(out, &get, false))
         return false;
-    note(tracking, HF__TRACKING_KEY, bucket);
+    note(tracking, HF__TRACKING_KEY, bucket, held);
     return true;
 }
 
@@ -68,7 +68,7 @@ bool hf__key_tracking_has_room(const hf__key_tracking *tracking)
 
 void hf__key_tracking_channel(hf__key_tracking *tracking, uint32_t list)
 {
-    note(tracking, HF__TRACKING_CHANNEL, list);
+    note(tracking, HF__TRACKING_CHANNEL, list, false);
 }
 
 static hf__key_tracking_question take_first(hf__key_tracking *tracking)
@@ -88,7 +88,7 @@ bool hf__key_tracking_subscribed(hf__key_tracking *tracking)
 
 hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
                                               const hf_reply *reply,
-                                              uint32_t *bucket, bool *gone)
+                                              uint32_t *bucket, bool *moved)
 {
     hf__key_tracking_question asked;
 
@@ -98,6 +98,7 @@ hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
     if (asked.kind == HF__TRACKING_TRACK && reply->kind == HF_REPLY_ERROR)
         tracking->refused = true;
     *bucket = asked.bucket;
-    *gone = asked.kind == HF__TRACKING_KEY && reply->kind == HF_REPLY_NIL;
+    *moved = asked.kind == HF__TRACKING_KEY &&
+             (reply->kind == HF_REPLY_NIL) == asked.held;
     return asked.kind;
 }

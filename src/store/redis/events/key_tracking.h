@@ -4,7 +4,7 @@
  * the lock of another library.
  *
  * The server tracks what this connection reads (CLIENT TRACKING), as for
- * client-side caching. A GET of the key says that it is gone, or makes the
+ * client-side caching. A GET of the key says whether it exists, and makes the
  * server report its next change, expiry and deletion included. This needs RESP3
  * and permission for CLIENT TRACKING; without them the waiter polls.
  *
@@ -31,6 +31,7 @@ typedef enum hf__key_tracking_kind {
 typedef struct hf__key_tracking_question {
     hf__key_tracking_kind kind;
     uint32_t bucket; /* of a key; of a channel, its list */
+    bool held;       /* a key that should exist */
 } hf__key_tracking_question;
 
 typedef struct hf__key_tracking {
@@ -47,7 +48,7 @@ void hf__key_tracking_reset(hf__key_tracking *tracking);
 /* Write a request into `out`; false: no room. */
 bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out);
 bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
-                          uint32_t bucket, hf__buf *out);
+                          uint32_t bucket, bool held, hf__buf *out);
 
 /* Note that a channel is being subscribed, for which there is room. A push,
  * which is no reply, says that it is. */
@@ -56,9 +57,10 @@ void hf__key_tracking_channel(hf__key_tracking *tracking, uint32_t list);
 /* It is; false: that was not asked for. */
 bool hf__key_tracking_subscribed(hf__key_tracking *tracking);
 
-/* Which request a reply belongs to; NONE: to none. `*gone`: no such key. */
+/* Which request a reply belongs to; NONE: to none. `*moved`: a key exists
+ * against `held`, or the reverse. */
 hf__key_tracking_kind hf__key_tracking_answer(hf__key_tracking *tracking,
                                               const hf_reply *reply,
-                                              uint32_t *bucket, bool *gone);
+                                              uint32_t *bucket, bool *moved);
 
 #endif

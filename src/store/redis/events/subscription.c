@@ -98,10 +98,10 @@ static void take_life_sign(hf__subscription *subscription)
 static bool take_answer(hf__subscription *subscription)
 {
     uint32_t bucket;
-    bool gone;
+    bool moved;
 
     switch (hf__key_tracking_answer(&subscription->tracking,
-                                    &subscription->message, &bucket, &gone)) {
+                                    &subscription->message, &bucket, &moved)) {
     case HF__TRACKING_NONE:
         return false;
     case HF__TRACKING_PING:
@@ -110,7 +110,7 @@ static bool take_answer(hf__subscription *subscription)
     case HF__TRACKING_TRACK:
         break;
     case HF__TRACKING_KEY:
-        if (gone)
+        if (moved)
             hf__events_move(subscription->events, bucket);
         break;
     case HF__TRACKING_CHANNEL:
@@ -462,6 +462,7 @@ void hf__subscription_hear(hf__subscription *subscription, hf_bytes topic,
 typedef struct key_task {
     hf__task base;
     hf__subscription *subscription;
+    bool held;
     size_t size;
     char key[];
 } key_task;
@@ -476,12 +477,13 @@ static void run_watch_key(hf__task *task)
     if (conn->state == HF__ASYNC_UP && conn->login.traits.resp3 &&
         get_state(subscription) == HF__SUBSCRIPTION_LISTENS &&
         hf__key_tracking_key(&subscription->tracking, key,
-                             hf__events_bucket(key), &conn->out))
+                             hf__events_bucket(key), self->held, &conn->out))
         hf__async_conn_flush(conn);
     hf__free(self);
 }
 
-void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key)
+void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key,
+                                bool held)
 {
     key_task *made = hf__alloc(sizeof(*made) + key.size);
 
@@ -489,6 +491,7 @@ void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key)
         return;
     made->base.run = run_watch_key;
     made->subscription = subscription;
+    made->held = held;
     made->size = key.size;
     memcpy(made->key, key.data, key.size);
     hf__loop_post(subscription->conn.node->context->loop, &made->base);

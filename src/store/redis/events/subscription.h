@@ -52,9 +52,10 @@ void hf__subscription_start(hf__subscription *subscription);
 /* The server's address has moved: see hf__server_reset(). Any thread. */
 void hf__subscription_poke(hf__subscription *subscription);
 
-/* Have the next change of a key move its counter, or now if there is no such
- * key. Does nothing if the server cannot. Any thread; the loop runs. */
-void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key);
+/* Have a key move its counter, see hf__store_ops::event_key. Does nothing if
+ * the server cannot. Any thread; the loop runs. */
+void hf__subscription_watch_key(hf__subscription *subscription, hf_bytes key,
+                                bool held);
 
 /* Have messages on another channel move the counter of a topic until an
  * instant; 0: not any more. Any thread; the loop runs. */

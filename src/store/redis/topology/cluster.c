@@ -428,9 +428,9 @@ static bool cluster_event_listens(hf__store *store, hf_bytes topic)
     return hf__cluster_subscriptions_listen(&of(store)->subscriptions, topic);
 }
 
-static void cluster_event_key(hf__store *store, hf_bytes key)
+static void cluster_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__cluster_subscriptions_key(&of(store)->subscriptions, key);
+    hf__cluster_subscriptions_key(&of(store)->subscriptions, key, held);
 }
 
 static void cluster_event_channel(hf__store *store, hf_bytes topic,

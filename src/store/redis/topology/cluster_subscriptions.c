@@ -179,7 +179,7 @@ bool hf__cluster_subscriptions_listen(hf__cluster_subscriptions *subscriptions,
 }
 
 void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
-                                   hf_bytes key)
+                                   hf_bytes key, bool held)
 {
     hf__cluster_subscription *subscription = NULL;
 
@@ -187,7 +187,7 @@ void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
         subscription = take(subscriptions, key);
     if (subscription == NULL)
         return;
-    hf__event_watch_key(&subscription->subscription, key);
+    hf__event_watch_key(&subscription->subscription, key, held);
     give_back(subscription);
 }
 

@@ -36,7 +36,7 @@ uint32_t hf__cluster_subscriptions_seq(hf__cluster_subscriptions *subscriptions,
 bool hf__cluster_subscriptions_listen(hf__cluster_subscriptions *subscriptions,
                                       hf_bytes topic);
 void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
-                                   hf_bytes key);
+                                   hf_bytes key, bool held);
 void hf__cluster_subscriptions_hear(hf__cluster_subscriptions *subscriptions,
                                     hf_bytes topic, hf_bytes channel,
                                     bool sharded, int64_t keep_ms);

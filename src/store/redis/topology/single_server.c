@@ -80,9 +80,9 @@ bool hf__single_server_event_listens(hf__store *store, hf_bytes topic)
     return hf__subscription_listens(&of(store)->subscription);
 }
 
-void hf__single_server_event_key(hf__store *store, hf_bytes key)
+void hf__single_server_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__event_watch_key(&of(store)->subscription, key);
+    hf__event_watch_key(&of(store)->subscription, key, held);
 }
 
 void hf__single_server_event_channel(hf__store *store, hf_bytes topic,

@@ -31,7 +31,7 @@ const char *hf__single_server_inbox(hf__store *store);
 uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
                                      int64_t deadline_ms);
 bool hf__single_server_event_listens(hf__store *store, hf_bytes topic);
-void hf__single_server_event_key(hf__store *store, hf_bytes key);
+void hf__single_server_event_key(hf__store *store, hf_bytes key, bool held);
 void hf__single_server_event_channel(hf__store *store, hf_bytes topic,
                                      hf_bytes channel, bool sharded,
                                      int64_t keep_ms);
