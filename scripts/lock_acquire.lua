@@ -15,7 +15,9 @@ ARGV[5]  rank: how far to move the entry forward, us
 
 Returns  the token if the owner holds the lock now; else {pttl of the lock,
          owner that holds it, the store's clock in us} and, if it was queued,
-         its position in the queue, from 0. An error HFTOKEN, and nothing is
+         its position in the queue, from 0. In a gap, which is left to other
+         libraries (lock_release), the owner is the head of the queue and the
+         pttl -1. An error HFTOKEN, and nothing is
          changed: there is no larger token.
 Repeat   safe: the same owner gets a larger token, and its lease starts again.
 Quorum   acquire: confirmed by lock_confirm, undone by lock_undo.
@@ -35,6 +37,7 @@ if holder and holder.err then
     holder = holder or call('set', KEYS[1], value, 'nx', 'get', 'px', ARGV[2])
 end
 --#use claim lock=KEYS[1] ttl=ARGV[2] entry=ARGV[3]
+--#use in_gap lock=KEYS[1] waiters=KEYS[3] entry=ARGV[3]
 if not holder or string.sub(holder, 1, 32) == ARGV[1] then
     local token
     --#use issue_token last=KEYS[2]

@@ -12,10 +12,12 @@ ARGV[2]  leave: entry of the caller, which stops waiting; empty: it did not
 ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
 ARGV[4]  began: when that began to wait, us
 ARGV[5]  rank: how far to move it forward, us
-ARGV[6]  gap: 1: free the lock, and tell the waiter
+ARGV[6]  gap: ms; leave the lock free for other libraries for so long, and ask
+         the waiter to try afterwards
 
-Returns  1 released; 2 released, and free for others; the grant if that waiter
-         has it now; 0 the lock is free; -1 another owner holds it.
+Returns  1 released; 2 released, and a waiter was asked to try after the gap; the
+         grant if that waiter has it now; 0 the lock is free; -1 another owner
+         holds it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: acquires may be waiting for it.
 Quorum   count.
@@ -46,10 +48,9 @@ if reply == 1 and entry ~= '' then
 end
 shared = shared and left
 if reply == 1 or reply == 0 and left then
-    if ARGV[6] == '1' then
+    if ARGV[6] then
         call('del', KEYS[1])
-        reply = 2
-        --#use wake topic=KEYS[1] waiters=KEYS[3]
+        --#use leave_gap topic=KEYS[1] waiters=KEYS[3] gap=ARGV[6]
     else
         --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=entry
     end

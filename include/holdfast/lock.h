@@ -101,6 +101,20 @@ enum {
     HF_LOCK_NO_RENEW = 1u << 0 /**< do not renew: the lease ends after ttl_ms */
 };
 
+/** hf_lock_options::gaps */
+enum {
+    /** Leave gaps to a library that was seen to hold the lock: until it has
+     *  held it as often as ours, and for at most two thirds of the time. To
+     *  find one, servers' locks that change hands without a pause are left free
+     *  once in 10 s. */
+    HF_LOCK_GAPS_AUTO = 0,
+    /** Leave none: clients of other libraries may never get the lock. */
+    HF_LOCK_GAPS_NEVER = 1,
+    /** Leave gaps as if another library was known to wait, so that it need not
+     *  be found first; if there is none, for a fifth of the time. */
+    HF_LOCK_GAPS_ALWAYS = 2
+};
+
 /** Options of hf_lock_new(). */
 typedef struct hf_lock_options {
     size_t struct_size; /**< #HF_LOCK_OPTIONS_INIT sets it */
@@ -126,7 +140,10 @@ typedef struct hf_lock_options {
      *  client; #HF_REPLICAS_NONE: none; 1..#HF_REPLICAS_MAX. See "Replicas" in
      *  base.h. */
     int32_t replicas;
-    uint32_t reserved1; /**< must be 0 */
+    /** #HF_LOCK_GAPS_AUTO, the default, and others: whether a release leaves
+     *  the lock free, for 110 ms at most, for clients of other libraries. See
+     *  hf_lock_new(). */
+    uint32_t gaps;
     /** Longest time to wait for them, ms; 0: as for the client; range
      *  1..3600000. An acquire waits for at most a third of the lease, a renewal
      *  for a sixth. */
@@ -159,6 +176,16 @@ typedef struct hf_lock_options {
  * by SET NX PX on the same key (redis-py, redsync, node-redlock, LockTake of
  * StackExchange.Redis): they exclude each other.
  *
+ * Those poll for the lock, and while several clients of Holdfast want it, there
+ * is no moment in which it is free: a release gives it to the next of them. So
+ * some releases leave a gap instead: the lock stays free until another library
+ * has taken it, for 110 ms at most, longer than the 100 ms at which redis-py
+ * polls. hf_lock_options::gaps says which: by default, only while another
+ * library takes part, and on servers once in 10 s to find that out. No other
+ * client of Holdfast gets the lock in a gap, hf_lock_try() included. Set it to
+ * #HF_LOCK_GAPS_NEVER if no other library uses the lock and no hand-over may
+ * take 110 ms.
+ *
  * @param name    the lock's name. One with a `}` but without a Redis hash tag
  *                ("a}b", "{}a") is refused: the lock's other keys could not be
  *                in the same slot.
@@ -167,8 +194,8 @@ typedef struct hf_lock_options {
  *
  * @retval HF_OK           `*lock` can be acquired
  * @retval HF_UNSUPPORTED  an option is newer than this library; replicas on a
- *                         store that has none; priority, min_hold_ms or
- *                         delay_ms on a quorum
+ *                         store that has none; priority, min_hold_ms,
+ *                         delay_ms or #HF_LOCK_GAPS_ALWAYS on a quorum
  *
  * Never blocks.
  */

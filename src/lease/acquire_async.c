@@ -142,10 +142,8 @@ static void try_after(hf__acquire *self, int64_t pause_ms)
                         hf__clock_after(hf__clock_boot_ms(), pause_ms)));
 }
 
-static void handle_event(hf__acquire *self)
+static void try_after_event(hf__acquire *self)
 {
-    if (take_grant(self))
-        return;
     self->round = 0;
     try_after(self, hf__steps_event_delay(&self->steps));
 }
@@ -173,7 +171,7 @@ static void sleep_until_event(hf__acquire *self)
         return;
     if ((self->stepper.moved || self->steps.turn) &&
         hf__steps_use_events(&self->steps, self->status)) {
-        handle_event(self);
+        try_after_event(self);
         return;
     }
     self->stepper.moved = false;
@@ -181,6 +179,13 @@ static void sleep_until_event(hf__acquire *self)
     hf__stepper_sleep(
         &self->stepper,
         hf__steps_next_try(&self->steps, self->status, self->round++));
+}
+
+/* A pause has ended, or another library has taken what was left to it. */
+static void end_leaving(hf__acquire *self, bool by_event)
+{
+    hf__steps_left(&self->steps, by_event);
+    try_again(self);
 }
 
 /* Leave the local wait queue, unless it is at its head or is about to enter. */
@@ -201,10 +206,11 @@ static void woken(hf__stepper *stepper, bool by_event)
 
     if (stepper->state == HF__STEPPER_AWAY)
         withdraw(self);
-    else if (!by_event)
-        try_again(self);
-    else if (hf__steps_use_events(&self->steps, self->status))
-        handle_event(self);
+    else if (!by_event || self->steps.left_ms != 0)
+        end_leaving(self, by_event);
+    else if (hf__steps_use_events(&self->steps, self->status) &&
+             !take_grant(self))
+        try_after_event(self);
 }
 
 /* -------------------------------------------------------- local wait queue */
@@ -220,6 +226,17 @@ static bool watch(hf__acquire *self)
     return hf__stepper_listen(&self->stepper, self->steps.lock->keys.topic);
 }
 
+/* A release of this client leaves it to other programs first. */
+static int64_t pause_before(hf__acquire *self)
+{
+    int64_t rest_ms = hf__steps_rest(&self->steps);
+
+    if (rest_ms <= 0)
+        return hf__redisson_yield(self->steps.lock);
+    hf__steps_leave(&self->steps);
+    return rest_ms;
+}
+
 static void enter(hf__acquire *self)
 {
     be_head(self);
@@ -228,7 +245,7 @@ static void enter(hf__acquire *self)
     else if (self->cancelled)
         close_up(self);
     else if (watch(self))
-        try_after(self, hf__redisson_yield(self->steps.lock));
+        try_after(self, pause_before(self));
 }
 
 static void on_entered(hf__wait_place *place)
@@ -460,7 +477,8 @@ static bool yields(hf__acquire *self)
 {
     hf_lock *lock = self->steps.lock;
 
-    if (self->steps.until_ms == 0 || hf__redisson_yield(lock) == 0 ||
+    if (self->steps.until_ms == 0 ||
+        (hf__redisson_yield(lock) == 0 && hf__steps_rest(&self->steps) <= 0) ||
         hf__watchdog_start(&lock->client->leases->watchdog, &self->detail) !=
             HF_OK)
         return false;

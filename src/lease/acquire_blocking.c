@@ -82,6 +82,17 @@ static bool wait_for_event(hf__steps *steps, hf_status status, uint32_t seq,
     return false;
 }
 
+/* An event says that another library has taken it. */
+static void leave_to_others(hf__steps *steps, uint32_t seq, int64_t pause_ms)
+{
+    hf__store *store = steps->lock->client->store;
+
+    hf__steps_left(steps, store->ops->event_wait(
+                              store, steps->lock->keys.topic, seq,
+                              hf__at_most(steps->until_ms,
+                                          hf__clock_boot_ms() + pause_ms)));
+}
+
 static void pause_after_event(hf__steps *steps)
 {
     hf__store *store = steps->lock->client->store;
@@ -91,6 +102,10 @@ static void pause_after_event(hf__steps *steps)
         uint32_t seq = store->ops->event_seq(store, topic, 0);
         int64_t pause_ms = hf__steps_event_delay(steps);
 
+        if (steps->left_ms != 0) {
+            leave_to_others(steps, seq, pause_ms);
+            return;
+        }
         if (steps->gather_ms == 0) {
             pause_for(steps, pause_ms);
             return;
@@ -135,6 +150,20 @@ static hf_status wait_at_store(hf__steps *steps, hf_error *err)
     }
 }
 
+/* A release of this client has left it free for others. */
+static void rest(hf__steps *steps)
+{
+    int64_t rest_ms = hf__steps_rest(steps);
+    uint32_t seq;
+
+    if (rest_ms <= 0)
+        return;
+    seq = hf__topic_seq(steps->lock->client, steps->lock->keys.topic,
+                        steps->until_ms);
+    hf__steps_leave(steps);
+    leave_to_others(steps, seq, rest_ms);
+}
+
 static void leave_queue(hf__steps *steps)
 {
     hf_client *client = steps->lock->client;
@@ -158,7 +187,7 @@ static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
     if (hf__steps_await_pass(steps)) {
         status = settle(steps, HF_OK, err);
     } else {
-        pause_for(steps, steps->pass.rests ? 2 * HF__LOCK_GAP_MS : 0);
+        rest(steps);
         status = wait_at_store(steps, err);
     }
     if (status != HF_OK && steps->queued)
@@ -167,15 +196,6 @@ static hf_status wait_in_turn(hf__steps *steps, hf_error *err)
                          status == HF_OK && steps->clock_us != 0 ? steps->lock
                                                                  : NULL);
     return status;
-}
-
-/* The last release of the handle left it free for others. */
-static void rest(const hf__steps *steps)
-{
-    int64_t rest_ms = atomic_load(&steps->lock->rest_ms);
-
-    if (steps->until_ms > 0 && rest_ms > 0 && rest_ms > hf__clock_boot_ms())
-        hf__clock_sleep_until(hf__at_most(rest_ms, steps->until_ms));
 }
 
 static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
@@ -190,8 +210,8 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     steps.mark = attempt->mark;
     if (until_ms > 0)
         pause_for(&steps, hf__redisson_yield(lock));
-    rest(&steps);
-    if (until_ms == 0 || !hf__steps_listens(&steps))
+    if (until_ms == 0 ||
+        (!hf__steps_listens(&steps) && hf__steps_rest(&steps) <= 0))
         status = ask_once(&steps, &detail);
     if (steps.until_ms > 0 && hf__steps_may_retry(status)) {
         hf__sleeper_add(&lock->client->interrupts, &attempt->sleeper);

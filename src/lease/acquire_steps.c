@@ -34,6 +34,9 @@
 #define RETRY_LAST_MS 500
 #define JITTER_MS 20 /* spreads those that wait for the same lease to end */
 
+/* Left to a waiter of the same client with a higher priority. */
+#define OUTRANKED_MS 7
+
 /* Between two polls of a foreign holder's lock: short while it changes hands,
  * longer while it does not, times the position (docs/adr/0039). */
 #define FOREIGN_FIRST_MS 20
@@ -78,6 +81,7 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
     steps->splits = 0;
     steps->queued = steps->unanswered = steps->unresolved = false;
     steps->returning = steps->refused = steps->turn = false;
+    steps->gap_ms = steps->left_ms = steps->pass.rest_ms = 0;
     steps->entered_ms = hf__clock_boot_ms();
     steps->asked_ms = steps->clock_us = 0;
     steps->queue = NULL;
@@ -205,6 +209,11 @@ void hf__steps_fill(hf__steps *steps)
     hf__replicas_ask(&steps->request, &lock->replicas, hf__wrote_number);
 }
 
+static hf__turns_table *turns_of(const hf__steps *steps)
+{
+    return &steps->lock->client->leases->turns;
+}
+
 static void note_holder(hf__steps *steps, const hf_reply *reply)
 {
     hf_bytes owner = hf_view(reply->bytes.data, reply->bytes.size);
@@ -214,14 +223,8 @@ static void note_holder(hf__steps *steps, const hf_reply *reply)
     steps->holder = holder;
     steps->foreign =
         steps->lock->kind->redisson == NULL && !hf__owner_is_ours(owner);
-    if (steps->foreign)
-        atomic_store(&steps->lock->foreign_ms, hf__clock_boot_ms());
-    if (steps->sightings > 0)
-        return;
-    if (steps->foreign)
-        hf__turns_note_foreign(&steps->lock->turns, owner.size);
-    else
-        hf__turns_note_ours(&steps->lock->turns);
+    if (steps->foreign && steps->sightings == 0)
+        hf__turns_note_foreign(turns_of(steps), steps->lock->hash, owner.size);
 }
 
 static hf_status read_refusal(hf__steps *steps, hf_error *err)
@@ -416,7 +419,9 @@ bool hf__steps_take_grant(hf__steps *steps)
         find_grant(steps, &handed);
     else
         hf__wait_queue_take(&client->leases->queues, steps->queue, &handed);
-    steps->turn = handed.what == HF__HANDED_TURN;
+    steps->turn =
+        handed.what == HF__HANDED_TURN || handed.what == HF__HANDED_GAP;
+    steps->gap_ms = handed.what == HF__HANDED_GAP ? handed.lease_ms : 0;
     if (handed.what != HF__HANDED_GRANT || steps->clock_us == 0 ||
         handed.at_us < steps->clock_us || /* refused since */
         strcmp(handed.owner, steps->grant.owner) != 0 ||
@@ -493,6 +498,31 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
         store->ops->event_key(store, lock->keys.main, true);
 }
 
+void hf__steps_leave(hf__steps *steps)
+{
+    const hf_lock *lock = steps->lock;
+    hf__store *store = lock->client->store;
+
+    steps->left_ms = hf__clock_boot_ms();
+    if (store->ops->event_key != NULL)
+        store->ops->event_key(store, lock->keys.main, false);
+}
+
+void hf__steps_left(hf__steps *steps, bool by_event)
+{
+    if (steps->left_ms != 0)
+        hf__turns_note_gap(turns_of(steps), steps->lock->hash,
+                           hf__clock_boot_ms() - steps->left_ms, by_event);
+    steps->left_ms = 0;
+}
+
+int64_t hf__steps_rest(const hf__steps *steps)
+{
+    int64_t rest_ms = atomic_load(&steps->lock->rest_ms) - hf__clock_boot_ms();
+
+    return hf__at_least(rest_ms, steps->pass.rest_ms);
+}
+
 static int64_t gather_pause(hf__steps *steps)
 {
     int64_t now_ms = hf__clock_boot_ms();
@@ -504,17 +534,31 @@ static int64_t gather_pause(hf__steps *steps)
     return hf__at_least(steps->gather_ms - now_ms, 0);
 }
 
+/* Left to other libraries for so long: by a release of ours, or after one of
+ * theirs. */
+static int64_t others_pause(const hf__steps *steps)
+{
+    if (steps->gap_ms > 0)
+        return steps->gap_ms;
+    if (!steps->foreign || steps->turn ||
+        steps->lock->options.gaps == HF_LOCK_GAPS_NEVER)
+        return 0;
+    return hf__turns_delay(turns_of(steps), steps->lock->hash);
+}
+
 int64_t hf__steps_event_delay(hf__steps *steps)
 {
-    if (steps->foreign)
-        return hf__turns_delay(&steps->lock->turns);
+    int64_t others_ms = others_pause(steps);
+
+    if (others_ms > 0) {
+        hf__steps_leave(steps);
+        return others_ms;
+    }
     if (hf__wait_queue_outranked(&steps->lock->client->leases->queues,
                                  steps->lock))
-        return HF__LOCK_GAP_MS + hf__rand_between(1, HF__LOCK_GAP_MS);
+        return hf__rand_between(OUTRANKED_MS, 2 * OUTRANKED_MS);
     if (undoes(steps))
         return gather_pause(steps);
-    if (steps->turn)
-        return hf__rand_between(0, HF__LOCK_GAP_MS);
     return hf__redisson_yield(steps->lock);
 }
 

@@ -31,6 +31,8 @@
  *    A foreign holder notifies no one. The store is asked to track the key, and
  *    as it may be unable to, the waiter at the head polls every 20 to 100 ms
  *    (docs/adr/0039).
+ *    A release that leaves a gap for other libraries asks the head of the queue
+ *    to try later. It does so as soon as the key changes (docs/adr/0086).
  * 6. To give up, leave the queue, which passes on a wake-up that came too late.
  *    If a try may have been applied, release it: otherwise a holder that does
  *    not know of its lease would block the name until the lease ends.
@@ -67,7 +69,9 @@ typedef struct hf__steps {
     bool unanswered;   /* a try may have been, or may yet be, applied */
     bool unresolved;   /* ... and no later try was answered */
     bool refused;      /* by the last try, and no other is in flight */
-    bool turn;         /* a release has left it free, also for others */
+    bool turn;         /* a release has asked it to try ... */
+    int64_t gap_ms;    /* ... after so long, if it is left to others; 0: now */
+    int64_t left_ms;   /* since when it is left to others; 0: it is not */
     int64_t gather_ms; /* when it stops to await more; 0: none came */
     uint32_t votes[HF__VOTES_MAX]; /* of a quorum, before the last try */
     int64_t entered_ms;            /* the local queue */
@@ -127,8 +131,16 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status,
                             int round);
 /* Is it worth trying again after an event? */
 bool hf__steps_use_events(const hf__steps *steps, hf_status status);
-/* How long to wait after such an event before the next try. */
+/* How long to wait after such an event before the next try. If `left_ms` is set
+ * afterwards, an event ends that: call left() then, or at its end. */
 int64_t hf__steps_event_delay(hf__steps *steps);
+/* Leave it to other libraries, after the store is asked to track the key. */
+void hf__steps_leave(hf__steps *steps);
+/* That has ended; by an event, which says that one has taken it? */
+void hf__steps_left(hf__steps *steps, bool by_event);
+/* How long the last release of the handle, or the one that passed nothing on,
+ * leaves it to others. */
+int64_t hf__steps_rest(const hf__steps *steps);
 /* When to try again if no event comes; `round` counts tries without an
  * event. */
 int64_t hf__steps_next_try(const hf__steps *steps, hf_status status, int round);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handed.c - reading `ask`, or `<owner> <token> <us> <lease ms>`, or the value
- * of a lock, `<owner>:<us>` (scripts/use/lock_value.lua). */
+/* handed.c - reading `ask`, `gap <ms>`, or `<owner> <token> <us> <lease ms>`, or
+ * the value of a lock, `<owner>:<us>` (scripts/use/lock_value.lua). */
 #include "lease/handed.h"
 
 #include <string.h>
@@ -46,6 +46,12 @@ bool hf__handed_read(hf_bytes text, hf__handed *handed)
     handed->what = HF__HANDED_TURN;
     if (text.size == 3 && memcmp(text.data, "ask", 3) == 0)
         return true;
+    if (text.size > 3 && memcmp(text.data, "gap", 3) == 0) {
+        handed->what = HF__HANDED_GAP;
+        text = hf_view((const char *)text.data + 3, text.size - 3);
+        return read_number(&text, ' ', &handed->lease_ms) && text.size == 0 &&
+               handed->lease_ms <= HF__HANDED_LEASE_MS;
+    }
     if (!read_owner(&text, handed))
         return false;
     if (!read_number(&text, ' ', &token) ||

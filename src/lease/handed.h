@@ -14,6 +14,7 @@ typedef struct hf__handed {
     enum {
         HF__HANDED_NOTHING,
         HF__HANDED_TURN, /* it is free: ask for it */
+        HF__HANDED_GAP,  /* ... in lease_ms, or once another library has it */
         HF__HANDED_GRANT /* `owner` holds it */
     } what;
     char owner[HF_OWNER_SIZE];

@@ -15,7 +15,6 @@
 #ifndef HF__LEASE_HANDLE_H
 #define HF__LEASE_HANDLE_H
 
-#include "lease/turns.h"
 #include <stdatomic.h>
 
 #include "core/client.h"
@@ -52,15 +51,14 @@ struct hf_lock {
     char argument_text[2 * HF__NUMBER_SIZE];
     hf_bytes argument; /* of its kind, to acquire; empty: none */
     char *text;        /* owned: its bytes; NULL: they are no text */
+    uint64_t hash;     /* of its key; not 0 */
 
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;
     _Atomic uint64_t token;
     atomic_uint interruptions;
-    atomic_int acked;           /* replicas; -1: not counted */
-    _Atomic int64_t foreign_ms; /* when a foreign holder was last seen */
-    hf__turns turns;            /* of the call that acquires */
-    _Atomic int64_t rest_ms;    /* not to be asked for before, see release.c */
+    atomic_int acked;        /* replicas; -1: not counted */
+    _Atomic int64_t rest_ms; /* left to other libraries until then */
 
     /* Guarded by client->leases->watchdog.mutex. */
     hf__lock_state state;
@@ -79,6 +77,7 @@ struct hf_lock {
     int64_t hold_until_ms; /* INT64_MAX: no max_hold_ms */
     int64_t renew_at_ms;
     bool renewing;      /* a renewal is under way on a local store */
+    int64_t gap_ms;     /* for which the release leaves it free; in RELEASING */
     bool watched;       /* it is in the heap while held */
     bool reporting;     /* on_lost runs */
     bool unreported;    /* it is in the watchdog's list of losses */
@@ -99,9 +98,6 @@ struct hf_lock {
 /* By how much each class of priority moves an entry of the queue forward, us:
  * further than any two began apart. */
 #define HF__RANK_OF_CLASS INT64_C(2000000000000000)
-
-/* How long a release may leave the lock free for other libraries. */
-#define HF__LOCK_GAP_MS 7
 
 /* Make a handle of a kind; `argument` 0: it has none. */
 hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,

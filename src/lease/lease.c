@@ -280,7 +280,6 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
     lock->holds = 1;
     lock->acquisition++;
     lock->held_ms = grant->sent_ms;
-    hf__turns_note_ours(&lock->turns);
     lock->asked_ms = grant->asked_ms;
     lock->clock_us = grant->clock_us;
     lock->granted_ms = grant->lease_ms;

@@ -18,6 +18,7 @@ hf__leases *hf__leases_new(hf_client *client, const char *description)
     hf__watchdog_init(&leases->watchdog, client);
     hf__owners_init(&leases->owners);
     hf__wait_queues_init(&leases->queues);
+    hf__turns_init(&leases->turns);
     return leases;
 }
 
@@ -43,6 +44,7 @@ void hf__leases_done(hf__leases *leases, bool forked)
     if (forked)
         return;
     hf__wait_queues_done(&leases->queues);
+    hf__turns_done(&leases->turns);
 }
 
 void hf__leases_free(hf__leases *leases)

@@ -6,6 +6,7 @@
 #include "lease/owner.h"
 #include "lease/queue.h"
 #include "lease/registry.h"
+#include "lease/turns.h"
 #include "lease/watchdog.h"
 
 /* Of the locks and semaphores of Redisson whose names have the same hash. */
@@ -21,6 +22,7 @@ typedef struct hf__leases {
     hf__owners owners; /* and the client's id */
     hf__wait_queues queues;
     hf__registry registry;
+    hf__turns_table turns;
     hf__yield yields[HF__YIELDS];
 } hf__leases;
 

@@ -14,6 +14,7 @@
 #include "util/cond.h"
 #include "util/error.h"
 #include "util/event_fd.h"
+#include "util/hash.h"
 #include "util/mem.h"
 #include "util/options.h"
 #include "util/order.h"
@@ -66,6 +67,19 @@ static hf_status check_span(int64_t ms, const char *name,
     return HF_OK;
 }
 
+static hf_status check_gaps(const hf_lock_options *o, const hf_client *client,
+                            hf_error *err)
+{
+    if (o->gaps > HF_LOCK_GAPS_ALWAYS)
+        return hf__fail(err, HF_UNSUPPORTED, "hf_lock_options: unknown gaps %u",
+                        (unsigned)o->gaps);
+    if (o->gaps == HF_LOCK_GAPS_ALWAYS &&
+        (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "gaps: other libraries share no locks of a quorum");
+    return HF_OK;
+}
+
 static hf_status load_options(hf_lock_options *options, const hf_client *client,
                               const hf_lock_options *from, hf_error *err)
 {
@@ -75,14 +89,15 @@ static hf_status load_options(hf_lock_options *options, const hf_client *client,
 
     if (status != HF_OK)
         return status;
-    if ((options->flags & ~(uint32_t)HF_LOCK_NO_RENEW) != 0 ||
-        options->reserved1 != 0)
+    if ((options->flags & ~(uint32_t)HF_LOCK_NO_RENEW) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "hf_lock_options: unknown flag 0x%x",
                         (unsigned)options->flags);
     if (options->ttl_ms == 0)
         options->ttl_ms = TTL_MS_DEFAULT;
-    status = check_ttl(options, err);
+    status = check_gaps(options, client, err);
+    if (status == HF_OK)
+        status = check_ttl(options, err);
     if (status == HF_OK)
         status = check_priority(options, client, err);
     if (status == HF_OK)
@@ -109,7 +124,6 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     lock->renewal_replicas.within_ms =
         hf__at_most(replicas->within_ms, options->ttl_ms / 6);
     atomic_init(&lock->interruptions, 0);
-    atomic_init(&lock->foreign_ms, 0);
     atomic_init(&lock->rest_ms, 0);
     atomic_init(&lock->acked, -1);
     if (argument != 0)
@@ -137,6 +151,7 @@ static hf_status init(hf_lock *lock, hf_bytes name, hf_error *err)
         status = hf__watchdog_add_handle(&client->leases->watchdog, err);
     if (status == HF_OK)
         hf__client_ref(client);
+    lock->hash = hf__hash(lock->keys.main, 0) | 1;
     return status;
 }
 

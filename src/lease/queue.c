@@ -259,7 +259,7 @@ void hf__wait_queue_hand(hf__wait_queues *queues, hf_bytes name,
         EACH_LOCKED(queue, queues, name)
         {
             if (queue->owner[0] != '\0' &&
-                (handed->what == HF__HANDED_TURN
+                (handed->what != HF__HANDED_GRANT
                      ? queue->handed.what == HF__HANDED_NOTHING
                      : strcmp(queue->owner, handed->owner) == 0))
                 queue->handed = *handed;
@@ -370,13 +370,14 @@ char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
 }
 
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
-                         const hf__handed *handed, int64_t sent_ms, bool rests)
+                         const hf__handed *handed, int64_t sent_ms,
+                         int64_t rest_ms)
 {
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
     queue = held_locked(queues, holder); /* its offer stays until now */
-    queue->offer->rests = rests;
+    queue->offer->rest_ms = rest_ms;
     if (handed != NULL) {
         queue->offer->handed = *handed;
         queue->offer->sent_ms = sent_ms;

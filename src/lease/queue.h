@@ -37,7 +37,7 @@ void hf__wait_queues_done(hf__wait_queues *queues);
  *
  * take_offer() is called when a handle releases: a copy of the entry; NULL:
  * there is none. After it pass() is called with the grant; NULL: none, and
- * `rests` says whether the release left a gap for others.
+ * `rest_ms` says for how long the release left it to others.
  */
 typedef struct hf__pass {
     const char *entry;
@@ -45,7 +45,7 @@ typedef struct hf__pass {
     int64_t until_ms;   /* of the call */
     hf__interrupt_mark mark;
     bool queued;
-    bool rests; /* leave the lock to others, until one has it */
+    int64_t rest_ms; /* left to others for so long, or until one has it */
     hf__handed handed;
     int64_t sent_ms;  /* before the release that granted it */
     int64_t asked_ms; /* of the holder, see hf__steps ... */
@@ -120,6 +120,7 @@ bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
 char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
                                 int64_t *entered_ms);
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
-                         const hf__handed *handed, int64_t sent_ms, bool rests);
+                         const hf__handed *handed, int64_t sent_ms,
+                         int64_t rest_ms);
 
 #endif

@@ -16,15 +16,11 @@
 #include "util/error.h"
 #include "util/event_fd.h"
 #include "util/order.h"
-#include "util/rand.h"
 
-/* How long a foreign holder is remembered. */
-#define FOREIGN_MEMORY_MS 8000
-
-/* Thousandths of the releases that leave a gap, for each ms that the lock was
- * held, and at most. */
-#define GAP_SHARE 4
-#define GAP_SHARE_MAX 100
+/* How often a release probes for other libraries: with gaps of 110 ms, 1 % of
+ * the time (docs/adr/0086). */
+#define PROBE_MS 10000
+#define BRIEFLY_MS 5
 
 void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                            hf_bytes *words, const char owner[HF_OWNER_SIZE])
@@ -121,12 +117,6 @@ static bool read_grant(const hf_call *call, hf__handed *handed)
            handed->what == HF__HANDED_GRANT;
 }
 
-/* The release left a gap for others. */
-static bool left_free(const hf_reply *reply)
-{
-    return reply->kind == HF_REPLY_INTEGER && reply->integer == 2;
-}
-
 /* The reply may grant it to the next in the local queue. */
 static void pass_on(const hf_call *call)
 {
@@ -137,23 +127,17 @@ static void pass_on(const hf_call *call)
 
     hf__wait_queue_pass(&lock->client->leases->queues, lock,
                         granted ? &handed : NULL, request->began_ms,
-                        request->status == HF_OK && left_free(&request->reply));
+                        request->status == HF_OK && !granted ? lock->gap_ms
+                                                             : 0);
 }
 
-static bool sees_foreign(const hf_lock *lock)
-{
-    int64_t seen_ms = atomic_load(&lock->foreign_ms);
-
-    return seen_ms != 0 && hf__clock_boot_ms() - seen_ms < FOREIGN_MEMORY_MS;
-}
-
-/* For the next acquire: the lock was left to others. */
+/* For the next acquire: the lock was left to others, and none of ours waits. */
 static void note_reply(hf_lock *lock, int64_t reply)
 {
     if (lock->kind->redisson != NULL)
         hf__redisson_released(lock, reply);
-    else if (reply == 2 || (reply == 1 && sees_foreign(lock)))
-        atomic_store(&lock->rest_ms, hf__clock_boot_ms() + HF__LOCK_GAP_MS);
+    else if (reply == 1 && lock->gap_ms > 0)
+        atomic_store(&lock->rest_ms, hf__clock_boot_ms() + lock->gap_ms);
 }
 
 static void answered(hf_call *call)
@@ -213,29 +197,48 @@ static const hf__operation release_one = {
     .lease = true,
 };
 
+/* In which period of PROBE_MS that instant is, by the store's clock if it is
+ * known: then clients agree, and of those that hold a lock in turn one probes
+ * in each. */
+static int64_t period_of(const hf_lock *lock, int64_t at_ms)
+{
+    int64_t store_ms = lock->clock_us / 1000 + at_ms - lock->asked_ms;
+
+    return (store_ms + (int64_t)(lock->hash % PROBE_MS)) / PROBE_MS;
+}
+
+/* A lock that no one waits for and that is held briefly is often free. */
+static bool probes(const hf_lock *lock, int64_t now_ms)
+{
+    return period_of(lock, now_ms) != period_of(lock, lock->held_ms) &&
+           (lock->clock_us != 0 || now_ms - lock->held_ms >= BRIEFLY_MS);
+}
+
 /*
  * Other libraries poll for a free key, and between two hand-overs there is
- * none. So a release leaves the lock free for a moment if an owner of another
- * form held it lately; else at random, for about 3 % of the time, so that one
- * that comes later gets in.
+ * none. So a release leaves the lock free for a moment if one of them uses it
+ * and is behind; else rarely, so that one that comes later gets in.
  */
-static bool leaves_gap(const hf_lock *lock)
+static int64_t gap_of(const hf_lock *lock)
 {
-    int64_t passed_ms = hf__clock_boot_ms() - lock->held_ms;
-    uint32_t unshared = HF__CAP_UNDOES | HF__CAP_LOCAL;
+    uint32_t capabilities = lock->client->store->capabilities;
+    bool always = lock->options.gaps == HF_LOCK_GAPS_ALWAYS;
+    int64_t now_ms = hf__clock_boot_ms(), gap_ms;
 
-    if (sees_foreign(lock))
-        return true;
-    if ((lock->client->store->capabilities & unshared) != 0)
-        return false;
-    return hf__rand_between(1, 1000) <=
-           hf__at_most(GAP_SHARE * passed_ms, GAP_SHARE_MAX);
+    if (!lock->kind->gaps || lock->options.gaps == HF_LOCK_GAPS_NEVER ||
+        (capabilities & HF__CAP_UNDOES) != 0)
+        return 0;
+    gap_ms = hf__turns_release(&lock->client->leases->turns, lock->hash,
+                               now_ms - lock->held_ms, always);
+    return gap_ms == 0 && (capabilities & HF__CAP_LOCAL) == 0 &&
+                   probes(lock, now_ms)
+               ? HF__TURNS_GAP_MS
+               : gap_ms;
 }
 
 /* The next of this client, and the gap; most releases have neither. */
 static void fill_rest(hf_call *call, const hf_lock *lock)
 {
-    bool gap = lock->kind->gaps && leaves_gap(lock);
     int64_t entered_ms = lock->asked_ms;
     char *entry = NULL;
 
@@ -243,14 +246,14 @@ static void fill_rest(hf_call *call, const hf_lock *lock)
         entry = hf__wait_queue_take_offer(&lock->client->leases->queues, lock,
                                           &entered_ms);
     call->owned = entry;
-    if (!gap && entry == NULL)
+    if (lock->gap_ms == 0 && entry == NULL)
         return;
     hf__add(call, hf_str("")); /* it leaves no queue */
     hf__add(call, hf_str(entry == NULL ? "" : entry));
     hf__add_number(call, lock->clock_us + (entered_ms - lock->asked_ms) * 1000);
     hf__add_number(call, hf__lock_rank(lock));
-    if (gap)
-        hf__add(call, hf_str("1"));
+    if (lock->gap_ms > 0)
+        hf__add_number(call, lock->gap_ms);
 }
 
 /* What the key holds, if no one waits: the script compares that whole. */
@@ -272,6 +275,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     call->context = lock;
     call->words_stay = true;
     call->answered = answered;
+    lock->gap_ms = 0;
     call->note = lock->downgrading ? DOWNGRADING : valid ? VALID : ENDED;
     if (valid && hf__lock_keep(call, lock)) {
         call->note = KEPT;
@@ -282,6 +286,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     hf__add_whole_key(call, lock->keys.token);
     hf__add_whole_key(call, lock->keys.waiters);
     hf__add(call, lock->kind->is_string ? value_of(lock) : hf_str(lock->owner));
+    lock->gap_ms = gap_of(lock);
     fill_rest(call, lock);
     if (lock->kind->redisson != NULL)
         hf__add(call, lock->keys.publish);

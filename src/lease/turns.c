@@ -1,40 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * turns.c - how often each library has held a lock lately.
+ * turns.c - see turns.h.
  */
 #include "lease/turns.h"
-#include "util/rand.h"
+
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/order.h"
 
 /* A count that reaches this halves them all: old turns count for less. */
 #define COUNT_MAX 64
 
-/* Held back for a library that has had fewer turns than ours: longer than the
- * 10 ms for which one that polls often sleeps (docs/adr/0039). */
-#define YIELD_MIN_MS 20
-#define YIELD_MAX_MS 40
+/* How long a foreign holder is remembered. */
+#define MEMORY_MS 8000
 
-static void note(hf__turns *turns, size_t form)
+/* Time left free for each that it was held; and by how much more one costs that
+ * no library takes, each after twice as many turns as the one before. */
+#define SPARE 2
+#define MISSED_COST 8
+#define MISSED_MAX 6
+
+/* After a foreign release, if there is no time to spare: one that comes back at
+ * once, or after 3 ms, is awaited. */
+#define SHORT_MS 5
+
+void hf__turns_init(hf__turns_table *table)
 {
-    turns->last = (unsigned char)form;
+    memset(table, 0, sizeof(*table));
+    pthread_mutex_init(&table->mutex, NULL);
+}
+
+void hf__turns_done(hf__turns_table *table)
+{
+    pthread_mutex_destroy(&table->mutex);
+}
+
+/* NULL: no other library uses it. */
+static hf__turns *find_locked(hf__turns_table *table, uint64_t lock, bool make)
+{
+    hf__turns *found = &table->locks[lock % HF__TURNS_LOCKS];
+    bool same = found->lock == lock;
+
+    if (!same && make) {
+        *found = (hf__turns){.lock = lock, .spare_ms = HF__TURNS_GAP_MS};
+        atomic_store(&table->used, true);
+    }
+    return same || make ? found : NULL;
+}
+
+static void count(hf__turns *turns, size_t form)
+{
     if (++turns->counts[form] < COUNT_MAX)
         return;
     for (size_t i = 0; i < HF__TURNS_FORMS; i++)
-        turns->counts[i] /= 2;
+        turns->counts[i] = (unsigned char)hf__at_least(turns->counts[i] / 2,
+                                                       turns->counts[i] > 0);
 }
 
-void hf__turns_note_ours(hf__turns *turns)
+/* Some other library has held it no more often than ours. */
+static bool some_behind(const hf__turns *turns)
 {
-    note(turns, 0);
+    for (size_t i = 1; i < HF__TURNS_FORMS; i++) {
+        if (turns->counts[i] > 0 && turns->counts[i] <= turns->counts[0])
+            return true;
+    }
+    return false;
 }
 
-void hf__turns_note_foreign(hf__turns *turns, size_t owner_size)
+static void gain(hf__turns *turns, int64_t held_ms)
 {
-    note(turns, 1 + owner_size % (HF__TURNS_FORMS - 1));
+    turns->spare_ms =
+        hf__at_most(turns->spare_ms + SPARE * held_ms, HF__TURNS_GAP_MS);
 }
 
-int64_t hf__turns_delay(const hf__turns *turns)
+void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
+                            size_t owner_size)
 {
-    if (turns->counts[turns->last] > turns->counts[0])
+    hf__turns *turns;
+
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, true);
+    turns->last = (unsigned char)(1 + owner_size % (HF__TURNS_FORMS - 1));
+    turns->seen_ms = hf__clock_boot_ms();
+    turns->missed = 0;
+    count(turns, turns->last);
+    pthread_mutex_unlock(&table->mutex);
+}
+
+int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,
+                          int64_t held_ms, bool always)
+{
+    int64_t gap_ms = 0, now_ms;
+    hf__turns *turns;
+
+    if (!always && !atomic_load(&table->used))
         return 0;
-    return hf__rand_between(YIELD_MIN_MS, YIELD_MAX_MS);
+    now_ms = hf__clock_boot_ms();
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, always);
+    if (turns != NULL) {
+        count(turns, 0);
+        gain(turns, held_ms);
+        if (turns->spare_ms > 0 &&
+            (always ||
+             (some_behind(turns) && now_ms - turns->seen_ms < MEMORY_MS)))
+            gap_ms = HF__TURNS_GAP_MS;
+    }
+    pthread_mutex_unlock(&table->mutex);
+    return gap_ms;
+}
+
+int64_t hf__turns_delay(hf__turns_table *table, uint64_t lock)
+{
+    int64_t delay_ms = 0;
+    hf__turns *turns;
+
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, false);
+    if (turns != NULL) {
+        gain(turns, hf__clock_boot_ms() - turns->seen_ms);
+        if (turns->counts[turns->last] <= turns->counts[0])
+            delay_ms = turns->spare_ms > 0 ? HF__TURNS_GAP_MS : SHORT_MS;
+    }
+    pthread_mutex_unlock(&table->mutex);
+    return delay_ms;
+}
+
+/* They had their turn, and more the longer they do not take it. */
+static void miss(hf__turns *turns)
+{
+    if (turns->missed < MISSED_MAX)
+        turns->missed++;
+    for (size_t i = 1; i < HF__TURNS_FORMS; i++) {
+        if (turns->counts[i] > 0 && turns->counts[i] <= turns->counts[0])
+            turns->counts[i] =
+                (unsigned char)(turns->counts[0] + (1 << turns->missed));
+    }
+}
+
+void hf__turns_note_gap(hf__turns_table *table, uint64_t lock, int64_t ms,
+                        bool taken)
+{
+    hf__turns *turns;
+
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, false);
+    if (turns != NULL) {
+        turns->spare_ms -= taken ? ms : MISSED_COST * ms;
+        if (!taken && ms >= HF__TURNS_GAP_MS)
+            miss(turns);
+    }
+    pthread_mutex_unlock(&table->mutex);
 }
