@@ -27,7 +27,7 @@
  * valid. 20 000 leases of 3 s take 4 % of a core in the client and 6 % in the
  * server, or 9 % and 12 % in a cluster of three masters. Leases are lost where
  * either does not get its share, such as next to twelve busy threads for each
- * processor: make them longer, as the cost falls with ttl_ms.
+ * processor. Longer leases cost less, in proportion.
  *
  * @code
  * hf_status back_up(hf_client *client, hf_error *err)

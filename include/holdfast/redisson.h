@@ -29,10 +29,10 @@
  * - hf_lock_list() does not list them.
  *
  * hf_lock_inspect(), hf_lock_holders() and hf_lock_break() of any client know a
- * lock of Redisson by its key: a hash that expires and has only owners. So does
- * a semaphore with permits that are held: the owners are the ids of permits, 32
- * hexadecimal digits as in Java. The token of a fenced lock is seen; of the
- * other kinds it is unknown.
+ * lock of Redisson by its key: a hash that expires and has only owners. They
+ * also know a semaphore of which permits are held: its owners are the ids of
+ * the permits, 32 hexadecimal digits as in Java. The token of a fenced lock is
+ * shown; of the other kinds it is unknown.
  *
  * With the parameter `layout=redisson`, the URL of a client makes this the
  * layout of hf_lock_new() and of `holdfast run` and `lock`: hf_lock_new() makes

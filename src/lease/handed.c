@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handed.c - reading `ask`, `gap <ms>`, or `<owner> <token> <us> <lease ms>`, or
- * the value of a lock, `<owner>:<us>` (scripts/use/lock_value.lua). */
+/* handed.c - reading `ask`, `gap <ms>`, or `<owner> <token> <us> <lease ms>`,
+ * or the value of a lock, `<owner>:<us>` (scripts/use/lock_value.lua). */
 #include "lease/handed.h"
 
 #include <string.h>
