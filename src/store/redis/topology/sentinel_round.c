@@ -89,9 +89,10 @@ static size_t count_in(const hf__sentinel_watch *watch,
 /* When those that have replied decide. */
 static int64_t final_ms(const hf__sentinel_watch *watch)
 {
-    bool many = 2 * count_in(watch, HF__SENTINEL_ANSWERED) > count_known(watch);
+    size_t answered = count_in(watch, HF__SENTINEL_ANSWERED);
+    bool few = answered > 0 && 2 * answered <= count_known(watch);
 
-    return watch->began_ms + (many ? ROUND_MS : FEW_MS);
+    return watch->began_ms + (few ? FEW_MS : ROUND_MS);
 }
 
 static hf__sentinel_vote count_votes(hf__sentinel_watch *watch,
