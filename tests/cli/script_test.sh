@@ -67,7 +67,7 @@ test_loop_is_stopped_and_undone() {
 }
 
 test_budget_outside_its_range_is_refused() {
-    for budget in 0 -1 3600.001 1s ''; do
+    for budget in 0 -1 3600.001 2h 1x ''; do
         expect 64 script run --budget "$budget" - <<<'return 1'
         contains "$err" 0.001
         contains "$err" 3600

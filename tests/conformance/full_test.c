@@ -189,7 +189,7 @@ static void renew_and_release(fixture *f, uint32_t permits)
     make_full(f, &store);
     expect_throughout(hf_lock_is_held(lock), opts.ttl_ms * 7 / 3);
     expect_status(HF_OK, hf_lock_renew(lock, ERR));
-    expect_status(HF_OK, hf_key_expire(store.client, bytes("l"), 60000, ERR));
+    cut_lease(store.client, bytes("l"), 60000);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     hf_lock_free(lock);
     close_store(f, &store);
