@@ -33,8 +33,6 @@
 
 #include "embedded_kill.h"
 
-#define PAUSE_LIMIT_US 20000
-
 static const char *const fault_names[] = {"none", "early", "torn", "stall",
                                           "token"};
 

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "holdfast.h"
+#include "support/slowness.h"
 
 #define WRITER_MAX 8
 #define LOCK_COUNT 3
@@ -24,6 +25,10 @@
 /* Replies whose instant is kept: more than a second's worth. */
 #define RING_SIZE 16384u
 #define TEXT_SIZE 400
+
+/* What counts as a pause. A kill starts the next process, which takes much
+ * longer with a sanitizer. */
+#define PAUSE_LIMIT_US (SLOWER > 1 ? 200000 : 20000)
 
 /* A lease is long enough to be kept on a busy machine, short enough to wait
  * for. */

@@ -118,7 +118,7 @@ static void stall(worker *self)
     uint32_t kills = load(self->journal->kills);
 
     if (kills != self->kills_seen)
-        rest_us(50000);
+        rest_us(PAUSE_LIMIT_US * 5 / 2);
     self->kills_seen = kills;
 }
 
