@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <strings.h>
 
+#include "util/names.h"
+
 static const char *const category_names[HF__ACL_CATEGORIES] = {
     "keyspace", "read",     "write",     "set",        "sortedset",
     "list",     "hash",     "string",    "bitmap",     "hyperloglog",
@@ -14,6 +16,8 @@ static const char *const category_names[HF__ACL_CATEGORIES] = {
 
 _Static_assert(1u << (HF__ACL_CATEGORIES - 1) == HF__CATEGORY_SCRIPTING,
                "each has a name");
+_Static_assert(2 * HF__ACL_COMMANDS_MAX >= HF__NAMES_SIZE,
+               "a set has all that known_table.c may have");
 
 static int number_of(const hf__known_command *found)
 {

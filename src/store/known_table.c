@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "util/names.h"
+
 #define RANGE(first, last, step) HF__KEYS_RANGE, first, last, step
 #define NONE RANGE(1, 0, 1)
 #define ONE RANGE(1, 1, 1)
@@ -493,3 +495,7 @@ const hf__known_command hf__known_table[] = {
     {"time", 1, NONE, "", FAST, READS | PURE},
     {NULL, 0, NONE, "", 0, 0}};
 /* clang-format on */
+
+_Static_assert(2 * sizeof(hf__known_table) / sizeof(hf__known_table[0]) <=
+                   HF__NAMES_SIZE,
+               "all are found");

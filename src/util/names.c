@@ -38,12 +38,3 @@ const void *hf__names_find(const hf__names *names, hf_bytes name)
     }
     return names->at[at].row;
 }
-
-hf_bytes hf__names_next(const char **list)
-{
-    hf_bytes name = hf_view(*list, strcspn(*list, " "));
-
-    *list += name.size;
-    *list += strspn(*list, " ");
-    return name;
-}

@@ -27,10 +27,6 @@ void hf__names_add(hf__names *names, hf_bytes lower, const void *row);
 /* The row; NULL: none. */
 const void *hf__names_find(const hf__names *names, hf_bytes name);
 
-/* The first of the names in *list, which blanks separate, and leave it. Empty:
- * there are no more. */
-hf_bytes hf__names_next(const char **list);
-
 static inline char hf__lower(char letter)
 {
     return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
