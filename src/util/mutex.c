@@ -4,6 +4,7 @@
  */
 #include "util/mutex.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include "util/clock.h"
@@ -26,8 +27,12 @@ static int lock_within(pthread_mutex_t *mutex, int64_t left_us)
 #ifdef HF__TSAN
     /* Neither compiler's sees that pthread_mutex_clocklock() locks. */
     struct timespec until = to_timespec(hf__clock_unix_us() + left_us);
+    int rc = pthread_mutex_timedlock(mutex, &until);
 
-    return pthread_mutex_timedlock(mutex, &until);
+    /* Nor that this one locks when the previous owner was killed. */
+    if (rc == EOWNERDEAD)
+        hf__tsan_locked(mutex);
+    return rc;
 #else
     struct timespec until = to_timespec(hf__clock_monotonic_us() + left_us);
 

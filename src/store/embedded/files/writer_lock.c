@@ -20,7 +20,6 @@
 #include "store/embedded/files/sidecar.h"
 #include "util/clock.h"
 #include "util/mutex.h"
-#include "util/tsan.h"
 
 /* Spins: together shorter than one short transaction. */
 #define SPIN_COUNT 10
@@ -124,8 +123,6 @@ bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms)
         rc = sleep_for_it(map, deadline_ms);
     if (rc == EOWNERDEAD)
         rc = pthread_mutex_consistent(&map->writer);
-    /* ThreadSanitizer does not see that a lock is taken with EOWNERDEAD. */
-    hf__tsan_acquire(map);
     return rc == 0;
 }
 
@@ -133,7 +130,6 @@ void hf__sidecar_unlock(hf__sidecar_map *map)
 {
     int rc;
 
-    hf__tsan_release(map);
     rc = pthread_mutex_unlock(&map->writer);
     assert(rc == 0);
     (void)rc;
