@@ -57,8 +57,8 @@ static void lying_minority_is_not_believed_when_it_is_the_fastest(void **state)
     (void)state;
     deployment_prepare(&all);
     all.sentinels[0].master = B;
-    all.sentinels[1].delay_ms = 300; /* of two replies */
-    all.sentinels[2].delay_ms = 300;
+    all.sentinels[1].delay_ms = 150; /* of four replies: more than 500 ms */
+    all.sentinels[2].delay_ms = 150;
     deployment_open(&all);
     assert_served_by(&all, "A");
     deployment_close(&all);
