@@ -25,7 +25,7 @@ static const hf__operation add = {
 };
 
 static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
-                         const hf_timeline_add_item *item,
+                         hf_bytes id, hf_bytes payload, int64_t ttl_ms,
                          const hf_timeline_add_options *opts)
 {
     hf_call here, *call = hf__begin(&here, form, &add, client);
@@ -33,14 +33,14 @@ static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
     hf_timeline_add_options options;
 
     hf__add_timeline(call, key, 6);
-    hf__add_id(call, item->id);
-    hf__add_value(call, item->payload);
+    hf__add_id(call, id);
+    hf__add_value(call, payload);
     if (HF__LOAD(call, &options, opts, hf_timeline_add_options,
                  HF_TIMELINE_NX) &&
         HF__TRY(call, hf__check_time(options.at_ms, "at_ms", err)) &&
-        HF__TRY(call, hf__check_ttl(item->ttl_ms, "ttl_ms", err))) {
+        HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", err))) {
         hf__add_number(call, options.at_ms * HF__US_PER_MS);
-        hf__add_number(call, item->ttl_ms);
+        hf__add_number(call, ttl_ms);
         hf__add_labels(call, options.attributes, options.attribute_count);
         hf__add(call,
                 hf_str((options.flags & HF_TIMELINE_NX) != 0 ? "nx" : ""));
@@ -52,9 +52,7 @@ hf_status hf_timeline_add(hf_client *client, hf_bytes key, hf_bytes id,
                           hf_bytes payload, int64_t ttl_ms,
                           const hf_timeline_add_options *opts, hf_error *err)
 {
-    hf_timeline_add_item item = {id, payload, ttl_ms, 0, NULL, 0};
-
-    return run_add(hf__blocking(err), client, key, &item, opts);
+    return run_add(hf__blocking(err), client, key, id, payload, ttl_ms, opts);
 }
 
 hf_status hf_timeline_add_start(hf_client *client, hf_bytes key, hf_bytes id,
@@ -62,9 +60,8 @@ hf_status hf_timeline_add_start(hf_client *client, hf_bytes key, hf_bytes id,
                                 const hf_timeline_add_options *opts,
                                 const hf_async *async, hf_error *err)
 {
-    hf_timeline_add_item item = {id, payload, ttl_ms, 0, NULL, 0};
-
-    return run_add(hf__started(async, err), client, key, &item, opts);
+    return run_add(hf__started(async, err), client, key, id, payload, ttl_ms,
+                   opts);
 }
 
 hf_status hf_timeline_add_many(hf_client *client, hf_bytes key,
@@ -83,7 +80,8 @@ hf_status hf_timeline_add_many(hf_client *client, hf_bytes key,
         options.at_ms = items[i].at_ms;
         options.attributes = items[i].attributes;
         options.attribute_count = items[i].attribute_count;
-        (void)run_add(hf__one_of(&many), client, key, &items[i], &options);
+        (void)run_add(hf__one_of(&many), client, key, items[i].id,
+                      items[i].payload, items[i].ttl_ms, &options);
     }
     return hf__many_end(&many);
 }

@@ -118,10 +118,14 @@ static hf_status check_leads(hf_lock *lock, char owner[HF_OWNER_SIZE],
 
 static hf_status run_proclaim(hf__form form, hf_lock *lock, hf_bytes text)
 {
-    hf_call here, *call = hf__begin(&here, form, &proclaim, lock->client);
+    hf_status status = hf__lock_check(lock, form.err);
     char owner[HF_OWNER_SIZE];
+    hf_call here, *call;
     char *room;
 
+    if (status != HF_OK)
+        return status;
+    call = hf__begin(&here, form, &proclaim, lock->client);
     if (HF__TRY(call, check_text(text, call->form.err)) &&
         HF__TRY(call, check_leads(lock, owner, call->form.err))) {
         room = hf__call_alloc(call, 3 * text.size + 1);
@@ -135,19 +139,13 @@ static hf_status run_proclaim(hf__form form, hf_lock *lock, hf_bytes text)
 
 hf_status hf_election_proclaim(hf_lock *lock, hf_bytes text, hf_error *err)
 {
-    hf_status status = hf__lock_check(lock, err);
-
-    return status == HF_OK ? run_proclaim(hf__blocking(err), lock, text)
-                           : status;
+    return run_proclaim(hf__blocking(err), lock, text);
 }
 
 hf_status hf_election_proclaim_start(hf_lock *lock, hf_bytes text,
                                      const hf_async *async, hf_error *err)
 {
-    hf_status status = hf__lock_check(lock, err);
-
-    return status == HF_OK ? run_proclaim(hf__started(async, err), lock, text)
-                           : status;
+    return run_proclaim(hf__started(async, err), lock, text);
 }
 
 /* ------------------------------------------------------------------ leader */

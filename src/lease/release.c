@@ -292,7 +292,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
         hf__add(call, lock->keys.publish);
 }
 
-static hf_status run_release(hf__form form, hf_lock *lock)
+static hf_status run_checked(hf__form form, hf_lock *lock)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_call here, *call = hf__begin(&here, form, &release_one, lock->client);
@@ -311,20 +311,22 @@ static hf_status run_release(hf__form form, hf_lock *lock)
     return hf__end(call);
 }
 
+static hf_status run_release(hf__form form, hf_lock *lock)
+{
+    hf_status status = hf__lock_check(lock, form.err);
+
+    return status == HF_OK ? run_checked(form, lock) : status;
+}
+
 hf_status hf_lock_release(hf_lock *lock, hf_error *err)
 {
-    hf_status status = hf__lock_check(lock, err);
-
-    return status == HF_OK ? run_release(hf__blocking(err), lock) : status;
+    return run_release(hf__blocking(err), lock);
 }
 
 hf_status hf_lock_release_start(hf_lock *lock, const hf_async *async,
                                 hf_error *err)
 {
-    hf_status status = hf__lock_check(lock, err);
-
-    return status == HF_OK ? run_release(hf__started(async, err), lock)
-                           : status;
+    return run_release(hf__started(async, err), lock);
 }
 
 hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
@@ -338,6 +340,6 @@ hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
         return status;
     hf__many_begin(&many, locks[0]->client, count, statuses, err);
     while (hf__many_next(&many, &i))
-        (void)run_release(hf__one_of(&many), locks[i]);
+        (void)run_checked(hf__one_of(&many), locks[i]);
     return hf__many_end(&many);
 }

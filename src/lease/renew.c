@@ -105,8 +105,12 @@ static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
 
 static hf_status run_renew(hf__form form, hf_lock *lock)
 {
-    hf_call here, *call = hf__begin(&here, form, &renew_one, lock->client);
+    hf_status status = hf__lock_check(lock, form.err);
+    hf_call here, *call;
 
+    if (status != HF_OK)
+        return status;
+    call = hf__begin(&here, form, &renew_one, lock->client);
     if (HF__TRY(call, fill(call, lock, call->form.err))) {
         hf__fill(call);
         hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
@@ -116,17 +120,13 @@ static hf_status run_renew(hf__form form, hf_lock *lock)
 
 hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
 {
-    hf_status status = hf__lock_check(lock, err);
-
-    return status == HF_OK ? run_renew(hf__blocking(err), lock) : status;
+    return run_renew(hf__blocking(err), lock);
 }
 
 hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
                               hf_error *err)
 {
-    hf_status status = hf__lock_check(lock, err);
-
-    return status == HF_OK ? run_renew(hf__started(async, err), lock) : status;
+    return run_renew(hf__started(async, err), lock);
 }
 
 /* ------------------------------------------------------------------- batch */

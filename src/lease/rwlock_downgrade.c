@@ -200,24 +200,23 @@ static hf_status fill(hf_call *call, hf_lock *write, hf_error *err)
 
 static hf_status run_downgrade(hf__form form, hf_lock *write)
 {
-    hf_call here, *call = hf__begin(&here, form, &downgrade, write->client);
+    hf_status status = hf__lock_check(write, form.err);
+    hf_call here, *call;
 
+    if (status != HF_OK)
+        return status;
+    call = hf__begin(&here, form, &downgrade, write->client);
     (void)HF__TRY(call, fill(call, write, call->form.err));
     return hf__end(call);
 }
 
 hf_status hf_rwlock_downgrade(hf_lock *write, hf_error *err)
 {
-    hf_status status = hf__lock_check(write, err);
-
-    return status == HF_OK ? run_downgrade(hf__blocking(err), write) : status;
+    return run_downgrade(hf__blocking(err), write);
 }
 
 hf_status hf_rwlock_downgrade_start(hf_lock *write, const hf_async *async,
                                     hf_error *err)
 {
-    hf_status status = hf__lock_check(write, err);
-
-    return status == HF_OK ? run_downgrade(hf__started(async, err), write)
-                           : status;
+    return run_downgrade(hf__started(async, err), write);
 }
