@@ -16,6 +16,7 @@ import sys
 
 FORM = re.compile(r"_(start|many)$")
 PUBLIC = re.compile(r"\bhf_[a-z]\w*\b")
+FORMS = re.compile(r"HF__FORMS\((\w+)")  # it defines both forms
 NAME = re.compile(r"\b([a-z_]\w*)\s*(?:\[\w*\])?\s*(?:\(|=|$)")
 SIMPLE = ("key_ttl", "value_get", "value_delete", "hash_get", "hash_delete")
 
@@ -28,7 +29,7 @@ def chunks(text):
         code = re.sub(r"/\*.*?\*/", "", part, flags=re.S)
         code = re.sub(r"^#.*(?:\\\n.*)*", "", code, flags=re.M).strip()
         if code and lines:
-            found = NAME.search(code.split("{")[0])
+            found = FORMS.match(code) or NAME.search(code.split("{")[0])
             yield found.group(1) if found else "", code, len(lines)
 
 

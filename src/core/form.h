@@ -4,7 +4,7 @@
  * many.
  *
  * A static descriptor says what the operation is, a static function, its body,
- * which words it sends, and each public function in which form the body runs:
+ * which words it sends, and HF__FORMS defines the public functions:
  *
  *     static const hf__operation get = {
  *         .command = "GET",
@@ -23,9 +23,12 @@
  *         return hf__end(call);
  *     }
  *
- *     hf_value_get():       return run_get(hf__blocking(err), ...);
- *     hf_value_get_start(): return run_get(hf__started(async, err), ...);
- *     hf_value_get_many():  see hf__many
+ *     HF__FORMS(hf_value_get, run_get(form, client, key, value),
+ *               hf_client *client, hf_bytes key, hf_buffer *value);
+ *
+ * These are hf_value_get() and hf_value_get_start(). The header declares the
+ * first, with its comment, and the second by HF_START() of holdfast/async.h.
+ * For hf_value_get_many() see hf__many.
  *
  * The first failure between begin and end is kept: what follows does nothing,
  * and hf__end() returns it. Nothing was sent then.
@@ -47,6 +50,30 @@ static inline hf__form hf__started(const hf_async *async, hf_error *err)
 {
     return (hf__form){.kind = HF__FORM_STARTED, .async = async, .err = err};
 }
+
+/*
+ * Define NAME(parameters, err), which runs the body on the caller's thread, and
+ * NAME_start(parameters, async, err), which starts it. `run` is the call of the
+ * body, with the form that each passes as `form`; the parameters are last.
+ *
+ * A function that does more than run the body is written out. A check that
+ * comes before hf__begin() belongs in the body: it has form.err.
+ */
+#define HF__FORMS(name, run, ...)                                              \
+    hf_status name(__VA_ARGS__, hf_error *err)                                 \
+    {                                                                          \
+        hf__form form = hf__blocking(err);                                     \
+                                                                               \
+        return run;                                                            \
+    }                                                                          \
+    hf_status name##_start(__VA_ARGS__, const hf_async *async, hf_error *err)  \
+    {                                                                          \
+        hf__form form = hf__started(async, err);                               \
+                                                                               \
+        return run;                                                            \
+    }                                                                          \
+    /* again, for the semicolon that follows */                                \
+    hf_status name##_start(__VA_ARGS__, const hf_async *async, hf_error *err)
 
 /* Begin a call, in `here` where nothing outlives the function. */
 hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,

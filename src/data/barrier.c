@@ -164,23 +164,10 @@ static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,
     return hf__end_waiting(call, &waiting, wait_ms, HF__BARRIER_ARRIVE_INBOX);
 }
 
-hf_status hf_barrier_wait(hf_client *client, hf_bytes name, uint32_t parties,
-                          int64_t wait_ms, const hf_barrier_options *opts,
-                          hf_barrier_pass *pass, hf_error *err)
-{
-    return run_wait(hf__blocking(err), client, name, parties, wait_ms, opts,
-                    pass);
-}
-
-hf_status hf_barrier_wait_start(hf_client *client, hf_bytes name,
-                                uint32_t parties, int64_t wait_ms,
-                                const hf_barrier_options *opts,
-                                hf_barrier_pass *pass, const hf_async *async,
-                                hf_error *err)
-{
-    return run_wait(hf__started(async, err), client, name, parties, wait_ms,
-                    opts, pass);
-}
+HF__FORMS(hf_barrier_wait,
+          run_wait(form, client, name, parties, wait_ms, opts, pass),
+          hf_client *client, hf_bytes name, uint32_t parties, int64_t wait_ms,
+          const hf_barrier_options *opts, hf_barrier_pass *pass);
 
 /* ------------------------------------------------------------------- reset */
 
@@ -214,15 +201,5 @@ static hf_status run_reset(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_barrier_reset(hf_client *client, hf_bytes name,
-                           int64_t *generation, hf_error *err)
-{
-    return run_reset(hf__blocking(err), client, name, generation);
-}
-
-hf_status hf_barrier_reset_start(hf_client *client, hf_bytes name,
-                                 int64_t *generation, const hf_async *async,
-                                 hf_error *err)
-{
-    return run_reset(hf__started(async, err), client, name, generation);
-}
+HF__FORMS(hf_barrier_reset, run_reset(form, client, name, generation),
+          hf_client *client, hf_bytes name, int64_t *generation);

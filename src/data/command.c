@@ -155,18 +155,9 @@ static hf_status run_command(hf__form form, hf_client *client, size_t argc,
     return hf__end(call);
 }
 
-hf_status hf_command(hf_client *client, size_t argc, const hf_bytes *argv,
-                     hf_reply **reply, hf_error *err)
-{
-    return run_command(hf__blocking(err), client, argc, argv, reply);
-}
-
-hf_status hf_command_start(hf_client *client, size_t argc, const hf_bytes *argv,
-                           hf_reply **reply, const hf_async *async,
-                           hf_error *err)
-{
-    return run_command(hf__started(async, err), client, argc, argv, reply);
-}
+HF__FORMS(hf_command, run_command(form, client, argc, argv, reply),
+          hf_client *client, size_t argc, const hf_bytes *argv,
+          hf_reply **reply);
 
 hf_status hf_command_many(hf_client *client, const hf_command_item *items,
                           size_t count, hf_reply **replies, hf_status *statuses,

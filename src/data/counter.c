@@ -113,21 +113,10 @@ static const hf__operation value_add = {
     .finish = finish_add,
 };
 
-hf_status hf_value_add(hf_client *client, hf_bytes key, int64_t delta,
-                       const hf_add_options *opts, int64_t *value,
-                       hf_error *err)
-{
-    return run_add(hf__blocking(err), &value_add, client, key, NULL, delta,
-                   opts, value);
-}
-
-hf_status hf_value_add_start(hf_client *client, hf_bytes key, int64_t delta,
-                             const hf_add_options *opts, int64_t *value,
-                             const hf_async *async, hf_error *err)
-{
-    return run_add(hf__started(async, err), &value_add, client, key, NULL,
-                   delta, opts, value);
-}
+HF__FORMS(hf_value_add,
+          run_add(form, &value_add, client, key, NULL, delta, opts, value),
+          hf_client *client, hf_bytes key, int64_t delta,
+          const hf_add_options *opts, int64_t *value);
 
 hf_status hf_value_add_many(hf_client *client, const hf_value_add_item *items,
                             size_t count, const hf_add_options *opts,
@@ -152,19 +141,7 @@ static const hf__operation hash_add = {
     .finish = finish_add,
 };
 
-hf_status hf_hash_add(hf_client *client, hf_bytes key, hf_bytes field,
-                      int64_t delta, const hf_add_options *opts, int64_t *value,
-                      hf_error *err)
-{
-    return run_add(hf__blocking(err), &hash_add, client, key, &field, delta,
-                   opts, value);
-}
-
-hf_status hf_hash_add_start(hf_client *client, hf_bytes key, hf_bytes field,
-                            int64_t delta, const hf_add_options *opts,
-                            int64_t *value, const hf_async *async,
-                            hf_error *err)
-{
-    return run_add(hf__started(async, err), &hash_add, client, key, &field,
-                   delta, opts, value);
-}
+HF__FORMS(hf_hash_add,
+          run_add(form, &hash_add, client, key, &field, delta, opts, value),
+          hf_client *client, hf_bytes key, hf_bytes field, int64_t delta,
+          const hf_add_options *opts, int64_t *value);

@@ -29,18 +29,8 @@ static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_get(hf_client *client, hf_bytes key, hf_bytes field,
-                      hf_buffer *value, hf_error *err)
-{
-    return run_get(hf__blocking(err), client, key, field, value);
-}
-
-hf_status hf_hash_get_start(hf_client *client, hf_bytes key, hf_bytes field,
-                            hf_buffer *value, const hf_async *async,
-                            hf_error *err)
-{
-    return run_get(hf__started(async, err), client, key, field, value);
-}
+HF__FORMS(hf_hash_get, run_get(form, client, key, field, value),
+          hf_client *client, hf_bytes key, hf_bytes field, hf_buffer *value);
 
 /* ------------------------------------------------------------- get fields */
 
@@ -87,21 +77,10 @@ static hf_status run_get_fields(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_get_fields(hf_client *client, hf_bytes key,
-                             const hf_bytes *names, size_t count,
-                             hf_buffer *values, hf_error *err)
-{
-    return run_get_fields(hf__blocking(err), client, key, names, count, values);
-}
-
-hf_status hf_hash_get_fields_start(hf_client *client, hf_bytes key,
-                                   const hf_bytes *names, size_t count,
-                                   hf_buffer *values, const hf_async *async,
-                                   hf_error *err)
-{
-    return run_get_fields(hf__started(async, err), client, key, names, count,
-                          values);
-}
+HF__FORMS(hf_hash_get_fields,
+          run_get_fields(form, client, key, names, count, values),
+          hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
+          hf_buffer *values);
 
 /* ---------------------------------------------------------------- get all */
 
@@ -164,18 +143,8 @@ static hf_status run_get_all(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_get_all(hf_client *client, hf_bytes key, hf_fields *fields,
-                          hf_error *err)
-{
-    return run_get_all(hf__blocking(err), client, key, fields);
-}
-
-hf_status hf_hash_get_all_start(hf_client *client, hf_bytes key,
-                                hf_fields *fields, const hf_async *async,
-                                hf_error *err)
-{
-    return run_get_all(hf__started(async, err), client, key, fields);
-}
+HF__FORMS(hf_hash_get_all, run_get_all(form, client, key, fields),
+          hf_client *client, hf_bytes key, hf_fields *fields);
 
 /* ----------------------------------------------------------- delete fields */
 
@@ -206,22 +175,10 @@ static hf_status run_delete_fields(hf__form form, hf_client *client,
     return hf__end(call);
 }
 
-hf_status hf_hash_delete_fields(hf_client *client, hf_bytes key,
-                                const hf_bytes *names, size_t count,
-                                size_t *deleted, hf_error *err)
-{
-    return run_delete_fields(hf__blocking(err), client, key, names, count,
-                             deleted);
-}
-
-hf_status hf_hash_delete_fields_start(hf_client *client, hf_bytes key,
-                                      const hf_bytes *names, size_t count,
-                                      size_t *deleted, const hf_async *async,
-                                      hf_error *err)
-{
-    return run_delete_fields(hf__started(async, err), client, key, names, count,
-                             deleted);
-}
+HF__FORMS(hf_hash_delete_fields,
+          run_delete_fields(form, client, key, names, count, deleted),
+          hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
+          size_t *deleted);
 
 /* ----------------------------------------------------------------- delete */
 
@@ -231,13 +188,5 @@ static const hf__operation delete = {
     .finish = hf__finish_found,
 };
 
-hf_status hf_hash_delete(hf_client *client, hf_bytes key, hf_error *err)
-{
-    return hf__run_on_key(hf__blocking(err), &delete, client, key);
-}
-
-hf_status hf_hash_delete_start(hf_client *client, hf_bytes key,
-                               const hf_async *async, hf_error *err)
-{
-    return hf__run_on_key(hf__started(async, err), &delete, client, key);
-}
+HF__FORMS(hf_hash_delete, hf__run_on_key(form, &delete, client, key),
+          hf_client *client, hf_bytes key);

@@ -24,20 +24,8 @@ static hf_status run_cas(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_cas(hf_client *client, hf_bytes key, hf_bytes field,
-                      const hf_bytes *expected, hf_bytes value,
-                      const hf_cas_options *opts, hf_buffer *current,
-                      hf_error *err)
-{
-    return run_cas(hf__blocking(err), client, key, field, expected, value, opts,
-                   current);
-}
-
-hf_status hf_hash_cas_start(hf_client *client, hf_bytes key, hf_bytes field,
-                            const hf_bytes *expected, hf_bytes value,
-                            const hf_cas_options *opts, hf_buffer *current,
-                            const hf_async *async, hf_error *err)
-{
-    return run_cas(hf__started(async, err), client, key, field, expected, value,
-                   opts, current);
-}
+HF__FORMS(hf_hash_cas,
+          run_cas(form, client, key, field, expected, value, opts, current),
+          hf_client *client, hf_bytes key, hf_bytes field,
+          const hf_bytes *expected, hf_bytes value, const hf_cas_options *opts,
+          hf_buffer *current);

@@ -77,20 +77,9 @@ static hf_status run_put(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_put(hf_client *client, hf_bytes key, const hf_field *fields,
-                      size_t count, const hf_hash_put_options *opts,
-                      hf_error *err)
-{
-    return run_put(hf__blocking(err), client, key, fields, count, opts);
-}
-
-hf_status hf_hash_put_start(hf_client *client, hf_bytes key,
-                            const hf_field *fields, size_t count,
-                            const hf_hash_put_options *opts,
-                            const hf_async *async, hf_error *err)
-{
-    return run_put(hf__started(async, err), client, key, fields, count, opts);
-}
+HF__FORMS(hf_hash_put, run_put(form, client, key, fields, count, opts),
+          hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
+          const hf_hash_put_options *opts);
 
 hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
                            size_t count, const hf_hash_put_options *opts,
@@ -134,22 +123,8 @@ static hf_status run_put_fenced(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_put_fenced(hf_client *client, hf_bytes key,
-                             const hf_field *fields, size_t count,
-                             uint64_t token, const hf_hash_put_options *opts,
-                             uint64_t *highest, hf_error *err)
-{
-    return run_put_fenced(hf__blocking(err), client, key, fields, count, token,
-                          opts, highest);
-}
-
-hf_status hf_hash_put_fenced_start(hf_client *client, hf_bytes key,
-                                   const hf_field *fields, size_t count,
-                                   uint64_t token,
-                                   const hf_hash_put_options *opts,
-                                   uint64_t *highest, const hf_async *async,
-                                   hf_error *err)
-{
-    return run_put_fenced(hf__started(async, err), client, key, fields, count,
-                          token, opts, highest);
-}
+HF__FORMS(hf_hash_put_fenced,
+          run_put_fenced(form, client, key, fields, count, token, opts,
+                         highest),
+          hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
+          uint64_t token, const hf_hash_put_options *opts, uint64_t *highest);

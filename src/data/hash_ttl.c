@@ -92,22 +92,10 @@ static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_expire_fields(hf_client *client, hf_bytes key, int64_t ttl_ms,
-                                const hf_bytes *names, size_t count,
-                                size_t *found, hf_error *err)
-{
-    return run_expire(hf__blocking(err), client, key, ttl_ms, names, count,
-                      found);
-}
-
-hf_status hf_hash_expire_fields_start(hf_client *client, hf_bytes key,
-                                      int64_t ttl_ms, const hf_bytes *names,
-                                      size_t count, size_t *found,
-                                      const hf_async *async, hf_error *err)
-{
-    return run_expire(hf__started(async, err), client, key, ttl_ms, names,
-                      count, found);
-}
+HF__FORMS(hf_hash_expire_fields,
+          run_expire(form, client, key, ttl_ms, names, count, found),
+          hf_client *client, hf_bytes key, int64_t ttl_ms,
+          const hf_bytes *names, size_t count, size_t *found);
 
 /* --------------------------------------------------------------------- ttl */
 
@@ -141,17 +129,6 @@ static hf_status run_ttl(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_hash_ttl_fields(hf_client *client, hf_bytes key,
-                             const hf_bytes *names, size_t count,
-                             int64_t *ttls_ms, hf_error *err)
-{
-    return run_ttl(hf__blocking(err), client, key, names, count, ttls_ms);
-}
-
-hf_status hf_hash_ttl_fields_start(hf_client *client, hf_bytes key,
-                                   const hf_bytes *names, size_t count,
-                                   int64_t *ttls_ms, const hf_async *async,
-                                   hf_error *err)
-{
-    return run_ttl(hf__started(async, err), client, key, names, count, ttls_ms);
-}
+HF__FORMS(hf_hash_ttl_fields, run_ttl(form, client, key, names, count, ttls_ms),
+          hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
+          int64_t *ttls_ms);

@@ -94,17 +94,8 @@ static hf_status run_ttl(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_key_ttl(hf_client *client, hf_bytes key, int64_t *ttl_ms,
-                     hf_error *err)
-{
-    return run_ttl(hf__blocking(err), client, key, ttl_ms);
-}
-
-hf_status hf_key_ttl_start(hf_client *client, hf_bytes key, int64_t *ttl_ms,
-                           const hf_async *async, hf_error *err)
-{
-    return run_ttl(hf__started(async, err), client, key, ttl_ms);
-}
+HF__FORMS(hf_key_ttl, run_ttl(form, client, key, ttl_ms), hf_client *client,
+          hf_bytes key, int64_t *ttl_ms);
 
 static const hf__operation expire = OBJECT(KEY_EXPIRE);
 static const hf__operation persist = OBJECT(KEY_PERSIST);
@@ -123,17 +114,8 @@ static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_key_expire(hf_client *client, hf_bytes key, int64_t ttl_ms,
-                        hf_error *err)
-{
-    return run_expire(hf__blocking(err), client, key, ttl_ms);
-}
-
-hf_status hf_key_expire_start(hf_client *client, hf_bytes key, int64_t ttl_ms,
-                              const hf_async *async, hf_error *err)
-{
-    return run_expire(hf__started(async, err), client, key, ttl_ms);
-}
+HF__FORMS(hf_key_expire, run_expire(form, client, key, ttl_ms),
+          hf_client *client, hf_bytes key, int64_t ttl_ms);
 
 /* -------------------------------------------------------------------- type */
 
@@ -161,17 +143,8 @@ static hf_status run_type(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_key_type(hf_client *client, hf_bytes key, hf_buffer *name,
-                      hf_error *err)
-{
-    return run_type(hf__blocking(err), client, key, name);
-}
-
-hf_status hf_key_type_start(hf_client *client, hf_bytes key, hf_buffer *name,
-                            const hf_async *async, hf_error *err)
-{
-    return run_type(hf__started(async, err), client, key, name);
-}
+HF__FORMS(hf_key_type, run_type(form, client, key, name), hf_client *client,
+          hf_bytes key, hf_buffer *name);
 
 /* ------------------------------------------------------------ rename, copy */
 
@@ -204,18 +177,8 @@ static hf_status run_rename(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_key_rename(hf_client *client, hf_bytes key, hf_bytes new_key,
-                        uint32_t flags, hf_error *err)
-{
-    return run_rename(hf__blocking(err), client, key, new_key, flags);
-}
-
-hf_status hf_key_rename_start(hf_client *client, hf_bytes key, hf_bytes new_key,
-                              uint32_t flags, const hf_async *async,
-                              hf_error *err)
-{
-    return run_rename(hf__started(async, err), client, key, new_key, flags);
-}
+HF__FORMS(hf_key_rename, run_rename(form, client, key, new_key, flags),
+          hf_client *client, hf_bytes key, hf_bytes new_key, uint32_t flags);
 
 /* What the script calls `absent`. */
 static int copy_mode(hf_bytes key, hf_bytes new_key, uint32_t flags)
@@ -240,18 +203,8 @@ static hf_status run_copy(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_key_copy(hf_client *client, hf_bytes key, hf_bytes new_key,
-                      uint32_t flags, hf_error *err)
-{
-    return run_copy(hf__blocking(err), client, key, new_key, flags);
-}
-
-hf_status hf_key_copy_start(hf_client *client, hf_bytes key, hf_bytes new_key,
-                            uint32_t flags, const hf_async *async,
-                            hf_error *err)
-{
-    return run_copy(hf__started(async, err), client, key, new_key, flags);
-}
+HF__FORMS(hf_key_copy, run_copy(form, client, key, new_key, flags),
+          hf_client *client, hf_bytes key, hf_bytes new_key, uint32_t flags);
 
 /* ------------------------------------------------------------------ delete */
 
@@ -265,13 +218,5 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
     return hf__end(call);
 }
 
-hf_status hf_key_delete(hf_client *client, hf_bytes key, hf_error *err)
-{
-    return run_delete(hf__blocking(err), client, key);
-}
-
-hf_status hf_key_delete_start(hf_client *client, hf_bytes key,
-                              const hf_async *async, hf_error *err)
-{
-    return run_delete(hf__started(async, err), client, key);
-}
+HF__FORMS(hf_key_delete, run_delete(form, client, key), hf_client *client,
+          hf_bytes key);

@@ -95,18 +95,9 @@ static hf_status run_set(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_latch_set(hf_client *client, hf_bytes name, int64_t count,
-                       int64_t ttl_ms, int64_t *left, hf_error *err)
-{
-    return run_set(hf__blocking(err), client, name, count, ttl_ms, left);
-}
-
-hf_status hf_latch_set_start(hf_client *client, hf_bytes name, int64_t count,
-                             int64_t ttl_ms, int64_t *left,
-                             const hf_async *async, hf_error *err)
-{
-    return run_set(hf__started(async, err), client, name, count, ttl_ms, left);
-}
+HF__FORMS(hf_latch_set, run_set(form, client, name, count, ttl_ms, left),
+          hf_client *client, hf_bytes name, int64_t count, int64_t ttl_ms,
+          int64_t *left);
 
 /* ------------------------------------------------------------------ arrive */
 
@@ -161,18 +152,9 @@ static hf_status run_arrive(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_latch_arrive(hf_client *client, hf_bytes name, hf_bytes id,
-                          int64_t count, int64_t *left, hf_error *err)
-{
-    return run_arrive(hf__blocking(err), client, name, id, count, left);
-}
-
-hf_status hf_latch_arrive_start(hf_client *client, hf_bytes name, hf_bytes id,
-                                int64_t count, int64_t *left,
-                                const hf_async *async, hf_error *err)
-{
-    return run_arrive(hf__started(async, err), client, name, id, count, left);
-}
+HF__FORMS(hf_latch_arrive, run_arrive(form, client, name, id, count, left),
+          hf_client *client, hf_bytes name, hf_bytes id, int64_t count,
+          int64_t *left);
 
 /* ------------------------------------------------------------- await, left */
 
@@ -242,33 +224,12 @@ static hf_status run_await(hf__form form, const hf__operation *operation,
     return hf__end_waiting(call, &awaiting, wait_ms, HF__LATCH_AWAIT_INBOX);
 }
 
-hf_status hf_latch_await(hf_client *client, hf_bytes name, int64_t wait_ms,
-                         hf_error *err)
-{
-    return run_await(hf__blocking(err), &await_open, client, name, wait_ms);
-}
+HF__FORMS(hf_latch_await, run_await(form, &await_open, client, name, wait_ms),
+          hf_client *client, hf_bytes name, int64_t wait_ms);
 
-hf_status hf_latch_await_start(hf_client *client, hf_bytes name,
-                               int64_t wait_ms, const hf_async *async,
-                               hf_error *err)
-{
-    return run_await(hf__started(async, err), &await_open, client, name,
-                     wait_ms);
-}
-
-hf_status hf_latch_await_early(hf_client *client, hf_bytes name,
-                               int64_t wait_ms, hf_error *err)
-{
-    return run_await(hf__blocking(err), &await_early, client, name, wait_ms);
-}
-
-hf_status hf_latch_await_early_start(hf_client *client, hf_bytes name,
-                                     int64_t wait_ms, const hf_async *async,
-                                     hf_error *err)
-{
-    return run_await(hf__started(async, err), &await_early, client, name,
-                     wait_ms);
-}
+HF__FORMS(hf_latch_await_early,
+          run_await(form, &await_early, client, name, wait_ms),
+          hf_client *client, hf_bytes name, int64_t wait_ms);
 
 static hf_status run_left(hf__form form, hf_client *client, hf_bytes name,
                           int64_t *left)
@@ -282,17 +243,8 @@ static hf_status run_left(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_latch_left(hf_client *client, hf_bytes name, int64_t *left,
-                        hf_error *err)
-{
-    return run_left(hf__blocking(err), client, name, left);
-}
-
-hf_status hf_latch_left_start(hf_client *client, hf_bytes name, int64_t *left,
-                              const hf_async *async, hf_error *err)
-{
-    return run_left(hf__started(async, err), client, name, left);
-}
+HF__FORMS(hf_latch_left, run_left(form, client, name, left), hf_client *client,
+          hf_bytes name, int64_t *left);
 
 /* ------------------------------------------------------------------ delete */
 
@@ -312,13 +264,5 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes name)
     return hf__end(call);
 }
 
-hf_status hf_latch_delete(hf_client *client, hf_bytes name, hf_error *err)
-{
-    return run_delete(hf__blocking(err), client, name);
-}
-
-hf_status hf_latch_delete_start(hf_client *client, hf_bytes name,
-                                const hf_async *async, hf_error *err)
-{
-    return run_delete(hf__started(async, err), client, name);
-}
+HF__FORMS(hf_latch_delete, run_delete(form, client, name), hf_client *client,
+          hf_bytes name);

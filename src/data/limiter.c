@@ -223,20 +223,9 @@ static hf_status run_take(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_limiter_take(hf_client *client, hf_bytes name, int64_t cost,
-                          const hf_limiter_options *opts,
-                          hf_limiter_state *state, hf_error *err)
-{
-    return run_take(hf__blocking(err), client, name, cost, opts, state);
-}
-
-hf_status hf_limiter_take_start(hf_client *client, hf_bytes name, int64_t cost,
-                                const hf_limiter_options *opts,
-                                hf_limiter_state *state, const hf_async *async,
-                                hf_error *err)
-{
-    return run_take(hf__started(async, err), client, name, cost, opts, state);
-}
+HF__FORMS(hf_limiter_take, run_take(form, client, name, cost, opts, state),
+          hf_client *client, hf_bytes name, int64_t cost,
+          const hf_limiter_options *opts, hf_limiter_state *state);
 
 hf_status hf_limiter_take_many(hf_client *client, const hf_limiter_item *items,
                                size_t count, const hf_limiter_options *opts,

@@ -92,18 +92,8 @@ static hf_status run_load(hf__form form, hf_client *client, hf_bytes source,
     return hf__end(call);
 }
 
-hf_status hf_script_load(hf_client *client, hf_bytes source, hf_script **script,
-                         hf_error *err)
-{
-    return run_load(hf__blocking(err), client, source, script);
-}
-
-hf_status hf_script_load_start(hf_client *client, hf_bytes source,
-                               hf_script **script, const hf_async *async,
-                               hf_error *err)
-{
-    return run_load(hf__started(async, err), client, source, script);
-}
+HF__FORMS(hf_script_load, run_load(form, client, source, script),
+          hf_client *client, hf_bytes source, hf_script **script);
 
 void hf_script_free(hf_script *script)
 {
@@ -213,22 +203,10 @@ static hf_status run_script(hf__form form, hf_script *script,
     return hf__end(call);
 }
 
-hf_status hf_script_run(hf_script *script, const hf_bytes *keys,
-                        size_t key_count, const hf_bytes *args,
-                        size_t arg_count, hf_reply **reply, hf_error *err)
-{
-    return run_script(hf__blocking(err), script, keys, key_count, args,
-                      arg_count, reply);
-}
-
-hf_status hf_script_run_start(hf_script *script, const hf_bytes *keys,
-                              size_t key_count, const hf_bytes *args,
-                              size_t arg_count, hf_reply **reply,
-                              const hf_async *async, hf_error *err)
-{
-    return run_script(hf__started(async, err), script, keys, key_count, args,
-                      arg_count, reply);
-}
+HF__FORMS(hf_script_run,
+          run_script(form, script, keys, key_count, args, arg_count, reply),
+          hf_script *script, const hf_bytes *keys, size_t key_count,
+          const hf_bytes *args, size_t arg_count, hf_reply **reply);
 
 void hf_reply_free(hf_reply *reply)
 {

@@ -48,21 +48,10 @@ static hf_status run_add(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_add(hf_client *client, hf_bytes key, hf_bytes id,
-                          hf_bytes payload, int64_t ttl_ms,
-                          const hf_timeline_add_options *opts, hf_error *err)
-{
-    return run_add(hf__blocking(err), client, key, id, payload, ttl_ms, opts);
-}
-
-hf_status hf_timeline_add_start(hf_client *client, hf_bytes key, hf_bytes id,
-                                hf_bytes payload, int64_t ttl_ms,
-                                const hf_timeline_add_options *opts,
-                                const hf_async *async, hf_error *err)
-{
-    return run_add(hf__started(async, err), client, key, id, payload, ttl_ms,
-                   opts);
-}
+HF__FORMS(hf_timeline_add,
+          run_add(form, client, key, id, payload, ttl_ms, opts),
+          hf_client *client, hf_bytes key, hf_bytes id, hf_bytes payload,
+          int64_t ttl_ms, const hf_timeline_add_options *opts);
 
 hf_status hf_timeline_add_many(hf_client *client, hf_bytes key,
                                const hf_timeline_add_item *items, size_t count,
@@ -111,18 +100,9 @@ static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_get(hf_client *client, hf_bytes key, hf_bytes id,
-                          hf_timeline_items *found, hf_error *err)
-{
-    return run_get(hf__blocking(err), client, key, id, found);
-}
-
-hf_status hf_timeline_get_start(hf_client *client, hf_bytes key, hf_bytes id,
-                                hf_timeline_items *found, const hf_async *async,
-                                hf_error *err)
-{
-    return run_get(hf__started(async, err), client, key, id, found);
-}
+HF__FORMS(hf_timeline_get, run_get(form, client, key, id, found),
+          hf_client *client, hf_bytes key, hf_bytes id,
+          hf_timeline_items *found);
 
 /* ------------------------------------------------------------------ remove */
 
@@ -143,17 +123,8 @@ static hf_status run_remove(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_remove(hf_client *client, hf_bytes key, hf_bytes id,
-                             hf_error *err)
-{
-    return run_remove(hf__blocking(err), client, key, id);
-}
-
-hf_status hf_timeline_remove_start(hf_client *client, hf_bytes key, hf_bytes id,
-                                   const hf_async *async, hf_error *err)
-{
-    return run_remove(hf__started(async, err), client, key, id);
-}
+HF__FORMS(hf_timeline_remove, run_remove(form, client, key, id),
+          hf_client *client, hf_bytes key, hf_bytes id);
 
 hf_status hf_timeline_remove_many(hf_client *client, hf_bytes key,
                                   const hf_bytes *ids, size_t count,
@@ -194,15 +165,5 @@ static hf_status run_count(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_count(hf_client *client, hf_bytes key, size_t *count,
-                            hf_error *err)
-{
-    return run_count(hf__blocking(err), client, key, count);
-}
-
-hf_status hf_timeline_count_start(hf_client *client, hf_bytes key,
-                                  size_t *count, const hf_async *async,
-                                  hf_error *err)
-{
-    return run_count(hf__started(async, err), client, key, count);
-}
+HF__FORMS(hf_timeline_count, run_count(form, client, key, count),
+          hf_client *client, hf_bytes key, size_t *count);

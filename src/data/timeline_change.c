@@ -55,19 +55,9 @@ static hf_status run_update(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_update(hf_client *client, hf_bytes key, hf_bytes id,
-                             const hf_timeline_update_options *opts,
-                             hf_error *err)
-{
-    return run_update(hf__blocking(err), client, key, id, opts);
-}
-
-hf_status hf_timeline_update_start(hf_client *client, hf_bytes key, hf_bytes id,
-                                   const hf_timeline_update_options *opts,
-                                   const hf_async *async, hf_error *err)
-{
-    return run_update(hf__started(async, err), client, key, id, opts);
-}
+HF__FORMS(hf_timeline_update, run_update(form, client, key, id, opts),
+          hf_client *client, hf_bytes key, hf_bytes id,
+          const hf_timeline_update_options *opts);
 
 /* ------------------------------------------------------------------ delete */
 
@@ -86,16 +76,8 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
     return hf__end(call);
 }
 
-hf_status hf_timeline_delete(hf_client *client, hf_bytes key, hf_error *err)
-{
-    return run_delete(hf__blocking(err), client, key);
-}
-
-hf_status hf_timeline_delete_start(hf_client *client, hf_bytes key,
-                                   const hf_async *async, hf_error *err)
-{
-    return run_delete(hf__started(async, err), client, key);
-}
+HF__FORMS(hf_timeline_delete, run_delete(form, client, key), hf_client *client,
+          hf_bytes key);
 
 /* -------------------------------------------------------------------- trim */
 
@@ -156,16 +138,6 @@ static hf_status run_trim(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_trim(hf_client *client, hf_bytes key, int64_t to_ms,
-                           int64_t keep, hf_timeline_trimmed *trimmed,
-                           hf_error *err)
-{
-    return run_trim(hf__blocking(err), client, key, to_ms, keep, trimmed);
-}
-
-hf_status hf_timeline_trim_start(hf_client *client, hf_bytes key, int64_t to_ms,
-                                 int64_t keep, hf_timeline_trimmed *trimmed,
-                                 const hf_async *async, hf_error *err)
-{
-    return run_trim(hf__started(async, err), client, key, to_ms, keep, trimmed);
-}
+HF__FORMS(hf_timeline_trim, run_trim(form, client, key, to_ms, keep, trimmed),
+          hf_client *client, hf_bytes key, int64_t to_ms, int64_t keep,
+          hf_timeline_trimmed *trimmed);

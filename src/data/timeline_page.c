@@ -317,20 +317,9 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
     return status;
 }
 
-hf_status hf_timeline_page(hf_client *client, hf_bytes key,
-                           const hf_timeline_page_options *opts,
-                           hf_timeline_items *page, hf_error *err)
-{
-    return run_page(hf__blocking(err), client, key, opts, page);
-}
-
-hf_status hf_timeline_page_start(hf_client *client, hf_bytes key,
-                                 const hf_timeline_page_options *opts,
-                                 hf_timeline_items *page, const hf_async *async,
-                                 hf_error *err)
-{
-    return run_page(hf__started(async, err), client, key, opts, page);
-}
+HF__FORMS(hf_timeline_page, run_page(form, client, key, opts, page),
+          hf_client *client, hf_bytes key, const hf_timeline_page_options *opts,
+          hf_timeline_items *page);
 
 /* ------------------------------------------------------------------- count */
 
@@ -365,21 +354,10 @@ static hf_status run_count(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_timeline_count_matching(hf_client *client, hf_bytes key,
-                                     const hf_timeline_page_options *opts,
-                                     size_t *count, hf_buffer *next,
-                                     hf_error *err)
-{
-    return run_count(hf__blocking(err), client, key, opts, count, next);
-}
-
-hf_status hf_timeline_count_matching_start(hf_client *client, hf_bytes key,
-                                           const hf_timeline_page_options *opts,
-                                           size_t *count, hf_buffer *next,
-                                           const hf_async *async, hf_error *err)
-{
-    return run_count(hf__started(async, err), client, key, opts, count, next);
-}
+HF__FORMS(hf_timeline_count_matching,
+          run_count(form, client, key, opts, count, next), hf_client *client,
+          hf_bytes key, const hf_timeline_page_options *opts, size_t *count,
+          hf_buffer *next);
 
 /* ------------------------------------------------------------------- range */
 
@@ -396,19 +374,7 @@ static hf_status run_range(hf__form form, hf_client *client, hf_bytes key,
     return run_page(form, client, key, &options, out);
 }
 
-hf_status hf_timeline_range(hf_client *client, hf_bytes key, int64_t from_ms,
-                            int64_t to_ms, size_t limit,
-                            hf_timeline_items *page, hf_error *err)
-{
-    return run_range(hf__blocking(err), client, key, from_ms, to_ms, limit,
-                     page);
-}
-
-hf_status hf_timeline_range_start(hf_client *client, hf_bytes key,
-                                  int64_t from_ms, int64_t to_ms, size_t limit,
-                                  hf_timeline_items *page,
-                                  const hf_async *async, hf_error *err)
-{
-    return run_range(hf__started(async, err), client, key, from_ms, to_ms,
-                     limit, page);
-}
+HF__FORMS(hf_timeline_range,
+          run_range(form, client, key, from_ms, to_ms, limit, page),
+          hf_client *client, hf_bytes key, int64_t from_ms, int64_t to_ms,
+          size_t limit, hf_timeline_items *page);

@@ -112,20 +112,9 @@ static hf_status run_set(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_set(hf_client *client, hf_bytes key, hf_bytes value,
-                       const hf_value_set_options *opts, hf_buffer *previous,
-                       hf_error *err)
-{
-    return run_set(hf__blocking(err), client, key, value, opts, previous);
-}
-
-hf_status hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
-                             const hf_value_set_options *opts,
-                             hf_buffer *previous, const hf_async *async,
-                             hf_error *err)
-{
-    return run_set(hf__started(async, err), client, key, value, opts, previous);
-}
+HF__FORMS(hf_value_set, run_set(form, client, key, value, opts, previous),
+          hf_client *client, hf_bytes key, hf_bytes value,
+          const hf_value_set_options *opts, hf_buffer *previous);
 
 hf_status hf_value_set_many(hf_client *client, const hf_value_set_item *items,
                             size_t count, const hf_value_set_options *opts,
@@ -167,23 +156,10 @@ static hf_status run_put_fenced(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_put_fenced(hf_client *client, hf_bytes key, hf_bytes value,
-                              uint64_t token, const hf_value_set_options *opts,
-                              uint64_t *highest, hf_error *err)
-{
-    return run_put_fenced(hf__blocking(err), client, key, value, token, opts,
-                          highest);
-}
-
-hf_status hf_value_put_fenced_start(hf_client *client, hf_bytes key,
-                                    hf_bytes value, uint64_t token,
-                                    const hf_value_set_options *opts,
-                                    uint64_t *highest, const hf_async *async,
-                                    hf_error *err)
-{
-    return run_put_fenced(hf__started(async, err), client, key, value, token,
-                          opts, highest);
-}
+HF__FORMS(hf_value_put_fenced,
+          run_put_fenced(form, client, key, value, token, opts, highest),
+          hf_client *client, hf_bytes key, hf_bytes value, uint64_t token,
+          const hf_value_set_options *opts, uint64_t *highest);
 
 /* --------------------------------------------------------------------- get */
 
@@ -204,17 +180,8 @@ static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_get(hf_client *client, hf_bytes key, hf_buffer *value,
-                       hf_error *err)
-{
-    return run_get(hf__blocking(err), client, key, value);
-}
-
-hf_status hf_value_get_start(hf_client *client, hf_bytes key, hf_buffer *value,
-                             const hf_async *async, hf_error *err)
-{
-    return run_get(hf__started(async, err), client, key, value);
-}
+HF__FORMS(hf_value_get, run_get(form, client, key, value), hf_client *client,
+          hf_bytes key, hf_buffer *value);
 
 hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
                             size_t count, hf_buffer *values,
@@ -271,20 +238,10 @@ static hf_status run_get_versioned(hf__form form, hf_client *client,
     return hf__end(call);
 }
 
-hf_status hf_value_get_versioned(hf_client *client, hf_bytes key,
-                                 hf_buffer *value, hf_buffer *version,
-                                 hf_error *err)
-{
-    return run_get_versioned(hf__blocking(err), client, key, value, version);
-}
-
-hf_status hf_value_get_versioned_start(hf_client *client, hf_bytes key,
-                                       hf_buffer *value, hf_buffer *version,
-                                       const hf_async *async, hf_error *err)
-{
-    return run_get_versioned(hf__started(async, err), client, key, value,
-                             version);
-}
+HF__FORMS(hf_value_get_versioned,
+          run_get_versioned(form, client, key, value, version),
+          hf_client *client, hf_bytes key, hf_buffer *value,
+          hf_buffer *version);
 
 /* -------------------------------------------------------------- get, expire */
 
@@ -322,20 +279,9 @@ static hf_status run_get_expire(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_get_expire(hf_client *client, hf_bytes key,
-                              const hf_value_expire_options *opts,
-                              hf_buffer *value, hf_error *err)
-{
-    return run_get_expire(hf__blocking(err), client, key, opts, value);
-}
-
-hf_status hf_value_get_expire_start(hf_client *client, hf_bytes key,
-                                    const hf_value_expire_options *opts,
-                                    hf_buffer *value, const hf_async *async,
-                                    hf_error *err)
-{
-    return run_get_expire(hf__started(async, err), client, key, opts, value);
-}
+HF__FORMS(hf_value_get_expire, run_get_expire(form, client, key, opts, value),
+          hf_client *client, hf_bytes key, const hf_value_expire_options *opts,
+          hf_buffer *value);
 
 /* ------------------------------------------------------------------ delete */
 
@@ -367,13 +313,5 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
     return hf__end(call);
 }
 
-hf_status hf_value_delete(hf_client *client, hf_bytes key, hf_error *err)
-{
-    return run_delete(hf__blocking(err), client, key);
-}
-
-hf_status hf_value_delete_start(hf_client *client, hf_bytes key,
-                                const hf_async *async, hf_error *err)
-{
-    return run_delete(hf__started(async, err), client, key);
-}
+HF__FORMS(hf_value_delete, run_delete(form, client, key), hf_client *client,
+          hf_bytes key);

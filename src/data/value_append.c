@@ -35,15 +35,5 @@ static hf_status run_append(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_append(hf_client *client, hf_bytes key, hf_bytes value,
-                          size_t *size, hf_error *err)
-{
-    return run_append(hf__blocking(err), client, key, value, size);
-}
-
-hf_status hf_value_append_start(hf_client *client, hf_bytes key, hf_bytes value,
-                                size_t *size, const hf_async *async,
-                                hf_error *err)
-{
-    return run_append(hf__started(async, err), client, key, value, size);
-}
+HF__FORMS(hf_value_append, run_append(form, client, key, value, size),
+          hf_client *client, hf_bytes key, hf_bytes value, size_t *size);

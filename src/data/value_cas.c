@@ -33,23 +33,10 @@ static hf_status run_cas(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_cas(hf_client *client, hf_bytes key,
-                       const hf_bytes *expected, hf_bytes value,
-                       const hf_cas_options *opts, hf_buffer *current,
-                       hf_error *err)
-{
-    return run_cas(hf__blocking(err), client, key, expected, value, opts,
-                   current);
-}
-
-hf_status hf_value_cas_start(hf_client *client, hf_bytes key,
-                             const hf_bytes *expected, hf_bytes value,
-                             const hf_cas_options *opts, hf_buffer *current,
-                             const hf_async *async, hf_error *err)
-{
-    return run_cas(hf__started(async, err), client, key, expected, value, opts,
-                   current);
-}
+HF__FORMS(hf_value_cas,
+          run_cas(form, client, key, expected, value, opts, current),
+          hf_client *client, hf_bytes key, const hf_bytes *expected,
+          hf_bytes value, const hf_cas_options *opts, hf_buffer *current);
 
 hf_status hf_value_cas_many(hf_client *client, const hf_value_cas_item *items,
                             size_t count, const hf_cas_options *opts,
@@ -123,24 +110,10 @@ static hf_status run_cas_versioned(hf__form form, hf_client *client,
     return hf__end(call);
 }
 
-hf_status hf_value_cas_versioned(hf_client *client, hf_bytes key,
-                                 const hf_bytes *expected, hf_bytes value,
-                                 const hf_cas_options *opts, hf_buffer *version,
-                                 hf_error *err)
-{
-    return run_cas_versioned(hf__blocking(err), client, key, expected, value,
-                             opts, version);
-}
-
-hf_status hf_value_cas_versioned_start(hf_client *client, hf_bytes key,
-                                       const hf_bytes *expected, hf_bytes value,
-                                       const hf_cas_options *opts,
-                                       hf_buffer *version,
-                                       const hf_async *async, hf_error *err)
-{
-    return run_cas_versioned(hf__started(async, err), client, key, expected,
-                             value, opts, version);
-}
+HF__FORMS(hf_value_cas_versioned,
+          run_cas_versioned(form, client, key, expected, value, opts, version),
+          hf_client *client, hf_bytes key, const hf_bytes *expected,
+          hf_bytes value, const hf_cas_options *opts, hf_buffer *version);
 
 /* ------------------------------------------------------ compare and delete */
 
@@ -174,36 +147,16 @@ static hf_status run_delete_if(hf__form form, const hf__operation *operation,
     return hf__end(call);
 }
 
-hf_status hf_value_delete_if(hf_client *client, hf_bytes key, hf_bytes expected,
-                             hf_buffer *current, hf_error *err)
-{
-    return run_delete_if(hf__blocking(err), &delete_if, client, key, expected,
-                         current);
-}
+HF__FORMS(hf_value_delete_if,
+          run_delete_if(form, &delete_if, client, key, expected, current),
+          hf_client *client, hf_bytes key, hf_bytes expected,
+          hf_buffer *current);
 
-hf_status hf_value_delete_if_start(hf_client *client, hf_bytes key,
-                                   hf_bytes expected, hf_buffer *current,
-                                   const hf_async *async, hf_error *err)
-{
-    return run_delete_if(hf__started(async, err), &delete_if, client, key,
-                         expected, current);
-}
-
-hf_status hf_value_delete_versioned(hf_client *client, hf_bytes key,
-                                    hf_bytes expected, hf_buffer *version,
-                                    hf_error *err)
-{
-    return run_delete_if(hf__blocking(err), &delete_versioned, client, key,
-                         expected, version);
-}
-
-hf_status hf_value_delete_versioned_start(hf_client *client, hf_bytes key,
-                                          hf_bytes expected, hf_buffer *version,
-                                          const hf_async *async, hf_error *err)
-{
-    return run_delete_if(hf__started(async, err), &delete_versioned, client,
-                         key, expected, version);
-}
+HF__FORMS(hf_value_delete_versioned,
+          run_delete_if(form, &delete_versioned, client, key, expected,
+                        version),
+          hf_client *client, hf_bytes key, hf_bytes expected,
+          hf_buffer *version);
 
 /* ------------------------------------------------------ compare and expire */
 
@@ -233,20 +186,7 @@ static hf_status run_expire_if(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_value_expire_if(hf_client *client, hf_bytes key, hf_bytes expected,
-                             const hf_value_expire_options *opts,
-                             hf_buffer *current, hf_error *err)
-{
-    return run_expire_if(hf__blocking(err), client, key, expected, opts,
-                         current);
-}
-
-hf_status hf_value_expire_if_start(hf_client *client, hf_bytes key,
-                                   hf_bytes expected,
-                                   const hf_value_expire_options *opts,
-                                   hf_buffer *current, const hf_async *async,
-                                   hf_error *err)
-{
-    return run_expire_if(hf__started(async, err), client, key, expected, opts,
-                         current);
-}
+HF__FORMS(hf_value_expire_if,
+          run_expire_if(form, client, key, expected, opts, current),
+          hf_client *client, hf_bytes key, hf_bytes expected,
+          const hf_value_expire_options *opts, hf_buffer *current);

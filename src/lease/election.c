@@ -137,16 +137,8 @@ static hf_status run_proclaim(hf__form form, hf_lock *lock, hf_bytes text)
     return hf__end(call);
 }
 
-hf_status hf_election_proclaim(hf_lock *lock, hf_bytes text, hf_error *err)
-{
-    return run_proclaim(hf__blocking(err), lock, text);
-}
-
-hf_status hf_election_proclaim_start(hf_lock *lock, hf_bytes text,
-                                     const hf_async *async, hf_error *err)
-{
-    return run_proclaim(hf__started(async, err), lock, text);
-}
+HF__FORMS(hf_election_proclaim, run_proclaim(form, lock, text), hf_lock *lock,
+          hf_bytes text);
 
 /* ------------------------------------------------------------------ leader */
 
@@ -225,15 +217,5 @@ static hf_status run_leader(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_election_leader(hf_client *client, hf_bytes name,
-                             hf_leader *leader, hf_error *err)
-{
-    return run_leader(hf__blocking(err), client, name, leader);
-}
-
-hf_status hf_election_leader_start(hf_client *client, hf_bytes name,
-                                   hf_leader *leader, const hf_async *async,
-                                   hf_error *err)
-{
-    return run_leader(hf__started(async, err), client, name, leader);
-}
+HF__FORMS(hf_election_leader, run_leader(form, client, name, leader),
+          hf_client *client, hf_bytes name, hf_leader *leader);

@@ -113,15 +113,5 @@ static hf_status run_holder(hf__form form, hf_client *client, hf_bytes owner,
     return hf__end(call);
 }
 
-hf_status hf_lock_holder(hf_client *client, hf_bytes owner, hf_holder *holder,
-                         hf_error *err)
-{
-    return run_holder(hf__blocking(err), client, owner, holder);
-}
-
-hf_status hf_lock_holder_start(hf_client *client, hf_bytes owner,
-                               hf_holder *holder, const hf_async *async,
-                               hf_error *err)
-{
-    return run_holder(hf__started(async, err), client, owner, holder);
-}
+HF__FORMS(hf_lock_holder, run_holder(form, client, owner, holder),
+          hf_client *client, hf_bytes owner, hf_holder *holder);

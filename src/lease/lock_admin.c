@@ -101,18 +101,8 @@ static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_lock_inspect(hf_client *client, hf_bytes name, hf_lock_info *info,
-                          hf_error *err)
-{
-    return run_inspect(hf__blocking(err), client, name, info);
-}
-
-hf_status hf_lock_inspect_start(hf_client *client, hf_bytes name,
-                                hf_lock_info *info, const hf_async *async,
-                                hf_error *err)
-{
-    return run_inspect(hf__started(async, err), client, name, info);
-}
+HF__FORMS(hf_lock_inspect, run_inspect(form, client, name, info),
+          hf_client *client, hf_bytes name, hf_lock_info *info);
 
 static const hf__operation break_lock = {
     .script = HF__SCRIPT(LOCK_BREAK),
@@ -136,16 +126,8 @@ static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)
     return hf__end(call);
 }
 
-hf_status hf_lock_break(hf_client *client, hf_bytes name, hf_error *err)
-{
-    return run_break(hf__blocking(err), client, name);
-}
-
-hf_status hf_lock_break_start(hf_client *client, hf_bytes name,
-                              const hf_async *async, hf_error *err)
-{
-    return run_break(hf__started(async, err), client, name);
-}
+HF__FORMS(hf_lock_break, run_break(form, client, name), hf_client *client,
+          hf_bytes name);
 
 /* ------------------------------------------------------ break of one owner */
 
@@ -241,15 +223,5 @@ static hf_status run_break_owner(hf__form form, hf_client *client,
     return hf__end_waiting(call, &breaking, 0, 0);
 }
 
-hf_status hf_lock_break_owner(hf_client *client, hf_bytes name, hf_bytes owner,
-                              hf_error *err)
-{
-    return run_break_owner(hf__blocking(err), client, name, owner);
-}
-
-hf_status hf_lock_break_owner_start(hf_client *client, hf_bytes name,
-                                    hf_bytes owner, const hf_async *async,
-                                    hf_error *err)
-{
-    return run_break_owner(hf__started(async, err), client, name, owner);
-}
+HF__FORMS(hf_lock_break_owner, run_break_owner(form, client, name, owner),
+          hf_client *client, hf_bytes name, hf_bytes owner);

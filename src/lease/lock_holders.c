@@ -62,15 +62,6 @@ static hf_status run_holders(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_lock_holders(hf_client *client, hf_bytes name,
-                          hf_lock_holder_fn report, void *user, hf_error *err)
-{
-    return run_holders(hf__blocking(err), client, name, report, user);
-}
-
-hf_status hf_lock_holders_start(hf_client *client, hf_bytes name,
-                                hf_lock_holder_fn report, void *user,
-                                const hf_async *async, hf_error *err)
-{
-    return run_holders(hf__started(async, err), client, name, report, user);
-}
+HF__FORMS(hf_lock_holders, run_holders(form, client, name, report, user),
+          hf_client *client, hf_bytes name, hf_lock_holder_fn report,
+          void *user);

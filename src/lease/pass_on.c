@@ -352,16 +352,6 @@ static hf_status run_adopt(hf__form form, hf_client *client, hf_bytes text,
     return hf__end(call);
 }
 
-hf_status hf_lock_adopt(hf_client *client, hf_bytes text,
-                        const hf_lock_options *opts, hf_lock **lock,
-                        hf_error *err)
-{
-    return run_adopt(hf__blocking(err), client, text, opts, lock);
-}
-
-hf_status hf_lock_adopt_start(hf_client *client, hf_bytes text,
-                              const hf_lock_options *opts, hf_lock **lock,
-                              const hf_async *async, hf_error *err)
-{
-    return run_adopt(hf__started(async, err), client, text, opts, lock);
-}
+HF__FORMS(hf_lock_adopt, run_adopt(form, client, text, opts, lock),
+          hf_client *client, hf_bytes text, const hf_lock_options *opts,
+          hf_lock **lock);

@@ -283,18 +283,8 @@ static hf_status run_read(hf__form form, hf_client *client, const char *role,
 
 /* ------------------------------------------------------------------ latches */
 
-hf_status hf_redisson_latch_set(hf_client *client, hf_bytes name, int64_t count,
-                                hf_error *err)
-{
-    return run_set(hf__blocking(err), client, LATCH, name, count);
-}
-
-hf_status hf_redisson_latch_set_start(hf_client *client, hf_bytes name,
-                                      int64_t count, const hf_async *async,
-                                      hf_error *err)
-{
-    return run_set(hf__started(async, err), client, LATCH, name, count);
-}
+HF__FORMS(hf_redisson_latch_set, run_set(form, client, LATCH, name, count),
+          hf_client *client, hf_bytes name, int64_t count);
 
 static hf_status run_arrive(hf__form form, hf_client *client, hf_bytes name)
 {
@@ -305,17 +295,8 @@ static hf_status run_arrive(hf__form form, hf_client *client, hf_bytes name)
     return hf__end(call);
 }
 
-hf_status hf_redisson_latch_arrive(hf_client *client, hf_bytes name,
-                                   hf_error *err)
-{
-    return run_arrive(hf__blocking(err), client, name);
-}
-
-hf_status hf_redisson_latch_arrive_start(hf_client *client, hf_bytes name,
-                                         const hf_async *async, hf_error *err)
-{
-    return run_arrive(hf__started(async, err), client, name);
-}
+HF__FORMS(hf_redisson_latch_arrive, run_arrive(form, client, name),
+          hf_client *client, hf_bytes name);
 
 static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
                            int64_t wait_ms)
@@ -326,46 +307,18 @@ static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
     return end_waiting(call, &awaiting, wait_ms);
 }
 
-hf_status hf_redisson_latch_await(hf_client *client, hf_bytes name,
-                                  int64_t wait_ms, hf_error *err)
-{
-    return run_await(hf__blocking(err), client, name, wait_ms);
-}
+HF__FORMS(hf_redisson_latch_await, run_await(form, client, name, wait_ms),
+          hf_client *client, hf_bytes name, int64_t wait_ms);
 
-hf_status hf_redisson_latch_await_start(hf_client *client, hf_bytes name,
-                                        int64_t wait_ms, const hf_async *async,
-                                        hf_error *err)
-{
-    return run_await(hf__started(async, err), client, name, wait_ms);
-}
-
-hf_status hf_redisson_latch_left(hf_client *client, hf_bytes name,
-                                 int64_t *left, hf_error *err)
-{
-    return run_read(hf__blocking(err), client, LATCH, name, left, "left");
-}
-
-hf_status hf_redisson_latch_left_start(hf_client *client, hf_bytes name,
-                                       int64_t *left, const hf_async *async,
-                                       hf_error *err)
-{
-    return run_read(hf__started(async, err), client, LATCH, name, left, "left");
-}
+HF__FORMS(hf_redisson_latch_left,
+          run_read(form, client, LATCH, name, left, "left"), hf_client *client,
+          hf_bytes name, int64_t *left);
 
 /* --------------------------------------------------------------- semaphores */
 
-hf_status hf_redisson_semaphore_set(hf_client *client, hf_bytes name,
-                                    int64_t permits, hf_error *err)
-{
-    return run_set(hf__blocking(err), client, SEMAPHORE, name, permits);
-}
-
-hf_status hf_redisson_semaphore_set_start(hf_client *client, hf_bytes name,
-                                          int64_t permits,
-                                          const hf_async *async, hf_error *err)
-{
-    return run_set(hf__started(async, err), client, SEMAPHORE, name, permits);
-}
+HF__FORMS(hf_redisson_semaphore_set,
+          run_set(form, client, SEMAPHORE, name, permits), hf_client *client,
+          hf_bytes name, int64_t permits);
 
 static hf_status run_acquire(hf__form form, hf_client *client, hf_bytes name,
                              int64_t permits, int64_t wait_ms)
@@ -377,20 +330,9 @@ static hf_status run_acquire(hf__form form, hf_client *client, hf_bytes name,
     return end_waiting(call, &acquiring, wait_ms);
 }
 
-hf_status hf_redisson_semaphore_acquire(hf_client *client, hf_bytes name,
-                                        int64_t permits, int64_t wait_ms,
-                                        hf_error *err)
-{
-    return run_acquire(hf__blocking(err), client, name, permits, wait_ms);
-}
-
-hf_status hf_redisson_semaphore_acquire_start(hf_client *client, hf_bytes name,
-                                              int64_t permits, int64_t wait_ms,
-                                              const hf_async *async,
-                                              hf_error *err)
-{
-    return run_acquire(hf__started(async, err), client, name, permits, wait_ms);
-}
+HF__FORMS(hf_redisson_semaphore_acquire,
+          run_acquire(form, client, name, permits, wait_ms), hf_client *client,
+          hf_bytes name, int64_t permits, int64_t wait_ms);
 
 static hf_status run_release(hf__form form, hf_client *client, hf_bytes name,
                              int64_t permits)
@@ -405,32 +347,10 @@ static hf_status run_release(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_redisson_semaphore_release(hf_client *client, hf_bytes name,
-                                        int64_t permits, hf_error *err)
-{
-    return run_release(hf__blocking(err), client, name, permits);
-}
+HF__FORMS(hf_redisson_semaphore_release,
+          run_release(form, client, name, permits), hf_client *client,
+          hf_bytes name, int64_t permits);
 
-hf_status hf_redisson_semaphore_release_start(hf_client *client, hf_bytes name,
-                                              int64_t permits,
-                                              const hf_async *async,
-                                              hf_error *err)
-{
-    return run_release(hf__started(async, err), client, name, permits);
-}
-
-hf_status hf_redisson_semaphore_available(hf_client *client, hf_bytes name,
-                                          int64_t *permits, hf_error *err)
-{
-    return run_read(hf__blocking(err), client, SEMAPHORE, name, permits,
-                    "permits");
-}
-
-hf_status hf_redisson_semaphore_available_start(hf_client *client,
-                                                hf_bytes name, int64_t *permits,
-                                                const hf_async *async,
-                                                hf_error *err)
-{
-    return run_read(hf__started(async, err), client, SEMAPHORE, name, permits,
-                    "permits");
-}
+HF__FORMS(hf_redisson_semaphore_available,
+          run_read(form, client, SEMAPHORE, name, permits, "permits"),
+          hf_client *client, hf_bytes name, int64_t *permits);

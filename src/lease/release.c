@@ -318,16 +318,7 @@ static hf_status run_release(hf__form form, hf_lock *lock)
     return status == HF_OK ? run_checked(form, lock) : status;
 }
 
-hf_status hf_lock_release(hf_lock *lock, hf_error *err)
-{
-    return run_release(hf__blocking(err), lock);
-}
-
-hf_status hf_lock_release_start(hf_lock *lock, const hf_async *async,
-                                hf_error *err)
-{
-    return run_release(hf__started(async, err), lock);
-}
+HF__FORMS(hf_lock_release, run_release(form, lock), hf_lock *lock);
 
 hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
                                hf_status *statuses, hf_error *err)

@@ -118,16 +118,7 @@ static hf_status run_renew(hf__form form, hf_lock *lock)
     return hf__end(call);
 }
 
-hf_status hf_lock_renew(hf_lock *lock, hf_error *err)
-{
-    return run_renew(hf__blocking(err), lock);
-}
-
-hf_status hf_lock_renew_start(hf_lock *lock, const hf_async *async,
-                              hf_error *err)
-{
-    return run_renew(hf__started(async, err), lock);
-}
+HF__FORMS(hf_lock_renew, run_renew(form, lock), hf_lock *lock);
 
 /* ------------------------------------------------------------------- batch */
 

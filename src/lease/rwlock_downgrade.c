@@ -210,13 +210,4 @@ static hf_status run_downgrade(hf__form form, hf_lock *write)
     return hf__end(call);
 }
 
-hf_status hf_rwlock_downgrade(hf_lock *write, hf_error *err)
-{
-    return run_downgrade(hf__blocking(err), write);
-}
-
-hf_status hf_rwlock_downgrade_start(hf_lock *write, const hf_async *async,
-                                    hf_error *err)
-{
-    return run_downgrade(hf__started(async, err), write);
-}
+HF__FORMS(hf_rwlock_downgrade, run_downgrade(form, write), hf_lock *write);

@@ -101,18 +101,8 @@ static hf_status run_resize(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_semaphore_resize(hf_client *client, hf_bytes name,
-                              uint32_t permits, hf_error *err)
-{
-    return run_resize(hf__blocking(err), client, name, permits);
-}
-
-hf_status hf_semaphore_resize_start(hf_client *client, hf_bytes name,
-                                    uint32_t permits, const hf_async *async,
-                                    hf_error *err)
-{
-    return run_resize(hf__started(async, err), client, name, permits);
-}
+HF__FORMS(hf_semaphore_resize, run_resize(form, client, name, permits),
+          hf_client *client, hf_bytes name, uint32_t permits);
 
 static hf_status finish_inspect(hf_call *call, hf_error *err)
 {
@@ -150,16 +140,6 @@ static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-hf_status hf_semaphore_inspect(hf_client *client, hf_bytes name,
-                               uint32_t permits, hf_semaphore_info *info,
-                               hf_error *err)
-{
-    return run_inspect(hf__blocking(err), client, name, permits, info);
-}
-
-hf_status hf_semaphore_inspect_start(hf_client *client, hf_bytes name,
-                                     uint32_t permits, hf_semaphore_info *info,
-                                     const hf_async *async, hf_error *err)
-{
-    return run_inspect(hf__started(async, err), client, name, permits, info);
-}
+HF__FORMS(hf_semaphore_inspect, run_inspect(form, client, name, permits, info),
+          hf_client *client, hf_bytes name, uint32_t permits,
+          hf_semaphore_info *info);
