@@ -18,6 +18,8 @@ FORM = re.compile(r"_(start|many)$")
 PUBLIC = re.compile(r"\bhf_[a-z]\w*\b")
 FORMS = re.compile(r"HF__FORMS\((\w+)")  # it defines both forms
 NAME = re.compile(r"\b([a-z_]\w*)\s*(?:\[\w*\])?\s*(?:\(|=|$)")
+DECLARED = re.compile(r"HF_API[^;]*?\b(hf_\w+)\s*\([^;]*;|"
+                      r"^HF_START(?:_OF)?\((hf_\w+)[^;]*;", re.M)
 SIMPLE = ("key_ttl", "value_get", "value_delete", "hash_get", "hash_delete")
 
 
@@ -89,10 +91,10 @@ def header(tree):
     for path in sorted(tree.glob("include/**/*.h")):
         at = 0
         text = path.read_text()
-        for found in re.finditer(r"HF_API[^;]*?\b(hf_\w+)\s*\([^;]*;", text):
+        for found in DECLARED.finditer(text):
             start = text.rfind("\n\n", at, found.start())
             start = found.start() if start < 0 else start
-            lines[operation_of(found.group(1))] += \
+            lines[operation_of(found.group(1) or found.group(2))] += \
                 text[start:found.end()].strip().count("\n") + 1
             at = found.end()
     return lines
@@ -104,7 +106,7 @@ def main():
     started = set()
     for path in tree.glob("include/**/*.h"):
         started |= {operation_of(name) for name in
-                    re.findall(r"\bhf_\w+_start\b(?=\()", path.read_text())}
+                    re.findall(r"\bhf_\w+_start\b(?=[(,])", path.read_text())}
     operations = started & described.keys()
     inside, named = core(tree, operations)
     commands = mentions(tree, "cli/*.c", operations)

@@ -4,10 +4,10 @@
  *
  * Contents:
  * - hf_async: how an asynchronous call reports its completion
+ * - HF_START(), by which the `_start` functions are declared, each in the
+ * header of its noun
  * - hf_client_fd(), hf_client_dispatch(): for the event loop
  * - hf_call_cancel()
- *
- * The `_start` functions are in the header of their noun.
  *
  * @code
  * hf_status run_calls(hf_client *client, hf_error *err)
@@ -91,6 +91,27 @@ typedef struct hf_async {
 /* clang-format off */
 #define HF_ASYNC_INIT { sizeof(hf_async), NULL, NULL, NULL, NULL }
 /* clang-format on */
+
+/**
+ * Declares `hf_NAME_start()`, by its full name. Each header has a block of
+ * these for the functions that it documents:
+ *
+ *     HF_START(hf_latch_left_start, hf_bytes name, int64_t *left);
+ *
+ * declares
+ *
+ *     hf_status hf_latch_left_start(hf_client *client, hf_bytes name,
+ *                                   int64_t *left, const hf_async *async,
+ *                                   hf_error *err);
+ *
+ * that is, the client, what is listed, `async` and `err`. Those listed are the
+ * parameters of `hf_NAME()`, here hf_latch_left(). HF_START_OF() is for
+ * functions without a parameter `client`: what is listed comes first.
+ */
+#define HF_START(name, ...) HF_START_OF(name, hf_client *client, __VA_ARGS__)
+#define HF_START_OF(name, ...)                                                 \
+    HF_API HF_MUST_USE hf_status name(__VA_ARGS__, const hf_async *async,      \
+                                      hf_error *err)
 
 /**
  * A file descriptor that polls readable while hf_client_dispatch() has

@@ -104,12 +104,6 @@ HF_API HF_MUST_USE hf_status hf_barrier_wait(hf_client *client, hf_bytes name,
                                              hf_barrier_pass *pass,
                                              hf_error *err);
 
-/** Starts hf_barrier_wait(). */
-HF_API HF_MUST_USE hf_status hf_barrier_wait_start(
-    hf_client *client, hf_bytes name, uint32_t parties, int64_t wait_ms,
-    const hf_barrier_options *opts, hf_barrier_pass *pass,
-    const hf_async *async, hf_error *err);
-
 /**
  * End the generation of a barrier and begin the next one. All that wait get
  * HF_LOST. This repairs a broken barrier.
@@ -124,12 +118,11 @@ HF_API HF_MUST_USE hf_status hf_barrier_reset(hf_client *client, hf_bytes name,
                                               int64_t *generation,
                                               hf_error *err);
 
-/** Starts hf_barrier_reset(). */
-HF_API HF_MUST_USE hf_status hf_barrier_reset_start(hf_client *client,
-                                                    hf_bytes name,
-                                                    int64_t *generation,
-                                                    const hf_async *async,
-                                                    hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_barrier_wait_start, hf_bytes name, uint32_t parties,
+         int64_t wait_ms, const hf_barrier_options *opts,
+         hf_barrier_pass *pass);
+HF_START(hf_barrier_reset_start, hf_bytes name, int64_t *generation);
 
 #ifdef __cplusplus
 }

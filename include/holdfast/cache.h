@@ -385,31 +385,13 @@ HF_API HF_MUST_USE hf_status hf_cache_get_or_fill_start(
     const hf_cache_options *opts, hf_buffer *value, hf_cache_info *info,
     const hf_async *async, hf_error *err);
 
-/** Starts hf_cache_get(). */
-HF_API HF_MUST_USE hf_status hf_cache_get_start(hf_client *client, hf_bytes key,
-                                                const hf_cache_options *opts,
-                                                hf_buffer *value,
-                                                const hf_async *async,
-                                                hf_error *err);
-
-/** Starts hf_cache_put(). */
-HF_API HF_MUST_USE hf_status hf_cache_put_start(hf_client *client, hf_bytes key,
-                                                hf_bytes value,
-                                                const hf_cache_options *opts,
-                                                const hf_async *async,
-                                                hf_error *err);
-
-/** Starts hf_cache_delete(). */
-HF_API HF_MUST_USE hf_status hf_cache_delete_start(hf_client *client,
-                                                   hf_bytes key,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
-/** Starts hf_cache_invalidate(). */
-HF_API HF_MUST_USE hf_status hf_cache_invalidate_start(hf_client *client,
-                                                       hf_bytes tag,
-                                                       const hf_async *async,
-                                                       hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_cache_get_start, hf_bytes key, const hf_cache_options *opts,
+         hf_buffer *value);
+HF_START(hf_cache_put_start, hf_bytes key, hf_bytes value,
+         const hf_cache_options *opts);
+HF_START(hf_cache_delete_start, hf_bytes key);
+HF_START(hf_cache_invalidate_start, hf_bytes tag);
 
 #ifdef __cplusplus
 }

@@ -81,12 +81,8 @@ HF_API HF_MUST_USE hf_status hf_command(hf_client *client, size_t argc,
                                         const hf_bytes *argv, hf_reply **reply,
                                         hf_error *err);
 
-/** Starts hf_command(). */
-HF_API HF_MUST_USE hf_status hf_command_start(hf_client *client, size_t argc,
-                                              const hf_bytes *argv,
-                                              hf_reply **reply,
-                                              const hf_async *async,
-                                              hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_command_start, size_t argc, const hf_bytes *argv, hf_reply **reply);
 
 /** One command of hf_command_many(). */
 typedef struct hf_command_item {

@@ -129,18 +129,9 @@ HF_API HF_MUST_USE hf_status hf_election_leader(hf_client *client,
                                                 hf_leader *leader,
                                                 hf_error *err);
 
-/** Starts hf_election_proclaim(). */
-HF_API HF_MUST_USE hf_status hf_election_proclaim_start(hf_lock *lock,
-                                                        hf_bytes text,
-                                                        const hf_async *async,
-                                                        hf_error *err);
-
-/** Starts hf_election_leader(). */
-HF_API HF_MUST_USE hf_status hf_election_leader_start(hf_client *client,
-                                                      hf_bytes name,
-                                                      hf_leader *leader,
-                                                      const hf_async *async,
-                                                      hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START_OF(hf_election_proclaim_start, hf_lock *lock, hf_bytes text);
+HF_START(hf_election_leader_start, hf_bytes name, hf_leader *leader);
 
 /** Follows who leads. */
 typedef struct hf_observer hf_observer;

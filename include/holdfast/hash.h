@@ -299,69 +299,28 @@ HF_API HF_MUST_USE hf_status hf_hash_ttl_fields(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_hash_delete(hf_client *client, hf_bytes key,
                                             hf_error *err);
 
-/** Starts hf_hash_put(). */
-HF_API HF_MUST_USE hf_status hf_hash_put_start(
-    hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
-    const hf_hash_put_options *opts, const hf_async *async, hf_error *err);
-
-/** Starts hf_hash_get(). */
-HF_API HF_MUST_USE hf_status hf_hash_get_start(hf_client *client, hf_bytes key,
-                                               hf_bytes field, hf_buffer *value,
-                                               const hf_async *async,
-                                               hf_error *err);
-
-/** Starts hf_hash_get_all(). */
-HF_API HF_MUST_USE hf_status hf_hash_get_all_start(hf_client *client,
-                                                   hf_bytes key,
-                                                   hf_fields *fields,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
-/** Starts hf_hash_expire_fields(). */
-HF_API HF_MUST_USE hf_status hf_hash_expire_fields_start(
-    hf_client *client, hf_bytes key, int64_t ttl_ms, const hf_bytes *names,
-    size_t count, size_t *found, const hf_async *async, hf_error *err);
-
-/** Starts hf_hash_ttl_fields(). */
-HF_API HF_MUST_USE hf_status hf_hash_ttl_fields_start(
-    hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
-    int64_t *ttls_ms, const hf_async *async, hf_error *err);
-
-/** Starts hf_hash_delete_fields(). */
-HF_API HF_MUST_USE hf_status hf_hash_delete_fields_start(
-    hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
-    size_t *deleted, const hf_async *async, hf_error *err);
-
-/** Starts hf_hash_delete(). */
-HF_API HF_MUST_USE hf_status hf_hash_delete_start(hf_client *client,
-                                                  hf_bytes key,
-                                                  const hf_async *async,
-                                                  hf_error *err);
-
-/** Starts hf_hash_cas(). */
-HF_API HF_MUST_USE hf_status hf_hash_cas_start(
-    hf_client *client, hf_bytes key, hf_bytes field, const hf_bytes *expected,
-    hf_bytes value, const hf_cas_options *opts, hf_buffer *current,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_hash_add(). */
-HF_API HF_MUST_USE hf_status hf_hash_add_start(hf_client *client, hf_bytes key,
-                                               hf_bytes field, int64_t delta,
-                                               const hf_add_options *opts,
-                                               int64_t *value,
-                                               const hf_async *async,
-                                               hf_error *err);
-
-/** Starts hf_hash_put_fenced(). */
-HF_API HF_MUST_USE hf_status hf_hash_put_fenced_start(
-    hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
-    uint64_t token, const hf_hash_put_options *opts, uint64_t *highest,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_hash_get_fields(). */
-HF_API HF_MUST_USE hf_status hf_hash_get_fields_start(
-    hf_client *client, hf_bytes key, const hf_bytes *names, size_t count,
-    hf_buffer *values, const hf_async *async, hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_hash_put_start, hf_bytes key, const hf_field *fields, size_t count,
+         const hf_hash_put_options *opts);
+HF_START(hf_hash_get_start, hf_bytes key, hf_bytes field, hf_buffer *value);
+HF_START(hf_hash_get_all_start, hf_bytes key, hf_fields *fields);
+HF_START(hf_hash_expire_fields_start, hf_bytes key, int64_t ttl_ms,
+         const hf_bytes *names, size_t count, size_t *found);
+HF_START(hf_hash_ttl_fields_start, hf_bytes key, const hf_bytes *names,
+         size_t count, int64_t *ttls_ms);
+HF_START(hf_hash_delete_fields_start, hf_bytes key, const hf_bytes *names,
+         size_t count, size_t *deleted);
+HF_START(hf_hash_delete_start, hf_bytes key);
+HF_START(hf_hash_cas_start, hf_bytes key, hf_bytes field,
+         const hf_bytes *expected, hf_bytes value, const hf_cas_options *opts,
+         hf_buffer *current);
+HF_START(hf_hash_add_start, hf_bytes key, hf_bytes field, int64_t delta,
+         const hf_add_options *opts, int64_t *value);
+HF_START(hf_hash_put_fenced_start, hf_bytes key, const hf_field *fields,
+         size_t count, uint64_t token, const hf_hash_put_options *opts,
+         uint64_t *highest);
+HF_START(hf_hash_get_fields_start, hf_bytes key, const hf_bytes *names,
+         size_t count, hf_buffer *values);
 
 /** An item of hf_hash_put_many(); see hf_hash_put(). */
 typedef struct hf_hash_put_item {

@@ -119,10 +119,8 @@ HF_API void hf_ids_free(hf_ids *ids);
 HF_API HF_MUST_USE hf_status hf_ids_next(hf_ids *ids, int64_t *id,
                                          hf_error *err);
 
-/** Starts hf_ids_next(). */
-HF_API HF_MUST_USE hf_status hf_ids_next_start(hf_ids *ids, int64_t *id,
-                                               const hf_async *async,
-                                               hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START_OF(hf_ids_next_start, hf_ids *ids, int64_t *id);
 
 /**
  * Several ids, each greater than the one before.

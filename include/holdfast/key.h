@@ -182,42 +182,13 @@ HF_API HF_MUST_USE hf_status hf_key_list(hf_client *client, hf_bytes pattern,
                                          uint32_t flags, hf_key_list_fn report,
                                          void *user, hf_error *err);
 
-/** Starts hf_key_ttl(). */
-HF_API HF_MUST_USE hf_status hf_key_ttl_start(hf_client *client, hf_bytes key,
-                                              int64_t *ttl_ms,
-                                              const hf_async *async,
-                                              hf_error *err);
-
-/** Starts hf_key_expire(). */
-HF_API HF_MUST_USE hf_status hf_key_expire_start(hf_client *client,
-                                                 hf_bytes key, int64_t ttl_ms,
-                                                 const hf_async *async,
-                                                 hf_error *err);
-
-/** Starts hf_key_type(). */
-HF_API HF_MUST_USE hf_status hf_key_type_start(hf_client *client, hf_bytes key,
-                                               hf_buffer *type,
-                                               const hf_async *async,
-                                               hf_error *err);
-
-/** Starts hf_key_rename(). */
-HF_API HF_MUST_USE hf_status hf_key_rename_start(hf_client *client,
-                                                 hf_bytes key, hf_bytes new_key,
-                                                 uint32_t flags,
-                                                 const hf_async *async,
-                                                 hf_error *err);
-
-/** Starts hf_key_copy(). */
-HF_API HF_MUST_USE hf_status hf_key_copy_start(hf_client *client, hf_bytes key,
-                                               hf_bytes new_key, uint32_t flags,
-                                               const hf_async *async,
-                                               hf_error *err);
-
-/** Starts hf_key_delete(). */
-HF_API HF_MUST_USE hf_status hf_key_delete_start(hf_client *client,
-                                                 hf_bytes key,
-                                                 const hf_async *async,
-                                                 hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_key_ttl_start, hf_bytes key, int64_t *ttl_ms);
+HF_START(hf_key_expire_start, hf_bytes key, int64_t ttl_ms);
+HF_START(hf_key_type_start, hf_bytes key, hf_buffer *type);
+HF_START(hf_key_rename_start, hf_bytes key, hf_bytes new_key, uint32_t flags);
+HF_START(hf_key_copy_start, hf_bytes key, hf_bytes new_key, uint32_t flags);
+HF_START(hf_key_delete_start, hf_bytes key);
 
 #ifdef __cplusplus
 }

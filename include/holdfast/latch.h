@@ -60,13 +60,6 @@ HF_API HF_MUST_USE hf_status hf_latch_set(hf_client *client, hf_bytes name,
                                           int64_t count, int64_t ttl_ms,
                                           int64_t *left, hf_error *err);
 
-/** Starts hf_latch_set(). */
-HF_API HF_MUST_USE hf_status hf_latch_set_start(hf_client *client,
-                                                hf_bytes name, int64_t count,
-                                                int64_t ttl_ms, int64_t *left,
-                                                const hf_async *async,
-                                                hf_error *err);
-
 /**
  * Count a latch down, and wake all that wait if it opens. At an open latch this
  * does nothing.
@@ -87,13 +80,6 @@ HF_API HF_MUST_USE hf_status hf_latch_arrive(hf_client *client, hf_bytes name,
                                              hf_bytes id, int64_t count,
                                              int64_t *left, hf_error *err);
 
-/** Starts hf_latch_arrive(). */
-HF_API HF_MUST_USE hf_status hf_latch_arrive_start(hf_client *client,
-                                                   hf_bytes name, hf_bytes id,
-                                                   int64_t count, int64_t *left,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
 /**
  * Wait until a latch is open.
  *
@@ -111,13 +97,6 @@ HF_API HF_MUST_USE hf_status hf_latch_arrive_start(hf_client *client,
  */
 HF_API HF_MUST_USE hf_status hf_latch_await(hf_client *client, hf_bytes name,
                                             int64_t wait_ms, hf_error *err);
-
-/** Starts hf_latch_await(). */
-HF_API HF_MUST_USE hf_status hf_latch_await_start(hf_client *client,
-                                                  hf_bytes name,
-                                                  int64_t wait_ms,
-                                                  const hf_async *async,
-                                                  hf_error *err);
 
 /**
  * Wait until a latch is open, also if it is not set yet, or is deleted or
@@ -139,13 +118,6 @@ HF_API HF_MUST_USE hf_status hf_latch_await_early(hf_client *client,
                                                   int64_t wait_ms,
                                                   hf_error *err);
 
-/** Starts hf_latch_await_early(). */
-HF_API HF_MUST_USE hf_status hf_latch_await_early_start(hf_client *client,
-                                                        hf_bytes name,
-                                                        int64_t wait_ms,
-                                                        const hf_async *async,
-                                                        hf_error *err);
-
 /**
  * The count of a latch.
  *
@@ -158,12 +130,6 @@ HF_API HF_MUST_USE hf_status hf_latch_await_early_start(hf_client *client,
 HF_API HF_MUST_USE hf_status hf_latch_left(hf_client *client, hf_bytes name,
                                            int64_t *left, hf_error *err);
 
-/** Starts hf_latch_left(). */
-HF_API HF_MUST_USE hf_status hf_latch_left_start(hf_client *client,
-                                                 hf_bytes name, int64_t *left,
-                                                 const hf_async *async,
-                                                 hf_error *err);
-
 /**
  * Delete a latch. All that wait for it in hf_latch_await() get HF_NOT_FOUND.
  *
@@ -175,11 +141,15 @@ HF_API HF_MUST_USE hf_status hf_latch_left_start(hf_client *client,
 HF_API HF_MUST_USE hf_status hf_latch_delete(hf_client *client, hf_bytes name,
                                              hf_error *err);
 
-/** Starts hf_latch_delete(). */
-HF_API HF_MUST_USE hf_status hf_latch_delete_start(hf_client *client,
-                                                   hf_bytes name,
-                                                   const hf_async *async,
-                                                   hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_latch_set_start, hf_bytes name, int64_t count, int64_t ttl_ms,
+         int64_t *left);
+HF_START(hf_latch_arrive_start, hf_bytes name, hf_bytes id, int64_t count,
+         int64_t *left);
+HF_START(hf_latch_await_start, hf_bytes name, int64_t wait_ms);
+HF_START(hf_latch_await_early_start, hf_bytes name, int64_t wait_ms);
+HF_START(hf_latch_left_start, hf_bytes name, int64_t *left);
+HF_START(hf_latch_delete_start, hf_bytes name);
 
 #ifdef __cplusplus
 }

@@ -113,11 +113,9 @@ HF_API HF_MUST_USE hf_status hf_limiter_take(hf_client *client, hf_bytes name,
                                              hf_limiter_state *state,
                                              hf_error *err);
 
-/** Starts hf_limiter_take(). */
-HF_API HF_MUST_USE hf_status
-hf_limiter_take_start(hf_client *client, hf_bytes name, int64_t cost,
-                      const hf_limiter_options *opts, hf_limiter_state *state,
-                      const hf_async *async, hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_limiter_take_start, hf_bytes name, int64_t cost,
+         const hf_limiter_options *opts, hf_limiter_state *state);
 
 /** One limiter of hf_limiter_take_many(). */
 typedef struct hf_limiter_item {

@@ -711,37 +711,13 @@ HF_API HF_MUST_USE hf_status hf_lock_renew_start(hf_lock *lock,
                                                  const hf_async *async,
                                                  hf_error *err);
 
-/** Starts hf_lock_inspect(). */
-HF_API HF_MUST_USE hf_status hf_lock_inspect_start(hf_client *client,
-                                                   hf_bytes name,
-                                                   hf_lock_info *info,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
-/** Starts hf_lock_holder(). */
-HF_API HF_MUST_USE hf_status hf_lock_holder_start(hf_client *client,
-                                                  hf_bytes owner,
-                                                  hf_holder *holder,
-                                                  const hf_async *async,
-                                                  hf_error *err);
-
-/** Starts hf_lock_holders(). */
-HF_API HF_MUST_USE hf_status hf_lock_holders_start(
-    hf_client *client, hf_bytes name, hf_lock_holder_fn report, void *user,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_lock_break_owner(). */
-HF_API HF_MUST_USE hf_status hf_lock_break_owner_start(hf_client *client,
-                                                       hf_bytes name,
-                                                       hf_bytes owner,
-                                                       const hf_async *async,
-                                                       hf_error *err);
-
-/** Starts hf_lock_break(). */
-HF_API HF_MUST_USE hf_status hf_lock_break_start(hf_client *client,
-                                                 hf_bytes name,
-                                                 const hf_async *async,
-                                                 hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_lock_inspect_start, hf_bytes name, hf_lock_info *info);
+HF_START(hf_lock_holder_start, hf_bytes owner, hf_holder *holder);
+HF_START(hf_lock_holders_start, hf_bytes name, hf_lock_holder_fn report,
+         void *user);
+HF_START(hf_lock_break_owner_start, hf_bytes name, hf_bytes owner);
+HF_START(hf_lock_break_start, hf_bytes name);
 
 /**
  * Acquire many locks at once, each as by hf_lock_acquire(). If it is

@@ -134,13 +134,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_latch_set(hf_client *client,
                                                    hf_bytes name, int64_t count,
                                                    hf_error *err);
 
-/** Starts hf_redisson_latch_set(). */
-HF_API HF_MUST_USE hf_status hf_redisson_latch_set_start(hf_client *client,
-                                                         hf_bytes name,
-                                                         int64_t count,
-                                                         const hf_async *async,
-                                                         hf_error *err);
-
 /**
  * Count an RCountDownLatch down by 1 (countDown()), and wake all that wait if
  * it opens. A call that is sent again after a lost connection counts once.
@@ -154,10 +147,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_latch_set_start(hf_client *client,
 HF_API HF_MUST_USE hf_status hf_redisson_latch_arrive(hf_client *client,
                                                       hf_bytes name,
                                                       hf_error *err);
-
-/** Starts hf_redisson_latch_arrive(). */
-HF_API HF_MUST_USE hf_status hf_redisson_latch_arrive_start(
-    hf_client *client, hf_bytes name, const hf_async *async, hf_error *err);
 
 /**
  * Wait until an RCountDownLatch is open (await()).
@@ -177,11 +166,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_latch_await(hf_client *client,
                                                      int64_t wait_ms,
                                                      hf_error *err);
 
-/** Starts hf_redisson_latch_await(). */
-HF_API HF_MUST_USE hf_status
-hf_redisson_latch_await_start(hf_client *client, hf_bytes name, int64_t wait_ms,
-                              const hf_async *async, hf_error *err);
-
 /**
  * The count of an RCountDownLatch (getCount()).
  *
@@ -194,13 +178,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_latch_left(hf_client *client,
                                                     hf_bytes name,
                                                     int64_t *left,
                                                     hf_error *err);
-
-/** Starts hf_redisson_latch_left(). */
-HF_API HF_MUST_USE hf_status hf_redisson_latch_left_start(hf_client *client,
-                                                          hf_bytes name,
-                                                          int64_t *left,
-                                                          const hf_async *async,
-                                                          hf_error *err);
 
 /**
  * Set the number of free permits of an RSemaphore (trySetPermits()), unless it
@@ -222,11 +199,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_semaphore_set(hf_client *client,
                                                        hf_bytes name,
                                                        int64_t permits,
                                                        hf_error *err);
-
-/** Starts hf_redisson_semaphore_set(). */
-HF_API HF_MUST_USE hf_status hf_redisson_semaphore_set_start(
-    hf_client *client, hf_bytes name, int64_t permits, const hf_async *async,
-    hf_error *err);
 
 /**
  * Take permits of an RSemaphore (acquire(), tryAcquire()), all or none. There
@@ -256,11 +228,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_semaphore_acquire(hf_client *client,
                                                            int64_t wait_ms,
                                                            hf_error *err);
 
-/** Starts hf_redisson_semaphore_acquire(). */
-HF_API HF_MUST_USE hf_status hf_redisson_semaphore_acquire_start(
-    hf_client *client, hf_bytes name, int64_t permits, int64_t wait_ms,
-    const hf_async *async, hf_error *err);
-
 /**
  * Add permits to an RSemaphore (release(), addPermits()), and wake those that
  * wait. It is not checked that they were taken before. A call that is sent
@@ -278,11 +245,6 @@ HF_API HF_MUST_USE hf_status hf_redisson_semaphore_release(hf_client *client,
                                                            int64_t permits,
                                                            hf_error *err);
 
-/** Starts hf_redisson_semaphore_release(). */
-HF_API HF_MUST_USE hf_status hf_redisson_semaphore_release_start(
-    hf_client *client, hf_bytes name, int64_t permits, const hf_async *async,
-    hf_error *err);
-
 /**
  * The number of free permits of an RSemaphore (availablePermits()).
  *
@@ -296,10 +258,17 @@ HF_API HF_MUST_USE hf_status hf_redisson_semaphore_available(hf_client *client,
                                                              int64_t *permits,
                                                              hf_error *err);
 
-/** Starts hf_redisson_semaphore_available(). */
-HF_API HF_MUST_USE hf_status hf_redisson_semaphore_available_start(
-    hf_client *client, hf_bytes name, int64_t *permits, const hf_async *async,
-    hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_redisson_latch_set_start, hf_bytes name, int64_t count);
+HF_START(hf_redisson_latch_arrive_start, hf_bytes name);
+HF_START(hf_redisson_latch_await_start, hf_bytes name, int64_t wait_ms);
+HF_START(hf_redisson_latch_left_start, hf_bytes name, int64_t *left);
+HF_START(hf_redisson_semaphore_set_start, hf_bytes name, int64_t permits);
+HF_START(hf_redisson_semaphore_acquire_start, hf_bytes name, int64_t permits,
+         int64_t wait_ms);
+HF_START(hf_redisson_semaphore_release_start, hf_bytes name, int64_t permits);
+HF_START(hf_redisson_semaphore_available_start, hf_bytes name,
+         int64_t *permits);
 
 #ifdef __cplusplus
 }

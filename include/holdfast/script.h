@@ -91,18 +91,11 @@ HF_API HF_MUST_USE hf_status hf_script_run(
     hf_script *script, const hf_bytes *keys, size_t key_count,
     const hf_bytes *args, size_t arg_count, hf_reply **reply, hf_error *err);
 
-/** Starts hf_script_load(). */
-HF_API HF_MUST_USE hf_status hf_script_load_start(hf_client *client,
-                                                  hf_bytes source,
-                                                  hf_script **script,
-                                                  const hf_async *async,
-                                                  hf_error *err);
-
-/** Starts hf_script_run(). */
-HF_API HF_MUST_USE hf_status
-hf_script_run_start(hf_script *script, const hf_bytes *keys, size_t key_count,
-                    const hf_bytes *args, size_t arg_count, hf_reply **reply,
-                    const hf_async *async, hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_script_load_start, hf_bytes source, hf_script **script);
+HF_START_OF(hf_script_run_start, hf_script *script, const hf_bytes *keys,
+            size_t key_count, const hf_bytes *args, size_t arg_count,
+            hf_reply **reply);
 
 #ifdef __cplusplus
 }

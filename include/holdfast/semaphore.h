@@ -149,17 +149,10 @@ HF_API HF_MUST_USE hf_status hf_semaphore_inspect(hf_client *client,
                                                   hf_semaphore_info *info,
                                                   hf_error *err);
 
-/** Starts hf_semaphore_resize(). */
-HF_API HF_MUST_USE hf_status hf_semaphore_resize_start(hf_client *client,
-                                                       hf_bytes name,
-                                                       uint32_t permits,
-                                                       const hf_async *async,
-                                                       hf_error *err);
-
-/** Starts hf_semaphore_inspect(). */
-HF_API HF_MUST_USE hf_status hf_semaphore_inspect_start(
-    hf_client *client, hf_bytes name, uint32_t permits, hf_semaphore_info *info,
-    const hf_async *async, hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_semaphore_resize_start, hf_bytes name, uint32_t permits);
+HF_START(hf_semaphore_inspect_start, hf_bytes name, uint32_t permits,
+         hf_semaphore_info *info);
 
 #ifdef __cplusplus
 }

@@ -401,64 +401,24 @@ HF_API HF_MUST_USE hf_status hf_timeline_trim(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_timeline_delete(hf_client *client, hf_bytes key,
                                                 hf_error *err);
 
-/** Starts hf_timeline_count_matching(). */
-HF_API HF_MUST_USE hf_status hf_timeline_count_matching_start(
-    hf_client *client, hf_bytes key, const hf_timeline_page_options *opts,
-    size_t *count, hf_buffer *next, const hf_async *async, hf_error *err);
-
-/** Starts hf_timeline_update(). */
-HF_API HF_MUST_USE hf_status
-hf_timeline_update_start(hf_client *client, hf_bytes key, hf_bytes id,
-                         const hf_timeline_update_options *opts,
-                         const hf_async *async, hf_error *err);
-
-/** Starts hf_timeline_trim(). */
-HF_API HF_MUST_USE hf_status hf_timeline_trim_start(
-    hf_client *client, hf_bytes key, int64_t to_ms, int64_t keep,
-    hf_timeline_trimmed *trimmed, const hf_async *async, hf_error *err);
-
-/** Starts hf_timeline_delete(). */
-HF_API HF_MUST_USE hf_status hf_timeline_delete_start(hf_client *client,
-                                                      hf_bytes key,
-                                                      const hf_async *async,
-                                                      hf_error *err);
-
-/** Starts hf_timeline_add(). */
-HF_API HF_MUST_USE hf_status hf_timeline_add_start(
-    hf_client *client, hf_bytes key, hf_bytes id, hf_bytes payload,
-    int64_t ttl_ms, const hf_timeline_add_options *opts, const hf_async *async,
-    hf_error *err);
-
-/** Starts hf_timeline_get(). */
-HF_API HF_MUST_USE hf_status hf_timeline_get_start(hf_client *client,
-                                                   hf_bytes key, hf_bytes id,
-                                                   hf_timeline_items *found,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
-/** Starts hf_timeline_remove(). */
-HF_API HF_MUST_USE hf_status hf_timeline_remove_start(hf_client *client,
-                                                      hf_bytes key, hf_bytes id,
-                                                      const hf_async *async,
-                                                      hf_error *err);
-
-/** Starts hf_timeline_count(). */
-HF_API HF_MUST_USE hf_status hf_timeline_count_start(hf_client *client,
-                                                     hf_bytes key,
-                                                     size_t *count,
-                                                     const hf_async *async,
-                                                     hf_error *err);
-
-/** Starts hf_timeline_page(). */
-HF_API HF_MUST_USE hf_status hf_timeline_page_start(
-    hf_client *client, hf_bytes key, const hf_timeline_page_options *opts,
-    hf_timeline_items *page, const hf_async *async, hf_error *err);
-
-/** Starts hf_timeline_range(). */
-HF_API HF_MUST_USE hf_status
-hf_timeline_range_start(hf_client *client, hf_bytes key, int64_t from_ms,
-                        int64_t to_ms, size_t limit, hf_timeline_items *page,
-                        const hf_async *async, hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_timeline_count_matching_start, hf_bytes key,
+         const hf_timeline_page_options *opts, size_t *count, hf_buffer *next);
+HF_START(hf_timeline_update_start, hf_bytes key, hf_bytes id,
+         const hf_timeline_update_options *opts);
+HF_START(hf_timeline_trim_start, hf_bytes key, int64_t to_ms, int64_t keep,
+         hf_timeline_trimmed *trimmed);
+HF_START(hf_timeline_delete_start, hf_bytes key);
+HF_START(hf_timeline_add_start, hf_bytes key, hf_bytes id, hf_bytes payload,
+         int64_t ttl_ms, const hf_timeline_add_options *opts);
+HF_START(hf_timeline_get_start, hf_bytes key, hf_bytes id,
+         hf_timeline_items *found);
+HF_START(hf_timeline_remove_start, hf_bytes key, hf_bytes id);
+HF_START(hf_timeline_count_start, hf_bytes key, size_t *count);
+HF_START(hf_timeline_page_start, hf_bytes key,
+         const hf_timeline_page_options *opts, hf_timeline_items *page);
+HF_START(hf_timeline_range_start, hf_bytes key, int64_t from_ms, int64_t to_ms,
+         size_t limit, hf_timeline_items *page);
 
 /** An item of hf_timeline_add_many(); see hf_timeline_add(). */
 typedef struct hf_timeline_add_item {

@@ -215,10 +215,8 @@ HF_API HF_MUST_USE hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key,
  */
 HF_API HF_MUST_USE hf_status hf_txn_exec(hf_txn *txn, hf_error *err);
 
-/** Starts hf_txn_exec(). */
-HF_API HF_MUST_USE hf_status hf_txn_exec_start(hf_txn *txn,
-                                               const hf_async *async,
-                                               hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START_OF(hf_txn_exec_start, hf_txn *txn);
 
 /**
  * The number of operations that were queued.

@@ -379,23 +379,6 @@ HF_API HF_MUST_USE hf_status hf_value_add(hf_client *client, hf_bytes key,
                                           const hf_add_options *opts,
                                           int64_t *value, hf_error *err);
 
-/** Starts hf_value_set(). */
-HF_API HF_MUST_USE hf_status
-hf_value_set_start(hf_client *client, hf_bytes key, hf_bytes value,
-                   const hf_value_set_options *opts, hf_buffer *previous,
-                   const hf_async *async, hf_error *err);
-
-/** Starts hf_value_get(). */
-HF_API HF_MUST_USE hf_status hf_value_get_start(hf_client *client, hf_bytes key,
-                                                hf_buffer *value,
-                                                const hf_async *async,
-                                                hf_error *err);
-
-/** Starts hf_value_get_expire(). */
-HF_API HF_MUST_USE hf_status hf_value_get_expire_start(
-    hf_client *client, hf_bytes key, const hf_value_expire_options *opts,
-    hf_buffer *value, const hf_async *async, hf_error *err);
-
 /**
  * Append bytes to a value: APPEND of Redis. A value that does not exist is
  * created, without an expiry; another one keeps its own.
@@ -412,62 +395,30 @@ HF_API HF_MUST_USE hf_status hf_value_append(hf_client *client, hf_bytes key,
                                              hf_bytes value, size_t *size,
                                              hf_error *err);
 
-/** Starts hf_value_append(). */
-HF_API HF_MUST_USE hf_status hf_value_append_start(hf_client *client,
-                                                   hf_bytes key, hf_bytes value,
-                                                   size_t *size,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
-/** Starts hf_value_delete(). */
-HF_API HF_MUST_USE hf_status hf_value_delete_start(hf_client *client,
-                                                   hf_bytes key,
-                                                   const hf_async *async,
-                                                   hf_error *err);
-
-/** Starts hf_value_cas(). */
-HF_API HF_MUST_USE hf_status
-hf_value_cas_start(hf_client *client, hf_bytes key, const hf_bytes *expected,
-                   hf_bytes value, const hf_cas_options *opts,
-                   hf_buffer *current, const hf_async *async, hf_error *err);
-
-/** Starts hf_value_delete_if(). */
-HF_API HF_MUST_USE hf_status hf_value_delete_if_start(
-    hf_client *client, hf_bytes key, hf_bytes expected, hf_buffer *current,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_value_expire_if(). */
-HF_API HF_MUST_USE hf_status hf_value_expire_if_start(
-    hf_client *client, hf_bytes key, hf_bytes expected,
-    const hf_value_expire_options *opts, hf_buffer *current,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_value_get_versioned(). */
-HF_API HF_MUST_USE hf_status hf_value_get_versioned_start(
-    hf_client *client, hf_bytes key, hf_buffer *value, hf_buffer *version,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_value_cas_versioned(). */
-HF_API HF_MUST_USE hf_status hf_value_cas_versioned_start(
-    hf_client *client, hf_bytes key, const hf_bytes *expected, hf_bytes value,
-    const hf_cas_options *opts, hf_buffer *version, const hf_async *async,
-    hf_error *err);
-
-/** Starts hf_value_delete_versioned(). */
-HF_API HF_MUST_USE hf_status hf_value_delete_versioned_start(
-    hf_client *client, hf_bytes key, hf_bytes expected, hf_buffer *version,
-    const hf_async *async, hf_error *err);
-
-/** Starts hf_value_put_fenced(). */
-HF_API HF_MUST_USE hf_status hf_value_put_fenced_start(
-    hf_client *client, hf_bytes key, hf_bytes value, uint64_t token,
-    const hf_value_set_options *opts, uint64_t *highest, const hf_async *async,
-    hf_error *err);
-
-/** Starts hf_value_add(). */
-HF_API HF_MUST_USE hf_status hf_value_add_start(
-    hf_client *client, hf_bytes key, int64_t delta, const hf_add_options *opts,
-    int64_t *value, const hf_async *async, hf_error *err);
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_value_set_start, hf_bytes key, hf_bytes value,
+         const hf_value_set_options *opts, hf_buffer *previous);
+HF_START(hf_value_get_start, hf_bytes key, hf_buffer *value);
+HF_START(hf_value_get_expire_start, hf_bytes key,
+         const hf_value_expire_options *opts, hf_buffer *value);
+HF_START(hf_value_append_start, hf_bytes key, hf_bytes value, size_t *size);
+HF_START(hf_value_delete_start, hf_bytes key);
+HF_START(hf_value_cas_start, hf_bytes key, const hf_bytes *expected,
+         hf_bytes value, const hf_cas_options *opts, hf_buffer *current);
+HF_START(hf_value_delete_if_start, hf_bytes key, hf_bytes expected,
+         hf_buffer *current);
+HF_START(hf_value_expire_if_start, hf_bytes key, hf_bytes expected,
+         const hf_value_expire_options *opts, hf_buffer *current);
+HF_START(hf_value_get_versioned_start, hf_bytes key, hf_buffer *value,
+         hf_buffer *version);
+HF_START(hf_value_cas_versioned_start, hf_bytes key, const hf_bytes *expected,
+         hf_bytes value, const hf_cas_options *opts, hf_buffer *version);
+HF_START(hf_value_delete_versioned_start, hf_bytes key, hf_bytes expected,
+         hf_buffer *version);
+HF_START(hf_value_put_fenced_start, hf_bytes key, hf_bytes value,
+         uint64_t token, const hf_value_set_options *opts, uint64_t *highest);
+HF_START(hf_value_add_start, hf_bytes key, int64_t delta,
+         const hf_add_options *opts, int64_t *value);
 
 /**
  * Read many values at once.

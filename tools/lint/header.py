@@ -10,7 +10,8 @@ import source
 MAP = Path("src/holdfast.map")
 DECLARATION = re.compile(r"^HF_API\b(?!_)([^;{]*?)\b(hf_\w+)\((.*?)\);",
                          re.M | re.S)
-
+START = re.compile(r"^HF_START(|_OF)\((hf_\w+)(?:,\s*(.*?))?\);", re.M | re.S)
+STARTS = ["The `_start` forms; see #HF_START."]
 
 EXAMPLE_MAX = 15
 # Parameters that base.h explains for all functions.
@@ -77,11 +78,39 @@ def is_fallible(result, parameters):
             parameters[-1:] == ["err"])
 
 
-def is_start(name, lines, code):
-    """The twin of a function that is documented; see hf_async."""
-    base = name.removesuffix("_start")
-    return (base != name and re.search(r"\b%s\(" % base, code) is not None and
-            " ".join(lines) == f"Starts {base}().")
+def words(text):
+    return re.findall(r"\w+|\S", text)
+
+
+def check_starts(text, code, functions):
+    """Names of the functions that HF_START declares; (line, what is wrong).
+
+    `functions` has the parameters of those that HF_API declares. A start has
+    the parameters of the function that it starts, whose comment is its own."""
+    declared = []
+    findings = []
+    end = None
+    for match in START.finditer(code):
+        of, name, listed = match.groups()
+        base = name.removesuffix("_start")
+        declared.append(name)
+        if of == "":
+            listed = f"hf_client *client, {listed}"
+        what = None
+        if base == name or base not in functions:
+            what = "starts no function of this header"
+        elif words(f"{listed}, hf_error *err") != words(functions[base]):
+            what = f"its parameters are not those of {base}()"
+        if what:
+            findings.append((source.line_of(code, match.start()),
+                             f"{name}(): {what}"))
+        if end is None and comment_before(text, match.start()) != STARTS or \
+                end is not None and text[end:match.start()] != "\n":
+            findings.append((source.line_of(code, match.start()),
+                             f"{name}() is not in the one block of "
+                             f"HF_START after /** {STARTS[0]} */"))
+        end = match.end()
+    return declared, findings
 
 
 def check_opening(opening):
@@ -99,23 +128,24 @@ def check_opening(opening):
 def check_header(text, statuses):
     """Names of the functions of one header; (line, what is wrong)."""
     code = source.blank(text)
-    declared = []
+    functions = {}
     findings = list(check_opening(text.split("*/\n#ifndef")[0]))
     for match in DECLARATION.finditer(code):
         result, name, arguments = match.groups()
         line = source.line_of(code, match.start(2))
-        declared.append(name)
+        functions[name] = arguments
         if not name.endswith("_start") and \
                 f"{name}()" not in text[:text.find("#ifndef")]:
             findings.append((line, f"{name}() is not in the contents"))
         lines = comment_before(text, match.start())
         if lines is None:
             findings.append((line, f"{name}() has no /** comment"))
-        elif not is_start(name, lines, code):
+        else:
             findings += [(line, f"{name}(): {what}") for what in
                          check_function(lines, result, name, arguments,
                                         statuses)]
-    return declared, findings
+    starts, found = check_starts(text, code, functions)
+    return [*functions, *starts], findings + found
 
 
 def exported(text):

@@ -205,6 +205,18 @@ bad_edit header.py 'hf_key_ttl.. is not in the contents' $key \
 bad_edit header.py 'no @code' $key 's/@code/@example/'
 bad_edit header.py 'example has more than' $key \
     "s|^ \\* @endcode|$(lines 12 ' * x;' | tr '\n' '~' | sed 's/~/\\n/g')&|"
+bad_edit header.py 'hf_key_ttls_start.*starts no function' $key \
+    's/(HF_START.hf_key_ttl)_/\1s_/'
+bad_edit header.py 'hf_key_rename_start.*parameters are not those' $key \
+    '/^HF_START.hf_key_rename/s/, uint32_t flags//'
+bad_edit header.py 'hf_key_ttl_start.*not in the one block' $key \
+    '/The `_start` forms/d'
+bad_edit header.py 'hf_key_expire_start.*not in the one block' $key \
+    's/^HF_START.hf_key_expire/\n&/'
+bad_edit header.py 'hf_key_ttl_start is exported but not' $key \
+    '/^HF_START.hf_key_ttl/d'
+bad_edit header.py 'hf_key_ttl_start is declared but not' \
+    src/holdfast.map '/hf_key_ttl_start/d'
 bad_edit header.py 'hf_version is declared but not exported' \
     src/holdfast.map '/hf_version/d'
 bad_edit header.py 'hf_\* is exported' src/holdfast.map \
