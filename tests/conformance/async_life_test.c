@@ -17,6 +17,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* A call that is under way, or ended with a status that the caller can act on.
  */
 static bool is_clear(hf_status status)
@@ -53,7 +55,7 @@ static void set_next(void *user, hf_status status, const hf_error *err)
         self->last.count = 1;
 }
 
-static void async_done_may_start_the_next(void **state)
+TEST(async_done_may_start_the_next)
 {
     fixture *f = *state;
     static chain links;
@@ -115,7 +117,7 @@ static void expect_each_completed_once(tally *all)
         assert_int_equal(atomic_load(&all->told[i]), 1);
 }
 
-static void async_close_completes_what_is_under_way(void **state)
+TEST(async_close_completes_what_is_under_way)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -143,7 +145,7 @@ static hf_client *own_client(fixture *f)
     return client;
 }
 
-static void async_close_on_another_thread_completes_each_once(void **state)
+TEST(async_close_on_another_thread_completes_each_once)
 {
     fixture *f = *state;
     static tally_place places[UNDER_WAY];
@@ -185,7 +187,7 @@ static void close_and_count(void *user, hf_status status, const hf_error *err)
     hf_client_close(client);
 }
 
-static void async_done_may_close_the_client(void **state)
+TEST(async_done_may_close_the_client)
 {
     fixture *f = *state;
     static tally_place places[UNDER_WAY];
@@ -232,7 +234,7 @@ static void *dispatch_until_all(void *user)
 
 #define DISPATCHERS 4
 
-static void async_threads_may_dispatch_at_once(void **state)
+TEST(async_threads_may_dispatch_at_once)
 {
     fixture *f = *state;
     static tally_place places[UNDER_WAY];
@@ -264,7 +266,7 @@ static void async_threads_may_dispatch_at_once(void **state)
 
 /* Readable once for each completion, then quiet: a program that polls does not
  * spin, even while a call waits. */
-static void async_descriptor_is_quiet_when_idle(void **state)
+TEST(async_descriptor_is_quiet_when_idle)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -291,7 +293,7 @@ static void async_descriptor_is_quiet_when_idle(void **state)
 
 /* Each completion is an edge, or precedes the dispatch that an edge asked for:
  * an edge-triggered loop misses nothing. */
-static void async_descriptor_may_be_edge_triggered(void **state)
+TEST(async_descriptor_may_be_edge_triggered)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -327,7 +329,7 @@ static void async_descriptor_may_be_edge_triggered(void **state)
 
 /* ------------------------------------------------------------------ bounds */
 
-static void async_calls_are_bounded_in_number(void **state)
+TEST(async_calls_are_bounded_in_number)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -360,7 +362,7 @@ static void async_calls_are_bounded_in_number(void **state)
     await_told(client, &said, 13);
 }
 
-static void async_chain_needs_one_slot_only(void **state)
+TEST(async_chain_needs_one_slot_only)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -373,7 +375,7 @@ static void async_chain_needs_one_slot_only(void **state)
     expect_status(HF_OK, links.last.status);
 }
 
-static void async_calls_are_bounded_in_bytes(void **state)
+TEST(async_calls_are_bounded_in_bytes)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -397,7 +399,7 @@ static void async_calls_are_bounded_in_bytes(void **state)
 }
 
 /* Replies count, too, until they are dispatched. */
-static void async_answers_are_bounded_in_bytes(void **state)
+TEST(async_answers_are_bounded_in_bytes)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -426,7 +428,7 @@ static void async_answers_are_bounded_in_bytes(void **state)
 }
 
 /* A single one may have any size. */
-static void async_call_alone_may_be_large(void **state)
+TEST(async_call_alone_may_be_large)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -442,7 +444,7 @@ static void async_call_alone_may_be_large(void **state)
                                        NULL, NULL, &async, ERR));
 }
 
-static void async_bounds_have_a_range(void **state)
+TEST(async_bounds_have_a_range)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -485,7 +487,7 @@ static int stop_disturbing(void **state)
     return fixture_close(state);
 }
 
-static void calls_survive_signals(void **state)
+TEST_WITH(calls_survive_signals, fixture_open, stop_disturbing)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -511,7 +513,7 @@ static void calls_survive_signals(void **state)
 }
 
 /* With its default action the signal would end the program. */
-static void broken_connections_raise_no_signal(void **state)
+TEST(broken_connections_raise_no_signal)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -532,28 +534,4 @@ static void broken_connections_raise_no_signal(void **state)
         await_told(f->client, &said, 1);
         assert_true(is_clear(said.status));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(async_done_may_start_the_next),
-        fixture_test(async_close_completes_what_is_under_way),
-        fixture_test(async_close_on_another_thread_completes_each_once),
-        fixture_test(async_done_may_close_the_client),
-        fixture_test(async_threads_may_dispatch_at_once),
-        fixture_test(async_descriptor_is_quiet_when_idle),
-        fixture_test(async_descriptor_may_be_edge_triggered),
-        fixture_test(async_calls_are_bounded_in_number),
-        fixture_test(async_chain_needs_one_slot_only),
-        fixture_test(async_calls_are_bounded_in_bytes),
-        fixture_test(async_answers_are_bounded_in_bytes),
-        fixture_test(async_call_alone_may_be_large),
-        fixture_test(async_bounds_have_a_range),
-        cmocka_unit_test_setup_teardown(calls_survive_signals, fixture_open,
-                                        stop_disturbing),
-        fixture_test(broken_connections_raise_no_signal),
-    };
-
-    return fixture_run(tests);
 }

@@ -8,7 +8,9 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
-static void async_values_mean_what_blocking_ones_do(void **state)
+FIXTURE_TESTS();
+
+TEST(async_values_mean_what_blocking_ones_do)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -40,7 +42,7 @@ static void async_values_mean_what_blocking_ones_do(void **state)
     assert_no_key(f->client, key);
 }
 
-static void async_keys_and_hashes_mean_what_blocking_ones_do(void **state)
+TEST(async_keys_and_hashes_mean_what_blocking_ones_do)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -82,7 +84,7 @@ static void async_keys_and_hashes_mean_what_blocking_ones_do(void **state)
                 hf_hash_delete_start(f->client, key, &async, ERR));
 }
 
-static void async_scripts_load_and_run(void **state)
+TEST(async_scripts_load_and_run)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -107,7 +109,7 @@ static void async_scripts_load_and_run(void **state)
     hf_script_free(script);
 }
 
-static void async_inputs_may_be_reused_once_started(void **state)
+TEST(async_inputs_may_be_reused_once_started)
 {
     fixture *f = *state;
     char key_bytes[64];
@@ -127,7 +129,7 @@ static void async_inputs_may_be_reused_once_started(void **state)
     assert_value(f->other, name, bytes("before"));
 }
 
-static void async_calls_complete_only_in_a_dispatch(void **state)
+TEST(async_calls_complete_only_in_a_dispatch)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -151,7 +153,7 @@ static void async_calls_complete_only_in_a_dispatch(void **state)
 /* More than a connection holds at a time. */
 #define MANY 20000
 
-static void async_thousands_complete_once_each(void **state)
+TEST(async_thousands_complete_once_each)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -175,7 +177,7 @@ static void async_thousands_complete_once_each(void **state)
     assert_value(f->client, key, bytes("20000"));
 }
 
-static void async_mistakes_fail_at_once(void **state)
+TEST(async_mistakes_fail_at_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -201,7 +203,7 @@ static void async_mistakes_fail_at_once(void **state)
     assert_int_equal(said.count, 0);
 }
 
-static void async_cancel_is_harmless_at_any_time(void **state)
+TEST(async_cancel_is_harmless_at_any_time)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -227,7 +229,7 @@ static void async_cancel_is_harmless_at_any_time(void **state)
     hf_call_cancel(NULL);
 }
 
-static void async_cancel_of_what_has_completed_is_harmless(void **state)
+TEST(async_cancel_of_what_has_completed_is_harmless)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -265,7 +267,7 @@ static void cancel_itself(void *user, hf_status status, const hf_error *err)
     self->said.status = status;
 }
 
-static void async_done_may_cancel_its_own_call(void **state)
+TEST(async_done_may_cancel_its_own_call)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -280,22 +282,4 @@ static void async_done_may_cancel_its_own_call(void **state)
                                             NULL, &async, ERR));
     await_told(f->client, &self.said, 1);
     expect_status(HF_OK, self.said.status);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(async_values_mean_what_blocking_ones_do),
-        fixture_test(async_keys_and_hashes_mean_what_blocking_ones_do),
-        fixture_test(async_scripts_load_and_run),
-        fixture_test(async_inputs_may_be_reused_once_started),
-        fixture_test(async_calls_complete_only_in_a_dispatch),
-        fixture_test(async_thousands_complete_once_each),
-        fixture_test(async_mistakes_fail_at_once),
-        fixture_test(async_cancel_is_harmless_at_any_time),
-        fixture_test(async_cancel_of_what_has_completed_is_harmless),
-        fixture_test(async_done_may_cancel_its_own_call),
-    };
-
-    return fixture_run(tests);
 }

@@ -11,6 +11,8 @@
 #include "support/every_call.h"
 #include "support/redisson_peer.h"
 
+FIXTURE_TESTS();
+
 #define SHA1_SIZE 40
 
 /* What a key holds and, to 1000 s, its time to live. */
@@ -187,7 +189,7 @@ static void try_each_foreign(fixture *f, hf_client *client,
     }
 }
 
-static void every_call_leaves_a_foreign_type_alone(void **state)
+TEST(every_call_leaves_a_foreign_type_alone)
 {
     fixture *f = *state;
 
@@ -220,7 +222,7 @@ static void try_no_client(fixture *f, const every_call *call)
                  err.message);
 }
 
-static void every_call_without_a_client_is_invalid(void **state)
+TEST(every_call_without_a_client_is_invalid)
 {
     fixture *f = *state;
 
@@ -283,7 +285,7 @@ static void try_each_hostile(fixture *f, hf_client *client,
     }
 }
 
-static void every_call_takes_any_bytes_as_a_key(void **state)
+TEST(every_call_takes_any_bytes_as_a_key)
 {
     fixture *f = *state;
 
@@ -293,7 +295,7 @@ static void every_call_takes_any_bytes_as_a_key(void **state)
                          every_redisson_count);
 }
 
-static void fields_and_values_take_any_bytes(void **state)
+TEST(fields_and_values_take_any_bytes)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -748,7 +750,7 @@ static void refused_txns(hf_client *c, hf_bytes k)
 }
 
 /* Beyond the end there is nothing, which is no error. */
-static void pages_beyond_the_end_are_empty(void **state)
+TEST(pages_beyond_the_end_are_empty)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -767,7 +769,7 @@ static void pages_beyond_the_end_are_empty(void **state)
     }
 }
 
-static void bad_arguments_are_named_and_change_nothing(void **state)
+TEST(bad_arguments_are_named_and_change_nothing)
 {
     fixture *f = *state;
     static void (*const tables[])(hf_client *, hf_bytes) = {
@@ -783,18 +785,4 @@ static void bad_arguments_are_named_and_change_nothing(void **state)
         for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
             tables[i](f->client, key);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(every_call_leaves_a_foreign_type_alone),
-        fixture_test(every_call_without_a_client_is_invalid),
-        fixture_test(every_call_takes_any_bytes_as_a_key),
-        fixture_test(fields_and_values_take_any_bytes),
-        fixture_test(bad_arguments_are_named_and_change_nothing),
-        fixture_test(pages_beyond_the_end_are_empty),
-    };
-
-    return fixture_run(tests);
 }

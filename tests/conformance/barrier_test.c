@@ -11,6 +11,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; a party with the usual lease polls only after
  * 10 s. */
 #define WOKEN_MS 4000
@@ -67,7 +69,7 @@ static void await_waiting(fixture *f, hf_bytes name, size_t count)
     expect_soon(sorted_set_size(f->client, name) == count, 5000);
 }
 
-static void one_party_passes_at_once(void **state)
+TEST(one_party_passes_at_once)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -108,7 +110,7 @@ static void *run_rounds(void *user)
     return NULL;
 }
 
-static void all_pass_together_in_each_generation(void **state)
+TEST(all_pass_together_in_each_generation)
 {
     fixture *f = *state;
     runner runners[PARTIES] = {{.client = f->client},
@@ -142,7 +144,7 @@ static void all_pass_together_in_each_generation(void **state)
     assert_in_time(test_now_ms() - began_ms, WOKEN_MS);
 }
 
-static void party_that_gives_up_breaks_it(void **state)
+TEST(party_that_gives_up_breaks_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -165,7 +167,7 @@ static void party_that_gives_up_breaks_it(void **state)
     assert_int_equal(pass.generation, 2);
 }
 
-static void party_that_dies_breaks_it(void **state)
+TEST(party_that_dies_breaks_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -188,7 +190,7 @@ static void party_that_dies_breaks_it(void **state)
     assert_in_time(test_now_ms() - began_ms, WOKEN_MS);
 }
 
-static void parties_that_all_died_leave_nothing(void **state)
+TEST(parties_that_all_died_leave_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -208,7 +210,7 @@ static void parties_that_all_died_leave_nothing(void **state)
     assert_int_equal(pass.generation, 1);
 }
 
-static void party_that_waits_is_renewed(void **state)
+TEST(party_that_waits_is_renewed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -222,7 +224,7 @@ static void party_that_waits_is_renewed(void **state)
     assert_int_equal(other.pass.last, 0);
 }
 
-static void reset_ends_waits(void **state)
+TEST(reset_ends_waits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -241,7 +243,7 @@ static void reset_ends_waits(void **state)
     expect_status(HF_OK, wait_at(f->client, name, 1, 0, NULL));
 }
 
-static void other_number_of_parties_is_refused(void **state)
+TEST(other_number_of_parties_is_refused)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -256,7 +258,7 @@ static void other_number_of_parties_is_refused(void **state)
     expect_status(HF_TIMEOUT, wait_at(f->client, name, 3, 0, NULL));
 }
 
-static void started_parties_pass(void **state)
+TEST(started_parties_pass)
 {
     enum { STARTED = 30 };
     fixture *f = *state;
@@ -279,7 +281,7 @@ static void started_parties_pass(void **state)
     assert_int_equal(last, 1);
 }
 
-static void cancelled_party_breaks_it(void **state)
+TEST(cancelled_party_breaks_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -298,7 +300,7 @@ static void cancelled_party_breaks_it(void **state)
     assert_no_key(f->client, name);
 }
 
-static void interrupted_party_breaks_it(void **state)
+TEST(interrupted_party_breaks_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -315,7 +317,7 @@ static void interrupted_party_breaks_it(void **state)
 }
 
 /* While it waits for the second time. */
-static void party_that_was_renewed_is_interrupted(void **state)
+TEST(party_that_was_renewed_is_interrupted)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -333,7 +335,7 @@ static void party_that_was_renewed_is_interrupted(void **state)
     expect_status(HF_CANCELLED, end_of(&other));
 }
 
-static void lost_state_breaks_it(void **state)
+TEST(lost_state_breaks_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -348,7 +350,7 @@ static void lost_state_breaks_it(void **state)
     expect_status(HF_LOST, end_of(&other));
 }
 
-static void sorted_set_of_others_is_wrong_type(void **state)
+TEST(sorted_set_of_others_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -361,7 +363,7 @@ static void sorted_set_of_others_is_wrong_type(void **state)
     assert_int_equal(sorted_set_size(f->client, name), 1);
 }
 
-static void bad_barriers_are_named(void **state)
+TEST(bad_barriers_are_named)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -380,27 +382,4 @@ static void bad_barriers_are_named(void **state)
     expect_status(HF_UNSUPPORTED,
                   hf_barrier_wait(f->client, name, 1, 0, &options, NULL, ERR));
     assert_no_key(f->client, name);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(one_party_passes_at_once),
-        fixture_test(all_pass_together_in_each_generation),
-        fixture_test(party_that_gives_up_breaks_it),
-        fixture_test(party_that_dies_breaks_it),
-        fixture_test(parties_that_all_died_leave_nothing),
-        fixture_test(party_that_waits_is_renewed),
-        fixture_test(reset_ends_waits),
-        fixture_test(other_number_of_parties_is_refused),
-        fixture_test(started_parties_pass),
-        fixture_test(cancelled_party_breaks_it),
-        fixture_test(interrupted_party_breaks_it),
-        fixture_test(party_that_was_renewed_is_interrupted),
-        fixture_test(lost_state_breaks_it),
-        fixture_test(sorted_set_of_others_is_wrong_type),
-        fixture_test(bad_barriers_are_named),
-    };
-
-    return fixture_run(tests);
 }

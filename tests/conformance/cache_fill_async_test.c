@@ -9,6 +9,8 @@
 #include "support/slowness.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; the library polls only after 5 s. */
 #define WOKEN_MS 3000
 #define SOON_MS 10000
@@ -101,7 +103,7 @@ static void *end_elsewhere(void *user)
     return status == HF_OK ? user : NULL;
 }
 
-static void cache_started_fill_ends_on_any_thread(void **state)
+TEST(cache_started_fill_ends_on_any_thread)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -125,7 +127,7 @@ static void cache_started_fill_ends_on_any_thread(void **state)
     assert_null(second.fill);
 }
 
-static void cache_started_fill_longer_than_its_lease_is_stored(void **state)
+TEST(cache_started_fill_longer_than_its_lease_is_stored)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -157,7 +159,7 @@ static void start_some(begun all[CALLS], fixture *f, hf_bytes key,
     expect_soon(own_key_exists(f, WAIT, key), SOON_MS);
 }
 
-static void cache_started_calls_wait_for_the_fill(void **state)
+TEST(cache_started_calls_wait_for_the_fill)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -185,7 +187,7 @@ static begun *next_filler(begun all[CALLS])
     return NULL;
 }
 
-static void cache_failure_is_shared_with_those_that_wait(void **state)
+TEST(cache_failure_is_shared_with_those_that_wait)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -210,7 +212,7 @@ static void cache_failure_is_shared_with_those_that_wait(void **state)
     expect_cached(f, key, "third");
 }
 
-static void cache_fill_given_up_is_not_shared(void **state)
+TEST(cache_fill_given_up_is_not_shared)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -228,7 +230,7 @@ static void cache_fill_given_up_is_not_shared(void **state)
     await_told(f->client, &first.said, 1);
 }
 
-static void cache_started_calls_fill_after_one_that_failed(void **state)
+TEST(cache_started_calls_fill_after_one_that_failed)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -248,7 +250,7 @@ static void cache_started_calls_fill_after_one_that_failed(void **state)
                       &all[i] == next ? HF_CACHE_FILLED : HF_CACHE_HIT);
 }
 
-static void cache_started_call_waits_no_longer_than_it_wants(void **state)
+TEST(cache_started_call_waits_no_longer_than_it_wants)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -280,7 +282,7 @@ static bool is_stale(hf_client *client, hf_bytes key)
     return status == HF_NOT_FOUND;
 }
 
-static void cache_started_call_returns_stale_value_at_once(void **state)
+TEST(cache_started_call_returns_stale_value_at_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -301,7 +303,7 @@ static void cache_started_call_returns_stale_value_at_once(void **state)
     expect_cached(f, key, "new");
 }
 
-static void cache_started_fill_outlives_its_call(void **state)
+TEST(cache_started_fill_outlives_its_call)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -320,7 +322,7 @@ static void cache_started_fill_outlives_its_call(void **state)
 }
 
 /* Its lease ends as well. */
-static void cache_started_call_is_cancelled_before_its_fill(void **state)
+TEST(cache_started_call_is_cancelled_before_its_fill)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -336,7 +338,7 @@ static void cache_started_call_is_cancelled_before_its_fill(void **state)
     assert_null(first.fill);
 }
 
-static void cache_started_calls_are_cancelled_while_they_wait(void **state)
+TEST(cache_started_calls_are_cancelled_while_they_wait)
 {
     fixture *f = *state;
     begun all[CALLS];
@@ -353,7 +355,7 @@ static void cache_started_calls_are_cancelled_while_they_wait(void **state)
 
 /* ------------------------------------------------------------------- close */
 
-static void cache_close_ends_a_call_with_its_fill_under_way(void **state)
+TEST(cache_close_ends_a_call_with_its_fill_under_way)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -378,7 +380,7 @@ static void cache_close_ends_a_call_with_its_fill_under_way(void **state)
     expect_missing(f->client, key);
 }
 
-static void cache_close_leaves_out_a_fill_that_waits(void **state)
+TEST(cache_close_leaves_out_a_fill_that_waits)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -404,7 +406,7 @@ static void close_and_end(void *user, hf_cache_fill *fill)
                   hf_cache_fill_done(fill, HF_OK, bytes("late"), ERR));
 }
 
-static void cache_fill_may_close_the_client(void **state)
+TEST(cache_fill_may_close_the_client)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -430,7 +432,7 @@ static void fill_now(void *user, hf_cache_fill *fill)
     expect_status(HF_OK, hf_cache_fill_done(fill, HF_OK, bytes("now"), ERR));
 }
 
-static void cache_started_fill_may_end_in_its_callback(void **state)
+TEST(cache_started_fill_may_end_in_its_callback)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -444,7 +446,7 @@ static void cache_started_fill_may_end_in_its_callback(void **state)
     assert_int_equal(still_running(f->client), 0);
 }
 
-static void cache_started_call_refuses_bad_arguments(void **state)
+TEST(cache_started_call_refuses_bad_arguments)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -469,28 +471,4 @@ static void cache_started_call_refuses_bad_arguments(void **state)
                                   &got, &info, &async, ERR));
     assert_int_equal(still_running(f->client), 0);
     assert_int_equal(said.count, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(cache_started_fill_ends_on_any_thread),
-        fixture_test(cache_started_fill_longer_than_its_lease_is_stored),
-        fixture_test(cache_started_calls_wait_for_the_fill),
-        fixture_test(cache_failure_is_shared_with_those_that_wait),
-        fixture_test(cache_fill_given_up_is_not_shared),
-        fixture_test(cache_started_calls_fill_after_one_that_failed),
-        fixture_test(cache_started_call_waits_no_longer_than_it_wants),
-        fixture_test(cache_started_call_returns_stale_value_at_once),
-        fixture_test(cache_started_fill_outlives_its_call),
-        fixture_test(cache_started_call_is_cancelled_before_its_fill),
-        fixture_test(cache_started_calls_are_cancelled_while_they_wait),
-        fixture_test(cache_close_ends_a_call_with_its_fill_under_way),
-        fixture_test(cache_close_leaves_out_a_fill_that_waits),
-        fixture_test(cache_fill_may_close_the_client),
-        fixture_test(cache_started_fill_may_end_in_its_callback),
-        fixture_test(cache_started_call_refuses_bad_arguments),
-    };
-
-    return fixture_run(tests);
 }

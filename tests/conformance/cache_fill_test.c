@@ -8,6 +8,8 @@
 #include "support/cache_filler.h"
 #include "support/slowness.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; the library polls, which would hide a lost
  * wake-up, only after 5 s. */
 #define WOKEN_MS 3000
@@ -69,7 +71,7 @@ static void start_readers(filler *self)
     expect_soon(own_key_exists(self->f, WAIT, self->key), 3000);
 }
 
-static void cache_readers_wait_for_the_fill(void **state)
+TEST(cache_readers_wait_for_the_fill)
 {
     fixture *f = *state;
     filler self = {.f = f,
@@ -88,7 +90,7 @@ static void cache_readers_wait_for_the_fill(void **state)
     assert_false(own_key_exists(f, WAIT, self.key));
 }
 
-static void cache_readers_fill_after_one_that_failed(void **state)
+TEST(cache_readers_fill_after_one_that_failed)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -152,7 +154,7 @@ static void expect_woken(reader *self)
     assert_buffer(&self->self.got, bytes("reader's"));
 }
 
-static void cache_readers_are_woken_behind_one_that_timed_out(void **state)
+TEST(cache_readers_are_woken_behind_one_that_timed_out)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -197,7 +199,7 @@ static void interrupt_readers(filler *self)
     interrupt_reader(&readers[3]);
 }
 
-static void cache_readers_are_interrupted(void **state)
+TEST(cache_readers_are_interrupted)
 {
     fixture *f = *state;
     filler self = {.f = f,
@@ -225,7 +227,7 @@ static void time_out_elsewhere(filler *self)
     assert_int_equal(other.runs, 0);
 }
 
-static void cache_readers_wait_no_longer_than_they_want(void **state)
+TEST(cache_readers_wait_no_longer_than_they_want)
 {
     fixture *f = *state;
     filler self = {.f = f,
@@ -245,7 +247,7 @@ static void fill_elsewhere(filler *self)
     expect_got(&other, self->f->other, "later", HF_CACHE_FILLED);
 }
 
-static void cache_fill_without_its_lease_stores_nothing(void **state)
+TEST(cache_fill_without_its_lease_stores_nothing)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -290,7 +292,7 @@ static void invalidate_elsewhere(filler *self)
         HF_OK, hf_cache_invalidate(self->f->other, self->opts->tags[0], ERR));
 }
 
-static void cache_fill_overtaken_stores_nothing(void **state)
+TEST(cache_fill_overtaken_stores_nothing)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -352,7 +354,7 @@ static void lose_lease(void *user, hf_cache_fill *fill)
     expect_status(HF_OK, hf_cache_fill_done(fill, HF_OK, bytes("mine"), ERR));
 }
 
-static void cache_fill_longer_than_its_lease_is_stored(void **state)
+TEST(cache_fill_longer_than_its_lease_is_stored)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -374,7 +376,7 @@ static void cache_fill_longer_than_its_lease_is_stored(void **state)
     }
 }
 
-static void cache_fill_learns_that_it_lost_its_lease(void **state)
+TEST(cache_fill_learns_that_it_lost_its_lease)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -387,21 +389,4 @@ static void cache_fill_learns_that_it_lost_its_lease(void **state)
     assert_buffer(&got, bytes("mine"));
     assert_int_equal(info.source, HF_CACHE_FILLED_ALONE);
     expect_cached(f, key, "theirs");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(cache_readers_wait_for_the_fill),
-        fixture_test(cache_readers_fill_after_one_that_failed),
-        fixture_test(cache_readers_are_woken_behind_one_that_timed_out),
-        fixture_test(cache_readers_are_interrupted),
-        fixture_test(cache_readers_wait_no_longer_than_they_want),
-        fixture_test(cache_fill_without_its_lease_stores_nothing),
-        fixture_test(cache_fill_overtaken_stores_nothing),
-        fixture_test(cache_fill_longer_than_its_lease_is_stored),
-        fixture_test(cache_fill_learns_that_it_lost_its_lease),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
 #include "support/slowness.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* ------------------------------------------------------------ get and put */
 
 static void tell_and_expect(hf_status want, fixture *f, hf_bytes key,
@@ -16,7 +18,7 @@ static void tell_and_expect(hf_status want, fixture *f, hf_bytes key,
                 hf_cache_get_start(f->client, key, NULL, got, &async, ERR));
 }
 
-static void cache_put_get_delete(void **state)
+TEST(cache_put_get_delete)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -35,7 +37,7 @@ static void cache_put_get_delete(void **state)
     assert_no_key(f->client, key);
 }
 
-static void cache_put_leaves_nothing_behind(void **state)
+TEST(cache_put_leaves_nothing_behind)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -56,7 +58,7 @@ static void cache_put_leaves_nothing_behind(void **state)
 }
 
 /* Its tag and its age take more than one request. */
-static void cache_get_started_takes_all_steps(void **state)
+TEST(cache_get_started_takes_all_steps)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "{g}k"), none = fixture_key(f, "none");
@@ -80,7 +82,7 @@ static void cache_get_started_takes_all_steps(void **state)
     assert_null(got.data);
 }
 
-static void cache_values_of_others_are_fresh(void **state)
+TEST(cache_values_of_others_are_fresh)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -98,7 +100,7 @@ static void cache_values_of_others_are_fresh(void **state)
     assert_int_equal(self.runs, 0);
 }
 
-static void cache_remembers_that_there_is_no_value(void **state)
+TEST(cache_remembers_that_there_is_no_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -122,7 +124,7 @@ static void cache_remembers_that_there_is_no_value(void **state)
     assert_false(own_key_exists(f, FILL, key));
 }
 
-static void cache_get_many_reads_each_kind(void **state)
+TEST(cache_get_many_reads_each_kind)
 {
     fixture *f = *state;
     hf_bytes keys[] = {fixture_key(f, "plain"), fixture_key(f, "none"),
@@ -160,7 +162,7 @@ static void cache_get_many_reads_each_kind(void **state)
 
 /* -------------------------------------------------------------------- fill */
 
-static void cache_fill_runs_once(void **state)
+TEST(cache_fill_runs_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -176,7 +178,7 @@ static void cache_fill_runs_once(void **state)
     assert_false(own_key_exists(f, WAIT, key));
 }
 
-static void cache_fill_that_fails_stores_nothing(void **state)
+TEST(cache_fill_that_fails_stores_nothing)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -203,7 +205,7 @@ static void fill_twice(void *user, hf_cache_fill *fill)
                   hf_cache_fill_done(fill, HF_OK, bytes("two"), ERR));
 }
 
-static void cache_fill_must_end_once(void **state)
+TEST(cache_fill_must_end_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -231,7 +233,7 @@ static void expect_old_elsewhere(filler *self)
     assert_int_equal(other.runs, 0);
 }
 
-static void cache_stale_value_is_returned_during_a_fill(void **state)
+TEST(cache_stale_value_is_returned_during_a_fill)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -252,7 +254,7 @@ static void cache_stale_value_is_returned_during_a_fill(void **state)
     expect_cached(f, key, "new");
 }
 
-static void cache_stale_value_is_returned_after_an_error(void **state)
+TEST(cache_stale_value_is_returned_after_an_error)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -271,7 +273,7 @@ static void cache_stale_value_is_returned_after_an_error(void **state)
     expect_got(&self, f->other, "new", HF_CACHE_FILLED);
 }
 
-static void cache_stale_value_ends(void **state)
+TEST(cache_stale_value_ends)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -285,7 +287,7 @@ static void cache_stale_value_ends(void **state)
 
 /* -------------------------------------------------------------------- tags */
 
-static void cache_tag_invalidates_its_entries_at_once(void **state)
+TEST(cache_tag_invalidates_its_entries_at_once)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{g}a"), b = fixture_key(f, "{g}b");
@@ -323,7 +325,7 @@ static void cache_tag_invalidates_its_entries_at_once(void **state)
     assert_null(got.data);
 }
 
-static void cache_tag_lives_as_long_as_its_entries(void **state)
+TEST(cache_tag_lives_as_long_as_its_entries)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{g}a"), b = fixture_key(f, "{g}b");
@@ -344,7 +346,7 @@ static void cache_tag_lives_as_long_as_its_entries(void **state)
     expect_cached(f, b, "b");
 }
 
-static void cache_tag_is_in_the_slot_of_its_entry(void **state)
+TEST(cache_tag_is_in_the_slot_of_its_entry)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "{a}k"), tag = fixture_key(f, "{b}t");
@@ -369,7 +371,7 @@ static void be_slow(filler *self)
 
 /* Its fill took 2 ms or more and beta is 100: at half of 1 s before the end,
  * one read in 12 fills at least. */
-static void cache_refreshes_early(void **state)
+TEST(cache_refreshes_early)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(1000);
@@ -390,7 +392,7 @@ static void cache_refreshes_early(void **state)
     assert_int_equal(self.runs, 2);
 }
 
-static void cache_refreshes_early_only_if_wanted(void **state)
+TEST(cache_refreshes_early_only_if_wanted)
 {
     fixture *f = *state;
     hf_cache_options options = lasting(60000);
@@ -406,7 +408,7 @@ static void cache_refreshes_early_only_if_wanted(void **state)
         expect_got(&self, f->client, "v", HF_CACHE_HIT);
 }
 
-static void cache_jitter_shortens_the_time_to_live(void **state)
+TEST(cache_jitter_shortens_the_time_to_live)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -427,7 +429,7 @@ static void cache_jitter_shortens_the_time_to_live(void **state)
 
 /* ------------------------------------------------------------------ hostile */
 
-static void cache_refuses_bad_options(void **state)
+TEST(cache_refuses_bad_options)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -468,7 +470,7 @@ static void cache_refuses_bad_options(void **state)
     assert_no_key(f->client, key);
 }
 
-static void cache_leaves_other_types_alone(void **state)
+TEST(cache_leaves_other_types_alone)
 {
     fixture *f = *state;
     filler self = {.f = f, .key = fixture_key(f, "k"), .value = "v"};
@@ -487,7 +489,7 @@ static void cache_leaves_other_types_alone(void **state)
 }
 
 /* What another program wrote where we keep what we know. */
-static void cache_survives_foreign_bytes(void **state)
+TEST(cache_survives_foreign_bytes)
 {
     static const char *const metas[] = {
         "",
@@ -525,7 +527,7 @@ static void fill_big(void *user, hf_cache_fill *fill)
                   hf_cache_fill_done(fill, HF_OK, *(hf_bytes *)user, ERR));
 }
 
-static void cache_holds_any_bytes(void **state)
+TEST(cache_holds_any_bytes)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k\n\xff");
@@ -548,34 +550,4 @@ static void cache_holds_any_bytes(void **state)
         assert_buffer(&got, value);
     }
     free(data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(cache_put_get_delete),
-        fixture_test(cache_get_started_takes_all_steps),
-        fixture_test(cache_put_leaves_nothing_behind),
-        fixture_test(cache_values_of_others_are_fresh),
-        fixture_test(cache_remembers_that_there_is_no_value),
-        fixture_test(cache_get_many_reads_each_kind),
-        fixture_test(cache_fill_runs_once),
-        fixture_test(cache_fill_that_fails_stores_nothing),
-        fixture_test(cache_fill_must_end_once),
-        fixture_test(cache_stale_value_is_returned_during_a_fill),
-        fixture_test(cache_stale_value_is_returned_after_an_error),
-        fixture_test(cache_stale_value_ends),
-        fixture_test(cache_tag_invalidates_its_entries_at_once),
-        fixture_test(cache_tag_lives_as_long_as_its_entries),
-        fixture_test(cache_tag_is_in_the_slot_of_its_entry),
-        fixture_test(cache_refreshes_early),
-        fixture_test(cache_refreshes_early_only_if_wanted),
-        fixture_test(cache_jitter_shortens_the_time_to_live),
-        fixture_test(cache_refuses_bad_options),
-        fixture_test(cache_leaves_other_types_alone),
-        fixture_test(cache_survives_foreign_bytes),
-        fixture_test(cache_holds_any_bytes),
-    };
-
-    return fixture_run(tests);
 }

@@ -8,6 +8,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static hf_status open_url(const char *url, int64_t connect_ms)
 {
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -24,7 +26,7 @@ static hf_status open_url(const char *url, int64_t connect_ms)
     return status;
 }
 
-static void status_names_texts_and_kinds(void **state)
+TEST(status_names_texts_and_kinds)
 {
     (void)state;
 #define CHECK(name, value, text)                                               \
@@ -36,7 +38,7 @@ static void status_names_texts_and_kinds(void **state)
 #undef CHECK
 }
 
-static void status_that_is_not_known_has_a_kind_and_a_name(void **state)
+TEST(status_that_is_not_known_has_a_kind_and_a_name)
 {
     (void)state;
     assert_string_equal(hf_status_name((hf_status)199), "UNKNOWN");
@@ -48,7 +50,7 @@ static void status_that_is_not_known_has_a_kind_and_a_name(void **state)
     assert_int_equal(hf_status_kind((hf_status)-1), HF_KIND_FATAL);
 }
 
-static void version_is_that_of_the_header(void **state)
+TEST(version_is_that_of_the_header)
 {
     (void)state;
     assert_string_equal(hf_version(), "0.1.0");
@@ -57,7 +59,7 @@ static void version_is_that_of_the_header(void **state)
     assert_int_equal(HF_VERSION_PATCH, 0);
 }
 
-static void views_of_strings_and_nothing(void **state)
+TEST(views_of_strings_and_nothing)
 {
     (void)state;
     assert_int_equal(hf_str("abc").size, 3);
@@ -66,7 +68,7 @@ static void views_of_strings_and_nothing(void **state)
     assert_null(hf_str(NULL).data);
 }
 
-static void open_without_a_url_uses_the_environment(void **state)
+TEST(open_without_a_url_uses_the_environment)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -86,7 +88,7 @@ static void open_without_a_url_uses_the_environment(void **state)
     assert_int_equal(unsetenv("HOLDFAST_STORE"), 0);
 }
 
-static void open_with_a_wrong_url_is_invalid(void **state)
+TEST(open_with_a_wrong_url_is_invalid)
 {
     const char *const bad[] = {
         "nonsense",
@@ -127,7 +129,7 @@ static void open_with_a_wrong_url_is_invalid(void **state)
     }
 }
 
-static void open_names_the_part_of_the_url_that_is_wrong(void **state)
+TEST(open_names_the_part_of_the_url_that_is_wrong)
 {
     (void)state;
     expect_status(HF_INVALID, open_url("file:/nonexistent/x?bogus=1", 0));
@@ -142,7 +144,7 @@ static void open_names_the_part_of_the_url_that_is_wrong(void **state)
     assert_null(strstr(expect_message(), "geheim"));
 }
 
-static void open_where_no_server_is_is_unavailable(void **state)
+TEST(open_where_no_server_is_is_unavailable)
 {
     int64_t began_ms = test_now_ms();
 
@@ -156,7 +158,7 @@ static void open_where_no_server_is_is_unavailable(void **state)
     assert_in_time(test_now_ms() - began_ms, 4000);
 }
 
-static void clients_of_one_store_close_independently(void **state)
+TEST(clients_of_one_store_close_independently)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -170,7 +172,7 @@ static void clients_of_one_store_close_independently(void **state)
     assert_value(third, key, bytes("1"));
 }
 
-static void client_closes_with_a_lock_released_or_expired(void **state)
+TEST(client_closes_with_a_lock_released_or_expired)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -185,30 +187,11 @@ static void client_closes_with_a_lock_released_or_expired(void **state)
     hf_client_close(NULL);
 }
 
-static void client_opens_and_closes_many_times(void **state)
+TEST(client_opens_and_closes_many_times)
 {
     fixture *f = *state;
 
     for (int i = 0; i < 50; i++) {
         expect_status(HF_OK, open_url(f->url, 0));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(status_names_texts_and_kinds),
-        fixture_test(status_that_is_not_known_has_a_kind_and_a_name),
-        fixture_test(version_is_that_of_the_header),
-        fixture_test(views_of_strings_and_nothing),
-        fixture_test(open_without_a_url_uses_the_environment),
-        fixture_test(open_with_a_wrong_url_is_invalid),
-        fixture_test(open_names_the_part_of_the_url_that_is_wrong),
-        fixture_test(open_where_no_server_is_is_unavailable),
-        fixture_test(clients_of_one_store_close_independently),
-        fixture_test(client_closes_with_a_lock_released_or_expired),
-        fixture_test(client_opens_and_closes_many_times),
-    };
-
-    return fixture_run(tests);
 }

@@ -10,6 +10,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define NAMES 2
 #define STORM 8
 
@@ -94,7 +96,7 @@ static void join_all(size_t count)
 }
 
 /* On one handle, and in the local wait queue of one name. */
-static void close_ends_the_waits_of_other_threads(void **state)
+TEST(close_ends_the_waits_of_other_threads)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -119,7 +121,7 @@ static void close_ends_the_waits_of_other_threads(void **state)
 
 /* A store that is busy with the script may keep their place in the queue; it
  * delays no other waiter. */
-static void close_ends_waits_for_many_and_awaits_scripts(void **state)
+TEST(close_ends_waits_for_many_and_awaits_scripts)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -223,7 +225,7 @@ static void make_locks(fixture *f, hf_client *client, const hf_bytes names[4],
     expect_soon(!hf_lock_is_held(locks[2]), 20000);
 }
 
-static void handles_outlive_their_client(void **state)
+TEST(handles_outlive_their_client)
 {
     fixture *f = *state;
     const hf_bytes names[4] = {fixture_key(f, "a"), fixture_key(f, "b"),
@@ -303,7 +305,7 @@ static hf_lock *stormy_lock(hf_client *client, hf_bytes name)
     return lock;
 }
 
-static void close_amid_a_storm_of_calls_is_safe(void **state)
+TEST(close_amid_a_storm_of_calls_is_safe)
 {
     fixture *f = *state;
 
@@ -353,8 +355,7 @@ static void *dispatch(void *user)
 
 /* Closed and freed on this thread or another; the lock's handle keeps the
  * memory. */
-static void
-close_while_another_thread_dispatches_tells_each_call_once(void **state)
+TEST(close_while_another_thread_dispatches_tells_each_call_once)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -387,7 +388,7 @@ static void close_here(void *user, const char *name, const char *value)
     hf_client_close(user);
 }
 
-static void close_within_a_callback_does_nothing(void **state)
+TEST(close_within_a_callback_does_nothing)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -396,19 +397,4 @@ static void close_within_a_callback_does_nothing(void **state)
     expect_status(HF_OK, hf_store_info(client, close_here, client, ERR));
     expect_taken(lock);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(close_ends_the_waits_of_other_threads),
-        fixture_test(close_ends_waits_for_many_and_awaits_scripts),
-        fixture_test(handles_outlive_their_client),
-        fixture_test(close_amid_a_storm_of_calls_is_safe),
-        fixture_test(
-            close_while_another_thread_dispatches_tells_each_call_once),
-        fixture_test(close_within_a_callback_does_nothing),
-    };
-
-    return fixture_run(tests);
 }

@@ -10,6 +10,8 @@
 
 #include "support/test_clock.h"
 
+FIXTURE_TESTS();
+
 #define KEYS 1000
 
 /* A waiter polls after a second; this is sooner. */
@@ -43,7 +45,7 @@ static int count_dump(void *user, const void *data, size_t size)
     return 0;
 }
 
-static void keys_of_different_slots_are_named(void **state)
+TEST(keys_of_different_slots_are_named)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(f, f->client, "return #KEYS");
@@ -63,7 +65,7 @@ static void keys_of_different_slots_are_named(void **state)
 }
 
 /* Not only those that follow the name. */
-static void keys_of_a_command_in_different_slots_are_named(void **state)
+TEST(keys_of_a_command_in_different_slots_are_named)
 {
     fixture *f = *state;
     const hf_bytes set[] = {bytes("MSET"), bytes("a"), bytes("1"), bytes("b"),
@@ -79,7 +81,7 @@ static void keys_of_a_command_in_different_slots_are_named(void **state)
 }
 
 /* Some on each master, and one slot being migrated. */
-static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
+TEST(dump_has_the_keys_of_all_masters_or_says_so)
 {
     fixture *f = *state;
     hf_client_options patience = HF_CLIENT_OPTIONS_INIT;
@@ -124,7 +126,7 @@ static void dump_has_the_keys_of_all_masters_or_says_so(void **state)
     assert_int_equal(result.keys, KEYS);
 }
 
-static void values_are_found_after_their_slot_moved(void **state)
+TEST(values_are_found_after_their_slot_moved)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "v");
@@ -154,7 +156,7 @@ static void *wait_for_lock(void *user)
 }
 
 /* Its subscription is at the old node when the new one publishes. */
-static void waiter_is_woken_after_its_slot_moved(void **state)
+TEST(waiter_is_woken_after_its_slot_moved)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -178,17 +180,4 @@ static void waiter_is_woken_after_its_slot_moved(void **state)
     expect_status_at(HF_OK, self.status, "waiting", __FILE__, __LINE__);
     assert_in_time(self.done_ms - released_ms, WOKEN_MS);
     expect_status(HF_OK, hf_lock_release(self.lock, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(keys_of_different_slots_are_named),
-        fixture_test(keys_of_a_command_in_different_slots_are_named),
-        fixture_test(dump_has_the_keys_of_all_masters_or_says_so),
-        fixture_test(values_are_found_after_their_slot_moved),
-        fixture_test(waiter_is_woken_after_its_slot_moved),
-    };
-
-    return fixture_run(tests);
 }

@@ -9,6 +9,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 #define WORDS_MAX 16
 
 /* Run a command of texts; fails unless the status is `want`. */
@@ -65,7 +67,7 @@ static const char *key_of(fixture *f, const char *name)
     return fixture_key(f, name).data;
 }
 
-static void command_gives_a_reply_of_every_kind(void **state)
+TEST(command_gives_a_reply_of_every_kind)
 {
     fixture *f = *state;
     const char *k = key_of(f, "k"), *l = key_of(f, "l");
@@ -86,7 +88,7 @@ static void command_gives_a_reply_of_every_kind(void **state)
     expect_kind(HF_REPLY_ARRAY, reply);
 }
 
-static void command_sets_what_other_calls_see(void **state)
+TEST(command_sets_what_other_calls_see)
 {
     fixture *f = *state;
     const char *k = key_of(f, "k");
@@ -107,7 +109,7 @@ static const char *const integers[] = {
 
 #define INTEGER_COUNT (sizeof(integers) / sizeof(integers[0]))
 
-static void command_keeps_integers_exact(void **state)
+TEST(command_keeps_integers_exact)
 {
     fixture *f = *state;
     const char *k = key_of(f, "k");
@@ -125,7 +127,7 @@ static void command_keeps_integers_exact(void **state)
     assert_value(f->client, hf_str(k), bytes("9223372036854775807"));
 }
 
-static void command_batch_keeps_integers_exact(void **state)
+TEST(command_batch_keeps_integers_exact)
 {
     fixture *f = *state;
     hf_bytes words[2 * INTEGER_COUNT][3];
@@ -153,7 +155,7 @@ static void command_batch_keeps_integers_exact(void **state)
     }
 }
 
-static void command_error_has_its_code_and_text(void **state)
+TEST(command_error_has_its_code_and_text)
 {
     fixture *f = *state;
     const char *k = key_of(f, "k");
@@ -174,7 +176,7 @@ static void command_error_has_its_code_and_text(void **state)
     assert_value(f->client, hf_str(k), bytes("v"));
 }
 
-static void command_unknown_to_the_store_is_unsupported(void **state)
+TEST(command_unknown_to_the_store_is_unsupported)
 {
     fixture *f = *state;
     const char *k = key_of(f, "k");
@@ -198,7 +200,7 @@ static void command_unknown_to_the_store_is_unsupported(void **state)
                 expect_reply(HF_UNSUPPORTED, f->client, words(name, name)));
 }
 
-static void command_of_bad_words_is_invalid(void **state)
+TEST(command_of_bad_words_is_invalid)
 {
     fixture *f = *state;
     hf_bytes none = {NULL, 0};
@@ -224,7 +226,7 @@ static void command_of_bad_words_is_invalid(void **state)
     free(many);
 }
 
-static void command_of_many_words_runs(void **state)
+TEST(command_of_many_words_runs)
 {
     enum { COUNT = 100000 };
     fixture *f = *state;
@@ -241,7 +243,7 @@ static void command_of_many_words_runs(void **state)
     free(many);
 }
 
-static void command_words_are_binary(void **state)
+TEST(command_words_are_binary)
 {
     fixture *f = *state;
     const hf_bytes value = bytes("\0\xff\r\n$-1\r\n");
@@ -258,7 +260,7 @@ static void command_words_are_binary(void **state)
     expect_text(HF_REPLY_STRING, "", reply);
 }
 
-static void command_that_binds_the_connection_is_refused(void **state)
+TEST(command_that_binds_the_connection_is_refused)
 {
     static const char *const refused[][4] = {
         {"SUBSCRIBE", "c", NULL},
@@ -284,7 +286,7 @@ static void command_that_binds_the_connection_is_refused(void **state)
     expect_text(HF_REPLY_STATUS, "PONG", REPLY(f->client, "PING"));
 }
 
-static void command_of_a_script_runs_it(void **state)
+TEST(command_of_a_script_runs_it)
 {
     fixture *f = *state;
     const char *k = key_of(f, "k");
@@ -315,7 +317,7 @@ static hf_client *tenant(fixture *f)
     return fixture_client(f, &options);
 }
 
-static void command_of_a_client_with_a_prefix_keeps_to_it(void **state)
+TEST(command_of_a_client_with_a_prefix_keeps_to_it)
 {
     fixture *f = *state;
     hf_client *client = tenant(f);
@@ -334,7 +336,7 @@ static void command_of_a_client_with_a_prefix_keeps_to_it(void **state)
     assert_no_key(f->client, hf_str(whole));
 }
 
-static void command_that_leaves_the_prefix_is_refused(void **state)
+TEST(command_that_leaves_the_prefix_is_refused)
 {
     static const char *const refused[][6] = {
         {"KEYS", "*", NULL},
@@ -362,7 +364,7 @@ static void command_that_leaves_the_prefix_is_refused(void **state)
 
 /* ------------------------------------------------------------- other forms */
 
-static void command_can_be_started(void **state)
+TEST(command_can_be_started)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -381,7 +383,7 @@ static void command_can_be_started(void **state)
                 hf_command_start(f->client, 3, set, NULL, &async, ERR));
 }
 
-static void command_batch_has_the_outcome_of_each(void **state)
+TEST(command_batch_has_the_outcome_of_each)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -408,7 +410,7 @@ static void command_batch_has_the_outcome_of_each(void **state)
 }
 
 /* The second item is refused before the first one runs. */
-static void command_batch_returns_its_first_failure(void **state)
+TEST(command_batch_returns_its_first_failure)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -432,7 +434,7 @@ static void command_batch_returns_its_first_failure(void **state)
 }
 
 /* More than go to the store at once: replies outlive their window. */
-static void command_batch_of_many_has_all_replies(void **state)
+TEST(command_batch_of_many_has_all_replies)
 {
     enum { COUNT = 2100 };
     fixture *f = *state;
@@ -455,29 +457,4 @@ static void command_batch_of_many_has_all_replies(void **state)
         hf_reply_free(replies[i]);
     }
     assert_int_equal(sum, (int64_t)COUNT * (COUNT + 1) / 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(command_gives_a_reply_of_every_kind),
-        fixture_test(command_sets_what_other_calls_see),
-        fixture_test(command_keeps_integers_exact),
-        fixture_test(command_batch_keeps_integers_exact),
-        fixture_test(command_error_has_its_code_and_text),
-        fixture_test(command_unknown_to_the_store_is_unsupported),
-        fixture_test(command_of_bad_words_is_invalid),
-        fixture_test(command_of_many_words_runs),
-        fixture_test(command_words_are_binary),
-        fixture_test(command_that_binds_the_connection_is_refused),
-        fixture_test(command_of_a_script_runs_it),
-        fixture_test(command_of_a_client_with_a_prefix_keeps_to_it),
-        fixture_test(command_that_leaves_the_prefix_is_refused),
-        fixture_test(command_can_be_started),
-        fixture_test(command_batch_has_the_outcome_of_each),
-        fixture_test(command_batch_returns_its_first_failure),
-        fixture_test(command_batch_of_many_has_all_replies),
-    };
-
-    return fixture_run(tests);
 }

@@ -8,6 +8,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A counter: a value, or a field of a hash that has another one. */
@@ -57,7 +59,7 @@ static void check_number(const counter *c, int64_t number)
     check(c, text);
 }
 
-static void add_counts_from_0_and_returns_the_result(void **state)
+TEST(add_counts_from_0_and_returns_the_result)
 {
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         counter c = counter_of(*state, kind);
@@ -74,7 +76,7 @@ static void add_counts_from_0_and_returns_the_result(void **state)
 }
 
 /* Doubles skip numbers beyond 2^53. */
-static void add_is_exact_in_64_bits(void **state)
+TEST(add_is_exact_in_64_bits)
 {
     static const struct {
         const char *from;
@@ -109,7 +111,7 @@ static void add_is_exact_in_64_bits(void **state)
 }
 
 /* Without bounds: past the ends of 64 bits. */
-static void add_that_overflows_changes_nothing(void **state)
+TEST(add_that_overflows_changes_nothing)
 {
     static const struct {
         int64_t from;
@@ -162,7 +164,7 @@ static bool is_in(size_t at, int64_t from, int64_t delta)
            sum <= (long double)(below ? bounds[at].max : INT64_MAX);
 }
 
-static void add_keeps_the_result_in_bounds(void **state)
+TEST(add_keeps_the_result_in_bounds)
 {
     const counter pair[] = {counter_of(*state, 0), counter_of(*state, 1)};
     hf_add_options opts = HF_ADD_OPTIONS_INIT;
@@ -189,7 +191,7 @@ static void add_keeps_the_result_in_bounds(void **state)
     }
 }
 
-static void add_that_is_refused_creates_nothing(void **state)
+TEST(add_that_is_refused_creates_nothing)
 {
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         counter c = counter_of(*state, kind);
@@ -205,7 +207,7 @@ static void add_that_is_refused_creates_nothing(void **state)
     }
 }
 
-static void add_sets_the_ttl_of_what_it_creates(void **state)
+TEST(add_sets_the_ttl_of_what_it_creates)
 {
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         counter c = counter_of(*state, kind);
@@ -225,7 +227,7 @@ static void add_sets_the_ttl_of_what_it_creates(void **state)
 }
 
 /* Forms that INCRBY refuses, and one that is too long for any number. */
-static void add_to_what_is_no_integer_is_wrong_type(void **state)
+TEST(add_to_what_is_no_integer_is_wrong_type)
 {
     static const char *const texts[] = {
         "",
@@ -260,7 +262,7 @@ static void add_to_what_is_no_integer_is_wrong_type(void **state)
     }
 }
 
-static void add_to_another_type_is_wrong_type(void **state)
+TEST(add_to_another_type_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes text = fixture_key(f, "text");
@@ -276,7 +278,7 @@ static void add_to_another_type_is_wrong_type(void **state)
     assert_field(f->client, hash, bytes("a"), bytes("1"));
 }
 
-static void add_refuses_bad_options(void **state)
+TEST(add_refuses_bad_options)
 {
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
         counter c = counter_of(*state, kind);
@@ -297,7 +299,7 @@ static void add_refuses_bad_options(void **state)
     }
 }
 
-static void add_many_answers_each(void **state)
+TEST(add_many_answers_each)
 {
     fixture *f = *state;
     hf_bytes count = fixture_key(f, "count");
@@ -320,22 +322,4 @@ static void add_many_answers_each(void **state)
     assert_int_equal(values[0], 3);
     assert_int_equal(values[1], -1);
     assert_int_equal(values[2], 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(add_counts_from_0_and_returns_the_result),
-        fixture_test(add_is_exact_in_64_bits),
-        fixture_test(add_that_overflows_changes_nothing),
-        fixture_test(add_keeps_the_result_in_bounds),
-        fixture_test(add_that_is_refused_creates_nothing),
-        fixture_test(add_sets_the_ttl_of_what_it_creates),
-        fixture_test(add_to_what_is_no_integer_is_wrong_type),
-        fixture_test(add_to_another_type_is_wrong_type),
-        fixture_test(add_refuses_bad_options),
-        fixture_test(add_many_answers_each),
-    };
-
-    return fixture_run(tests);
 }

@@ -9,6 +9,8 @@
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* Where the type of the first key is. */
 #define TYPE_AT (28 + 5)
 #define HASH 2
@@ -128,7 +130,7 @@ static const char *const makers[] = {
 };
 #define MAKER_COUNT (sizeof(makers) / sizeof(makers[0]))
 
-static void deadlines_of_fields_are_moved(void **state)
+TEST(deadlines_of_fields_are_moved)
 {
     fixture *f = *state;
     hf_client *from = elsewhere(f, "from");
@@ -177,7 +179,7 @@ static void expect_same_fields(hf_client *one, hf_client *two, hf_bytes key)
 }
 
 /* Small, and of many steps; new, and in place of another key. */
-static void server_without_deadlines_refuses_the_key_by_name(void **state)
+TEST(server_without_deadlines_refuses_the_key_by_name)
 {
     fixture *f = *state;
     hf_client *from = elsewhere(f, "from");
@@ -208,7 +210,7 @@ static void server_without_deadlines_refuses_the_key_by_name(void **state)
 }
 
 /* Those that it cannot hold are left out, or come without the deadlines. */
-static void server_without_deadlines_takes_the_rest(void **state)
+TEST(server_without_deadlines_takes_the_rest)
 {
     fixture *f = *state;
     hf_client *from = elsewhere(f, "from");
@@ -239,7 +241,7 @@ static void server_without_deadlines_takes_the_rest(void **state)
     free(moved.data);
 }
 
-static void only_a_hash_with_deadlines_has_the_new_type(void **state)
+TEST(only_a_hash_with_deadlines_has_the_new_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -266,7 +268,7 @@ static void only_a_hash_with_deadlines_has_the_new_type(void **state)
 }
 
 /* The dump is made in another store: here nothing has been seen of it. */
-static void fields_that_have_expired_are_not_loaded(void **state)
+TEST(fields_that_have_expired_are_not_loaded)
 {
     fixture *f = *state;
     hf_client *from = elsewhere(f, "from");
@@ -297,7 +299,7 @@ static void fields_that_have_expired_are_not_loaded(void **state)
     free(all.data);
 }
 
-static void damaged_deadlines_are_refused_and_leave_no_half(void **state)
+TEST(damaged_deadlines_are_refused_and_leave_no_half)
 {
     fixture *f = *state;
     hf_client *from = elsewhere(f, "from");
@@ -317,18 +319,4 @@ static void damaged_deadlines_are_refused_and_leave_no_half(void **state)
     assert_int_equal(load(f->client, &moved, 0, HF_OK).keys, 1);
     expect_same(from, f->client, key);
     free(moved.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(deadlines_of_fields_are_moved),
-        fixture_test(server_without_deadlines_refuses_the_key_by_name),
-        fixture_test(server_without_deadlines_takes_the_rest),
-        fixture_test(only_a_hash_with_deadlines_has_the_new_type),
-        fixture_test(fields_that_have_expired_are_not_loaded),
-        fixture_test(damaged_deadlines_are_refused_and_leave_no_half),
-    };
-
-    return fixture_run(tests);
 }

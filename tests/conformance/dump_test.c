@@ -15,6 +15,8 @@
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* A step moves at most 4096 elements and 1 MiB: all of these take several. */
 #define MANY "20000"
 #define BIG_SIZE (((size_t)5 << 20) + 4)
@@ -226,7 +228,7 @@ static void make_all(fixture *f, hf_client *client, hf_bytes *keys)
     }
 }
 
-static void dump_moves_every_type_to_another_store_and_back(void **state)
+TEST(dump_moves_every_type_to_another_store_and_back)
 {
     fixture *f = *state;
     hf_client *here = slow_scripts(f, f->url);
@@ -263,7 +265,7 @@ static void dump_moves_every_type_to_another_store_and_back(void **state)
     free(second.tape.data);
 }
 
-static void load_keeps_the_instant_of_expiry(void **state)
+TEST(load_keeps_the_instant_of_expiry)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, "there");
@@ -281,7 +283,7 @@ static void load_keeps_the_instant_of_expiry(void **state)
 }
 
 /* No script can read it to the last digit. */
-static void dump_takes_any_instant_of_expiry(void **state)
+TEST(dump_takes_any_instant_of_expiry)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, "there");
@@ -304,7 +306,7 @@ static void dump_takes_any_instant_of_expiry(void **state)
 }
 
 /* What belongs to a key has names of our own, which a load brings along. */
-static void load_keeps_timelines_caches_and_fences(void **state)
+TEST(load_keeps_timelines_caches_and_fences)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, "there");
@@ -343,7 +345,7 @@ static void load_keeps_timelines_caches_and_fences(void **state)
 }
 
 /* Scores of every form, compared as the store writes them. */
-static void scores_come_back_to_the_last_digit(void **state)
+TEST(scores_come_back_to_the_last_digit)
 {
     fixture *f = *state;
     hf_client *here = slow_scripts(f, f->url);
@@ -402,7 +404,7 @@ static const char check_many[] =
     "    end "
     "end return 'fine'";
 
-static void collections_of_many_steps_are_moved(void **state)
+TEST(collections_of_many_steps_are_moved)
 {
     fixture *f = *state;
     hf_client *here = roomy(f);
@@ -434,7 +436,7 @@ static void collections_of_many_steps_are_moved(void **state)
     free(tape.tape.data);
 }
 
-static void value_of_many_steps_is_moved(void **state)
+TEST(value_of_many_steps_is_moved)
 {
     fixture *f = *state;
     hf_client *here = roomy(f);
@@ -469,7 +471,7 @@ static void value_of_many_steps_is_moved(void **state)
 /* --------------------------------------------------------- keys that exist */
 
 /* A large key too, which is not sent for nothing. */
-static void load_without_a_flag_leaves_an_existing_key_alone(void **state)
+TEST(load_without_a_flag_leaves_an_existing_key_alone)
 {
     fixture *f = *state;
     hf_bytes keys[] = {fixture_key(f, "small"), fixture_key(f, "large")};
@@ -506,7 +508,7 @@ static void load_without_a_flag_leaves_an_existing_key_alone(void **state)
     expect_none(f->client, "hf:load:*");
 }
 
-static void load_leaves_out_what_has_expired(void **state)
+TEST(load_leaves_out_what_has_expired)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, "there");
@@ -539,7 +541,7 @@ static void load_leaves_out_what_has_expired(void **state)
 
 /* ----------------------------------------------------------- our own keys */
 
-static void queues_and_halves_of_loads_are_not_dumped(void **state)
+TEST(queues_and_halves_of_loads_are_not_dumped)
 {
     fixture *f = *state;
     static const char *const names[] = {"hf:wait:{x}", "xx:hf:wait:{xx:x}",
@@ -553,7 +555,7 @@ static void queues_and_halves_of_loads_are_not_dumped(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, hf_str(names[0]), ERR));
 }
 
-static void stream_of_a_server_is_left_out_and_named(void **state)
+TEST(stream_of_a_server_is_left_out_and_named)
 {
     fixture *f = *state;
     hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
@@ -588,7 +590,7 @@ static void stream_of_a_server_is_left_out_and_named(void **state)
 
 /* ------------------------------------------------------------------ faults */
 
-static void dump_ends_when_its_writer_does(void **state)
+TEST(dump_ends_when_its_writer_does)
 {
     fixture *f = *state;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
@@ -605,7 +607,7 @@ static void dump_ends_when_its_writer_does(void **state)
 }
 
 /* In the middle of a key that is built in steps, and of small ones. */
-static void load_that_fails_leaves_whole_keys_only(void **state)
+TEST(load_that_fails_leaves_whole_keys_only)
 {
     fixture *f = *state;
     hf_client *here = slow_scripts(f, f->url);
@@ -643,7 +645,7 @@ static void load_that_fails_leaves_whole_keys_only(void **state)
     free(tape.tape.data);
 }
 
-static void damaged_dump_is_refused_and_leaves_no_half(void **state)
+TEST(damaged_dump_is_refused_and_leaves_no_half)
 {
     fixture *f = *state;
     hf_client *here = slow_scripts(f, f->url);
@@ -668,7 +670,7 @@ static void damaged_dump_is_refused_and_leaves_no_half(void **state)
     free(tape.tape.data);
 }
 
-static void calls_check_their_arguments(void **state)
+TEST(calls_check_their_arguments)
 {
     fixture *f = *state;
     hf_client_options prefixed = HF_CLIENT_OPTIONS_INIT;
@@ -733,7 +735,7 @@ static void *churn_on(void *user)
 }
 
 /* A set that changes all the time: members that stay are dumped. */
-static void dump_of_a_changing_set_has_what_stays_in_it(void **state)
+TEST(dump_of_a_changing_set_has_what_stays_in_it)
 {
     fixture *f = *state;
     hf_client *here = slow_scripts(f, f->url);
@@ -770,28 +772,4 @@ static void dump_of_a_changing_set_has_what_stays_in_it(void **state)
     assert_bytes(bytes("fine"), hf_view(text.data, text.size));
     free(text.data);
     free(tape.tape.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(dump_moves_every_type_to_another_store_and_back),
-        fixture_test(load_keeps_the_instant_of_expiry),
-        fixture_test(dump_takes_any_instant_of_expiry),
-        fixture_test(load_keeps_timelines_caches_and_fences),
-        fixture_test(scores_come_back_to_the_last_digit),
-        fixture_test(collections_of_many_steps_are_moved),
-        fixture_test(value_of_many_steps_is_moved),
-        fixture_test(load_without_a_flag_leaves_an_existing_key_alone),
-        fixture_test(load_leaves_out_what_has_expired),
-        fixture_test(queues_and_halves_of_loads_are_not_dumped),
-        fixture_test(stream_of_a_server_is_left_out_and_named),
-        fixture_test(dump_ends_when_its_writer_does),
-        fixture_test(load_that_fails_leaves_whole_keys_only),
-        fixture_test(damaged_dump_is_refused_and_leaves_no_half),
-        fixture_test(calls_check_their_arguments),
-        fixture_test(dump_of_a_changing_set_has_what_stays_in_it),
-    };
-
-    return fixture_run(tests);
 }

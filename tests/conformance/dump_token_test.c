@@ -9,6 +9,8 @@
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* Decades ahead of any clock. */
 #define AHEAD UINT64_C(5000000000000000)
 
@@ -50,7 +52,7 @@ static hf_client *elsewhere(fixture *f, const char *prefix)
     return fixture_elsewhere(f, "elsewhere", &options);
 }
 
-static void tokens_of_a_dump_are_only_raised(void **state)
+TEST(tokens_of_a_dump_are_only_raised)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, NULL);
@@ -67,7 +69,7 @@ static void tokens_of_a_dump_are_only_raised(void **state)
 }
 
 /* To this store, every slot of it, and back. */
-static void tokens_ahead_of_the_clock_stay_ahead(void **state)
+TEST(tokens_ahead_of_the_clock_stay_ahead)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, NULL);
@@ -88,7 +90,7 @@ static void tokens_ahead_of_the_clock_stay_ahead(void **state)
 }
 
 /* With another prefix, by a client without one, as dumps are made. */
-static void tokens_of_every_prefix_are_moved(void **state)
+TEST(tokens_of_every_prefix_are_moved)
 {
     fixture *f = *state;
     hf_client *there = elsewhere(f, NULL);
@@ -100,15 +102,4 @@ static void tokens_of_every_prefix_are_moved(void **state)
     move(there, f->client, HF_LOAD_REPLACE);
     assert_true(next_token(fixture_client(f, &options), bytes("l")) > AHEAD);
     assert_true(next_token(tenant, bytes("l")) > AHEAD);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(tokens_of_a_dump_are_only_raised),
-        fixture_test(tokens_ahead_of_the_clock_stay_ahead),
-        fixture_test(tokens_of_every_prefix_are_moved),
-    };
-
-    return fixture_run(tests);
 }

@@ -9,6 +9,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; the library polls, which would hide a lost
  * wake-up, only after a second. */
 #define WOKEN_MS 700
@@ -47,7 +49,7 @@ static void assert_no_one_leads(hf_client *client, hf_bytes name)
     hf_leader_free(&leader);
 }
 
-static void election_has_one_leader_and_its_text(void **state)
+TEST(election_has_one_leader_and_its_text)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -69,7 +71,7 @@ static void election_has_one_leader_and_its_text(void **state)
     assert_no_key(f->client, name);
 }
 
-static void election_resignation_lets_the_next_candidate_lead(void **state)
+TEST(election_resignation_lets_the_next_candidate_lead)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -97,7 +99,7 @@ static void election_resignation_lets_the_next_candidate_lead(void **state)
     assert_leads(f->client, name, two, bytes("two, of many"));
 }
 
-static void election_text_may_change_while_its_leader_leads(void **state)
+TEST(election_text_may_change_while_its_leader_leads)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -115,7 +117,7 @@ static void election_text_may_change_while_its_leader_leads(void **state)
     assert_leads(f->other, name, one, bytes("starting"));
 }
 
-static void election_text_is_never_that_of_a_leader_before(void **state)
+TEST(election_text_is_never_that_of_a_leader_before)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -144,7 +146,7 @@ static void on_lost(hf_lock *lock, hf_status reason, void *user)
     atomic_store((_Atomic int *)user, (int)reason);
 }
 
-static void election_leader_renews_and_learns_of_its_loss(void **state)
+TEST(election_leader_renews_and_learns_of_its_loss)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -168,7 +170,7 @@ static void election_leader_renews_and_learns_of_its_loss(void **state)
     expect_status(HF_EXPIRED, hf_lock_release(one, ERR));
 }
 
-static void election_text_has_any_bytes(void **state)
+TEST(election_text_has_any_bytes)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -194,7 +196,7 @@ static void election_text_has_any_bytes(void **state)
     assert_leads(f->other, name, one, bytes(""));
 }
 
-static void election_name_is_of_nothing_else(void **state)
+TEST(election_name_is_of_nothing_else)
 {
     fixture *f = *state;
     hf_bytes election = fixture_key(f, "e"), key = fixture_key(f, "k");
@@ -221,7 +223,7 @@ static void election_name_is_of_nothing_else(void **state)
 }
 
 /* It has queued, and leaves the queue. */
-static void election_wait_leaves_what_is_no_election_alone(void **state)
+TEST(election_wait_leaves_what_is_no_election_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e"), key = fixture_key(f, "k");
@@ -239,7 +241,7 @@ static void election_wait_leaves_what_is_no_election_alone(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void election_leader_started(void **state)
+TEST(election_leader_started)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -256,21 +258,4 @@ static void election_leader_started(void **state)
     assert_true(leader.term == hf_lock_token(one));
     assert_buffer(&leader.text, bytes("one"));
     expect_told(HF_OK, f->client, hf_lock_release_start(one, &async, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(election_has_one_leader_and_its_text),
-        fixture_test(election_resignation_lets_the_next_candidate_lead),
-        fixture_test(election_text_may_change_while_its_leader_leads),
-        fixture_test(election_text_is_never_that_of_a_leader_before),
-        fixture_test(election_leader_renews_and_learns_of_its_loss),
-        fixture_test(election_text_has_any_bytes),
-        fixture_test(election_name_is_of_nothing_else),
-        fixture_test(election_wait_leaves_what_is_no_election_alone),
-        fixture_test(election_leader_started),
-    };
-
-    return fixture_run(tests);
 }

@@ -18,6 +18,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define PROCESSES (SLOWER > 1 ? 60 : 300)
 
 static void make_url(const fixture *f, const char *name,
@@ -43,7 +45,7 @@ static void write_file(const char *path, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static void store_outlives_its_clients(void **state)
+TEST(store_outlives_its_clients)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -72,7 +74,7 @@ static void store_outlives_its_clients(void **state)
 }
 
 /* LMDB still has the pages of the long one. */
-static void long_value_made_short_in_one_step_is_no_damage(void **state)
+TEST(long_value_made_short_in_one_step_is_no_damage)
 {
     fixture *f = *state;
     hf_bytes key = bytes("v");
@@ -102,7 +104,7 @@ static void long_value_made_short_in_one_step_is_no_damage(void **state)
     hf_client_close(client);
 }
 
-static void value_expires_while_no_process_has_the_store_open(void **state)
+TEST(value_expires_while_no_process_has_the_store_open)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -120,7 +122,7 @@ static void value_expires_while_no_process_has_the_store_open(void **state)
     hf_client_close(client);
 }
 
-static void files_are_for_their_owner_only(void **state)
+TEST(files_are_for_their_owner_only)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -140,7 +142,7 @@ static void files_are_for_their_owner_only(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void foreign_directory_is_left_alone(void **state)
+TEST(foreign_directory_is_left_alone)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -214,17 +216,17 @@ static int open_after(fixture *f, const char *name, damage_fn damage)
     return WEXITSTATUS(how);
 }
 
-static void overwritten_store_is_refused(void **state)
+TEST(overwritten_store_is_refused)
 {
     assert_in_range(open_after(*state, "overwritten", overwrite), 0, 1);
 }
 
-static void shortened_store_is_corrupt(void **state)
+TEST(shortened_store_is_corrupt)
 {
     assert_int_equal(open_after(*state, "shortened", cut), 0);
 }
 
-static void path_that_is_no_directory_is_an_error(void **state)
+TEST(path_that_is_no_directory_is_an_error)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -242,7 +244,7 @@ static void path_that_is_no_directory_is_an_error(void **state)
 }
 
 /* As a user without permission; root has to become another user for that. */
-static void directory_of_another_user_is_denied(void **state)
+TEST(directory_of_another_user_is_denied)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -289,7 +291,7 @@ static pid_t start_opening(const char *url, const int ends[2])
     _exit(0);
 }
 
-static void hundreds_of_processes_open_it_at_once(void **state)
+TEST(hundreds_of_processes_open_it_at_once)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -314,7 +316,7 @@ static void hundreds_of_processes_open_it_at_once(void **state)
     assert_int_equal(failed, 0);
 }
 
-static void durability_is_accepted_on_disk(void **state)
+TEST(durability_is_accepted_on_disk)
 {
     static const char *const kinds[] = {"commit", "flush"};
     fixture *f = *state;
@@ -337,7 +339,7 @@ static void durability_is_accepted_on_disk(void **state)
     }
 }
 
-static void named_volatile_stores_are_told_apart(void **state)
+TEST(named_volatile_stores_are_told_apart)
 {
     fixture *f = *state;
     hf_client *one = NULL;
@@ -356,24 +358,4 @@ static void named_volatile_stores_are_told_apart(void **state)
     assert_value(two, bytes("v"), bytes("1"));
     hf_client_close(two);
     hf_client_close(one);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(store_outlives_its_clients),
-        fixture_test(long_value_made_short_in_one_step_is_no_damage),
-        fixture_test(value_expires_while_no_process_has_the_store_open),
-        fixture_test(files_are_for_their_owner_only),
-        fixture_test(foreign_directory_is_left_alone),
-        fixture_test(overwritten_store_is_refused),
-        fixture_test(shortened_store_is_corrupt),
-        fixture_test(path_that_is_no_directory_is_an_error),
-        fixture_test(directory_of_another_user_is_denied),
-        fixture_test(hundreds_of_processes_open_it_at_once),
-        fixture_test(durability_is_accepted_on_disk),
-        fixture_test(named_volatile_stores_are_told_apart),
-    };
-
-    return fixture_run(tests);
 }

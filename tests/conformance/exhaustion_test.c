@@ -48,7 +48,10 @@ static int give_back_and_close(void **state)
     return fixture_close(state);
 }
 
-static void open_without_a_descriptor_is_a_system_error(void **state)
+EACH_TEST_WITH(fixture_open, give_back_and_close);
+ALL_TESTS_WITH(fixture_start, fixture_stop);
+
+TEST(open_without_a_descriptor_is_a_system_error)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE];
@@ -70,7 +73,7 @@ static void open_without_a_descriptor_is_a_system_error(void **state)
     hf_client_close(client);
 }
 
-static void lost_fd_without_a_descriptor_is_a_system_error(void **state)
+TEST(lost_fd_without_a_descriptor_is_a_system_error)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -84,7 +87,7 @@ static void lost_fd_without_a_descriptor_is_a_system_error(void **state)
 }
 
 /* A lock that cannot be renewed is not granted. */
-static void acquire_without_a_watchdog_is_a_system_error(void **state)
+TEST(acquire_without_a_watchdog_is_a_system_error)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -103,7 +106,7 @@ static void acquire_without_a_watchdog_is_a_system_error(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
 }
 
-static void calls_work_without_a_free_descriptor(void **state)
+TEST(calls_work_without_a_free_descriptor)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -128,7 +131,7 @@ static void *wait_first(void *user)
 
 /* On an embedded store a started call that waits needs one of its own; here
  * once the thread before it has given up. */
-static void waiting_without_a_descriptor_is_a_system_error(void **state)
+TEST(waiting_without_a_descriptor_is_a_system_error)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -156,20 +159,4 @@ static void waiting_without_a_descriptor_is_a_system_error(void **state)
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     expect_told(HF_OK, f->other,
                 hf_lock_acquire_start(second, 10000, &async, ERR));
-}
-
-#define exhaustion_test(name)                                                  \
-    cmocka_unit_test_setup_teardown(name, fixture_open, give_back_and_close)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        exhaustion_test(open_without_a_descriptor_is_a_system_error),
-        exhaustion_test(lost_fd_without_a_descriptor_is_a_system_error),
-        exhaustion_test(acquire_without_a_watchdog_is_a_system_error),
-        exhaustion_test(calls_work_without_a_free_descriptor),
-        exhaustion_test(waiting_without_a_descriptor_is_a_system_error),
-    };
-
-    return fixture_run(tests);
 }

@@ -8,6 +8,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define TOKEN_MAX ((UINT64_C(1) << 53) - 1)
 
 static hf_status put(fixture *f, hf_bytes key, const char *text, uint64_t token,
@@ -39,7 +41,7 @@ static hf_bytes fence_of(hf_bytes key, char *text, size_t size)
     return hf_view(text, (size_t)end);
 }
 
-static void fenced_value_refuses_a_lower_token(void **state)
+TEST(fenced_value_refuses_a_lower_token)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -59,7 +61,7 @@ static void fenced_value_refuses_a_lower_token(void **state)
     assert_value(f->other, key, bytes("max"));
 }
 
-static void fenced_hash_refuses_a_lower_token(void **state)
+TEST(fenced_hash_refuses_a_lower_token)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -89,7 +91,7 @@ static void fenced_hash_refuses_a_lower_token(void **state)
 
 /* Also what is deleted, or written by the other of the two, or by no fenced
  * write. */
-static void fence_outlives_the_key(void **state)
+TEST(fence_outlives_the_key)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -109,7 +111,7 @@ static void fence_outlives_the_key(void **state)
     assert_value(f->client, key, bytes("7"));
 }
 
-static void fence_that_is_no_token_refuses_all(void **state)
+TEST(fence_that_is_no_token_refuses_all)
 {
     static const char *const texts[] = {
         "",   "x", "1e400", "nan", "7.5", "9007199254740992",
@@ -132,7 +134,7 @@ static void fence_that_is_no_token_refuses_all(void **state)
     assert_no_key(f->client, key);
 }
 
-static void fenced_value_sets_its_expiry(void **state)
+TEST(fenced_value_sets_its_expiry)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -151,7 +153,7 @@ static void fenced_value_sets_its_expiry(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void fenced_write_of_a_lock_loses_to_its_next_holder(void **state)
+TEST(fenced_write_of_a_lock_loses_to_its_next_holder)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -173,7 +175,7 @@ static void fenced_write_of_a_lock_loses_to_its_next_holder(void **state)
     assert_value(f->client, key, bytes("next"));
 }
 
-static void fenced_write_refuses_bad_input(void **state)
+TEST(fenced_write_refuses_bad_input)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -200,19 +202,4 @@ static void fenced_write_refuses_bad_input(void **state)
     expect_status(HF_WRONG_TYPE, put_fields(f, text, "1", 1, NULL, NULL));
     assert_value(f->client, text, bytes("v"));
     assert_no_key(f->client, fence_of(text, name, sizeof(name)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(fenced_value_refuses_a_lower_token),
-        fixture_test(fenced_hash_refuses_a_lower_token),
-        fixture_test(fence_outlives_the_key),
-        fixture_test(fence_that_is_no_token_refuses_all),
-        fixture_test(fenced_value_sets_its_expiry),
-        fixture_test(fenced_write_of_a_lock_loses_to_its_next_holder),
-        fixture_test(fenced_write_refuses_bad_input),
-    };
-
-    return fixture_run(tests);
 }

@@ -13,6 +13,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* A thread of the child may have the pthread_t of one that the parent has: the
  * thread sanitizer ends the child then ("dup thread with used id"). */
 #if defined(__SANITIZE_THREAD__)
@@ -60,7 +62,7 @@ static int call_is_refused(void *user)
     return err.status == HF_INVALID && err.message[0] != '\0' ? 0 : 2;
 }
 
-static void every_call_in_a_child_is_invalid(void **state)
+TEST(every_call_in_a_child_is_invalid)
 {
     fixture *f = *state;
 
@@ -89,7 +91,7 @@ static int getters_deny_the_lock(void *user)
     return hf_lock_lost_fd(lock, &fd, NULL) == HF_INVALID ? 0 : 2;
 }
 
-static void held_lock_does_not_count_in_a_child(void **state)
+TEST(held_lock_does_not_count_in_a_child)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -115,7 +117,7 @@ static int free_everything(void *user)
     return 0;
 }
 
-static void freeing_in_a_child_leaves_the_parents_lock(void **state)
+TEST(freeing_in_a_child_leaves_the_parents_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -174,7 +176,7 @@ static int own_client_works_after_closing_the_parents(void *user)
     return own_client_works(user);
 }
 
-static void child_may_open_its_own_client(void **state)
+TEST(child_may_open_its_own_client)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -232,7 +234,7 @@ static int started_calls_are_out_of_reach(void *user)
     return mine->said->count == told_before ? 0 : 3;
 }
 
-static void fork_leaves_started_calls_to_the_parent(void **state)
+TEST(fork_leaves_started_calls_to_the_parent)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -288,7 +290,7 @@ static void fork_in_done(void *user, hf_status status, const hf_error *err)
         hf_client_close(self->client);
 }
 
-static void fork_in_done_ends_the_childs_dispatch(void **state)
+TEST(fork_in_done_ends_the_childs_dispatch)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -317,18 +319,4 @@ static void fork_in_done_ends_the_childs_dispatch(void **state)
     assert_int_equal(await_child(self.child, &how), self.child);
     assert_int_equal(how, 0);
     hf_client_close(client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(every_call_in_a_child_is_invalid),
-        fixture_test(held_lock_does_not_count_in_a_child),
-        fixture_test(freeing_in_a_child_leaves_the_parents_lock),
-        fixture_test(child_may_open_its_own_client),
-        fixture_test(fork_leaves_started_calls_to_the_parent),
-        fixture_test(fork_in_done_ends_the_childs_dispatch),
-    };
-
-    return fixture_run(tests);
 }

@@ -12,6 +12,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define MAX_SIZE "8M"
 #define MAX_BYTES ((off_t)8 << 20)
 
@@ -240,13 +242,13 @@ static void removed_and_filled_again(const fixture *f, unsigned number)
     expect_status(HF_OK, hf_store_check(url, NULL, NULL, NULL, ERR));
 }
 
-static void much_is_deleted_from_a_full_store(void **state)
+TEST(much_is_deleted_from_a_full_store)
 {
     for (unsigned i = 0; i < sizeof(removals) / sizeof(removals[0]); i++)
         removed_and_filled_again(*state, i);
 }
 
-static void full_timeline_is_trimmed_and_deleted(void **state)
+TEST(full_timeline_is_trimmed_and_deleted)
 {
     char url[FIXTURE_PATH_SIZE];
     hf_client *client = open_small(*state, url, 0);
@@ -263,7 +265,7 @@ static void full_timeline_is_trimmed_and_deleted(void **state)
     hf_client_close(client);
 }
 
-static void full_cache_is_invalidated(void **state)
+TEST(full_cache_is_invalidated)
 {
     char url[FIXTURE_PATH_SIZE];
     hf_client *client = open_small(*state, url, 0);
@@ -275,15 +277,4 @@ static void full_cache_is_invalidated(void **state)
                   hf_cache_get(client, hf_str("k1"), NULL, &value, ERR));
     expect_status(HF_OK, hf_cache_delete(client, hf_str("k2"), ERR));
     hf_client_close(client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(much_is_deleted_from_a_full_store),
-        fixture_test(full_timeline_is_trimmed_and_deleted),
-        fixture_test(full_cache_is_invalidated),
-    };
-
-    return fixture_run(tests);
 }

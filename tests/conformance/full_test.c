@@ -10,6 +10,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define BIG_SIZE ((size_t)1 << 20)
 
 /* No store of this size takes so many big values. */
@@ -95,7 +97,7 @@ static void close_store(fixture *f, full_store *store)
     }
 }
 
-static void full_store_refuses_writes_whole(void **state)
+TEST(full_store_refuses_writes_whole)
 {
     fixture *f = *state;
     full_store store = open_store(f);
@@ -129,7 +131,7 @@ static void full_store_refuses_writes_whole(void **state)
     close_store(f, &store);
 }
 
-static void full_store_refuses_a_scripts_write(void **state)
+TEST(full_store_refuses_a_scripts_write)
 {
     fixture *f = *state;
     full_store store = open_store(f);
@@ -152,7 +154,7 @@ static void full_store_refuses_a_scripts_write(void **state)
     close_store(f, &store);
 }
 
-static void full_store_takes_writes_again_after_deletes(void **state)
+TEST(full_store_takes_writes_again_after_deletes)
 {
     fixture *f = *state;
     full_store store = open_store(f);
@@ -195,18 +197,18 @@ static void renew_and_release(fixture *f, uint32_t permits)
     close_store(f, &store);
 }
 
-static void full_store_still_renews_and_releases(void **state)
+TEST(full_store_still_renews_and_releases)
 {
     renew_and_release(*state, 0);
 }
 
-static void full_store_still_renews_and_releases_permits(void **state)
+TEST(full_store_still_renews_and_releases_permits)
 {
     renew_and_release(*state, 2);
 }
 
 /* Locks are small: only a server, which counts every byte, refuses them. */
-static void full_server_refuses_locks(void **state)
+TEST(full_server_refuses_locks)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -231,18 +233,4 @@ static void full_server_refuses_locks(void **state)
     assert_no_key(f->client, held);
     assert_true(fixture_server_command(f, "CONFIG SET maxmemory 0"));
     expect_status(HF_EXPIRED, hf_lock_release(holder, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(full_store_refuses_writes_whole),
-        fixture_test(full_store_refuses_a_scripts_write),
-        fixture_test(full_store_takes_writes_again_after_deletes),
-        fixture_test(full_store_still_renews_and_releases),
-        fixture_test(full_store_still_renews_and_releases_permits),
-        fixture_test(full_server_refuses_locks),
-    };
-
-    return fixture_run(tests);
 }

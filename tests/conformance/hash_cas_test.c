@@ -4,6 +4,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static const hf_bytes field = {"f", 1};
 
 static hf_status cas(fixture *f, hf_bytes key, const char *expected,
@@ -17,7 +19,7 @@ static hf_status cas(fixture *f, hf_bytes key, const char *expected,
                        value, &opts, current, ERR);
 }
 
-static void hash_cas_replaces_the_expected_field_only(void **state)
+TEST(hash_cas_replaces_the_expected_field_only)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -31,7 +33,7 @@ static void hash_cas_replaces_the_expected_field_only(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_cas_returns_the_value_it_found(void **state)
+TEST(hash_cas_returns_the_value_it_found)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -47,7 +49,7 @@ static void hash_cas_returns_the_value_it_found(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_cas_is_not_confused_by_values_0_and_1(void **state)
+TEST(hash_cas_is_not_confused_by_values_0_and_1)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -64,7 +66,7 @@ static void hash_cas_is_not_confused_by_values_0_and_1(void **state)
     assert_buffer(&current, bytes(""));
 }
 
-static void hash_cas_compares_bytes(void **state)
+TEST(hash_cas_compares_bytes)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -81,7 +83,7 @@ static void hash_cas_compares_bytes(void **state)
     assert_field(f->client, key, name, bytes("2\0"));
 }
 
-static void hash_cas_expecting_absence_creates_field_and_key(void **state)
+TEST(hash_cas_expecting_absence_creates_field_and_key)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -95,7 +97,7 @@ static void hash_cas_expecting_absence_creates_field_and_key(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_cas_expecting_a_value_that_is_not_there(void **state)
+TEST(hash_cas_expecting_a_value_that_is_not_there)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -110,7 +112,7 @@ static void hash_cas_expecting_a_value_that_is_not_there(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void hash_cas_sets_the_keys_time_to_live(void **state)
+TEST(hash_cas_sets_the_keys_time_to_live)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -121,7 +123,7 @@ static void hash_cas_sets_the_keys_time_to_live(void **state)
     assert_ttl(f->client, key, 30000);
 }
 
-static void hash_cas_of_a_value_is_wrong_type(void **state)
+TEST(hash_cas_of_a_value_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -132,7 +134,7 @@ static void hash_cas_of_a_value_is_wrong_type(void **state)
     assert_value(f->client, key, bytes("v"));
 }
 
-static void hash_cas_refuses_bad_arguments(void **state)
+TEST(hash_cas_refuses_bad_arguments)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -152,7 +154,7 @@ static void hash_cas_refuses_bad_arguments(void **state)
     assert_no_key(f->client, key);
 }
 
-static void hash_cas_takes_each_call_for_itself(void **state)
+TEST(hash_cas_takes_each_call_for_itself)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h}");
@@ -171,22 +173,4 @@ static void hash_cas_takes_each_call_for_itself(void **state)
                                   &opts, &current, ERR));
         assert_buffer(&current, bytes("2"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(hash_cas_replaces_the_expected_field_only),
-        fixture_test(hash_cas_returns_the_value_it_found),
-        fixture_test(hash_cas_is_not_confused_by_values_0_and_1),
-        fixture_test(hash_cas_compares_bytes),
-        fixture_test(hash_cas_expecting_absence_creates_field_and_key),
-        fixture_test(hash_cas_expecting_a_value_that_is_not_there),
-        fixture_test(hash_cas_sets_the_keys_time_to_live),
-        fixture_test(hash_cas_of_a_value_is_wrong_type),
-        fixture_test(hash_cas_refuses_bad_arguments),
-        fixture_test(hash_cas_takes_each_call_for_itself),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* Put field, value, ... with flags and a time to live; both may be 0. */
 static hf_status put(fixture *f, hf_bytes key, const char *const *list,
                      uint32_t flags, int64_t ttl_ms)
@@ -35,7 +37,7 @@ static size_t count_fields(fixture *f, hf_bytes key)
     return count;
 }
 
-static void hash_put_is_seen_by_another_client(void **state)
+TEST(hash_put_is_seen_by_another_client)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -48,7 +50,7 @@ static void hash_put_is_seen_by_another_client(void **state)
     assert_no_ttl(f->other, key);
 }
 
-static void hash_put_sets_fields_and_ttl_together(void **state)
+TEST(hash_put_sets_fields_and_ttl_together)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -58,7 +60,7 @@ static void hash_put_sets_fields_and_ttl_together(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_put_merges_and_keeps_the_ttl_by_default(void **state)
+TEST(hash_put_merges_and_keeps_the_ttl_by_default)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -73,7 +75,7 @@ static void hash_put_merges_and_keeps_the_ttl_by_default(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_put_with_ttl_shortens_and_lengthens(void **state)
+TEST(hash_put_with_ttl_shortens_and_lengthens)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -85,7 +87,7 @@ static void hash_put_with_ttl_shortens_and_lengthens(void **state)
     assert_ttl(f->client, key, HF_TTL_MAX_MS);
 }
 
-static void hash_goes_away_whole_and_starts_afresh(void **state)
+TEST(hash_goes_away_whole_and_starts_afresh)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -100,7 +102,7 @@ static void hash_goes_away_whole_and_starts_afresh(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void hash_put_persist_removes_the_ttl(void **state)
+TEST(hash_put_persist_removes_the_ttl)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -111,7 +113,7 @@ static void hash_put_persist_removes_the_ttl(void **state)
     assert_int_equal(count_fields(f, key), 2);
 }
 
-static void hash_put_nx_creates_once(void **state)
+TEST(hash_put_nx_creates_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -127,7 +129,7 @@ static void hash_put_nx_creates_once(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_put_xx_needs_the_key(void **state)
+TEST(hash_put_xx_needs_the_key)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -140,7 +142,7 @@ static void hash_put_xx_needs_the_key(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_put_replace_drops_the_other_fields(void **state)
+TEST(hash_put_replace_drops_the_other_fields)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -154,7 +156,7 @@ static void hash_put_replace_drops_the_other_fields(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_put_replace_with_nothing_in_common(void **state)
+TEST(hash_put_replace_with_nothing_in_common)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -170,7 +172,7 @@ static void hash_put_replace_with_nothing_in_common(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void hash_put_the_last_of_equal_fields_wins(void **state)
+TEST(hash_put_the_last_of_equal_fields_wins)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -184,7 +186,7 @@ static void hash_put_the_last_of_equal_fields_wins(void **state)
     assert_int_equal(count_fields(f, key), 2);
 }
 
-static void hash_put_on_a_value_is_wrong_type(void **state)
+TEST(hash_put_on_a_value_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -198,7 +200,7 @@ static void hash_put_on_a_value_is_wrong_type(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_put_refuses_bad_options(void **state)
+TEST(hash_put_refuses_bad_options)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -211,7 +213,7 @@ static void hash_put_refuses_bad_options(void **state)
     assert_no_key(f->client, key);
 }
 
-static void hash_put_and_delete_fields_refuse_bad_counts(void **state)
+TEST(hash_put_and_delete_fields_refuse_bad_counts)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -234,7 +236,7 @@ static void hash_put_and_delete_fields_refuse_bad_counts(void **state)
     assert_no_key(f->client, key);
 }
 
-static void hash_holds_a_thousand_fields_at_once(void **state)
+TEST(hash_holds_a_thousand_fields_at_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -259,7 +261,7 @@ static void hash_holds_a_thousand_fields_at_once(void **state)
     assert_no_key(f->client, key);
 }
 
-static void hash_fields_and_values_are_binary_safe(void **state)
+TEST(hash_fields_and_values_are_binary_safe)
 {
     fixture *f = *state;
     hf_bytes key = bytes("hash\0\xff\r\n");
@@ -282,7 +284,7 @@ static void hash_fields_and_values_are_binary_safe(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-static void hash_field_names_are_checked(void **state)
+TEST(hash_field_names_are_checked)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -304,7 +306,7 @@ static void hash_field_names_are_checked(void **state)
     assert_field(f->client, key, hf_view(text, HF_NAME_MAX), bytes("2"));
 }
 
-static void hash_get_and_delete_fields_refuse_bad_field_names(void **state)
+TEST(hash_get_and_delete_fields_refuse_bad_field_names)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -325,7 +327,7 @@ static void hash_get_and_delete_fields_refuse_bad_field_names(void **state)
     assert_field(f->client, key, bytes("a"), bytes("1"));
 }
 
-static void hash_reading_what_is_not_there_is_not_found(void **state)
+TEST(hash_reading_what_is_not_there_is_not_found)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -343,7 +345,7 @@ static void hash_reading_what_is_not_there_is_not_found(void **state)
     assert_int_equal(fields.count, 0);
 }
 
-static void hash_calls_on_a_value_are_wrong_type(void **state)
+TEST(hash_calls_on_a_value_are_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -364,7 +366,7 @@ static void hash_calls_on_a_value_are_wrong_type(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void hash_delete_fields_counts_the_fields_that_were_there(void **state)
+TEST(hash_delete_fields_counts_the_fields_that_were_there)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -381,7 +383,7 @@ static void hash_delete_fields_counts_the_fields_that_were_there(void **state)
                   hf_hash_delete_fields(f->client, key, names, 4, NULL, ERR));
 }
 
-static void hash_without_fields_is_gone(void **state)
+TEST(hash_without_fields_is_gone)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -400,7 +402,7 @@ static void hash_without_fields_is_gone(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void hash_delete_removes_once(void **state)
+TEST(hash_delete_removes_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -411,7 +413,7 @@ static void hash_delete_removes_once(void **state)
     expect_status(HF_NOT_FOUND, hf_hash_delete(f->client, key, ERR));
 }
 
-static void fields_free_resets_and_allows_null(void **state)
+TEST(fields_free_resets_and_allows_null)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -426,7 +428,7 @@ static void fields_free_resets_and_allows_null(void **state)
     hf_fields_free(NULL);
 }
 
-static void hash_get_fields_reads_those_that_exist(void **state)
+TEST(hash_get_fields_reads_those_that_exist)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -449,7 +451,7 @@ static void hash_get_fields_reads_those_that_exist(void **state)
     assert_null(values[0].data);
 }
 
-static void hash_get_fields_refuses_bad_input(void **state)
+TEST(hash_get_fields_refuses_bad_input)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -474,38 +476,4 @@ static void hash_get_fields_refuses_bad_input(void **state)
     expect_status(HF_INVALID,
                   hf_hash_get_fields(f->client, key, names, 1, NULL, ERR));
     assert_null(value.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(hash_put_is_seen_by_another_client),
-        fixture_test(hash_put_sets_fields_and_ttl_together),
-        fixture_test(hash_put_merges_and_keeps_the_ttl_by_default),
-        fixture_test(hash_put_with_ttl_shortens_and_lengthens),
-        fixture_test(hash_goes_away_whole_and_starts_afresh),
-        fixture_test(hash_put_persist_removes_the_ttl),
-        fixture_test(hash_put_nx_creates_once),
-        fixture_test(hash_put_xx_needs_the_key),
-        fixture_test(hash_put_replace_drops_the_other_fields),
-        fixture_test(hash_put_replace_with_nothing_in_common),
-        fixture_test(hash_put_the_last_of_equal_fields_wins),
-        fixture_test(hash_put_on_a_value_is_wrong_type),
-        fixture_test(hash_put_refuses_bad_options),
-        fixture_test(hash_put_and_delete_fields_refuse_bad_counts),
-        fixture_test(hash_holds_a_thousand_fields_at_once),
-        fixture_test(hash_fields_and_values_are_binary_safe),
-        fixture_test(hash_field_names_are_checked),
-        fixture_test(hash_get_and_delete_fields_refuse_bad_field_names),
-        fixture_test(hash_reading_what_is_not_there_is_not_found),
-        fixture_test(hash_calls_on_a_value_are_wrong_type),
-        fixture_test(hash_delete_fields_counts_the_fields_that_were_there),
-        fixture_test(hash_without_fields_is_gone),
-        fixture_test(hash_delete_removes_once),
-        fixture_test(fields_free_resets_and_allows_null),
-        fixture_test(hash_get_fields_reads_those_that_exist),
-        fixture_test(hash_get_fields_refuses_bad_input),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
 #include "support/store_fixture.h"
 #include "support/test_clock.h"
 
+FIXTURE_TESTS();
+
 #define MINUTE_MS 60000
 #define FEW_MS 40
 
@@ -53,7 +55,7 @@ static void expect_ttls(fixture *f, hf_bytes key, int64_t a_ms, int64_t b_ms)
     }
 }
 
-static void unsupported_ttl_of_fields_writes_nothing(void **state)
+TEST(unsupported_ttl_of_fields_writes_nothing)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -73,7 +75,7 @@ static void unsupported_ttl_of_fields_writes_nothing(void **state)
     assert_int_equal(ttls_ms[0], 7);
 }
 
-static void fields_get_keep_and_lose_a_ttl(void **state)
+TEST(fields_get_keep_and_lose_a_ttl)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -120,7 +122,7 @@ static void expire_b(fixture *f, hf_bytes key)
     expect_soon(!has_field(f, key, names[1]), 2 * FEW_MS);
 }
 
-static void expired_field_is_returned_by_nothing(void **state)
+TEST(expired_field_is_returned_by_nothing)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -148,7 +150,7 @@ static void expired_field_is_returned_by_nothing(void **state)
     expect_ttls(f, key, -1, -1);
 }
 
-static void key_is_gone_with_its_last_field(void **state)
+TEST(key_is_gone_with_its_last_field)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -167,7 +169,7 @@ static void key_is_gone_with_its_last_field(void **state)
     expect_status(HF_OK, put(f, key, "1", HF_HASH_NX, 0));
 }
 
-static void ttl_of_fields_refuses_bad_input(void **state)
+TEST(ttl_of_fields_refuses_bad_input)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "h");
@@ -206,17 +208,4 @@ static void ttl_of_fields_refuses_bad_input(void **state)
                   hf_hash_ttl_fields(f->client, key, names, 1, &ttl_ms, ERR));
     expect_status(HF_WRONG_TYPE, put(f, key, "1", 0, 1));
     assert_value(f->client, key, bytes("v"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(unsupported_ttl_of_fields_writes_nothing),
-        fixture_test(fields_get_keep_and_lose_a_ttl),
-        fixture_test(expired_field_is_returned_by_nothing),
-        fixture_test(key_is_gone_with_its_last_field),
-        fixture_test(ttl_of_fields_refuses_bad_input),
-    };
-
-    return fixture_run(tests);
 }

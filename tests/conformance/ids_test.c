@@ -7,6 +7,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 #define COUNT 2000
 #define THREADS 4
 
@@ -30,7 +32,7 @@ static int64_t next(hf_ids *ids)
     return id;
 }
 
-static void dense_ids_count_from_1(void **state)
+TEST(dense_ids_count_from_1)
 {
     fixture *f = *state;
     hf_ids *ids = ids_of(f->client, fixture_key(f, "n"), 10, HF_IDS_DENSE);
@@ -41,7 +43,7 @@ static void dense_ids_count_from_1(void **state)
     hf_ids_free(ids);
 }
 
-static void ids_of_a_block_need_no_request(void **state)
+TEST(ids_of_a_block_need_no_request)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -55,7 +57,7 @@ static void ids_of_a_block_need_no_request(void **state)
     hf_ids_free(ids);
 }
 
-static void blocks_of_clients_do_not_overlap(void **state)
+TEST(blocks_of_clients_do_not_overlap)
 {
     fixture *f = *state;
     hf_ids *a = ids_of(f->client, fixture_key(f, "n"), 3, HF_IDS_DENSE);
@@ -74,7 +76,7 @@ static void blocks_of_clients_do_not_overlap(void **state)
     hf_ids_free(b);
 }
 
-static void ids_of_1_are_ordered_between_clients(void **state)
+TEST(ids_of_1_are_ordered_between_clients)
 {
     fixture *f = *state;
     hf_ids *ids[] = {ids_of(f->client, fixture_key(f, "n"), 1, 0),
@@ -91,7 +93,7 @@ static void ids_of_1_are_ordered_between_clients(void **state)
     hf_ids_free(ids[1]);
 }
 
-static void ids_survive_the_loss_of_their_counter(void **state)
+TEST(ids_survive_the_loss_of_their_counter)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -104,7 +106,7 @@ static void ids_survive_the_loss_of_their_counter(void **state)
     hf_ids_free(ids);
 }
 
-static void dense_ids_do_not_survive_it(void **state)
+TEST(dense_ids_do_not_survive_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -117,7 +119,7 @@ static void dense_ids_do_not_survive_it(void **state)
 }
 
 /* Doubles skip numbers beyond 2^53; the clock is far below. */
-static void ids_are_exact_up_to_2_to_63(void **state)
+TEST(ids_are_exact_up_to_2_to_63)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -138,7 +140,7 @@ static void ids_are_exact_up_to_2_to_63(void **state)
     hf_ids_free(ids);
 }
 
-static void what_is_no_counter_is_wrong_type(void **state)
+TEST(what_is_no_counter_is_wrong_type)
 {
     static const char *const wrong[] = {"",
                                         "0",
@@ -190,7 +192,7 @@ static void check_unique(int64_t *all, size_t count)
 }
 
 /* Two threads of each of two clients. */
-static void ids_of_threads_are_unique_and_grow(void **state)
+TEST(ids_of_threads_are_unique_and_grow)
 {
     static taker takers[THREADS];
     static int64_t all[THREADS * COUNT];
@@ -217,7 +219,7 @@ static void ids_of_threads_are_unique_and_grow(void **state)
     hf_ids_free(ids[1]);
 }
 
-static void started_ids_are_unique_and_later_ones_greater(void **state)
+TEST(started_ids_are_unique_and_later_ones_greater)
 {
     enum { STARTED = 200 };
     static int64_t got[STARTED + 1];
@@ -237,7 +239,7 @@ static void started_ids_are_unique_and_later_ones_greater(void **state)
     hf_ids_free(ids);
 }
 
-static void handle_may_be_freed_under_a_started_call(void **state)
+TEST(handle_may_be_freed_under_a_started_call)
 {
     fixture *f = *state;
     hf_ids *ids = ids_of(f->client, fixture_key(f, "n"), 10, HF_IDS_DENSE);
@@ -252,7 +254,7 @@ static void handle_may_be_freed_under_a_started_call(void **state)
     assert_int_equal(id, 1);
 }
 
-static void many_ids_need_one_block(void **state)
+TEST(many_ids_need_one_block)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -270,7 +272,7 @@ static void many_ids_need_one_block(void **state)
     hf_ids_free(ids);
 }
 
-static void bad_ids_are_refused(void **state)
+TEST(bad_ids_are_refused)
 {
     fixture *f = *state;
     hf_ids_options options = HF_IDS_OPTIONS_INIT;
@@ -292,25 +294,4 @@ static void bad_ids_are_refused(void **state)
     expect_status(HF_INVALID, hf_ids_next(NULL, &(int64_t){0}, ERR));
     hf_ids_free(ids);
     hf_ids_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(dense_ids_count_from_1),
-        fixture_test(ids_of_a_block_need_no_request),
-        fixture_test(blocks_of_clients_do_not_overlap),
-        fixture_test(ids_of_1_are_ordered_between_clients),
-        fixture_test(ids_survive_the_loss_of_their_counter),
-        fixture_test(dense_ids_do_not_survive_it),
-        fixture_test(ids_are_exact_up_to_2_to_63),
-        fixture_test(what_is_no_counter_is_wrong_type),
-        fixture_test(ids_of_threads_are_unique_and_grow),
-        fixture_test(started_ids_are_unique_and_later_ones_greater),
-        fixture_test(handle_may_be_freed_under_a_started_call),
-        fixture_test(many_ids_need_one_block),
-        fixture_test(bad_ids_are_refused),
-    };
-
-    return fixture_run(tests);
 }

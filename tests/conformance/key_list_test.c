@@ -8,6 +8,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define KEYS 700 /* several pages */
 
 typedef struct seen {
@@ -49,7 +51,7 @@ static void put_many(hf_client *client)
     }
 }
 
-static void list_has_each_key_once_and_no_others(void **state)
+TEST(list_has_each_key_once_and_no_others)
 {
     fixture *f = *state;
     hf_client *client = tenant(f, "p*[1]:");
@@ -72,7 +74,7 @@ static void list_has_each_key_once_and_no_others(void **state)
     assert_int_equal(self.others, 0);
 }
 
-static void list_leaves_out_our_own_keys(void **state)
+TEST(list_leaves_out_our_own_keys)
 {
     fixture *f = *state;
     hf_client *client = tenant(f, "own:");
@@ -111,7 +113,7 @@ static void list_leaves_out_our_own_keys(void **state)
                   hf_key_list(client, hf_view(NULL, 0), 2, see, &self, ERR));
 }
 
-static void list_is_ended_by_its_callback(void **state)
+TEST(list_is_ended_by_its_callback)
 {
     fixture *f = *state;
     hf_client *client = tenant(f, "end:");
@@ -126,15 +128,4 @@ static void list_is_ended_by_its_callback(void **state)
                   hf_key_list(client, hf_view(NULL, 0), 0, NULL, NULL, ERR));
     expect_status(HF_INVALID,
                   hf_key_list(client, hf_view(NULL, 1), 0, see, &self, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(list_has_each_key_once_and_no_others),
-        fixture_test(list_leaves_out_our_own_keys),
-        fixture_test(list_is_ended_by_its_callback),
-    };
-
-    return fixture_run(tests);
 }

@@ -5,6 +5,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* One key of each type, both with ttl_ms (0: no expiry). */
 static void make_both(fixture *f, hf_bytes keys[2], int64_t ttl_ms)
 {
@@ -14,7 +16,7 @@ static void make_both(fixture *f, hf_bytes keys[2], int64_t ttl_ms)
     put_hash(f->client, keys[1], words("a", "1"), ttl_ms);
 }
 
-static void key_ttl_is_the_time_left_or_none(void **state)
+TEST(key_ttl_is_the_time_left_or_none)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -27,7 +29,7 @@ static void key_ttl_is_the_time_left_or_none(void **state)
     assert_ttl(f->other, keys[1], 60000);
 }
 
-static void key_expire_sets_the_time_to_live(void **state)
+TEST(key_expire_sets_the_time_to_live)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -46,7 +48,7 @@ static void key_expire_sets_the_time_to_live(void **state)
     assert_field(f->client, keys[1], bytes("a"), bytes("1"));
 }
 
-static void key_expire_of_one_ms_ends_the_key(void **state)
+TEST(key_expire_of_one_ms_ends_the_key)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -59,7 +61,7 @@ static void key_expire_of_one_ms_ends_the_key(void **state)
     expect_status(HF_NOT_FOUND, hf_key_expire(f->client, keys[0], 1000, ERR));
 }
 
-static void key_expire_minus_one_makes_the_key_stay(void **state)
+TEST(key_expire_minus_one_makes_the_key_stay)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -73,7 +75,7 @@ static void key_expire_minus_one_makes_the_key_stay(void **state)
     }
 }
 
-static void key_calls_on_a_missing_key_are_not_found(void **state)
+TEST(key_calls_on_a_missing_key_are_not_found)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -86,7 +88,7 @@ static void key_calls_on_a_missing_key_are_not_found(void **state)
     assert_no_key(f->client, key);
 }
 
-static void key_expire_refuses_times_outside_the_range(void **state)
+TEST(key_expire_refuses_times_outside_the_range)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -102,7 +104,7 @@ static void key_expire_refuses_times_outside_the_range(void **state)
 
 /* -------------------------------------------------------------------- type */
 
-static void key_type_is_that_of_the_value(void **state)
+TEST(key_type_is_that_of_the_value)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -123,7 +125,7 @@ static void key_type_is_that_of_the_value(void **state)
 
 /* ------------------------------------------------------------------ rename */
 
-static void key_rename_keeps_value_and_expiry(void **state)
+TEST(key_rename_keeps_value_and_expiry)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{k}a"), b = fixture_key(f, "{k}b");
@@ -142,7 +144,7 @@ static void key_rename_keeps_value_and_expiry(void **state)
     assert_value(f->client, b, bytes("v"));
 }
 
-static void key_rename_nx_replaces_nothing(void **state)
+TEST(key_rename_nx_replaces_nothing)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{k}a"), b = fixture_key(f, "{k}b");
@@ -165,7 +167,7 @@ static void key_rename_nx_replaces_nothing(void **state)
 
 /* ------------------------------------------------------------ copy, delete */
 
-static void key_copy_keeps_value_and_expiry(void **state)
+TEST(key_copy_keeps_value_and_expiry)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{k}a"), b = fixture_key(f, "{k}b");
@@ -191,7 +193,7 @@ static void key_copy_keeps_value_and_expiry(void **state)
     expect_status(HF_INVALID, hf_key_copy(f->client, a, bytes(""), 0, ERR));
 }
 
-static void key_delete_takes_any_type(void **state)
+TEST(key_delete_takes_any_type)
 {
     fixture *f = *state;
     hf_bytes keys[2];
@@ -208,7 +210,7 @@ static void key_delete_takes_any_type(void **state)
 
 /* ------------------------------------------------------------------ append */
 
-static void append_creates_or_extends_a_value(void **state)
+TEST(append_creates_or_extends_a_value)
 {
     fixture *f = *state;
     hf_bytes keys[2], none = fixture_key(f, "none");
@@ -230,24 +232,4 @@ static void append_creates_or_extends_a_value(void **state)
     expect_status(HF_INVALID, hf_value_append(f->client, bytes(""), bytes("a"),
                                               &size, ERR));
     assert_int_equal(size, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(key_ttl_is_the_time_left_or_none),
-        fixture_test(key_expire_sets_the_time_to_live),
-        fixture_test(key_expire_of_one_ms_ends_the_key),
-        fixture_test(key_expire_minus_one_makes_the_key_stay),
-        fixture_test(key_calls_on_a_missing_key_are_not_found),
-        fixture_test(key_expire_refuses_times_outside_the_range),
-        fixture_test(key_type_is_that_of_the_value),
-        fixture_test(key_rename_keeps_value_and_expiry),
-        fixture_test(key_rename_nx_replaces_nothing),
-        fixture_test(key_copy_keeps_value_and_expiry),
-        fixture_test(key_delete_takes_any_type),
-        fixture_test(append_creates_or_extends_a_value),
-    };
-
-    return fixture_run(tests);
 }

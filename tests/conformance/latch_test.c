@@ -9,6 +9,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; the library polls only after 5 s. */
 #define WOKEN_MS 3000
 #define LONG_MS 60000
@@ -32,7 +34,7 @@ static int64_t arrive(hf_client *client, hf_bytes name, const char *id,
     return left;
 }
 
-static void latch_is_set_once(void **state)
+TEST(latch_is_set_once)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 3);
@@ -52,7 +54,7 @@ static void latch_is_set_once(void **state)
     assert_int_equal(left, 5);
 }
 
-static void arrival_with_an_id_counts_once(void **state)
+TEST(arrival_with_an_id_counts_once)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 5);
@@ -66,7 +68,7 @@ static void arrival_with_an_id_counts_once(void **state)
     assert_int_equal(arrive(f->client, name, "c", 1), 0);
 }
 
-static void count_stops_at_0(void **state)
+TEST(count_stops_at_0)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 5);
@@ -119,7 +121,7 @@ static void expect_waiters(waiter waiters[4], hf_status status)
     assert_in_time(test_now_ms() - began_ms, WOKEN_MS);
 }
 
-static void waiters_are_woken_when_it_opens(void **state)
+TEST(waiters_are_woken_when_it_opens)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 2);
@@ -132,7 +134,7 @@ static void waiters_are_woken_when_it_opens(void **state)
     expect_waiters(waiters, HF_OK);
 }
 
-static void waiters_are_woken_when_it_is_deleted(void **state)
+TEST(waiters_are_woken_when_it_is_deleted)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 2);
@@ -145,7 +147,7 @@ static void waiters_are_woken_when_it_is_deleted(void **state)
     expect_status(HF_NOT_FOUND, hf_latch_delete(f->client, name, ERR));
 }
 
-static void latch_that_expires_ends_waits(void **state)
+TEST(latch_that_expires_ends_waits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "latch");
@@ -156,7 +158,7 @@ static void latch_that_expires_ends_waits(void **state)
     assert_in_time(test_now_ms() - began_ms, WOKEN_MS);
 }
 
-static void await_has_a_limit(void **state)
+TEST(await_has_a_limit)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 1);
@@ -170,7 +172,7 @@ static void await_has_a_limit(void **state)
                 hf_latch_await_start(f->client, name, 30, &async, ERR));
 }
 
-static void started_awaits_end_when_it_opens(void **state)
+TEST(started_awaits_end_when_it_opens)
 {
     enum { STARTED = 50 };
     fixture *f = *state;
@@ -188,7 +190,7 @@ static void started_awaits_end_when_it_opens(void **state)
     expect_status(HF_OK, said.status);
 }
 
-static void early_await_waits_for_a_latch_that_is_not_set(void **state)
+TEST(early_await_waits_for_a_latch_that_is_not_set)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "latch");
@@ -203,7 +205,7 @@ static void early_await_waits_for_a_latch_that_is_not_set(void **state)
 }
 
 /* Whether it opens at once or later, and no one polls. */
-static void early_awaits_are_woken_by_the_set(void **state)
+TEST(early_awaits_are_woken_by_the_set)
 {
     enum { STARTED = 8 };
     fixture *f = *state;
@@ -231,7 +233,7 @@ static void early_awaits_are_woken_by_the_set(void **state)
     }
 }
 
-static void early_await_outlasts_a_latch_that_is_deleted(void **state)
+TEST(early_await_outlasts_a_latch_that_is_deleted)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 1);
@@ -248,7 +250,7 @@ static void early_await_outlasts_a_latch_that_is_deleted(void **state)
     await_ok(f->client, &said);
 }
 
-static void started_await_can_be_cancelled(void **state)
+TEST(started_await_can_be_cancelled)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 1);
@@ -269,7 +271,7 @@ static void started_await_can_be_cancelled(void **state)
     }
 }
 
-static void close_ends_started_awaits(void **state)
+TEST(close_ends_started_awaits)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 1);
@@ -290,7 +292,7 @@ static void close_ends_started_awaits(void **state)
     }
 }
 
-static void interrupt_ends_awaits(void **state)
+TEST(interrupt_ends_awaits)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, 1);
@@ -331,7 +333,7 @@ static void *arrive_elsewhere(void *user)
     return NULL;
 }
 
-static void arrivals_at_once_count_exactly(void **state)
+TEST(arrivals_at_once_count_exactly)
 {
     fixture *f = *state;
     hf_bytes name = set_latch(f, ARRIVALS + 1);
@@ -360,7 +362,7 @@ static void arrivals_at_once_count_exactly(void **state)
 
 /* ------------------------------------------------------------------- errors */
 
-static void absent_latch_is_not_found(void **state)
+TEST(absent_latch_is_not_found)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "none");
@@ -374,7 +376,7 @@ static void absent_latch_is_not_found(void **state)
     assert_no_key(f->client, name);
 }
 
-static void other_hash_is_wrong_type(void **state)
+TEST(other_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "h");
@@ -397,7 +399,7 @@ static void other_hash_is_wrong_type(void **state)
     }
 }
 
-static void bad_latches_are_named(void **state)
+TEST(bad_latches_are_named)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "latch");
@@ -416,30 +418,4 @@ static void bad_latches_are_named(void **state)
     expect_status(HF_INVALID,
                   hf_latch_arrive(f->client, name, bytes("a"), 0, NULL, ERR));
     assert_no_key(f->client, name);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(latch_is_set_once),
-        fixture_test(arrival_with_an_id_counts_once),
-        fixture_test(count_stops_at_0),
-        fixture_test(waiters_are_woken_when_it_opens),
-        fixture_test(waiters_are_woken_when_it_is_deleted),
-        fixture_test(latch_that_expires_ends_waits),
-        fixture_test(await_has_a_limit),
-        fixture_test(started_awaits_end_when_it_opens),
-        fixture_test(early_await_waits_for_a_latch_that_is_not_set),
-        fixture_test(early_awaits_are_woken_by_the_set),
-        fixture_test(early_await_outlasts_a_latch_that_is_deleted),
-        fixture_test(started_await_can_be_cancelled),
-        fixture_test(close_ends_started_awaits),
-        fixture_test(interrupt_ends_awaits),
-        fixture_test(arrivals_at_once_count_exactly),
-        fixture_test(absent_latch_is_not_found),
-        fixture_test(other_hash_is_wrong_type),
-        fixture_test(bad_latches_are_named),
-    };
-
-    return fixture_run(tests);
 }

@@ -19,6 +19,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 #define CLIENTS 5
 #define PERMITS 5
 
@@ -178,7 +180,7 @@ static void begin(world *w, fixture *f)
         w->users[i].client = fixture_client(f, NULL);
 }
 
-static void model_of_a_read_write_lock_agrees(void **state)
+TEST(model_of_a_read_write_lock_agrees)
 {
     fixture *f = *state;
     world w;
@@ -196,7 +198,7 @@ static void model_of_a_read_write_lock_agrees(void **state)
     run(&w, (const uint32_t[]){1, 1, PERMITS}, 3);
 }
 
-static void model_of_a_semaphore_agrees(void **state)
+TEST(model_of_a_semaphore_agrees)
 {
     fixture *f = *state;
     world w;
@@ -213,14 +215,4 @@ static void model_of_a_semaphore_agrees(void **state)
         }
     }
     run(&w, (const uint32_t[]){1, 2, 3, 3}, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(model_of_a_read_write_lock_agrees),
-        fixture_test(model_of_a_semaphore_agrees),
-    };
-
-    return fixture_run(tests);
 }

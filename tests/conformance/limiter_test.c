@@ -13,6 +13,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 #define DAY_MS INT64_C(86400000)
 
 #define OPTIONS(...)                                                           \
@@ -33,7 +35,7 @@ static hf_status take(hf_client *client, hf_bytes name, int64_t cost,
     return hf_limiter_take(client, name, cost, options, state, ERR);
 }
 
-static void take_counts_down_exactly(void **state)
+TEST(take_counts_down_exactly)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -53,7 +55,7 @@ static void take_counts_down_exactly(void **state)
     assert_true(got.full_ms <= DAY_MS && got.full_ms > DAY_MS / 8 * 7);
 }
 
-static void take_that_is_refused_takes_nothing(void **state)
+TEST(take_that_is_refused_takes_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -68,7 +70,7 @@ static void take_that_is_refused_takes_nothing(void **state)
     assert_int_equal(got.remaining, 0);
 }
 
-static void idle_limiter_leaves_no_key(void **state)
+TEST(idle_limiter_leaves_no_key)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -138,18 +140,18 @@ static void expect_within(fixture *f, const hf_limiter_options *options,
                 options->burst + gained + 1);
 }
 
-static void clients_together_stay_within_the_rate(void **state)
+TEST(clients_together_stay_within_the_rate)
 {
     expect_within(*state, OPTIONS(.count = 200, .burst = 20), 1);
 }
 
 /* The key must not expire before the bucket is full, by no part of a ms. */
-static void bucket_of_a_millisecond_stays_within_the_rate(void **state)
+TEST(bucket_of_a_millisecond_stays_within_the_rate)
 {
     expect_within(*state, OPTIONS(.count = 1000000, .burst = 1000), 500);
 }
 
-static void take_waits_for_its_turn(void **state)
+TEST(take_waits_for_its_turn)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -168,7 +170,7 @@ static void take_waits_for_its_turn(void **state)
     assert_int_equal(got.remaining, 0);
 }
 
-static void take_does_not_wait_in_vain(void **state)
+TEST(take_does_not_wait_in_vain)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -200,7 +202,7 @@ static void *interrupt_often(void *user)
     return NULL;
 }
 
-static void wait_for_units_can_be_ended(void **state)
+TEST(wait_for_units_can_be_ended)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -230,7 +232,7 @@ static void wait_for_units_can_be_ended(void **state)
     assert_true(got.retry_ms > DAY_MS); /* what was cancelled stays taken */
 }
 
-static void close_ends_a_started_wait(void **state)
+TEST(close_ends_a_started_wait)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -264,7 +266,7 @@ static int64_t store_us(hf_client *client)
 }
 
 /* As if it was written an hour from now, when 200 s were left. */
-static void clock_that_was_set_back_changes_nothing(void **state)
+TEST(clock_that_was_set_back_changes_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -284,7 +286,7 @@ static void clock_that_was_set_back_changes_nothing(void **state)
     assert_true(got.full_ms < 200000);
 }
 
-static void other_rate_is_compared_with_what_was_taken(void **state)
+TEST(other_rate_is_compared_with_what_was_taken)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -299,7 +301,7 @@ static void other_rate_is_compared_with_what_was_taken(void **state)
     assert_int_equal(got.remaining, 2);
 }
 
-static void what_is_no_limiter_is_wrong_type(void **state)
+TEST(what_is_no_limiter_is_wrong_type)
 {
     static const char *const wrong[] = {"",
                                         "x",
@@ -323,7 +325,7 @@ static void what_is_no_limiter_is_wrong_type(void **state)
             take(f->client, fixture_key(f, "h"), 1, OPTIONS(.count = 1), NULL));
 }
 
-static void take_many_answers_each(void **state)
+TEST(take_many_answers_each)
 {
     fixture *f = *state;
     hf_limiter_state got[3];
@@ -346,7 +348,7 @@ static void take_many_answers_each(void **state)
                                        statuses, ERR));
 }
 
-static void bad_rates_are_named(void **state)
+TEST(bad_rates_are_named)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -368,26 +370,4 @@ static void bad_rates_are_named(void **state)
     refused(HF_INVALID, "opts", take(f->client, name, 1, NULL, NULL));
     expect_status(HF_UNSUPPORTED, take(f->client, name, 1,
                                        OPTIONS(.count = 1, .flags = 1), NULL));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(take_counts_down_exactly),
-        fixture_test(take_that_is_refused_takes_nothing),
-        fixture_test(idle_limiter_leaves_no_key),
-        fixture_test(clients_together_stay_within_the_rate),
-        fixture_test(bucket_of_a_millisecond_stays_within_the_rate),
-        fixture_test(take_waits_for_its_turn),
-        fixture_test(take_does_not_wait_in_vain),
-        fixture_test(wait_for_units_can_be_ended),
-        fixture_test(close_ends_a_started_wait),
-        fixture_test(clock_that_was_set_back_changes_nothing),
-        fixture_test(other_rate_is_compared_with_what_was_taken),
-        fixture_test(what_is_no_limiter_is_wrong_type),
-        fixture_test(take_many_answers_each),
-        fixture_test(bad_rates_are_named),
-    };
-
-    return fixture_run(tests);
 }

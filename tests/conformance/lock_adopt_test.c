@@ -5,6 +5,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* Acquire a handle and export it. */
 static hf_buffer exported(hf_lock *lock)
 {
@@ -40,7 +42,7 @@ static hf_lock_options no_renew(int64_t ttl_ms)
     return opts;
 }
 
-static void adopted_lock_excludes_and_keeps_its_token(void **state)
+TEST(adopted_lock_excludes_and_keeps_its_token)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -65,7 +67,7 @@ static void adopted_lock_excludes_and_keeps_its_token(void **state)
     assert_true(hf_lock_token(rival) > hf_lock_token(second));
 }
 
-static void adopted_lock_can_be_exported_again(void **state)
+TEST(adopted_lock_can_be_exported_again)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -81,7 +83,7 @@ static void adopted_lock_can_be_exported_again(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void lock_is_adopted_only_once(void **state)
+TEST(lock_is_adopted_only_once)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -113,7 +115,7 @@ static void lock_is_adopted_only_once(void **state)
     hf_buffer_free(&text);
 }
 
-static void lock_that_was_adopted_or_released_cannot_be_adopted(void **state)
+TEST(lock_that_was_adopted_or_released_cannot_be_adopted)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -136,7 +138,7 @@ static void lock_that_was_adopted_or_released_cannot_be_adopted(void **state)
     free(copy.data);
 }
 
-static void exported_lock_expires_by_itself(void **state)
+TEST(exported_lock_expires_by_itself)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -172,7 +174,7 @@ static uint64_t waiters_of(fixture *f, const hf_lock *lock)
     return info.waiters;
 }
 
-static void adopted_lock_is_renewed(void **state)
+TEST(adopted_lock_is_renewed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -195,7 +197,7 @@ static void adopted_lock_is_renewed(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void adopting_begins_a_lease_of_its_own_options(void **state)
+TEST(adopting_begins_a_lease_of_its_own_options)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -234,7 +236,7 @@ static hf_buffer exported_when_handed_over(fixture *f, hf_lock *from,
     return text;
 }
 
-static void export_of_a_lock_just_handed_over_lasts_its_lease(void **state)
+TEST(export_of_a_lock_just_handed_over_lasts_its_lease)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -248,7 +250,7 @@ static void export_of_a_lock_just_handed_over_lasts_its_lease(void **state)
     expect_status(HF_OK, hf_lock_release(adopted, ERR));
 }
 
-static void export_of_what_is_not_held_once_is_invalid(void **state)
+TEST(export_of_what_is_not_held_once_is_invalid)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -266,7 +268,7 @@ static void export_of_what_is_not_held_once_is_invalid(void **state)
     hf_buffer_free(&text);
 }
 
-static void adopt_refuses_a_damaged_text(void **state)
+TEST(adopt_refuses_a_damaged_text)
 {
     fixture *f = *state;
     hf_lock *made = NULL;
@@ -290,7 +292,7 @@ static void adopt_refuses_a_damaged_text(void **state)
     expect_status(HF_OK, hf_lock_release(adopt(f, f->other, &text), ERR));
 }
 
-static void adopt_takes_names_of_any_bytes(void **state)
+TEST(adopt_takes_names_of_any_bytes)
 {
     fixture *f = *state;
     static const char odd[] = "a b:%41\n\\\xff\xc3\xa9'\"$`";
@@ -309,7 +311,7 @@ static void adopt_takes_names_of_any_bytes(void **state)
     expect_status(HF_OK, hf_lock_release(adopt(f, f->other, &text), ERR));
 }
 
-static void adopt_names_a_key_that_is_no_lock(void **state)
+TEST(adopt_names_a_key_that_is_no_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -326,7 +328,7 @@ static void adopt_names_a_key_that_is_no_lock(void **state)
     hf_buffer_free(&text);
 }
 
-static void started_adopt_makes_a_handle(void **state)
+TEST(started_adopt_makes_a_handle)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -346,7 +348,7 @@ static void started_adopt_makes_a_handle(void **state)
     hf_buffer_free(&text);
 }
 
-static void permit_is_passed_on(void **state)
+TEST(permit_is_passed_on)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -372,26 +374,4 @@ static void permit_is_passed_on(void **state)
     expect_taken(permits[2]);
     expect_status(HF_HELD, hf_lock_try(heir, ERR));
     hf_buffer_free(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(adopted_lock_excludes_and_keeps_its_token),
-        fixture_test(adopted_lock_can_be_exported_again),
-        fixture_test(lock_is_adopted_only_once),
-        fixture_test(lock_that_was_adopted_or_released_cannot_be_adopted),
-        fixture_test(exported_lock_expires_by_itself),
-        fixture_test(adopted_lock_is_renewed),
-        fixture_test(adopting_begins_a_lease_of_its_own_options),
-        fixture_test(export_of_a_lock_just_handed_over_lasts_its_lease),
-        fixture_test(export_of_what_is_not_held_once_is_invalid),
-        fixture_test(adopt_refuses_a_damaged_text),
-        fixture_test(adopt_takes_names_of_any_bytes),
-        fixture_test(adopt_names_a_key_that_is_no_lock),
-        fixture_test(started_adopt_makes_a_handle),
-        fixture_test(permit_is_passed_on),
-    };
-
-    return fixture_run(tests);
 }

@@ -12,11 +12,13 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; the library polls, which would hide a lost
  * wake-up, only after a second. */
 #define WOKEN_MS 500
 
-static void lock_start_acquires_renews_and_releases(void **state)
+TEST(lock_start_acquires_renews_and_releases)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -38,7 +40,7 @@ static void lock_start_acquires_renews_and_releases(void **state)
     expect_status(HF_OK, hf_lock_release(other, ERR));
 }
 
-static void lock_start_waits_and_is_woken(void **state)
+TEST(lock_start_waits_and_is_woken)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -88,7 +90,7 @@ static int64_t take_over(fixture *f, hf_lock *waiter, hf_bytes name)
 
 /* Its release wakes no one; behind one of ours the first poll comes after a
  * second. */
-static void lock_start_takes_over_soon_after_a_foreign_release(void **state)
+TEST(lock_start_takes_over_soon_after_a_foreign_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -101,7 +103,7 @@ static void lock_start_takes_over_soon_after_a_foreign_release(void **state)
     assert_true(took_ms < 400);
 }
 
-static void lock_start_ends_its_wait_in_time(void **state)
+TEST(lock_start_ends_its_wait_in_time)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -123,7 +125,7 @@ static void lock_start_ends_its_wait_in_time(void **state)
     expect_status(HF_OK, hf_lock_release(waiter, ERR));
 }
 
-static void lock_start_is_cancelled_at_once(void **state)
+TEST(lock_start_is_cancelled_at_once)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -192,7 +194,7 @@ static void take_turn(void *user, hf_status status, const hf_error *err)
         self->released.count++;
 }
 
-static void lock_start_serves_many_of_one_client_in_turn(void **state)
+TEST(lock_start_serves_many_of_one_client_in_turn)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -219,7 +221,7 @@ static void lock_start_serves_many_of_one_client_in_turn(void **state)
     assert_int_equal(turns, WAITERS);
 }
 
-static void lock_start_refuses_what_the_blocking_one_refuses(void **state)
+TEST(lock_start_refuses_what_the_blocking_one_refuses)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -236,7 +238,7 @@ static void lock_start_refuses_what_the_blocking_one_refuses(void **state)
 }
 
 /* A handle with calls under way can be freed: they end first. */
-static void lock_free_ends_what_was_started(void **state)
+TEST(lock_free_ends_what_was_started)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -278,7 +280,7 @@ static void note_message(void *user, hf_status status, const hf_error *err)
 }
 
 /* The reply has arrived when the handle is freed, and its key with it. */
-static void lock_start_names_the_key_after_the_handle_is_freed(void **state)
+TEST(lock_start_names_the_key_after_the_handle_is_freed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "wrong-key");
@@ -304,7 +306,7 @@ static void lock_start_names_the_key_after_the_handle_is_freed(void **state)
 }
 
 /* A reply that is not dispatched fills max_call_bytes; releases pass. */
-static void lock_start_release_of_an_inner_hold_needs_no_room(void **state)
+TEST(lock_start_release_of_an_inner_hold_needs_no_room)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -335,7 +337,7 @@ static void lock_start_release_of_an_inner_hold_needs_no_room(void **state)
 }
 
 /* In any stage, also behind others of the same client. */
-static void lock_start_can_be_cancelled_at_any_moment(void **state)
+TEST(lock_start_can_be_cancelled_at_any_moment)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -372,7 +374,7 @@ static void lock_start_can_be_cancelled_at_any_moment(void **state)
 }
 
 /* A grant that a cancelled call does not report must not stay. */
-static void lock_start_cancelled_leaves_no_lock_behind(void **state)
+TEST(lock_start_cancelled_leaves_no_lock_behind)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -399,7 +401,7 @@ static void lock_start_cancelled_leaves_no_lock_behind(void **state)
 
 /* The holder releases at the moment the waiter is cancelled: after HF_OK the
  * waiter holds the lock, after any other status it is free. */
-static void lock_start_cancelled_when_granted_is_held_or_free(void **state)
+TEST(lock_start_cancelled_when_granted_is_held_or_free)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -440,7 +442,7 @@ static void lock_start_cancelled_when_granted_is_held_or_free(void **state)
 
 #define CROWD 1000
 
-static void lock_start_of_a_thousand_is_one_waiter_at_the_store(void **state)
+TEST(lock_start_of_a_thousand_is_one_waiter_at_the_store)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -496,7 +498,7 @@ static void *take_turns(void *user)
 }
 
 /* Threads and calls of one client share its local wait queue. */
-static void lock_start_and_blocking_take_turns(void **state)
+TEST(lock_start_and_blocking_take_turns)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -546,7 +548,7 @@ static void queue_up(fixture *f, hf_bytes name, turn *self, hf_client *client,
 }
 
 /* Of two clients, and of one. */
-static void lock_goes_to_the_highest_priority_first(void **state)
+TEST(lock_goes_to_the_highest_priority_first)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -572,7 +574,7 @@ static void lock_goes_to_the_highest_priority_first(void **state)
     }
 }
 
-static void lock_priority_has_a_range(void **state)
+TEST(lock_priority_has_a_range)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -586,29 +588,4 @@ static void lock_priority_has_a_range(void **state)
         f->store == FIXTURE_QUORUM ? HF_UNSUPPORTED : HF_OK,
         hf_lock_new(f->client, fixture_key(f, "l"), &opts, &lock, ERR));
     hf_lock_free(lock);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(lock_start_acquires_renews_and_releases),
-        fixture_test(lock_start_waits_and_is_woken),
-        fixture_test(lock_start_takes_over_soon_after_a_foreign_release),
-        fixture_test(lock_start_ends_its_wait_in_time),
-        fixture_test(lock_start_is_cancelled_at_once),
-        fixture_test(lock_start_serves_many_of_one_client_in_turn),
-        fixture_test(lock_start_refuses_what_the_blocking_one_refuses),
-        fixture_test(lock_free_ends_what_was_started),
-        fixture_test(lock_start_names_the_key_after_the_handle_is_freed),
-        fixture_test(lock_start_release_of_an_inner_hold_needs_no_room),
-        fixture_test(lock_start_can_be_cancelled_at_any_moment),
-        fixture_test(lock_start_cancelled_leaves_no_lock_behind),
-        fixture_test(lock_start_cancelled_when_granted_is_held_or_free),
-        fixture_test(lock_start_of_a_thousand_is_one_waiter_at_the_store),
-        fixture_test(lock_start_and_blocking_take_turns),
-        fixture_test(lock_goes_to_the_highest_priority_first),
-        fixture_test(lock_priority_has_a_range),
-    };
-
-    return fixture_run(tests);
 }

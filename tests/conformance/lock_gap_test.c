@@ -10,6 +10,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define WORKERS 3
 #define HOLD_MS 20
 
@@ -94,7 +96,7 @@ static unsigned watch_for(fixture *f, hf_bytes name, int64_t ms)
     return times;
 }
 
-static void lock_that_no_other_library_uses_is_free_only_rarely(void **state)
+TEST(lock_that_no_other_library_uses_is_free_only_rarely)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -109,7 +111,7 @@ static void lock_that_no_other_library_uses_is_free_only_rarely(void **state)
     assert_true(times <= 3);
 }
 
-static void library_that_polls_gets_a_lock_that_is_always_held(void **state)
+TEST(library_that_polls_gets_a_lock_that_is_always_held)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -153,7 +155,7 @@ static pthread_t release_to_waiter(fixture *f, hf_bytes name, uint32_t gaps,
     return thread;
 }
 
-static void try_in_a_gap_does_not_overtake_the_waiter(void **state)
+TEST(try_in_a_gap_does_not_overtake_the_waiter)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -177,7 +179,7 @@ static void try_in_a_gap_does_not_overtake_the_waiter(void **state)
     assert_int_equal(overtaken, 0);
 }
 
-static void gap_is_left_to_the_other_library(void **state)
+TEST(gap_is_left_to_the_other_library)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -197,7 +199,7 @@ static void gap_is_left_to_the_other_library(void **state)
     assert_true(hf_lock_is_held(waiter));
 }
 
-static void release_that_may_leave_no_gap_hands_over(void **state)
+TEST(release_that_may_leave_no_gap_hands_over)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -212,17 +214,4 @@ static void release_that_may_leave_no_gap_hands_over(void **state)
     (void)pthread_join(thread, NULL);
     assert_false(taken);
     assert_true(hf_lock_is_held(waiter));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(lock_that_no_other_library_uses_is_free_only_rarely),
-        fixture_test(library_that_polls_gets_a_lock_that_is_always_held),
-        fixture_test(try_in_a_gap_does_not_overtake_the_waiter),
-        fixture_test(gap_is_left_to_the_other_library),
-        fixture_test(release_that_may_leave_no_gap_hands_over),
-    };
-
-    return fixture_run(tests);
 }

@@ -9,6 +9,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* Within the quarantine of a quorum. */
 #define LONG_MS 50000
 
@@ -32,7 +34,7 @@ static int64_t left_of(fixture *f, hf_bytes name)
     return status == HF_OK ? info.remaining_ms : -2;
 }
 
-static void hold_is_of_the_handle_that_acquired(void **state)
+TEST(hold_is_of_the_handle_that_acquired)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -71,7 +73,7 @@ static void expect_counts(hf_lock *lock)
     }
 }
 
-static void hold_count_is_that_of_acquires_less_releases(void **state)
+TEST(hold_count_is_that_of_acquires_less_releases)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -89,7 +91,7 @@ static void hold_count_is_that_of_acquires_less_releases(void **state)
     expect_counts(fixture_keep_lock(f, permit));
 }
 
-static void lease_in_the_store_is_the_one_asked_for(void **state)
+TEST(lease_in_the_store_is_the_one_asked_for)
 {
     static const int64_t leases[] = {9500, 10000, LONG_MS, 30000};
     fixture *f = *state;
@@ -110,7 +112,7 @@ static void lease_in_the_store_is_the_one_asked_for(void **state)
 }
 
 /* Nor does a re-entry begin it again. */
-static void inner_release_leaves_the_lease_alone(void **state)
+TEST(inner_release_leaves_the_lease_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -133,7 +135,7 @@ static void inner_release_leaves_the_lease_alone(void **state)
 }
 
 /* Whichever form it has. */
-static void reentry_without_a_lease_is_renewed(void **state)
+TEST(reentry_without_a_lease_is_renewed)
 {
     fixture *f = *state;
     hf_lock *locks[2];
@@ -161,7 +163,7 @@ static void reentry_without_a_lease_is_renewed(void **state)
 }
 
 /* It is not renewed before that. */
-static void reentry_leaves_a_longer_lease_alone(void **state)
+TEST(reentry_leaves_a_longer_lease_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -173,7 +175,7 @@ static void reentry_leaves_a_longer_lease_alone(void **state)
 }
 
 /* An error of a release still ends the hold. */
-static void release_of_what_another_took_leaves_the_handle_free(void **state)
+TEST(release_of_what_another_took_leaves_the_handle_free)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -194,7 +196,7 @@ static void release_of_what_another_took_leaves_the_handle_free(void **state)
 }
 
 /* It is not acquired again behind the holder's back. */
-static void renewal_after_the_lease_has_ended_takes_nothing(void **state)
+TEST(renewal_after_the_lease_has_ended_takes_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -217,7 +219,7 @@ static void renewal_after_the_lease_has_ended_takes_nothing(void **state)
 
 #define MANY 40
 
-static void one_of_many_that_try_at_once_has_it(void **state)
+TEST(one_of_many_that_try_at_once_has_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -240,7 +242,7 @@ static void one_of_many_that_try_at_once_has_it(void **state)
     assert_true(held == 1 || (held == 0 && f->store == FIXTURE_QUORUM));
 }
 
-static void lock_that_was_reentered_is_renewed_when_acquired_again(void **state)
+TEST(lock_that_was_reentered_is_renewed_when_acquired_again)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -273,7 +275,7 @@ static uint64_t waiters_of(fixture *f, hf_bytes name)
 }
 
 /* No holder releases it. There is no order then: the first to ask has it. */
-static void leases_that_end_let_every_waiter_in(void **state)
+TEST(leases_that_end_let_every_waiter_in)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -302,7 +304,7 @@ static void leases_that_end_let_every_waiter_in(void **state)
 }
 
 /* Three of the five servers run; one of them has another's key. */
-static void lock_needs_a_majority_of_free_servers(void **state)
+TEST(lock_needs_a_majority_of_free_servers)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -323,24 +325,4 @@ static void lock_needs_a_majority_of_free_servers(void **state)
         expect_soon(hf_lock_try(lock, NULL) == HF_OK, 5000);
         expect_status(HF_OK, hf_lock_release(lock, ERR));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(hold_is_of_the_handle_that_acquired),
-        fixture_test(hold_count_is_that_of_acquires_less_releases),
-        fixture_test(lease_in_the_store_is_the_one_asked_for),
-        fixture_test(inner_release_leaves_the_lease_alone),
-        fixture_test(release_of_what_another_took_leaves_the_handle_free),
-        fixture_test(renewal_after_the_lease_has_ended_takes_nothing),
-        fixture_test(one_of_many_that_try_at_once_has_it),
-        fixture_test(lock_that_was_reentered_is_renewed_when_acquired_again),
-        fixture_test(reentry_without_a_lease_is_renewed),
-        fixture_test(reentry_leaves_a_longer_lease_alone),
-        fixture_test(leases_that_end_let_every_waiter_in),
-        fixture_test(lock_needs_a_majority_of_free_servers),
-    };
-
-    return fixture_run(tests);
 }

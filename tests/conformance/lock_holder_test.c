@@ -10,6 +10,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static hf_client *described(fixture *f, const char *description)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -38,7 +40,7 @@ static void await_holder(hf_client *client, hf_bytes name, hf_holder *holder)
     }
 }
 
-static void holder_is_the_process_that_has_the_lock(void **state)
+TEST(holder_is_the_process_that_has_the_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -66,7 +68,7 @@ static void holder_is_the_process_that_has_the_lock(void **state)
 
 /* Counted from the grant, not from the client's opening, nor from the start of
  * the wait. */
-static void held_time_begins_with_the_grant(void **state)
+TEST(held_time_begins_with_the_grant)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -93,7 +95,7 @@ static void held_time_begins_with_the_grant(void **state)
     assert_true(holder.held_ms >= 300);
 }
 
-static void registration_ends_with_its_client(void **state)
+TEST(registration_ends_with_its_client)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -115,7 +117,7 @@ static void registration_ends_with_its_client(void **state)
                                  &holder, ERR));
 }
 
-static void holder_of_another_library_is_not_found(void **state)
+TEST(holder_of_another_library_is_not_found)
 {
     static const char owner[] = "5d0b7d2c1a3e4f60918273645546372f";
     fixture *f = *state;
@@ -135,7 +137,7 @@ static void holder_of_another_library_is_not_found(void **state)
 }
 
 /* Any client that may write the key may write anything there. */
-static void damaged_registration_does_no_harm(void **state)
+TEST(damaged_registration_does_no_harm)
 {
     static const char owner[] = "0123456789abcdef-000000000000001";
     static const char *const values[] = {
@@ -170,7 +172,7 @@ static void damaged_registration_does_no_harm(void **state)
         hf_value_delete(f->client, bytes("hf:client:0123456789abcdef"), ERR));
 }
 
-static void description_of_any_length_but_too_long(void **state)
+TEST(description_of_any_length_but_too_long)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -205,7 +207,7 @@ static int on_lock(void *user, hf_bytes name, const hf_lock_info *info)
 }
 
 /* With a prefix that is itself a pattern. */
-static void list_has_the_locks_that_are_held(void **state)
+TEST(list_has_the_locks_that_are_held)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -266,7 +268,7 @@ static int count_hold(void *user, hf_bytes name, const hf_lock_info *info)
     return 0;
 }
 
-static void list_has_every_reader_and_holder_of_permits(void **state)
+TEST(list_has_every_reader_and_holder_of_permits)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -296,7 +298,7 @@ static void list_has_every_reader_and_holder_of_permits(void **state)
     assert_int_equal(pool.permits, 6);
 }
 
-static void holder_on_a_quorum_is_unsupported(void **state)
+TEST(holder_on_a_quorum_is_unsupported)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -310,21 +312,4 @@ static void holder_on_a_quorum_is_unsupported(void **state)
     assert_int_equal(find(f->other, name, &holder), HF_UNSUPPORTED);
     expect_status(HF_UNSUPPORTED,
                   hf_lock_list(f->client, bytes("*"), on_lock, &all, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(holder_is_the_process_that_has_the_lock),
-        fixture_test(held_time_begins_with_the_grant),
-        fixture_test(registration_ends_with_its_client),
-        fixture_test(holder_of_another_library_is_not_found),
-        fixture_test(damaged_registration_does_no_harm),
-        fixture_test(description_of_any_length_but_too_long),
-        fixture_test(list_has_the_locks_that_are_held),
-        fixture_test(list_has_every_reader_and_holder_of_permits),
-        fixture_test(holder_on_a_quorum_is_unsupported),
-    };
-
-    return fixture_run(tests);
 }

@@ -6,7 +6,9 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
-static void inspect_shows_the_holder(void **state)
+FIXTURE_TESTS();
+
+TEST(inspect_shows_the_holder)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -24,7 +26,7 @@ static void inspect_shows_the_holder(void **state)
     assert_true(info.remaining_ms > 28000 && info.remaining_ms <= 30000);
 }
 
-static void inspect_of_a_free_lock_shows_the_last_token(void **state)
+TEST(inspect_of_a_free_lock_shows_the_last_token)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -63,7 +65,7 @@ static void assert_token_seen(fixture *f, hf_bytes name, const hf_lock *lock)
     assert_true(listed == hf_lock_token(lock));
 }
 
-static void token_of_the_holder_is_seen(void **state)
+TEST(token_of_the_holder_is_seen)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -91,7 +93,7 @@ static void token_of_the_holder_is_seen(void **state)
 }
 
 /* Also one that is not the store's clock. */
-static void token_of_locks_taken_together_is_seen(void **state)
+TEST(token_of_locks_taken_together_is_seen)
 {
     fixture *f = *state;
     hf_bytes names[2];
@@ -109,7 +111,7 @@ static void token_of_locks_taken_together_is_seen(void **state)
 }
 
 /* A reader's lease and a permit have no room for one in the store. */
-static void token_of_readers_and_permits_is_unknown(void **state)
+TEST(token_of_readers_and_permits_is_unknown)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -132,7 +134,7 @@ static void token_of_readers_and_permits_is_unknown(void **state)
 }
 
 /* A value that looks like one of ours, but is not. */
-static void what_is_no_token_is_not_shown(void **state)
+TEST(what_is_no_token_is_not_shown)
 {
     static const char *const values[] = {
         "0123456789abcdef-000000000000001",
@@ -156,7 +158,7 @@ static void what_is_no_token_is_not_shown(void **state)
     assert_string_equal(info.owner, "a-b=17");
 }
 
-static void inspect_shows_a_foreign_holder(void **state)
+TEST(inspect_shows_a_foreign_holder)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -178,7 +180,7 @@ static void inspect_shows_a_foreign_holder(void **state)
 }
 
 /* Only a hash that expires, and has nothing but owners, is of Redisson. */
-static void inspect_and_break_of_a_hash_are_wrong_type(void **state)
+TEST(inspect_and_break_of_a_hash_are_wrong_type)
 {
     static const char java[] = "9b2f0a1c-0000-4000-8000-0123456789ab:1";
     static const struct {
@@ -208,7 +210,7 @@ static void inspect_and_break_of_a_hash_are_wrong_type(void **state)
     }
 }
 
-static void break_frees_the_lock_and_the_next_token_is_larger(void **state)
+TEST(break_frees_the_lock_and_the_next_token_is_larger)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -226,7 +228,7 @@ static void break_frees_the_lock_and_the_next_token_is_larger(void **state)
     assert_true(hf_lock_token(next) > info.last_token);
 }
 
-static void break_takes_a_foreign_lock_away(void **state)
+TEST(break_takes_a_foreign_lock_away)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -237,7 +239,7 @@ static void break_takes_a_foreign_lock_away(void **state)
     assert_no_key(f->client, name);
 }
 
-static void break_of_a_free_lock_is_not_found(void **state)
+TEST(break_of_a_free_lock_is_not_found)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -253,7 +255,7 @@ static hf_bytes owner_of(const hf_lock *lock, char owner[HF_OWNER_SIZE])
     return hf_str(owner);
 }
 
-static void break_of_an_owner_spares_the_next_one(void **state)
+TEST(break_of_an_owner_spares_the_next_one)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -277,7 +279,7 @@ static void break_of_an_owner_spares_the_next_one(void **state)
 }
 
 /* Of readers, and of the holders of permits, the others keep theirs. */
-static void break_of_an_owner_is_of_its_own_hold(void **state)
+TEST(break_of_an_owner_is_of_its_own_hold)
 {
     fixture *f = *state;
     hf_bytes names[2];
@@ -312,7 +314,7 @@ static void break_of_an_owner_is_of_its_own_hold(void **state)
     expect_taken(one[1]); /* its permits are free */
 }
 
-static void break_of_a_foreign_owner(void **state)
+TEST(break_of_a_foreign_owner)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -331,26 +333,4 @@ static void break_of_a_foreign_owner(void **state)
                             bytes("0123456789abcdef0123456789abcdef!2"), ERR));
     expect_status(HF_INVALID,
                   hf_lock_break_owner(f->client, name, bytes(""), ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(inspect_shows_the_holder),
-        fixture_test(inspect_of_a_free_lock_shows_the_last_token),
-        fixture_test(token_of_the_holder_is_seen),
-        fixture_test(token_of_locks_taken_together_is_seen),
-        fixture_test(token_of_readers_and_permits_is_unknown),
-        fixture_test(what_is_no_token_is_not_shown),
-        fixture_test(inspect_shows_a_foreign_holder),
-        fixture_test(inspect_and_break_of_a_hash_are_wrong_type),
-        fixture_test(break_frees_the_lock_and_the_next_token_is_larger),
-        fixture_test(break_takes_a_foreign_lock_away),
-        fixture_test(break_of_a_free_lock_is_not_found),
-        fixture_test(break_of_an_owner_spares_the_next_one),
-        fixture_test(break_of_an_owner_is_of_its_own_hold),
-        fixture_test(break_of_a_foreign_owner),
-    };
-
-    return fixture_run(tests);
 }

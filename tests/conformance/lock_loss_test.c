@@ -10,6 +10,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* The holder learns of its loss before its validity ends, not after: a few ms
  * are given up for that. One more is lost to rounding. */
 #define EARLY_MS 11
@@ -84,7 +86,7 @@ static bool readable(int fd)
     return poll(&one, 1, 0) == 1 && (one.revents & POLLIN) != 0;
 }
 
-static void watchdog_keeps_a_short_lease_alive(void **state)
+TEST(watchdog_keeps_a_short_lease_alive)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -105,7 +107,7 @@ static void watchdog_keeps_a_short_lease_alive(void **state)
 
 /* Replies that take longer than the pause between two tries, half a second. A
  * connection that is silent for two seconds is left. */
-static void replies_may_be_late(void **state)
+TEST(replies_may_be_late)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -131,7 +133,7 @@ static void replies_may_be_late(void **state)
     byte_proxy_stop(proxy);
 }
 
-static void watchdog_renews_many_locks_of_one_client(void **state)
+TEST(watchdog_renews_many_locks_of_one_client)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -152,7 +154,7 @@ static void watchdog_renews_many_locks_of_one_client(void **state)
     }
 }
 
-static void no_renew_lets_the_lease_end(void **state)
+TEST(no_renew_lets_the_lease_end)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -171,7 +173,7 @@ static void no_renew_lets_the_lease_end(void **state)
     assert_no_key(f->other, name);
 }
 
-static void on_lost_of_a_broken_lock_says_expired(void **state)
+TEST(on_lost_of_a_broken_lock_says_expired)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -187,7 +189,7 @@ static void on_lost_of_a_broken_lock_says_expired(void **state)
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
 }
 
-static void on_lost_to_another_owner_says_lost(void **state)
+TEST(on_lost_to_another_owner_says_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -205,7 +207,7 @@ static void on_lost_to_another_owner_says_lost(void **state)
     expect_status(HF_HELD, hf_lock_try(rival, ERR));
 }
 
-static void on_lost_is_called_for_a_key_that_became_a_hash(void **state)
+TEST(on_lost_is_called_for_a_key_that_became_a_hash)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -220,7 +222,7 @@ static void on_lost_is_called_for_a_key_that_became_a_hash(void **state)
     assert_field(f->client, name, bytes("a"), bytes("1"));
 }
 
-static void max_hold_ends_the_lock_with_timeout(void **state)
+TEST(max_hold_ends_the_lock_with_timeout)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -239,7 +241,7 @@ static void max_hold_ends_the_lock_with_timeout(void **state)
     expect_status(HF_OK, hf_lock_acquire(rival, 10000, ERR));
 }
 
-static void lost_margin_reports_before_the_lease_ends(void **state)
+TEST(lost_margin_reports_before_the_lease_ends)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -260,7 +262,7 @@ static void lost_margin_reports_before_the_lease_ends(void **state)
     assert_true(test_now_ms() - began_ms > 950 || !key_is_gone(f->other, name));
 }
 
-static void acquire_after_a_loss_is_lost_until_released(void **state)
+TEST(acquire_after_a_loss_is_lost_until_released)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -283,7 +285,7 @@ static void acquire_after_a_loss_is_lost_until_released(void **state)
     assert_int_equal(atomic_load(&told.calls), 1);
 }
 
-static void on_lost_is_called_once_for_each_acquisition(void **state)
+TEST(on_lost_is_called_once_for_each_acquisition)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -299,7 +301,7 @@ static void on_lost_is_called_once_for_each_acquisition(void **state)
     expect_throughout(atomic_load(&told.calls) == 3, opts.ttl_ms * 2);
 }
 
-static void on_lost_is_not_called_after_a_release(void **state)
+TEST(on_lost_is_not_called_after_a_release)
 {
     fixture *f = *state;
     hf_lock_options opts = watched(lease_of(f, 60));
@@ -313,7 +315,7 @@ static void on_lost_is_not_called_after_a_release(void **state)
     expect_throughout(atomic_load(&told.calls) == 0, opts.ttl_ms + 140);
 }
 
-static void renewal_that_finds_the_loss_reports_it(void **state)
+TEST(renewal_that_finds_the_loss_reports_it)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -326,7 +328,7 @@ static void renewal_that_finds_the_loss_reports_it(void **state)
     expect_completed_once(HF_EXPIRED, 300);
 }
 
-static void lost_fd_is_readable_from_loss_to_release(void **state)
+TEST(lost_fd_is_readable_from_loss_to_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -353,7 +355,7 @@ static void lost_fd_is_readable_from_loss_to_release(void **state)
     expect_throughout(!readable(fd), opts.ttl_ms * 4 / 3);
 }
 
-static void lost_fd_asked_for_after_the_loss_is_readable(void **state)
+TEST(lost_fd_asked_for_after_the_loss_is_readable)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -370,7 +372,7 @@ static void lost_fd_asked_for_after_the_loss_is_readable(void **state)
     expect_soon(readable(fd), 5000);
 }
 
-static void lock_free_waits_for_a_running_on_lost(void **state)
+TEST(lock_free_waits_for_a_running_on_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -412,7 +414,7 @@ static void intrude(hf_lock *lock, hf_status reason, void *user)
     atomic_store(&self->done, true);
 }
 
-static void on_lost_may_not_block_and_may_free(void **state)
+TEST(on_lost_may_not_block_and_may_free)
 {
     static intruder in;
     fixture *f = *state;
@@ -438,29 +440,4 @@ static void on_lost_may_not_block_and_may_free(void **state)
     expect_status(HF_OK, hf_lock_acquire(next, 20000, ERR));
     expect_taken(in.third);
     expect_status(HF_OK, hf_lock_release(in.third, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(watchdog_keeps_a_short_lease_alive),
-        fixture_test(replies_may_be_late),
-        fixture_test(watchdog_renews_many_locks_of_one_client),
-        fixture_test(no_renew_lets_the_lease_end),
-        fixture_test(on_lost_of_a_broken_lock_says_expired),
-        fixture_test(on_lost_to_another_owner_says_lost),
-        fixture_test(on_lost_is_called_for_a_key_that_became_a_hash),
-        fixture_test(max_hold_ends_the_lock_with_timeout),
-        fixture_test(lost_margin_reports_before_the_lease_ends),
-        fixture_test(acquire_after_a_loss_is_lost_until_released),
-        fixture_test(on_lost_is_called_once_for_each_acquisition),
-        fixture_test(on_lost_is_not_called_after_a_release),
-        fixture_test(renewal_that_finds_the_loss_reports_it),
-        fixture_test(lost_fd_is_readable_from_loss_to_release),
-        fixture_test(lost_fd_asked_for_after_the_loss_is_readable),
-        fixture_test(lock_free_waits_for_a_running_on_lost),
-        fixture_test(on_lost_may_not_block_and_may_free),
-    };
-
-    return fixture_run(tests);
 }

@@ -10,6 +10,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define THREADS 40
 #define CLIENTS 4
 
@@ -106,22 +108,12 @@ static void expect_order(fixture *f, unsigned clients, unsigned count,
     assert_int_equal(wrong, 0);
 }
 
-static void threads_of_two_clients_are_served_as_they_arrive(void **state)
+TEST(threads_of_two_clients_are_served_as_they_arrive)
 {
     expect_order(*state, 2, 40, 12);
 }
 
-static void threads_of_four_clients_are_served_as_they_arrive(void **state)
+TEST(threads_of_four_clients_are_served_as_they_arrive)
 {
     expect_order(*state, 4, 16, 30);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(threads_of_two_clients_are_served_as_they_arrive),
-        fixture_test(threads_of_four_clients_are_served_as_they_arrive),
-    };
-
-    return fixture_run(tests);
 }

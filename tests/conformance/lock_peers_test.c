@@ -13,6 +13,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* ---------------------------------------------------- replies that are lost */
 
 typedef struct lossy {
@@ -59,7 +61,7 @@ static void lossy_close(lossy *self)
     byte_proxy_stop(self->proxy);
 }
 
-static void acquire_that_ran_twice_is_undone_by_one_release(void **state)
+TEST(acquire_that_ran_twice_is_undone_by_one_release)
 {
     fixture *f = *state;
     lossy self;
@@ -75,7 +77,7 @@ static void acquire_that_ran_twice_is_undone_by_one_release(void **state)
     lossy_close(&self);
 }
 
-static void release_whose_reply_was_lost_has_released(void **state)
+TEST(release_whose_reply_was_lost_has_released)
 {
     fixture *f = *state;
     lossy self;
@@ -89,7 +91,7 @@ static void release_whose_reply_was_lost_has_released(void **state)
     lossy_close(&self);
 }
 
-static void renewal_whose_reply_was_lost_has_renewed(void **state)
+TEST(renewal_whose_reply_was_lost_has_renewed)
 {
     fixture *f = *state;
     lossy self;
@@ -106,7 +108,7 @@ static void renewal_whose_reply_was_lost_has_renewed(void **state)
 
 /* ----------------------------------------------------------------- renewals */
 
-static void name_that_was_lost_is_renewed_when_acquired_again(void **state)
+TEST(name_that_was_lost_is_renewed_when_acquired_again)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -136,7 +138,7 @@ static hf_lock *lock_on(fixture *f, int node, const hf_lock_options *opts)
     return fixture_lock(f, f->client, hf_str(names[node]), opts);
 }
 
-static void locks_on_other_nodes_are_renewed_while_one_hangs(void **state)
+TEST(locks_on_other_nodes_are_renewed_while_one_hangs)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -182,7 +184,7 @@ static long count_calls(const fixture *f, const char *command)
 
 #define PAIRS 100
 
-static void pair_of_requests_is_all_that_an_idle_lock_costs(void **state)
+TEST(pair_of_requests_is_all_that_an_idle_lock_costs)
 {
     static const char *const never[] = {"wait", "waitaof", "publish"};
     fixture *f = *state;
@@ -212,7 +214,7 @@ static void pair_of_requests_is_all_that_an_idle_lock_costs(void **state)
     }
 }
 
-static void release_publishes_only_if_a_client_waits(void **state)
+TEST(release_publishes_only_if_a_client_waits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -300,12 +302,12 @@ static void wait_for_hundreds(fixture *f, bool permits)
     expect_each(HF_OK, &waiters);
 }
 
-static void waits_for_hundreds_of_locks_all_end(void **state)
+TEST(waits_for_hundreds_of_locks_all_end)
 {
     wait_for_hundreds(*state, false);
 }
 
-static void waits_for_hundreds_of_semaphores_all_end(void **state)
+TEST(waits_for_hundreds_of_semaphores_all_end)
 {
     fixture_not_quorum(*state);
     wait_for_hundreds(*state, true);
@@ -328,7 +330,7 @@ static void refuse_slots(int fd, unsigned number, void *user)
         continue;
 }
 
-static void proxy_of_a_cluster_is_refused_before_anything_is_held(void **state)
+TEST(proxy_of_a_cluster_is_refused_before_anything_is_held)
 {
     fake_server *fake = fake_server_start(refuse_slots, NULL);
     hf_client *client;
@@ -345,22 +347,4 @@ static void proxy_of_a_cluster_is_refused_before_anything_is_held(void **state)
     hf_lock_free(lock);
     hf_client_close(client);
     fake_server_stop(fake);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(acquire_that_ran_twice_is_undone_by_one_release),
-        fixture_test(release_whose_reply_was_lost_has_released),
-        fixture_test(renewal_whose_reply_was_lost_has_renewed),
-        fixture_test(name_that_was_lost_is_renewed_when_acquired_again),
-        fixture_test(locks_on_other_nodes_are_renewed_while_one_hangs),
-        fixture_test(pair_of_requests_is_all_that_an_idle_lock_costs),
-        fixture_test(release_publishes_only_if_a_client_waits),
-        fixture_test(waits_for_hundreds_of_locks_all_end),
-        fixture_test(waits_for_hundreds_of_semaphores_all_end),
-        fixture_test(proxy_of_a_cluster_is_refused_before_anything_is_held),
-    };
-
-    return fixture_run(tests);
 }

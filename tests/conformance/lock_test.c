@@ -8,6 +8,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* Options of a lease that is not renewed. */
 static hf_lock_options no_renew(int64_t ttl_ms)
 {
@@ -18,7 +20,7 @@ static hf_lock_options no_renew(int64_t ttl_ms)
     return opts;
 }
 
-static void lock_excludes_every_other_handle(void **state)
+TEST(lock_excludes_every_other_handle)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -36,7 +38,7 @@ static void lock_excludes_every_other_handle(void **state)
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
 }
 
-static void lock_names_are_independent(void **state)
+TEST(lock_names_are_independent)
 {
     fixture *f = *state;
     hf_lock *one = fixture_lock(f, f->client, fixture_key(f, "1"), NULL);
@@ -48,7 +50,7 @@ static void lock_names_are_independent(void **state)
     assert_true(hf_lock_is_held(two));
 }
 
-static void lock_before_its_first_acquisition_has_no_token(void **state)
+TEST(lock_before_its_first_acquisition_has_no_token)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -61,7 +63,7 @@ static void lock_before_its_first_acquisition_has_no_token(void **state)
     assert_true(hf_lock_remaining_ms(lock) == 0);
 }
 
-static void lock_new_sends_nothing(void **state)
+TEST(lock_new_sends_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -71,7 +73,7 @@ static void lock_new_sends_nothing(void **state)
     assert_no_key(f->client, name);
 }
 
-static void lock_reentry_counts_releases(void **state)
+TEST(lock_reentry_counts_releases)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -97,7 +99,7 @@ static void lock_reentry_counts_releases(void **state)
     expect_taken(rival);
 }
 
-static void lock_knows_its_name_without_the_prefix(void **state)
+TEST(lock_knows_its_name_without_the_prefix)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -112,7 +114,7 @@ static void lock_knows_its_name_without_the_prefix(void **state)
     assert_true(hf_lock_name(NULL).size == 0);
 }
 
-static void lock_is_all_that_a_quorum_has(void **state)
+TEST(lock_is_all_that_a_quorum_has)
 {
     fixture *f = *state;
     hf_lock *semaphore = NULL;
@@ -142,7 +144,7 @@ static void lock_is_all_that_a_quorum_has(void **state)
     }
 }
 
-static void lock_release_of_what_is_not_held_is_invalid(void **state)
+TEST(lock_release_of_what_is_not_held_is_invalid)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -157,7 +159,7 @@ static void lock_release_of_what_is_not_held_is_invalid(void **state)
     expect_status(HF_INVALID, hf_lock_release(holder, ERR));
 }
 
-static void lock_acquire_refuses_a_negative_wait(void **state)
+TEST(lock_acquire_refuses_a_negative_wait)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -169,7 +171,7 @@ static void lock_acquire_refuses_a_negative_wait(void **state)
     assert_no_key(f->client, name);
 }
 
-static void lock_key_is_a_string_that_holds_the_owner(void **state)
+TEST(lock_key_is_a_string_that_holds_the_owner)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -190,7 +192,7 @@ static void lock_key_is_a_string_that_holds_the_owner(void **state)
     assert_no_key(f->other, name);
 }
 
-static void lock_lease_is_thirty_seconds_by_default(void **state)
+TEST(lock_lease_is_thirty_seconds_by_default)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -201,7 +203,7 @@ static void lock_lease_is_thirty_seconds_by_default(void **state)
     assert_ttl(f->client, name, 30000);
 }
 
-static void lock_owner_is_new_for_every_acquisition(void **state)
+TEST(lock_owner_is_new_for_every_acquisition)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -223,7 +225,7 @@ static void lock_owner_is_new_for_every_acquisition(void **state)
     assert_memory_equal(first, second, 17); /* the client's id */
 }
 
-static void lock_acquire_token_grows_with_every_holder(void **state)
+TEST(lock_acquire_token_grows_with_every_holder)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -243,7 +245,7 @@ static void lock_acquire_token_grows_with_every_holder(void **state)
     assert_true(last < UINT64_C(1) << 53);
 }
 
-static void lock_acquire_token_grows_after_expiry(void **state)
+TEST(lock_acquire_token_grows_after_expiry)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -256,7 +258,7 @@ static void lock_acquire_token_grows_after_expiry(void **state)
     assert_true(hf_lock_token(second) > hf_lock_token(first));
 }
 
-static void lock_is_blocked_by_a_foreign_client(void **state)
+TEST(lock_is_blocked_by_a_foreign_client)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -276,7 +278,7 @@ static void lock_is_blocked_by_a_foreign_client(void **state)
     expect_taken(lock);
 }
 
-static void lock_blocks_a_foreign_client(void **state)
+TEST(lock_blocks_a_foreign_client)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -296,7 +298,7 @@ static void lock_blocks_a_foreign_client(void **state)
                                       NULL, ERR));
 }
 
-static void lock_over_a_hash_is_wrong_type(void **state)
+TEST(lock_over_a_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -324,7 +326,7 @@ static void expect_said(const fixture *f, hf_bytes key, const char *what)
     assert_non_null(strstr(expect_message(), want));
 }
 
-static void wrong_type_names_the_key_and_what_it_holds(void **state)
+TEST(wrong_type_names_the_key_and_what_it_holds)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -344,7 +346,7 @@ static void wrong_type_names_the_key_and_what_it_holds(void **state)
     expect_said(f, name, "is held by a Redisson lock (a hash)");
 }
 
-static void wrong_type_names_the_queue_when_it_is_the_queue(void **state)
+TEST(wrong_type_names_the_queue_when_it_is_the_queue)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -368,7 +370,7 @@ static void keep_message(void *user, hf_status status, const hf_error *err)
     memcpy(user, err->message, sizeof(err->message));
 }
 
-static void wrong_type_of_a_started_call_names_the_key(void **state)
+TEST(wrong_type_of_a_started_call_names_the_key)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -393,7 +395,7 @@ static void wrong_type_of_a_started_call_names_the_key(void **state)
     assert_non_null(memmem(text, strlen(text), name.data, name.size));
 }
 
-static void lock_free_releases_a_held_lock(void **state)
+TEST(lock_free_releases_a_held_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -407,7 +409,7 @@ static void lock_free_releases_a_held_lock(void **state)
     hf_lock_free(NULL);
 }
 
-static void lock_remaining_is_the_lease_less_the_drift_allowance(void **state)
+TEST(lock_remaining_is_the_lease_less_the_drift_allowance)
 {
     fixture *f = *state;
     hf_lock_options opts = no_renew(10000);
@@ -424,7 +426,7 @@ static void lock_remaining_is_the_lease_less_the_drift_allowance(void **state)
     assert_true(hf_lock_remaining_ms(lock) == 0);
 }
 
-static void lock_release_after_expiry_says_so(void **state)
+TEST(lock_release_after_expiry_says_so)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -440,7 +442,7 @@ static void lock_release_after_expiry_says_so(void **state)
     expect_taken(lock);
 }
 
-static void lock_release_after_another_took_it_is_lost(void **state)
+TEST(lock_release_after_another_took_it_is_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -456,7 +458,7 @@ static void lock_release_after_another_took_it_is_lost(void **state)
     expect_status(HF_OK, hf_lock_release(rival, ERR));
 }
 
-static void lock_renew_restarts_the_lease(void **state)
+TEST(lock_renew_restarts_the_lease)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -474,7 +476,7 @@ static void lock_renew_restarts_the_lease(void **state)
     assert_ttl(f->other, name, 10000);
 }
 
-static void lock_renew_by_hand_outlives_the_lease(void **state)
+TEST(lock_renew_by_hand_outlives_the_lease)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -487,7 +489,7 @@ static void lock_renew_by_hand_outlives_the_lease(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void lock_renew_of_what_is_not_held_is_invalid(void **state)
+TEST(lock_renew_of_what_is_not_held_is_invalid)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -498,7 +500,7 @@ static void lock_renew_of_what_is_not_held_is_invalid(void **state)
     expect_status(HF_INVALID, hf_lock_renew(lock, ERR));
 }
 
-static void lock_renew_of_a_broken_lock_is_expired_then_lost(void **state)
+TEST(lock_renew_of_a_broken_lock_is_expired_then_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -513,7 +515,7 @@ static void lock_renew_of_a_broken_lock_is_expired_then_lost(void **state)
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
 }
 
-static void lock_renew_after_another_took_it_is_lost(void **state)
+TEST(lock_renew_after_another_took_it_is_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -530,7 +532,7 @@ static void lock_renew_after_another_took_it_is_lost(void **state)
     assert_true(hf_lock_is_held(rival));
 }
 
-static void lock_renew_after_max_hold_is_a_timeout(void **state)
+TEST(lock_renew_after_max_hold_is_a_timeout)
 {
     fixture *f = *state;
     hf_lock_options opts = no_renew(10000);
@@ -548,7 +550,7 @@ static void lock_renew_after_max_hold_is_a_timeout(void **state)
 /* ------------------------------------------------- minimum hold, delay
  */
 
-static void lock_released_early_stays_for_its_minimum(void **state)
+TEST(lock_released_early_stays_for_its_minimum)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -574,7 +576,7 @@ static void lock_released_early_stays_for_its_minimum(void **state)
     expect_status(HF_OK, hf_lock_release(rival, ERR));
 }
 
-static void lock_released_after_its_minimum_is_free(void **state)
+TEST(lock_released_after_its_minimum_is_free)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -593,7 +595,7 @@ static void lock_released_after_its_minimum_is_free(void **state)
     expect_taken(rival);
 }
 
-static void lock_broken_before_its_minimum_is_reported(void **state)
+TEST(lock_broken_before_its_minimum_is_reported)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -615,7 +617,7 @@ static void lock_broken_before_its_minimum_is_reported(void **state)
 }
 
 /* The holder is believed for its lease only, and blocks others for longer. */
-static void lock_not_released_blocks_for_its_delay(void **state)
+TEST(lock_not_released_blocks_for_its_delay)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -637,7 +639,7 @@ static void lock_not_released_blocks_for_its_delay(void **state)
     expect_status(HF_OK, hf_lock_release(rival, ERR));
 }
 
-static void lock_released_has_no_delay(void **state)
+TEST(lock_released_has_no_delay)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -662,7 +664,7 @@ static void lock_released_has_no_delay(void **state)
     }
 }
 
-static void lock_refuses_bad_spans(void **state)
+TEST(lock_refuses_bad_spans)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -686,48 +688,4 @@ static void lock_refuses_bad_spans(void **state)
         hf_lock_free(lock);
         lock = NULL;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(lock_excludes_every_other_handle),
-        fixture_test(lock_names_are_independent),
-        fixture_test(lock_before_its_first_acquisition_has_no_token),
-        fixture_test(lock_new_sends_nothing),
-        fixture_test(lock_reentry_counts_releases),
-        fixture_test(lock_knows_its_name_without_the_prefix),
-        fixture_test(lock_is_all_that_a_quorum_has),
-        fixture_test(lock_release_of_what_is_not_held_is_invalid),
-        fixture_test(lock_acquire_refuses_a_negative_wait),
-        fixture_test(lock_key_is_a_string_that_holds_the_owner),
-        fixture_test(lock_lease_is_thirty_seconds_by_default),
-        fixture_test(lock_owner_is_new_for_every_acquisition),
-        fixture_test(lock_acquire_token_grows_with_every_holder),
-        fixture_test(lock_acquire_token_grows_after_expiry),
-        fixture_test(lock_is_blocked_by_a_foreign_client),
-        fixture_test(lock_blocks_a_foreign_client),
-        fixture_test(lock_over_a_hash_is_wrong_type),
-        fixture_test(wrong_type_names_the_key_and_what_it_holds),
-        fixture_test(wrong_type_names_the_queue_when_it_is_the_queue),
-        fixture_test(wrong_type_of_a_started_call_names_the_key),
-        fixture_test(lock_free_releases_a_held_lock),
-        fixture_test(lock_remaining_is_the_lease_less_the_drift_allowance),
-        fixture_test(lock_release_after_expiry_says_so),
-        fixture_test(lock_release_after_another_took_it_is_lost),
-        fixture_test(lock_renew_restarts_the_lease),
-        fixture_test(lock_renew_by_hand_outlives_the_lease),
-        fixture_test(lock_renew_of_what_is_not_held_is_invalid),
-        fixture_test(lock_renew_of_a_broken_lock_is_expired_then_lost),
-        fixture_test(lock_renew_after_another_took_it_is_lost),
-        fixture_test(lock_renew_after_max_hold_is_a_timeout),
-        fixture_test(lock_released_early_stays_for_its_minimum),
-        fixture_test(lock_released_after_its_minimum_is_free),
-        fixture_test(lock_broken_before_its_minimum_is_reported),
-        fixture_test(lock_not_released_blocks_for_its_delay),
-        fixture_test(lock_released_has_no_delay),
-        fixture_test(lock_refuses_bad_spans),
-    };
-
-    return fixture_run(tests);
 }

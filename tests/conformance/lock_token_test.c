@@ -8,6 +8,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define NAMES 300
 
 static uint64_t next_token(hf_lock *lock)
@@ -32,7 +34,7 @@ static int64_t count_keys(fixture *f, const char *pattern)
     return count;
 }
 
-static void lock_names_leave_nothing_behind(void **state)
+TEST(lock_names_leave_nothing_behind)
 {
     fixture *f = *state;
     char name[64];
@@ -54,7 +56,7 @@ static void lock_names_leave_nothing_behind(void **state)
 }
 
 /* A waiter that gave up, and one that was woken, leave no queue behind. */
-static void lock_waiters_leave_nothing_behind(void **state)
+TEST(lock_waiters_leave_nothing_behind)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -83,7 +85,7 @@ static void put_counter(fixture *f, const char *value, bool hash)
         put_value(f->client, bytes("hf:token"), hf_str(value), 600000);
 }
 
-static void what_is_no_token_counts_as_lost(void **state)
+TEST(what_is_no_token_counts_as_lost)
 {
     static const char *const values[] = {
         "",
@@ -131,7 +133,7 @@ static void lose_counter(fixture *f)
         continue;
 }
 
-static void token_grows_after_its_counter_was_lost(void **state)
+TEST(token_grows_after_its_counter_was_lost)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -141,7 +143,7 @@ static void token_grows_after_its_counter_was_lost(void **state)
     assert_true(next_token(lock) > token);
 }
 
-static void token_ahead_of_the_clock_grows_by_one(void **state)
+TEST(token_ahead_of_the_clock_grows_by_one)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -156,7 +158,7 @@ static void token_ahead_of_the_clock_grows_by_one(void **state)
 }
 
 /* 2^53-1 is the largest: no lock is granted with it again. */
-static void largest_token_is_issued_once(void **state)
+TEST(largest_token_is_issued_once)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -177,7 +179,7 @@ static void largest_token_is_issued_once(void **state)
 }
 
 /* On a quorum a node's token is not the holder's. */
-static void inspect_reports_no_smaller_token_than_the_holders(void **state)
+TEST(inspect_reports_no_smaller_token_than_the_holders)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -190,19 +192,4 @@ static void inspect_reports_no_smaller_token_than_the_holders(void **state)
         assert_true(info.last_token >= hf_lock_token(lock));
         expect_status(HF_OK, hf_lock_release(lock, ERR));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(lock_names_leave_nothing_behind),
-        fixture_test(lock_waiters_leave_nothing_behind),
-        fixture_test(what_is_no_token_counts_as_lost),
-        fixture_test(token_grows_after_its_counter_was_lost),
-        fixture_test(token_ahead_of_the_clock_grows_by_one),
-        fixture_test(largest_token_is_issued_once),
-        fixture_test(inspect_reports_no_smaller_token_than_the_holders),
-    };
-
-    return fixture_run(tests);
 }

@@ -88,6 +88,9 @@ static int end_waiters(void **state)
     return fixture_close(state);
 }
 
+EACH_TEST_WITH(fixture_open, end_waiters);
+ALL_TESTS_WITH(fixture_start, fixture_stop);
+
 static uint64_t waiting(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
@@ -96,7 +99,7 @@ static uint64_t waiting(fixture *f, hf_bytes name)
     return status == HF_OK || status == HF_NOT_FOUND ? info.waiters : 0;
 }
 
-static void wait_ends_soon_after_the_release(void **state)
+TEST(wait_ends_soon_after_the_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -117,7 +120,7 @@ static void wait_ends_soon_after_the_release(void **state)
 }
 
 /* The clock does not say which token that is. */
-static void wait_gets_a_larger_token_ahead_of_the_clock(void **state)
+TEST(wait_gets_a_larger_token_ahead_of_the_clock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -138,7 +141,7 @@ static void wait_gets_a_larger_token_ahead_of_the_clock(void **state)
     put_value(f->client, bytes("hf:token"), bytes("1"), 600000);
 }
 
-static void wait_within_one_client_ends_soon_after_the_release(void **state)
+TEST(wait_within_one_client_ends_soon_after_the_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -168,7 +171,7 @@ static void wait_within_one_client_ends_soon_after_the_release(void **state)
     assert_true(hf_lock_token(second->lock) > hf_lock_token(first->lock));
 }
 
-static void wait_times_out(void **state)
+TEST(wait_times_out)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -188,7 +191,7 @@ static void wait_times_out(void **state)
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));
 }
 
-static void wait_of_one_ms_is_a_timeout_too(void **state)
+TEST(wait_of_one_ms_is_a_timeout_too)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -199,7 +202,7 @@ static void wait_of_one_ms_is_a_timeout_too(void **state)
     expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 1, ERR));
 }
 
-static void wait_for_a_free_lock_is_no_wait(void **state)
+TEST(wait_for_a_free_lock_is_no_wait)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -209,7 +212,7 @@ static void wait_for_a_free_lock_is_no_wait(void **state)
     assert_in_time(test_now_ms() - began_ms, 300);
 }
 
-static void wait_ends_when_the_holders_lease_does(void **state)
+TEST(wait_ends_when_the_holders_lease_does)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -232,7 +235,7 @@ static void wait_ends_when_the_holders_lease_does(void **state)
 
 /* A lock, a reader and a permit are released before their minimum has passed:
  * the waiters know the end of a lease of 30 s. */
-static void wait_ends_with_a_minimum_hold(void **state)
+TEST(wait_ends_with_a_minimum_hold)
 {
     fixture *f = *state;
     hf_bytes names[3];
@@ -274,7 +277,7 @@ static void wait_ends_with_a_minimum_hold(void **state)
     }
 }
 
-static void wait_ends_when_the_lock_is_broken(void **state)
+TEST(wait_ends_when_the_lock_is_broken)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -291,7 +294,7 @@ static void wait_ends_when_the_lock_is_broken(void **state)
     assert_in_time(w->done_ms - broken_ms, WOKEN_MS);
 }
 
-static void wait_behind_a_foreign_holder_polls(void **state)
+TEST(wait_behind_a_foreign_holder_polls)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -324,8 +327,7 @@ static int64_t take_over(fixture *f, hf_bytes name)
 }
 
 /* Behind one of ours the first poll would come after a second. */
-static void
-wait_behind_a_foreign_holder_ends_soon_after_its_release(void **state)
+TEST(wait_behind_a_foreign_holder_ends_soon_after_its_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -348,7 +350,7 @@ static void interrupt(waiter *w, hf_client *all)
     }
 }
 
-static void wait_that_is_interrupted_leaves_nothing_behind(void **state)
+TEST(wait_that_is_interrupted_leaves_nothing_behind)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -367,7 +369,7 @@ static void wait_that_is_interrupted_leaves_nothing_behind(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void wait_of_each_thread_of_an_interrupted_client_ends(void **state)
+TEST(wait_of_each_thread_of_an_interrupted_client_ends)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -392,7 +394,7 @@ static void wait_of_each_thread_of_an_interrupted_client_ends(void **state)
 
 /* At any instant: never both, never neither. A quorum gives back the votes of a
  * call that has ended while the next one runs; a lease would last 30 s. */
-static void wait_interrupted_when_granted_is_held_or_free(void **state)
+TEST(wait_interrupted_when_granted_is_held_or_free)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -439,7 +441,7 @@ static void *acquire_two(void *user)
     return NULL;
 }
 
-static void wait_for_many_is_interrupted_too(void **state)
+TEST(wait_for_many_is_interrupted_too)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -476,7 +478,7 @@ static void *try_often(void *user)
 }
 
 /* No one else wants it, so no one is refused. */
-static void try_joins_the_call_under_way_on_its_handle(void **state)
+TEST(try_joins_the_call_under_way_on_its_handle)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -495,7 +497,7 @@ static void try_joins_the_call_under_way_on_its_handle(void **state)
     assert_false(hf_lock_is_held(shared));
 }
 
-static void wait_is_served_in_the_order_of_arrival(void **state)
+TEST(wait_is_served_in_the_order_of_arrival)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -522,7 +524,7 @@ static void wait_is_served_in_the_order_of_arrival(void **state)
 }
 
 /* A waiter that times out must not swallow the wake-up of the next one. */
-static void wait_that_times_out_does_not_delay_the_next(void **state)
+TEST(wait_that_times_out_does_not_delay_the_next)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -544,7 +546,7 @@ static void wait_that_times_out_does_not_delay_the_next(void **state)
     assert_in_time(second->done_ms - released_ms, WOKEN_MS);
 }
 
-static void waits_on_one_handle_share_one_acquisition(void **state)
+TEST(waits_on_one_handle_share_one_acquisition)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -570,7 +572,7 @@ static void waits_on_one_handle_share_one_acquisition(void **state)
     expect_taken(holder);
 }
 
-static void wait_for_a_key_that_becomes_a_hash_is_wrong_type(void **state)
+TEST(wait_for_a_key_that_becomes_a_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -589,35 +591,4 @@ static void wait_for_a_key_that_becomes_a_hash_is_wrong_type(void **state)
     hf_reply_free(reply);
     expect_status(HF_WRONG_TYPE, finish(w));
     assert_false(hf_lock_is_held(w->lock));
-}
-
-#define wait_test(name)                                                        \
-    cmocka_unit_test_setup_teardown(name, fixture_open, end_waiters)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        wait_test(wait_ends_soon_after_the_release),
-        wait_test(wait_gets_a_larger_token_ahead_of_the_clock),
-        wait_test(wait_within_one_client_ends_soon_after_the_release),
-        wait_test(wait_times_out),
-        wait_test(wait_of_one_ms_is_a_timeout_too),
-        wait_test(wait_for_a_free_lock_is_no_wait),
-        wait_test(wait_ends_when_the_holders_lease_does),
-        wait_test(wait_ends_with_a_minimum_hold),
-        wait_test(wait_ends_when_the_lock_is_broken),
-        wait_test(wait_behind_a_foreign_holder_polls),
-        wait_test(wait_behind_a_foreign_holder_ends_soon_after_its_release),
-        wait_test(wait_that_is_interrupted_leaves_nothing_behind),
-        wait_test(wait_of_each_thread_of_an_interrupted_client_ends),
-        wait_test(wait_interrupted_when_granted_is_held_or_free),
-        wait_test(wait_for_many_is_interrupted_too),
-        wait_test(try_joins_the_call_under_way_on_its_handle),
-        wait_test(wait_is_served_in_the_order_of_arrival),
-        wait_test(wait_that_times_out_does_not_delay_the_next),
-        wait_test(waits_on_one_handle_share_one_acquisition),
-        wait_test(wait_for_a_key_that_becomes_a_hash_is_wrong_type),
-    };
-
-    return fixture_run(tests);
 }

@@ -5,6 +5,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* More than one window of the library's. */
 #define COUNT 3000
 
@@ -37,7 +39,7 @@ static void expect_all(hf_status want)
         expect_status(want, b.statuses[i]);
 }
 
-static void many_values_are_set_and_read(void **state)
+TEST(many_values_are_set_and_read)
 {
     fixture *f = *state;
     hf_value_set_options nx = HF_VALUE_SET_OPTIONS_INIT;
@@ -63,7 +65,7 @@ static void many_values_are_set_and_read(void **state)
     }
 }
 
-static void many_bad_items_leave_the_others_alone(void **state)
+TEST(many_bad_items_leave_the_others_alone)
 {
     fixture *f = *state;
 
@@ -85,7 +87,7 @@ static void many_bad_items_leave_the_others_alone(void **state)
     expect_status(HF_WRONG_TYPE, b.statuses[1]);
 }
 
-static void many_cas_compare_each(void **state)
+TEST(many_cas_compare_each)
 {
     fixture *f = *state;
     hf_bytes old = bytes("old");
@@ -107,7 +109,7 @@ static void many_cas_compare_each(void **state)
     assert_value(f->other, b.keys[0], bytes("new"));
 }
 
-static void many_hashes_are_put_with_their_expiry(void **state)
+TEST(many_hashes_are_put_with_their_expiry)
 {
     fixture *f = *state;
     hf_field field = {bytes("f"), bytes("v")};
@@ -127,7 +129,7 @@ static void many_hashes_are_put_with_their_expiry(void **state)
 
 #define LOCKS 600 /* several scripts of renewals */
 
-static void many_locks_are_acquired_renewed_and_released(void **state)
+TEST(many_locks_are_acquired_renewed_and_released)
 {
     fixture *f = *state;
     static hf_lock *locks[LOCKS];
@@ -167,7 +169,7 @@ static void many_locks_are_acquired_renewed_and_released(void **state)
     assert_no_key(f->other, b.keys[12]);
 }
 
-static void many_of_none_is_nothing(void **state)
+TEST(many_of_none_is_nothing)
 {
     fixture *f = *state;
 
@@ -178,18 +180,4 @@ static void many_of_none_is_nothing(void **state)
     expect_status(HF_INVALID,
                   hf_value_get_many(f->client, NULL, 1, NULL, NULL, ERR));
     expect_status(HF_INVALID, hf_lock_renew_many(NULL, 1, b.statuses, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(many_values_are_set_and_read),
-        fixture_test(many_bad_items_leave_the_others_alone),
-        fixture_test(many_cas_compare_each),
-        fixture_test(many_hashes_are_put_with_their_expiry),
-        fixture_test(many_locks_are_acquired_renewed_and_released),
-        fixture_test(many_of_none_is_nothing),
-    };
-
-    return fixture_run(tests);
 }

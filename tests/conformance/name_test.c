@@ -6,6 +6,8 @@
 #include "support/every_call.h"
 #include "support/redisson_peer.h"
 
+FIXTURE_TESTS();
+
 static char long_name[1 << 20];
 
 static void expect_all_refused(hf_client *client, hf_bytes key,
@@ -40,7 +42,7 @@ static void expect_redisson_refused(fixture *f, hf_bytes key)
                            every_redisson_count);
 }
 
-static void every_call_refuses_an_empty_key(void **state)
+TEST(every_call_refuses_an_empty_key)
 {
     fixture *f = *state;
 
@@ -49,7 +51,7 @@ static void every_call_refuses_an_empty_key(void **state)
     expect_redisson_refused(f, bytes(""));
 }
 
-static void every_call_refuses_a_key_that_is_too_long(void **state)
+TEST(every_call_refuses_a_key_that_is_too_long)
 {
     fixture *f = *state;
 
@@ -60,7 +62,7 @@ static void every_call_refuses_a_key_that_is_too_long(void **state)
     expect_redisson_refused(f, hf_view(long_name, HF_NAME_MAX + 1));
 }
 
-static void every_call_counts_the_prefix_into_the_length(void **state)
+TEST(every_call_counts_the_prefix_into_the_length)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -75,7 +77,7 @@ static void every_call_counts_the_prefix_into_the_length(void **state)
 }
 
 /* Each type under the longest key. */
-static void longest_key_is_accepted(void **state)
+TEST(longest_key_is_accepted)
 {
     fixture *f = *state;
     hf_bytes key = {long_name, HF_NAME_MAX};
@@ -91,7 +93,7 @@ static void longest_key_is_accepted(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-static void longest_lock_name_is_accepted(void **state)
+TEST(longest_lock_name_is_accepted)
 {
     fixture *f = *state;
     hf_bytes key = {long_name, HF_NAME_MAX};
@@ -106,7 +108,7 @@ static void longest_lock_name_is_accepted(void **state)
 }
 
 /* Long names that differ only at the end are different locks. */
-static void long_names_are_told_apart(void **state)
+TEST(long_names_are_told_apart)
 {
     fixture *f = *state;
     char name[HF_NAME_MAX];
@@ -124,7 +126,7 @@ static void long_names_are_told_apart(void **state)
     assert_value(f->client, hf_view(name, sizeof(name) - 1), bytes("a"));
 }
 
-static void lock_names_are_binary_safe(void **state)
+TEST(lock_names_are_binary_safe)
 {
     fixture *f = *state;
     hf_lock *one = fixture_lock(f, f->client, bytes("bin\0one \r\n"), NULL);
@@ -140,7 +142,7 @@ static void lock_names_are_binary_safe(void **state)
     expect_status(HF_OK, hf_lock_release(two, ERR));
 }
 
-static void lock_names_with_a_hash_tag_are_accepted(void **state)
+TEST(lock_names_with_a_hash_tag_are_accepted)
 {
     fixture *f = *state;
     const char *const good[] = {"{user}:1", "a{b}c", "{x}",   "open{brace",
@@ -156,7 +158,7 @@ static void lock_names_with_a_hash_tag_are_accepted(void **state)
 }
 
 /* `plain` and `{plain}` have the same slot, and share only its token. */
-static void lock_names_that_differ_by_a_tag_are_two_locks(void **state)
+TEST(lock_names_that_differ_by_a_tag_are_two_locks)
 {
     fixture *f = *state;
     hf_lock *plain = fixture_lock(f, f->client, bytes("plain"), NULL);
@@ -168,7 +170,7 @@ static void lock_names_that_differ_by_a_tag_are_two_locks(void **state)
     expect_status(HF_OK, hf_lock_release(plain, ERR));
 }
 
-static void lock_names_with_a_stray_brace_are_refused(void **state)
+TEST(lock_names_with_a_stray_brace_are_refused)
 {
     fixture *f = *state;
     const char *const bad[] = {"a}b", "}", "{}a", "{}", "{}{b}"};
@@ -189,7 +191,7 @@ static void lock_names_with_a_stray_brace_are_refused(void **state)
     }
 }
 
-static void data_keys_may_have_any_brace(void **state)
+TEST(data_keys_may_have_any_brace)
 {
     fixture *f = *state;
 
@@ -199,7 +201,7 @@ static void data_keys_may_have_any_brace(void **state)
     assert_field(f->client, bytes("{}h"), bytes("}"), bytes("{"));
 }
 
-static void prefix_comes_before_every_key(void **state)
+TEST(prefix_comes_before_every_key)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -229,7 +231,7 @@ static void prefix_comes_before_every_key(void **state)
     assert_ttl(f->client, bytes("app:v"), 60000);
 }
 
-static void prefix_waiters_are_woken_by_clients_without_one(void **state)
+TEST(prefix_waiters_are_woken_by_clients_without_one)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -248,7 +250,7 @@ static void prefix_waiters_are_woken_by_clients_without_one(void **state)
     assert_true(hf_lock_token(without) > token);
 }
 
-static void names_that_are_null_with_a_size_are_refused(void **state)
+TEST(names_that_are_null_with_a_size_are_refused)
 {
     fixture *f = *state;
     hf_bytes none = {NULL, 5};
@@ -256,26 +258,4 @@ static void names_that_are_null_with_a_size_are_refused(void **state)
     expect_refused(f->client, none);
     expect_status(HF_INVALID,
                   hf_value_set(f->client, bytes("k"), none, NULL, NULL, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(every_call_refuses_an_empty_key),
-        fixture_test(every_call_refuses_a_key_that_is_too_long),
-        fixture_test(every_call_counts_the_prefix_into_the_length),
-        fixture_test(longest_key_is_accepted),
-        fixture_test(longest_lock_name_is_accepted),
-        fixture_test(long_names_are_told_apart),
-        fixture_test(lock_names_are_binary_safe),
-        fixture_test(lock_names_with_a_hash_tag_are_accepted),
-        fixture_test(lock_names_that_differ_by_a_tag_are_two_locks),
-        fixture_test(lock_names_with_a_stray_brace_are_refused),
-        fixture_test(data_keys_may_have_any_brace),
-        fixture_test(prefix_comes_before_every_key),
-        fixture_test(prefix_waiters_are_woken_by_clients_without_one),
-        fixture_test(names_that_are_null_with_a_size_are_refused),
-    };
-
-    return fixture_run(tests);
 }

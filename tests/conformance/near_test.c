@@ -14,6 +14,8 @@
 #include "support/await_child.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static hf_near *open_near(hf_client *client, int64_t max_bytes,
                           const char *prefix)
 {
@@ -72,7 +74,7 @@ static bool is_hit(hf_near *near, hf_bytes key)
     return stats_of(near).hits > hits;
 }
 
-static void near_keeps_values_and_their_absence(void **state)
+TEST(near_keeps_values_and_their_absence)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k"), none = fixture_key(f, "none");
@@ -87,7 +89,7 @@ static void near_keeps_values_and_their_absence(void **state)
     hf_near_close(near);
 }
 
-static void near_follows_changes(void **state)
+TEST(near_follows_changes)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -108,7 +110,7 @@ static void near_follows_changes(void **state)
     hf_near_close(near);
 }
 
-static void near_is_never_stale_on_an_embedded_store(void **state)
+TEST(near_is_never_stale_on_an_embedded_store)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -183,7 +185,7 @@ static void *read_numbers(void *user)
 
 /* What a read returns is not older than what was acknowledged before it, on
  * embedded stores; on a server it is the last value in the end. */
-static void near_follows_another_process(void **state)
+TEST(near_follows_another_process)
 {
     fixture *f = *state;
     reading all = {.key = fixture_key(f, "k")};
@@ -215,7 +217,7 @@ static void near_follows_another_process(void **state)
 
 /* ------------------------------------------------------------------ losses */
 
-static void near_obeys_expiry(void **state)
+TEST(near_obeys_expiry)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k"), later = fixture_key(f, "later");
@@ -231,7 +233,7 @@ static void near_obeys_expiry(void **state)
     hf_near_close(near);
 }
 
-static void near_is_empty_after_its_connection_was_cut(void **state)
+TEST(near_is_empty_after_its_connection_was_cut)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -250,7 +252,7 @@ static void near_is_empty_after_its_connection_was_cut(void **state)
     hf_near_close(near);
 }
 
-static void near_is_empty_after_all_keys_were_removed(void **state)
+TEST(near_is_empty_after_all_keys_were_removed)
 {
     fixture *f = *state;
     hf_bytes keys[] = {fixture_key(f, "a"), fixture_key(f, "b")};
@@ -280,7 +282,7 @@ static hf_near *open_aging(hf_client *client, int64_t max_age_ms)
     return near;
 }
 
-static void near_asks_again_after_its_greatest_age(void **state)
+TEST(near_asks_again_after_its_greatest_age)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k"), none = fixture_key(f, "none");
@@ -296,7 +298,7 @@ static void near_asks_again_after_its_greatest_age(void **state)
 }
 
 /* Which a server does not report. */
-static void near_outlasts_swapped_databases_no_longer_than_that(void **state)
+TEST(near_outlasts_swapped_databases_no_longer_than_that)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -318,7 +320,7 @@ static void near_outlasts_swapped_databases_no_longer_than_that(void **state)
     hf_near_close(near);
 }
 
-static void near_stays_within_its_bytes(void **state)
+TEST(near_stays_within_its_bytes)
 {
     fixture *f = *state;
     static char large[4000];
@@ -340,7 +342,7 @@ static void near_stays_within_its_bytes(void **state)
     hf_near_close(near);
 }
 
-static void near_keeps_only_keys_with_its_prefix(void **state)
+TEST(near_keeps_only_keys_with_its_prefix)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k"), other = fixture_key(f, "other");
@@ -356,7 +358,7 @@ static void near_keeps_only_keys_with_its_prefix(void **state)
     hf_near_close(near);
 }
 
-static void near_outlives_its_client(void **state)
+TEST(near_outlives_its_client)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -371,7 +373,7 @@ static void near_outlives_its_client(void **state)
     hf_near_close(near);
 }
 
-static void near_open_refuses_bad_options(void **state)
+TEST(near_open_refuses_bad_options)
 {
     fixture *f = *state;
     hf_near_options options = HF_NEAR_OPTIONS_INIT;
@@ -392,25 +394,4 @@ static void near_open_refuses_bad_options(void **state)
                   hf_near_get(near, bytes(""), &(hf_buffer){0}, ERR));
     expect_status(HF_INVALID, hf_near_get(near, bytes("k"), NULL, ERR));
     hf_near_close(near);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(near_keeps_values_and_their_absence),
-        fixture_test(near_follows_changes),
-        fixture_test(near_is_never_stale_on_an_embedded_store),
-        fixture_test(near_follows_another_process),
-        fixture_test(near_obeys_expiry),
-        fixture_test(near_is_empty_after_its_connection_was_cut),
-        fixture_test(near_is_empty_after_all_keys_were_removed),
-        fixture_test(near_asks_again_after_its_greatest_age),
-        fixture_test(near_outlasts_swapped_databases_no_longer_than_that),
-        fixture_test(near_stays_within_its_bytes),
-        fixture_test(near_keeps_only_keys_with_its_prefix),
-        fixture_test(near_outlives_its_client),
-        fixture_test(near_open_refuses_bad_options),
-    };
-
-    return fixture_run(tests);
 }

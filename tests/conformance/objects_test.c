@@ -12,6 +12,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 typedef struct trial trial;
 
 typedef struct object {
@@ -453,7 +455,7 @@ static const char *try_delete(trial *self)
     return said;
 }
 
-static void each_call_treats_each_object_as_one(void **state)
+TEST(each_call_treats_each_object_as_one)
 {
     static trial trials[COUNT];
 
@@ -478,13 +480,4 @@ static void each_call_treats_each_object_as_one(void **state)
         print_message(LINE, self->of->name, self->of->type, said[0], said[1],
                       said[2], said[3], said[4], said[5], said[6]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(each_call_treats_each_object_as_one),
-    };
-
-    return fixture_run(tests);
 }

@@ -13,6 +13,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a change may take to be reported. */
 #define REPORTED_MS 700
 
@@ -56,7 +58,7 @@ static int64_t expect_leader(hf_observer *observer, const hf_lock *lock,
     return now_ms;
 }
 
-static void observer_reports_who_leads_and_each_change(void **state)
+TEST(observer_reports_who_leads_and_each_change)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -83,7 +85,7 @@ static void observer_reports_who_leads_and_each_change(void **state)
     hf_observer_close(observer);
 }
 
-static void observer_sees_that_a_leader_died(void **state)
+TEST(observer_sees_that_a_leader_died)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -100,7 +102,7 @@ static void observer_sees_that_a_leader_died(void **state)
     hf_observer_close(observer);
 }
 
-static void observer_does_not_report_renewals(void **state)
+TEST(observer_does_not_report_renewals)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -126,7 +128,7 @@ static int64_t process_cpu_ms(void)
     return used.tv_sec * INT64_C(1000) + used.tv_nsec / 1000000;
 }
 
-static void observer_rests_at_a_leader_without_a_lease(void **state)
+TEST(observer_rests_at_a_leader_without_a_lease)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -146,7 +148,7 @@ static void observer_rests_at_a_leader_without_a_lease(void **state)
     hf_observer_close(observer);
 }
 
-static void observer_next_can_be_started_and_cancelled(void **state)
+TEST(observer_next_can_be_started_and_cancelled)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -192,7 +194,7 @@ static void *interrupt_soon(void *client)
     return client;
 }
 
-static void observer_next_is_interrupted(void **state)
+TEST(observer_next_is_interrupted)
 {
     fixture *f = *state;
     hf_observer *observer = observe(f->client, fixture_key(f, "e"));
@@ -209,7 +211,7 @@ static void observer_next_is_interrupted(void **state)
     hf_observer_close(observer);
 }
 
-static void observer_outlives_its_client(void **state)
+TEST(observer_outlives_its_client)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -235,7 +237,7 @@ static void observer_outlives_its_client(void **state)
 }
 
 /* Mostly before its first look. */
-static void observer_may_lose_its_client_at_once(void **state)
+TEST(observer_may_lose_its_client_at_once)
 {
     fixture *f = *state;
 
@@ -248,7 +250,7 @@ static void observer_may_lose_its_client_at_once(void **state)
     }
 }
 
-static void observer_may_be_closed_in_a_forked_child(void **state)
+TEST(observer_may_be_closed_in_a_forked_child)
 {
     fixture *f = *state;
     hf_observer *observer = observe(f->client, fixture_key(f, "e"));
@@ -265,7 +267,7 @@ static void observer_may_be_closed_in_a_forked_child(void **state)
     hf_observer_close(observer);
 }
 
-static void observer_says_that_a_key_is_no_election(void **state)
+TEST(observer_says_that_a_key_is_no_election)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -284,22 +286,4 @@ static void observer_says_that_a_key_is_no_election(void **state)
                   hf_observer_open(f->client, bytes(""), &observer, ERR));
     expect_status(HF_INVALID,
                   hf_observer_open(f->client, bytes("a}b"), &observer, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(observer_reports_who_leads_and_each_change),
-        fixture_test(observer_sees_that_a_leader_died),
-        fixture_test(observer_does_not_report_renewals),
-        fixture_test(observer_rests_at_a_leader_without_a_lease),
-        fixture_test(observer_next_can_be_started_and_cancelled),
-        fixture_test(observer_next_is_interrupted),
-        fixture_test(observer_outlives_its_client),
-        fixture_test(observer_may_lose_its_client_at_once),
-        fixture_test(observer_may_be_closed_in_a_forked_child),
-        fixture_test(observer_says_that_a_key_is_no_election),
-    };
-
-    return fixture_run(tests);
 }

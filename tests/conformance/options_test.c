@@ -7,6 +7,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* A struct of a future header: ours, with more members. */
 #define NEWER(type)                                                            \
     struct {                                                                   \
@@ -75,35 +77,35 @@ static hf_status hash_cas_with(fixture *f, const hf_cas_options *opts)
         expect_status(HF_OK, call(f, &newer.ours));                            \
     } while (0)
 
-static void client_options_of_every_version(void **state)
+TEST(client_options_of_every_version)
 {
     fixture *f = *state;
 
     CHECK_VERSIONS(hf_client_options, HF_CLIENT_OPTIONS_INIT, open_with);
 }
 
-static void lock_options_of_every_version(void **state)
+TEST(lock_options_of_every_version)
 {
     fixture *f = *state;
 
     CHECK_VERSIONS(hf_lock_options, HF_LOCK_OPTIONS_INIT, lock_with);
 }
 
-static void value_set_options_of_every_version(void **state)
+TEST(value_set_options_of_every_version)
 {
     fixture *f = *state;
 
     CHECK_VERSIONS(hf_value_set_options, HF_VALUE_SET_OPTIONS_INIT, set_with);
 }
 
-static void hash_put_options_of_every_version(void **state)
+TEST(hash_put_options_of_every_version)
 {
     fixture *f = *state;
 
     CHECK_VERSIONS(hf_hash_put_options, HF_HASH_PUT_OPTIONS_INIT, put_with);
 }
 
-static void cas_options_of_every_version(void **state)
+TEST(cas_options_of_every_version)
 {
     fixture *f = *state;
 
@@ -123,7 +125,7 @@ static void cas_options_of_every_version(void **state)
     expect_status(HF_OK, hash_cas_with(f, &newer.ours));
 }
 
-static void lock_info_of_every_version(void **state)
+TEST(lock_info_of_every_version)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -141,7 +143,7 @@ static void lock_info_of_every_version(void **state)
 
 /* A newer program's error struct is filled as far as we know it. */
 /* Of a program that was built with a newer header. */
-static void results_longer_than_ours_are_filled(void **state)
+TEST(results_longer_than_ours_are_filled)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE], other[FIXTURE_PATH_SIZE];
@@ -167,7 +169,7 @@ static void results_longer_than_ours_are_filled(void **state)
     assert_int_equal(salvaged.more[0], 7);
 }
 
-static void server_statistics_of_every_version(void **state)
+TEST(server_statistics_of_every_version)
 {
     fixture *f = *state;
     NEWER(hf_server_stats) newer = {HF_SERVER_STATS_INIT, {7}};
@@ -192,7 +194,7 @@ static void server_statistics_of_every_version(void **state)
     hf_server_close(server);
 }
 
-static void no_server_is_invalid(void **state)
+TEST(no_server_is_invalid)
 {
     hf_server_stats stats = HF_SERVER_STATS_INIT;
 
@@ -204,7 +206,7 @@ static void no_server_is_invalid(void **state)
     hf_server_close(NULL);
 }
 
-static void error_longer_than_ours_is_filled(void **state)
+TEST(error_longer_than_ours_is_filled)
 {
     fixture *f = *state;
     hf_buffer value = HF_BUFFER_INIT;
@@ -220,7 +222,7 @@ static void error_longer_than_ours_is_filled(void **state)
     assert_int_equal(newer.more[0], 0x55);
 }
 
-static void flags_that_are_not_known_are_unsupported(void **state)
+TEST(flags_that_are_not_known_are_unsupported)
 {
     fixture *f = *state;
     hf_lock_options lock = HF_LOCK_OPTIONS_INIT;
@@ -244,7 +246,7 @@ static void flags_that_are_not_known_are_unsupported(void **state)
 }
 
 /* A newer header may give them a meaning. */
-static void reserved_words_and_unknown_numbers_are_refused(void **state)
+TEST(reserved_words_and_unknown_numbers_are_refused)
 {
     fixture *f = *state;
     hf_lock_options lock = HF_LOCK_OPTIONS_INIT;
@@ -259,7 +261,7 @@ static void reserved_words_and_unknown_numbers_are_refused(void **state)
     assert_int_equal(hf_status_kind(put_with(f, &put)), HF_KIND_USAGE);
 }
 
-static void client_options_outside_their_range_are_invalid(void **state)
+TEST(client_options_outside_their_range_are_invalid)
 {
     fixture *f = *state;
     const int64_t bad_ms[] = {-1, INT64_MIN, 3600001, INT64_MAX};
@@ -279,7 +281,7 @@ static void client_options_outside_their_range_are_invalid(void **state)
     assert_non_null(strstr(expect_message(), "script_budget_ms"));
 }
 
-static void client_options_at_their_limits_are_accepted(void **state)
+TEST(client_options_at_their_limits_are_accepted)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -297,7 +299,7 @@ static void client_options_at_their_limits_are_accepted(void **state)
     expect_status(HF_OK, open_with(f, &opts));
 }
 
-static void client_prefix_is_checked(void **state)
+TEST(client_prefix_is_checked)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -314,7 +316,7 @@ static void client_prefix_is_checked(void **state)
     expect_status(HF_INVALID, open_with(f, &opts));
 }
 
-static void lock_options_outside_their_range_are_invalid(void **state)
+TEST(lock_options_outside_their_range_are_invalid)
 {
     fixture *f = *state;
     const hf_lock_options bad[] = {
@@ -337,7 +339,7 @@ static void lock_options_outside_their_range_are_invalid(void **state)
     assert_non_null(strstr(expect_message(), "lost_margin_ms"));
 }
 
-static void lock_options_at_their_limits_are_accepted(void **state)
+TEST(lock_options_at_their_limits_are_accepted)
 {
     fixture *f = *state;
     const hf_lock_options good[] = {
@@ -358,29 +360,4 @@ static void lock_options_at_their_limits_are_accepted(void **state)
             expect_status(HF_OK, hf_lock_try(lock, ERR));
         fixture_free_lock(f, lock);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(client_options_of_every_version),
-        fixture_test(lock_options_of_every_version),
-        fixture_test(value_set_options_of_every_version),
-        fixture_test(hash_put_options_of_every_version),
-        fixture_test(cas_options_of_every_version),
-        fixture_test(lock_info_of_every_version),
-        fixture_test(results_longer_than_ours_are_filled),
-        fixture_test(server_statistics_of_every_version),
-        fixture_test(no_server_is_invalid),
-        fixture_test(error_longer_than_ours_is_filled),
-        fixture_test(flags_that_are_not_known_are_unsupported),
-        fixture_test(reserved_words_and_unknown_numbers_are_refused),
-        fixture_test(client_options_outside_their_range_are_invalid),
-        fixture_test(client_options_at_their_limits_are_accepted),
-        fixture_test(client_prefix_is_checked),
-        fixture_test(lock_options_outside_their_range_are_invalid),
-        fixture_test(lock_options_at_their_limits_are_accepted),
-    };
-
-    return fixture_run(tests);
 }

@@ -99,7 +99,7 @@ static void expect_all(hf_status want, size_t count)
     }
 }
 
-static void every_call_to_a_hanging_server_is_indeterminate(void **state)
+TEST(every_call_to_a_hanging_server_is_indeterminate)
 {
     fixture *f = *state;
     int64_t request_ms = slowed_ms(REQUEST_MS);
@@ -115,7 +115,7 @@ static void every_call_to_a_hanging_server_is_indeterminate(void **state)
     finish_all(count);
 }
 
-static void every_call_to_a_dead_server_is_unavailable(void **state)
+TEST(every_call_to_a_dead_server_is_unavailable)
 {
     fixture *f = *state;
     size_t count = prepare_all(f, slowed_ms(REQUEST_MS));
@@ -136,7 +136,7 @@ static void every_call_to_a_dead_server_is_unavailable(void **state)
     finish_all(count);
 }
 
-static void client_works_again_after_a_restart(void **state)
+TEST(client_works_again_after_a_restart)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -162,7 +162,7 @@ static void client_works_again_after_a_restart(void **state)
 /* A server that forgot its scripts (a failover, SCRIPT FLUSH) gets them again.
  * That must not be taken for a repeated request, for which "not held" would
  * mean "released". */
-static void lost_lock_is_reported_by_a_server_without_scripts(void **state)
+TEST(lost_lock_is_reported_by_a_server_without_scripts)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -196,7 +196,7 @@ static void *set_slowly(void *user)
     return NULL;
 }
 
-static void call_rides_out_a_short_pause(void **state)
+TEST(call_rides_out_a_short_pause)
 {
     fixture *f = *state;
     slow_call slow = {f, fixture_key(f, "k"), HF_OK};
@@ -229,7 +229,7 @@ static void on_lost(hf_lock *lock, hf_status reason, void *user)
 /* To believe in a lock that may have passed to another is the worst error: the
  * holder learns of the loss when its lease is over, whether the server answers
  * or not. */
-static void holder_cut_off_learns_of_it_in_time(void **state)
+TEST(holder_cut_off_learns_of_it_in_time)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -254,7 +254,7 @@ static void holder_cut_off_learns_of_it_in_time(void **state)
     expect_status(HF_LOST, hf_lock_try(lock, ERR));
 }
 
-static void holder_survives_an_outage_shorter_than_its_lease(void **state)
+TEST(holder_survives_an_outage_shorter_than_its_lease)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -277,7 +277,7 @@ static void holder_survives_an_outage_shorter_than_its_lease(void **state)
 
 /* Whether the server has taken them is unknown when the call is cancelled; they
  * are released, long before their leases would end. */
-static void cancelled_acquire_of_several_is_indeterminate(void **state)
+TEST(cancelled_acquire_of_several_is_indeterminate)
 {
     fixture *f = *state;
     hf_lock *ours[2], *theirs[2];
@@ -318,21 +318,5 @@ static int repair_and_close(void **state)
     return redis_server_restart(f->server) ? fixture_close(state) : -1;
 }
 
-#define outage_test(name)                                                      \
-    cmocka_unit_test_setup_teardown(name, fixture_open, repair_and_close)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        outage_test(every_call_to_a_hanging_server_is_indeterminate),
-        outage_test(every_call_to_a_dead_server_is_unavailable),
-        outage_test(client_works_again_after_a_restart),
-        outage_test(lost_lock_is_reported_by_a_server_without_scripts),
-        outage_test(call_rides_out_a_short_pause),
-        outage_test(holder_cut_off_learns_of_it_in_time),
-        outage_test(holder_survives_an_outage_shorter_than_its_lease),
-        outage_test(cancelled_acquire_of_several_is_indeterminate),
-    };
-
-    return fixture_run(tests);
-}
+EACH_TEST_WITH(fixture_open, repair_and_close);
+ALL_TESTS_WITH(fixture_start, fixture_stop);

@@ -40,6 +40,9 @@ static int resume_and_close(void **state)
     return fixture_close(state);
 }
 
+EACH_TEST_WITH(fixture_open, resume_and_close);
+ALL_TESTS_WITH(fixture_start, fixture_stop);
+
 typedef struct counts {
     unsigned told;
     unsigned done;
@@ -97,7 +100,7 @@ static unsigned start_increments(fixture *f, hf_client *client, hf_bytes key,
     return started;
 }
 
-static void starts_against_a_hanging_server_are_bounded(void **state)
+TEST(starts_against_a_hanging_server_are_bounded)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -129,7 +132,7 @@ static void starts_against_a_hanging_server_are_bounded(void **state)
 }
 
 /* ... and, when their time is up, each completes with that status. */
-static void starts_against_a_hanging_server_end_in_time(void **state)
+TEST(starts_against_a_hanging_server_end_in_time)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -223,7 +226,7 @@ static void expect_overtaking(fixture *f, hf_client *client, hf_lock *lock,
     assert_true(self.before < PUTS / 2);
 }
 
-static void renewal_and_release_overtake_a_full_queue(void **state)
+TEST(renewal_and_release_overtake_a_full_queue)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -241,18 +244,4 @@ static void renewal_and_release_overtake_a_full_queue(void **state)
     expect_overtaking(f, client, lock, hf_lock_renew_start);
     assert_true(hf_lock_is_held(lock));
     expect_overtaking(f, client, lock, hf_lock_release_start);
-}
-
-#define pressure_test(name)                                                    \
-    cmocka_unit_test_setup_teardown(name, fixture_open, resume_and_close)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        pressure_test(starts_against_a_hanging_server_are_bounded),
-        pressure_test(starts_against_a_hanging_server_end_in_time),
-        pressure_test(renewal_and_release_overtake_a_full_queue),
-    };
-
-    return fixture_run(tests);
 }

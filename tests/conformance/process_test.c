@@ -11,9 +11,6 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
-#define process_test(name)                                                     \
-    cmocka_unit_test_setup_teardown(name, fixture_open, close_processes)
-
 #define PROCESSES 4
 #define ROUNDS 25
 
@@ -67,6 +64,9 @@ static int close_processes(void **state)
     return fixture_close(state);
 }
 
+EACH_TEST_WITH(fixture_open, close_processes);
+ALL_TESTS_WITH(fixture_start, fixture_stop);
+
 static int by_token(const void *a, const void *b)
 {
     const uint64_t *x = a;
@@ -77,7 +77,7 @@ static int by_token(const void *a, const void *b)
 
 /* A counter that is read and written in two calls stays exact, and no two
  * rounds had the same token. */
-static void processes_exclude_one_another(void **state)
+TEST(processes_exclude_one_another)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -104,7 +104,7 @@ static void processes_exclude_one_another(void **state)
     }
 }
 
-static void killed_holder_frees_the_lock_by_its_lease(void **state)
+TEST(killed_holder_frees_the_lock_by_its_lease)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -125,7 +125,7 @@ static void killed_holder_frees_the_lock_by_its_lease(void **state)
     assert_true(hf_lock_token(lock) > token);
 }
 
-static void waiter_in_another_process_is_woken(void **state)
+TEST(waiter_in_another_process_is_woken)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -146,7 +146,7 @@ static void waiter_in_another_process_is_woken(void **state)
 }
 
 /* The reverse: we wait, and another process releases. */
-static void release_in_another_process_wakes_us(void **state)
+TEST(release_in_another_process_wakes_us)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -169,7 +169,7 @@ static void release_in_another_process_wakes_us(void **state)
  * yet seen the dead one's connection close counts it as a subscriber, and then
  * only a poll wakes the next one; that is not tested here, so the server gets a
  * moment. */
-static void killed_waiter_does_not_swallow_the_wake_up(void **state)
+TEST(killed_waiter_does_not_swallow_the_wake_up)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -193,7 +193,7 @@ static void killed_waiter_does_not_swallow_the_wake_up(void **state)
 
 /* kill -9 in the middle of the work: the store works for the others, and the
  * lock is free when the dead holder's lease is over. */
-static void killed_workers_do_not_block_the_others(void **state)
+TEST(killed_workers_do_not_block_the_others)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -220,7 +220,7 @@ static void killed_workers_do_not_block_the_others(void **state)
 /* Processes that acquire the same locks together, in opposite orders: each gets
  * its turn. Killed in the middle, they leave nothing that outlives its lease.
  */
-static void killed_in_the_middle_of_several_locks(void **state)
+TEST(killed_in_the_middle_of_several_locks)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -247,19 +247,4 @@ static void killed_in_the_middle_of_several_locks(void **state)
         assert_in_time(test_now_ms() - killed_ms, ttl_ms + 1000);
         expect_status(HF_OK, hf_lock_release_many(locks, 4, statuses, ERR));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        process_test(processes_exclude_one_another),
-        process_test(killed_holder_frees_the_lock_by_its_lease),
-        process_test(waiter_in_another_process_is_woken),
-        process_test(release_in_another_process_wakes_us),
-        process_test(killed_waiter_does_not_swallow_the_wake_up),
-        process_test(killed_workers_do_not_block_the_others),
-        process_test(killed_in_the_middle_of_several_locks),
-    };
-
-    return fixture_run(tests);
 }

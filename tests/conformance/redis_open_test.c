@@ -11,6 +11,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define PASSWORD "geheim-42"
 
 static hf_status open_as(const char *url, const char *username,
@@ -34,7 +36,7 @@ static const char *address(const fixture *f, const redis_server *server)
                                           : redis_server_tcp_url(server);
 }
 
-static void password_is_asked_for(void **state)
+TEST(password_is_asked_for)
 {
     fixture *f = *state;
     redis_server *server = redis_server_start(PASSWORD);
@@ -78,7 +80,7 @@ static void password_file_of_the_options(const char *url, const char *path)
     expect_status(HF_INVALID, hf_client_open(url, &opts, &client, ERR));
 }
 
-static void password_comes_from_the_environment(void **state)
+TEST(password_comes_from_the_environment)
 {
     fixture *f = *state;
     redis_server *server = redis_server_start(PASSWORD);
@@ -104,7 +106,7 @@ static void password_comes_from_the_environment(void **state)
     redis_server_stop(server);
 }
 
-static void databases_are_told_apart(void **state)
+TEST(databases_are_told_apart)
 {
     fixture *f = *state;
     char url[FIXTURE_PATH_SIZE + 16];
@@ -119,7 +121,7 @@ static void databases_are_told_apart(void **state)
     hf_client_close(third);
 }
 
-static void server_that_does_not_answer_is_unavailable(void **state)
+TEST(server_that_does_not_answer_is_unavailable)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -136,7 +138,7 @@ static void server_that_does_not_answer_is_unavailable(void **state)
 }
 
 /* A user with all rights, but only on keys that begin with "ok:". */
-static void keys_without_permission_are_denied(void **state)
+TEST(keys_without_permission_are_denied)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -169,7 +171,7 @@ static void keys_without_permission_are_denied(void **state)
 }
 
 /* A user who lost the permission while holding a lock. */
-static void renewal_and_release_without_permission_are_denied(void **state)
+TEST(renewal_and_release_without_permission_are_denied)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -194,7 +196,7 @@ static void renewal_and_release_without_permission_are_denied(void **state)
     assert_false(hf_lock_is_held(locks[1]));
 }
 
-static void scripts_without_permission_are_denied(void **state)
+TEST(scripts_without_permission_are_denied)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -210,19 +212,4 @@ static void scripts_without_permission_are_denied(void **state)
     expect_status(HF_DENIED, hf_script_load(fixture_client(f, &opts),
                                             bytes("return 1"), &script, ERR));
     assert_null(script);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(password_is_asked_for),
-        fixture_test(password_comes_from_the_environment),
-        fixture_test(databases_are_told_apart),
-        fixture_test(server_that_does_not_answer_is_unavailable),
-        fixture_test(keys_without_permission_are_denied),
-        fixture_test(renewal_and_release_without_permission_are_denied),
-        fixture_test(scripts_without_permission_are_denied),
-    };
-
-    return fixture_run(tests);
 }

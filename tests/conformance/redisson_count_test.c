@@ -7,6 +7,8 @@
 
 #include "support/redisson_peer.h"
 
+FIXTURE_TESTS();
+
 /* countDown(), release(1) */
 #define JAVA_COUNT_DOWN                                                        \
     "local v = redis.call('decr', KEYS[1]) "                                   \
@@ -16,7 +18,7 @@
     "local v = redis.call('incrby', KEYS[1], 1) "                              \
     "redis.call(ARGV[2], ARGV[3], v) return 1"
 
-static void redisson_counts_are_refused_where_no_redisson_is(void **state)
+TEST(redisson_counts_are_refused_where_no_redisson_is)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -31,7 +33,7 @@ static void redisson_counts_are_refused_where_no_redisson_is(void **state)
     assert_int_equal(count, redisson_is_here(f) ? 0 : 7);
 }
 
-static void redisson_latch_counts_down(void **state)
+TEST(redisson_latch_counts_down)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -63,7 +65,7 @@ static void redisson_latch_counts_down(void **state)
 }
 
 /* Another program has written it. */
-static void redisson_latch_below_zero_is_open(void **state)
+TEST(redisson_latch_below_zero_is_open)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -78,7 +80,7 @@ static void redisson_latch_below_zero_is_open(void **state)
     assert_int_equal(left, 0);
 }
 
-static void redisson_latch_is_opened_by_java(void **state)
+TEST(redisson_latch_is_opened_by_java)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -95,7 +97,7 @@ static void redisson_latch_is_opened_by_java(void **state)
                                  "redisson_countdownlatch__channel__", name));
 }
 
-static void redisson_semaphore_has_so_many_permits(void **state)
+TEST(redisson_semaphore_has_so_many_permits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -134,7 +136,7 @@ static void redisson_semaphore_has_so_many_permits(void **state)
         hf_redisson_semaphore_set_start(f->client, name, 1, &async, ERR));
 }
 
-static void redisson_semaphore_is_released_by_java(void **state)
+TEST(redisson_semaphore_is_released_by_java)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -161,7 +163,7 @@ static int64_t free_of(fixture *f, hf_bytes name)
 }
 
 /* Made by a release, added to and reduced at will. */
-static void redisson_semaphore_adds_up(void **state)
+TEST(redisson_semaphore_adds_up)
 {
     static const struct {
         int64_t permits; /* negative: taken */
@@ -192,7 +194,7 @@ static void redisson_semaphore_adds_up(void **state)
 }
 
 /* All of 2^31 - 1 at once, and a number that expires. */
-static void redisson_semaphore_has_int_max_and_may_expire(void **state)
+TEST(redisson_semaphore_has_int_max_and_may_expire)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -215,7 +217,7 @@ static void redisson_semaphore_has_int_max_and_may_expire(void **state)
 }
 
 /* Those that are released in between go to another. */
-static void redisson_semaphore_waiter_needs_all_of_its_permits(void **state)
+TEST(redisson_semaphore_waiter_needs_all_of_its_permits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -240,7 +242,7 @@ static void redisson_semaphore_waiter_needs_all_of_its_permits(void **state)
 
 #define WAITS 5
 
-static void redisson_latch_opens_for_all_that_wait(void **state)
+TEST(redisson_latch_opens_for_all_that_wait)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -276,7 +278,7 @@ static void redisson_latch_opens_for_all_that_wait(void **state)
 }
 
 /* A client that releases and acquires without a pause. */
-static void redisson_semaphore_is_left_to_others(void **state)
+TEST(redisson_semaphore_is_left_to_others)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -304,7 +306,7 @@ static void redisson_semaphore_is_left_to_others(void **state)
     expect_status(HF_OK, said.status);
 }
 
-static void redisson_waits_are_cancelled(void **state)
+TEST(redisson_waits_are_cancelled)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -324,7 +326,7 @@ static void redisson_waits_are_cancelled(void **state)
     assert_no_key(f->client, name);
 }
 
-static void redisson_counts_refuse_bad_input(void **state)
+TEST(redisson_counts_refuse_bad_input)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -350,7 +352,7 @@ static void redisson_counts_refuse_bad_input(void **state)
         hf_redisson_latch_arrive(f->client, hf_str("{tag}.latch"), ERR));
 }
 
-static void redisson_counts_leave_other_types_alone(void **state)
+TEST(redisson_counts_leave_other_types_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "n");
@@ -383,26 +385,4 @@ static void redisson_counts_leave_other_types_alone(void **state)
     }
     assert_value(f->client, name, hf_str("v1"));
     assert_value(f->client, large, bytes("9007199254740993"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(redisson_counts_are_refused_where_no_redisson_is),
-        fixture_test(redisson_latch_counts_down),
-        fixture_test(redisson_latch_below_zero_is_open),
-        fixture_test(redisson_latch_is_opened_by_java),
-        fixture_test(redisson_semaphore_has_so_many_permits),
-        fixture_test(redisson_semaphore_is_released_by_java),
-        fixture_test(redisson_semaphore_adds_up),
-        fixture_test(redisson_semaphore_has_int_max_and_may_expire),
-        fixture_test(redisson_semaphore_waiter_needs_all_of_its_permits),
-        fixture_test(redisson_latch_opens_for_all_that_wait),
-        fixture_test(redisson_semaphore_is_left_to_others),
-        fixture_test(redisson_waits_are_cancelled),
-        fixture_test(redisson_counts_refuse_bad_input),
-        fixture_test(redisson_counts_leave_other_types_alone),
-    };
-
-    return fixture_run(tests);
 }

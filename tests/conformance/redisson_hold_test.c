@@ -11,6 +11,8 @@
 #include "support/redisson_peer.h"
 #include "support/slowness.h"
 
+FIXTURE_TESTS();
+
 #define HOUR_MS INT64_C(3600000)
 
 static int64_t number(fixture *f, const char *script, hf_bytes key)
@@ -33,7 +35,7 @@ static hf_lock *lock_for(fixture *f, hf_client *client, hf_bytes name,
     return redisson_lock(f, client, name, kind, &opts);
 }
 
-static void redisson_hold_counts_are_those_of_the_handle(void **state)
+TEST(redisson_hold_counts_are_those_of_the_handle)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -64,7 +66,7 @@ static void redisson_hold_counts_are_those_of_the_handle(void **state)
     }
 }
 
-static void redisson_lease_in_the_store_is_the_one_asked_for(void **state)
+TEST(redisson_lease_in_the_store_is_the_one_asked_for)
 {
     static const int64_t leases[] = {10000, HOUR_MS, 0};
     fixture *f = *state;
@@ -86,7 +88,7 @@ static void redisson_lease_in_the_store_is_the_one_asked_for(void **state)
     }
 }
 
-static void redisson_inner_release_leaves_the_lease_alone(void **state)
+TEST(redisson_inner_release_leaves_the_lease_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -105,7 +107,7 @@ static void redisson_inner_release_leaves_the_lease_alone(void **state)
     assert_true(hf_lock_is_held(lock));
 }
 
-static void redisson_keys_begin_with_the_prefix(void **state)
+TEST(redisson_keys_begin_with_the_prefix)
 {
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
     fixture *f = *state;
@@ -196,7 +198,7 @@ static void expect_deaths(fixture *f, const fair_queue *queue, int count)
     assert_int_equal(dead_in(f, queue, count), -1);
 }
 
-static void redisson_fair_waiters_die_in_order_and_do_not_drift(void **state)
+TEST(redisson_fair_waiters_die_in_order_and_do_not_drift)
 {
     static fair_queue queue;
     fixture *f = *state;
@@ -217,7 +219,7 @@ static void redisson_fair_waiters_die_in_order_and_do_not_drift(void **state)
 }
 
 /* No holder releases it. */
-static void redisson_fair_leases_that_end_serve_in_order(void **state)
+TEST(redisson_fair_leases_that_end_serve_in_order)
 {
     static fair_queue queue;
     fixture *f = *state;
@@ -234,7 +236,7 @@ static void redisson_fair_leases_that_end_serve_in_order(void **state)
     }
 }
 
-static void redisson_reader_with_a_shorter_lease_shortens_nothing(void **state)
+TEST(redisson_reader_with_a_shorter_lease_shortens_nothing)
 {
     fixture *f = *state;
     hf_bytes name = bytes("{redisson}:abc:key");
@@ -257,7 +259,7 @@ static void redisson_reader_with_a_shorter_lease_shortens_nothing(void **state)
 
 #define READERS 8
 
-static void redisson_readers_are_each_renewed(void **state)
+TEST(redisson_readers_are_each_renewed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -279,7 +281,7 @@ static void redisson_readers_are_each_renewed(void **state)
     assert_no_key(f->client, name);
 }
 
-static void redisson_fenced_tokens_are_1_2_3(void **state)
+TEST(redisson_fenced_tokens_are_1_2_3)
 {
     fixture *f = *state;
     hf_lock *lock;
@@ -299,7 +301,7 @@ static void redisson_fenced_tokens_are_1_2_3(void **state)
     }
 }
 
-static void redisson_permit_of_no_semaphore_makes_nothing(void **state)
+TEST(redisson_permit_of_no_semaphore_makes_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -314,7 +316,7 @@ static void redisson_permit_of_no_semaphore_makes_nothing(void **state)
 }
 
 /* A renewed one stays; one that has expired is given back once. */
-static void redisson_permits_are_given_back_once(void **state)
+TEST(redisson_permits_are_given_back_once)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     fixture *f = *state;
@@ -339,23 +341,4 @@ static void redisson_permits_are_given_back_once(void **state)
     expect_status(HF_OK, hf_lock_release(kept, ERR));
     expect_status(HF_OK, hf_lock_release(next, ERR));
     assert_value(f->client, name, bytes("2"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(redisson_hold_counts_are_those_of_the_handle),
-        fixture_test(redisson_lease_in_the_store_is_the_one_asked_for),
-        fixture_test(redisson_inner_release_leaves_the_lease_alone),
-        fixture_test(redisson_keys_begin_with_the_prefix),
-        fixture_test(redisson_fair_waiters_die_in_order_and_do_not_drift),
-        fixture_test(redisson_fair_leases_that_end_serve_in_order),
-        fixture_test(redisson_reader_with_a_shorter_lease_shortens_nothing),
-        fixture_test(redisson_readers_are_each_renewed),
-        fixture_test(redisson_fenced_tokens_are_1_2_3),
-        fixture_test(redisson_permit_of_no_semaphore_makes_nothing),
-        fixture_test(redisson_permits_are_given_back_once),
-    };
-
-    return fixture_run(tests);
 }

@@ -10,6 +10,8 @@
 #include "support/redisson_peer.h"
 #include "support/slowness.h"
 
+FIXTURE_TESTS();
+
 /* What Redisson's scripts do to acquire a lock, and to release it. */
 #define JAVA_ACQUIRE                                                           \
     "if redis.call('exists', KEYS[1]) == 0 or "                                \
@@ -30,7 +32,7 @@ static hf_lock *lock_of(fixture *f, hf_client *client, hf_bytes name)
     return redisson_lock(f, client, name, HF_REDISSON_LOCK, NULL);
 }
 
-static void redisson_lock_is_refused_where_no_redisson_is(void **state)
+TEST(redisson_lock_is_refused_where_no_redisson_is)
 {
     fixture *f = *state;
     hf_lock *lock = NULL;
@@ -41,7 +43,7 @@ static void redisson_lock_is_refused_where_no_redisson_is(void **state)
     hf_lock_free(lock);
 }
 
-static void redisson_lock_refuses_names_that_break_redisson(void **state)
+TEST(redisson_lock_refuses_names_that_break_redisson)
 {
     static const char *const names[] = {"a{b", "{}a", "a}b", "{a"};
     fixture *f = *state;
@@ -58,7 +60,7 @@ static void redisson_lock_refuses_names_that_break_redisson(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void redisson_lock_and_java_exclude_each_other(void **state)
+TEST(redisson_lock_and_java_exclude_each_other)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -82,7 +84,7 @@ static void redisson_lock_and_java_exclude_each_other(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
 }
 
-static void redisson_lock_is_woken_by_java(void **state)
+TEST(redisson_lock_is_woken_by_java)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -100,7 +102,7 @@ static void redisson_lock_is_woken_by_java(void **state)
                    assert_int_equal(eval(f, JAVA_RELEASE, name), 1));
 }
 
-static void redisson_lock_release_wakes_another_client(void **state)
+TEST(redisson_lock_release_wakes_another_client)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -120,7 +122,7 @@ static void redisson_lock_release_wakes_another_client(void **state)
 }
 
 /* Started again and again, with no pause between. */
-static void redisson_lock_is_left_to_others_by_started_calls(void **state)
+TEST(redisson_lock_is_left_to_others_by_started_calls)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -153,7 +155,7 @@ static void redisson_lock_is_left_to_others_by_started_calls(void **state)
     await_ok(f->client, &said);
 }
 
-static void redisson_lock_yields_and_is_cancelled(void **state)
+TEST(redisson_lock_yields_and_is_cancelled)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -181,7 +183,7 @@ static void redisson_lock_yields_and_is_cancelled(void **state)
     await_ok(f->other, &waited);
 }
 
-static void redisson_lock_is_renewed(void **state)
+TEST(redisson_lock_is_renewed)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     fixture *f = *state;
@@ -200,7 +202,7 @@ static void redisson_lock_is_renewed(void **state)
 }
 
 /* As forceUnlock() of Redisson does. */
-static void redisson_lock_that_java_broke_is_lost(void **state)
+TEST(redisson_lock_that_java_broke_is_lost)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     fixture *f = *state;
@@ -218,7 +220,7 @@ static void redisson_lock_that_java_broke_is_lost(void **state)
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
 }
 
-static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
+TEST(redisson_layout_of_the_url_inspects_and_breaks)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     fixture *f = *state;
@@ -242,7 +244,7 @@ static void redisson_layout_of_the_url_inspects_and_breaks(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
 }
 
-static void redisson_layout_of_the_url_refuses_our_other_kinds(void **state)
+TEST(redisson_layout_of_the_url_refuses_our_other_kinds)
 {
     hf_semaphore_info info = HF_SEMAPHORE_INFO_INIT;
     fixture *f = *state;
@@ -271,7 +273,7 @@ static void redisson_layout_of_the_url_refuses_our_other_kinds(void **state)
     assert_no_key(f->client, name);
 }
 
-static void redisson_fenced_lock_counts_with_java(void **state)
+TEST(redisson_fenced_lock_counts_with_java)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -293,7 +295,7 @@ static void redisson_fenced_lock_counts_with_java(void **state)
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
 }
 
-static void redisson_lock_leaves_other_types_alone(void **state)
+TEST(redisson_lock_leaves_other_types_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -318,7 +320,7 @@ static void redisson_lock_leaves_other_types_alone(void **state)
                     ERR));
 }
 
-static void redisson_lock_without_a_lease_is_held(void **state)
+TEST(redisson_lock_without_a_lease_is_held)
 {
     static const hf_redisson_kind kinds[] = {
         HF_REDISSON_LOCK, HF_REDISSON_FAIR_LOCK, HF_REDISSON_FENCED_LOCK};
@@ -359,7 +361,7 @@ static void wait_in_queue(fixture *f, hf_client *client, hf_lock *lock,
     }
 }
 
-static void redisson_fair_lock_is_first_come_first_served(void **state)
+TEST(redisson_fair_lock_is_first_come_first_served)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -384,7 +386,7 @@ static void redisson_fair_lock_is_first_come_first_served(void **state)
     expect_status(HF_OK, hf_lock_release(locks[3], ERR));
 }
 
-static void redisson_break_wakes_the_first_of_a_fair_queue(void **state)
+TEST(redisson_break_wakes_the_first_of_a_fair_queue)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -404,7 +406,7 @@ static void redisson_break_wakes_the_first_of_a_fair_queue(void **state)
     assert_true(hf_lock_is_held(waiter));
 }
 
-static void redisson_fair_lock_leaves_the_queue(void **state)
+TEST(redisson_fair_lock_leaves_the_queue)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -429,7 +431,7 @@ static void redisson_fair_lock_leaves_the_queue(void **state)
 }
 
 /* One of a killed process, and one that was never dead. */
-static void redisson_fair_lock_passes_over_dead_waiters(void **state)
+TEST(redisson_fair_lock_passes_over_dead_waiters)
 {
     static const char *const enqueue =
         "redis.call('rpush', 'redisson_lock_queue:{' .. KEYS[1] .. '}', "
@@ -452,7 +454,7 @@ static void redisson_fair_lock_passes_over_dead_waiters(void **state)
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
 }
 
-static void redisson_readers_share_and_exclude_writers(void **state)
+TEST(redisson_readers_share_and_exclude_writers)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -502,7 +504,7 @@ static int count_permits(void *user, const hf_lock_info *holder)
     return count_holders(user, holder);
 }
 
-static void redisson_layout_shows_readers_and_a_writer(void **state)
+TEST(redisson_layout_shows_readers_and_a_writer)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     fixture *f = *state;
@@ -540,7 +542,7 @@ static void redisson_layout_shows_readers_and_a_writer(void **state)
 }
 
 /* A client without that layout finds out by what the key holds. */
-static void redisson_locks_are_seen_and_broken_by_any_client(void **state)
+TEST(redisson_locks_are_seen_and_broken_by_any_client)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     fixture *f = *state;
@@ -609,7 +611,7 @@ static void see_and_break_permits(fixture *f, hf_client *client, hf_bytes name)
     assert_value(f->client, name, bytes("2"));
 }
 
-static void redisson_permits_are_seen_and_broken(void **state)
+TEST(redisson_permits_are_seen_and_broken)
 {
     fixture *f = *state;
 
@@ -619,7 +621,7 @@ static void redisson_permits_are_seen_and_broken(void **state)
     see_and_break_permits(f, redisson_client(f, NULL), fixture_key(f, "t"));
 }
 
-static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
+TEST(redisson_dead_reader_goes_with_the_last_live_one)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     fixture *f = *state;
@@ -641,7 +643,7 @@ static void redisson_dead_reader_goes_with_the_last_live_one(void **state)
     expect_status(HF_LOST, hf_lock_release(dead, ERR));
 }
 
-static void redisson_permits_are_counted_and_expire(void **state)
+TEST(redisson_permits_are_counted_and_expire)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     fixture *f = *state;
@@ -669,7 +671,7 @@ static void redisson_permits_are_counted_and_expire(void **state)
     assert_value(f->client, name, hf_str("2"));
 }
 
-static void redisson_permit_is_woken_by_another_client(void **state)
+TEST(redisson_permit_is_woken_by_another_client)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -688,37 +690,4 @@ static void redisson_permit_is_woken_by_another_client(void **state)
                   hf_lock_acquire_start(waiter, HF_FOREVER, &async, ERR));
     REDISSON_WAKES(f->other, &said,
                    expect_status(HF_OK, hf_lock_release(lock, ERR)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(redisson_lock_is_refused_where_no_redisson_is),
-        fixture_test(redisson_lock_refuses_names_that_break_redisson),
-        fixture_test(redisson_lock_and_java_exclude_each_other),
-        fixture_test(redisson_lock_is_woken_by_java),
-        fixture_test(redisson_lock_release_wakes_another_client),
-        fixture_test(redisson_lock_is_left_to_others_by_started_calls),
-        fixture_test(redisson_lock_yields_and_is_cancelled),
-        fixture_test(redisson_lock_is_renewed),
-        fixture_test(redisson_lock_that_java_broke_is_lost),
-        fixture_test(redisson_layout_of_the_url_inspects_and_breaks),
-        fixture_test(redisson_layout_of_the_url_refuses_our_other_kinds),
-        fixture_test(redisson_fenced_lock_counts_with_java),
-        fixture_test(redisson_lock_leaves_other_types_alone),
-        fixture_test(redisson_lock_without_a_lease_is_held),
-        fixture_test(redisson_fair_lock_is_first_come_first_served),
-        fixture_test(redisson_break_wakes_the_first_of_a_fair_queue),
-        fixture_test(redisson_locks_are_seen_and_broken_by_any_client),
-        fixture_test(redisson_permits_are_seen_and_broken),
-        fixture_test(redisson_fair_lock_leaves_the_queue),
-        fixture_test(redisson_fair_lock_passes_over_dead_waiters),
-        fixture_test(redisson_readers_share_and_exclude_writers),
-        fixture_test(redisson_layout_shows_readers_and_a_writer),
-        fixture_test(redisson_dead_reader_goes_with_the_last_live_one),
-        fixture_test(redisson_permits_are_counted_and_expire),
-        fixture_test(redisson_permit_is_woken_by_another_client),
-    };
-
-    return fixture_run(tests);
 }

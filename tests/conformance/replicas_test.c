@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+FIXTURE_TESTS();
+
 #define TOO_MANY HF_REPLICAS_MAX
 #define SHORT_MS 50
 
@@ -59,7 +61,7 @@ static void url_with(const fixture *f, const char *param, char *url,
 
 /* ------------------------------------------------------------------ options */
 
-static void only_servers_have_replicas(void **state)
+TEST(only_servers_have_replicas)
 {
     fixture *f = *state;
     char url[2 * FIXTURE_PATH_SIZE];
@@ -80,7 +82,7 @@ static void only_servers_have_replicas(void **state)
     hf_lock_free(lock);
 }
 
-static void user_without_the_right_is_denied(void **state)
+TEST(user_without_the_right_is_denied)
 {
     fixture *f = *state;
     hf_client_options opts = asking(1, 0);
@@ -99,7 +101,7 @@ static void user_without_the_right_is_denied(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void zero_replicas_are_always_possible(void **state)
+TEST(zero_replicas_are_always_possible)
 {
     fixture *f = *state;
     hf_client_options opts = asking(HF_REPLICAS_NONE, 100);
@@ -114,7 +116,7 @@ static void zero_replicas_are_always_possible(void **state)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-static void options_out_of_range_are_invalid(void **state)
+TEST(options_out_of_range_are_invalid)
 {
     static const struct {
         int32_t replicas;
@@ -137,7 +139,7 @@ static void options_out_of_range_are_invalid(void **state)
     }
 }
 
-static void url_out_of_range_is_invalid(void **state)
+TEST(url_out_of_range_is_invalid)
 {
     static const char *const wrong[] = {"replicas=x", "replicas=-1",
                                         "replicas=17", "replicas_ms=0",
@@ -157,7 +159,7 @@ static void url_out_of_range_is_invalid(void **state)
 }
 
 /* The options override the URL, and the lock's override both. */
-static void narrower_option_overrides(void **state)
+TEST(narrower_option_overrides)
 {
     fixture *f = *state;
     char url[2 * FIXTURE_PATH_SIZE];
@@ -182,7 +184,7 @@ static void narrower_option_overrides(void **state)
 
 /* -------------------------------------------------------------------- locks */
 
-static void lock_without_enough_replicas_is_given_back(void **state)
+TEST(lock_without_enough_replicas_is_given_back)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -211,7 +213,7 @@ static void lock_without_enough_replicas_is_given_back(void **state)
     expect_status(HF_OK, hf_lock_release(rival, ERR));
 }
 
-static void lock_with_enough_replicas_is_held(void **state)
+TEST(lock_with_enough_replicas_is_held)
 {
     fixture *f = *state;
     hf_lock_options opts = lock_asking(2, 5000);
@@ -238,7 +240,7 @@ static void lock_with_enough_replicas_is_held(void **state)
 }
 
 /* A lock acquired while there were enough, renewed when there are not. */
-static void renewal_without_enough_replicas_keeps_the_lock(void **state)
+TEST(renewal_without_enough_replicas_keeps_the_lock)
 {
     fixture *f = *state;
     hf_lock_options opts = lock_asking(1, SHORT_MS);
@@ -260,7 +262,7 @@ static void renewal_without_enough_replicas_keeps_the_lock(void **state)
 /* -------------------------------------------------------------- other writes
  */
 
-static void transaction_that_only_reads_is_answered(void **state)
+TEST(transaction_that_only_reads_is_answered)
 {
     fixture *f = *state;
     hf_client_options opts = asking(TOO_MANY, SHORT_MS);
@@ -281,7 +283,7 @@ static void transaction_that_only_reads_is_answered(void **state)
     hf_txn_free(q.txn);
 }
 
-static void write_without_enough_replicas_is_in_doubt(void **state)
+TEST(write_without_enough_replicas_is_in_doubt)
 {
     fixture *f = *state;
     hf_client_options opts = asking(TOO_MANY, SHORT_MS);
@@ -312,7 +314,7 @@ static void write_without_enough_replicas_is_in_doubt(void **state)
     assert_no_key(f->other, v);
 }
 
-static void what_changed_nothing_is_still_answered(void **state)
+TEST(what_changed_nothing_is_still_answered)
 {
     fixture *f = *state;
     hf_client_options opts = asking(TOO_MANY, 5000);
@@ -339,7 +341,7 @@ static void what_changed_nothing_is_still_answered(void **state)
     assert_buffer(&value, bytes("1"));
 }
 
-static void batch_without_enough_replicas_is_in_doubt(void **state)
+TEST(batch_without_enough_replicas_is_in_doubt)
 {
     fixture *f = *state;
     hf_client_options opts = asking(TOO_MANY, SHORT_MS);
@@ -373,7 +375,7 @@ static bool is_locked(fixture *f, hf_bytes name)
 }
 
 /* The server hangs just when a grant is given back. */
-static void cancelled_acquire_awaits_no_release(void **state)
+TEST(cancelled_acquire_awaits_no_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -404,26 +406,4 @@ static void cancelled_acquire_awaits_no_release(void **state)
     await_told(client, &said, 1);
     assert_true(said.status != HF_OK);
     byte_proxy_stop(proxy);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        fixture_test(only_servers_have_replicas),
-        fixture_test(user_without_the_right_is_denied),
-        fixture_test(zero_replicas_are_always_possible),
-        fixture_test(options_out_of_range_are_invalid),
-        fixture_test(url_out_of_range_is_invalid),
-        fixture_test(narrower_option_overrides),
-        fixture_test(lock_without_enough_replicas_is_given_back),
-        fixture_test(lock_with_enough_replicas_is_held),
-        fixture_test(renewal_without_enough_replicas_keeps_the_lock),
-        fixture_test(transaction_that_only_reads_is_answered),
-        fixture_test(write_without_enough_replicas_is_in_doubt),
-        fixture_test(what_changed_nothing_is_still_answered),
-        fixture_test(batch_without_enough_replicas_is_in_doubt),
-        fixture_test(cancelled_acquire_awaits_no_release),
-    };
-
-    return fixture_run(tests);
 }

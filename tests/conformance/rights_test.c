@@ -12,6 +12,8 @@
 #include "support/every_call.h"
 #include "support/fixture_rights.h"
 
+FIXTURE_TESTS();
+
 #define MEMBERS_STEP 500
 #define MEMBERS 5000 /* more than are read at once */
 
@@ -22,7 +24,7 @@ static void as_owner(const fixture *f, const char *command)
 }
 
 /* Each call finds what it works on, so that it does all of its work. */
-static void every_call_is_allowed(void **state)
+TEST(every_call_is_allowed)
 {
     fixture *f = *state;
 
@@ -65,7 +67,7 @@ static void queue(fixture *f, const hf_async *q, const char *name, hf_bytes key,
 
 /* Nothing of a transaction is applied if one of its operations is denied: that
  * is asked before; nor if it could not be undone. */
-static void denied_operation_leaves_nothing_of_a_transaction(void **state)
+TEST(denied_operation_leaves_nothing_of_a_transaction)
 {
     static const char *const last[] = {"UNLINK", "HSET"};
     fixture *f = *state;
@@ -100,7 +102,7 @@ static void denied_operation_leaves_nothing_of_a_transaction(void **state)
 }
 
 /* A key that was made is deleted again, so that must be allowed. */
-static void key_is_not_made_if_it_could_not_be_deleted(void **state)
+TEST(key_is_not_made_if_it_could_not_be_deleted)
 {
     fixture *f = *state;
     hf_bytes made = fixture_key(f, "{t}made"), text = fixture_key(f, "{t}text");
@@ -121,7 +123,7 @@ static void key_is_not_made_if_it_could_not_be_deleted(void **state)
     assert_no_key(f->client, made);
 }
 
-static void scripts_may_what_the_user_may(void **state)
+TEST(scripts_may_what_the_user_may)
 {
     fixture *f = *state;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -208,7 +210,7 @@ static unsigned running_servers(const fixture *f)
     return f->cluster != NULL ? (unsigned)redis_cluster_size(f->cluster) : 1;
 }
 
-static void diagnosis_finds_all_rights_that_are_needed(void **state)
+TEST(diagnosis_finds_all_rights_that_are_needed)
 {
     fixture *f = *state;
     rights seen = examine(f);
@@ -236,7 +238,7 @@ static void change_right(const fixture *f, char sign, const char *name)
 
 /* Each word of the page's command that grants a command is needed: the
  * diagnosis reports it missing, on the server where it is missing. */
-static void diagnosis_reports_any_missing_right(void **state)
+TEST(diagnosis_reports_any_missing_right)
 {
     fixture *f = *state;
     char line[FIXTURE_RIGHTS_SIZE];
@@ -275,7 +277,7 @@ static void grant_all(const fixture *f, char sign, const char *name)
     }
 }
 
-static void watching_needs_the_right_to_track(void **state)
+TEST(watching_needs_the_right_to_track)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "watched");
@@ -297,7 +299,7 @@ static void watching_needs_the_right_to_track(void **state)
 }
 
 /* The same for keys and channels. */
-static void diagnosis_reports_missing_keys_and_channels(void **state)
+TEST(diagnosis_reports_missing_keys_and_channels)
 {
     static const struct {
         const char *without;
@@ -354,7 +356,7 @@ static void fill_all_types(const fixture *f)
     }
 }
 
-static void dump_and_load(void **state)
+TEST(dump_and_load)
 {
     fixture *f = *state;
     hf_store_load_options options = HF_STORE_LOAD_OPTIONS_INIT;
@@ -404,7 +406,7 @@ static void use_redisson_lock(fixture *f, hf_redisson_kind kind, hf_bytes name)
     hf_lock_free(lock);
 }
 
-static void redisson_is_allowed_after_what_the_page_adds(void **state)
+TEST(redisson_is_allowed_after_what_the_page_adds)
 {
     static const char *const names[] = {"lock", "fenced", "fair",
                                         "rw",   "rw",     "permit"};
@@ -437,22 +439,4 @@ static void redisson_is_allowed_after_what_the_page_adds(void **state)
     expect_status(HF_TIMEOUT,
                   hf_redisson_latch_await(f->client, latch, 50, ERR));
     expect_status(HF_OK, hf_redisson_latch_arrive(f->client, latch, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(every_call_is_allowed),
-        fixture_test(denied_operation_leaves_nothing_of_a_transaction),
-        fixture_test(key_is_not_made_if_it_could_not_be_deleted),
-        fixture_test(scripts_may_what_the_user_may),
-        fixture_test(diagnosis_finds_all_rights_that_are_needed),
-        fixture_test(diagnosis_reports_any_missing_right),
-        fixture_test(diagnosis_reports_missing_keys_and_channels),
-        fixture_test(watching_needs_the_right_to_track),
-        fixture_test(dump_and_load),
-        fixture_test(redisson_is_allowed_after_what_the_page_adds),
-    };
-
-    return fixture_run(tests);
 }

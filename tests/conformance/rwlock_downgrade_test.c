@@ -8,6 +8,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 typedef struct late {
     byte_proxy *proxy;
     hf_client *client; /* behind it */
@@ -69,7 +71,7 @@ static void lose_the_reply(late *self)
     expect_status(HF_INVALID, hf_lock_try(self->read, ERR));
 }
 
-static void rwlock_downgrade_ends_the_write_lock_when_it_is_sent(void **state)
+TEST(rwlock_downgrade_ends_the_write_lock_when_it_is_sent)
 {
     late self;
     told said = {0};
@@ -94,7 +96,7 @@ static void rwlock_downgrade_ends_the_write_lock_when_it_is_sent(void **state)
     late_close(&self);
 }
 
-static void rwlock_downgrade_may_be_repeated(void **state)
+TEST(rwlock_downgrade_may_be_repeated)
 {
     late self;
 
@@ -110,7 +112,7 @@ static void rwlock_downgrade_may_be_repeated(void **state)
 }
 
 /* The lease would last for a minute. */
-static void rwlock_release_ends_a_downgrade_without_a_reply(void **state)
+TEST(rwlock_release_ends_a_downgrade_without_a_reply)
 {
     late self;
 
@@ -123,7 +125,7 @@ static void rwlock_release_ends_a_downgrade_without_a_reply(void **state)
     late_close(&self);
 }
 
-static void rwlock_free_ends_a_downgrade_without_a_reply(void **state)
+TEST(rwlock_free_ends_a_downgrade_without_a_reply)
 {
     late self;
 
@@ -138,7 +140,7 @@ static void rwlock_free_ends_a_downgrade_without_a_reply(void **state)
 }
 
 /* The request never arrived: a release frees the write lock. */
-static void rwlock_downgrade_that_was_not_done_is_released(void **state)
+TEST(rwlock_downgrade_that_was_not_done_is_released)
 {
     late self;
 
@@ -153,7 +155,7 @@ static void rwlock_downgrade_that_was_not_done_is_released(void **state)
     late_close(&self);
 }
 
-static void rwlock_close_ends_a_downgrade_without_a_reply(void **state)
+TEST(rwlock_close_ends_a_downgrade_without_a_reply)
 {
     late self;
     told said = {0};
@@ -170,7 +172,7 @@ static void rwlock_close_ends_a_downgrade_without_a_reply(void **state)
 }
 
 /* The reply says that the owner reads, and its lease is over. */
-static void rwlock_downgrade_is_lost_if_the_reply_is_late(void **state)
+TEST(rwlock_downgrade_is_lost_if_the_reply_is_late)
 {
     late self;
 
@@ -181,19 +183,4 @@ static void rwlock_downgrade_is_lost_if_the_reply_is_late(void **state)
     assert_not_held(self.read);
     expect_status(HF_LOST, hf_rwlock_downgrade(self.write, ERR));
     late_close(&self);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(rwlock_downgrade_ends_the_write_lock_when_it_is_sent),
-        fixture_test(rwlock_downgrade_may_be_repeated),
-        fixture_test(rwlock_release_ends_a_downgrade_without_a_reply),
-        fixture_test(rwlock_free_ends_a_downgrade_without_a_reply),
-        fixture_test(rwlock_downgrade_that_was_not_done_is_released),
-        fixture_test(rwlock_close_ends_a_downgrade_without_a_reply),
-        fixture_test(rwlock_downgrade_is_lost_if_the_reply_is_late),
-    };
-
-    return fixture_run(tests);
 }

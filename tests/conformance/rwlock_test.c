@@ -12,6 +12,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a hand-over may take; the library polls, which would hide a lost
  * one, only after a second. */
 #define WOKEN_MS 700
@@ -84,7 +86,7 @@ static void acquire_and_break(fixture *f, hf_lock *lock, hf_bytes name)
     expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
 }
 
-static void rwlock_readers_share_and_exclude_writers(void **state)
+TEST(rwlock_readers_share_and_exclude_writers)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -107,7 +109,7 @@ static void rwlock_readers_share_and_exclude_writers(void **state)
     assert_no_key(f->client, name);
 }
 
-static void rwlock_write_lock_is_the_lock_of_that_name(void **state)
+TEST(rwlock_write_lock_is_the_lock_of_that_name)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -131,7 +133,7 @@ static void rwlock_write_lock_is_the_lock_of_that_name(void **state)
     expect_status(HF_OK, hf_lock_try(lock, ERR));
 }
 
-static void rwlock_release_of_a_writer_lets_all_readers_in(void **state)
+TEST(rwlock_release_of_a_writer_lets_all_readers_in)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -160,7 +162,7 @@ static void rwlock_release_of_a_writer_lets_all_readers_in(void **state)
 }
 
 /* The reader that comes after the writer does not overtake it. */
-static void rwlock_waiters_are_served_in_order(void **state)
+TEST(rwlock_waiters_are_served_in_order)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -180,7 +182,7 @@ static void rwlock_waiters_are_served_in_order(void **state)
     assert_true(hf_lock_token(last.read) > hf_lock_token(writer.write));
 }
 
-static void rwlock_leaving_writer_lets_readers_in(void **state)
+TEST(rwlock_leaving_writer_lets_readers_in)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -206,7 +208,7 @@ static void rwlock_leaving_writer_lets_readers_in(void **state)
     assert_true(hf_lock_is_held(first.read));
 }
 
-static void rwlock_preferred_writers_come_first(void **state)
+TEST(rwlock_preferred_writers_come_first)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -227,7 +229,7 @@ static void rwlock_preferred_writers_come_first(void **state)
 
 /* No one renews the first reader, though the second renews its own lease on the
  * same key. */
-static void rwlock_dead_reader_ages_out_alone(void **state)
+TEST(rwlock_dead_reader_ages_out_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -250,7 +252,7 @@ static void rwlock_dead_reader_ages_out_alone(void **state)
 
 #define READERS 8
 
-static void rwlock_readers_are_each_renewed(void **state)
+TEST(rwlock_readers_are_each_renewed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -272,7 +274,7 @@ static void rwlock_readers_are_each_renewed(void **state)
 }
 
 /* Both wait for a writer that does not release. */
-static void rwlock_end_of_a_writers_lease_lets_all_readers_in(void **state)
+TEST(rwlock_end_of_a_writers_lease_lets_all_readers_in)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -295,7 +297,7 @@ static void rwlock_end_of_a_writers_lease_lets_all_readers_in(void **state)
 
 /* Let in by its own request, past a writer that was killed while it waited: the
  * key lives as long as its lease, not as that of the first reader. */
-static void rwlock_reader_behind_a_dead_writer_has_its_whole_lease(void **state)
+TEST(rwlock_reader_behind_a_dead_writer_has_its_whole_lease)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -318,7 +320,7 @@ static void rwlock_reader_behind_a_dead_writer_has_its_whole_lease(void **state)
     assert_in_range(ttl_ms, 40000, 75000);
 }
 
-static void rwlock_writer_gets_in_when_readers_have_died(void **state)
+TEST(rwlock_writer_gets_in_when_readers_have_died)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -335,7 +337,7 @@ static void rwlock_writer_gets_in_when_readers_have_died(void **state)
     expect_status(HF_OK, hf_lock_renew(writer.write, ERR));
 }
 
-static void rwlock_upgrade_is_refused(void **state)
+TEST(rwlock_upgrade_is_refused)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -359,7 +361,7 @@ static void rwlock_upgrade_is_refused(void **state)
     assert_non_null(strstr(expect_message(), "downgrade"));
 }
 
-static void rwlock_downgrade_lets_readers_in(void **state)
+TEST(rwlock_downgrade_lets_readers_in)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -386,7 +388,7 @@ static void rwlock_downgrade_lets_readers_in(void **state)
     assert_true(hf_lock_token(third.write) > hf_lock_token(two.read));
 }
 
-static void rwlock_downgrade_needs_the_write_lock(void **state)
+TEST(rwlock_downgrade_needs_the_write_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -407,7 +409,7 @@ static void rwlock_downgrade_needs_the_write_lock(void **state)
     assert_no_key(f->client, name);
 }
 
-static void rwlock_downgrade_of_a_lost_lock_says_so(void **state)
+TEST(rwlock_downgrade_of_a_lost_lock_says_so)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -425,7 +427,7 @@ static void rwlock_downgrade_of_a_lost_lock_says_so(void **state)
 }
 
 /* Of a server that is stopped for longer than the lease. */
-static void rwlock_downgrade_says_that_the_lock_is_lost_meanwhile(void **state)
+TEST(rwlock_downgrade_says_that_the_lock_is_lost_meanwhile)
 {
     fixture *f = *state;
     int64_t ttl_ms = slowed_ms(300);
@@ -448,7 +450,7 @@ static void rwlock_downgrade_says_that_the_lock_is_lost_meanwhile(void **state)
 
 /* An interrupted program frees its handles in any order, even while a call on
  * the pair is under way. */
-static void rwlock_handles_are_freed_in_any_order(void **state)
+TEST(rwlock_handles_are_freed_in_any_order)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -469,7 +471,7 @@ static void rwlock_handles_are_freed_in_any_order(void **state)
     expect_soon(key_is_gone(f->client, name), 5000);
 }
 
-static void rwlock_key_expires_with_its_readers(void **state)
+TEST(rwlock_key_expires_with_its_readers)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -486,7 +488,7 @@ static void rwlock_key_expires_with_its_readers(void **state)
     assert_no_key(f->client, name);
 }
 
-static void rwlock_loss_is_noticed(void **state)
+TEST(rwlock_loss_is_noticed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -505,7 +507,7 @@ static void rwlock_loss_is_noticed(void **state)
 
 /* The key is gone, as after the death of a holder: a reader that comes before
  * the waiting writer has noticed does not overtake it. */
-static void rwlock_left_free_is_for_the_writer_that_waits(void **state)
+TEST(rwlock_left_free_is_for_the_writer_that_waits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -526,7 +528,7 @@ static void rwlock_left_free_is_for_the_writer_that_waits(void **state)
 }
 
 /* A broken lock goes to the writer that waits, and from it to both readers. */
-static void rwlock_break_hands_over_to_those_who_wait(void **state)
+TEST(rwlock_break_hands_over_to_those_who_wait)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -559,7 +561,7 @@ static void rwlock_break_hands_over_to_those_who_wait(void **state)
     expect_status(HF_EXPIRED, hf_lock_renew(holders[0].read, ERR));
 }
 
-static void rwlock_refuses_bad_arguments(void **state)
+TEST(rwlock_refuses_bad_arguments)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -580,34 +582,4 @@ static void rwlock_refuses_bad_arguments(void **state)
     fixture_keep_lock(f, read);
     expect_status(HF_WRONG_TYPE, hf_lock_try(read, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_acquire(read, 50, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(rwlock_readers_share_and_exclude_writers),
-        fixture_test(rwlock_write_lock_is_the_lock_of_that_name),
-        fixture_test(rwlock_release_of_a_writer_lets_all_readers_in),
-        fixture_test(rwlock_waiters_are_served_in_order),
-        fixture_test(rwlock_leaving_writer_lets_readers_in),
-        fixture_test(rwlock_preferred_writers_come_first),
-        fixture_test(rwlock_dead_reader_ages_out_alone),
-        fixture_test(rwlock_readers_are_each_renewed),
-        fixture_test(rwlock_end_of_a_writers_lease_lets_all_readers_in),
-        fixture_test(rwlock_reader_behind_a_dead_writer_has_its_whole_lease),
-        fixture_test(rwlock_writer_gets_in_when_readers_have_died),
-        fixture_test(rwlock_upgrade_is_refused),
-        fixture_test(rwlock_downgrade_lets_readers_in),
-        fixture_test(rwlock_downgrade_needs_the_write_lock),
-        fixture_test(rwlock_downgrade_of_a_lost_lock_says_so),
-        fixture_test(rwlock_downgrade_says_that_the_lock_is_lost_meanwhile),
-        fixture_test(rwlock_handles_are_freed_in_any_order),
-        fixture_test(rwlock_key_expires_with_its_readers),
-        fixture_test(rwlock_loss_is_noticed),
-        fixture_test(rwlock_left_free_is_for_the_writer_that_waits),
-        fixture_test(rwlock_break_hands_over_to_those_who_wait),
-        fixture_test(rwlock_refuses_bad_arguments),
-    };
-
-    return fixture_run(tests);
 }

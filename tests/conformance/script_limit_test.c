@@ -12,6 +12,8 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define BUDGET_MS 60
 
 /* Allowance for a busy machine, where the time does not matter. */
@@ -38,7 +40,7 @@ static void expect_stopped(fixture *f, const char *source)
     put_value(f->other, key, bytes("after"), 0);
 }
 
-static void script_that_never_ends_is_undone(void **state)
+TEST(script_that_never_ends_is_undone)
 {
     fixture *f = *state;
 
@@ -47,7 +49,7 @@ static void script_that_never_ends_is_undone(void **state)
                       "while true do end");
 }
 
-static void script_cannot_catch_its_own_end(void **state)
+TEST(script_cannot_catch_its_own_end)
 {
     fixture *f = *state;
 
@@ -61,7 +63,7 @@ static void script_cannot_catch_its_own_end(void **state)
                       "end while true do pcall(w) end");
 }
 
-static void script_that_calls_endlessly_is_undone(void **state)
+TEST(script_that_calls_endlessly_is_undone)
 {
     fixture *f = *state;
 
@@ -69,7 +71,7 @@ static void script_that_calls_endlessly_is_undone(void **state)
     expect_stopped(f, "while true do redis.call('set', KEYS[1], 'dirty') end");
 }
 
-static void script_that_eats_memory_is_undone(void **state)
+TEST(script_that_eats_memory_is_undone)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -88,7 +90,7 @@ static void script_that_eats_memory_is_undone(void **state)
     assert_no_key(f->other, key);
 }
 
-static void script_within_its_budget_runs(void **state)
+TEST(script_within_its_budget_runs)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -127,7 +129,7 @@ static int64_t run_turns(hf_script *script, int64_t turns)
 }
 
 /* A script cannot be killed on a server before 5 s have passed. */
-static void script_of_some_hundred_ms_runs_by_default(void **state)
+TEST(script_of_some_hundred_ms_runs_by_default)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -178,8 +180,7 @@ static void expect_budget(const fixture *f, const char *budget,
     assert_non_null(strstr(expect_message(), wanted));
 }
 
-static void
-script_budget_of_the_url_is_what_the_option_leaves_open(void **state)
+TEST(script_budget_of_the_url_is_what_the_option_leaves_open)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -191,7 +192,7 @@ script_budget_of_the_url_is_what_the_option_leaves_open(void **state)
     expect_budget(f, "3600000", &opts, "budget of 20 ms");
 }
 
-static void script_budget_of_the_url_is_checked(void **state)
+TEST(script_budget_of_the_url_is_checked)
 {
     static const char *const bad[] = {"0", "-1", "3600001", "1s", ""};
     fixture *f = *state;
@@ -230,7 +231,7 @@ static int64_t run_late(fixture *f, int64_t request_ms, int64_t budget_ms,
 
 /* A caller that retries what is HF_UNAVAILABLE must not run an endless script
  * again and again. */
-static void script_at_its_deadline_is_to_blame_for_its_own_time(void **state)
+TEST(script_at_its_deadline_is_to_blame_for_its_own_time)
 {
     fixture *f = *state;
     char message[HF_ERROR_MESSAGE_SIZE];
@@ -321,7 +322,7 @@ static hf_status run_growing(const growing *what, int64_t turns,
 }
 
 /* A try that is undone because the store has to grow counts, too. */
-static void budget_is_for_all_runs_of_a_script(void **state)
+TEST(budget_is_for_all_runs_of_a_script)
 {
     const fixture *f = *state;
     int64_t budget_ms = 100 * SLOWER;
@@ -375,7 +376,7 @@ static bool keeps_lock(const fixture *f, int64_t ttl_ms, bool *starved)
 }
 
 /* The rule for the budget: less than a third of the lease. */
-static void lock_outlives_a_script_that_makes_the_store_grow(void **state)
+TEST(lock_outlives_a_script_that_makes_the_store_grow)
 {
     const fixture *f = *state;
     int64_t ttl_ms = slowed_ms(600);
@@ -421,7 +422,7 @@ static hf_status run_with_stack(small_stack *self, size_t size)
     return self->status;
 }
 
-static void script_on_a_small_stack_is_refused(void **state)
+TEST(script_on_a_small_stack_is_refused)
 {
     fixture *f = *state;
     small_stack self = {.error = HF_ERROR_INIT};
@@ -434,24 +435,4 @@ static void script_on_a_small_stack_is_refused(void **state)
     assert_non_null(strstr(self.error.message, "KiB of stack left"));
     /* Of which ThreadSanitizer takes more than half a MiB for itself. */
     expect_status(HF_OK, run_with_stack(&self, 4 << 20));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(script_that_never_ends_is_undone),
-        fixture_test(script_cannot_catch_its_own_end),
-        fixture_test(script_that_calls_endlessly_is_undone),
-        fixture_test(script_that_eats_memory_is_undone),
-        fixture_test(script_within_its_budget_runs),
-        fixture_test(script_of_some_hundred_ms_runs_by_default),
-        fixture_test(script_budget_of_the_url_is_what_the_option_leaves_open),
-        fixture_test(script_budget_of_the_url_is_checked),
-        fixture_test(script_at_its_deadline_is_to_blame_for_its_own_time),
-        fixture_test(budget_is_for_all_runs_of_a_script),
-        fixture_test(lock_outlives_a_script_that_makes_the_store_grow),
-        fixture_test(script_on_a_small_stack_is_refused),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* Load and run a script without keys and arguments. */
 static hf_reply *run(fixture *f, const char *source)
 {
@@ -39,7 +41,7 @@ static void assert_number(const hf_reply *reply, int64_t number)
     assert_true(hf_reply_integer(reply) == number);
 }
 
-static void script_sees_keys_and_arguments_in_order(void **state)
+TEST(script_sees_keys_and_arguments_in_order)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(
@@ -58,7 +60,7 @@ static void script_sees_keys_and_arguments_in_order(void **state)
     hf_reply_free(reply);
 }
 
-static void script_keys_get_the_prefix_and_arguments_do_not(void **state)
+TEST(script_keys_get_the_prefix_and_arguments_do_not)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -80,7 +82,7 @@ static void script_keys_get_the_prefix_and_arguments_do_not(void **state)
     hf_reply_free(reply);
 }
 
-static void script_answers_of_every_kind(void **state)
+TEST(script_answers_of_every_kind)
 {
     fixture *f = *state;
     hf_reply *reply =
@@ -104,7 +106,7 @@ static void script_answers_of_every_kind(void **state)
     hf_reply_free(reply);
 }
 
-static void script_array_ends_at_its_first_nil(void **state)
+TEST(script_array_ends_at_its_first_nil)
 {
     fixture *f = *state;
     hf_reply *reply = run(f, "return {1, 2, nil, 4}");
@@ -113,7 +115,7 @@ static void script_array_ends_at_its_first_nil(void **state)
     hf_reply_free(reply);
 }
 
-static void script_top_level_answers(void **state)
+TEST(script_top_level_answers)
 {
     fixture *f = *state;
     hf_reply *reply = run(f, "local nothing = 1");
@@ -135,7 +137,7 @@ static void script_top_level_answers(void **state)
     hf_reply_free(NULL);
 }
 
-static void reply_getters_are_mild_on_other_kinds(void **state)
+TEST(reply_getters_are_mild_on_other_kinds)
 {
     fixture *f = *state;
     hf_reply *reply = run(f, "return 'text'");
@@ -156,7 +158,7 @@ static void reply_getters_are_mild_on_other_kinds(void **state)
     assert_null(hf_reply_at(NULL, 0));
 }
 
-static void script_result_of_commands(void **state)
+TEST(script_result_of_commands)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -180,7 +182,7 @@ static void script_result_of_commands(void **state)
     hf_reply_free(reply);
 }
 
-static void script_is_atomic_and_sees_its_own_writes(void **state)
+TEST(script_is_atomic_and_sees_its_own_writes)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -199,7 +201,7 @@ static void script_is_atomic_and_sees_its_own_writes(void **state)
     assert_value(f->other, key, bytes("30"));
 }
 
-static void script_error_is_reported_and_keeps_what_was_written(void **state)
+TEST(script_error_is_reported_and_keeps_what_was_written)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -212,7 +214,7 @@ static void script_error_is_reported_and_keeps_what_was_written(void **state)
     assert_value(f->client, key, bytes("before"));
 }
 
-static void script_error_reply_is_a_script_error(void **state)
+TEST(script_error_reply_is_a_script_error)
 {
     fixture *f = *state;
 
@@ -225,7 +227,7 @@ static void script_error_reply_is_a_script_error(void **state)
 
 /* A script that ends with a line like one of the server's own refusals has run,
  * and must not be run again because of it. */
-static void script_error_that_looks_like_a_refusal_runs_once(void **state)
+TEST(script_error_that_looks_like_a_refusal_runs_once)
 {
     fixture *f = *state;
     static const char *const codes[] = {"BUSY", "LOADING", "NOSCRIPT",
@@ -244,7 +246,7 @@ static void script_error_that_looks_like_a_refusal_runs_once(void **state)
     }
 }
 
-static void script_with_a_wrong_command_is_a_script_error(void **state)
+TEST(script_with_a_wrong_command_is_a_script_error)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -259,7 +261,7 @@ static void script_with_a_wrong_command_is_a_script_error(void **state)
     assert_no_key(f->client, key);
 }
 
-static void script_runtime_errors_are_script_errors(void **state)
+TEST(script_runtime_errors_are_script_errors)
 {
     fixture *f = *state;
 
@@ -271,7 +273,7 @@ static void script_runtime_errors_are_script_errors(void **state)
         fails(f, "local function r() return 1 + r() end return r()", NULL));
 }
 
-static void script_meeting_another_type_is_wrong_type(void **state)
+TEST(script_meeting_another_type_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -283,7 +285,7 @@ static void script_meeting_another_type_is_wrong_type(void **state)
                   fails(f, "return redis.pcall('get', KEYS[1])", &key));
 }
 
-static void script_pcall_catches_the_error(void **state)
+TEST(script_pcall_catches_the_error)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -303,7 +305,7 @@ static void script_pcall_catches_the_error(void **state)
     hf_reply_free(reply);
 }
 
-static void script_syntax_error_names_the_line(void **state)
+TEST(script_syntax_error_names_the_line)
 {
     fixture *f = *state;
     hf_script *script = NULL;
@@ -316,7 +318,7 @@ static void script_syntax_error_names_the_line(void **state)
     assert_non_null(strstr(expect_message(), ":3:"));
 }
 
-static void script_source_is_checked(void **state)
+TEST(script_source_is_checked)
 {
     fixture *f = *state;
     static char source[HF_SCRIPT_MAX + 1];
@@ -342,7 +344,7 @@ static void script_source_is_checked(void **state)
     hf_script_free(NULL);
 }
 
-static void script_run_checks_keys_and_counts(void **state)
+TEST(script_run_checks_keys_and_counts)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(f, f->client, "return 1");
@@ -369,7 +371,7 @@ static void script_run_checks_keys_and_counts(void **state)
     assert_null(reply);
 }
 
-static void script_takes_ten_thousand_arguments(void **state)
+TEST(script_takes_ten_thousand_arguments)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(
@@ -389,7 +391,7 @@ static void script_takes_ten_thousand_arguments(void **state)
     hf_reply_free(reply);
 }
 
-static void script_answers_ten_thousand_parts(void **state)
+TEST(script_answers_ten_thousand_parts)
 {
     fixture *f = *state;
     hf_reply *reply = run(f, "local all = {} for i = 1, 10000 do "
@@ -402,7 +404,7 @@ static void script_answers_ten_thousand_parts(void **state)
     hf_reply_free(reply);
 }
 
-static void script_sha1_and_json(void **state)
+TEST(script_sha1_and_json)
 {
     fixture *f = *state;
     hf_reply *reply = run(
@@ -419,7 +421,7 @@ static void script_sha1_and_json(void **state)
     hf_reply_free(reply);
 }
 
-static void script_may_log(void **state)
+TEST(script_may_log)
 {
     fixture *f = *state;
     hf_reply *reply =
@@ -429,7 +431,7 @@ static void script_may_log(void **state)
     hf_reply_free(reply);
 }
 
-static void script_libraries_are_those_of_eval(void **state)
+TEST(script_libraries_are_those_of_eval)
 {
     fixture *f = *state;
     hf_reply *reply = run(
@@ -448,7 +450,7 @@ static void script_libraries_are_those_of_eval(void **state)
 }
 
 /* unpack() returns less than 8000 values, a call takes any number. */
-static void script_command_has_as_many_words_as_memory_holds(void **state)
+TEST(script_command_has_as_many_words_as_memory_holds)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -481,7 +483,7 @@ static void script_command_has_as_many_words_as_memory_holds(void **state)
 }
 
 /* Only INCRBYFLOAT and similar commands have a limit: 5119 characters. */
-static void script_floats_may_have_any_number_of_digits(void **state)
+TEST(script_floats_may_have_any_number_of_digits)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -523,7 +525,7 @@ static void script_floats_may_have_any_number_of_digits(void **state)
     hf_reply_free(reply);
 }
 
-static void script_runs_do_not_see_one_another(void **state)
+TEST(script_runs_do_not_see_one_another)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(
@@ -542,7 +544,7 @@ static void script_runs_do_not_see_one_another(void **state)
     hf_reply_free(reply);
 }
 
-static void script_loaded_twice_and_freed_once_still_runs(void **state)
+TEST(script_loaded_twice_and_freed_once_still_runs)
 {
     fixture *f = *state;
     hf_script *first = fixture_script(f, f->client, "return 'same'");
@@ -553,39 +555,4 @@ static void script_loaded_twice_and_freed_once_still_runs(void **state)
     expect_status(HF_OK, hf_script_run(second, NULL, 0, NULL, 0, &reply, ERR));
     assert_text(reply, HF_REPLY_STRING, "same");
     hf_reply_free(reply);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(script_sees_keys_and_arguments_in_order),
-        fixture_test(script_keys_get_the_prefix_and_arguments_do_not),
-        fixture_test(script_answers_of_every_kind),
-        fixture_test(script_array_ends_at_its_first_nil),
-        fixture_test(script_top_level_answers),
-        fixture_test(reply_getters_are_mild_on_other_kinds),
-        fixture_test(script_result_of_commands),
-        fixture_test(script_is_atomic_and_sees_its_own_writes),
-        fixture_test(script_error_is_reported_and_keeps_what_was_written),
-        fixture_test(script_error_reply_is_a_script_error),
-        fixture_test(script_error_that_looks_like_a_refusal_runs_once),
-        fixture_test(script_with_a_wrong_command_is_a_script_error),
-        fixture_test(script_runtime_errors_are_script_errors),
-        fixture_test(script_meeting_another_type_is_wrong_type),
-        fixture_test(script_pcall_catches_the_error),
-        fixture_test(script_syntax_error_names_the_line),
-        fixture_test(script_source_is_checked),
-        fixture_test(script_run_checks_keys_and_counts),
-        fixture_test(script_takes_ten_thousand_arguments),
-        fixture_test(script_answers_ten_thousand_parts),
-        fixture_test(script_sha1_and_json),
-        fixture_test(script_may_log),
-        fixture_test(script_libraries_are_those_of_eval),
-        fixture_test(script_command_has_as_many_words_as_memory_holds),
-        fixture_test(script_floats_may_have_any_number_of_digits),
-        fixture_test(script_runs_do_not_see_one_another),
-        fixture_test(script_loaded_twice_and_freed_once_still_runs),
-    };
-
-    return fixture_run(tests);
 }

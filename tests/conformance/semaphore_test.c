@@ -10,6 +10,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 /* How long a wake-up may take; the library polls, which would hide a lost
  * wake-up, only after a second. */
 #define WOKEN_MS 700
@@ -56,7 +58,7 @@ static void queue_up(fixture *f, hf_bytes name, hf_client *client,
     assert_int_equal(said->count, 0);
 }
 
-static void semaphore_has_as_many_holders_as_permits(void **state)
+TEST(semaphore_has_as_many_holders_as_permits)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -78,7 +80,7 @@ static void semaphore_has_as_many_holders_as_permits(void **state)
     expect_status(HF_HELD, hf_lock_try(handles[1], ERR));
 }
 
-static void semaphore_leaves_nothing_behind(void **state)
+TEST(semaphore_leaves_nothing_behind)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -95,7 +97,7 @@ static void semaphore_leaves_nothing_behind(void **state)
     assert_no_key(f->client, name);
 }
 
-static void semaphore_reentry_takes_no_other_permit(void **state)
+TEST(semaphore_reentry_takes_no_other_permit)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -111,7 +113,7 @@ static void semaphore_reentry_takes_no_other_permit(void **state)
     expect_status(HF_INVALID, hf_lock_release(one, ERR));
 }
 
-static void semaphore_release_wakes_a_waiter(void **state)
+TEST(semaphore_release_wakes_a_waiter)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -138,7 +140,7 @@ static void semaphore_release_wakes_a_waiter(void **state)
 }
 
 /* Two waiters of one client, so the second waits for the first here. */
-static void semaphore_releases_wake_a_waiter_each(void **state)
+TEST(semaphore_releases_wake_a_waiter_each)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -164,7 +166,7 @@ static void semaphore_releases_wake_a_waiter_each(void **state)
     }
 }
 
-static void semaphore_permits_expire_one_by_one(void **state)
+TEST(semaphore_permits_expire_one_by_one)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -184,7 +186,7 @@ static void semaphore_permits_expire_one_by_one(void **state)
 }
 
 /* No one else has asked since, so the store still has its entry. */
-static void semaphore_release_after_expiry_says_so(void **state)
+TEST(semaphore_release_after_expiry_says_so)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -198,7 +200,7 @@ static void semaphore_release_after_expiry_says_so(void **state)
     expect_status(HF_EXPIRED, hf_lock_release(brief, ERR));
 }
 
-static void semaphore_watchdog_keeps_permits_alive(void **state)
+TEST(semaphore_watchdog_keeps_permits_alive)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -216,7 +218,7 @@ static void semaphore_watchdog_keeps_permits_alive(void **state)
                       3 * opts.ttl_ms);
 }
 
-static void semaphore_loss_is_noticed(void **state)
+TEST(semaphore_loss_is_noticed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -232,7 +234,7 @@ static void semaphore_loss_is_noticed(void **state)
     expect_status(HF_EXPIRED, hf_lock_release(lock, ERR));
 }
 
-static void semaphore_batches_acquire_renew_and_release(void **state)
+TEST(semaphore_batches_acquire_renew_and_release)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -260,7 +262,7 @@ static void semaphore_batches_acquire_renew_and_release(void **state)
     assert_no_key(f->other, name);
 }
 
-static void semaphore_counts_against_the_number_of_the_caller(void **state)
+TEST(semaphore_counts_against_the_number_of_the_caller)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -277,7 +279,7 @@ static void semaphore_counts_against_the_number_of_the_caller(void **state)
     expect_status(HF_OK, hf_lock_try(narrow, ERR));
 }
 
-static void semaphore_and_lock_have_different_names(void **state)
+TEST(semaphore_and_lock_have_different_names)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -294,7 +296,7 @@ static void semaphore_and_lock_have_different_names(void **state)
     assert_true(hf_lock_is_held(of_semaphore));
 }
 
-static void semaphore_leaves_another_sorted_set_alone(void **state)
+TEST(semaphore_leaves_another_sorted_set_alone)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -309,7 +311,7 @@ static void semaphore_leaves_another_sorted_set_alone(void **state)
     assert_no_ttl(f->other, name);
 }
 
-static void semaphore_new_refuses_bad_numbers(void **state)
+TEST(semaphore_new_refuses_bad_numbers)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -328,7 +330,7 @@ static void semaphore_new_refuses_bad_numbers(void **state)
     assert_null(lock);
 }
 
-static void semaphore_takes_several_permits_at_once(void **state)
+TEST(semaphore_takes_several_permits_at_once)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -352,7 +354,7 @@ static void semaphore_takes_several_permits_at_once(void **state)
     assert_no_key(f->client, name);
 }
 
-static void semaphore_waiter_for_many_is_not_overtaken(void **state)
+TEST(semaphore_waiter_for_many_is_not_overtaken)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -396,7 +398,7 @@ static hf_bytes first_entry(fixture *f, hf_bytes queue, char entry[256])
 }
 
 /* As one of a process that is stopped: it listens, and does not ask. */
-static void semaphore_waiter_that_does_not_ask_is_passed_over(void **state)
+TEST(semaphore_waiter_that_does_not_ask_is_passed_over)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -428,7 +430,7 @@ static void semaphore_waiter_that_does_not_ask_is_passed_over(void **state)
     expect_status(HF_OK, hf_lock_acquire(next, 20000, ERR));
 }
 
-static void semaphore_several_permits_expire_together(void **state)
+TEST(semaphore_several_permits_expire_together)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -446,7 +448,7 @@ static void semaphore_several_permits_expire_together(void **state)
     assert_int_equal(info_of(f, name, 3).held, 1);
 }
 
-static void semaphore_stored_number_overrides_the_handles(void **state)
+TEST(semaphore_stored_number_overrides_the_handles)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -474,7 +476,7 @@ static void semaphore_stored_number_overrides_the_handles(void **state)
     assert_no_key(f->client, name);
 }
 
-static void semaphore_resize_serves_waiters(void **state)
+TEST(semaphore_resize_serves_waiters)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -498,7 +500,7 @@ static void semaphore_resize_serves_waiters(void **state)
 }
 
 /* Those that are held stay; none is free until enough are released. */
-static void semaphore_may_be_resized_below_what_is_held(void **state)
+TEST(semaphore_may_be_resized_below_what_is_held)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -522,7 +524,7 @@ static void semaphore_may_be_resized_below_what_is_held(void **state)
     expect_status(HF_OK, hf_lock_try(next, ERR));
 }
 
-static void semaphore_resize_ends_the_wait_for_too_many(void **state)
+TEST(semaphore_resize_ends_the_wait_for_too_many)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -555,7 +557,7 @@ static int count_holder(void *user, const hf_lock_info *holder)
     return 0;
 }
 
-static void semaphore_holders_are_listed_and_broken(void **state)
+TEST(semaphore_holders_are_listed_and_broken)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -589,7 +591,7 @@ static void semaphore_holders_are_listed_and_broken(void **state)
 }
 
 /* To as many as there are permits, in their order. */
-static void semaphore_break_hands_over_to_those_who_wait(void **state)
+TEST(semaphore_break_hands_over_to_those_who_wait)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -616,36 +618,4 @@ static void semaphore_break_hands_over_to_those_who_wait(void **state)
     expect_status(HF_OK, hf_lock_release(waiters[1], ERR));
     await_told(clients[2], &said[2], 1);
     expect_status(HF_EXPIRED, hf_lock_release(held, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(semaphore_has_as_many_holders_as_permits),
-        fixture_test(semaphore_leaves_nothing_behind),
-        fixture_test(semaphore_reentry_takes_no_other_permit),
-        fixture_test(semaphore_release_wakes_a_waiter),
-        fixture_test(semaphore_releases_wake_a_waiter_each),
-        fixture_test(semaphore_permits_expire_one_by_one),
-        fixture_test(semaphore_release_after_expiry_says_so),
-        fixture_test(semaphore_watchdog_keeps_permits_alive),
-        fixture_test(semaphore_loss_is_noticed),
-        fixture_test(semaphore_batches_acquire_renew_and_release),
-        fixture_test(semaphore_counts_against_the_number_of_the_caller),
-        fixture_test(semaphore_and_lock_have_different_names),
-        fixture_test(semaphore_leaves_another_sorted_set_alone),
-        fixture_test(semaphore_new_refuses_bad_numbers),
-        fixture_test(semaphore_takes_several_permits_at_once),
-        fixture_test(semaphore_waiter_for_many_is_not_overtaken),
-        fixture_test(semaphore_waiter_that_does_not_ask_is_passed_over),
-        fixture_test(semaphore_several_permits_expire_together),
-        fixture_test(semaphore_stored_number_overrides_the_handles),
-        fixture_test(semaphore_resize_serves_waiters),
-        fixture_test(semaphore_may_be_resized_below_what_is_held),
-        fixture_test(semaphore_resize_ends_the_wait_for_too_many),
-        fixture_test(semaphore_holders_are_listed_and_broken),
-        fixture_test(semaphore_break_hands_over_to_those_who_wait),
-    };
-
-    return fixture_run(tests);
 }

@@ -12,9 +12,6 @@
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
-#define stopped_test(name)                                                     \
-    cmocka_unit_test_setup_teardown(name, fixture_open, close_processes)
-
 /* Time for a process to start, under sanitizers on a busy machine. */
 #define START_MS 20000
 #define LONG_MS 60000
@@ -28,6 +25,9 @@ static int close_processes(void **state)
     child_kill(&other);
     return fixture_close(state);
 }
+
+EACH_TEST_WITH(fixture_open, close_processes);
+ALL_TESTS_WITH(fixture_start, fixture_stop);
 
 /* Of two. */
 static void start_party(child_process *child, fixture *f, hf_bytes name,
@@ -79,7 +79,7 @@ static void expect_line(child_process *child, const char *want)
 }
 
 /* Two others have passed for it. */
-static void party_does_not_pass_without_being_counted(void **state)
+TEST(party_does_not_pass_without_being_counted)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -97,7 +97,7 @@ static void party_does_not_pass_without_being_counted(void **state)
 }
 
 /* It is as if it had never arrived. */
-static void party_that_comes_back_breaks_nothing(void **state)
+TEST(party_that_comes_back_breaks_nothing)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -113,7 +113,7 @@ static void party_that_comes_back_breaks_nothing(void **state)
 }
 
 /* It was counted, but learns it late. */
-static void party_that_was_counted_has_passed(void **state)
+TEST(party_that_was_counted_has_passed)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -189,7 +189,7 @@ static void expect_found(fixture *f, hf_bytes name, const char *kind,
     assert_true(hf_lock_is_held(next));
 }
 
-static void holder_has_lost_the_lock(void **state)
+TEST(holder_has_lost_the_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -198,7 +198,7 @@ static void holder_has_lost_the_lock(void **state)
                  "lost CONFLICT INVALID LOST");
 }
 
-static void reader_has_lost_the_lock_to_a_writer(void **state)
+TEST(reader_has_lost_the_lock_to_a_writer)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "rw");
@@ -211,7 +211,7 @@ static void reader_has_lost_the_lock_to_a_writer(void **state)
                  "lost CONFLICT INVALID LOST");
 }
 
-static void permit_is_lost(void **state)
+TEST(permit_is_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "s");
@@ -224,7 +224,7 @@ static void permit_is_lost(void **state)
 }
 
 /* What it proclaims reaches no observer. */
-static void leader_does_not_proclaim(void **state)
+TEST(leader_does_not_proclaim)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "e");
@@ -247,7 +247,7 @@ static void leader_does_not_proclaim(void **state)
 /* --------------------------------------------------------------- the others */
 
 /* Granted while it is stopped, and again to another. */
-static void waiter_does_not_believe_in_an_old_grant(void **state)
+TEST(waiter_does_not_believe_in_an_old_grant)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -279,7 +279,7 @@ static void fill_with_new(void *user, hf_cache_fill *fill)
     expect_status(HF_OK, hf_cache_fill_done(fill, HF_OK, bytes("new"), ERR));
 }
 
-static void late_fill_is_not_stored(void **state)
+TEST(late_fill_is_not_stored)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "c");
@@ -300,7 +300,7 @@ static void late_fill_is_not_stored(void **state)
     assert_buffer(&value, bytes("new"));
 }
 
-static void latch_waits_for_an_arrival_that_is_stopped(void **state)
+TEST(latch_waits_for_an_arrival_that_is_stopped)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "latch");
@@ -315,7 +315,7 @@ static void latch_waits_for_an_arrival_that_is_stopped(void **state)
     expect_line(&stopped, "HF_OK");
 }
 
-static void waiter_of_a_latch_learns_late_that_it_is_open(void **state)
+TEST(waiter_of_a_latch_learns_late_that_it_is_open)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "latch");
@@ -334,7 +334,7 @@ static void waiter_of_a_latch_learns_late_that_it_is_open(void **state)
 }
 
 /* Its unit stays its own: the next caller gets the one after it. */
-static void units_of_a_waiter_are_taken_once(void **state)
+TEST(units_of_a_waiter_are_taken_once)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "limit");
@@ -359,24 +359,4 @@ static void units_of_a_waiter_are_taken_once(void **state)
     assert_true(test_now_ms() - began_ms >= 2 * opts.period_ms);
     resume();
     expect_line(&stopped, "HF_OK");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        stopped_test(party_does_not_pass_without_being_counted),
-        stopped_test(party_that_comes_back_breaks_nothing),
-        stopped_test(party_that_was_counted_has_passed),
-        stopped_test(holder_has_lost_the_lock),
-        stopped_test(reader_has_lost_the_lock_to_a_writer),
-        stopped_test(permit_is_lost),
-        stopped_test(leader_does_not_proclaim),
-        stopped_test(waiter_does_not_believe_in_an_old_grant),
-        stopped_test(late_fill_is_not_stored),
-        stopped_test(latch_waits_for_an_arrival_that_is_stopped),
-        stopped_test(waiter_of_a_latch_learns_late_that_it_is_open),
-        stopped_test(units_of_a_waiter_are_taken_once),
-    };
-
-    return fixture_run(tests);
 }

@@ -10,6 +10,8 @@
 
 #include "support/fixture_rights.h"
 
+FIXTURE_TESTS();
+
 typedef struct tenant {
     char prefix[3];
     hf_client *client;
@@ -182,7 +184,7 @@ static void trespass(hf_client *client)
     assert_true(diagnosis_finds_fault(client));
 }
 
-static void tenants_have_all_of_their_own_and_nothing_of_the_other(void **state)
+TEST(tenants_have_all_of_their_own_and_nothing_of_the_other)
 {
     fixture *f = *state;
     tenant tenants[2];
@@ -203,7 +205,7 @@ static void tenants_have_all_of_their_own_and_nothing_of_the_other(void **state)
 }
 
 /* The same name under another prefix is another lock. */
-static void tenants_do_not_exclude_each_other(void **state)
+TEST(tenants_do_not_exclude_each_other)
 {
     fixture *f = *state;
     tenant tenants[2];
@@ -219,14 +221,4 @@ static void tenants_do_not_exclude_each_other(void **state)
         hf_lock_free(locks[i]);
         hf_client_close(tenants[i].client);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(tenants_have_all_of_their_own_and_nothing_of_the_other),
-        fixture_test(tenants_do_not_exclude_each_other),
-    };
-
-    return fixture_run(tests);
 }

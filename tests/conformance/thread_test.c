@@ -10,6 +10,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define THREADS 8
 
 typedef struct crew crew;
@@ -81,7 +83,7 @@ static void *lock_rounds(void *user)
     return NULL;
 }
 
-static void threads_exclude_one_another(void **state)
+TEST(threads_exclude_one_another)
 {
     fixture *f = *state;
     static crew all;
@@ -124,7 +126,7 @@ static void *count_by_cas(void *user)
     return NULL;
 }
 
-static void threads_count_by_compare_and_set(void **state)
+TEST(threads_count_by_compare_and_set)
 {
     fixture *f = *state;
     static crew all;
@@ -161,7 +163,7 @@ static void *use_own_keys(void *user)
     return NULL;
 }
 
-static void threads_do_not_get_each_others_replies(void **state)
+TEST(threads_do_not_get_each_others_replies)
 {
     fixture *f = *state;
     static crew all;
@@ -184,7 +186,7 @@ static void *reenter(void *user)
 }
 
 /* One handle shared by all threads: the counts must balance. */
-static void threads_reenter_by_one_handle(void **state)
+TEST(threads_reenter_by_one_handle)
 {
     fixture *f = *state;
     static crew all;
@@ -212,7 +214,7 @@ static void *release_it(void *user)
     return NULL;
 }
 
-static void any_thread_may_release(void **state)
+TEST(any_thread_may_release)
 {
     fixture *f = *state;
     static crew all;
@@ -245,7 +247,7 @@ static void *open_and_close(void *user)
     return NULL;
 }
 
-static void threads_open_and_close_clients_of_one_store(void **state)
+TEST(threads_open_and_close_clients_of_one_store)
 {
     fixture *f = *state;
     static crew all;
@@ -253,18 +255,4 @@ static void threads_open_and_close_clients_of_one_store(void **state)
     memset(&all, 0, sizeof(all));
     all.key = hf_str(f->url);
     start_crew(&all, f, open_and_close);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(threads_exclude_one_another),
-        fixture_test(threads_count_by_compare_and_set),
-        fixture_test(threads_do_not_get_each_others_replies),
-        fixture_test(threads_reenter_by_one_handle),
-        fixture_test(any_thread_may_release),
-        fixture_test(threads_open_and_close_clients_of_one_store),
-    };
-
-    return fixture_run(tests);
 }

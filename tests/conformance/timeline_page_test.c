@@ -9,6 +9,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* id, time, price, state. The time sorts by id, but for "e" and "d". */
 static const struct {
     const char *id;
@@ -111,7 +113,7 @@ static hf_timeline_page_options by(const char *name)
     return opts;
 }
 
-static void page_is_by_time_and_newest_first(void **state)
+TEST(page_is_by_time_and_newest_first)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -120,21 +122,21 @@ static void page_is_by_time_and_newest_first(void **state)
     assert_order(f, key, by(NULL), "abcdefghi");
 }
 
-static void numbers_are_ordered_as_numbers(void **state)
+TEST(numbers_are_ordered_as_numbers)
 {
     fixture *f = *state;
 
     assert_order(f, fill(f), by("price"), "hbfgiaed");
 }
 
-static void texts_are_ordered_by_their_bytes(void **state)
+TEST(texts_are_ordered_by_their_bytes)
 {
     fixture *f = *state;
 
     assert_order(f, fill(f), by("state"), "hcfabegi");
 }
 
-static void order_by_an_unknown_attribute_is_empty(void **state)
+TEST(order_by_an_unknown_attribute_is_empty)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -143,7 +145,7 @@ static void order_by_an_unknown_attribute_is_empty(void **state)
     assert_order(f, key, by("price2"), "");
 }
 
-static void numbers_come_before_texts(void **state)
+TEST(numbers_come_before_texts)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -164,7 +166,7 @@ static void numbers_come_before_texts(void **state)
     assert_order(f, key, page, "n");
 }
 
-static void filters_keep_the_order_of_an_attribute(void **state)
+TEST(filters_keep_the_order_of_an_attribute)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -215,7 +217,7 @@ static void add_ranked(fixture *f, hf_bytes key, unsigned from)
 }
 
 /* The page ends, and the next one has the item. */
-static void far_item_is_found_by_more_than_one_page(void **state)
+TEST(far_item_is_found_by_more_than_one_page)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -240,7 +242,7 @@ static void far_item_is_found_by_more_than_one_page(void **state)
     hf_timeline_items_free(&first);
 }
 
-static void count_of_many_items_takes_several_calls(void **state)
+TEST(count_of_many_items_takes_several_calls)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t"), empty = fixture_key(f, "none");
@@ -282,7 +284,7 @@ static void count_of_many_items_takes_several_calls(void **state)
     assert_string_equal(expect_message(), "next is NULL");
 }
 
-static void equal_filter_keeps_the_order_of_time(void **state)
+TEST(equal_filter_keeps_the_order_of_time)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -308,7 +310,7 @@ static void equal_filter_keeps_the_order_of_time(void **state)
     assert_order(f, key, opts, "g");
 }
 
-static void number_filter_includes_both_ends(void **state)
+TEST(number_filter_includes_both_ends)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -334,7 +336,7 @@ static void number_filter_includes_both_ends(void **state)
     assert_order(f, key, opts, "");
 }
 
-static void time_filter_includes_both_ends(void **state)
+TEST(time_filter_includes_both_ends)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -362,7 +364,7 @@ static void time_filter_includes_both_ends(void **state)
     hf_timeline_items_free(&page);
 }
 
-static void offset_and_limit_cut_a_page(void **state)
+TEST(offset_and_limit_cut_a_page)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -408,7 +410,7 @@ static void assert_cursors(fixture *f, hf_bytes key,
     assert_string_equal(ids, want);
 }
 
-static void cursor_continues_in_every_order(void **state)
+TEST(cursor_continues_in_every_order)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -427,7 +429,7 @@ static void cursor_continues_in_every_order(void **state)
 }
 
 /* Its item may be removed, and others added before it. */
-static void cursor_stays_where_it_was(void **state)
+TEST(cursor_stays_where_it_was)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -462,7 +464,7 @@ static void expect_invalid(fixture *f, hf_timeline_page_options opts,
     assert_null(page.items);
 }
 
-static void bad_limits_are_named(void **state)
+TEST(bad_limits_are_named)
 {
     fixture *f = *state;
     hf_timeline_page_options opts = by(NULL);
@@ -482,7 +484,7 @@ static void bad_limits_are_named(void **state)
                    "to_ms is 9007199254741; it must be 0..9007199254740");
 }
 
-static void bad_orders_are_named(void **state)
+TEST(bad_orders_are_named)
 {
     fixture *f = *state;
     hf_attribute wanted = hf_attribute_number(bytes("n"), NAN);
@@ -516,7 +518,7 @@ static void bad_orders_are_named(void **state)
     expect_invalid(f, opts, "attribute name \"a\\x00b\" has a NUL");
 }
 
-static void foreign_cursors_are_refused(void **state)
+TEST(foreign_cursors_are_refused)
 {
     fixture *f = *state;
     hf_bytes key = fill(f);
@@ -539,29 +541,4 @@ static void foreign_cursors_are_refused(void **state)
     expect_invalid(f, opts, "the cursor is not one of this order");
     opts.cursor = bytes("7072696365");
     expect_invalid(f, opts, "the cursor is not one of this order");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(page_is_by_time_and_newest_first),
-        fixture_test(numbers_are_ordered_as_numbers),
-        fixture_test(texts_are_ordered_by_their_bytes),
-        fixture_test(order_by_an_unknown_attribute_is_empty),
-        fixture_test(numbers_come_before_texts),
-        fixture_test(equal_filter_keeps_the_order_of_time),
-        fixture_test(filters_keep_the_order_of_an_attribute),
-        fixture_test(far_item_is_found_by_more_than_one_page),
-        fixture_test(count_of_many_items_takes_several_calls),
-        fixture_test(number_filter_includes_both_ends),
-        fixture_test(time_filter_includes_both_ends),
-        fixture_test(offset_and_limit_cut_a_page),
-        fixture_test(cursor_continues_in_every_order),
-        fixture_test(cursor_stays_where_it_was),
-        fixture_test(bad_limits_are_named),
-        fixture_test(bad_orders_are_named),
-        fixture_test(foreign_cursors_are_refused),
-    };
-
-    return fixture_run(tests);
 }

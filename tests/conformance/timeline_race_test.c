@@ -15,6 +15,8 @@
 #include "support/prng.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define PROCESSES 3
 #define IDS 40
 
@@ -156,7 +158,7 @@ static bool all_have_ended(void)
     return true;
 }
 
-static void readers_see_whole_items_only(void **state)
+TEST(readers_see_whole_items_only)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -176,13 +178,4 @@ static void readers_see_whole_items_only(void **state)
     assert_true(round > 0);
     read_one_page(f, key, 0);
     assert_same_items(script, key);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(readers_see_whole_items_only),
-    };
-
-    return fixture_run(tests);
 }

@@ -10,6 +10,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static void add(fixture *f, hf_bytes key, const char *id, int64_t at_ms,
                 int64_t ttl_ms)
 {
@@ -46,7 +48,7 @@ static void assert_ids(fixture *f, hf_bytes key, const char *want)
     hf_timeline_items_free(&page);
 }
 
-static void added_item_is_read_by_another_client(void **state)
+TEST(added_item_is_read_by_another_client)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -84,7 +86,7 @@ static void added_item_is_read_by_another_client(void **state)
     assert_count(f, key, 1);
 }
 
-static void items_are_ordered_by_time_then_by_id(void **state)
+TEST(items_are_ordered_by_time_then_by_id)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -97,7 +99,7 @@ static void items_are_ordered_by_time_then_by_id(void **state)
     assert_count(f, key, 4);
 }
 
-static void item_without_a_time_is_of_now(void **state)
+TEST(item_without_a_time_is_of_now)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -109,7 +111,7 @@ static void item_without_a_time_is_of_now(void **state)
     assert_ids(f, key, "past z y x");
 }
 
-static void add_replaces_the_item_with_the_id(void **state)
+TEST(add_replaces_the_item_with_the_id)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -127,7 +129,7 @@ static void add_replaces_the_item_with_the_id(void **state)
     hf_timeline_items_free(&found);
 }
 
-static void add_nx_does_not_replace(void **state)
+TEST(add_nx_does_not_replace)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -154,7 +156,7 @@ static bool item_is_gone(fixture *f, hf_bytes key, hf_bytes id)
     return status == HF_NOT_FOUND;
 }
 
-static void removed_item_is_gone(void **state)
+TEST(removed_item_is_gone)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -183,7 +185,7 @@ static void assert_no_keys(fixture *f, hf_bytes key)
     }
 }
 
-static void nothing_remains_without_items(void **state)
+TEST(nothing_remains_without_items)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -204,7 +206,7 @@ static void nothing_remains_without_items(void **state)
     assert_no_keys(f, key);
 }
 
-static void key_lives_as_long_as_its_last_item(void **state)
+TEST(key_lives_as_long_as_its_last_item)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -231,7 +233,7 @@ static void assert_number_of_times(fixture *f, hf_bytes key, int64_t want)
 
 /* They are among others that have not expired. A page that passes few of them
  * removes none, one that passes many does. */
-static void expired_items_are_never_seen(void **state)
+TEST(expired_items_are_never_seen)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -278,7 +280,7 @@ static void expired_items_are_never_seen(void **state)
                   hf_timeline_remove(f->client, key, bytes("299"), ERR));
 }
 
-static void timeline_that_does_not_exist_is_empty(void **state)
+TEST(timeline_that_does_not_exist_is_empty)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -294,7 +296,7 @@ static void timeline_that_does_not_exist_is_empty(void **state)
 }
 
 /* Another program deletes the key alone. */
-static void deleted_key_is_an_empty_timeline(void **state)
+TEST(deleted_key_is_an_empty_timeline)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -313,7 +315,7 @@ static void deleted_key_is_an_empty_timeline(void **state)
     assert_count(f, key, 1);
 }
 
-static void times_and_payloads_are_read_by_any_client(void **state)
+TEST(times_and_payloads_are_read_by_any_client)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -336,7 +338,7 @@ static void times_and_payloads_are_read_by_any_client(void **state)
     hf_reply_free(reply);
 }
 
-static void batch_reports_each_item(void **state)
+TEST(batch_reports_each_item)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -368,7 +370,7 @@ static void batch_reports_each_item(void **state)
     assert_no_keys(f, key);
 }
 
-static void foreign_data_is_left_alone(void **state)
+TEST(foreign_data_is_left_alone)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -390,7 +392,7 @@ static void foreign_data_is_left_alone(void **state)
 }
 
 /* Nothing is half done when the wrong type is found. */
-static void foreign_data_under_our_own_keys_is_named(void **state)
+TEST(foreign_data_under_our_own_keys_is_named)
 {
     static const char *const roles[] = {"items", "labels", "due", "order"};
     fixture *f = *state;
@@ -437,7 +439,7 @@ static void assert_item(fixture *f, hf_bytes key, const char *payload,
     hf_timeline_items_free(&found);
 }
 
-static void update_changes_what_is_given(void **state)
+TEST(update_changes_what_is_given)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -479,7 +481,7 @@ static void update_changes_what_is_given(void **state)
     assert_no_keys(f, key);
 }
 
-static void update_refuses_too_many_attributes(void **state)
+TEST(update_refuses_too_many_attributes)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -516,7 +518,7 @@ static void assert_trim(fixture *f, hf_bytes key, int64_t to_ms, int64_t keep,
     assert_int_equal(trimmed.more, more);
 }
 
-static void trim_removes_the_oldest(void **state)
+TEST(trim_removes_the_oldest)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -542,7 +544,7 @@ static void trim_removes_the_oldest(void **state)
     assert_no_keys(f, key);
 }
 
-static void trim_is_bounded_in_each_call(void **state)
+TEST(trim_is_bounded_in_each_call)
 {
     static char ids[2300][8];
     static hf_timeline_add_item items[2300];
@@ -574,7 +576,7 @@ static void expect_invalid(fixture *f, hf_bytes key, hf_bytes id,
     assert_no_keys(f, key);
 }
 
-static void bad_ids_times_and_ttls_are_named(void **state)
+TEST(bad_ids_times_and_ttls_are_named)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -603,7 +605,7 @@ static void bad_ids_times_and_ttls_are_named(void **state)
     assert_count(f, key, 1);
 }
 
-static void bad_attributes_are_named(void **state)
+TEST(bad_attributes_are_named)
 {
     static char long_text[HF_ATTRIBUTE_TEXT_MAX + 1];
     fixture *f = *state;
@@ -636,33 +638,4 @@ static void bad_attributes_are_named(void **state)
     opts.attribute_count = HF_ATTRIBUTE_COUNT_MAX + 1;
     expect_invalid(f, key, bytes("a"), 1000, &opts,
                    "17 attributes; there may be 16");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(added_item_is_read_by_another_client),
-        fixture_test(items_are_ordered_by_time_then_by_id),
-        fixture_test(item_without_a_time_is_of_now),
-        fixture_test(add_replaces_the_item_with_the_id),
-        fixture_test(add_nx_does_not_replace),
-        fixture_test(removed_item_is_gone),
-        fixture_test(nothing_remains_without_items),
-        fixture_test(key_lives_as_long_as_its_last_item),
-        fixture_test(expired_items_are_never_seen),
-        fixture_test(timeline_that_does_not_exist_is_empty),
-        fixture_test(deleted_key_is_an_empty_timeline),
-        fixture_test(times_and_payloads_are_read_by_any_client),
-        fixture_test(batch_reports_each_item),
-        fixture_test(update_changes_what_is_given),
-        fixture_test(update_refuses_too_many_attributes),
-        fixture_test(trim_removes_the_oldest),
-        fixture_test(trim_is_bounded_in_each_call),
-        fixture_test(foreign_data_is_left_alone),
-        fixture_test(foreign_data_under_our_own_keys_is_named),
-        fixture_test(bad_ids_times_and_ttls_are_named),
-        fixture_test(bad_attributes_are_named),
-    };
-
-    return fixture_run(tests);
 }

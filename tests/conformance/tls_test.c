@@ -9,6 +9,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* The server's address with TLS, without any trust settings. */
 static void bare_url(const fixture *f, char url[FIXTURE_PATH_SIZE])
 {
@@ -25,7 +27,7 @@ static hf_status open_with(const char *url, const hf_client_options *opts)
     return status;
 }
 
-static void options_say_whom_to_trust(void **state)
+TEST(options_say_whom_to_trust)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -56,7 +58,7 @@ static void options_say_whom_to_trust(void **state)
     expect_status(HF_INVALID, open_with(url, &opts));
 }
 
-static void options_of_every_version(void **state)
+TEST(options_of_every_version)
 {
     fixture *f = *state;
     struct {
@@ -79,7 +81,7 @@ static void options_of_every_version(void **state)
 
 /* A caller who asks for encryption gets no plain connection, except where
  * nothing leaves the machine. */
-static void options_are_not_for_plain_servers(void **state)
+TEST(options_are_not_for_plain_servers)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -96,7 +98,7 @@ static void options_are_not_for_plain_servers(void **state)
 }
 
 /* The client has its own copies of all it needs to reconnect. */
-static void strings_are_the_callers_again(void **state)
+TEST(strings_are_the_callers_again)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -127,7 +129,7 @@ static void strings_are_the_callers_again(void **state)
     hf_client_close(client);
 }
 
-static void name_of_the_client_is_checked(void **state)
+TEST(name_of_the_client_is_checked)
 {
     static const char *const names[] = {"", "a b", "a\n", "\x7f", "\xc3\xa9"};
     fixture *f = *state;
@@ -148,17 +150,4 @@ static void name_of_the_client_is_checked(void **state)
     (void)snprintf(url, sizeof(url), "%.200s&client_name=a%%20b", f->url);
     expect_status(HF_INVALID, open_with(url, NULL));
     expect_status(HF_OK, open_with(url, &opts)); /* which take precedence */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(options_say_whom_to_trust),
-        fixture_test(options_of_every_version),
-        fixture_test(options_are_not_for_plain_servers),
-        fixture_test(strings_are_the_callers_again),
-        fixture_test(name_of_the_client_is_checked),
-    };
-
-    return fixture_run(tests);
 }

@@ -11,6 +11,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 #define COUNT 5
 
 /* Names of one slot of a cluster, or of several. */
@@ -93,7 +95,7 @@ static void acquire_all(fixture *f, bool one_slot)
     expect_free(sets.theirs);
 }
 
-static void together_each_is_held_with_a_token(void **state)
+TEST(together_each_is_held_with_a_token)
 {
     acquire_all(*state, false);
     acquire_all(*state, true);
@@ -114,13 +116,13 @@ static void none_if_one_is_held(fixture *f, bool one_slot)
     }
 }
 
-static void together_none_is_held_if_one_is_not_free(void **state)
+TEST(together_none_is_held_if_one_is_not_free)
 {
     none_if_one_is_held(*state, false);
     none_if_one_is_held(*state, true);
 }
 
-static void together_timing_out_leaves_nothing(void **state)
+TEST(together_timing_out_leaves_nothing)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
@@ -148,7 +150,7 @@ static hf_status all_of(fixture *f, hf_client *client, const hf_bytes *names,
 
 /* Of four names: the first two and the last two are held, then those between
  * are wanted. */
-static void together_overlapping_sets_exclude_each_other(void **state)
+TEST(together_overlapping_sets_exclude_each_other)
 {
     fixture *f = *state;
     hf_bytes names[4];
@@ -169,7 +171,7 @@ static void together_overlapping_sets_exclude_each_other(void **state)
     assert_true(hf_lock_is_held(low[0]));
 }
 
-static void together_waits_for_those_that_are_held(void **state)
+TEST(together_waits_for_those_that_are_held)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, false, NULL);
@@ -200,7 +202,7 @@ static void expect_free_soon(hf_lock *const *locks)
     }
 }
 
-static void together_is_cancelled_at_once(void **state)
+TEST(together_is_cancelled_at_once)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
@@ -229,7 +231,7 @@ static void together_is_cancelled_at_once(void **state)
 
 /* ---------------------------------------------------------------- bad input */
 
-static void together_refuses_what_makes_no_sense(void **state)
+TEST(together_refuses_what_makes_no_sense)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
@@ -253,7 +255,7 @@ static void together_refuses_what_makes_no_sense(void **state)
     expect_taken(clients[1]);
 }
 
-static void together_names_a_key_that_is_no_lock(void **state)
+TEST(together_names_a_key_that_is_no_lock)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
@@ -272,7 +274,7 @@ static void together_names_a_key_that_is_no_lock(void **state)
  * kinds
  */
 
-static void together_enters_what_is_held_again(void **state)
+TEST(together_enters_what_is_held_again)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
@@ -291,7 +293,7 @@ static void together_enters_what_is_held_again(void **state)
     expect_free(sets.theirs);
 }
 
-static void together_takes_permits_too(void **state)
+TEST(together_takes_permits_too)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
@@ -314,7 +316,7 @@ static void together_takes_permits_too(void **state)
     expect_free(sets.theirs);
 }
 
-static void together_begins_again_if_one_was_lost(void **state)
+TEST(together_begins_again_if_one_was_lost)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -348,7 +350,7 @@ static void *acquire_forever(void *user)
     return (void *)(intptr_t)status;
 }
 
-static void together_is_interrupted_by_any_of_the_handles(void **state)
+TEST(together_is_interrupted_by_any_of_the_handles)
 {
     fixture *f = *state;
     two_sets sets = make_sets(f, true, NULL);
@@ -418,32 +420,11 @@ static void race_for(fixture *f, bool one_slot, int rounds)
     expect_free(sets.theirs);
 }
 
-static void together_opposite_orders_never_deadlock(void **state)
+TEST(together_opposite_orders_never_deadlock)
 {
     const char *text = getenv("HOLDFAST_TEST_ROUNDS");
     int rounds = text != NULL ? (int)strtol(text, NULL, 10) : 10;
 
     race_for(*state, true, rounds);
     race_for(*state, false, rounds);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(together_each_is_held_with_a_token),
-        fixture_test(together_none_is_held_if_one_is_not_free),
-        fixture_test(together_timing_out_leaves_nothing),
-        fixture_test(together_overlapping_sets_exclude_each_other),
-        fixture_test(together_waits_for_those_that_are_held),
-        fixture_test(together_is_cancelled_at_once),
-        fixture_test(together_refuses_what_makes_no_sense),
-        fixture_test(together_names_a_key_that_is_no_lock),
-        fixture_test(together_enters_what_is_held_again),
-        fixture_test(together_takes_permits_too),
-        fixture_test(together_begins_again_if_one_was_lost),
-        fixture_test(together_is_interrupted_by_any_of_the_handles),
-        fixture_test(together_opposite_orders_never_deadlock),
-    };
-
-    return fixture_run(tests);
 }

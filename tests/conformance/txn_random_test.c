@@ -14,6 +14,8 @@
 #include "support/prng.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define KEYS 3
 #define OPERATIONS_MAX 6
 #define STATE_SIZE 2000
@@ -228,7 +230,7 @@ static uint64_t number_of(const char *name, uint64_t usual)
     return text == NULL ? usual : strtoull(text, NULL, 10);
 }
 
-static void transaction_does_what_its_operations_do_or_nothing(void **state)
+TEST(transaction_does_what_its_operations_do_or_nothing)
 {
     static const char *const names[] = {"{t}k0", "{t}k1", "{t}k2",
                                         "{t}s0", "{t}s1", "{t}s2"};
@@ -247,13 +249,4 @@ static void transaction_does_what_its_operations_do_or_nothing(void **state)
 
         run_round(f, script, &self, &random);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(transaction_does_what_its_operations_do_or_nothing),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
 #include "support/every_call.h"
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* A new transaction, as queue.txn. */
 static hf_async begin(fixture *f)
 {
@@ -44,7 +46,7 @@ static void exec_and_free(hf_status want, hf_txn *txn)
 
 /* -------------------------------------------------------------- conditions */
 
-static void txn_runs_all_operations_and_returns_their_results(void **state)
+TEST(txn_runs_all_operations_and_returns_their_results)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a"), b = fixture_key(f, "{t}b");
@@ -122,7 +124,7 @@ static void break_condition(fixture *f, size_t number)
     }
 }
 
-static void condition_that_does_not_hold_is_named_and_nothing_runs(void **state)
+TEST(condition_that_does_not_hold_is_named_and_nothing_runs)
 {
     fixture *f = *state;
     static const char *const texts[] = {
@@ -153,7 +155,7 @@ static void condition_that_does_not_hold_is_named_and_nothing_runs(void **state)
     }
 }
 
-static void txn_runs_if_all_conditions_hold(void **state)
+TEST(txn_runs_if_all_conditions_hold)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a");
@@ -168,7 +170,7 @@ static void txn_runs_if_all_conditions_hold(void **state)
     exec_and_free(HF_OK, q.txn);
 }
 
-static void version_must_be_that_of_the_value(void **state)
+TEST(version_must_be_that_of_the_value)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a"), b = fixture_key(f, "{t}b");
@@ -196,7 +198,7 @@ static void version_must_be_that_of_the_value(void **state)
     hf_buffer_free(&version);
 }
 
-static void condition_on_another_type_names_the_key(void **state)
+TEST(condition_on_another_type_names_the_key)
 {
     fixture *f = *state;
     hf_bytes h = fixture_key(f, "{t}h");
@@ -215,7 +217,7 @@ static void condition_on_another_type_names_the_key(void **state)
 
 /* ---------------------------------------------------------- all or nothing */
 
-static void operation_that_fails_leaves_nothing_of_those_before(void **state)
+TEST(operation_that_fails_leaves_nothing_of_those_before)
 {
     fixture *f = *state;
     hf_bytes v = fixture_key(f, "{t}v"), h = fixture_key(f, "{t}h");
@@ -250,7 +252,7 @@ static void operation_that_fails_leaves_nothing_of_those_before(void **state)
     assert_no_key(f->other, made);
 }
 
-static void timeline_update_that_is_refused_leaves_nothing(void **state)
+TEST(timeline_update_that_is_refused_leaves_nothing)
 {
     fixture *f = *state;
     hf_bytes t = fixture_key(f, "{t}t"), v = fixture_key(f, "{t}v");
@@ -283,7 +285,7 @@ static void timeline_update_that_is_refused_leaves_nothing(void **state)
     assert_no_key(f->client, v);
 }
 
-static void script_that_fails_in_the_middle_leaves_nothing(void **state)
+TEST(script_that_fails_in_the_middle_leaves_nothing)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(
@@ -314,7 +316,7 @@ static void script_that_fails_in_the_middle_leaves_nothing(void **state)
     }
 }
 
-static void script_may_be_freed_before_the_transaction_runs(void **state)
+TEST(script_may_be_freed_before_the_transaction_runs)
 {
     fixture *f = *state;
     hf_script *script = NULL;
@@ -343,7 +345,7 @@ static void script_may_be_freed_before_the_transaction_runs(void **state)
     hf_reply_free(reply);
 }
 
-static void refusal_of_one_operation_does_not_undo_the_others(void **state)
+TEST(refusal_of_one_operation_does_not_undo_the_others)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a"), b = fixture_key(f, "{t}b");
@@ -369,7 +371,7 @@ static void refusal_of_one_operation_does_not_undo_the_others(void **state)
     assert_value(f->client, b, one);
 }
 
-static void integers_are_exact_to_2_63(void **state)
+TEST(integers_are_exact_to_2_63)
 {
     fixture *f = *state;
     static const char *const starts[] = {
@@ -396,7 +398,7 @@ static void integers_are_exact_to_2_63(void **state)
     }
 }
 
-static void reply_that_lua_would_round_is_refused(void **state)
+TEST(reply_that_lua_would_round_is_refused)
 {
     fixture *f = *state;
     hf_bytes v = fixture_key(f, "{t}v");
@@ -443,7 +445,7 @@ static void run_started(fixture *f, hf_txn *txn, struct outcome *outcome)
     assert_int_equal(outcome->calls, 1);
 }
 
-static void started_transaction_has_the_same_outcomes(void **state)
+TEST(started_transaction_has_the_same_outcomes)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a");
@@ -477,7 +479,7 @@ static void started_transaction_has_the_same_outcomes(void **state)
     assert_value(f->client, a, bytes("x"));
 }
 
-static void transaction_may_be_freed_while_it_runs(void **state)
+TEST(transaction_may_be_freed_while_it_runs)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a");
@@ -501,7 +503,7 @@ static void transaction_may_be_freed_while_it_runs(void **state)
 
 /* --------------------------------------------------------------- bad input */
 
-static void bad_input_is_named_and_adds_nothing(void **state)
+TEST(bad_input_is_named_and_adds_nothing)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a"), none = bytes("");
@@ -547,7 +549,7 @@ static void bad_input_is_named_and_adds_nothing(void **state)
     exec_and_free(HF_OK, q.txn);
 }
 
-static void calls_that_are_no_operation_are_refused(void **state)
+TEST(calls_that_are_no_operation_are_refused)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
@@ -590,7 +592,7 @@ static hf_status run_in_txn(fixture *f, every_place *place,
     return status;
 }
 
-static void every_call_on_data_can_be_queued(void **state)
+TEST(every_call_on_data_can_be_queued)
 {
     fixture *f = *state;
     size_t queued = 0;
@@ -617,7 +619,7 @@ static void every_call_on_data_can_be_queued(void **state)
     assert_true(queued >= 30);
 }
 
-static void executed_transaction_takes_nothing_more(void **state)
+TEST(executed_transaction_takes_nothing_more)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{t}a");
@@ -633,7 +635,7 @@ static void executed_transaction_takes_nothing_more(void **state)
     hf_txn_free(q.txn);
 }
 
-static void keys_of_two_slots_are_refused_before_anything_is_sent(void **state)
+TEST(keys_of_two_slots_are_refused_before_anything_is_sent)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{a}1"), b = fixture_key(f, "{b}2");
@@ -650,7 +652,7 @@ static void keys_of_two_slots_are_refused_before_anything_is_sent(void **state)
     assert_value(f->client, a, bytes("1"));
 }
 
-static void prefix_is_put_before_every_key(void **state)
+TEST(prefix_is_put_before_every_key)
 {
     fixture *f = *state;
     hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
@@ -671,7 +673,7 @@ static void prefix_is_put_before_every_key(void **state)
     expect_status(HF_OK, hf_value_delete(client, bytes("{t}p2"), ERR));
 }
 
-static void largest_operation_runs(void **state)
+TEST(largest_operation_runs)
 {
     fixture *f = *state;
     hf_bytes list[HF_TXN_WORDS_MAX];
@@ -692,7 +694,7 @@ static void largest_operation_runs(void **state)
     hf_reply_free(reply);
 }
 
-static void key_too_large_to_be_restored_is_refused(void **state)
+TEST(key_too_large_to_be_restored_is_refused)
 {
     fixture *f = *state;
     hf_bytes big = fixture_key(f, "{t}big"), n = fixture_key(f, "{t}n");
@@ -716,34 +718,4 @@ static void key_too_large_to_be_restored_is_refused(void **state)
     q = begin(f);
     queue_command(q.txn, big, NULL, "DEL");
     exec_and_free(HF_OK, q.txn);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(txn_runs_all_operations_and_returns_their_results),
-        fixture_test(condition_that_does_not_hold_is_named_and_nothing_runs),
-        fixture_test(txn_runs_if_all_conditions_hold),
-        fixture_test(version_must_be_that_of_the_value),
-        fixture_test(condition_on_another_type_names_the_key),
-        fixture_test(operation_that_fails_leaves_nothing_of_those_before),
-        fixture_test(timeline_update_that_is_refused_leaves_nothing),
-        fixture_test(script_that_fails_in_the_middle_leaves_nothing),
-        fixture_test(script_may_be_freed_before_the_transaction_runs),
-        fixture_test(refusal_of_one_operation_does_not_undo_the_others),
-        fixture_test(integers_are_exact_to_2_63),
-        fixture_test(reply_that_lua_would_round_is_refused),
-        fixture_test(started_transaction_has_the_same_outcomes),
-        fixture_test(transaction_may_be_freed_while_it_runs),
-        fixture_test(bad_input_is_named_and_adds_nothing),
-        fixture_test(calls_that_are_no_operation_are_refused),
-        fixture_test(every_call_on_data_can_be_queued),
-        fixture_test(executed_transaction_takes_nothing_more),
-        fixture_test(keys_of_two_slots_are_refused_before_anything_is_sent),
-        fixture_test(prefix_is_put_before_every_key),
-        fixture_test(largest_operation_runs),
-        fixture_test(key_too_large_to_be_restored_is_refused),
-    };
-
-    return fixture_run(tests);
 }

@@ -8,6 +8,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static hf_status cas(fixture *f, hf_bytes key, const char *expected,
                      hf_bytes value, int64_t ttl_ms, hf_buffer *current)
 {
@@ -19,7 +21,7 @@ static hf_status cas(fixture *f, hf_bytes key, const char *expected,
                         &opts, current, ERR);
 }
 
-static void value_cas_replaces_the_expected_value(void **state)
+TEST(value_cas_replaces_the_expected_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -32,7 +34,7 @@ static void value_cas_replaces_the_expected_value(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_cas_returns_the_value_it_found(void **state)
+TEST(value_cas_returns_the_value_it_found)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -48,7 +50,7 @@ static void value_cas_returns_the_value_it_found(void **state)
 
 /* The script returns a number for "done" and bytes for the value it found:
  * values that look like its numbers must not be taken for them. */
-static void value_cas_is_not_confused_by_values_0_and_1(void **state)
+TEST(value_cas_is_not_confused_by_values_0_and_1)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -68,7 +70,7 @@ static void value_cas_is_not_confused_by_values_0_and_1(void **state)
     assert_buffer(&current, bytes(""));
 }
 
-static void value_cas_compares_bytes_not_numbers(void **state)
+TEST(value_cas_compares_bytes_not_numbers)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -86,7 +88,7 @@ static void value_cas_compares_bytes_not_numbers(void **state)
     assert_value(f->client, key, bytes("2"));
 }
 
-static void value_cas_expecting_absence_creates_once(void **state)
+TEST(value_cas_expecting_absence_creates_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -99,7 +101,7 @@ static void value_cas_expecting_absence_creates_once(void **state)
     assert_value(f->client, key, bytes("1"));
 }
 
-static void value_cas_absence_and_empty_value_differ(void **state)
+TEST(value_cas_absence_and_empty_value_differ)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -114,7 +116,7 @@ static void value_cas_absence_and_empty_value_differ(void **state)
     assert_value(f->client, key, bytes("1"));
 }
 
-static void value_cas_expecting_a_value_of_a_missing_key(void **state)
+TEST(value_cas_expecting_a_value_of_a_missing_key)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -125,7 +127,7 @@ static void value_cas_expecting_a_value_of_a_missing_key(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_cas_keeps_the_time_to_live(void **state)
+TEST(value_cas_keeps_the_time_to_live)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -138,7 +140,7 @@ static void value_cas_keeps_the_time_to_live(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_cas_sets_the_time_to_live_asked_for(void **state)
+TEST(value_cas_sets_the_time_to_live_asked_for)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -149,7 +151,7 @@ static void value_cas_sets_the_time_to_live_asked_for(void **state)
     assert_ttl(f->client, key, 30000);
 }
 
-static void value_cas_sees_no_expired_value(void **state)
+TEST(value_cas_sees_no_expired_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -161,7 +163,7 @@ static void value_cas_sees_no_expired_value(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_cas_of_a_hash_is_wrong_type(void **state)
+TEST(value_cas_of_a_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -174,7 +176,7 @@ static void value_cas_of_a_hash_is_wrong_type(void **state)
     assert_field(f->client, key, bytes("a"), bytes("1"));
 }
 
-static void value_cas_refuses_bad_values_and_times(void **state)
+TEST(value_cas_refuses_bad_values_and_times)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -191,7 +193,7 @@ static void value_cas_refuses_bad_values_and_times(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_delete_if_deletes_the_expected_value(void **state)
+TEST(value_delete_if_deletes_the_expected_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -205,7 +207,7 @@ static void value_delete_if_deletes_the_expected_value(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_delete_if_leaves_another_value(void **state)
+TEST(value_delete_if_leaves_another_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -219,7 +221,7 @@ static void value_delete_if_leaves_another_value(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_delete_if_of_a_missing_key_is_not_found(void **state)
+TEST(value_delete_if_of_a_missing_key_is_not_found)
 {
     fixture *f = *state;
     hf_buffer current = HF_BUFFER_INIT;
@@ -232,7 +234,7 @@ static void value_delete_if_of_a_missing_key_is_not_found(void **state)
 
 /* The dedup record of one call does not affect other calls, whatever the key.
  */
-static void value_cas_takes_each_call_for_itself(void **state)
+TEST(value_cas_takes_each_call_for_itself)
 {
     static const char *const names[] = {"k", "}", "{", "a}b{", "{tag}k"};
     fixture *f = *state;
@@ -261,7 +263,7 @@ static void value_cas_takes_each_call_for_itself(void **state)
     }
 }
 
-static void value_cas_refuses_unknown_flags(void **state)
+TEST(value_cas_refuses_unknown_flags)
 {
     fixture *f = *state;
     hf_cas_options opts = HF_CAS_OPTIONS_INIT;
@@ -300,7 +302,7 @@ static hf_status cas_version(fixture *f, hf_bytes key, hf_bytes expected,
                                   version, ERR);
 }
 
-static void value_versions_follow_each_write(void **state)
+TEST(value_versions_follow_each_write)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -323,7 +325,7 @@ static void value_versions_follow_each_write(void **state)
     hf_buffer_free(&version);
 }
 
-static void value_cas_versioned_returns_the_current_version(void **state)
+TEST(value_cas_versioned_returns_the_current_version)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -350,7 +352,7 @@ static void value_cas_versioned_returns_the_current_version(void **state)
 }
 
 /* Every way to write, by clients that know nothing of versions. */
-static void value_version_changes_with_any_write_of_other_bytes(void **state)
+TEST(value_version_changes_with_any_write_of_other_bytes)
 {
     static const char *const writes[] = {
         "return redis.call('set', KEYS[1], '5')",
@@ -379,7 +381,7 @@ static void value_version_changes_with_any_write_of_other_bytes(void **state)
     }
 }
 
-static void value_of_one_mebibyte_has_a_version(void **state)
+TEST(value_of_one_mebibyte_has_a_version)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -399,7 +401,7 @@ static void value_of_one_mebibyte_has_a_version(void **state)
     free(data);
 }
 
-static void value_delete_versioned_deletes_the_expected_version(void **state)
+TEST(value_delete_versioned_deletes_the_expected_version)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -416,7 +418,7 @@ static void value_delete_versioned_deletes_the_expected_version(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_versioned_refuses_bad_input(void **state)
+TEST(value_versioned_refuses_bad_input)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -446,35 +448,4 @@ static void value_versioned_refuses_bad_input(void **state)
                   hf_value_get_versioned(f->client, key, &value, NULL, ERR));
     assert_null(value.data);
     assert_null(version.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(value_cas_replaces_the_expected_value),
-        fixture_test(value_cas_returns_the_value_it_found),
-        fixture_test(value_cas_is_not_confused_by_values_0_and_1),
-        fixture_test(value_cas_compares_bytes_not_numbers),
-        fixture_test(value_cas_expecting_absence_creates_once),
-        fixture_test(value_cas_absence_and_empty_value_differ),
-        fixture_test(value_cas_expecting_a_value_of_a_missing_key),
-        fixture_test(value_cas_keeps_the_time_to_live),
-        fixture_test(value_cas_sets_the_time_to_live_asked_for),
-        fixture_test(value_cas_sees_no_expired_value),
-        fixture_test(value_cas_of_a_hash_is_wrong_type),
-        fixture_test(value_cas_refuses_bad_values_and_times),
-        fixture_test(value_cas_takes_each_call_for_itself),
-        fixture_test(value_cas_refuses_unknown_flags),
-        fixture_test(value_delete_if_deletes_the_expected_value),
-        fixture_test(value_delete_if_leaves_another_value),
-        fixture_test(value_delete_if_of_a_missing_key_is_not_found),
-        fixture_test(value_versions_follow_each_write),
-        fixture_test(value_cas_versioned_returns_the_current_version),
-        fixture_test(value_version_changes_with_any_write_of_other_bytes),
-        fixture_test(value_of_one_mebibyte_has_a_version),
-        fixture_test(value_delete_versioned_deletes_the_expected_version),
-        fixture_test(value_versioned_refuses_bad_input),
-    };
-
-    return fixture_run(tests);
 }

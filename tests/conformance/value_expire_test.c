@@ -5,6 +5,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static hf_status get_expire(fixture *f, hf_bytes key, uint32_t flags,
                             int64_t ttl_ms, int64_t expires_unix_ms,
                             hf_buffer *value)
@@ -29,7 +31,7 @@ static hf_status expire_if(fixture *f, hf_bytes key, hf_bytes expected,
     return hf_value_expire_if(f->client, key, expected, &opts, current, ERR);
 }
 
-static void value_get_expire_sets_replaces_and_removes_a_ttl(void **state)
+TEST(value_get_expire_sets_replaces_and_removes_a_ttl)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -48,7 +50,7 @@ static void value_get_expire_sets_replaces_and_removes_a_ttl(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_get_expire_in_the_past_takes_the_value(void **state)
+TEST(value_get_expire_in_the_past_takes_the_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -62,7 +64,7 @@ static void value_get_expire_in_the_past_takes_the_value(void **state)
     assert_null(value.data);
 }
 
-static void value_get_expire_of_a_hash_is_wrong_type(void **state)
+TEST(value_get_expire_of_a_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -75,7 +77,7 @@ static void value_get_expire_of_a_hash_is_wrong_type(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_expire_if_needs_the_expected_value(void **state)
+TEST(value_expire_if_needs_the_expected_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -102,7 +104,7 @@ static void value_expire_if_needs_the_expected_value(void **state)
     assert_null(current.data);
 }
 
-static void value_expire_if_of_a_hash_is_wrong_type(void **state)
+TEST(value_expire_if_of_a_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -115,7 +117,7 @@ static void value_expire_if_of_a_hash_is_wrong_type(void **state)
 
 /* The same options: all wrong ones are refused by both, with the name of what
  * is wrong, and change nothing. */
-static void value_expiries_that_are_none_are_invalid(void **state)
+TEST(value_expiries_that_are_none_are_invalid)
 {
     static const struct {
         uint32_t flags;
@@ -155,18 +157,4 @@ static void value_expiries_that_are_none_are_invalid(void **state)
     expect_status(HF_INVALID, get_expire(f, key, 0, 1, 0, NULL));
     assert_null(value.data);
     assert_ttl(f->client, key, 60000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(value_get_expire_sets_replaces_and_removes_a_ttl),
-        fixture_test(value_get_expire_in_the_past_takes_the_value),
-        fixture_test(value_get_expire_of_a_hash_is_wrong_type),
-        fixture_test(value_expire_if_needs_the_expected_value),
-        fixture_test(value_expire_if_of_a_hash_is_wrong_type),
-        fixture_test(value_expiries_that_are_none_are_invalid),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* Set with flags and a time to live; all may be 0. */
 static hf_status set(fixture *f, hf_bytes key, hf_bytes value, uint32_t flags,
                      int64_t ttl_ms, hf_buffer *previous)
@@ -29,7 +31,7 @@ static hf_status set_until(fixture *f, hf_bytes key, hf_bytes value,
     return hf_value_set(f->client, key, value, &opts, previous, ERR);
 }
 
-static void value_set_is_seen_by_another_client(void **state)
+TEST(value_set_is_seen_by_another_client)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -40,7 +42,7 @@ static void value_set_is_seen_by_another_client(void **state)
     assert_no_ttl(f->other, key);
 }
 
-static void value_get_of_a_missing_key_is_not_found(void **state)
+TEST(value_get_of_a_missing_key_is_not_found)
 {
     fixture *f = *state;
     hf_buffer value = HF_BUFFER_INIT;
@@ -50,7 +52,7 @@ static void value_get_of_a_missing_key_is_not_found(void **state)
     assert_null(value.data);
 }
 
-static void value_without_options_replaces_value_and_expiry(void **state)
+TEST(value_without_options_replaces_value_and_expiry)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -62,7 +64,7 @@ static void value_without_options_replaces_value_and_expiry(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_set_replaces_a_hash(void **state)
+TEST(value_set_replaces_a_hash)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -73,7 +75,7 @@ static void value_set_replaces_a_hash(void **state)
     assert_value(f->client, key, bytes("v"));
 }
 
-static void value_and_key_are_binary_safe(void **state)
+TEST(value_and_key_are_binary_safe)
 {
     fixture *f = *state;
     hf_bytes with_nul = bytes("bin\0a\r\n\xff");
@@ -86,7 +88,7 @@ static void value_and_key_are_binary_safe(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, with_nul, ERR));
 }
 
-static void value_may_be_empty(void **state)
+TEST(value_may_be_empty)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -95,7 +97,7 @@ static void value_may_be_empty(void **state)
     assert_value(f->client, key, bytes(""));
 }
 
-static void value_of_one_mebibyte_comes_back_whole(void **state)
+TEST(value_of_one_mebibyte_comes_back_whole)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -112,7 +114,7 @@ static void value_of_one_mebibyte_comes_back_whole(void **state)
     free(data);
 }
 
-static void value_longer_than_the_limit_is_invalid(void **state)
+TEST(value_longer_than_the_limit_is_invalid)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -122,7 +124,7 @@ static void value_longer_than_the_limit_is_invalid(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_set_nx_creates_once(void **state)
+TEST(value_set_nx_creates_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -134,7 +136,7 @@ static void value_set_nx_creates_once(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_set_nx_is_refused_by_a_hash(void **state)
+TEST(value_set_nx_is_refused_by_a_hash)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -145,7 +147,7 @@ static void value_set_nx_is_refused_by_a_hash(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_set_nx_succeeds_after_expiry(void **state)
+TEST(value_set_nx_succeeds_after_expiry)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -156,7 +158,7 @@ static void value_set_nx_succeeds_after_expiry(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_set_xx_needs_the_key(void **state)
+TEST(value_set_xx_needs_the_key)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -169,7 +171,7 @@ static void value_set_xx_needs_the_key(void **state)
     assert_ttl(f->client, key, 30000);
 }
 
-static void value_set_get_returns_the_previous_value(void **state)
+TEST(value_set_get_returns_the_previous_value)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -185,7 +187,7 @@ static void value_set_get_returns_the_previous_value(void **state)
     assert_value(f->client, key, bytes("4"));
 }
 
-static void value_set_nx_get_shows_what_refused_it(void **state)
+TEST(value_set_nx_get_shows_what_refused_it)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -200,7 +202,7 @@ static void value_set_nx_get_shows_what_refused_it(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_set_xx_get_on_a_missing_key_has_no_previous(void **state)
+TEST(value_set_xx_get_on_a_missing_key_has_no_previous)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -216,7 +218,7 @@ static void value_set_xx_get_on_a_missing_key_has_no_previous(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_set_get_of_a_hash_is_wrong_type(void **state)
+TEST(value_set_get_of_a_hash_is_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -229,7 +231,7 @@ static void value_set_get_of_a_hash_is_wrong_type(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_set_keepttl_keeps_the_time_to_live(void **state)
+TEST(value_set_keepttl_keeps_the_time_to_live)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -243,7 +245,7 @@ static void value_set_keepttl_keeps_the_time_to_live(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_set_keepttl_creates_a_key_that_stays(void **state)
+TEST(value_set_keepttl_creates_a_key_that_stays)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -252,7 +254,7 @@ static void value_set_keepttl_creates_a_key_that_stays(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_set_keepttl_does_not_revive_an_expired_ttl(void **state)
+TEST(value_set_keepttl_does_not_revive_an_expired_ttl)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -264,7 +266,7 @@ static void value_set_keepttl_does_not_revive_an_expired_ttl(void **state)
     assert_no_ttl(f->client, key);
 }
 
-static void value_set_xx_keepttl_get_combine(void **state)
+TEST(value_set_xx_keepttl_get_combine)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -278,7 +280,7 @@ static void value_set_xx_keepttl_get_combine(void **state)
     assert_ttl(f->client, key, 60000);
 }
 
-static void value_with_ttl_goes_away_on_time(void **state)
+TEST(value_with_ttl_goes_away_on_time)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -292,7 +294,7 @@ static void value_with_ttl_goes_away_on_time(void **state)
     expect_status(HF_NOT_FOUND, hf_value_delete(f->client, key, ERR));
 }
 
-static void value_ttl_may_be_the_longest(void **state)
+TEST(value_ttl_may_be_the_longest)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -301,7 +303,7 @@ static void value_ttl_may_be_the_longest(void **state)
     assert_ttl(f->client, key, HF_TTL_MAX_MS);
 }
 
-static void value_expires_at_a_wall_clock_instant(void **state)
+TEST(value_expires_at_a_wall_clock_instant)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -317,7 +319,7 @@ static void value_expires_at_a_wall_clock_instant(void **state)
     assert_value(f->client, key, bytes("3"));
 }
 
-static void value_expiring_in_the_past_deletes_the_key(void **state)
+TEST(value_expiring_in_the_past_deletes_the_key)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -332,7 +334,7 @@ static void value_expiring_in_the_past_deletes_the_key(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_refused_call_with_a_past_expiry_deletes_nothing(void **state)
+TEST(value_refused_call_with_a_past_expiry_deletes_nothing)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -343,7 +345,7 @@ static void value_refused_call_with_a_past_expiry_deletes_nothing(void **state)
     assert_value(f->client, key, bytes("1"));
 }
 
-static void value_options_that_exclude_each_other_are_invalid(void **state)
+TEST(value_options_that_exclude_each_other_are_invalid)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -362,7 +364,7 @@ static void value_options_that_exclude_each_other_are_invalid(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_times_outside_the_range_are_invalid(void **state)
+TEST(value_times_outside_the_range_are_invalid)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -377,7 +379,7 @@ static void value_times_outside_the_range_are_invalid(void **state)
     assert_no_key(f->client, key);
 }
 
-static void value_get_and_delete_of_a_hash_are_wrong_type(void **state)
+TEST(value_get_and_delete_of_a_hash_are_wrong_type)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -390,7 +392,7 @@ static void value_get_and_delete_of_a_hash_are_wrong_type(void **state)
     assert_field(f->client, key, bytes("a"), bytes("1"));
 }
 
-static void value_delete_removes_once(void **state)
+TEST(value_delete_removes_once)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -401,7 +403,7 @@ static void value_delete_removes_once(void **state)
     assert_no_key(f->other, key);
 }
 
-static void buffer_free_resets_and_allows_null(void **state)
+TEST(buffer_free_resets_and_allows_null)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -414,42 +416,4 @@ static void buffer_free_resets_and_allows_null(void **state)
     assert_int_equal(value.size, 0);
     hf_buffer_free(&value);
     hf_buffer_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(value_set_is_seen_by_another_client),
-        fixture_test(value_get_of_a_missing_key_is_not_found),
-        fixture_test(value_without_options_replaces_value_and_expiry),
-        fixture_test(value_set_replaces_a_hash),
-        fixture_test(value_and_key_are_binary_safe),
-        fixture_test(value_may_be_empty),
-        fixture_test(value_of_one_mebibyte_comes_back_whole),
-        fixture_test(value_longer_than_the_limit_is_invalid),
-        fixture_test(value_set_nx_creates_once),
-        fixture_test(value_set_nx_is_refused_by_a_hash),
-        fixture_test(value_set_nx_succeeds_after_expiry),
-        fixture_test(value_set_xx_needs_the_key),
-        fixture_test(value_set_get_returns_the_previous_value),
-        fixture_test(value_set_nx_get_shows_what_refused_it),
-        fixture_test(value_set_xx_get_on_a_missing_key_has_no_previous),
-        fixture_test(value_set_get_of_a_hash_is_wrong_type),
-        fixture_test(value_set_keepttl_keeps_the_time_to_live),
-        fixture_test(value_set_keepttl_creates_a_key_that_stays),
-        fixture_test(value_set_keepttl_does_not_revive_an_expired_ttl),
-        fixture_test(value_set_xx_keepttl_get_combine),
-        fixture_test(value_with_ttl_goes_away_on_time),
-        fixture_test(value_ttl_may_be_the_longest),
-        fixture_test(value_expires_at_a_wall_clock_instant),
-        fixture_test(value_expiring_in_the_past_deletes_the_key),
-        fixture_test(value_refused_call_with_a_past_expiry_deletes_nothing),
-        fixture_test(value_options_that_exclude_each_other_are_invalid),
-        fixture_test(value_times_outside_the_range_are_invalid),
-        fixture_test(value_get_and_delete_of_a_hash_are_wrong_type),
-        fixture_test(value_delete_removes_once),
-        fixture_test(buffer_free_resets_and_allows_null),
-    };
-
-    return fixture_run(tests);
 }

@@ -15,6 +15,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 #define WAIT_MS 10000
 
 static hf_watch *open_watch(hf_client *client, hf_bytes pattern, uint32_t flags,
@@ -88,7 +90,7 @@ static unsigned drain(hf_watch *watch)
     return gaps;
 }
 
-static void watch_reports_writes_and_deletions(void **state)
+TEST(watch_reports_writes_and_deletions)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k"), hash = fixture_key(f, "h");
@@ -108,7 +110,7 @@ static void watch_reports_writes_and_deletions(void **state)
 }
 
 /* On an embedded store a later write has to notice it. */
-static void watch_reports_expiry(void **state)
+TEST(watch_reports_expiry)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k"), other = fixture_key(f, "other");
@@ -127,7 +129,7 @@ static void watch_reports_expiry(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_reports_locks_that_are_acquired_and_released(void **state)
+TEST(watch_reports_locks_that_are_acquired_and_released)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "lock");
@@ -142,7 +144,7 @@ static void watch_reports_locks_that_are_acquired_and_released(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_reports_only_what_matches(void **state)
+TEST(watch_reports_only_what_matches)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k[1]*"), end = fixture_key(f, "end");
@@ -165,7 +167,7 @@ static void watch_reports_only_what_matches(void **state)
     hf_watch_close(some);
 }
 
-static void watch_reports_names_without_the_prefix_of_its_client(void **state)
+TEST(watch_reports_names_without_the_prefix_of_its_client)
 {
     fixture *f = *state;
     char prefix[64];
@@ -198,7 +200,7 @@ static hf_bytes numbered(const fixture *f, int number)
     return hf_view(text, (size_t)size);
 }
 
-static void watch_misses_none_of_many_changes(void **state)
+TEST(watch_misses_none_of_many_changes)
 {
     fixture *f = *state;
     hf_watch *watch = open_watch(f->client, fixture_key(f, "many:*"), 0, 0);
@@ -225,7 +227,7 @@ static void watch_misses_none_of_many_changes(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_that_is_too_slow_gets_a_gap(void **state)
+TEST(watch_that_is_too_slow_gets_a_gap)
 {
     fixture *f = *state;
     hf_watch *watch = open_watch(f->client, fixture_key(f, "*"), 0, 1024);
@@ -242,7 +244,7 @@ static void watch_that_is_too_slow_gets_a_gap(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_gets_a_gap_when_its_connection_was_cut(void **state)
+TEST(watch_gets_a_gap_when_its_connection_was_cut)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -261,7 +263,7 @@ static void watch_gets_a_gap_when_its_connection_was_cut(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_gets_a_gap_when_all_keys_are_removed(void **state)
+TEST(watch_gets_a_gap_when_all_keys_are_removed)
 {
     fixture *f = *state;
     hf_watch *watch;
@@ -278,7 +280,7 @@ static void watch_gets_a_gap_when_all_keys_are_removed(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_next_can_be_started_and_cancelled(void **state)
+TEST(watch_next_can_be_started_and_cancelled)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "k");
@@ -319,7 +321,7 @@ static void *interrupt_soon(void *client)
     return client;
 }
 
-static void watch_next_is_interrupted(void **state)
+TEST(watch_next_is_interrupted)
 {
     fixture *f = *state;
     hf_watch *watch = open_watch(f->client, fixture_key(f, "*"), 0, 0);
@@ -334,7 +336,7 @@ static void watch_next_is_interrupted(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_outlives_its_client(void **state)
+TEST(watch_outlives_its_client)
 {
     fixture *f = *state;
     hf_client *client = fixture_client(f, NULL);
@@ -351,7 +353,7 @@ static void watch_outlives_its_client(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_may_be_closed_in_a_forked_child(void **state)
+TEST(watch_may_be_closed_in_a_forked_child)
 {
     fixture *f = *state;
     hf_watch *watch = open_watch(f->client, fixture_key(f, "*"), 0, 0);
@@ -372,7 +374,7 @@ static void watch_may_be_closed_in_a_forked_child(void **state)
     hf_watch_close(watch);
 }
 
-static void watch_open_refuses_bad_arguments(void **state)
+TEST(watch_open_refuses_bad_arguments)
 {
     fixture *f = *state;
     hf_watch_options options = HF_WATCH_OPTIONS_INIT;
@@ -395,26 +397,4 @@ static void watch_open_refuses_bad_arguments(void **state)
     expect_status(HF_UNSUPPORTED,
                   hf_watch_open(f->client, bytes("k"), &options, &watch, ERR));
     expect_status(HF_INVALID, hf_watch_next(NULL, NULL, 0, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(watch_reports_writes_and_deletions),
-        fixture_test(watch_reports_expiry),
-        fixture_test(watch_reports_locks_that_are_acquired_and_released),
-        fixture_test(watch_reports_only_what_matches),
-        fixture_test(watch_reports_names_without_the_prefix_of_its_client),
-        fixture_test(watch_misses_none_of_many_changes),
-        fixture_test(watch_that_is_too_slow_gets_a_gap),
-        fixture_test(watch_gets_a_gap_when_its_connection_was_cut),
-        fixture_test(watch_gets_a_gap_when_all_keys_are_removed),
-        fixture_test(watch_next_can_be_started_and_cancelled),
-        fixture_test(watch_next_is_interrupted),
-        fixture_test(watch_outlives_its_client),
-        fixture_test(watch_may_be_closed_in_a_forked_child),
-        fixture_test(watch_open_refuses_bad_arguments),
-    };
-
-    return fixture_run(tests);
 }

@@ -11,6 +11,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 typedef struct pair {
     hf_bytes from;
     hf_bytes to;
@@ -78,7 +80,7 @@ static size_t count_whole(hf_client *client, hf_bytes key)
     return whole;
 }
 
-static void renamed_timeline_has_its_items(void **state)
+TEST(renamed_timeline_has_its_items)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -95,7 +97,7 @@ static void renamed_timeline_has_its_items(void **state)
     assert_int_equal(count_whole(f->other, both.from), 1);
 }
 
-static void value_renamed_to_a_timeline_leaves_none_of_it(void **state)
+TEST(value_renamed_to_a_timeline_leaves_none_of_it)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -109,7 +111,7 @@ static void value_renamed_to_a_timeline_leaves_none_of_it(void **state)
     assert_int_equal(count_whole(f->other, both.to), 1);
 }
 
-static void timeline_expires_and_stays_as_a_whole(void **state)
+TEST(timeline_expires_and_stays_as_a_whole)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t");
@@ -125,7 +127,7 @@ static void timeline_expires_and_stays_as_a_whole(void **state)
     assert_int_equal(count_whole(f->other, key), 1);
 }
 
-static void timeline_is_deleted_as_a_whole(void **state)
+TEST(timeline_is_deleted_as_a_whole)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "t"), value = fixture_key(f, "v");
@@ -146,7 +148,7 @@ static void timeline_is_deleted_as_a_whole(void **state)
 
 /* ------------------------------------------------------------------- others */
 
-static void renamed_cache_entry_has_its_tags(void **state)
+TEST(renamed_cache_entry_has_its_tags)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -167,7 +169,7 @@ static void renamed_cache_entry_has_its_tags(void **state)
                   hf_cache_get(f->other, both.to, NULL, &value, ERR));
 }
 
-static void deleted_cache_entry_leaves_nothing(void **state)
+TEST(deleted_cache_entry_leaves_nothing)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "e");
@@ -188,7 +190,7 @@ static void deleted_cache_entry_leaves_nothing(void **state)
     }
 }
 
-static void deleted_latch_ends_the_waits_at_it(void **state)
+TEST(deleted_latch_ends_the_waits_at_it)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "l");
@@ -209,7 +211,7 @@ static hf_status put_fenced(fixture *f, hf_bytes key, uint64_t token)
                                ERR);
 }
 
-static void both_names_of_a_fenced_value_refuse_lower_tokens(void **state)
+TEST(both_names_of_a_fenced_value_refuse_lower_tokens)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -228,7 +230,7 @@ static void both_names_of_a_fenced_value_refuse_lower_tokens(void **state)
     expect_status(HF_CONFLICT, put_fenced(f, both.to, 19));
 }
 
-static void held_lock_is_left_alone(void **state)
+TEST(held_lock_is_left_alone)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -261,7 +263,7 @@ static void rename_key_alone(fixture *f, pair both)
     hf_reply_free(reply);
 }
 
-static void timeline_that_is_renamed_alone_has_no_items(void **state)
+TEST(timeline_that_is_renamed_alone_has_no_items)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -276,7 +278,7 @@ static void timeline_that_is_renamed_alone_has_no_items(void **state)
     assert_int_equal(count_whole(f->other, both.from), 1);
 }
 
-static void fence_of_a_value_that_is_renamed_alone_stays(void **state)
+TEST(fence_of_a_value_that_is_renamed_alone_stays)
 {
     fixture *f = *state;
     pair both = names(f);
@@ -288,7 +290,7 @@ static void fence_of_a_value_that_is_renamed_alone_stays(void **state)
     expect_status(HF_CONFLICT, put_fenced(f, both.to, 10));
 }
 
-static void dump_of_a_pattern_has_whole_objects(void **state)
+TEST(dump_of_a_pattern_has_whole_objects)
 {
     fixture *f = *state;
     hf_client *there = fixture_elsewhere(f, "elsewhere", NULL);
@@ -312,24 +314,4 @@ static void dump_of_a_pattern_has_whole_objects(void **state)
     assert_int_equal(count_whole(there, other), 0);
     expect_status(HF_CONFLICT, hf_value_put_fenced(there, value, bytes("v"), 9,
                                                    NULL, NULL, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(renamed_timeline_has_its_items),
-        fixture_test(value_renamed_to_a_timeline_leaves_none_of_it),
-        fixture_test(timeline_expires_and_stays_as_a_whole),
-        fixture_test(timeline_is_deleted_as_a_whole),
-        fixture_test(renamed_cache_entry_has_its_tags),
-        fixture_test(deleted_cache_entry_leaves_nothing),
-        fixture_test(deleted_latch_ends_the_waits_at_it),
-        fixture_test(both_names_of_a_fenced_value_refuse_lower_tokens),
-        fixture_test(held_lock_is_left_alone),
-        fixture_test(timeline_that_is_renamed_alone_has_no_items),
-        fixture_test(fence_of_a_value_that_is_renamed_alone_stays),
-        fixture_test(dump_of_a_pattern_has_whole_objects),
-    };
-
-    return fixture_run(tests);
 }

@@ -4,13 +4,6 @@
  * that of a client does not matter, nor that of the machine of an embedded
  * store; that of a server moves the end of leases, until the next renewal.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +12,7 @@
 #include "support/await_child.h"
 #include "support/expect.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "support/wall_clock.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
@@ -76,7 +70,7 @@ static void exclude_while_the_clock_steps(hf_client *client)
     hf_lock_free(other);
 }
 
-static void wall_clock_of_a_client_does_not_matter(void **state)
+TEST(wall_clock_of_a_client_does_not_matter)
 {
     redis_server *server = redis_server_start(NULL);
     hf_client *client;
@@ -93,7 +87,7 @@ static void wall_clock_of_a_client_does_not_matter(void **state)
     redis_server_stop(server);
 }
 
-static void wall_clock_of_an_embedded_store_does_not_matter(void **state)
+TEST(wall_clock_of_an_embedded_store_does_not_matter)
 {
     place at;
 
@@ -369,7 +363,7 @@ static int count_faults(const char *scheme, int64_t step_ms)
     return faults;
 }
 
-static void each_kind_ends_in_time_although_the_clock_steps(void **state)
+TEST(each_kind_ends_in_time_although_the_clock_steps)
 {
     int faults = 0;
 
@@ -434,7 +428,7 @@ static void wait_for_a_killed_holder(const char *scheme)
     wall_clock_free(ours);
 }
 
-static void waiters_wait_for_the_lease_although_the_clock_steps(void **state)
+TEST(waiters_wait_for_the_lease_although_the_clock_steps)
 {
     (void)state;
     life_ms = slowed_ms(1500);
@@ -444,7 +438,7 @@ static void waiters_wait_for_the_lease_although_the_clock_steps(void **state)
 
 /* --------------------------------------------------------------- timelines */
 
-static void items_are_in_order_although_the_clock_steps(void **state)
+TEST(items_are_in_order_although_the_clock_steps)
 {
     hf_timeline_items items = HF_TIMELINE_ITEMS_INIT;
     place at;
@@ -501,7 +495,7 @@ static levels diagnose(hf_client *client)
 }
 
 /* After a reboot tokens would begin at the system's clock. */
-static void diagnosis_compares_the_clocks(void **state)
+TEST(diagnosis_compares_the_clocks)
 {
     levels seen;
     hf_lock *lock;
@@ -568,7 +562,7 @@ static void step_back_is_mended_by_a_renewal(hf_client *client)
     hf_lock_free(lock);
 }
 
-static void step_of_a_servers_clock_lasts_until_the_next_renewal(void **state)
+TEST(step_of_a_servers_clock_lasts_until_the_next_renewal)
 {
     redis_server *server;
     hf_client *client;
@@ -585,19 +579,4 @@ static void step_of_a_servers_clock_lasts_until_the_next_renewal(void **state)
     hf_client_close(client);
     redis_server_stop(server);
     wall_clock_free(ours);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wall_clock_of_a_client_does_not_matter),
-        cmocka_unit_test(wall_clock_of_an_embedded_store_does_not_matter),
-        cmocka_unit_test(each_kind_ends_in_time_although_the_clock_steps),
-        cmocka_unit_test(waiters_wait_for_the_lease_although_the_clock_steps),
-        cmocka_unit_test(items_are_in_order_although_the_clock_steps),
-        cmocka_unit_test(diagnosis_compares_the_clocks),
-        cmocka_unit_test(step_of_a_servers_clock_lasts_until_the_next_renewal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

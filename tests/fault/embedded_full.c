@@ -12,13 +12,6 @@
  * around other processes then check only that limit's refusal, and the program
  * says so.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,6 +24,7 @@
 
 #include "fault_place.h"
 #include "support/await_child.h"
+#include "support/test.h"
 #include "support/test_clock.h"
 
 #define KEYS_MAX 20000
@@ -193,7 +187,33 @@ static int use_full_store(const place *here)
     return 0;
 }
 
-static void full_store_lives_on(void **state)
+static int set_up_volatile(void **state)
+{
+    (void)state;
+    place_make(&at, "volatile", "?max_size=64M");
+    return 0;
+}
+
+static int set_up_file(void **state)
+{
+    (void)state;
+    place_make(&at, "file", "?max_size=64M");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    place_remove(&at);
+    return 0;
+}
+
+#define BOTH_STORES_TEST(name)                                                 \
+    TEST_VARIANT(name, _volatile, set_up_volatile, tear_down);                 \
+    TEST_VARIANT(name, _file, set_up_file, tear_down);                         \
+    TEST_FUNCTION(name)
+
+BOTH_STORES_TEST(full_store_lives_on)
 {
     (void)state;
     assert_int_equal(in_child(use_full_store, &at), 0);
@@ -256,7 +276,7 @@ static int come_to_full_store(const place *here)
     return 0;
 }
 
-static void others_come_to_full_store(void **state)
+BOTH_STORES_TEST(others_come_to_full_store)
 {
     (void)state;
     assert_int_equal(in_child(come_to_full_store, &at), 0);
@@ -346,7 +366,7 @@ static int crowd_full_store(const place *here)
     return try_open(here->url, NULL) == HF_OK ? 0 : 1;
 }
 
-static void many_share_the_last_blocks(void **state)
+BOTH_STORES_TEST(many_share_the_last_blocks)
 {
     (void)state;
     assert_int_equal(in_child(crowd_full_store, &at), 0);
@@ -437,49 +457,28 @@ static int open_below_a_limit(const place *here)
     return try_open(here->url, &err) == HF_FULL ? 0 : 1;
 }
 
-static void opening_needs_room(void **state)
+BOTH_STORES_TEST(opening_needs_room)
 {
     (void)state;
     assert_int_equal(
         in_child(can_mount ? open_in_little_room : open_below_a_limit, &at), 0);
 }
 
-static void opening_needs_inodes(void **state)
+BOTH_STORES_TEST(opening_needs_inodes)
 {
     (void)state;
     assert_int_equal(
         in_child(can_mount ? open_without_inodes : open_below_a_limit, &at), 0);
 }
 
-static void holes_are_no_surprise(void **state)
+BOTH_STORES_TEST(holes_are_no_surprise)
 {
     (void)state;
     assert_int_equal(
         in_child(can_mount ? open_with_holes : open_below_a_limit, &at), 0);
 }
 
-/* --------------------------------------------------------------------- main */
-
-static int set_up_volatile(void **state)
-{
-    (void)state;
-    place_make(&at, "volatile", "?max_size=64M");
-    return 0;
-}
-
-static int set_up_file(void **state)
-{
-    (void)state;
-    place_make(&at, "file", "?max_size=64M");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    place_remove(&at);
-    return 0;
-}
+/* -------------------------------------------------------------------- start */
 
 static int try_mount(const place *here)
 {
@@ -496,17 +495,4 @@ static int find_out(void **state)
     return 0;
 }
 
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, set_up_volatile, tear_down),         \
-        cmocka_unit_test_setup_teardown(name, set_up_file, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(full_store_lives_on),        TEST(others_come_to_full_store),
-        TEST(many_share_the_last_blocks), TEST(opening_needs_room),
-        TEST(opening_needs_inodes),       TEST(holes_are_no_surprise),
-    };
-
-    return cmocka_run_group_tests(tests, find_out, NULL);
-}
+ALL_TESTS_WITH(find_out, NULL);

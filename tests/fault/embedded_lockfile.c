@@ -8,13 +8,6 @@
  * and raises no signal. The read-only file system needs its own mount; where
  * that is not allowed, only a read-only directory is tested.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +20,7 @@
 
 #include "fault_place.h"
 #include "support/await_child.h"
+#include "support/test.h"
 #include "support/test_clock.h"
 
 /* The library promises 10 ms; the machine may be busy. */
@@ -58,6 +52,13 @@ static int tear_down(void **state)
     place_remove(&at);
     return 0;
 }
+
+EACH_TEST_WITH(set_up_volatile, tear_down);
+
+#define BOTH_STORES_TEST(name)                                                 \
+    TEST_VARIANT(name, _volatile, set_up_volatile, tear_down);                 \
+    TEST_VARIANT(name, _file, set_up_file, tear_down);                         \
+    TEST_FUNCTION(name)
 
 static bool is_file_store(void)
 {
@@ -104,7 +105,7 @@ static void expect_noticed(void)
 
 /* ---------------------------------------------------------------- directory */
 
-static void removed_directory_is_noticed(void **state)
+BOTH_STORES_TEST(removed_directory_is_noticed)
 {
     (void)state;
     shell("rm -rf s");
@@ -119,7 +120,7 @@ static void removed_directory_is_noticed(void **state)
 }
 
 /* The new store exists before the old one's user checks again. */
-static void replaced_directory_is_noticed(void **state)
+BOTH_STORES_TEST(replaced_directory_is_noticed)
 {
     (void)state;
     shell("rm -rf s");
@@ -129,7 +130,7 @@ static void replaced_directory_is_noticed(void **state)
     expect_noticed();
 }
 
-static void renamed_directory_is_noticed(void **state)
+BOTH_STORES_TEST(renamed_directory_is_noticed)
 {
     (void)state;
     shell("mv s t");
@@ -145,7 +146,7 @@ static void renamed_directory_is_noticed(void **state)
 
 /* --------------------------------------------------------------- data file */
 
-static void deleted_data_is_noticed(void **state)
+BOTH_STORES_TEST(deleted_data_is_noticed)
 {
     (void)state;
     assert_int_equal(unlink(place_file(&at, "data.mdb")), 0);
@@ -155,7 +156,7 @@ static void deleted_data_is_noticed(void **state)
     expect_noticed();
 }
 
-static void replaced_data_is_noticed(void **state)
+BOTH_STORES_TEST(replaced_data_is_noticed)
 {
     (void)state;
     shell("cp s/data.mdb new && mv new s/data.mdb");
@@ -198,7 +199,7 @@ static int cut_and_use(const place *here)
     return 0;
 }
 
-static void cut_file_is_noticed_when_idle(void **state)
+BOTH_STORES_TEST(cut_file_is_noticed_when_idle)
 {
     (void)state;
     place_close(&at);
@@ -235,7 +236,7 @@ static int use_until_broken(const place *here)
 
 /* In the middle of its work it may get SIGBUS, which no program that maps a
  * file is spared, but nothing else. */
-static void cut_file_ends_a_busy_process(void **state)
+TEST(cut_file_ends_a_busy_process)
 {
     (void)state;
     place_close(&at);
@@ -261,7 +262,7 @@ static void cut_file_ends_a_busy_process(void **state)
 
 /* Processes that have it open keep working; no other can open it until the last
  * has closed. */
-static void deleted_lock_file_keeps_others_out(void **state)
+BOTH_STORES_TEST(deleted_lock_file_keeps_others_out)
 {
     (void)state;
     assert_int_equal(unlink(place_file(&at, "lock.mdb")), 0);
@@ -275,7 +276,7 @@ static void deleted_lock_file_keeps_others_out(void **state)
     assert_int_equal(get_number(at.client), 5);
 }
 
-static void missing_lock_file_is_created_again(void **state)
+BOTH_STORES_TEST(missing_lock_file_is_created_again)
 {
     (void)state;
     place_close(&at);
@@ -287,7 +288,7 @@ static void missing_lock_file_is_created_again(void **state)
     assert_int_equal(get_number(at.client), 3);
 }
 
-static void foreign_lock_file_is_refused_or_replaced(void **state)
+BOTH_STORES_TEST(foreign_lock_file_is_refused_or_replaced)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status;
@@ -302,7 +303,7 @@ static void foreign_lock_file_is_refused_or_replaced(void **state)
     assert_int_equal(try_open(at.url, &err), HF_OK);
 }
 
-static void deleted_sidecar_keeps_others_out(void **state)
+BOTH_STORES_TEST(deleted_sidecar_keeps_others_out)
 {
     (void)state;
     assert_int_equal(unlink(place_file(&at, "sidecar")), 0);
@@ -314,7 +315,7 @@ static void deleted_sidecar_keeps_others_out(void **state)
 }
 
 /* Only the data file is left, which looks like a store restored from a copy. */
-static void lonely_data_in_use_keeps_others_out(void **state)
+BOTH_STORES_TEST(lonely_data_in_use_keeps_others_out)
 {
     (void)state;
     assert_int_equal(unlink(place_file(&at, "sidecar")), 0);
@@ -327,7 +328,7 @@ static void lonely_data_in_use_keeps_others_out(void **state)
 }
 
 /* A copy has its own writer lock. */
-static void copied_sidecar_keeps_others_out(void **state)
+BOTH_STORES_TEST(copied_sidecar_keeps_others_out)
 {
     (void)state;
     shell("cp s/sidecar new && mv new s/sidecar");
@@ -339,7 +340,7 @@ static void copied_sidecar_keeps_others_out(void **state)
     assert_int_equal(get_number(at.client), 5);
 }
 
-static void foreign_sidecar_is_refused(void **state)
+BOTH_STORES_TEST(foreign_sidecar_is_refused)
 {
     (void)state;
     shell("head -c 100000 /dev/urandom > new && mv new s/sidecar");
@@ -351,7 +352,7 @@ static void foreign_sidecar_is_refused(void **state)
 }
 
 /* A store whose size is no multiple of the growth step. */
-static void odd_size_is_adopted_by_many(void **state)
+TEST(odd_size_is_adopted_by_many)
 {
     static char large[100000];
     char key[16];
@@ -415,7 +416,7 @@ static int meet_modes(const place *here)
     return try_open(here->url, &err) == HF_OK ? 0 : 5;
 }
 
-static void modes_of_files_are_denied(void **state)
+BOTH_STORES_TEST(modes_of_files_are_denied)
 {
     (void)state;
     place_remove(&at);
@@ -477,7 +478,7 @@ static int meet_read_only_parent(const place *here)
     return try_open(here->url, &err) == HF_DENIED ? 0 : 2;
 }
 
-static void read_only_directory_is_read(void **state)
+BOTH_STORES_TEST(read_only_directory_is_read)
 {
     (void)state;
     place_remove(&at);
@@ -485,7 +486,7 @@ static void read_only_directory_is_read(void **state)
     assert_int_equal(in_child(meet_read_only_directory, &at), 0);
 }
 
-static void store_in_read_only_folder_is_denied(void **state)
+BOTH_STORES_TEST(store_in_read_only_folder_is_denied)
 {
     (void)state;
     place_remove(&at);
@@ -493,7 +494,7 @@ static void store_in_read_only_folder_is_denied(void **state)
     assert_int_equal(in_child(meet_read_only_parent, &at), 0);
 }
 
-static void read_only_file_system_is_read(void **state)
+BOTH_STORES_TEST(read_only_file_system_is_read)
 {
     int code;
 
@@ -505,37 +506,4 @@ static void read_only_file_system_is_read(void **state)
         print_message("mounts are not allowed here\n");
     else
         assert_int_equal(code, 0);
-}
-
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, set_up_volatile, tear_down),         \
-        cmocka_unit_test_setup_teardown(name, set_up_file, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(removed_directory_is_noticed),
-        TEST(replaced_directory_is_noticed),
-        TEST(renamed_directory_is_noticed),
-        TEST(deleted_data_is_noticed),
-        TEST(replaced_data_is_noticed),
-        TEST(cut_file_is_noticed_when_idle),
-        TEST(deleted_lock_file_keeps_others_out),
-        TEST(missing_lock_file_is_created_again),
-        TEST(foreign_lock_file_is_refused_or_replaced),
-        TEST(deleted_sidecar_keeps_others_out),
-        TEST(lonely_data_in_use_keeps_others_out),
-        TEST(copied_sidecar_keeps_others_out),
-        TEST(foreign_sidecar_is_refused),
-        TEST(modes_of_files_are_denied),
-        TEST(read_only_file_system_is_read),
-        TEST(read_only_directory_is_read),
-        TEST(store_in_read_only_folder_is_denied),
-        cmocka_unit_test_setup_teardown(cut_file_ends_a_busy_process,
-                                        set_up_volatile, tear_down),
-        cmocka_unit_test_setup_teardown(odd_size_is_adopted_by_many,
-                                        set_up_volatile, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

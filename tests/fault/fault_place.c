@@ -4,12 +4,7 @@
  */
 #include "fault_place.h"
 #include "support/await_child.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <fcntl.h>
 #include <ftw.h>

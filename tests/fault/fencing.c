@@ -4,13 +4,6 @@
  * each row of docs/guide/fencing.md. Servers, and embedded stores of this
  * process, with wall clocks that the test sets.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +14,7 @@
 #include "support/expect.h"
 #include "support/redis_cluster.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "support/wall_clock.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
@@ -166,14 +160,13 @@ static void embedded(const char *scheme, const char *parameters)
     wall_clock_free(ours);
 }
 
-static void
-token_of_a_volatile_store_survives_its_counter_and_its_clock(void **state)
+TEST(token_of_a_volatile_store_survives_its_counter_and_its_clock)
 {
     (void)state;
     embedded("volatile", "?max_size=4M");
 }
 
-static void token_of_a_file_survives_its_counter_and_its_clock(void **state)
+TEST(token_of_a_file_survives_its_counter_and_its_clock)
 {
     (void)state;
     embedded("file", "?max_size=4M");
@@ -187,8 +180,7 @@ static void lose_files(const place *at)
     assert_int_equal(unlink(place_file(at, "sidecar")), 0);
 }
 
-static void
-token_grows_after_a_reboot_that_lost_the_store_unless_set_back(void **state)
+TEST(token_grows_after_a_reboot_that_lost_the_store_unless_set_back)
 {
     uint64_t token;
     place at;
@@ -238,7 +230,7 @@ static void lose_all(hf_client *client, void *server)
     assert_true(restart(server));
 }
 
-static void token_of_a_server_survives_its_counter_or_its_clock(void **state)
+TEST(token_of_a_server_survives_its_counter_or_its_clock)
 {
     redis_server *server;
     hf_client *client;
@@ -255,8 +247,7 @@ static void token_of_a_server_survives_its_counter_or_its_clock(void **state)
     wall_clock_free(ours);
 }
 
-static void
-token_survives_a_restart_without_data_or_a_clock_set_back(void **state)
+TEST(token_survives_a_restart_without_data_or_a_clock_set_back)
 {
     redis_server *server;
     hf_client *client;
@@ -273,8 +264,7 @@ token_survives_a_restart_without_data_or_a_clock_set_back(void **state)
 }
 
 /* What the file has is not lost, whatever the clock. */
-static void
-token_survives_a_restart_with_its_file_and_a_clock_set_back(void **state)
+TEST(token_survives_a_restart_with_its_file_and_a_clock_set_back)
 {
     static const char *const more[] = {"--appendonly", "yes", "--appendfsync",
                                        "always", NULL};
@@ -380,7 +370,7 @@ static uint64_t fail_over_without_the_last_token(pair *all,
     return token;
 }
 
-static void token_grows_over_a_failover_that_lost_the_last_one(void **state)
+TEST(token_grows_over_a_failover_that_lost_the_last_one)
 {
     uint64_t token, replicated;
     hf_client *client;
@@ -398,9 +388,7 @@ static void token_grows_over_a_failover_that_lost_the_last_one(void **state)
 }
 
 /* Behind by more than the time since the last token. */
-static void
-token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last(
-    void **state)
+TEST(token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last)
 {
     uint64_t token, replicated, next;
     pair all;
@@ -415,8 +403,7 @@ token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last(
     stop_pair(&all);
 }
 
-static void
-token_grows_on_a_new_master_that_is_behind_but_lacks_nothing(void **state)
+TEST(token_grows_on_a_new_master_that_is_behind_but_lacks_nothing)
 {
     uint64_t token;
     pair all;
@@ -460,7 +447,7 @@ static int level_of(hf_client *client, const char *node, const char *name)
     return wanted.level;
 }
 
-static void diagnosis_says_that_the_clock_was_set_back(void **state)
+TEST(diagnosis_says_that_the_clock_was_set_back)
 {
     redis_server *server;
     hf_client *client;
@@ -488,7 +475,7 @@ static void diagnosis_says_that_the_clock_was_set_back(void **state)
     wall_clock_free(ours);
 }
 
-static void diagnosis_says_that_a_replicas_clock_is_behind(void **state)
+TEST(diagnosis_says_that_a_replicas_clock_is_behind)
 {
     hf_client *client;
     char node[16];
@@ -510,8 +497,7 @@ static void diagnosis_says_that_a_replicas_clock_is_behind(void **state)
 /* ------------------------------------------------------------------ cluster */
 
 /* The counter of a slot moves with it, so the new node's clock is no matter. */
-static void
-token_grows_when_its_slot_has_moved_to_a_node_that_is_behind(void **state)
+TEST(token_grows_when_its_slot_has_moved_to_a_node_that_is_behind)
 {
     redis_cluster *cluster;
     hf_client *client;
@@ -591,8 +577,7 @@ static uint64_t token_everywhere(hf_client *client)
     return token;
 }
 
-static void
-token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back(void **state)
+TEST(token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back)
 {
     hf_client *client = open_quorum();
     uint64_t token;
@@ -609,8 +594,7 @@ token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back(void **state)
     close_quorum(client);
 }
 
-static void
-token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back(void **state)
+TEST(token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back)
 {
     hf_client *client = open_quorum();
     uint64_t token = first_token(client);
@@ -625,35 +609,4 @@ token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back(void **state)
         assert_true(restart(nodes[i]));
     assert_true(token_of(client) < token);
     close_quorum(client);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            token_of_a_volatile_store_survives_its_counter_and_its_clock),
-        cmocka_unit_test(token_of_a_file_survives_its_counter_and_its_clock),
-        cmocka_unit_test(
-            token_grows_after_a_reboot_that_lost_the_store_unless_set_back),
-        cmocka_unit_test(token_of_a_server_survives_its_counter_or_its_clock),
-        cmocka_unit_test(
-            token_survives_a_restart_without_data_or_a_clock_set_back),
-        cmocka_unit_test(
-            token_survives_a_restart_with_its_file_and_a_clock_set_back),
-        cmocka_unit_test(token_grows_over_a_failover_that_lost_the_last_one),
-        cmocka_unit_test(
-            token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last),
-        cmocka_unit_test(
-            token_grows_on_a_new_master_that_is_behind_but_lacks_nothing),
-        cmocka_unit_test(diagnosis_says_that_the_clock_was_set_back),
-        cmocka_unit_test(diagnosis_says_that_a_replicas_clock_is_behind),
-        cmocka_unit_test(
-            token_grows_when_its_slot_has_moved_to_a_node_that_is_behind),
-        cmocka_unit_test(
-            token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back),
-        cmocka_unit_test(
-            token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,8 @@
 #include "support/store_fixture.h"
 #include "support/wall_clock.h"
 
+EACH_TEST_WITH(fixture_open, fixture_close);
+
 #define NAME "handed over"
 #define SHORT_MS 1000 /* the lease of a hand-over */
 #define TTL_MS 1500
@@ -302,7 +304,7 @@ static void finish(round *self)
 
 /* ------------------------------------------------------------------- queues */
 
-static void victim_killed_in_the_queue_is_passed_over(void **state)
+TEST(victim_killed_in_the_queue_is_passed_over)
 {
     round self = {0};
     int64_t since_ms;
@@ -330,7 +332,7 @@ static void cross(round *self, prng *random)
     finish(self);
 }
 
-static void victim_that_times_out_gives_a_grant_back(void **state)
+TEST(victim_that_times_out_gives_a_grant_back)
 {
     prng random = prng_of((uint64_t)test_now_ms(), 0, 0);
 
@@ -343,7 +345,7 @@ static void victim_that_times_out_gives_a_grant_back(void **state)
     }
 }
 
-static void victim_that_is_interrupted_gives_a_grant_back(void **state)
+TEST(victim_that_is_interrupted_gives_a_grant_back)
 {
     prng random = prng_of((uint64_t)test_now_ms(), 1, 0);
 
@@ -385,8 +387,7 @@ static void begin_stopped(round *self, void **state)
     expect_soon(stop_where_it_blocks_no_one(self), START_MS);
 }
 
-static void
-victim_killed_with_an_unread_grant_costs_one_short_lease(void **state)
+TEST(victim_killed_with_an_unread_grant_costs_one_short_lease)
 {
     round self = {0};
     int64_t since_ms;
@@ -418,8 +419,7 @@ static void continue_with_an_old_grant(round *self, int64_t step_ms)
     finish(self);
 }
 
-static void
-victim_stopped_for_longer_than_the_short_lease_does_not_believe_it(void **state)
+TEST(victim_stopped_for_longer_than_the_short_lease_does_not_believe_it)
 {
     round self = {0};
 
@@ -427,7 +427,7 @@ victim_stopped_for_longer_than_the_short_lease_does_not_believe_it(void **state)
     continue_with_an_old_grant(&self, 0);
 }
 
-static void victim_stopped_for_less_may_believe_it(void **state)
+TEST(victim_stopped_for_less_may_believe_it)
 {
     round self = {0};
     int64_t since_ms;
@@ -443,8 +443,7 @@ static void victim_stopped_for_less_may_believe_it(void **state)
 
 /* Back, the grant seems to be old. Forward, it seems to be younger by the step,
  * and is believed for that much longer: docs/guide/fencing.md. */
-static void
-clock_set_between_queueing_and_grant_makes_no_second_holder(void **state)
+TEST(clock_set_between_queueing_and_grant_makes_no_second_holder)
 {
     static const int64_t steps_ms[] = {-3600000, 300};
 
@@ -461,7 +460,7 @@ clock_set_between_queueing_and_grant_makes_no_second_holder(void **state)
 /* -------------------------------------------------------------------- woken */
 
 /* At any instant around the grant. */
-static void victim_killed_at_any_instant_costs_one_short_lease(void **state)
+TEST(victim_killed_at_any_instant_costs_one_short_lease)
 {
     prng random = prng_of((uint64_t)test_now_ms(), 2, 0);
 
@@ -481,7 +480,7 @@ static void victim_killed_at_any_instant_costs_one_short_lease(void **state)
     }
 }
 
-static void victim_killed_when_woken_costs_one_short_lease(void **state)
+TEST(victim_killed_when_woken_costs_one_short_lease)
 {
     round self = {0};
     int64_t since_ms;
@@ -499,7 +498,7 @@ static void victim_killed_when_woken_costs_one_short_lease(void **state)
     finish(&self);
 }
 
-static void victim_stopped_when_woken_does_not_hold_with_the_next(void **state)
+TEST(victim_stopped_when_woken_does_not_hold_with_the_next)
 {
     round self = {0};
 
@@ -527,7 +526,7 @@ static bool is_renewed(round *self)
            info.remaining_ms > SHORT_MS + 100;
 }
 
-static void victim_killed_when_it_has_renewed_costs_its_lease(void **state)
+TEST(victim_killed_when_it_has_renewed_costs_its_lease)
 {
     round self = {0};
     int64_t since_ms;
@@ -555,7 +554,7 @@ static void begin_behind_proxy(round *self, fixture *f)
 }
 
 /* It is as good as dead, and believes nothing. */
-static void victim_cut_off_in_the_queue_is_passed_over(void **state)
+TEST(victim_cut_off_in_the_queue_is_passed_over)
 {
     static void (*const cuts[])(byte_proxy *) = {byte_proxy_freeze,
                                                  byte_proxy_darken};
@@ -577,7 +576,7 @@ static void victim_cut_off_in_the_queue_is_passed_over(void **state)
 
 /* The message is lost, or the connection that it would come by. It asks, which
  * makes its lease long, but the reply is lost, too. */
-static void victim_without_the_message_delays_by_its_leases(void **state)
+TEST(victim_without_the_message_delays_by_its_leases)
 {
     for (int i = 0; i < 2; i++) {
         round self = {0};
@@ -597,7 +596,7 @@ static void victim_without_the_message_delays_by_its_leases(void **state)
     }
 }
 
-static void victim_cut_off_when_woken_does_not_hold_with_the_next(void **state)
+TEST(victim_cut_off_when_woken_does_not_hold_with_the_next)
 {
     round self = {0};
 
@@ -647,31 +646,15 @@ static int end_all(void **state)
     return fixture_stop(state);
 }
 
+ALL_TESTS_WITH(make_shared, end_all);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        fixture_test(victim_killed_in_the_queue_is_passed_over),
-        fixture_test(victim_that_times_out_gives_a_grant_back),
-        fixture_test(victim_that_is_interrupted_gives_a_grant_back),
-        fixture_test(victim_killed_with_an_unread_grant_costs_one_short_lease),
-        fixture_test(
-            victim_stopped_for_longer_than_the_short_lease_does_not_believe_it),
-        fixture_test(victim_stopped_for_less_may_believe_it),
-        fixture_test(
-            clock_set_between_queueing_and_grant_makes_no_second_holder),
-        fixture_test(victim_killed_at_any_instant_costs_one_short_lease),
-        fixture_test(victim_killed_when_woken_costs_one_short_lease),
-        fixture_test(victim_stopped_when_woken_does_not_hold_with_the_next),
-        fixture_test(victim_killed_when_it_has_renewed_costs_its_lease),
-        fixture_test(victim_cut_off_in_the_queue_is_passed_over),
-        fixture_test(victim_without_the_message_delays_by_its_leases),
-        fixture_test(victim_cut_off_when_woken_does_not_hold_with_the_next),
-    };
     int failed = 0;
 
     if (argc > 2 && strcmp(argv[1], "--rounds") == 0)
         rounds = (int)strtol(argv[2], NULL, 10);
     for (int i = 0; i < rounds; i += 10)
-        failed += cmocka_run_group_tests(tests, make_shared, end_all);
+        failed += test_run_all(NULL);
     return failed;
 }

@@ -27,6 +27,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+EACH_TEST_WITH(fixture_open, fixture_close);
+
 /* For a worker to start and acquire on a busy machine. */
 #define START_MS 60000
 
@@ -208,7 +210,7 @@ static void each_server(const fixture *f, void (*act)(redis_server *server))
         act(server);
 }
 
-static void notices_when_the_server_is_stopped(void **state)
+TEST(notices_when_the_server_is_stopped)
 {
     fixture *f = *state;
 
@@ -244,27 +246,14 @@ static void expect_notices_behind(fixture *f, const char *fault,
     byte_proxy_stop(proxy);
 }
 
-static void notices_when_the_network_passes_nothing_on(void **state)
+TEST(notices_when_the_network_passes_nothing_on)
 {
     expect_notices_behind(*state, "network frozen", byte_proxy_freeze);
 }
 
-static void notices_when_the_machine_is_gone(void **state)
+TEST(notices_when_the_machine_is_gone)
 {
     expect_notices_behind(*state, "network dark", byte_proxy_darken);
-}
-
-/* The last test: the store is gone. */
-static void notices_when_the_server_is_killed(void **state)
-{
-    fixture *f = *state;
-
-    fixture_only_redis(f);
-    hold_all(f, f->client);
-    each_server(f, redis_server_kill);
-    read_deadlines();
-    assert_all_in_time("server killed");
-    free_all();
 }
 
 /* ----------------------------------------------------------- embedded store */
@@ -306,7 +295,7 @@ static void stop_writer(fixture *f, pid_t pid)
     }
 }
 
-static void notices_when_a_stopped_process_has_the_writer_lock(void **state)
+TEST(notices_when_a_stopped_process_has_the_writer_lock)
 {
     fixture *f = *state;
     pid_t pid;
@@ -323,7 +312,7 @@ static void notices_when_a_stopped_process_has_the_writer_lock(void **state)
 }
 
 /* Renewals that fail, one batch after the other, leave time for other calls. */
-static void calls_end_while_a_stopped_process_has_the_writer_lock(void **state)
+TEST(calls_end_while_a_stopped_process_has_the_writer_lock)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "w");
@@ -355,7 +344,7 @@ static void calls_end_while_a_stopped_process_has_the_writer_lock(void **state)
 }
 
 /* No file may grow, and none may be written behind its first byte. */
-static void notices_when_the_disk_takes_nothing(void **state)
+TEST(notices_when_the_disk_takes_nothing)
 {
     struct rlimit before, none;
     fixture *f = *state;
@@ -426,7 +415,7 @@ static _Noreturn void work(const fixture *f)
     }
 }
 
-static void stopped_process_believes_in_no_lease_after_it(void **state)
+TEST(stopped_process_believes_in_no_lease_after_it)
 {
     fixture *f = *state;
     pid_t pid;
@@ -454,6 +443,21 @@ static void stopped_process_believes_in_no_lease_after_it(void **state)
     assert_int_equal(atomic_load(&shared->believed), 0);
 }
 
+/* ------------------------------------------------------------ killed server */
+
+/* The last test: the store is gone. */
+TEST(notices_when_the_server_is_killed)
+{
+    fixture *f = *state;
+
+    fixture_only_redis(f);
+    hold_all(f, f->client);
+    each_server(f, redis_server_kill);
+    read_deadlines();
+    assert_all_in_time("server killed");
+    free_all();
+}
+
 /* --------------------------------------------------------------------- main */
 
 static int start(void **state)
@@ -463,24 +467,15 @@ static int start(void **state)
     return shared == MAP_FAILED ? -1 : fixture_start(state);
 }
 
+ALL_TESTS_WITH(start, fixture_stop);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        fixture_test(stopped_process_believes_in_no_lease_after_it),
-        fixture_test(notices_when_the_server_is_stopped),
-        fixture_test(notices_when_the_network_passes_nothing_on),
-        fixture_test(notices_when_the_machine_is_gone),
-        fixture_test(notices_when_a_stopped_process_has_the_writer_lock),
-        fixture_test(calls_end_while_a_stopped_process_has_the_writer_lock),
-        fixture_test(notices_when_the_disk_takes_nothing),
-        fixture_test(notices_when_the_server_is_killed),
-    };
-
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--leases") == 0)
             count = strtoul(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--ttl") == 0)
             ttl_ms = strtol(argv[i + 1], NULL, 10);
     }
-    return cmocka_run_group_tests(tests, start, fixture_stop);
+    return test_run_all(NULL);
 }

@@ -8,13 +8,6 @@
  * only grow. Usage: quorum_masters [--seconds N] [--seed N] [--quarantine MS];
  * with a quarantine of 0 it must fail.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -32,6 +25,7 @@
 #include "support/prng.h"
 #include "support/redis_server.h"
 #include "support/sleepers.h"
+#include "support/test.h"
 #include "support/test_clock.h"
 
 #define NODES 5
@@ -89,6 +83,10 @@ static int stop_servers(void **state)
     }
     return 0;
 }
+
+EACH_TEST_WITH(start_servers, stop_servers);
+
+#define LASTING_TEST(name) TEST_WITH(name, start_lasting, stop_servers)
 
 /* Does a server hold the lock's key? */
 static bool has_key(size_t node, const char *name)
@@ -173,7 +171,7 @@ static hf_lock *new_fixed_lock(hf_client *client, const char *name,
 /* --------------------------------------------------------------------- tests
  */
 
-static void locks_work_with_two_dead(void **state)
+LASTING_TEST(locks_work_with_two_dead)
 {
     hf_client *client = open_client();
     hf_lock *lock = new_lock(client, "l", 30000);
@@ -193,7 +191,7 @@ static void locks_work_with_two_dead(void **state)
     hf_client_close(client);
 }
 
-static void three_dead_fail_and_leave_nothing(void **state)
+LASTING_TEST(three_dead_fail_and_leave_nothing)
 {
     hf_client *client = open_client();
     hf_lock *lock = new_lock(client, "l", 30000);
@@ -212,7 +210,7 @@ static void three_dead_fail_and_leave_nothing(void **state)
     hf_client_close(client);
 }
 
-static void hanging_majority_fails_and_is_released_later(void **state)
+LASTING_TEST(hanging_majority_fails_and_is_released_later)
 {
     hf_client *client = open_client();
     hf_lock *lock = new_lock(client, "l", 30000);
@@ -278,7 +276,7 @@ static void queue_up(late_waiter *self, uint64_t position)
 
 /* All three that are left must grant it, and one of them runs the release last:
  * the first waiter must not try before, and leave what it got to others. */
-static void order_holds_when_a_release_reaches_servers_late(void **state)
+LASTING_TEST(order_holds_when_a_release_reaches_servers_late)
 {
     byte_proxy *proxy = byte_proxy_start_tcp(redis_server_port(servers[2]));
     late_waiter waiters[LATE_WAITERS];
@@ -332,7 +330,7 @@ static void order_holds_when_a_release_reaches_servers_late(void **state)
 }
 
 /* Kill all but two of the holder's majority, and restart all of them empty. */
-static void empty_servers_do_not_vote(void **state)
+TEST(empty_servers_do_not_vote)
 {
     hf_client *holder;
     hf_client *old_client;
@@ -373,7 +371,7 @@ static void empty_servers_do_not_vote(void **state)
 }
 
 /* A key that another client has set where the lock had vanished is no vote. */
-static void renewal_counts_only_its_own_keys(void **state)
+LASTING_TEST(renewal_counts_only_its_own_keys)
 {
     hf_client *client = open_client();
     hf_lock *lock = new_lock(client, "l", 30000);
@@ -580,7 +578,7 @@ static void report(const char *what)
 }
 
 /* All want it at once, and release it at once: votes split all the time. */
-static void split_votes_end(void **state)
+TEST(split_votes_end)
 {
     pid_t pids[CLIENTS];
     size_t count;
@@ -651,7 +649,7 @@ static void do_something(fleet *all, prng *random)
     }
 }
 
-static void chance_breaks_neither_exclusion_nor_order(void **state)
+TEST(chance_breaks_neither_exclusion_nor_order)
 {
     fleet all = {.is = {UP}};
     pid_t pids[CLIENTS];
@@ -678,24 +676,8 @@ static void chance_breaks_neither_exclusion_nor_order(void **state)
     (void)munmap(told, sizeof(*told));
 }
 
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, start_servers, stop_servers)
-#define LASTING_TEST(name)                                                     \
-    cmocka_unit_test_setup_teardown(name, start_lasting, stop_servers)
-
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        LASTING_TEST(locks_work_with_two_dead),
-        LASTING_TEST(three_dead_fail_and_leave_nothing),
-        LASTING_TEST(hanging_majority_fails_and_is_released_later),
-        LASTING_TEST(order_holds_when_a_release_reaches_servers_late),
-        TEST(empty_servers_do_not_vote),
-        LASTING_TEST(renewal_counts_only_its_own_keys),
-        TEST(split_votes_end),
-        TEST(chance_breaks_neither_exclusion_nor_order),
-    };
-
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0)
             seconds = strtoll(argv[i + 1], NULL, 10);
@@ -705,5 +687,5 @@ int main(int argc, char **argv)
             quarantine_ms = strtoll(argv[i + 1], NULL, 10);
     }
     print_message("seed %llu\n", (unsigned long long)seed);
-    return cmocka_run_group_tests_name("quorum_masters", tests, NULL, NULL);
+    return test_run_all(NULL);
 }

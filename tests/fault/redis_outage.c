@@ -9,13 +9,6 @@
  * writes its command log before it replies, so that a kill -9 loses nothing
  * that was acknowledged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
@@ -30,6 +23,7 @@
 #include "support/byte_proxy.h"
 #include "support/child_process.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "support/test_clock.h"
 
 /* How long each fault lasts, ms, and how late a call of the load and one of the
@@ -651,18 +645,8 @@ static void run_fault(const fault *of)
     recover(of->name);
 }
 
-static void load_outlives_every_fault(void **state)
-{
-    (void)state;
-    all = load_start(byte_proxy_tcp_url(proxy), THREADS, late_ms);
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-        run_fault(&faults[i]);
-    assert_int_equal(load_stop(all, redis_server_unix_url(server)), 0);
-    all = NULL;
-}
-
 /* A password that was right when the client was opened. */
-static void changed_password_is_denied(void **state)
+TEST(changed_password_is_denied)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_client *kept = probe;
@@ -685,6 +669,16 @@ static void changed_password_is_denied(void **state)
     hf_client_close(probe);
     probe = kept;
     order("CONFIG SET requirepass \"\"");
+}
+
+TEST(load_outlives_every_fault)
+{
+    (void)state;
+    all = load_start(byte_proxy_tcp_url(proxy), THREADS, late_ms);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        run_fault(&faults[i]);
+    assert_int_equal(load_stop(all, redis_server_unix_url(server)), 0);
+    all = NULL;
 }
 
 static int set_up(void **state)
@@ -728,18 +722,15 @@ static int tear_down(void **state)
     return 0;
 }
 
+ALL_TESTS_WITH(set_up, tear_down);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changed_password_is_denied),
-        cmocka_unit_test(load_outlives_every_fault),
-    };
-
     if (argc > 1)
         fault_ms = strtoll(argv[1], NULL, 10);
     if (argc > 3) {
         late_ms = strtoll(argv[2], NULL, 10);
         exact_ms = strtoll(argv[3], NULL, 10);
     }
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return test_run_all(NULL);
 }

@@ -124,27 +124,27 @@ static void each_answer_is_cut(byte_end end)
     }
 }
 
-static void lost_answer_is_found_out_or_indeterminate(void **state)
+TEST(lost_answer_is_found_out_or_indeterminate)
 {
     (void)state;
     each_answer_is_cut(BYTE_END_CLOSE);
 }
 
-static void reset_after_the_request_is_no_other_than_a_close(void **state)
+TEST(reset_after_the_request_is_no_other_than_a_close)
 {
     (void)state;
     each_answer_is_cut(BYTE_END_RESET);
 }
 
 /* The server keeps reading, and the client sees the end of its input. */
-static void half_closed_connection_is_left(void **state)
+TEST(half_closed_connection_is_left)
 {
     (void)state;
     each_answer_is_cut(BYTE_END_HALF);
 }
 
 /* A request that did not arrive whole had no effect; the client cannot know. */
-static void request_cut_on_its_way_is_not_called_a_success(void **state)
+TEST(request_cut_on_its_way_is_not_called_a_success)
 {
     (void)state;
     for (call_form form = 0; form < FORMS; form++) {
@@ -240,7 +240,7 @@ static void threads_round(operation op, int cut_at, size_t *unknown)
     }
 }
 
-static void answers_to_many_threads_are_lost(void **state)
+TEST(answers_to_many_threads_are_lost)
 {
     uint64_t before = byte_proxy_cuts(here.proxy);
 
@@ -339,7 +339,7 @@ static void end_silence(silence *self)
     close_stage(&self->at);
 }
 
-static void swallowed_answer_is_found_out_or_indeterminate(void **state)
+TEST(swallowed_answer_is_found_out_or_indeterminate)
 {
     static silence all[OPS * FORMS];
     size_t count = 0;
@@ -358,7 +358,7 @@ static void swallowed_answer_is_found_out_or_indeterminate(void **state)
 /* ------------------------------------------------------------ slow networks */
 
 /* Everything works byte by byte, too, and slowly. */
-static void split_and_slow_bytes_change_nothing(void **state)
+TEST(split_and_slow_bytes_change_nothing)
 {
     (void)state;
     byte_proxy_split(here.proxy, TO_CLIENT);
@@ -424,6 +424,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+ALL_TESTS_WITH(set_up, tear_down);
+
 static void report(void)
 {
     for (operation op = 0; op < OPS; op++)
@@ -437,23 +439,13 @@ static void report(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lost_answer_is_found_out_or_indeterminate),
-        cmocka_unit_test(reset_after_the_request_is_no_other_than_a_close),
-        cmocka_unit_test(half_closed_connection_is_left),
-        cmocka_unit_test(request_cut_on_its_way_is_not_called_a_success),
-        cmocka_unit_test(answers_to_many_threads_are_lost),
-        cmocka_unit_test(swallowed_answer_is_found_out_or_indeterminate),
-        cmocka_unit_test(split_and_slow_bytes_change_nothing),
-    };
     int failed = 0;
 
     if (start_server() != 0)
         return 1;
     for (size_t i = 0; i < sizeof(transports) / sizeof(transports[0]); i++) {
         by = &transports[i];
-        failed +=
-            cmocka_run_group_tests_name(by->name, tests, set_up, tear_down);
+        failed += test_run_all(by->name);
         report();
     }
     redis_server_stop(server);

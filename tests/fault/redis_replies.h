@@ -6,16 +6,10 @@
 #ifndef REDIS_REPLIES_H
 #define REDIS_REPLIES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "holdfast.h"
 #include "support/byte_proxy.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 
 #define MANY 3
 

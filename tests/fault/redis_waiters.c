@@ -7,13 +7,6 @@
  *
  * Arguments: how long to measure, ms.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
@@ -24,6 +17,7 @@
 #include "holdfast.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
+#include "support/test.h"
 #include "support/test_clock.h"
 
 #define STARTED 1000
@@ -127,7 +121,7 @@ static void note(void *user, hf_status status, const hf_error *err)
     assert_int_equal(hf_lock_release(lock, NULL), HF_OK);
 }
 
-static void started_acquires_cost_nothing(void **state)
+TEST(started_acquires_cost_nothing)
 {
     static hf_lock *locks[STARTED];
     struct pollfd waiting = {.events = POLLIN};
@@ -185,7 +179,7 @@ static void *wait_once(void *user)
     return NULL;
 }
 
-static void clients_cost_nothing(void **state)
+TEST(clients_cost_nothing)
 {
     static waiter waiters[CLIENTS];
 
@@ -237,14 +231,11 @@ static int tear_down(void **state)
     return 0;
 }
 
+ALL_TESTS_WITH(set_up, tear_down);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(started_acquires_cost_nothing),
-        cmocka_unit_test(clients_cost_nothing),
-    };
-
     if (argc > 1)
         measure_ms = strtoll(argv[1], NULL, 10);
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return test_run_all(NULL);
 }

@@ -100,6 +100,8 @@ static int end_all(void **state)
     return fixture_close(state);
 }
 
+EACH_TEST_WITH(fixture_open, end_all);
+
 /* NULL: an embedded store. */
 static redis_server *some_server(const fixture *f, prng *random)
 {
@@ -164,7 +166,7 @@ static void pass_one(const fixture *f, hf_bytes name)
     }
 }
 
-static void no_generation_is_passed_by_too_many(void **state)
+TEST(no_generation_is_passed_by_too_many)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "b");
@@ -193,16 +195,15 @@ static int start(void **state)
     return shared == MAP_FAILED ? -1 : fixture_start(state);
 }
 
+ALL_TESTS_WITH(start, fixture_stop);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-        no_generation_is_passed_by_too_many, fixture_open, end_all)};
-
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--cheat") == 0)
             parties = PARTIES + 1;
         else if (i + 1 < argc && strcmp(argv[i], "--rounds") == 0)
             rounds = strtol(argv[++i], NULL, 10);
     }
-    return cmocka_run_group_tests(tests, start, fixture_stop);
+    return test_run_all(NULL);
 }

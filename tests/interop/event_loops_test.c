@@ -11,6 +11,8 @@
 
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* The loop's own work, which must not be held up meanwhile. */
 #define TICK_MS 2
 #define HOLD_TICKS 20
@@ -210,28 +212,17 @@ static void run_job(fixture *f, void (*run)(job *self, int fd))
     assert_value(self.other, self.key, hf_str("yes"));
 }
 
-static void poll_loop_waits_for_a_lock(void **state)
+TEST(poll_loop_waits_for_a_lock)
 {
     run_job(*state, run_poll);
 }
 
-static void libuv_loop_waits_for_a_lock(void **state)
+TEST(libuv_loop_waits_for_a_lock)
 {
     run_job(*state, run_uv);
 }
 
-static void glib_loop_waits_for_a_lock(void **state)
+TEST(glib_loop_waits_for_a_lock)
 {
     run_job(*state, run_glib);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(poll_loop_waits_for_a_lock),
-        fixture_test(libuv_loop_waits_for_a_lock),
-        fixture_test(glib_loop_waits_for_a_lock),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* As it was printed, in one line, with the SHA-1 that SCRIPT LOAD gave. */
 static const char the_script[] =
     "local fieldIndex=3;local valueIndex=4;local key=KEYS[1];local "
@@ -47,7 +49,7 @@ static void assert_dictionary(fixture *f, size_t count, int64_t ttl_ms)
     assert_ttl(f->other, key, ttl_ms);
 }
 
-static void script_of_the_article_has_the_printed_sha1(void **state)
+TEST(script_of_the_article_has_the_printed_sha1)
 {
     fixture *f = *state;
     hf_script *script =
@@ -60,7 +62,7 @@ static void script_of_the_article_has_the_printed_sha1(void **state)
     hf_reply_free(reply);
 }
 
-static void script_of_the_article_writes_fields_and_expiry(void **state)
+TEST(script_of_the_article_writes_fields_and_expiry)
 {
     fixture *f = *state;
 
@@ -69,7 +71,7 @@ static void script_of_the_article_writes_fields_and_expiry(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-static void one_put_writes_fields_and_expiry(void **state)
+TEST(one_put_writes_fields_and_expiry)
 {
     fixture *f = *state;
     hf_hash_put_options opts = HF_HASH_PUT_OPTIONS_INIT;
@@ -99,7 +101,7 @@ static bool write_by_transaction(fixture *f, int64_t expiry_ms)
     return status == HF_OK;
 }
 
-static void transaction_of_the_article_writes_fields_and_expiry(void **state)
+TEST(transaction_of_the_article_writes_fields_and_expiry)
 {
     fixture *f = *state;
 
@@ -108,7 +110,7 @@ static void transaction_of_the_article_writes_fields_and_expiry(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, key, ERR));
 }
 
-static void transaction_of_the_article_leaves_nothing_if_it_fails(void **state)
+TEST(transaction_of_the_article_leaves_nothing_if_it_fails)
 {
     fixture *f = *state;
 
@@ -121,7 +123,7 @@ static void transaction_of_the_article_leaves_nothing_if_it_fails(void **state)
 
 /* The transaction is for all or nothing. The article's script catches the error
  * of each HSET and then sets the expiry of what is there. */
-static void put_that_is_refused_leaves_nothing(void **state)
+TEST(put_that_is_refused_leaves_nothing)
 {
     fixture *f = *state;
     hf_hash_put_options opts = HF_HASH_PUT_OPTIONS_INIT;
@@ -138,7 +140,7 @@ static void put_that_is_refused_leaves_nothing(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
 }
 
-static void put_that_a_condition_refuses_leaves_nothing(void **state)
+TEST(put_that_a_condition_refuses_leaves_nothing)
 {
     fixture *f = *state;
     hf_hash_put_options opts = HF_HASH_PUT_OPTIONS_INIT;
@@ -158,7 +160,7 @@ static void put_that_a_condition_refuses_leaves_nothing(void **state)
 }
 
 /* The placeholder's four steps, each of which can be the last one. */
-static void placeholder_of_the_article_has_the_same_effect(void **state)
+TEST(placeholder_of_the_article_has_the_same_effect)
 {
     fixture *f = *state;
     const hf_field holder = {bytes("expiryPlaceHolder"),
@@ -176,7 +178,7 @@ static void placeholder_of_the_article_has_the_same_effect(void **state)
 }
 
 /* The commands the article begins with, word by word. */
-static void commands_as_printed(void **state)
+TEST(commands_as_printed)
 {
     fixture *f = *state;
     static const struct {
@@ -208,7 +210,7 @@ static void commands_as_printed(void **state)
 }
 
 /* The same two by our call. */
-static void string_with_expiry_in_one_step(void **state)
+TEST(string_with_expiry_in_one_step)
 {
     fixture *f = *state;
     hf_value_set_options opts = HF_VALUE_SET_OPTIONS_INIT;
@@ -224,22 +226,4 @@ static void string_with_expiry_in_one_step(void **state)
     assert_value(f->other, key, bytes("value"));
     assert_ttl(f->client, key, 60 * 1000);
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(script_of_the_article_has_the_printed_sha1),
-        fixture_test(script_of_the_article_writes_fields_and_expiry),
-        fixture_test(one_put_writes_fields_and_expiry),
-        fixture_test(transaction_of_the_article_writes_fields_and_expiry),
-        fixture_test(transaction_of_the_article_leaves_nothing_if_it_fails),
-        fixture_test(put_that_is_refused_leaves_nothing),
-        fixture_test(put_that_a_condition_refuses_leaves_nothing),
-        fixture_test(placeholder_of_the_article_has_the_same_effect),
-        fixture_test(commands_as_printed),
-        fixture_test(string_with_expiry_in_one_step),
-    };
-
-    return fixture_run(tests);
 }

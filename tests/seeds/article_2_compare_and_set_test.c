@@ -8,6 +8,8 @@
 #include "support/store_fixture.h"
 #include "support/told.h"
 
+FIXTURE_TESTS();
+
 static const char string_cas[] =
     "if redis.call(\"get\", KEYS[1]) == ARGV[1] then\n"
     "    redis.call(\"set\", KEYS[1], ARGV[2])\n"
@@ -42,7 +44,7 @@ static int64_t run(hf_script *script, hf_bytes key, const hf_bytes *args,
     return number;
 }
 
-static void string_compare_and_exchange_by_the_articles_script(void **state)
+TEST(string_compare_and_exchange_by_the_articles_script)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(f, f->client, string_cas);
@@ -57,7 +59,7 @@ static void string_compare_and_exchange_by_the_articles_script(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
 }
 
-static void string_compare_and_exchange_by_value_cas(void **state)
+TEST(string_compare_and_exchange_by_value_cas)
 {
     fixture *f = *state;
     const hf_bytes one = bytes("1");
@@ -101,7 +103,7 @@ static bool exchange(fixture *f, bool in_hash, hf_bytes new_value,
     return status == HF_OK;
 }
 
-static void compare_and_exchange_by_a_transaction(void **state)
+TEST(compare_and_exchange_by_a_transaction)
 {
     fixture *f = *state;
 
@@ -119,7 +121,7 @@ static void compare_and_exchange_by_a_transaction(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
 }
 
-static void hash_compare_and_exchange_by_the_articles_script(void **state)
+TEST(hash_compare_and_exchange_by_the_articles_script)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(f, f->client, hash_cas);
@@ -134,7 +136,7 @@ static void hash_compare_and_exchange_by_the_articles_script(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, hash_key, ERR));
 }
 
-static void hash_compare_and_exchange_by_hash_cas(void **state)
+TEST(hash_compare_and_exchange_by_hash_cas)
 {
     fixture *f = *state;
     const hf_bytes one = bytes("1");
@@ -153,7 +155,7 @@ static void hash_compare_and_exchange_by_hash_cas(void **state)
 }
 
 /* The asynchronous extension methods. */
-static void string_compare_and_exchange_async(void **state)
+TEST(string_compare_and_exchange_async)
 {
     fixture *f = *state;
     const hf_bytes one = bytes("1");
@@ -171,7 +173,7 @@ static void string_compare_and_exchange_async(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
 }
 
-static void hash_compare_and_exchange_async(void **state)
+TEST(hash_compare_and_exchange_async)
 {
     fixture *f = *state;
     const hf_bytes one = bytes("1");
@@ -190,7 +192,7 @@ static void hash_compare_and_exchange_async(void **state)
 }
 
 /* The article's script loses the key's expiry; hf_value_cas() keeps it. */
-static void value_cas_keeps_the_expiry_that_the_script_loses(void **state)
+TEST(value_cas_keeps_the_expiry_that_the_script_loses)
 {
     fixture *f = *state;
     hf_script *script = fixture_script(f, f->client, string_cas);
@@ -205,20 +207,4 @@ static void value_cas_keeps_the_expiry_that_the_script_loses(void **state)
                                       NULL, NULL, ERR));
     assert_ttl(f->client, string_key, 60000);
     expect_status(HF_OK, hf_value_delete(f->client, string_key, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(string_compare_and_exchange_by_the_articles_script),
-        fixture_test(string_compare_and_exchange_by_value_cas),
-        fixture_test(compare_and_exchange_by_a_transaction),
-        fixture_test(hash_compare_and_exchange_by_the_articles_script),
-        fixture_test(hash_compare_and_exchange_by_hash_cas),
-        fixture_test(string_compare_and_exchange_async),
-        fixture_test(hash_compare_and_exchange_async),
-        fixture_test(value_cas_keeps_the_expiry_that_the_script_loses),
-    };
-
-    return fixture_run(tests);
 }

@@ -70,7 +70,7 @@ static void assert_answer(fixture *f, const char *const *command,
     hf_reply_free(reply);
 }
 
-static void items_are_ordered_by_time_and_cut_by_time(void **state)
+TEST(items_are_ordered_by_time_and_cut_by_time)
 {
     fixture *f = *state;
     hf_script *cut = fixture_script(
@@ -87,7 +87,7 @@ static void items_are_ordered_by_time_and_cut_by_time(void **state)
     assert_answer(f, words("zrange", "0", "-1"), words("key3", "key5"));
 }
 
-static void newest_two_items_with_their_contents(void **state)
+TEST(newest_two_items_with_their_contents)
 {
     fixture *f = *state;
 
@@ -101,7 +101,7 @@ static void newest_two_items_with_their_contents(void **state)
 
 /* lpush and set ... ex: the first attempt, whose list keeps what has expired.
  */
-static void list_and_values_drift_apart(void **state)
+TEST(list_and_values_drift_apart)
 {
     fixture *f = *state;
 
@@ -131,17 +131,5 @@ static int open_without_list(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            items_are_ordered_by_time_and_cut_by_time, open_without_list,
-            fixture_close),
-        cmocka_unit_test_setup_teardown(newest_two_items_with_their_contents,
-                                        open_without_list, fixture_close),
-        cmocka_unit_test_setup_teardown(list_and_values_drift_apart,
-                                        open_without_list, fixture_close),
-    };
-
-    return fixture_run(tests);
-}
+EACH_TEST_WITH(open_without_list, fixture_close);
+ALL_TESTS_WITH(fixture_start, fixture_stop);

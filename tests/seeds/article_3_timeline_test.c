@@ -7,6 +7,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 #define TWELVE_HOURS_MS (12 * 3600 * 1000)
 
 static const hf_bytes ptxlist = {"ptxlist", 7};
@@ -70,7 +72,7 @@ static void assert_page(fixture *f, const hf_timeline_page_options *opts,
     assert_payloads(&page, wanted);
 }
 
-static void five_inserts_are_ordered_by_time(void **state)
+TEST(five_inserts_are_ordered_by_time)
 {
     fixture *f = *state;
     hf_timeline_page_options oldest = HF_TIMELINE_PAGE_OPTIONS_INIT;
@@ -82,7 +84,7 @@ static void five_inserts_are_ordered_by_time(void **state)
 }
 
 /* sort ptxlist limit 0 2 desc by not-exist-key get ptx:* */
-static void two_newest_are_data5_and_data3(void **state)
+TEST(two_newest_are_data5_and_data3)
 {
     fixture *f = *state;
     hf_timeline_page_options two = HF_TIMELINE_PAGE_OPTIONS_INIT;
@@ -96,7 +98,7 @@ static void two_newest_are_data5_and_data3(void **state)
 }
 
 /* get ptx:key3; lrem and del by a key. */
-static void item_is_read_and_removed_by_its_key(void **state)
+TEST(item_is_read_and_removed_by_its_key)
 {
     fixture *f = *state;
     hf_timeline_items found = HF_TIMELINE_ITEMS_INIT;
@@ -113,7 +115,7 @@ static void item_is_read_and_removed_by_its_key(void **state)
 }
 
 /* zremrangebyscore ptxlist 0 1540458293 */
-static void removal_by_time_leaves_key3_and_key5(void **state)
+TEST(removal_by_time_leaves_key3_and_key5)
 {
     fixture *f = *state;
     hf_timeline_page_options oldest = HF_TIMELINE_PAGE_OPTIONS_INIT;
@@ -131,7 +133,7 @@ static void removal_by_time_leaves_key3_and_key5(void **state)
 }
 
 /* What its loop of five seconds is for; the payload goes with its key. */
-static void item_that_expired_is_on_no_page(void **state)
+TEST(item_that_expired_is_on_no_page)
 {
     fixture *f = *state;
     hf_timeline_items found = HF_TIMELINE_ITEMS_INIT;
@@ -149,7 +151,7 @@ static void item_that_expired_is_on_no_page(void **state)
 }
 
 /* In the program, every ten seconds, of all of them. */
-static void order_by_a_value_needs_no_program(void **state)
+TEST(order_by_a_value_needs_no_program)
 {
     fixture *f = *state;
     hf_timeline_page_options dearest = HF_TIMELINE_PAGE_OPTIONS_INIT;
@@ -159,18 +161,4 @@ static void order_by_a_value_needs_no_program(void **state)
     dearest.limit = 3;
     assert_page(f, &dearest, words("data3", "data4", "data1"));
     remove_all(f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(five_inserts_are_ordered_by_time),
-        fixture_test(two_newest_are_data5_and_data3),
-        fixture_test(item_is_read_and_removed_by_its_key),
-        fixture_test(removal_by_time_leaves_key3_and_key5),
-        fixture_test(item_that_expired_is_on_no_page),
-        fixture_test(order_by_a_value_needs_no_program),
-    };
-
-    return fixture_run(tests);
 }

@@ -6,6 +6,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 /* SET key value EX seconds, as the article writes it. */
 static void set_by_command(fixture *f, hf_bytes key, hf_bytes value,
                            const char *unit, const char *time)
@@ -22,7 +24,7 @@ static void set_by_command(fixture *f, hf_bytes key, hf_bytes value,
     hf_reply_free(reply);
 }
 
-static void set_with_ex_and_px_by_command(void **state)
+TEST(set_with_ex_and_px_by_command)
 {
     fixture *f = *state;
     hf_bytes key = bytes("key");
@@ -36,7 +38,7 @@ static void set_with_ex_and_px_by_command(void **state)
 }
 
 /* SET then EXPIRE, the unsafe pair, has the same result as one call. */
-static void set_then_expire_has_the_same_result(void **state)
+TEST(set_then_expire_has_the_same_result)
 {
     fixture *f = *state;
     hf_bytes key = bytes("key");
@@ -56,7 +58,7 @@ static void cache_set(fixture *f, hf_bytes key, hf_bytes value,
     put_value(f->client, key, value, timeout_ms);
 }
 
-static void volatile_cache_forgets_on_time(void **state)
+TEST(volatile_cache_forgets_on_time)
 {
     fixture *f = *state;
     hf_bytes key = bytes("cache-key");
@@ -89,7 +91,7 @@ static bool timing_lock_release(fixture *f)
     return hf_value_delete(f->client, bytes("test-lock"), NULL) == HF_OK;
 }
 
-static void timing_lock_frees_itself(void **state)
+TEST(timing_lock_frees_itself)
 {
     fixture *f = *state;
     hf_bytes key = bytes("test-lock");
@@ -106,7 +108,7 @@ static void timing_lock_frees_itself(void **state)
 }
 
 /* The same session with our lock, which only its holder can release. */
-static void timing_lock_session_with_our_lock(void **state)
+TEST(timing_lock_session_with_our_lock)
 {
     fixture *f = *state;
     hf_bytes name = bytes("test-lock");
@@ -126,17 +128,4 @@ static void timing_lock_session_with_our_lock(void **state)
     expect_status(HF_LOST, hf_lock_release(first, ERR));
     assert_true(hf_lock_is_held(second));
     expect_status(HF_OK, hf_lock_release(second, ERR));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(set_with_ex_and_px_by_command),
-        fixture_test(set_then_expire_has_the_same_result),
-        fixture_test(volatile_cache_forgets_on_time),
-        fixture_test(timing_lock_frees_itself),
-        fixture_test(timing_lock_session_with_our_lock),
-    };
-
-    return fixture_run(tests);
 }

@@ -7,6 +7,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static hf_status set(fixture *f, hf_bytes key, hf_bytes value, uint32_t flags,
                      int64_t ttl_ms)
 {
@@ -17,7 +19,7 @@ static hf_status set(fixture *f, hf_bytes key, hf_bytes value, uint32_t flags,
     return hf_value_set(f->client, key, value, &opts, NULL, ERR);
 }
 
-static void setnx_and_del_are_a_lock(void **state)
+TEST(setnx_and_del_are_a_lock)
 {
     fixture *f = *state;
     hf_bytes k = bytes("k");
@@ -30,7 +32,7 @@ static void setnx_and_del_are_a_lock(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, k, ERR));
 }
 
-static void set_nx_ex_frees_the_lock_by_itself(void **state)
+TEST(set_nx_ex_frees_the_lock_by_itself)
 {
     fixture *f = *state;
     hf_bytes key = bytes("lockKey");
@@ -45,7 +47,7 @@ static void set_nx_ex_frees_the_lock_by_itself(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
 }
 
-static void table_of_set_conditions(void **state)
+TEST(table_of_set_conditions)
 {
     fixture *f = *state;
     hf_bytes key = bytes("mykey");
@@ -64,7 +66,7 @@ static void table_of_set_conditions(void **state)
     expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
 }
 
-static void table_of_set_times(void **state)
+TEST(table_of_set_times)
 {
     fixture *f = *state;
     hf_bytes key = bytes("mykey");
@@ -89,7 +91,7 @@ static void table_of_set_times(void **state)
 }
 
 /* The commands of the same table, verbatim. */
-static void table_of_set_by_command(void **state)
+TEST(table_of_set_by_command)
 {
     fixture *f = *state;
     hf_bytes key = bytes("mykey");
@@ -126,7 +128,7 @@ static void table_of_set_by_command(void **state)
 }
 
 /* setIfAbsent(key, "123", 600, SECONDS), run twice. */
-static void set_if_absent_is_true_and_then_false(void **state)
+TEST(set_if_absent_is_true_and_then_false)
 {
     fixture *f = *state;
     hf_bytes key = bytes("yang37");
@@ -145,7 +147,7 @@ static void set_if_absent_is_true_and_then_false(void **state)
 /* /redis/set/{key}/{value}/{runTime}: a lock of 30 s and 20 s of work; then of
  * 50 s, during which a second request begins. In short: 25000 ms are left, or
  * none. */
-static void fixed_lease_may_end_before_its_work(void **state)
+TEST(fixed_lease_may_end_before_its_work)
 {
     fixture *f = *state;
     hf_bytes key = bytes("yang37");
@@ -193,7 +195,7 @@ static hf_reply *redisson(hf_script *script, hf_bytes owner)
     return reply;
 }
 
-static void redisson_acquire_counts_its_owner_and_refuses_another(void **state)
+TEST(redisson_acquire_counts_its_owner_and_refuses_another)
 {
     fixture *f = *state;
     hf_script *acquire = fixture_script(f, f->client, redisson_acquire);
@@ -217,7 +219,7 @@ static void redisson_acquire_counts_its_owner_and_refuses_another(void **state)
     expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
 }
 
-static void redisson_renews_for_its_owner_only(void **state)
+TEST(redisson_renews_for_its_owner_only)
 {
     fixture *f = *state;
     hf_script *renew = fixture_script(f, f->client, redisson_renew);
@@ -238,7 +240,7 @@ static void redisson_renews_for_its_owner_only(void **state)
 }
 
 /* A lock of Redisson is a hash: ours reports that instead of breaking in. */
-static void our_lock_meets_redissons(void **state)
+TEST(our_lock_meets_redissons)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, redisson_name, NULL);
@@ -253,7 +255,7 @@ static void our_lock_meets_redissons(void **state)
 
 /* ----------------------------------------------------------------- our lock */
 
-static void our_lock_is_reentrant_and_refuses_another(void **state)
+TEST(our_lock_is_reentrant_and_refuses_another)
 {
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, redisson_name, NULL);
@@ -285,7 +287,7 @@ static void expect_renewal(fixture *f)
                 1000);
 }
 
-static void our_lock_is_renewed(void **state)
+TEST(our_lock_is_renewed)
 {
     fixture *f = *state;
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
@@ -317,7 +319,7 @@ static const struct {
 #define FORMS (sizeof(forms) / sizeof(forms[0]))
 
 /* exec(value, runTime) in one request; another one comes meanwhile. */
-static void every_form_of_the_table(void **state)
+TEST(every_form_of_the_table)
 {
     fixture *f = *state;
     hf_lock_options watchdog = HF_LOCK_OPTIONS_INIT;
@@ -340,25 +342,4 @@ static void every_form_of_the_table(void **state)
             expect_status(HF_OK, hf_lock_release(lock, ERR));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(setnx_and_del_are_a_lock),
-        fixture_test(set_nx_ex_frees_the_lock_by_itself),
-        fixture_test(table_of_set_conditions),
-        fixture_test(table_of_set_times),
-        fixture_test(table_of_set_by_command),
-        fixture_test(set_if_absent_is_true_and_then_false),
-        fixture_test(fixed_lease_may_end_before_its_work),
-        fixture_test(redisson_acquire_counts_its_owner_and_refuses_another),
-        fixture_test(redisson_renews_for_its_owner_only),
-        fixture_test(our_lock_meets_redissons),
-        fixture_test(our_lock_is_reentrant_and_refuses_another),
-        fixture_test(our_lock_is_renewed),
-        fixture_test(every_form_of_the_table),
-    };
-
-    return fixture_run(tests);
 }

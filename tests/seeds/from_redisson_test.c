@@ -5,6 +5,8 @@
  */
 #include "support/store_fixture.h"
 
+FIXTURE_TESTS();
+
 static unsigned execs;
 
 static void exec(uint64_t token)
@@ -13,7 +15,7 @@ static void exec(uint64_t token)
     execs++;
 }
 
-static void lock_with_a_lease_that_is_renewed(void **state)
+TEST(lock_with_a_lease_that_is_renewed)
 {
     fixture *f = *state;
     hf_client *client = f->client;
@@ -49,7 +51,7 @@ static void lock_with_a_lease_that_is_renewed(void **state)
     hf_lock_free(lock);
 }
 
-static void semaphore_with_permits_that_come_back(void **state)
+TEST(semaphore_with_permits_that_come_back)
 {
     fixture *f = *state;
     hf_client *client = f->client;
@@ -66,7 +68,7 @@ static void semaphore_with_permits_that_come_back(void **state)
     hf_lock_free(permit);
 }
 
-static void latch_that_is_counted_down(void **state)
+TEST(latch_that_is_counted_down)
 {
     fixture *f = *state;
     hf_client *client = f->client;
@@ -84,7 +86,7 @@ static void latch_that_is_counted_down(void **state)
     expect_status(HF_OK, hf_latch_delete(client, bytes("import"), ERR));
 }
 
-static void limiter_with_a_rate(void **state)
+TEST(limiter_with_a_rate)
 {
     fixture *f = *state;
     hf_client *client = f->client;
@@ -101,7 +103,7 @@ static void limiter_with_a_rate(void **state)
     assert_true(left.remaining == 9);
 }
 
-static void several_locks(void **state)
+TEST(several_locks)
 {
     fixture *f = *state;
     hf_error *err = NULL;
@@ -117,7 +119,7 @@ static void several_locks(void **state)
     assert_true(hf_lock_is_held(a) && hf_lock_is_held(b));
 }
 
-static void locks_that_java_shares(void **state)
+TEST(locks_that_java_shares)
 {
     fixture *f = *state;
     hf_client *client = f->client;
@@ -143,18 +145,4 @@ static void locks_that_java_shares(void **state)
         status = hf_redisson_semaphore_release(client, hf_str("mails"), 2, err);
     assert_int_equal(status, HF_OK);
     assert_value(f->other, hf_str("mails"), hf_str("4"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        fixture_test(lock_with_a_lease_that_is_renewed),
-        fixture_test(semaphore_with_permits_that_come_back),
-        fixture_test(latch_that_is_counted_down),
-        fixture_test(limiter_with_a_rate),
-        fixture_test(several_locks),
-        fixture_test(locks_that_java_shares),
-    };
-
-    return fixture_run(tests);
 }

@@ -6,14 +6,8 @@
 #ifndef EXPECT_H
 #define EXPECT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "holdfast.h"
+#include "support/test.h"
 #include "support/test_clock.h"
 
 /*

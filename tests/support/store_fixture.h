@@ -85,10 +85,10 @@ int fixture_stop(void **state);
 int fixture_open(void **state);
 int fixture_close(void **state);
 
-#define fixture_test(name)                                                     \
-    cmocka_unit_test_setup_teardown(name, fixture_open, fixture_close)
-#define fixture_run(tests)                                                     \
-    cmocka_run_group_tests(tests, fixture_start, fixture_stop)
+/* In a file whose tests need nothing else around them. */
+#define FIXTURE_TESTS()                                                        \
+    ALL_TESTS_WITH(fixture_start, fixture_stop);                               \
+    EACH_TEST_WITH(fixture_open, fixture_close)
 
 /* `name` made unique to the running test; valid until the test ends. */
 hf_bytes fixture_key(fixture *f, const char *name);

@@ -2,19 +2,14 @@
 /*
  * arena_test.c - memory that is freed all at once, and replies allocated in it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/reply.h"
+#include "support/test.h"
 #include "util/arena.h"
 #include "util/mem.h"
 
-static void arena_first_bytes_cost_no_allocation(void **state)
+TEST(arena_first_bytes_cost_no_allocation)
 {
     hf__arena arena;
 
@@ -29,7 +24,7 @@ static void arena_first_bytes_cost_no_allocation(void **state)
     hf__arena_free(&arena);
 }
 
-static void arena_pieces_are_aligned_and_apart(void **state)
+TEST(arena_pieces_are_aligned_and_apart)
 {
     enum { COUNT = 500 };
     unsigned char *pieces[COUNT];
@@ -50,7 +45,7 @@ static void arena_pieces_are_aligned_and_apart(void **state)
     hf__arena_free(&arena);
 }
 
-static void arena_takes_a_piece_larger_than_any_chunk(void **state)
+TEST(arena_takes_a_piece_larger_than_any_chunk)
 {
     hf__arena arena;
     char *piece;
@@ -64,7 +59,7 @@ static void arena_takes_a_piece_larger_than_any_chunk(void **state)
     hf__arena_free(&arena);
 }
 
-static void arena_refuses_an_impossible_size(void **state)
+TEST(arena_refuses_an_impossible_size)
 {
     hf__arena arena;
 
@@ -77,7 +72,7 @@ static void arena_refuses_an_impossible_size(void **state)
     hf__arena_free(&arena);
 }
 
-static void arena_copy_puts_a_nul_behind(void **state)
+TEST(arena_copy_puts_a_nul_behind)
 {
     hf__arena arena;
 
@@ -89,7 +84,7 @@ static void arena_copy_puts_a_nul_behind(void **state)
     hf__arena_free(&arena);
 }
 
-static void arena_can_be_used_again_after_free(void **state)
+TEST(arena_can_be_used_again_after_free)
 {
     hf__arena arena;
 
@@ -104,7 +99,7 @@ static void arena_can_be_used_again_after_free(void **state)
     hf__arena_free(&arena);
 }
 
-static void reply_bytes_are_copied_with_a_nul(void **state)
+TEST(reply_bytes_are_copied_with_a_nul)
 {
     char text[] = "owner";
     hf__arena arena;
@@ -120,7 +115,7 @@ static void reply_bytes_are_copied_with_a_nul(void **state)
     hf__arena_free(&arena);
 }
 
-static void reply_array_begins_with_nils(void **state)
+TEST(reply_array_begins_with_nils)
 {
     hf__arena arena;
     hf_reply reply;
@@ -138,7 +133,7 @@ static void reply_array_begins_with_nils(void **state)
     hf__arena_free(&arena);
 }
 
-static void reply_is_untouched_when_memory_runs_out(void **state)
+TEST(reply_is_untouched_when_memory_runs_out)
 {
     static const char big[4096];
     hf__arena arena;
@@ -157,21 +152,4 @@ static void reply_is_untouched_when_memory_runs_out(void **state)
     assert_int_equal(reply.kind, HF_REPLY_INTEGER);
     assert_int_equal(reply.integer, 42);
     hf__arena_free(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arena_first_bytes_cost_no_allocation),
-        cmocka_unit_test(arena_pieces_are_aligned_and_apart),
-        cmocka_unit_test(arena_takes_a_piece_larger_than_any_chunk),
-        cmocka_unit_test(arena_refuses_an_impossible_size),
-        cmocka_unit_test(arena_copy_puts_a_nul_behind),
-        cmocka_unit_test(arena_can_be_used_again_after_free),
-        cmocka_unit_test(reply_bytes_are_copied_with_a_nul),
-        cmocka_unit_test(reply_array_begins_with_nils),
-        cmocka_unit_test(reply_is_untouched_when_memory_runs_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,19 +7,14 @@
  */
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "embedded_store.h"
 #include "holdfast.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -407,19 +402,19 @@ static void each_start_survives(const char *url)
     hf_client_close(other);
 }
 
-static void starts_survive_on_the_volatile_store(void **state)
+TEST(starts_survive_on_the_volatile_store)
 {
     (void)state;
     each_start_survives(volatile_place.url);
 }
 
-static void starts_survive_on_the_durable_store(void **state)
+TEST(starts_survive_on_the_durable_store)
 {
     (void)state;
     each_start_survives(file_place.url);
 }
 
-static void starts_survive_on_redis(void **state)
+TEST(starts_survive_on_redis)
 {
     (void)state;
     each_start_survives(redis_server_unix_url(server));
@@ -492,7 +487,7 @@ static void waits_survive(const char *url)
     hf_client_close(other);
 }
 
-static void waits_survive_on_every_store(void **state)
+TEST(waits_survive_on_every_store)
 {
     (void)state;
     waits_survive(volatile_place.url);
@@ -639,7 +634,7 @@ static void batches_survive(const char *url)
     hf_client_close(other);
 }
 
-static void batches_survive_on_every_store(void **state)
+TEST(batches_survive_on_every_store)
 {
     (void)state;
     batches_survive(volatile_place.url);
@@ -667,15 +662,4 @@ static int close_stores(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(starts_survive_on_the_volatile_store),
-        cmocka_unit_test(starts_survive_on_the_durable_store),
-        cmocka_unit_test(starts_survive_on_redis),
-        cmocka_unit_test(waits_survive_on_every_store),
-        cmocka_unit_test(batches_survive_on_every_store),
-    };
-
-    return cmocka_run_group_tests(tests, open_stores, close_stores);
-}
+ALL_TESTS_WITH(open_stores, close_stores);

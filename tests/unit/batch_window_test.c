@@ -3,18 +3,12 @@
  * batch_window_test.c - a batch of any size: one window of requests is sent
  * together, and the next window has all of request_ms after it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "core/many.h"
 #include "support/answering_store.h"
 #include "support/every_call.h"
+#include "support/test.h"
 #include "util/clock.h"
 
 #define COUNT (2 * HF__MANY_WINDOW + 10)
@@ -124,7 +118,9 @@ static int end(void **state)
     return 0;
 }
 
-static void each_window_of_locks_has_time_of_its_own(void **state)
+EACH_TEST_WITH(begin, end);
+
+TEST(each_window_of_locks_has_time_of_its_own)
 {
     (void)state;
     assert_int_equal(hf_lock_acquire_many(b.locks, COUNT, 0, b.statuses, NULL),
@@ -137,7 +133,7 @@ static void each_window_of_locks_has_time_of_its_own(void **state)
         assert_int_equal(b.statuses[i], HF_OK);
 }
 
-static void each_window_of_calls_has_time_of_its_own(void **state)
+TEST(each_window_of_calls_has_time_of_its_own)
 {
     (void)state;
     /* An integer is not a value, but a reply. */
@@ -147,7 +143,7 @@ static void each_window_of_calls_has_time_of_its_own(void **state)
     assert_false(b.watcher.shared_time);
 }
 
-static void store_that_is_silent_is_not_asked_for_all_locks(void **state)
+TEST(store_that_is_silent_is_not_asked_for_all_locks)
 {
     (void)state;
     b.watcher.silent = true;
@@ -159,7 +155,7 @@ static void store_that_is_silent_is_not_asked_for_all_locks(void **state)
     assert_int_equal(b.statuses[COUNT - 1], HF_UNAVAILABLE);
 }
 
-static void store_that_is_silent_is_not_given_more_time(void **state)
+TEST(store_that_is_silent_is_not_given_more_time)
 {
     (void)state;
     b.watcher.silent = true;
@@ -167,18 +163,4 @@ static void store_that_is_silent_is_not_given_more_time(void **state)
                                        b.statuses, NULL),
                      HF_INDETERMINATE);
     assert_false(b.watcher.sent_more);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(each_window_of_locks_has_time_of_its_own),
-        TEST(each_window_of_calls_has_time_of_its_own),
-        TEST(store_that_is_silent_is_not_asked_for_all_locks),
-        TEST(store_that_is_silent_is_not_given_more_time),
-    };
-
-    return cmocka_run_group_tests_name("batch_window", tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
 /*
  * buf_test.c - the growable run of bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/rand.h"
 
-static void buf_gives_back_what_was_appended(void **state)
+TEST(buf_gives_back_what_was_appended)
 {
     hf__buf buf;
 
@@ -32,7 +27,7 @@ static void buf_gives_back_what_was_appended(void **state)
     hf__buf_done(&buf);
 }
 
-static void buf_refuses_to_pass_its_limit(void **state)
+TEST(buf_refuses_to_pass_its_limit)
 {
     hf__buf buf;
 
@@ -51,7 +46,7 @@ static void buf_refuses_to_pass_its_limit(void **state)
     hf__buf_done(&buf);
 }
 
-static void buf_reserve_of_nothing_gives_a_place(void **state)
+TEST(buf_reserve_of_nothing_gives_a_place)
 {
     hf__buf buf;
 
@@ -61,7 +56,7 @@ static void buf_reserve_of_nothing_gives_a_place(void **state)
     hf__buf_done(&buf);
 }
 
-static void buf_memory_stays_below_the_limit(void **state)
+TEST(buf_memory_stays_below_the_limit)
 {
     hf__buf buf;
 
@@ -74,7 +69,7 @@ static void buf_memory_stays_below_the_limit(void **state)
 }
 
 /* A reader that keeps up must not make the buffer grow. */
-static void buf_reuses_the_room_of_consumed_bytes(void **state)
+TEST(buf_reuses_the_room_of_consumed_bytes)
 {
     hf__buf buf;
 
@@ -89,7 +84,7 @@ static void buf_reuses_the_room_of_consumed_bytes(void **state)
     hf__buf_done(&buf);
 }
 
-static void buf_clear_keeps_little_memory(void **state)
+TEST(buf_clear_keeps_little_memory)
 {
     hf__buf buf;
 
@@ -106,7 +101,7 @@ static void buf_clear_keeps_little_memory(void **state)
     hf__buf_done(&buf);
 }
 
-static void buf_agrees_with_a_model(void **state)
+TEST(buf_agrees_with_a_model)
 {
     enum { LIMIT = 3000 };
     unsigned char model[LIMIT];
@@ -141,7 +136,7 @@ static void buf_agrees_with_a_model(void **state)
     hf__buf_done(&buf);
 }
 
-static void buf_is_untouched_when_memory_runs_out(void **state)
+TEST(buf_is_untouched_when_memory_runs_out)
 {
     hf__buf buf;
 
@@ -154,20 +149,4 @@ static void buf_is_untouched_when_memory_runs_out(void **state)
     assert_int_equal(hf__buf_size(&buf), 4);
     assert_memory_equal(hf__buf_front(&buf), "kept", 4);
     hf__buf_done(&buf);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buf_gives_back_what_was_appended),
-        cmocka_unit_test(buf_refuses_to_pass_its_limit),
-        cmocka_unit_test(buf_reserve_of_nothing_gives_a_place),
-        cmocka_unit_test(buf_memory_stays_below_the_limit),
-        cmocka_unit_test(buf_reuses_the_room_of_consumed_bytes),
-        cmocka_unit_test(buf_clear_keeps_little_memory),
-        cmocka_unit_test(buf_agrees_with_a_model),
-        cmocka_unit_test(buf_is_untouched_when_memory_runs_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clock_test.c - clocks, and the futex that waits by them. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "support/slowness.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/futex.h"
 
 /* A loaded machine may wake us late; never early. */
 #define LATE_MS 2000
 
-static void clock_boot_forms_agree(void **state)
+TEST(clock_boot_forms_agree)
 {
     int64_t before_ms = hf__clock_boot_ms();
     int64_t now_us = hf__clock_boot_us();
@@ -27,7 +22,7 @@ static void clock_boot_forms_agree(void **state)
     assert_true(now_us / 1000 <= after_ms);
 }
 
-static void clock_unix_is_the_wall_clock(void **state)
+TEST(clock_unix_is_the_wall_clock)
 {
     int64_t before_s = (int64_t)time(NULL);
     int64_t now_us = hf__clock_unix_us();
@@ -38,7 +33,7 @@ static void clock_unix_is_the_wall_clock(void **state)
     assert_true(now_us / 1000000 <= before_s + 60);
 }
 
-static void clock_after_does_not_overflow(void **state)
+TEST(clock_after_does_not_overflow)
 {
     (void)state;
     assert_true(hf__clock_after(5, 10) == 15);
@@ -48,7 +43,7 @@ static void clock_after_does_not_overflow(void **state)
     assert_true(hf__clock_after(-5, INT64_MIN) == INT64_MIN);
 }
 
-static void clock_sleep_ends_at_its_instant(void **state)
+TEST(clock_sleep_ends_at_its_instant)
 {
     int64_t at_ms = hf__clock_boot_ms() + 20;
 
@@ -60,7 +55,7 @@ static void clock_sleep_ends_at_its_instant(void **state)
     assert_took(hf__clock_boot_ms() - at_ms, 0, LATE_MS);
 }
 
-static void futex_wait_ends_at_its_deadline(void **state)
+TEST(futex_wait_ends_at_its_deadline)
 {
     int64_t at_ms = hf__clock_boot_ms() + 20;
     uint32_t word = 1;
@@ -74,7 +69,7 @@ static void futex_wait_ends_at_its_deadline(void **state)
     assert_in_time(hf__clock_boot_ms() - at_ms, 2 * LATE_MS);
 }
 
-static void futex_wait_does_not_sleep_on_another_value(void **state)
+TEST(futex_wait_does_not_sleep_on_another_value)
 {
     int64_t at_ms = hf__clock_boot_ms();
     uint32_t word = 1;
@@ -93,7 +88,7 @@ static void *sleep_on(void *user)
     return NULL;
 }
 
-static void futex_wake_wakes_every_sleeper(void **state)
+TEST(futex_wake_wakes_every_sleeper)
 {
     enum { COUNT = 4 };
     pthread_t threads[COUNT];
@@ -110,19 +105,4 @@ static void futex_wake_wakes_every_sleeper(void **state)
         pthread_join(threads[i], NULL);
     /* Not only by the slice of 5 s that a wait is divided into. */
     assert_in_time(hf__clock_boot_ms() - began_ms, 20 + LATE_MS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clock_boot_forms_agree),
-        cmocka_unit_test(clock_unix_is_the_wall_clock),
-        cmocka_unit_test(clock_after_does_not_overflow),
-        cmocka_unit_test(clock_sleep_ends_at_its_instant),
-        cmocka_unit_test(futex_wait_ends_at_its_deadline),
-        cmocka_unit_test(futex_wait_does_not_sleep_on_another_value),
-        cmocka_unit_test(futex_wake_wakes_every_sleeper),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,7 +187,7 @@ static void expect_remark(const remarks *all, const char *name, hf_level level,
 
 /* -------------------------------------------------------------------- tests */
 
-static void clocks_that_differ_are_reported(void **state)
+TEST(clocks_that_differ_are_reported)
 {
     static const struct {
         int64_t ahead_us;
@@ -216,7 +216,7 @@ static void clocks_that_differ_are_reported(void **state)
     }
 }
 
-static void answers_to_time_may_be_anything(void **state)
+TEST(answers_to_time_may_be_anything)
 {
     static const char *const rows[] = {
         "*2\r\n$-1\r\n$-1\r\n",
@@ -310,7 +310,7 @@ static const struct {
     {"", NULL, "reachable", HF_LEVEL_OK, "yes"},
 };
 
-static void figures_of_info_are_understood(void **state)
+TEST(figures_of_info_are_understood)
 {
     remarks all;
 
@@ -329,7 +329,7 @@ static void figures_of_info_are_understood(void **state)
     "bbb 127.0.0.1:2@3 master - 0 0 2 connected 5461-16383\n"
 #define OK_STATE "cluster_state:ok\r\ncluster_slots_pfail:0\r\n"
 
-static void node_of_a_cluster_tells_who_would_take_over(void **state)
+TEST(node_of_a_cluster_tells_who_would_take_over)
 {
     static const struct {
         const char *state;
@@ -373,7 +373,7 @@ static void node_of_a_cluster_tells_who_would_take_over(void **state)
 }
 
 /* A proxy that lets us subscribe, and then passes nothing on. */
-static void wake_ups_are_tried_for_real(void **state)
+TEST(wake_ups_are_tried_for_real)
 {
     static const struct {
         const char *heard;
@@ -396,7 +396,7 @@ static void wake_ups_are_tried_for_real(void **state)
 }
 
 /* Everything that may be refused is refused. */
-static void user_without_rights_learns_what_is_missing(void **state)
+TEST(user_without_rights_learns_what_is_missing)
 {
     patient self = {.info = NULL};
     remarks all;
@@ -414,18 +414,4 @@ static void user_without_rights_learns_what_is_missing(void **state)
                   "HSET");
     expect_remark(&all, "can run scripts", HF_LEVEL_ERROR, "no: ");
     expect_remark(&all, "wake-ups", HF_LEVEL_WARNING, "none: NOPERM");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_that_differ_are_reported),
-        cmocka_unit_test(answers_to_time_may_be_anything),
-        cmocka_unit_test(figures_of_info_are_understood),
-        cmocka_unit_test(node_of_a_cluster_tells_who_would_take_over),
-        cmocka_unit_test(wake_ups_are_tried_for_real),
-        cmocka_unit_test(user_without_rights_learns_what_is_missing),
-    };
-
-    return cmocka_run_group_tests_name("examine", tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
  * dump_format_test.c - the bytes of a dump: what is written is read back, and
  * anything else is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "support/test.h"
 #include "transfer/dump_reader.h"
 #include "transfer/dump_writer.h"
 #include "util/crc32c.h"
@@ -170,7 +165,7 @@ static void write_small(stream *to)
 
 /* ------------------------------------------------------------------- whole */
 
-static void crc32c_has_the_value_of_the_standard(void **state)
+TEST(crc32c_has_the_value_of_the_standard)
 {
     unsigned char zeros[32] = {0};
 
@@ -181,7 +176,7 @@ static void crc32c_has_the_value_of_the_standard(void **state)
                      0xe3069283u);
 }
 
-static void dump_that_was_written_is_read(void **state)
+TEST(dump_that_was_written_is_read)
 {
     stream dump;
     taken all, bytewise;
@@ -200,7 +195,7 @@ static void dump_that_was_written_is_read(void **state)
 }
 
 /* Sizes around those at which a record is full. */
-static void elements_of_any_size_cross_records(void **state)
+TEST(elements_of_any_size_cross_records)
 {
     static const size_t sizes[] = {0,
                                    1,
@@ -265,7 +260,7 @@ static int fail_to_get(void *user, void *data, size_t size, size_t *got)
     return EIO;
 }
 
-static void errors_of_the_callers_functions_are_passed_on(void **state)
+TEST(errors_of_the_callers_functions_are_passed_on)
 {
     hf__dump_writer writer = {.write = fail_to_put};
     hf__dump_reader reader = {.read = fail_to_get};
@@ -281,7 +276,7 @@ static void errors_of_the_callers_functions_are_passed_on(void **state)
     hf__dump_reader_done(&reader);
 }
 
-static void reader_and_writer_survive_without_memory(void **state)
+TEST(reader_and_writer_survive_without_memory)
 {
     (void)state;
     for (long after = 0; after < 2; after++) {
@@ -300,7 +295,7 @@ static void reader_and_writer_survive_without_memory(void **state)
 
 /* ----------------------------------------------------------------- damaged */
 
-static void dump_cut_anywhere_is_refused(void **state)
+TEST(dump_cut_anywhere_is_refused)
 {
     hf_error err = HF_ERROR_INIT;
     stream dump;
@@ -320,7 +315,7 @@ static void dump_cut_anywhere_is_refused(void **state)
     free(dump.data);
 }
 
-static void dump_with_any_bit_flipped_is_refused(void **state)
+TEST(dump_with_any_bit_flipped_is_refused)
 {
     stream dump;
     taken all;
@@ -338,7 +333,7 @@ static void dump_with_any_bit_flipped_is_refused(void **state)
     free(dump.data);
 }
 
-static void dump_with_something_behind_it_is_refused(void **state)
+TEST(dump_with_something_behind_it_is_refused)
 {
     hf_error err = HF_ERROR_INIT;
     stream dump;
@@ -352,7 +347,7 @@ static void dump_with_something_behind_it_is_refused(void **state)
     free(dump.data);
 }
 
-static void damage_is_reported_with_its_key(void **state)
+TEST(damage_is_reported_with_its_key)
 {
     hf__dump_writer writer = {.write = put};
     stream dump = {.slice = SIZE_MAX};
@@ -477,7 +472,7 @@ static size_t try_mutations(bool mended)
     return accepted;
 }
 
-static void mutated_dumps_are_refused(void **state)
+TEST(mutated_dumps_are_refused)
 {
     (void)state;
     assert_int_equal(try_mutations(false), 0);
@@ -485,7 +480,7 @@ static void mutated_dumps_are_refused(void **state)
 
 /* Another value or name is another valid dump; what matters is that nothing is
  * read out of bounds, and that some are refused by more than the checksum. */
-static void mutated_dumps_with_fitting_checksums_do_no_harm(void **state)
+TEST(mutated_dumps_with_fitting_checksums_do_no_harm)
 {
     size_t accepted;
 
@@ -504,7 +499,7 @@ typedef struct edit {
     hf_status status;
 } edit;
 
-static void rules_of_the_format_hold_with_fitting_checksums(void **state)
+TEST(rules_of_the_format_hold_with_fitting_checksums)
 {
     static const edit edits[] = {
         {8, 2, 2, HF_UNSUPPORTED},  /* a newer version */
@@ -560,7 +555,7 @@ static hf_status take_timed(const char *const *elements)
     return status;
 }
 
-static void deadline_of_a_field_is_an_instant_that_stores_accept(void **state)
+TEST(deadline_of_a_field_is_an_instant_that_stores_accept)
 {
     static const char *const bad[] = {
         "", "-1", "x", "1.5", "12 ", "70368744177664", "000000000000001"};
@@ -574,7 +569,7 @@ static void deadline_of_a_field_is_an_instant_that_stores_accept(void **state)
 }
 
 /* A size without its bytes costs no memory. */
-static void claimed_sizes_reserve_nothing(void **state)
+TEST(claimed_sizes_reserve_nothing)
 {
     stream dump;
     taken all;
@@ -588,26 +583,4 @@ static void claimed_sizes_reserve_nothing(void **state)
     assert_int_equal(take(&dump, &all, NULL), HF_CORRUPT);
     hf__alloc_fail_after(-1);
     free(dump.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crc32c_has_the_value_of_the_standard),
-        cmocka_unit_test(dump_that_was_written_is_read),
-        cmocka_unit_test(elements_of_any_size_cross_records),
-        cmocka_unit_test(errors_of_the_callers_functions_are_passed_on),
-        cmocka_unit_test(reader_and_writer_survive_without_memory),
-        cmocka_unit_test(dump_cut_anywhere_is_refused),
-        cmocka_unit_test(dump_with_any_bit_flipped_is_refused),
-        cmocka_unit_test(dump_with_something_behind_it_is_refused),
-        cmocka_unit_test(damage_is_reported_with_its_key),
-        cmocka_unit_test(mutated_dumps_are_refused),
-        cmocka_unit_test(mutated_dumps_with_fitting_checksums_do_no_harm),
-        cmocka_unit_test(rules_of_the_format_hold_with_fitting_checksums),
-        cmocka_unit_test(deadline_of_a_field_is_an_instant_that_stores_accept),
-        cmocka_unit_test(claimed_sizes_reserve_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * dump_memory_test.c - a dump and a load in which each allocation fails once:
  * both end cleanly, and a dump that claims to be complete is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "embedded_store.h"
 #include "holdfast.h"
+#include "support/test.h"
 #include "util/mem.h"
 
 /* More allocations than either needs. */
@@ -101,7 +96,7 @@ static const char look[] =
     "    redis.call('hlen', 'h') == 2 and redis.call('zcard', 'z') == 2 and "
     "    1 or -1";
 
-static void dump_survives_each_allocation_that_fails(void **state)
+TEST(dump_survives_each_allocation_that_fails)
 {
     stream dump = {.data = malloc(ROOM)};
     place at;
@@ -134,7 +129,7 @@ static void dump_survives_each_allocation_that_fails(void **state)
     free(dump.data);
 }
 
-static void load_survives_each_allocation_that_fails(void **state)
+TEST(load_survives_each_allocation_that_fails)
 {
     stream dump = {.data = malloc(ROOM)};
     hf_client *from, *to;
@@ -173,14 +168,4 @@ static void load_survives_each_allocation_that_fails(void **state)
     remove_place(&one);
     remove_place(&two);
     free(dump.data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dump_survives_each_allocation_that_fails),
-        cmocka_unit_test(load_survives_each_allocation_that_fails),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

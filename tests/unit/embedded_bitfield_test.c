@@ -120,7 +120,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commands_answer_as_redis_does(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -128,7 +130,7 @@ static void commands_answer_as_redis_does(void **state)
         expect(at->store, rows[i].line, rows[i].want);
 }
 
-static void lcs_of_long_strings_is_refused(void **state)
+TEST(lcs_of_long_strings_is_refused)
 {
     place *at = *state;
 
@@ -139,16 +141,4 @@ static void lcs_of_long_strings_is_refused(void **state)
     expect(at->store, "setrange b 4999 x", "i:5000");
     expect(at->store, "lcs b b len", "i:5000");
     expect(at->store, "lcs a b len", "i:5000");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commands_answer_as_redis_does, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(lcs_of_long_strings_is_refused, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static const char *data_path(void)
 {
     (void)snprintf(path, sizeof(path), "%s/s/" HF__FILE_DATA, at.folder);
@@ -156,7 +158,7 @@ static void fill(hf__store *store, int from, int count)
     }
 }
 
-static void what_commands_wrote_is_whole(void **state)
+TEST(what_commands_wrote_is_whole)
 {
     (void)state;
     at.store = must_open(at.url, NULL);
@@ -225,7 +227,7 @@ static void expect_agreement(const char *what, uint64_t where)
                  findings);
 }
 
-static void a_flipped_bit_is_seen_by_check_and_open_alike(void **state)
+TEST(a_flipped_bit_is_seen_by_check_and_open_alike)
 {
     uint32_t seed = 12345;
     uint64_t size, offset;
@@ -254,7 +256,7 @@ static void a_flipped_bit_is_seen_by_check_and_open_alike(void **state)
 }
 
 /* A value that no structure shows to be wrong is protected by its checksum. */
-static void a_flipped_bit_of_a_value_names_its_key(void **state)
+TEST(a_flipped_bit_of_a_value_names_its_key)
 {
     unsigned char page[PAGE];
     hf__store *store = must_open(at.url, NULL);
@@ -282,7 +284,7 @@ static void a_flipped_bit_of_a_value_names_its_key(void **state)
     expect_damaged("key \"quiet\": wrong checksum");
 }
 
-static void a_file_cut_short_anywhere_is_refused(void **state)
+TEST(a_file_cut_short_anywhere_is_refused)
 {
     char findings[FINDINGS_SIZE];
     hf_error err = HF_ERROR_INIT;
@@ -354,7 +356,7 @@ static void expect_wrong_free_page(uint64_t number, const char *part)
 }
 
 /* The next write would overwrite pages in use. */
-static void a_wrong_list_of_free_pages_is_seen(void **state)
+TEST(a_wrong_list_of_free_pages_is_seen)
 {
     hf__meta meta;
     int fd;
@@ -530,7 +532,7 @@ static void expect_spoiled(const char *script, spoil_fn how, const char *part)
 
 #define LARGE(call) "for i = 1, 300 do redis.call(" call ") end return 1"
 
-static void records_that_disagree_name_their_key(void **state)
+TEST(records_that_disagree_name_their_key)
 {
     static const char hash[] = LARGE("'hset', 'big', i, 'value'");
     static const char zset[] = LARGE("'zadd', 'big', i, i");
@@ -552,7 +554,7 @@ static void records_that_disagree_name_their_key(void **state)
                    "a record of unknown kind, \"x\"");
 }
 
-static void a_newer_store_is_unsupported(void **state)
+TEST(a_newer_store_is_unsupported)
 {
     char findings[FINDINGS_SIZE];
     hf_error err = HF_ERROR_INIT;
@@ -567,7 +569,7 @@ static void a_newer_store_is_unsupported(void **state)
     assert_int_equal(open_url(at.url, NULL, &store, &err), HF_UNSUPPORTED);
 }
 
-static void no_store_is_made_by_a_check(void **state)
+TEST(no_store_is_made_by_a_check)
 {
     char findings[FINDINGS_SIZE];
     hf_error err = HF_ERROR_INIT;
@@ -582,7 +584,7 @@ static void no_store_is_made_by_a_check(void **state)
 
 /* ----------------------------------------------------------- side effects */
 
-static void findings_and_time_are_bounded(void **state)
+TEST(findings_and_time_are_bounded)
 {
     hf_store_check_options options = HF_STORE_CHECK_OPTIONS_INIT;
     char findings[FINDINGS_SIZE] = "";
@@ -626,7 +628,7 @@ static void take_long(void *user, uint64_t done, uint64_t total)
 }
 
 /* However busy the child is reporting. */
-static void a_limit_ends_a_check(void **state)
+TEST(a_limit_ends_a_check)
 {
     static char large[4 << 20];
     hf_store_check_options options = HF_STORE_CHECK_OPTIONS_INIT;
@@ -666,7 +668,7 @@ static int count_descriptors(void)
 }
 
 /* A program that waits for its own children never sees ours. */
-static void the_child_is_invisible_to_the_program(void **state)
+TEST(the_child_is_invisible_to_the_program)
 {
     struct sigaction action = {.sa_handler = count_signal};
     struct sigaction before;
@@ -707,7 +709,7 @@ static void *write_on(void *argument)
     return NULL;
 }
 
-static void a_store_in_use_is_read_as_it_was_at_one_instant(void **state)
+TEST(a_store_in_use_is_read_as_it_was_at_one_instant)
 {
     atomic_bool stop = false;
     writer writers[2] = {{.seed = 1000}, {.seed = 5000}};
@@ -729,26 +731,4 @@ static void a_store_in_use_is_read_as_it_was_at_one_instant(void **state)
         assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
         assert_true(atomic_load(&writers[i].done) > 0);
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_commands_wrote_is_whole),
-        TEST(a_flipped_bit_is_seen_by_check_and_open_alike),
-        TEST(a_flipped_bit_of_a_value_names_its_key),
-        TEST(a_file_cut_short_anywhere_is_refused),
-        TEST(a_wrong_list_of_free_pages_is_seen),
-        TEST(records_that_disagree_name_their_key),
-        TEST(a_newer_store_is_unsupported),
-        TEST(no_store_is_made_by_a_check),
-        TEST(findings_and_time_are_bounded),
-        TEST(a_limit_ends_a_check),
-        TEST(the_child_is_invisible_to_the_program),
-        TEST(a_store_in_use_is_read_as_it_was_at_one_instant),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,7 +205,7 @@ static void hold_checkpoints(hf__env *env)
     hf__env_unlock(env);
 }
 
-static void power_cut_goes_back_to_the_checkpoint(void **state)
+TEST(power_cut_goes_back_to_the_checkpoint)
 {
     place at;
     place image;
@@ -255,7 +255,7 @@ static void power_cut_goes_back_to_the_checkpoint(void **state)
 }
 
 /* Nothing is lost when the store was closed. */
-static void closing_makes_a_checkpoint(void **state)
+TEST(closing_makes_a_checkpoint)
 {
     place at;
     content synced;
@@ -303,7 +303,7 @@ static void await_checkpoint(hf__env *env, int64_t within_ms)
     }
 }
 
-static void checkpoint_follows_a_write_within_a_second(void **state)
+TEST(checkpoint_follows_a_write_within_a_second)
 {
     place at;
     hf__env *env;
@@ -376,7 +376,7 @@ static void run_and_kill(const victim *who)
     assert_true(WIFSIGNALED(status));
 }
 
-static void killed_process_loses_nothing(void **state)
+TEST(killed_process_loses_nothing)
 {
     place at;
 
@@ -396,7 +396,7 @@ static void killed_process_loses_nothing(void **state)
     remove_place(&at);
 }
 
-static void another_process_makes_up_for_a_killed_one(void **state)
+TEST(another_process_makes_up_for_a_killed_one)
 {
     victim who[3];
     place at;
@@ -419,7 +419,7 @@ static void another_process_makes_up_for_a_killed_one(void **state)
 
 /* ---------------------------------------------------------------- the disk */
 
-static void failed_sync_stops_writing_until_it_is_taken_back(void **state)
+TEST(failed_sync_stops_writing_until_it_is_taken_back)
 {
     int64_t until_ms;
     place at;
@@ -452,7 +452,7 @@ static void failed_sync_stops_writing_until_it_is_taken_back(void **state)
 }
 
 /* A process that can have no reader's slot syncs before each write. */
-static void write_without_a_pin_waits_for_the_disk(void **state)
+TEST(write_without_a_pin_waits_for_the_disk)
 {
     static MDB_txn *readers[1200];
     place at;
@@ -487,7 +487,7 @@ static void write_without_a_pin_waits_for_the_disk(void **state)
 
 /* Pages that the checkpoint needs are not used again; so that the file does
  * not grow without end, there are more checkpoints. */
-static void overwriting_stays_within_the_largest_size(void **state)
+TEST(overwriting_stays_within_the_largest_size)
 {
     place at;
     char line[256];
@@ -504,7 +504,7 @@ static void overwriting_stays_within_the_largest_size(void **state)
 
 /* A pin of another process may move between the failure of a write and the next
  * look at the pins. */
-static void full_store_is_tried_again_when_a_pin_has_moved(void **state)
+TEST(full_store_is_tried_again_when_a_pin_has_moved)
 {
     int64_t deadline_ms = hf__clock_boot_ms() + SOON_MS;
     uint64_t oldest;
@@ -527,7 +527,7 @@ static void full_store_is_tried_again_when_a_pin_has_moved(void **state)
 }
 
 /* Pages pinned by the checkpoint are freed before a write is refused. */
-static void full_store_can_be_emptied(void **state)
+TEST(full_store_can_be_emptied)
 {
     char text[TEXT_SIZE];
     hf_status status = HF_OK;
@@ -552,7 +552,7 @@ static void full_store_can_be_emptied(void **state)
     remove_place(&at);
 }
 
-static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
+TEST(write_is_not_acknowledged_while_the_disk_is_late)
 {
     place at;
     hf__env *env;
@@ -586,7 +586,7 @@ static void write_is_not_acknowledged_while_the_disk_is_late(void **state)
 
 /* -------------------------------------------------------------------- rest */
 
-static void durabilities_do_not_mix(void **state)
+TEST(durabilities_do_not_mix)
 {
     hf_error err = HF_ERROR_INIT;
     hf__store *store;
@@ -609,7 +609,7 @@ static void durabilities_do_not_mix(void **state)
     remove_place(&at);
 }
 
-static void damaged_checkpoint_file_is_refused(void **state)
+TEST(damaged_checkpoint_file_is_refused)
 {
     hf_error err = HF_ERROR_INIT;
     hf__store *store;
@@ -630,7 +630,7 @@ static void damaged_checkpoint_file_is_refused(void **state)
     remove_place(&at);
 }
 
-static void removed_checkpoint_file_is_noticed_by_another(void **state)
+TEST(removed_checkpoint_file_is_noticed_by_another)
 {
     char path[160];
     place at;
@@ -654,7 +654,7 @@ static void removed_checkpoint_file_is_noticed_by_another(void **state)
     remove_place(&at);
 }
 
-static void forked_child_may_close_what_it_inherited(void **state)
+TEST(forked_child_may_close_what_it_inherited)
 {
     int status;
     place at;
@@ -675,27 +675,4 @@ static void forked_child_may_close_what_it_inherited(void **state)
     expect(at.store, "get a", "s:b");
     expect(at.store, "set a c", "+:OK");
     remove_place(&at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(power_cut_goes_back_to_the_checkpoint),
-        cmocka_unit_test(closing_makes_a_checkpoint),
-        cmocka_unit_test(checkpoint_follows_a_write_within_a_second),
-        cmocka_unit_test(killed_process_loses_nothing),
-        cmocka_unit_test(another_process_makes_up_for_a_killed_one),
-        cmocka_unit_test(failed_sync_stops_writing_until_it_is_taken_back),
-        cmocka_unit_test(write_without_a_pin_waits_for_the_disk),
-        cmocka_unit_test(overwriting_stays_within_the_largest_size),
-        cmocka_unit_test(full_store_is_tried_again_when_a_pin_has_moved),
-        cmocka_unit_test(full_store_can_be_emptied),
-        cmocka_unit_test(write_is_not_acknowledged_while_the_disk_is_late),
-        cmocka_unit_test(durabilities_do_not_mix),
-        cmocka_unit_test(damaged_checkpoint_file_is_refused),
-        cmocka_unit_test(removed_checkpoint_file_is_noticed_by_another),
-        cmocka_unit_test(forked_child_may_close_what_it_inherited),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

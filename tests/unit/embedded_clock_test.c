@@ -44,6 +44,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static void begin(const char *scheme)
 {
     make_place(&at, scheme, "?max_size=4M");
@@ -165,7 +167,7 @@ static uint32_t version(void)
 
 /* -------------------------------------------------------------------- steps */
 
-static void step_moves_neither_time_nor_deadlines(void **state)
+TEST(step_moves_neither_time_nor_deadlines)
 {
     (void)state;
     for (size_t i = 0; i < 4; i++) {
@@ -193,7 +195,7 @@ static int open_and_compare(int64_t began_ms)
     return 0;
 }
 
-static void processes_share_the_clock(void **state)
+TEST(processes_share_the_clock)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -216,7 +218,7 @@ static void processes_share_the_clock(void **state)
 
 /* A reboot takes the clock of the system, so deadlines move by all the steps
  * since the last one. */
-static void reboot_counts_by_the_clock_of_the_system(void **state)
+TEST(reboot_counts_by_the_clock_of_the_system)
 {
     (void)state;
     begin("file");
@@ -236,8 +238,7 @@ static void reboot_counts_by_the_clock_of_the_system(void **state)
 }
 
 /* What docs/guide/stores.md says to do about a clock that is days behind. */
-static void
-without_its_sidecar_a_file_counts_by_the_clock_of_the_system(void **state)
+TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system)
 {
     char path[256];
 
@@ -254,7 +255,7 @@ without_its_sidecar_a_file_counts_by_the_clock_of_the_system(void **state)
 
 /* --------------------------------------------------------- earlier versions */
 
-static void sidecar_of_version_1_is_replaced(void **state)
+TEST(sidecar_of_version_1_is_replaced)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -297,7 +298,7 @@ static pid_t start_earlier_program(void)
 
 /* All must agree when a lease ends: by the clock that the earlier program
  * reads. */
-static void sidecar_of_version_1_is_shared_as_it_is(void **state)
+TEST(sidecar_of_version_1_is_shared_as_it_is)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -324,7 +325,7 @@ static void sidecar_of_version_1_is_shared_as_it_is(void **state)
     }
 }
 
-static void damaged_clock_is_an_error(void **state)
+TEST(damaged_clock_is_an_error)
 {
     static hf__sidecar_map map;
     hf_error err = HF_ERROR_INIT;
@@ -367,7 +368,7 @@ static bool make_read_only(void)
                  NULL) == 0;
 }
 
-static void reader_of_a_read_only_store_has_the_same_clock(void **state)
+TEST(reader_of_a_read_only_store_has_the_same_clock)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -420,7 +421,7 @@ static int compare_elsewhere(int64_t began_ms)
     return status;
 }
 
-static void time_namespace_has_the_same_clock(void **state)
+TEST(time_namespace_has_the_same_clock)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -436,23 +437,4 @@ static void time_namespace_has_the_same_clock(void **state)
         expect_success(pid);
         finish();
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(step_moves_neither_time_nor_deadlines),
-        TEST(processes_share_the_clock),
-        TEST(reboot_counts_by_the_clock_of_the_system),
-        TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system),
-        TEST(sidecar_of_version_1_is_replaced),
-        TEST(sidecar_of_version_1_is_shared_as_it_is),
-        TEST(damaged_clock_is_an_error),
-        TEST(reader_of_a_read_only_store_has_the_same_clock),
-        TEST(time_namespace_has_the_same_clock),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -379,6 +379,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* A deleted key leaves a tombstone, which counts as expired. */
 static void take_records(void *user, const char *name, const char *value)
 {
@@ -396,7 +398,7 @@ static long count_records(hf__store *store)
     return records;
 }
 
-static void commands_answer_as_redis_does(void **state)
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -404,7 +406,7 @@ static void commands_answer_as_redis_does(void **state)
         expect(at->store, rows[i].line, rows[i].want);
 }
 
-static void statuses_follow_the_error_texts(void **state)
+TEST(statuses_follow_the_error_texts)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -418,7 +420,7 @@ static void statuses_follow_the_error_texts(void **state)
 }
 
 /* Longer than LMDB's keys: folded, compared whole. */
-static void long_names_are_kept_apart(void **state)
+TEST(long_names_are_kept_apart)
 {
     static char name[3][1000];
     place *at = *state;
@@ -450,7 +452,7 @@ static void long_names_are_kept_apart(void **state)
 
 /* Sizes around those at which a name is folded, in all three kinds of record.
  */
-static void names_of_every_size_come_back(void **state)
+TEST(names_of_every_size_come_back)
 {
     static char name[600];
     place *at = *state;
@@ -485,7 +487,7 @@ static void names_of_every_size_come_back(void **state)
     expect(at->store, "zcount zset 1 1", "i:90");
 }
 
-static void large_hash_keeps_every_field(void **state)
+TEST(large_hash_keeps_every_field)
 {
     place *at = *state;
     char line[64], want[64];
@@ -510,7 +512,7 @@ static void large_hash_keeps_every_field(void **state)
     expect(at->store, "hgetall h", "[s:field-1, s:new]");
 }
 
-static void large_sorted_set_keeps_its_order(void **state)
+TEST(large_sorted_set_keeps_its_order)
 {
     place *at = *state;
     char line[64], want[64];
@@ -536,7 +538,7 @@ static void large_sorted_set_keeps_its_order(void **state)
 }
 
 /* Deleted elements are removed a few per commit; then their space is free. */
-static void elements_of_deleted_keys_go_away(void **state)
+TEST(elements_of_deleted_keys_go_away)
 {
     place *at = *state;
     char line[128];
@@ -559,7 +561,7 @@ static void elements_of_deleted_keys_go_away(void **state)
     assert_int_equal(count_records(at->store), 2);
 }
 
-static void expired_keys_are_gone_at_once(void **state)
+TEST(expired_keys_are_gone_at_once)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -582,28 +584,4 @@ static void expired_keys_are_gone_at_once(void **state)
                    "return {redis.call('exists', 'a'), redis.call('get', 'a')}",
                    0, "", text);
     assert_string_equal(text, "[i:0, nil]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commands_answer_as_redis_does, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(statuses_follow_the_error_texts, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(long_names_are_kept_apart, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(names_of_every_size_come_back, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(large_hash_keeps_every_field, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(large_sorted_set_keeps_its_order,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(elements_of_deleted_keys_go_away,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(expired_keys_are_gone_at_once, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

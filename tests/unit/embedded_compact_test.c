@@ -31,6 +31,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* Keys of every type in both forms; ARGV[1] tells rounds apart. */
 static const char fill_script[] =
     "local r = ARGV[1]\n"
@@ -126,7 +128,7 @@ static bool left_over(void)
 
 /* ------------------------------------------------------------------- tests */
 
-static void compacting_changes_nothing_that_is_seen(void **state)
+TEST(compacting_changes_nothing_that_is_seen)
 {
     char before[TEXT_SIZE], after[TEXT_SIZE], round[16];
     hf_store_compaction done;
@@ -149,7 +151,7 @@ static void compacting_changes_nothing_that_is_seen(void **state)
     }
 }
 
-static void what_expired_or_was_deleted_takes_no_room(void **state)
+TEST(what_expired_or_was_deleted_takes_no_room)
 {
     char text[TEXT_SIZE];
     hf_store_compaction done;
@@ -184,7 +186,7 @@ static void what_expired_or_was_deleted_takes_no_room(void **state)
     expect_whole();
 }
 
-static void a_store_in_use_is_reclaimed_and_not_rewritten(void **state)
+TEST(a_store_in_use_is_reclaimed_and_not_rewritten)
 {
     char text[TEXT_SIZE];
     hf_store_compaction done;
@@ -201,7 +203,7 @@ static void a_store_in_use_is_reclaimed_and_not_rewritten(void **state)
     close_store(store);
 }
 
-static void another_process_counts_as_use(void **state)
+TEST(another_process_counts_as_use)
 {
     hf_store_compaction done;
     char byte;
@@ -254,7 +256,7 @@ static unsigned long long limit_now(void)
     return limit;
 }
 
-static void the_limit_of_the_store_stays(void **state)
+TEST(the_limit_of_the_store_stays)
 {
     (void)state;
     fill("1");
@@ -262,7 +264,7 @@ static void the_limit_of_the_store_stays(void **state)
     assert_int_equal(limit_now(), 200u << 20);
 }
 
-static void the_limit_can_be_set(void **state)
+TEST(the_limit_can_be_set)
 {
     static const uint64_t limits[] = {
         UINT64_C(8) << 20, (UINT64_C(300) << 20) + 1, UINT64_C(1) << 20};
@@ -284,7 +286,7 @@ static void the_limit_can_be_set(void **state)
     expect_whole();
 }
 
-static void a_limit_below_the_data_is_refused(void **state)
+TEST(a_limit_below_the_data_is_refused)
 {
     hf_store_compaction done = HF_STORE_COMPACTION_INIT;
     hf_error err = HF_ERROR_INIT;
@@ -325,7 +327,7 @@ static void kill_while_it_compacts(int64_t after_ms)
     assert_true(WIFSIGNALED(ended));
 }
 
-static void a_kill_at_any_instant_leaves_a_whole_store(void **state)
+TEST(a_kill_at_any_instant_leaves_a_whole_store)
 {
     char before[TEXT_SIZE], after[TEXT_SIZE];
 
@@ -343,7 +345,7 @@ static void a_kill_at_any_instant_leaves_a_whole_store(void **state)
 }
 
 /* What RLIMIT_FSIZE refuses shows as a full disk, and not as SIGXFSZ. */
-static void without_room_the_old_file_stays(void **state)
+TEST(without_room_the_old_file_stays)
 {
     char before[TEXT_SIZE], after[TEXT_SIZE];
     int ended;
@@ -371,7 +373,7 @@ static void without_room_the_old_file_stays(void **state)
     assert_string_equal(after, before);
 }
 
-static void what_is_no_embedded_store_is_refused(void **state)
+TEST(what_is_no_embedded_store_is_refused)
 {
     hf_store_compaction done = HF_STORE_COMPACTION_INIT;
     hf_error err = HF_ERROR_INIT;
@@ -383,24 +385,4 @@ static void what_is_no_embedded_store_is_refused(void **state)
     assert_int_equal(hf_store_compact(at.url, NULL, &err), HF_INVALID);
     done.struct_size = 1;
     assert_int_equal(hf_store_compact(at.url, &done, &err), HF_INVALID);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(compacting_changes_nothing_that_is_seen),
-        TEST(what_expired_or_was_deleted_takes_no_room),
-        TEST(a_store_in_use_is_reclaimed_and_not_rewritten),
-        TEST(another_process_counts_as_use),
-        TEST(the_limit_of_the_store_stays),
-        TEST(the_limit_can_be_set),
-        TEST(a_limit_below_the_data_is_refused),
-        TEST(a_kill_at_any_instant_leaves_a_whole_store),
-        TEST(without_room_the_old_file_stays),
-        TEST(what_is_no_embedded_store_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up_volatile, tear_down);
+
 /* Fork a child that never returns from `run`. */
 static pid_t start(void (*run)(hf__store *store))
 {
@@ -148,20 +150,20 @@ static void kill_writers(int kills)
         fail_msg("check: %s", err.message);
 }
 
-static void killed_writer_leaves_no_trace_volatile(void **state)
+TEST(killed_writer_leaves_no_trace_volatile)
 {
     (void)state;
     kill_writers(KILLS_VOLATILE);
 }
 
-static void killed_writer_leaves_no_trace_durable(void **state)
+TEST_WITH(killed_writer_leaves_no_trace_durable, set_up_durable, tear_down)
 {
     (void)state;
     kill_writers(KILLS_DURABLE);
 }
 
 /* The first opener may die at any point of making the store. */
-static void killed_creator_leaves_a_usable_place(void **state)
+TEST(killed_creator_leaves_a_usable_place)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
@@ -194,7 +196,7 @@ static void hold_writer_lock(hf__store *store)
 }
 
 /* Stopped within a transaction, it blocks all others. */
-static void stopped_writer_makes_others_unavailable(void **state)
+TEST(stopped_writer_makes_others_unavailable)
 {
     bool refused = false;
     pid_t pid = start(hold_writer_lock);
@@ -261,7 +263,7 @@ static void *continue_later(void *user)
 
 /* With durability=flush a writer holds back what is freed, and lets go of it
  * only when it gets a processor; then at once, although the file has grown. */
-static void store_is_not_full_while_a_writer_is_late(void **state)
+TEST_WITH(store_is_not_full_while_a_writer_is_late, NULL, end_late_writer)
 {
     pthread_t later;
     int64_t from_ms;
@@ -304,7 +306,7 @@ static void wait_indefinitely(hf__store *store)
                                             INT64_MAX);
 }
 
-static void publish_counts_the_living_only(void **state)
+TEST(publish_counts_the_living_only)
 {
     char inbox[INBOX_SIZE + 1] = {0};
     char line[64];
@@ -334,7 +336,7 @@ static void publish_counts_the_living_only(void **state)
 
 /* An inbox outlives neither its process nor its handle, and a child that was
  * forked from its owner does not keep it alive. */
-static void forked_child_does_not_keep_an_inbox(void **state)
+TEST(forked_child_does_not_keep_an_inbox)
 {
     char inbox[INBOX_SIZE + 1] = {0};
     char line[64];
@@ -372,7 +374,7 @@ static void forked_child_does_not_keep_an_inbox(void **state)
 
 /* -------------------------------------------------------------------- fork */
 
-static void child_gets_an_error_and_parent_continues(void **state)
+TEST(child_gets_an_error_and_parent_continues)
 {
     char text[TEXT_SIZE];
     int status;
@@ -410,7 +412,7 @@ static void read_once(hf__store *store)
     (void)kill(getpid(), SIGKILL);
 }
 
-static void killed_readers_do_not_fill_the_store(void **state)
+TEST(killed_readers_do_not_fill_the_store)
 {
     (void)state;
     expect(at.store, "set a 1", "+:OK");
@@ -419,26 +421,4 @@ static void killed_readers_do_not_fill_the_store(void **state)
     for (int i = 0; i < 20000; i++)
         expect(at.store, "set a 1", "+:OK");
     expect(at.store, "get a", "s:1");
-}
-
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, set_up_volatile, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(killed_writer_leaves_no_trace_volatile),
-        cmocka_unit_test_setup_teardown(killed_writer_leaves_no_trace_durable,
-                                        set_up_durable, tear_down),
-        TEST(killed_creator_leaves_a_usable_place),
-        TEST(stopped_writer_makes_others_unavailable),
-        cmocka_unit_test_teardown(store_is_not_full_while_a_writer_is_late,
-                                  end_late_writer),
-        TEST(publish_counts_the_living_only),
-        TEST(forked_child_does_not_keep_an_inbox),
-        TEST(child_gets_an_error_and_parent_continues),
-        TEST(killed_readers_do_not_fill_the_store),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,6 +46,13 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up_volatile, tear_down);
+
+#define BOTH_STORES_TEST(name)                                                 \
+    TEST_VARIANT(name, _volatile, set_up_volatile, tear_down);                 \
+    TEST_VARIANT(name, _durable, set_up_durable, tear_down);                   \
+    TEST_FUNCTION(name)
+
 static void wait_ms(int64_t ms)
 {
     hf__clock_sleep_until(hf__clock_boot_ms() + ms + 1);
@@ -88,7 +95,7 @@ static void expect_no_field(void)
     expect(at.store, "hpexpiretime h fields 1 f", "[i:-2]");
 }
 
-static void expired_field_exists_for_no_command(void **state)
+BOTH_STORES_TEST(expired_field_exists_for_no_command)
 {
     (void)state;
     expect_script("redis.call('hset', 'h', 'f', 1, 'g', 2)\n"
@@ -106,7 +113,7 @@ static void expired_field_exists_for_no_command(void **state)
     expect(at.store, "hpttl h fields 1 f", "[i:-1]");
 }
 
-static void key_vanishes_with_its_last_field(void **state)
+BOTH_STORES_TEST(key_vanishes_with_its_last_field)
 {
     (void)state;
     expect(at.store, "set other 1", "+:OK");
@@ -127,7 +134,7 @@ static void key_vanishes_with_its_last_field(void **state)
     expect(at.store, "hgetall h", "[s:x, s:1]");
 }
 
-static void removing_the_last_field_in_the_past_removes_the_key(void **state)
+TEST(removing_the_last_field_in_the_past_removes_the_key)
 {
     (void)state;
     expect(at.store, "hset h f 1 g 2", "i:2");
@@ -142,7 +149,7 @@ static void removing_the_last_field_in_the_past_removes_the_key(void **state)
     expect(at.store, "exists h", "i:0");
 }
 
-static void writes_keep_or_clear_a_deadline(void **state)
+TEST(writes_keep_or_clear_a_deadline)
 {
     (void)state;
     expect(at.store, "hset h f 1 g 2 x 3", "i:3");
@@ -160,7 +167,7 @@ static void writes_keep_or_clear_a_deadline(void **state)
     expect(at.store, "httl h fields 3 f g x", "[i:-1, i:-1, i:-1]");
 }
 
-static void increment_of_an_expired_field_begins_at_zero(void **state)
+TEST(increment_of_an_expired_field_begins_at_zero)
 {
     (void)state;
     expect(at.store, "hset h f 7 g 2", "i:2");
@@ -170,7 +177,7 @@ static void increment_of_an_expired_field_begins_at_zero(void **state)
     expect(at.store, "hpttl h fields 1 f", "[i:-1]");
 }
 
-static void copies_and_renamed_keys_have_the_deadlines(void **state)
+TEST(copies_and_renamed_keys_have_the_deadlines)
 {
     (void)state;
     expect(at.store, "hset h f 1 g 2", "i:2");
@@ -203,7 +210,7 @@ static const char fill[] =
     "redis.call('hpexpire', 'h', 150, 'fields', 1, 'f' .. i) end\n"
     "redis.call('hset', 'h', 'stays', 1) return redis.call('hlen', 'h')";
 
-static void many_are_invisible_at_once_and_reclaimed_later(void **state)
+BOTH_STORES_TEST(many_are_invisible_at_once_and_reclaimed_later)
 {
     (void)state;
     expect_script(fill, "i:1001");
@@ -228,7 +235,8 @@ static void note_format(void *user, const char *name, const char *value)
         *(long *)user = strtol(value, NULL, 10);
 }
 
-static void only_a_store_with_deadlines_has_the_new_format(void **state)
+TEST_WITH(only_a_store_with_deadlines_has_the_new_format, set_up_durable,
+          tear_down)
 {
     long format = 0;
 
@@ -247,7 +255,7 @@ static void only_a_store_with_deadlines_has_the_new_format(void **state)
     assert_int_equal(format, 1);
 }
 
-static void wrong_words_are_refused(void **state)
+TEST(wrong_words_are_refused)
 {
     (void)state;
     expect(at.store, "set s 1", "+:OK");
@@ -272,29 +280,4 @@ static void wrong_words_are_refused(void **state)
            "arguments");
     expect(at.store, "hpexpire h 1 fields 1 f", "[i:-2]");
     expect(at.store, "exists h", "i:0");
-}
-
-#define VOLATILE(name)                                                         \
-    cmocka_unit_test_setup_teardown(name, set_up_volatile, tear_down)
-#define DURABLE(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, set_up_durable, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        VOLATILE(expired_field_exists_for_no_command),
-        DURABLE(expired_field_exists_for_no_command),
-        VOLATILE(key_vanishes_with_its_last_field),
-        DURABLE(key_vanishes_with_its_last_field),
-        VOLATILE(removing_the_last_field_in_the_past_removes_the_key),
-        VOLATILE(writes_keep_or_clear_a_deadline),
-        VOLATILE(increment_of_an_expired_field_begins_at_zero),
-        VOLATILE(copies_and_renamed_keys_have_the_deadlines),
-        VOLATILE(many_are_invisible_at_once_and_reclaimed_later),
-        DURABLE(many_are_invisible_at_once_and_reclaimed_later),
-        DURABLE(only_a_store_with_deadlines_has_the_new_format),
-        VOLATILE(wrong_words_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static hf_status restore(hf__store *store, const void *bytes, size_t size,
     return perform(store, NULL, words, 5, 0, text);
 }
 
-static void crc64_is_that_of_redis(void **state)
+TEST_WITH(crc64_is_that_of_redis, NULL, NULL)
 {
     (void)state;
     assert_true(hf__crc64(0, "123456789", 9) == UINT64_C(0xe9c6d914c4b8d9ca));
@@ -29,7 +29,7 @@ static void crc64_is_that_of_redis(void **state)
                 UINT64_C(0xe9c6d914c4b8d9ca));
 }
 
-static void restore_reads_every_form(void **state)
+TEST(restore_reads_every_form)
 {
     place *at = *state;
     unsigned char bytes[VALUE_MAX];
@@ -45,7 +45,7 @@ static void restore_reads_every_form(void **state)
 }
 
 /* What DUMP returns is restored to the same. */
-static void dump_is_restored(void **state)
+TEST(dump_is_restored)
 {
     static const char source[] =
         "redis.call('restore', 'k', 0, redis.call('dump', 'k'), 'replace')";
@@ -64,7 +64,7 @@ static void dump_is_restored(void **state)
 }
 
 /* Large collections have other forms in the store. */
-static void dump_of_a_large_value_is_restored(void **state)
+TEST(dump_of_a_large_value_is_restored)
 {
     static const char source[] =
         "for i = 1, 3000 do redis.call('rpush', 'l', i) "
@@ -87,7 +87,7 @@ static void dump_of_a_large_value_is_restored(void **state)
                               "[i:2000000000000, i:-1], i:3000, s:17, i:100]");
 }
 
-static void strings_of_every_length_are_restored(void **state)
+TEST(strings_of_every_length_are_restored)
 {
     static const char source[] =
         "for _, n in ipairs{0, 63, 64, 16383, 16384, 65535, 70000} do "
@@ -112,7 +112,7 @@ static void expect_restore(hf__store *store, const char *hex, unsigned version,
     assert_string_equal(text, want);
 }
 
-static void restore_refuses_what_it_cannot_read(void **state)
+TEST(restore_refuses_what_it_cannot_read)
 {
     static const char bad[] = "Bad data format";
     place *at = *state;
@@ -139,7 +139,7 @@ static void restore_refuses_what_it_cannot_read(void **state)
 }
 
 /* The deadline of the field f: 46 bits, as for HPEXPIREAT. */
-static void restore_bounds_the_deadlines_of_fields(void **state)
+TEST(restore_bounds_the_deadlines_of_fields)
 {
     place *at = *state;
 
@@ -164,7 +164,7 @@ static void restore_bounds_the_deadlines_of_fields(void **state)
 }
 
 /* Longer ones would be left out of a dump. */
-static void names_of_keys_have_a_limit(void **state)
+TEST(names_of_keys_have_a_limit)
 {
     static const char source[] =
         "local long = string.rep('n', 512 * 1024) "
@@ -189,7 +189,7 @@ static void names_of_keys_have_a_limit(void **state)
     assert_string_equal(text, "[i:7, i:7, i:1, i:0]");
 }
 
-static void restore_with_a_passed_instant_deletes(void **state)
+TEST(restore_with_a_passed_instant_deletes)
 {
     place *at = *state;
     unsigned char bytes[VALUE_MAX];
@@ -205,7 +205,7 @@ static void restore_with_a_passed_instant_deletes(void **state)
 }
 
 /* Each byte is replaced by others: the value is restored or refused. */
-static void restore_survives_damage(void **state)
+TEST(restore_survives_damage)
 {
     static const unsigned char other[] = {0x00, 0x01, 0x7f, 0x80,
                                           0xc3, 0xfe, 0xff};
@@ -236,7 +236,7 @@ static void restore_survives_damage(void **state)
 
 /* The n-th allocation fails, for every n: restored, or the old value is left.
  */
-static void memory_may_end_anywhere(void **state)
+TEST(memory_may_end_anywhere)
 {
     place *at = *state;
     unsigned char bytes[VALUE_MAX];
@@ -263,7 +263,7 @@ static void memory_may_end_anywhere(void **state)
 }
 
 /* 20 MiB in 240 KiB, for a store of 16. */
-static void restore_reads_no_more_than_the_store_holds(void **state)
+TEST_WITH(restore_reads_no_more_than_the_store_holds, NULL, NULL)
 {
     static const unsigned char head[] = {0x00, 0xc3, 0x80, 0, 0, 0, 0,
                                          0x80, 0,    0,    0, 0, 0, 'a'};
@@ -309,24 +309,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crc64_is_that_of_redis),
-        TEST(restore_reads_every_form),
-        TEST(dump_is_restored),
-        TEST(dump_of_a_large_value_is_restored),
-        TEST(strings_of_every_length_are_restored),
-        TEST(restore_refuses_what_it_cannot_read),
-        TEST(restore_bounds_the_deadlines_of_fields),
-        TEST(names_of_keys_have_a_limit),
-        TEST(restore_with_a_passed_instant_deletes),
-        TEST(restore_survives_damage),
-        TEST(memory_may_end_anywhere),
-        cmocka_unit_test(restore_reads_no_more_than_the_store_holds),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST_WITH(set_up, tear_down);

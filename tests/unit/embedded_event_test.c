@@ -34,6 +34,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static hf_bytes topic(const char *text)
 {
     return hf_view(text, strlen(text));
@@ -83,7 +85,7 @@ static void tell_inbox(hf__store *store, int side)
     expect(store, line, "+:OK");
 }
 
-static void no_wake_up_is_lost_between_processes(void **state)
+TEST(no_wake_up_is_lost_between_processes)
 {
     int status;
     pid_t pid;
@@ -114,7 +116,7 @@ static void no_wake_up_is_lost_between_processes(void **state)
     assert_int_equal(status, 0);
 }
 
-static void wait_ends_at_its_time(void **state)
+TEST(wait_ends_at_its_time)
 {
     const hf__store_ops *ops = &hf__embedded_store_ops;
     uint32_t seq = ops->event_seq(at.store, topic("t"), INT64_MAX);
@@ -138,7 +140,7 @@ static void publish_self(const char *source_rest, hf_status want)
                      want);
 }
 
-static void events_of_an_undone_script_are_not_told(void **state)
+TEST(events_of_an_undone_script_are_not_told)
 {
     const hf__store_ops *ops = &hf__embedded_store_ops;
     uint32_t seq = ops->event_seq(at.store, topic("t"), INT64_MAX);
@@ -211,7 +213,7 @@ static void publish_from_child(const char *inbox, const char *name)
     assert_int_equal(status, 0);
 }
 
-static void watches_are_called_on_the_loop(void **state)
+TEST(watches_are_called_on_the_loop)
 {
     const hf__store_ops *ops = &hf__embedded_store_ops;
     bell bells[2] = {{{ring, NULL, 0},
@@ -254,7 +256,7 @@ static void watches_are_called_on_the_loop(void **state)
 }
 
 /* The FIFO of a process that was killed is removed by the next one. */
-static void stale_fifos_are_removed(void **state)
+TEST(stale_fifos_are_removed)
 {
     const hf__store_ops *ops = &hf__embedded_store_ops;
     hf__loop *loop = hf__loop_new();
@@ -311,7 +313,7 @@ static pid_t lock_inboxes(int first, int count)
     return pid;
 }
 
-static void inboxes_of_the_dying_are_left_out(void **state)
+TEST(inboxes_of_the_dying_are_left_out)
 {
     pid_t pid = lock_inboxes(1, 9);
     hf__store *store = must_open(at.url, NULL);
@@ -323,20 +325,4 @@ static void inboxes_of_the_dying_are_left_out(void **state)
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(await_child(pid, &status), pid);
     close_store(store);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(no_wake_up_is_lost_between_processes),
-        TEST(wait_ends_at_its_time),
-        TEST(events_of_an_undone_script_are_not_told),
-        TEST(watches_are_called_on_the_loop),
-        TEST(stale_fifos_are_removed),
-        TEST(inboxes_of_the_dying_are_left_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

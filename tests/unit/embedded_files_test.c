@@ -30,6 +30,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static const char *in_store(const char *name)
 {
     (void)snprintf(path, sizeof(path), "%s/s/%s", at.folder, name);
@@ -82,7 +84,7 @@ static void patch_file(const char *name, long offset, const void *data,
 
 /* --------------------------------------------------------------------- URLs */
 
-static void url_parts_that_mean_nothing_are_refused(void **state)
+TEST(url_parts_that_mean_nothing_are_refused)
 {
     char url[256];
 
@@ -101,7 +103,7 @@ static void url_parts_that_mean_nothing_are_refused(void **state)
     assert_int_equal(access(in_store(""), F_OK), -1);
 }
 
-static void file_url_forms_name_one_store(void **state)
+TEST(file_url_forms_name_one_store)
 {
     char url[256], cwd[256];
     hf__store *stores[3];
@@ -125,7 +127,7 @@ static void file_url_forms_name_one_store(void **state)
     close_store(stores[2]);
 }
 
-static void files_are_for_their_owner_only(void **state)
+TEST(files_are_for_their_owner_only)
 {
     static const char *const names[] = {"", HF__FILE_DATA, HF__FILE_LOCK,
                                         HF__FILE_SIDECAR};
@@ -144,7 +146,7 @@ static void files_are_for_their_owner_only(void **state)
     assert_true(info.st_blocks * 512 >= info.st_size);
 }
 
-static void named_store_needs_a_safe_folder(void **state)
+TEST(named_store_needs_a_safe_folder)
 {
     char folder[128], url[64];
     hf__store *store;
@@ -168,7 +170,7 @@ static void named_store_needs_a_safe_folder(void **state)
 /* ------------------------------------------------------------ other people's
  */
 
-static void other_files_are_left_alone(void **state)
+TEST(other_files_are_left_alone)
 {
     char url[256];
 
@@ -187,7 +189,7 @@ static void other_files_are_left_alone(void **state)
     assert_int_equal(access(in_store(HF__FILE_SIDECAR), F_OK), -1);
 }
 
-static void foreign_lmdb_is_left_alone(void **state)
+TEST(foreign_lmdb_is_left_alone)
 {
     struct stat before, after;
     MDB_env *env;
@@ -212,7 +214,7 @@ static void foreign_lmdb_is_left_alone(void **state)
     assert_int_equal(access(in_store(HF__FILE_SIDECAR), F_OK), -1);
 }
 
-static void modes_are_not_mixed(void **state)
+TEST(modes_are_not_mixed)
 {
     char url[256];
 
@@ -227,7 +229,7 @@ static void modes_are_not_mixed(void **state)
 /* --------------------------------------------------------------- damaged ones
  */
 
-static void damaged_files_are_errors(void **state)
+TEST(damaged_files_are_errors)
 {
     static unsigned char noise[65536];
     uint32_t newer = 99;
@@ -260,7 +262,7 @@ static void damaged_files_are_errors(void **state)
 
 /* Overwrite each of the first pages in turn: opening and reading must say so
  * or work, in a child that would tell by its death. */
-static void damaged_pages_do_not_crash_opening(void **state)
+TEST(damaged_pages_do_not_crash_opening)
 {
     static unsigned char noise[4096];
     char url[256];
@@ -290,7 +292,7 @@ static void damaged_pages_do_not_crash_opening(void **state)
 }
 
 /* A durable store may be put back from a copy, sidecar or not. */
-static void copied_store_is_adopted(void **state)
+TEST(copied_store_is_adopted)
 {
     char url[256], command_line[768];
 
@@ -310,7 +312,7 @@ static void copied_store_is_adopted(void **state)
 }
 
 /* Making the sidecar may be cut short; durable data is kept all the same. */
-static void half_made_sidecar_keeps_the_data(void **state)
+TEST(half_made_sidecar_keeps_the_data)
 {
     char url[256];
 
@@ -329,7 +331,7 @@ static void half_made_sidecar_keeps_the_data(void **state)
 }
 
 /* Programs that the caller starts get none of our descriptors. */
-static void descriptors_are_closed_on_exec(void **state)
+TEST(descriptors_are_closed_on_exec)
 {
     const char *schemes[] = {"volatile", "file"};
 
@@ -356,7 +358,7 @@ static void descriptors_are_closed_on_exec(void **state)
 }
 
 /* A volatile store of an unknown boot is neither trusted nor discarded. */
-static void volatile_store_without_sidecar_is_refused(void **state)
+TEST(volatile_store_without_sidecar_is_refused)
 {
     (void)state;
     make_store(at.url);
@@ -365,7 +367,7 @@ static void volatile_store_without_sidecar_is_refused(void **state)
     assert_int_equal(access(in_store(HF__FILE_DATA), F_OK), 0);
 }
 
-static void files_replaced_in_use_are_noticed(void **state)
+TEST(files_replaced_in_use_are_noticed)
 {
     int status;
     pid_t pid;
@@ -403,7 +405,7 @@ static void age_sidecar(void)
 
 /* What a volatile store held before the machine was booted is gone, what a
  * durable one held is not. */
-static void reboot_empties_volatile_stores_only(void **state)
+TEST(reboot_empties_volatile_stores_only)
 {
     char url[256];
 
@@ -424,7 +426,7 @@ static void reboot_empties_volatile_stores_only(void **state)
 /* ----------------------------------------------------------------- permission
  */
 
-static void denied_directory_is_denied(void **state)
+TEST(denied_directory_is_denied)
 {
     int status;
     pid_t pid;
@@ -451,7 +453,7 @@ static void denied_directory_is_denied(void **state)
 }
 
 /* Eight processes open, use and close at once. */
-static void many_may_open_at_once(void **state)
+TEST(many_may_open_at_once)
 {
     pid_t pids[8];
 
@@ -478,31 +480,4 @@ static void many_may_open_at_once(void **state)
     }
     at.store = must_open(at.url, NULL);
     expect(at.store, "get n", "s:400");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(url_parts_that_mean_nothing_are_refused),
-        TEST(file_url_forms_name_one_store),
-        TEST(files_are_for_their_owner_only),
-        TEST(named_store_needs_a_safe_folder),
-        TEST(other_files_are_left_alone),
-        TEST(foreign_lmdb_is_left_alone),
-        TEST(modes_are_not_mixed),
-        TEST(damaged_files_are_errors),
-        TEST(damaged_pages_do_not_crash_opening),
-        TEST(copied_store_is_adopted),
-        TEST(half_made_sidecar_keeps_the_data),
-        TEST(descriptors_are_closed_on_exec),
-        TEST(volatile_store_without_sidecar_is_refused),
-        TEST(files_replaced_in_use_are_noticed),
-        TEST(reboot_empties_volatile_stores_only),
-        TEST(denied_directory_is_denied),
-        TEST(many_may_open_at_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

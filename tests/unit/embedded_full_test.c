@@ -36,6 +36,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* Fill the store with keys of 1000 bytes; returns how many fitted. */
 static int fill(hf__store *store, int from)
 {
@@ -80,7 +82,8 @@ static void expect_room_after_deletes(hf__store *store, int count)
     assert_true(fill(store, 0) > count / 2);
 }
 
-static void full_store_lives_on(void **state)
+TEST_VARIANT(full_store_lives_on, _durable, set_up_durable, tear_down);
+TEST(full_store_lives_on)
 {
     int count;
 
@@ -96,7 +99,7 @@ static void full_store_lives_on(void **state)
 }
 
 /* Redis says OOM to the script, which may catch it. */
-static void script_in_a_full_store_can_tell(void **state)
+TEST(script_in_a_full_store_can_tell)
 {
     char text[TEXT_SIZE];
 
@@ -117,7 +120,7 @@ static void script_in_a_full_store_can_tell(void **state)
 }
 
 /* Too much in one transaction: all of it is undone. */
-static void script_that_does_not_fit_is_undone(void **state)
+TEST(script_that_does_not_fit_is_undone)
 {
     char text[TEXT_SIZE];
 
@@ -133,7 +136,7 @@ static void script_that_does_not_fit_is_undone(void **state)
 }
 
 /* Expired keys make room before a write is refused. */
-static void expired_keys_make_room(void **state)
+TEST(expired_keys_make_room)
 {
     char line[1200], text[TEXT_SIZE];
     hf_status status = HF_OK;
@@ -151,7 +154,7 @@ static void expired_keys_make_room(void **state)
 }
 
 /* The store grows by steps; a process that opened it small follows. */
-static void growing_store_is_followed(void **state)
+TEST(growing_store_is_followed)
 {
     hf__store *mine;
     char text[TEXT_SIZE];
@@ -191,7 +194,7 @@ static void growing_store_is_followed(void **state)
 }
 
 /* A limit on file sizes is an error, not SIGXFSZ. */
-static void file_size_limit_is_full(void **state)
+TEST(file_size_limit_is_full)
 {
     int status;
     pid_t pid;
@@ -222,7 +225,7 @@ static void file_size_limit_is_full(void **state)
 
 /* The same on a tmpfs of 4 MiB, which only root can make; others have met the
  * same code above. */
-static void full_tmpfs_is_full(void **state)
+TEST(full_tmpfs_is_full)
 {
     char url[160];
     hf__store *store;
@@ -282,30 +285,10 @@ static void large_values_in_turn(const char *scheme, const char *parameters)
     free(value);
 }
 
-static void large_values_set_and_deleted_in_turn_fit(void **state)
+TEST(large_values_set_and_deleted_in_turn_fit)
 {
     (void)state;
     large_values_in_turn("volatile", "?max_size=16M");
     large_values_in_turn("file", "?max_size=16M");
     large_values_in_turn("file", "?max_size=16M&durability=flush");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(full_store_lives_on),
-        cmocka_unit_test_setup_teardown(full_store_lives_on, set_up_durable,
-                                        tear_down),
-        TEST(script_in_a_full_store_can_tell),
-        TEST(script_that_does_not_fit_is_undone),
-        TEST(expired_keys_make_room),
-        TEST(growing_store_is_followed),
-        TEST(file_size_limit_is_full),
-        TEST(large_values_set_and_deleted_in_turn_fit),
-        TEST(full_tmpfs_is_full),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,8 @@ static int begin(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(begin, NULL);
+
 static void expect_answer(size_t index, const char *want)
 {
     char text[TEXT_SIZE] = "";
@@ -147,14 +149,14 @@ static void check_one_transaction(const char *scheme)
     remove_place(&at);
 }
 
-static void submitted_requests_share_a_transaction(void **state)
+TEST(submitted_requests_share_a_transaction)
 {
     (void)state;
     check_one_transaction("file");
     check_one_transaction("volatile");
 }
 
-static void submitted_requests_keep_their_order(void **state)
+TEST(submitted_requests_keep_their_order)
 {
     place at;
 
@@ -186,7 +188,7 @@ static void submitted_requests_keep_their_order(void **state)
     remove_place(&at);
 }
 
-static void more_than_a_transaction_holds_are_run_in_order(void **state)
+TEST(more_than_a_transaction_holds_are_run_in_order)
 {
     place at;
     char text[32];
@@ -206,7 +208,7 @@ static void more_than_a_transaction_holds_are_run_in_order(void **state)
 }
 
 /* A stopped script is undone; what it shared a transaction with is not. */
-static void stopped_script_harms_no_other(void **state)
+TEST(stopped_script_harms_no_other)
 {
     place at;
     uint32_t seq;
@@ -239,7 +241,7 @@ static void stopped_script_harms_no_other(void **state)
     remove_place(&at);
 }
 
-static void each_request_has_its_own_time(void **state)
+TEST(each_request_has_its_own_time)
 {
     static const char time_source[] =
         "local t = redis.call('time') return t[1] * 1000000 + t[2]";
@@ -266,7 +268,7 @@ static void each_request_has_its_own_time(void **state)
 }
 
 /* What does not fit is refused, each for itself. */
-static void full_store_refuses_only_what_does_not_fit(void **state)
+TEST(full_store_refuses_only_what_does_not_fit)
 {
     static char value[60000];
     place at;
@@ -303,7 +305,7 @@ static void full_store_refuses_only_what_does_not_fit(void **state)
 }
 
 /* LMDB's descriptor is replaced by one that cannot be written to. */
-static void failed_commit_fails_all(void **state)
+TEST(failed_commit_fails_all)
 {
     place at;
     hf__env *env;
@@ -338,7 +340,7 @@ static void failed_commit_fails_all(void **state)
 }
 
 /* Wherever memory runs out, each request gets its own status. */
-static void memory_may_end_anywhere(void **state)
+TEST(memory_may_end_anywhere)
 {
     place at;
     char text[TEXT_SIZE];
@@ -426,7 +428,7 @@ static void await_waiting(hf__env *env, size_t count)
     }
 }
 
-static void waiting_threads_share_the_next_transaction(void **state)
+TEST(waiting_threads_share_the_next_transaction)
 {
     worker workers[32];
     hf__env *env;
@@ -452,7 +454,7 @@ static void waiting_threads_share_the_next_transaction(void **state)
     remove_place(&at);
 }
 
-static void deadline_in_the_queue_is_kept(void **state)
+TEST(deadline_in_the_queue_is_kept)
 {
     int64_t began_ms;
     worker workers[16];
@@ -481,7 +483,7 @@ static void deadline_in_the_queue_is_kept(void **state)
     remove_place(&at);
 }
 
-static void scripts_that_only_read_need_no_writer_lock(void **state)
+TEST(scripts_that_only_read_need_no_writer_lock)
 {
     static const char *const schemes[] = {"volatile", "file"};
 
@@ -507,7 +509,7 @@ static void scripts_that_only_read_need_no_writer_lock(void **state)
 }
 
 /* Who leads gives up first: another must lead then. */
-static void others_continue_when_the_leader_gives_up(void **state)
+TEST(others_continue_when_the_leader_gives_up)
 {
     worker workers[8];
     hf__env *env;
@@ -535,7 +537,7 @@ static void others_continue_when_the_leader_gives_up(void **state)
     remove_place(&at);
 }
 
-static void threads_of_two_handles_lose_nothing(void **state)
+TEST(threads_of_two_handles_lose_nothing)
 {
     worker workers[16];
     hf__store *second;
@@ -591,7 +593,7 @@ static void write_until_killed(const char *url)
 }
 
 /* A leader dies with its followers; acknowledged writes survive. */
-static void killed_group_loses_no_acknowledged_write(void **state)
+TEST(killed_group_loses_no_acknowledged_write)
 {
     place at;
     char line[64];
@@ -624,30 +626,4 @@ static void killed_group_loses_no_acknowledged_write(void **state)
         close(acks[0]);
     }
     remove_place(&at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(submitted_requests_share_a_transaction, begin),
-        cmocka_unit_test_setup(submitted_requests_keep_their_order, begin),
-        cmocka_unit_test_setup(more_than_a_transaction_holds_are_run_in_order,
-                               begin),
-        cmocka_unit_test_setup(stopped_script_harms_no_other, begin),
-        cmocka_unit_test_setup(each_request_has_its_own_time, begin),
-        cmocka_unit_test_setup(full_store_refuses_only_what_does_not_fit,
-                               begin),
-        cmocka_unit_test_setup(failed_commit_fails_all, begin),
-        cmocka_unit_test_setup(memory_may_end_anywhere, begin),
-        cmocka_unit_test_setup(waiting_threads_share_the_next_transaction,
-                               begin),
-        cmocka_unit_test_setup(deadline_in_the_queue_is_kept, begin),
-        cmocka_unit_test_setup(scripts_that_only_read_need_no_writer_lock,
-                               begin),
-        cmocka_unit_test_setup(others_continue_when_the_leader_gives_up, begin),
-        cmocka_unit_test_setup(threads_of_two_handles_lose_nothing, begin),
-        cmocka_unit_test_setup(killed_group_loses_no_acknowledged_write, begin),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

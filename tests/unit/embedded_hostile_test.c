@@ -200,7 +200,7 @@ static void run_file(const stores *at, const char *path, tally *sum)
     }
 }
 
-static void no_script_leaves_its_limits(void **state)
+TEST(no_script_leaves_its_limits)
 {
     static const char *const files[] = {"memory_holes", "patterns", "control",
                                         "tables",       "commands", "json"};
@@ -234,7 +234,7 @@ static void no_script_leaves_its_limits(void **state)
 
 /* Whatever allocation fails: of creating the machine, of a script, of its
  * library functions. */
-static void script_without_memory_is_undone(void **state)
+TEST(script_without_memory_is_undone)
 {
     static const char source[] =
         "redis.call('set', 'a', cjson.encode({1, {b = 'c'}})) "
@@ -271,14 +271,4 @@ static void script_without_memory_is_undone(void **state)
     print_message("%d allocations failed once\n", failed);
     assert_true(failed > 500);
     assert_string_equal(text, "[i:1, i:1]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(script_without_memory_is_undone),
-        cmocka_unit_test(no_script_leaves_its_limits),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static void must_run(hf__store *store, const char *source, char text[TEXT_SIZE])
 {
     if (evaluate(store, source, 2, "k1 k2 a1", text) != HF_OK)
@@ -52,7 +54,7 @@ static void must_run(hf__store *store, const char *source, char text[TEXT_SIZE])
 
 /* ------------------------------------------------------------------ writing */
 
-static void no_table_that_outlives_a_script_can_be_changed(void **state)
+TEST(no_table_that_outlives_a_script_can_be_changed)
 {
     const place *at = *state;
     int tables, functions, tries, read;
@@ -81,7 +83,7 @@ static void expect_traces(const place *at, const char *want, const char *after)
         fail_msg("after %s: %s and %s, before %s", after, text, others, want);
 }
 
-static void next_script_finds_nothing_of_the_last(void **state)
+TEST(next_script_finds_nothing_of_the_last)
 {
     static const char *const ends[] = {"", "error('x')", "while true do end",
                                        "return ('x'):rep(1e9)"};
@@ -98,7 +100,7 @@ static void next_script_finds_nothing_of_the_last(void **state)
     }
 }
 
-static void seed_of_a_script_ends_with_it(void **state)
+TEST(seed_of_a_script_ends_with_it)
 {
     static const char source[] = "return math.random(2^30)";
     const place *at = *state;
@@ -123,7 +125,7 @@ static void expect_own_scripts(const place *at)
         fail_msg("%s", text);
 }
 
-static void own_scripts_have_a_machine_of_their_own(void **state)
+TEST(own_scripts_have_a_machine_of_their_own)
 {
     const place *at = *state;
     const hf__env *env = hf__embedded_env(at->store);
@@ -149,7 +151,7 @@ static void expect_full_memory(const place *at)
     assert_string_equal(text, "i:50");
 }
 
-static void scripts_that_keep_memory_starve_no_other(void **state)
+TEST(scripts_that_keep_memory_starve_no_other)
 {
     static const char *const sources[] = {
         "for i = 1, 12 do pcall(table.insert, _G, ('x'):rep(2^20) .. i) end",
@@ -171,7 +173,7 @@ static void scripts_that_keep_memory_starve_no_other(void **state)
 }
 
 /* As many as once filled the memory of all scripts for good. */
-static void scripts_are_kept_up_to_a_limit_of_bytes(void **state)
+TEST(scripts_are_kept_up_to_a_limit_of_bytes)
 {
     static char source[400000 + 64];
     const place *at = *state;
@@ -201,7 +203,7 @@ static bool is_kept(const place *at)
 }
 
 /* "return 1" is used all the time, and remains. */
-static void script_that_is_used_stays_in_the_cache(void **state)
+TEST(script_that_is_used_stays_in_the_cache)
 {
     static char source[400000 + 64];
     const place *at = *state;
@@ -222,7 +224,7 @@ static void script_that_is_used_stays_in_the_cache(void **state)
 }
 
 /* What no script can do, as far as is known: keep memory for good. */
-static void machine_that_keeps_memory_is_replaced(void **state)
+TEST(machine_that_keeps_memory_is_replaced)
 {
     const place *at = *state;
     const hf__env *env = hf__embedded_env(at->store);
@@ -235,22 +237,4 @@ static void machine_that_keeps_memory_is_replaced(void **state)
     must_run(at->store, "return 1", text);
     assert_true(env->users->used_size < (size_t)16 << 20);
     expect_full_memory(at);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(no_table_that_outlives_a_script_can_be_changed),
-        TEST(next_script_finds_nothing_of_the_last),
-        TEST(seed_of_a_script_ends_with_it),
-        TEST(own_scripts_have_a_machine_of_their_own),
-        TEST(scripts_that_keep_memory_starve_no_other),
-        TEST(scripts_are_kept_up_to_a_limit_of_bytes),
-        TEST(script_that_is_used_stays_in_the_cache),
-        TEST(machine_that_keeps_memory_is_replaced),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -328,7 +328,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commands_answer_as_redis_does(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -338,7 +340,7 @@ static void commands_answer_as_redis_does(void **state)
 
 /* ------------------------------------------------------------ large strings */
 
-static void gaps_are_filled_with_zeros(void **state)
+TEST(gaps_are_filled_with_zeros)
 {
     place *at = *state;
 
@@ -416,7 +418,7 @@ static long count_records(hf__store *store)
     return records;
 }
 
-static void rename_takes_the_elements_along(void **state)
+TEST(rename_takes_the_elements_along)
 {
     place *at = *state;
     long before;
@@ -438,7 +440,7 @@ static void rename_takes_the_elements_along(void **state)
     assert_int_equal(count_records(at->store), 1);
 }
 
-static void copy_has_elements_of_its_own(void **state)
+TEST(copy_has_elements_of_its_own)
 {
     place *at = *state;
 
@@ -453,7 +455,7 @@ static void copy_has_elements_of_its_own(void **state)
     expect_large_hash(at->store, "g");
 }
 
-static void copy_of_a_sorted_set_keeps_its_order(void **state)
+TEST(copy_of_a_sorted_set_keeps_its_order)
 {
     place *at = *state;
     char line[64], want[64];
@@ -474,7 +476,7 @@ static void copy_of_a_sorted_set_keeps_its_order(void **state)
 }
 
 /* One script: it must read what it has just written under a name. */
-static void names_move_within_a_transaction(void **state)
+TEST(names_move_within_a_transaction)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -533,7 +535,7 @@ static int fail_everywhere(hf__store *store, const char *line, bool script)
 
 /* Whatever a command was about to keep or write; a script may be stopped in the
  * middle of its reply. */
-static void memory_may_end_in_each_command(void **state)
+TEST(memory_may_end_in_each_command)
 {
     static const char *const lines[] = {
         "scan 0 count 100",  "keys *",
@@ -556,21 +558,4 @@ static void memory_may_end_in_each_command(void **state)
         failed += fail_everywhere(at->store, lines[i], true);
     }
     assert_true(failed > 30);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(commands_answer_as_redis_does),
-        TEST(gaps_are_filled_with_zeros),
-        TEST(rename_takes_the_elements_along),
-        TEST(copy_has_elements_of_its_own),
-        TEST(copy_of_a_sorted_set_keeps_its_order),
-        TEST(names_move_within_a_transaction),
-        TEST(memory_may_end_in_each_command),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

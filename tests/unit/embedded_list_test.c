@@ -248,7 +248,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commands_answer_as_redis_does(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -476,7 +478,7 @@ static void compare(place *at, const model *of)
     expect(at->store, "lrange l 0 -1", want);
 }
 
-static void every_change_is_that_of_a_plain_array(void **state)
+TEST(every_change_is_that_of_a_plain_array)
 {
     place *at = *state;
 
@@ -510,7 +512,7 @@ static void fill(place *at, const char *key, int count)
     }
 }
 
-static void large_list_is_read_from_both_ends(void **state)
+TEST(large_list_is_read_from_both_ends)
 {
     place *at = *state;
 
@@ -536,7 +538,7 @@ static void large_list_is_read_from_both_ends(void **state)
            "s:element-995, s:element-996]");
 }
 
-static void long_elements_are_kept_whole(void **state)
+TEST(long_elements_are_kept_whole)
 {
     static char value[100000];
     place *at = *state;
@@ -564,7 +566,7 @@ static void long_elements_are_kept_whole(void **state)
     assert_string_equal(text, "i:12");
 }
 
-static void elements_of_deleted_lists_go_away(void **state)
+TEST(elements_of_deleted_lists_go_away)
 {
     place *at = *state;
 
@@ -580,7 +582,7 @@ static void elements_of_deleted_lists_go_away(void **state)
     assert_int_equal(count_records(at->store), 3);
 }
 
-static void an_expired_list_is_gone_with_its_elements(void **state)
+TEST(an_expired_list_is_gone_with_its_elements)
 {
     place *at = *state;
 
@@ -596,7 +598,7 @@ static void an_expired_list_is_gone_with_its_elements(void **state)
     assert_int_equal(count_records(at->store), 3);
 }
 
-static void a_script_sees_what_it_changed(void **state)
+TEST(a_script_sees_what_it_changed)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -614,26 +616,4 @@ static void a_script_sees_what_it_changed(void **state)
                    1, "l", text);
     assert_string_equal(text, "[i:300, i:100, [s:e149, s:new, s:e150, "
                               "s:e152], nil]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commands_answer_as_redis_does, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(every_change_is_that_of_a_plain_array,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(large_list_is_read_from_both_ends,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(long_elements_are_kept_whole, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(elements_of_deleted_lists_go_away,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            an_expired_list_is_gone_with_its_elements, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_script_sees_what_it_changed, set_up,
-                                        tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

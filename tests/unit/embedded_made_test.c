@@ -53,7 +53,7 @@ static void expect_made(hf__env *env, const char *line, const char *want)
         fail_msg("%s: made %s, want %s", line, names, want);
 }
 
-static void made_keys_are_reported(void **state)
+TEST(made_keys_are_reported)
 {
     place at;
     hf__env *env;
@@ -73,13 +73,4 @@ static void made_keys_are_reported(void **state)
     expect_made(env, "lpush l a", "l ");
     hf__env_unref(env);
     remove_place(&at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_keys_are_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

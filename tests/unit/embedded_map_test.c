@@ -53,6 +53,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* Counts a turn; false: it was the last. */
 static bool flipped(fixture *f)
 {
@@ -114,7 +116,7 @@ static int make_fifo(const fixture *f)
     return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void an_id_that_changes_names_no_other_file(void **state)
+TEST(an_id_that_changes_names_no_other_file)
 {
     fixture *f = *state;
     hf__inbox_slot *slot = &f->env->sidecar.map->inboxes[f->inbox.index];
@@ -150,7 +152,7 @@ static void *flip_inbox(void *user)
     return NULL;
 }
 
-static void an_inbox_that_changes_is_one_in_the_table(void **state)
+TEST(an_inbox_that_changes_is_one_in_the_table)
 {
     fixture *f = *state;
     int64_t until_ms = hf__clock_boot_ms() + 60000;
@@ -169,16 +171,4 @@ static void an_inbox_that_changes_is_one_in_the_table(void **state)
     end_writer(f);
     hf__ring_reader_leave(&reader);
     hf__ring_reader_done(&reader);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_id_that_changes_names_no_other_file),
-        TEST(an_inbox_that_changes_is_one_in_the_table),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static void by_second(const char *line)
 {
     char message[LINE_SIZE] = {0};
@@ -169,7 +171,7 @@ static void write_one(void (*run)(const char *line), unsigned dice, int step)
     run(line);
 }
 
-static void two_processes_see_each_other(void **state)
+TEST(two_processes_see_each_other)
 {
     unsigned seed = 1;
 
@@ -188,7 +190,7 @@ static void two_processes_see_each_other(void **state)
 }
 
 /* Nothing of it may be remembered. */
-static void undone_script_leaves_what_was(void **state)
+TEST(undone_script_leaves_what_was)
 {
     static const char source[] =
         "redis.call('set', KEYS[1], 'no') redis.call('del', KEYS[2]) "
@@ -208,7 +210,7 @@ static void undone_script_leaves_what_was(void **state)
 
 /* More records than are kept in one transaction: those written out half-way
  * are read again. */
-static void large_transaction_reads_its_own_writes(void **state)
+TEST(large_transaction_reads_its_own_writes)
 {
     static const char source[] =
         "for i = 1, 2000 do redis.call('set', 'n' .. i, i) end "
@@ -231,7 +233,7 @@ static void large_transaction_reads_its_own_writes(void **state)
 }
 
 /* What was remembered as there is gone when its time is over. */
-static void expiry_counts_for_what_is_remembered(void **state)
+TEST(expiry_counts_for_what_is_remembered)
 {
     int64_t until_ms = hf__clock_boot_ms() + 5000;
     char text[TEXT_SIZE] = "";
@@ -271,7 +273,7 @@ static void expect_answer(const char *line, const char *answer)
 }
 
 /* Its record stays, invisible, and is overwritten. */
-static void key_that_comes_and_goes_leaves_a_tombstone(void **state)
+TEST(key_that_comes_and_goes_leaves_a_tombstone)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -292,7 +294,7 @@ static void key_that_comes_and_goes_leaves_a_tombstone(void **state)
     expect_expired("0");
 }
 
-static void shell_is_reclaimed(void **state)
+TEST(shell_is_reclaimed)
 {
     int64_t until_ms = hf__clock_boot_ms() + 20000;
     char text[TEXT_SIZE] = "1";
@@ -311,23 +313,4 @@ static void shell_is_reclaimed(void **state)
     expect_answer("set k0 y nx", "+:OK");
     set_expected(0, "s:y");
     expect_key(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(two_processes_see_each_other, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(undone_script_leaves_what_was, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(large_transaction_reads_its_own_writes,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(expiry_counts_for_what_is_remembered,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            key_that_comes_and_goes_leaves_a_tombstone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(shell_is_reclaimed, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

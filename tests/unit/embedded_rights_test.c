@@ -10,9 +10,11 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* ---------------------------------------------------------- whose directory */
 
-static void directory_of_another_user_is_refused(void **state)
+TEST(directory_of_another_user_is_refused)
 {
     (void)state;
     needs_root();
@@ -24,7 +26,7 @@ static void directory_of_another_user_is_refused(void **state)
     must_do_as(BOB, is_denied);
 }
 
-static void directory_that_others_may_write_to_is_refused(void **state)
+TEST(directory_that_others_may_write_to_is_refused)
 {
     static const mode_t modes[] = {0770, 0720, 0702, 01777, 02770};
 
@@ -37,7 +39,7 @@ static void directory_that_others_may_write_to_is_refused(void **state)
     }
 }
 
-static void link_of_another_user_is_not_followed(void **state)
+TEST(link_of_another_user_is_not_followed)
 {
     char target[128], link[128];
 
@@ -66,7 +68,7 @@ static bool hold_flock_of_directory(void)
     return true;
 }
 
-static void flock_of_another_user_blocks_no_one(void **state)
+TEST(flock_of_another_user_blocks_no_one)
 {
     int status;
     pid_t pid;
@@ -82,7 +84,7 @@ static void flock_of_another_user_blocks_no_one(void **state)
 }
 
 /* Only the owner can open the file that is locked instead. */
-static void lock_file_is_for_the_owner_only(void **state)
+TEST(lock_file_is_for_the_owner_only)
 {
     struct stat info;
 
@@ -104,7 +106,7 @@ static bool set_with_umask_0777(void)
     return can_set() && fine;
 }
 
-static void umask_takes_nothing_from_a_new_store(void **state)
+TEST(umask_takes_nothing_from_a_new_store)
 {
     static const char *const schemes[] = {"volatile", "file"};
 
@@ -194,7 +196,7 @@ static void make_form(size_t form)
     (void)snprintf(at.url, sizeof(at.url), forms[form], at.folder);
 }
 
-static void directory_without_permission_to_write_is_read(void **state)
+TEST(directory_without_permission_to_write_is_read)
 {
     (void)state;
     for (size_t form = 0; form < 3; form++) {
@@ -226,7 +228,7 @@ static bool is_in_use(void)
            open_url(at.url, NULL, &store, &err) == HF_UNAVAILABLE;
 }
 
-static void read_only_mount_is_read(void **state)
+TEST(read_only_mount_is_read)
 {
     (void)state;
     needs_new_machine();
@@ -322,7 +324,7 @@ static bool root_finds_another_place(void)
     return finds_another_place(0, NULL);
 }
 
-static void default_store_is_one_even_if_its_place_is_taken(void **state)
+TEST(default_store_is_one_even_if_its_place_is_taken)
 {
     (void)state;
     needs_new_machine();
@@ -349,35 +351,16 @@ static bool named_store_of_the_group(void)
            access("/dev/shm/holdfast-group-64100/jobs", F_OK) == 0;
 }
 
-static void group_has_one_store_of_a_name(void **state)
+TEST(group_has_one_store_of_a_name)
 {
     (void)state;
     needs_new_machine();
     must_do_as(0, named_store_of_the_group);
 }
 
-static void default_store_is_the_same_in_and_out_of_a_session(void **state)
+TEST(default_store_is_the_same_in_and_out_of_a_session)
 {
     (void)state;
     needs_new_machine();
     must_do_as(0, stays_where_it_is);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(directory_of_another_user_is_refused),
-        TEST(directory_that_others_may_write_to_is_refused),
-        TEST(link_of_another_user_is_not_followed),
-        TEST(flock_of_another_user_blocks_no_one),
-        TEST(lock_file_is_for_the_owner_only),
-        TEST(umask_takes_nothing_from_a_new_store),
-        TEST(directory_without_permission_to_write_is_read),
-        TEST(read_only_mount_is_read),
-        TEST(default_store_is_one_even_if_its_place_is_taken),
-        TEST(default_store_is_the_same_in_and_out_of_a_session),
-        TEST(group_has_one_store_of_a_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static void note_lost(void *user, hf_bytes key, const char *why)
 {
     size_t used = strlen(lost);
@@ -163,7 +165,7 @@ static void fill_both(void)
     assert_int_equal(system(command), 0);
 }
 
-static void intact_store_is_copied(void **state)
+TEST(intact_store_is_copied)
 {
     hf_store_salvaged done;
     hf_error err = HF_ERROR_INIT;
@@ -178,7 +180,7 @@ static void intact_store_is_copied(void **state)
     assert_int_equal(compare(), 409);
 }
 
-static void key_that_makes_a_store_unopenable_is_left_behind(void **state)
+TEST(key_that_makes_a_store_unopenable_is_left_behind)
 {
     static const char fault[] = "key \"broken\": a collection without elements";
     hf_store_compaction compaction = HF_STORE_COMPACTION_INIT;
@@ -230,7 +232,7 @@ static bool spoil_leaf(uint64_t number)
 }
 
 /* Whatever page is lost, what is copied is whole. */
-static void pages_that_cannot_be_read_lose_their_keys_only(void **state)
+TEST(pages_that_cannot_be_read_lose_their_keys_only)
 {
     char command[512];
     size_t tried = 0;
@@ -269,7 +271,7 @@ static void expect_refused(const char *url, const char *to, hf_status status)
     assert_int_equal(hf_store_salvage(url, to, NULL, NULL, NULL, NULL), status);
 }
 
-static void salvage_refuses_what_it_must_not_touch(void **state)
+TEST(salvage_refuses_what_it_must_not_touch)
 {
     hf_store_salvaged done = {.struct_size = 8};
     char other[192];
@@ -291,18 +293,4 @@ static void salvage_refuses_what_it_must_not_touch(void **state)
     close_store(must_open(other, NULL));
     expect_refused(at.url, other, HF_CONFLICT);
     expect_refused(at.url, new_url, HF_OK);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(intact_store_is_copied),
-        TEST(key_that_makes_a_store_unopenable_is_left_behind),
-        TEST(pages_that_cannot_be_read_lose_their_keys_only),
-        TEST(salvage_refuses_what_it_must_not_touch),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

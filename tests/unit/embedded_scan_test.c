@@ -21,6 +21,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 #define KEYS 300
 
 /* What a scan has given of the numbered names, and its cursor. */
@@ -80,7 +82,7 @@ static void each_key(hf__store *store, const char *format, const char *want)
     }
 }
 
-static void scan_gives_each_key_once(void **state)
+TEST(scan_gives_each_key_once)
 {
     place *at = *state;
     scan one = begin_scan("scan", "count 7");
@@ -95,7 +97,7 @@ static void scan_gives_each_key_once(void **state)
 }
 
 /* Keys come and go between the calls, even the one to continue at. */
-static void scan_gives_every_key_that_stays(void **state)
+TEST(scan_gives_every_key_that_stays)
 {
     place *at = *state;
     scan one = begin_scan("scan", "");
@@ -121,7 +123,7 @@ static void scan_gives_every_key_that_stays(void **state)
 }
 
 /* More scans than stored positions: the others search for theirs. */
-static void many_scans_run_at_once(void **state)
+TEST(many_scans_run_at_once)
 {
     static scan scans[100];
     place *at = *state;
@@ -146,7 +148,7 @@ static void many_scans_run_at_once(void **state)
 }
 
 /* Its place is neither remembered nor there: everything comes again. */
-static void scan_with_a_lost_position_starts_again(void **state)
+TEST(scan_with_a_lost_position_starts_again)
 {
     place *at = *state;
     scan one = begin_scan("scan", "count 1000");
@@ -158,7 +160,7 @@ static void scan_with_a_lost_position_starts_again(void **state)
         assert_int_equal(one.seen[i], 1);
 }
 
-static void scans_of_elements_give_each_once(void **state)
+TEST(scans_of_elements_give_each_once)
 {
     place *at = *state;
     scan hash = begin_scan("hscan h", "count 7");
@@ -188,7 +190,7 @@ static void scans_of_elements_give_each_once(void **state)
         assert_int_equal(hash.seen[i], 1);
 }
 
-static void expired_keys_are_not_listed(void **state)
+TEST(expired_keys_are_not_listed)
 {
     place *at = *state;
 
@@ -206,7 +208,7 @@ static void expired_keys_are_not_listed(void **state)
 /* ------------------------------------------------------------------ chance */
 
 /* 300 draws of 4: each comes, but for one chance in 10^36. */
-static void every_choice_comes(void **state)
+TEST(every_choice_comes)
 {
     static const char *const lines[] = {"hrandfield h", "zrandmember z",
                                         "randomkey"};
@@ -233,7 +235,7 @@ static void every_choice_comes(void **state)
     }
 }
 
-static void counted_choices_are_distinct(void **state)
+TEST(counted_choices_are_distinct)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -259,22 +261,4 @@ static void counted_choices_are_distinct(void **state)
         ever |= seen;
     }
     assert_int_equal(ever, 15);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(scan_gives_each_key_once),
-        TEST(scan_gives_every_key_that_stays),
-        TEST(many_scans_run_at_once),
-        TEST(scan_with_a_lost_position_starts_again),
-        TEST(scans_of_elements_give_each_once),
-        TEST(expired_keys_are_not_listed),
-        TEST(every_choice_comes),
-        TEST(counted_choices_are_distinct),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

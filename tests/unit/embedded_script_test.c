@@ -252,6 +252,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* Run a script without words; fail unless its answer is `want`. */
 static void expect_script(hf__store *store, const char *source,
                           const char *want)
@@ -265,7 +267,7 @@ static void expect_script(hf__store *store, const char *source,
         fail_msg("%s: got %s, want %s", source, text, want);
 }
 
-static void scripts_answer_as_redis_does(void **state)
+TEST(scripts_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -273,7 +275,7 @@ static void scripts_answer_as_redis_does(void **state)
         expect_script(at->store, rows[i].source, rows[i].want);
 }
 
-static void statuses_follow_the_error_texts(void **state)
+TEST(statuses_follow_the_error_texts)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -289,7 +291,7 @@ static void statuses_follow_the_error_texts(void **state)
         HF_WRONG_TYPE);
 }
 
-static void keys_and_arguments_are_those_of_this_run(void **state)
+TEST(keys_and_arguments_are_those_of_this_run)
 {
     static const char source[] =
         "return {#KEYS, KEYS[1], KEYS[2], #ARGV, ARGV[1], ARGV[2]}";
@@ -307,7 +309,7 @@ static void keys_and_arguments_are_those_of_this_run(void **state)
 
 /* The tables of our own scripts are used again, and words that come again are
  * not made again: changes must all be seen. */
-static void own_scripts_see_their_own_words(void **state)
+TEST(own_scripts_see_their_own_words)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -337,7 +339,7 @@ static void own_scripts_see_their_own_words(void **state)
 #define FIRST "0123456789abcdef-000000000000001"
 #define SECOND "0123456789abcdef-000000000000002"
 
-static void lock_passes_from_owner_to_owner(void **state)
+TEST(lock_passes_from_owner_to_owner)
 {
     place *at = *state;
     char first[TEXT_SIZE], text[TEXT_SIZE];
@@ -362,7 +364,7 @@ static void lock_passes_from_owner_to_owner(void **state)
     assert_true(strcmp(text, first) > 0);
 }
 
-static void what_a_failing_script_wrote_stays(void **state)
+TEST(what_a_failing_script_wrote_stays)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -392,7 +394,7 @@ static void expect_stopped(hf__store *store, const char *source,
     expect(store, "set alive 1", "+:OK");
 }
 
-static void script_over_its_budget_is_undone(void **state)
+TEST(script_over_its_budget_is_undone)
 {
     place *at = *state;
 
@@ -420,7 +422,7 @@ static void script_over_its_budget_is_undone(void **state)
 }
 
 /* Lua's own functions loop in C, where no hook looks at the clock. */
-static void library_functions_are_stopped(void **state)
+TEST(library_functions_are_stopped)
 {
     place *at = *state;
     int64_t start_ms = hf__clock_boot_ms();
@@ -451,7 +453,7 @@ static void set_budget(place *at, int64_t budget_ms)
     at->store = must_open(at->url, NULL);
 }
 
-static void script_over_its_memory_is_undone(void **state)
+TEST(script_over_its_memory_is_undone)
 {
     place *at = *state;
     int64_t before_ms = script_budget_ms;
@@ -492,18 +494,18 @@ static void expect_undone_by(place *at, int64_t deadline_ms)
     expect(at->store, "exists trace", "i:0");
 }
 
-static void script_past_its_deadline_is_undone(void **state)
+TEST(script_past_its_deadline_is_undone)
 {
     expect_undone_by(*state, hf__clock_boot_ms() + 20);
 }
 
 /* What waited for a processor may begin late. */
-static void script_that_begins_late_is_undone(void **state)
+TEST(script_that_begins_late_is_undone)
 {
     expect_undone_by(*state, hf__clock_boot_ms() - 1);
 }
 
-static void deep_recursion_is_an_error_only(void **state)
+TEST(deep_recursion_is_an_error_only)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -522,7 +524,7 @@ static void deep_recursion_is_an_error_only(void **state)
 
 /* ---------------------------------------------------------------- isolation */
 
-static void one_script_cannot_change_another(void **state)
+TEST(one_script_cannot_change_another)
 {
     static const char *const attempts[] = {
         "redis.call = nil",
@@ -563,7 +565,7 @@ static void one_script_cannot_change_another(void **state)
     }
 }
 
-static void bytecode_is_refused(void **state)
+TEST(bytecode_is_refused)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -574,7 +576,7 @@ static void bytecode_is_refused(void **state)
     assert_int_equal(evaluate(at->store, "\033Lua", 0, "", text), HF_SCRIPT);
 }
 
-static void setresp_gives_a_script_the_types_of_resp3(void **state)
+TEST(setresp_gives_a_script_the_types_of_resp3)
 {
     static const char *const cases[][2] = {
         {"return redis.call('hgetall', 'h')", "[s:f, s:v]"},
@@ -613,7 +615,7 @@ static void setresp_gives_a_script_the_types_of_resp3(void **state)
                   "i:1");
 }
 
-static void random_numbers_continue_until_seeded(void **state)
+TEST(random_numbers_continue_until_seeded)
 {
     static const char source[] = "return tostring(math.random())";
     place *at = *state;
@@ -633,7 +635,7 @@ static void random_numbers_continue_until_seeded(void **state)
                   "[i:171, i:750]");
 }
 
-static void loaded_scripts_are_kept(void **state)
+TEST(loaded_scripts_are_kept)
 {
     place *at = *state;
     hf_bytes words[3] = {hf_view("script", 6), hf_view("load", 4),
@@ -654,7 +656,7 @@ static void loaded_scripts_are_kept(void **state)
 }
 
 /* More scripts than are remembered, each run twice. */
-static void many_scripts_come_and_go(void **state)
+TEST(many_scripts_come_and_go)
 {
     place *at = *state;
     char source[64], want[64];
@@ -669,7 +671,7 @@ static void many_scripts_come_and_go(void **state)
 }
 
 /* A script that touches more keys than are kept in memory at once. */
-static void script_can_touch_any_number_of_keys(void **state)
+TEST(script_can_touch_any_number_of_keys)
 {
     place *at = *state;
 
@@ -682,7 +684,7 @@ static void script_can_touch_any_number_of_keys(void **state)
     expect(at->store, "dbsize", "i:0");
 }
 
-static void large_values_pass_through(void **state)
+TEST(large_values_pass_through)
 {
     place *at = *state;
     int64_t before_ms = script_budget_ms;
@@ -698,7 +700,7 @@ static void large_values_pass_through(void **state)
     set_budget(at, before_ms);
 }
 
-static void first_line_says_what_a_script_may_do(void **state)
+TEST(first_line_says_what_a_script_may_do)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -728,7 +730,7 @@ static void first_line_says_what_a_script_may_do(void **state)
     expect_script(at->store, "return redis.call('del', 'k')", "i:1");
 }
 
-static void libraries_can_be_walked_but_not_changed(void **state)
+TEST(libraries_can_be_walked_but_not_changed)
 {
     place *at = *state;
 
@@ -743,36 +745,4 @@ static void libraries_can_be_walked_but_not_changed(void **state)
                   "(pcall(rawset, t, 'rep', 1)), t == string, "
                   "rawequal(getmetatable('').__index, string)}",
                   "[nil, nil, i:1, i:1]");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(scripts_answer_as_redis_does),
-        TEST(statuses_follow_the_error_texts),
-        TEST(keys_and_arguments_are_those_of_this_run),
-        TEST(own_scripts_see_their_own_words),
-        TEST(lock_passes_from_owner_to_owner),
-        TEST(what_a_failing_script_wrote_stays),
-        TEST(script_over_its_budget_is_undone),
-        TEST(library_functions_are_stopped),
-        TEST(script_over_its_memory_is_undone),
-        TEST(script_past_its_deadline_is_undone),
-        TEST(script_that_begins_late_is_undone),
-        TEST(deep_recursion_is_an_error_only),
-        TEST(one_script_cannot_change_another),
-        TEST(bytecode_is_refused),
-        TEST(setresp_gives_a_script_the_types_of_resp3),
-        TEST(random_numbers_continue_until_seeded),
-        TEST(loaded_scripts_are_kept),
-        TEST(many_scripts_come_and_go),
-        TEST(script_can_touch_any_number_of_keys),
-        TEST(large_values_pass_through),
-        TEST(first_line_says_what_a_script_may_do),
-        TEST(libraries_can_be_walked_but_not_changed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static int open_file(const char *name)
 {
     char path[512];
@@ -62,7 +64,7 @@ static bool is_sealed(void)
 }
 
 /* A file that was closed and not touched since need not be read again. */
-static void a_seal_is_broken_by_any_write(void **state)
+TEST(a_seal_is_broken_by_any_write)
 {
     unsigned char byte;
     int fd;
@@ -80,7 +82,7 @@ static void a_seal_is_broken_by_any_write(void **state)
     assert_true(is_sealed());
 }
 
-static void a_killed_process_leaves_no_seal(void **state)
+TEST(a_killed_process_leaves_no_seal)
 {
     pid_t pid;
     int state_of;
@@ -99,16 +101,4 @@ static void a_killed_process_leaves_no_seal(void **state)
     assert_int_equal(state_of, 0);
     assert_false(is_sealed());
     assert_int_equal(hf_store_check(at.url, NULL, NULL, NULL, NULL), HF_OK);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_seal_is_broken_by_any_write),
-        TEST(a_killed_process_leaves_no_seal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

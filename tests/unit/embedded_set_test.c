@@ -193,7 +193,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commands_answer_as_redis_does(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -239,7 +241,7 @@ static void fill(place *at, const char *key, int first, int count)
     }
 }
 
-static void large_set_keeps_every_member(void **state)
+TEST(large_set_keeps_every_member)
 {
     place *at = *state;
     char line[64];
@@ -259,7 +261,7 @@ static void large_set_keeps_every_member(void **state)
 }
 
 /* Names around the sizes at which they are folded, and far beyond. */
-static void members_of_every_size_come_back(void **state)
+TEST(members_of_every_size_come_back)
 {
     static char name[70000];
     place *at = *state;
@@ -292,7 +294,7 @@ static void members_of_every_size_come_back(void **state)
 
 /* The members of a large set are ordered by their hashes, which are stored:
  * other builds must find what this one adds. */
-static void the_stored_hash_stays_as_it_is(void **state)
+TEST(the_stored_hash_stays_as_it_is)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -306,7 +308,7 @@ static void the_stored_hash_stays_as_it_is(void **state)
                               "s:member-140, s:member-217, s:member-94]");
 }
 
-static void algebra_of_large_sets(void **state)
+TEST(algebra_of_large_sets)
 {
     place *at = *state;
 
@@ -330,7 +332,7 @@ static void algebra_of_large_sets(void **state)
 }
 
 /* More keys than a transaction keeps in memory. */
-static void algebra_of_very_many_keys(void **state)
+TEST(algebra_of_very_many_keys)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -355,7 +357,7 @@ static void algebra_of_very_many_keys(void **state)
                               "the wrong kind of value");
 }
 
-static void records_of_deleted_sets_go_away(void **state)
+TEST(records_of_deleted_sets_go_away)
 {
     place *at = *state;
 
@@ -376,7 +378,7 @@ static void records_of_deleted_sets_go_away(void **state)
 
 /* Every member that stays is returned, whatever is added and removed meanwhile;
  * the scan ends. */
-static void a_scan_gives_what_stays(void **state)
+TEST(a_scan_gives_what_stays)
 {
     static const char source[] =
         "local seen, given, cursor, calls = {}, 0, '0', 0\n"
@@ -410,7 +412,7 @@ static void a_scan_gives_what_stays(void **state)
 
 /* What a script finds about `count` draws from sets of these sizes: all
  * distinct, all members, none left or all. */
-static void draws_are_distinct_members(void **state)
+TEST(draws_are_distinct_members)
 {
     static const int sizes[] = {3, 40, 200, 1000, 9000};
     static const int counts[] = {1, 2, 3, 20, 70, 199};
@@ -483,7 +485,7 @@ static void draw(place *at, int size, int *least, int *most)
 /* A member of a small set is drawn as often as another: 100 times, plus or
  * minus 10 standard deviations. In a large one its position in the order of
  * hashes changes that a little. */
-static void draws_are_spread_over_the_set(void **state)
+TEST(draws_are_spread_over_the_set)
 {
     place *at = *state;
     int least, most;
@@ -496,7 +498,7 @@ static void draws_are_spread_over_the_set(void **state)
     assert_in_range(most, 100, 300);
 }
 
-static void more_repetitions_than_fit_are_refused(void **state)
+TEST(more_repetitions_than_fit_are_refused)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -506,34 +508,4 @@ static void more_repetitions_than_fit_are_refused(void **state)
         command(at->store, "srandmember s -9223372036854775807", text),
         HF_NO_MEMORY);
     expect(at->store, "scard s", "i:1");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commands_answer_as_redis_does, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(large_set_keeps_every_member, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(members_of_every_size_come_back, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_stored_hash_stays_as_it_is, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(algebra_of_large_sets, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(algebra_of_very_many_keys, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(records_of_deleted_sets_go_away, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_scan_gives_what_stays, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(draws_are_distinct_members, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(draws_are_spread_over_the_set, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(more_repetitions_than_fit_are_refused,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

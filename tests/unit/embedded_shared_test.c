@@ -9,6 +9,8 @@
 #include "support/await_child.h"
 #include "util/loop.h"
 
+EACH_TEST_WITH(set_up, tear_down);
+
 /* -------------------------------------------------------------------- group */
 
 static const char *const shared_forms[] = {"volatile:%s/s?mode=0660&group=%d",
@@ -66,7 +68,7 @@ static void expect_mode(const char *name, mode_t mode)
 }
 
 /* By flock(): any member may open first, with any umask; even root. */
-static void users_of_a_group_share_a_store(void **state)
+TEST(users_of_a_group_share_a_store)
 {
     (void)state;
     needs_root();
@@ -106,7 +108,7 @@ static bool die_with_the_writer_lock(void)
     return false;
 }
 
-static void killed_member_leaves_no_lock(void **state)
+TEST(killed_member_leaves_no_lock)
 {
     int status;
     pid_t pid;
@@ -145,7 +147,7 @@ static void on_moved(hf__watch *watch)
 }
 
 /* Both the sleeper on a futex and the loop with its FIFO. */
-static void member_wakes_another(void **state)
+TEST(member_wakes_another)
 {
     const hf__store_ops *ops = &hf__embedded_store_ops;
     hf__loop *loop = hf__loop_new();
@@ -182,7 +184,7 @@ static bool stranger(void)
            is_denied();
 }
 
-static void strangers_are_kept_out(void **state)
+TEST(strangers_are_kept_out)
 {
     (void)state;
     needs_root();
@@ -195,7 +197,7 @@ static void strangers_are_kept_out(void **state)
 }
 
 /* A store is shared where its directory and the URL say so, both. */
-static void sharing_is_said_by_url_and_directory(void **state)
+TEST(sharing_is_said_by_url_and_directory)
 {
     char url[192];
 
@@ -314,7 +316,7 @@ static void expect_untouched(int fd, const char *text)
 
 /* Only that no other file is touched: what the store itself comes to while a
  * member destroys it is his to choose. */
-static void hostile_member_reaches_no_other_file(void **state)
+TEST(hostile_member_reaches_no_other_file)
 {
     static const char text[] = "root's own";
     int status, fd;
@@ -334,18 +336,4 @@ static void hostile_member_reaches_no_other_file(void **state)
         expect_untouched(fd, text);
         close(fd);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(users_of_a_group_share_a_store),
-        TEST(killed_member_leaves_no_lock),
-        TEST(member_wakes_another),
-        TEST(strangers_are_kept_out),
-        TEST(sharing_is_said_by_url_and_directory),
-        TEST(hostile_member_reaches_no_other_file),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,6 +194,7 @@ static int set_up(void **state)
 {
     static place at;
 
+    script_budget_ms = 10000; /* of what repeats until the store has grown */
     make_place(&at, "volatile", "");
     at.store = must_open(at.url, NULL);
     *state = &at;
@@ -206,7 +207,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commands_answer_as_redis_does(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -214,7 +217,7 @@ static void commands_answer_as_redis_does(void **state)
         expect(at->store, rows[i].line, rows[i].want);
 }
 
-static void a_text_with_a_nul_is_collated_up_to_it(void **state)
+TEST(a_text_with_a_nul_is_collated_up_to_it)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -232,7 +235,7 @@ static void a_text_with_a_nul_is_collated_up_to_it(void **state)
 }
 
 /* An unordered set is sorted in a script, as in Redis. */
-static void a_set_in_a_script_is_sorted(void **state)
+TEST(a_set_in_a_script_is_sorted)
 {
     place *at = *state;
     char text[TEXT_SIZE];
@@ -246,7 +249,7 @@ static void a_set_in_a_script_is_sorted(void **state)
 
 /* More weights than a transaction keeps keys in memory; large values; and all
  * of it stored. */
-static void many_weights_and_long_values(void **state)
+TEST(many_weights_and_long_values)
 {
     static const char source[] =
         "local kind, put = ARGV[1], ARGV[2]\n"
@@ -286,7 +289,7 @@ static void many_weights_and_long_values(void **state)
     }
 }
 
-static void more_gets_than_seem_sensible(void **state)
+TEST(more_gets_than_seem_sensible)
 {
     place *at = *state;
     char line[TEXT_SIZE] = "sort l by nosort";
@@ -339,7 +342,7 @@ static hf_status use_everything(hf__store *store)
 }
 
 /* The n-th allocation fails, for every n; the store remains usable. */
-static void memory_may_end_anywhere(void **state)
+TEST(memory_may_end_anywhere)
 {
     place *at = *state;
     hf_status status = HF_NO_MEMORY;
@@ -360,25 +363,4 @@ static void memory_may_end_anywhere(void **state)
     }
     assert_int_equal(status, HF_OK);
     assert_true(n > 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(commands_answer_as_redis_does, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_text_with_a_nul_is_collated_up_to_it,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_set_in_a_script_is_sorted, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(many_weights_and_long_values, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(more_gets_than_seem_sensible, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(memory_may_end_anywhere, set_up,
-                                        tear_down),
-    };
-
-    script_budget_ms = 10000; /* of what repeats until the store has grown */
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

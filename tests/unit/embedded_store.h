@@ -9,13 +9,6 @@
 #ifndef EMBEDDED_STORE_H
 #define EMBEDDED_STORE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +17,7 @@
 
 #include "store/embedded/embedded.h"
 #include "support/slowness.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/sha1.h"
 #include "util/url.h"

@@ -29,6 +29,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static const char bump[] =
     "local n = redis.call('incr', 'n') "
     "redis.call('hset', 'h', 'f' .. n % 200, ('v'):rep(n % 100)) "
@@ -82,7 +84,7 @@ static void *open_and_close(void *user)
     return (void *)failures;
 }
 
-static void threads_share_a_store(void **state)
+TEST(threads_share_a_store)
 {
     pthread_t threads[THREADS + 1];
     char want[32];
@@ -129,7 +131,7 @@ static hf_status run_everything(hf__store *store)
 }
 
 /* The n-th allocation of opening and using a store fails, for every n. */
-static void memory_may_end_anywhere(void **state)
+TEST(memory_may_end_anywhere)
 {
     int failed = 0;
     bool through = false;
@@ -164,7 +166,7 @@ static void memory_may_end_anywhere(void **state)
 }
 
 /* Undone, not half done. */
-static void script_without_memory_is_undone(void **state)
+TEST(script_without_memory_is_undone)
 {
     char text[TEXT_SIZE];
 
@@ -185,17 +187,4 @@ static void script_without_memory_is_undone(void **state)
         }
         expect(at.store, "flushdb", "+:OK");
     }
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(threads_share_a_store),
-        TEST(memory_may_end_anywhere),
-        TEST(script_without_memory_is_undone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,4 @@ HELPER bool is_denied(void)
     return open_url(at.url, NULL, &store, &err) == HF_DENIED;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 #endif

@@ -256,7 +256,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void commands_answer_as_redis_does(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(commands_answer_as_redis_does)
 {
     place *at = *state;
 
@@ -266,7 +268,7 @@ static void commands_answer_as_redis_does(void **state)
 
 /* The bounds are looked up, not scanned for: from every position the range
  * begins and ends where it does in a small set. */
-static void range_of_members_of_a_large_set(void **state)
+TEST(range_of_members_of_a_large_set)
 {
     place *at = *state;
     char line[96], want[96];
@@ -302,7 +304,7 @@ static void range_of_members_of_a_large_set(void **state)
 }
 
 /* A bound longer than LMDB's keys. */
-static void range_of_long_members(void **state)
+TEST(range_of_long_members)
 {
     static char bound[701];
     place *at = *state;
@@ -369,7 +371,7 @@ static void expect_range(hf__store *store, const char *line, size_t first,
 }
 
 /* Members longer than a record's name, equal in all of it. */
-static void members_that_begin_alike_are_in_order(void **state)
+TEST(members_that_begin_alike_are_in_order)
 {
     place *at = *state;
     char name[ALIKE_SIZE + 60];
@@ -404,7 +406,7 @@ static void members_that_begin_alike_are_in_order(void **state)
     expect_range(at->store, "zrange z 0 4", 10, 5, false);
 }
 
-static void large_ranges_are_removed_and_stored(void **state)
+TEST(large_ranges_are_removed_and_stored)
 {
     place *at = *state;
     char line[96], want[96];
@@ -433,7 +435,7 @@ static void large_ranges_are_removed_and_stored(void **state)
 }
 
 /* More keys than a transaction keeps in memory. */
-static void union_of_many_keys(void **state)
+TEST(union_of_many_keys)
 {
     static char text[TEXT_SIZE];
     place *at = *state;
@@ -454,20 +456,4 @@ static void union_of_many_keys(void **state)
         0, "", text);
     assert_string_equal(
         text, "[i:4, i:1, i:0, s:2001000, s:666333, s:2001000, s:k1]");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(commands_answer_as_redis_does),
-        TEST(range_of_members_of_a_large_set),
-        TEST(range_of_long_members),
-        TEST(members_that_begin_alike_are_in_order),
-        TEST(large_ranges_are_removed_and_stored),
-        TEST(union_of_many_keys),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

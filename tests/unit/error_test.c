@@ -3,17 +3,12 @@
  * error_test.c - messages: one line, bounded, quoted.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "util/error.h"
 
-static void fail_fills_the_error_and_returns_the_status(void **state)
+TEST(fail_fills_the_error_and_returns_the_status)
 {
     hf_error err = HF_ERROR_INIT;
 
@@ -26,7 +21,7 @@ static void fail_fills_the_error_and_returns_the_status(void **state)
     assert_int_equal(err.struct_size, sizeof(err));
 }
 
-static void fail_without_an_error_only_returns_the_status(void **state)
+TEST(fail_without_an_error_only_returns_the_status)
 {
     hf_error from = HF_ERROR_INIT;
 
@@ -38,7 +33,7 @@ static void fail_without_an_error_only_returns_the_status(void **state)
     hf__fail_prefix(NULL, "x");
 }
 
-static void fail_errno_appends_the_text_of_the_number(void **state)
+TEST(fail_errno_appends_the_text_of_the_number)
 {
     hf_error err = HF_ERROR_INIT;
 
@@ -51,7 +46,7 @@ static void fail_errno_appends_the_text_of_the_number(void **state)
                         "cannot open \"x\": No such file or directory");
 }
 
-static void fail_makes_one_line_of_control_characters(void **state)
+TEST(fail_makes_one_line_of_control_characters)
 {
     hf_error err = HF_ERROR_INIT;
 
@@ -60,7 +55,7 @@ static void fail_makes_one_line_of_control_characters(void **state)
     assert_string_equal(err.message, "a b  c [31m ");
 }
 
-static void fail_cuts_what_is_too_long(void **state)
+TEST(fail_cuts_what_is_too_long)
 {
     char text[1000];
     hf_error err = HF_ERROR_INIT;
@@ -76,7 +71,7 @@ static void fail_cuts_what_is_too_long(void **state)
     assert_int_equal(strlen(err.message), HF_ERROR_MESSAGE_SIZE - 1);
 }
 
-static void fail_prefix_keeps_status_and_message(void **state)
+TEST(fail_prefix_keeps_status_and_message)
 {
     hf_error err = HF_ERROR_INIT;
 
@@ -88,7 +83,7 @@ static void fail_prefix_keeps_status_and_message(void **state)
     assert_string_equal(err.message, "store 1: open: Permission denied");
 }
 
-static void fail_copy_copies_all_but_the_struct_size(void **state)
+TEST(fail_copy_copies_all_but_the_struct_size)
 {
     hf_error from = HF_ERROR_INIT;
     hf_error to = {.struct_size = 1};
@@ -102,7 +97,7 @@ static void fail_copy_copies_all_but_the_struct_size(void **state)
     assert_string_equal(to.message, from.message);
 }
 
-static void quoted_shows_printable_ascii_as_it_is(void **state)
+TEST(quoted_shows_printable_ascii_as_it_is)
 {
     char text[HF__QUOTED_SIZE];
 
@@ -111,7 +106,7 @@ static void quoted_shows_printable_ascii_as_it_is(void **state)
     assert_string_equal(hf__quoted(text, hf_view(NULL, 0)), "\"\"");
 }
 
-static void quoted_shows_the_rest_as_numbers(void **state)
+TEST(quoted_shows_the_rest_as_numbers)
 {
     char text[HF__QUOTED_SIZE];
 
@@ -120,7 +115,7 @@ static void quoted_shows_the_rest_as_numbers(void **state)
                         "\"a\\x00\\x0a\\x22\\x5c\\xff\"");
 }
 
-static void quoted_cuts_after_forty_bytes(void **state)
+TEST(quoted_cuts_after_forty_bytes)
 {
     unsigned char bytes[100];
     char text[HF__QUOTED_SIZE];
@@ -139,7 +134,7 @@ static void quoted_cuts_after_forty_bytes(void **state)
     assert_true(strlen(text) < HF__QUOTED_SIZE);
 }
 
-static void quoted_path_is_cut_at_its_beginning(void **state)
+TEST(quoted_path_is_cut_at_its_beginning)
 {
     static const char path[] = "/var/lib/a-very-long/name/of/a/folder/store-7";
     char text[HF__QUOTED_SIZE];
@@ -154,23 +149,4 @@ static void quoted_path_is_cut_at_its_beginning(void **state)
     memset(worst, 0xff, sizeof(worst) - 1);
     worst[sizeof(worst) - 1] = '\0';
     assert_true(strlen(hf__quoted_path(text, worst)) < HF__QUOTED_SIZE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fail_fills_the_error_and_returns_the_status),
-        cmocka_unit_test(fail_without_an_error_only_returns_the_status),
-        cmocka_unit_test(fail_errno_appends_the_text_of_the_number),
-        cmocka_unit_test(fail_makes_one_line_of_control_characters),
-        cmocka_unit_test(fail_cuts_what_is_too_long),
-        cmocka_unit_test(fail_prefix_keeps_status_and_message),
-        cmocka_unit_test(fail_copy_copies_all_but_the_struct_size),
-        cmocka_unit_test(quoted_shows_printable_ascii_as_it_is),
-        cmocka_unit_test(quoted_shows_the_rest_as_numbers),
-        cmocka_unit_test(quoted_cuts_after_forty_bytes),
-        cmocka_unit_test(quoted_path_is_cut_at_its_beginning),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,14 @@
  * glob_test.c - patterns: what fits, compared with a simple matcher, and what
  * the most expensive ones cost.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "support/prng.h"
 #include "support/simple_glob.h"
 #include "support/slowness.h"
+#include "support/test.h"
 #include "util/glob.h"
 
 #define TEXT_MAX SIMPLE_TEXT_MAX
@@ -47,7 +42,7 @@ static size_t fill(prng *random, const char *letters, size_t count, char *at,
 
 /* -------------------------------------------------------------------- tests */
 
-static void glob_fits_what_redis_fits(void **state)
+TEST(glob_fits_what_redis_fits)
 {
     (void)state;
     assert_true(fits("user:*", "user:1"));
@@ -67,7 +62,7 @@ static void glob_fits_what_redis_fits(void **state)
     assert_false(fits("a*b", "axxbx"));
 }
 
-static void glob_fits_what_a_simple_matcher_fits(void **state)
+TEST(glob_fits_what_a_simple_matcher_fits)
 {
     static const char letters[] = "aab*?[]^-\\\x80\xff\0c";
     prng random = prng_of(1, 2, 3);
@@ -113,7 +108,7 @@ static size_t near_pattern(prng *random, char *at)
     return (size_t)(at - from);
 }
 
-static void glob_long_runs_fit_what_a_simple_matcher_fits(void **state)
+TEST(glob_long_runs_fit_what_a_simple_matcher_fits)
 {
     prng random = prng_of(4, 5, 6);
     char pattern[2000], text[TEXT_MAX];
@@ -130,7 +125,7 @@ static void glob_long_runs_fit_what_a_simple_matcher_fits(void **state)
     }
 }
 
-static void glob_longer_than_the_limit_fits_nothing(void **state)
+TEST(glob_longer_than_the_limit_fits_nothing)
 {
     static char pattern[HF__GLOB_MAX + 1];
 
@@ -161,7 +156,7 @@ static int64_t cpu_us(void)
     return now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void glob_hostile_patterns_cost_little(void **state)
+TEST(glob_hostile_patterns_cost_little)
 {
     static char text[4096];
     const struct {
@@ -185,17 +180,4 @@ static void glob_hostile_patterns_cost_little(void **state)
     }
     /* 12; 1000 if each byte is compared with each part. */
     assert_in_time((cpu_us() - start_us) / 1000, 200);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(glob_fits_what_redis_fits),
-        cmocka_unit_test(glob_fits_what_a_simple_matcher_fits),
-        cmocka_unit_test(glob_long_runs_fit_what_a_simple_matcher_fits),
-        cmocka_unit_test(glob_longer_than_the_limit_fits_nothing),
-        cmocka_unit_test(glob_hostile_patterns_cost_little),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heap_test.c - the heap of deadlines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "util/heap.h"
 
 #define COUNT 100
@@ -35,6 +29,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static size_t take_first(fixture *f)
 {
     hf__heap_node *node = hf__heap_first(&f->heap);
@@ -45,7 +41,7 @@ static size_t take_first(fixture *f)
     return (size_t)(node - f->nodes);
 }
 
-static void heap_equal_instants_come_out_in_order(void **state)
+TEST(heap_equal_instants_come_out_in_order)
 {
     fixture *f = *state;
 
@@ -56,7 +52,7 @@ static void heap_equal_instants_come_out_in_order(void **state)
     assert_null(hf__heap_first(&f->heap));
 }
 
-static void heap_instants_come_out_sorted(void **state)
+TEST(heap_instants_come_out_sorted)
 {
     fixture *f = *state;
 
@@ -67,7 +63,7 @@ static void heap_instants_come_out_sorted(void **state)
         assert_int_equal(f->nodes[take_first(f)].at_ms, i);
 }
 
-static void heap_put_again_moves_in_both_directions(void **state)
+TEST(heap_put_again_moves_in_both_directions)
 {
     fixture *f = *state;
 
@@ -82,7 +78,7 @@ static void heap_put_again_moves_in_both_directions(void **state)
     assert_int_equal(take_first(f), 0);
 }
 
-static void heap_put_again_at_the_same_instant_goes_last(void **state)
+TEST(heap_put_again_at_the_same_instant_goes_last)
 {
     fixture *f = *state;
 
@@ -94,7 +90,7 @@ static void heap_put_again_at_the_same_instant_goes_last(void **state)
 }
 
 /* Removing from the middle may have to move the last node up or down. */
-static void heap_stays_sorted_when_any_node_is_removed(void **state)
+TEST(heap_stays_sorted_when_any_node_is_removed)
 {
     fixture *f = *state;
 
@@ -115,7 +111,7 @@ static void heap_stays_sorted_when_any_node_is_removed(void **state)
     }
 }
 
-static void heap_remove_of_a_node_that_is_out_does_nothing(void **state)
+TEST(heap_remove_of_a_node_that_is_out_does_nothing)
 {
     fixture *f = *state;
 
@@ -124,28 +120,11 @@ static void heap_remove_of_a_node_that_is_out_does_nothing(void **state)
     assert_ptr_equal(hf__heap_first(&f->heap), &f->nodes[0]);
 }
 
-static void heap_reserve_refuses_an_impossible_count(void **state)
+TEST(heap_reserve_refuses_an_impossible_count)
 {
     fixture *f = *state;
     size_t capacity = f->heap.capacity;
 
     assert_false(hf__heap_reserve(&f->heap, SIZE_MAX / 4));
     assert_int_equal(f->heap.capacity, capacity);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(heap_equal_instants_come_out_in_order),
-        TEST(heap_instants_come_out_sorted),
-        TEST(heap_put_again_moves_in_both_directions),
-        TEST(heap_put_again_at_the_same_instant_goes_last),
-        TEST(heap_stays_sorted_when_any_node_is_removed),
-        TEST(heap_remove_of_a_node_that_is_out_does_nothing),
-        TEST(heap_reserve_refuses_an_impossible_count),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 
 #include "store/known_commands.h"
 
+ALL_TESTS_WITH(driver_set_up, driver_tear_down);
+
 static bool has_flag(const hf_reply *flags, const char *flag)
 {
     for (size_t i = 0; i < hf_reply_count(flags); i++) {
@@ -36,7 +38,7 @@ static void compare_row(const hf_reply *row, const hf__known_command *known)
         fail_msg("%s has its keys elsewhere", name);
 }
 
-static void known_commands_are_those_of_the_server(void **state)
+TEST(known_commands_are_those_of_the_server)
 {
     driver_fixture *self = *state;
     size_t count = 0;
@@ -108,7 +110,7 @@ static void compare_keys(driver_fixture *self, const char *const *words)
     compare_keys(*state, (const char *const[]){"COMMAND", "GETKEYS",           \
                                                __VA_ARGS__, NULL})
 
-static void keys_among_words_are_those_of_the_server(void **state)
+TEST(keys_among_words_are_those_of_the_server)
 {
     SAME_KEYS("get", "a");
     SAME_KEYS("MSET", "a", "1", "b", "2");
@@ -127,7 +129,7 @@ static void keys_among_words_are_those_of_the_server(void **state)
     SAME_KEYS("XGROUP", "CREATE", "a", "g", "$");
 }
 
-static void keys_of_few_words_stay_among_them(void **state)
+TEST(keys_of_few_words_stay_among_them)
 {
     const char *const names[] = {"GET",  "EVAL", "BITOP",      "OBJECT",
                                  "SORT", "MSET", "GEORADIUS",  "XREAD",
@@ -149,7 +151,7 @@ static bool binds(const char *first, const char *second)
     return hf__known_binds(hf__known_find(words[0]), words, 2);
 }
 
-static void commands_that_bind_a_connection_are_known(void **state)
+TEST(commands_that_bind_a_connection_are_known)
 {
     (void)state;
     assert_true(binds("subscribe", "c"));
@@ -174,7 +176,7 @@ static bool confined(const char *const *texts)
 
 #define CONFINED(...) confined((const char *const[]){__VA_ARGS__, NULL})
 
-static void commands_confined_to_their_keys_are_known(void **state)
+TEST(commands_confined_to_their_keys_are_known)
 {
     (void)state;
     assert_true(CONFINED("GET", "k"));
@@ -186,17 +188,4 @@ static void commands_confined_to_their_keys_are_known(void **state)
     assert_false(CONFINED("FLUSHALL"));
     assert_false(CONFINED("MIGRATE", "h", "1", "k", "0", "1"));
     assert_false(CONFINED("none", "k"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_commands_are_those_of_the_server),
-        cmocka_unit_test(keys_among_words_are_those_of_the_server),
-        cmocka_unit_test(keys_of_few_words_stay_among_them),
-        cmocka_unit_test(commands_that_bind_a_connection_are_known),
-        cmocka_unit_test(commands_confined_to_their_keys_are_known),
-    };
-
-    return cmocka_run_group_tests(tests, driver_set_up, driver_tear_down);
 }

@@ -4,18 +4,13 @@
  */
 #include <dirent.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "support/await_child.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/futex.h"
 #include "util/loop.h"
@@ -39,6 +34,10 @@ static int tear_down(void **state)
     hf__loop_free(*state);
     return 0;
 }
+
+EACH_TEST_WITH(set_up_started, tear_down);
+
+#define IDLE_TEST(name) TEST_WITH(name, set_up, tear_down)
 
 static size_t count_threads(void)
 {
@@ -75,7 +74,7 @@ static size_t count_threads_after_a_first_one(void)
     return count;
 }
 
-static void loop_has_no_thread_until_it_is_started(void **state)
+IDLE_TEST(loop_has_no_thread_until_it_is_started)
 {
     size_t before = count_threads_after_a_first_one();
 
@@ -92,7 +91,7 @@ static void *start(void *user)
     return (void *)(uintptr_t)hf__loop_start(user, NULL);
 }
 
-static void loop_starts_once_for_all_threads(void **state)
+IDLE_TEST(loop_starts_once_for_all_threads)
 {
     enum { COUNT = 8 };
     size_t before = count_threads_after_a_first_one();
@@ -128,7 +127,7 @@ static void note(hf__task *task)
     self->journal->numbers[self->journal->count++] = self->number;
 }
 
-static void loop_runs_tasks_in_the_order_of_posting(void **state)
+TEST(loop_runs_tasks_in_the_order_of_posting)
 {
     enum { COUNT = 100 };
     static numbered_task tasks[COUNT];
@@ -161,7 +160,7 @@ static void find_where(hf__task *task)
     pthread_sigmask(SIG_BLOCK, NULL, &self->blocked);
 }
 
-static void loop_call_runs_on_the_loop_thread_with_signals_blocked(void **state)
+TEST(loop_call_runs_on_the_loop_thread_with_signals_blocked)
 {
     where_task where = {.task.run = find_where, .loop = *state};
 
@@ -173,7 +172,7 @@ static void loop_call_runs_on_the_loop_thread_with_signals_blocked(void **state)
     assert_true(sigismember(&where.blocked, SIGCHLD));
 }
 
-static void loop_start_leaves_the_caller_s_signals_alone(void **state)
+IDLE_TEST(loop_start_leaves_the_caller_s_signals_alone)
 {
     sigset_t before, after;
 
@@ -199,7 +198,7 @@ static void post_again(hf__task *task)
         hf__loop_post(self->loop, task);
 }
 
-static void loop_free_runs_what_was_posted(void **state)
+TEST_WITH(loop_free_runs_what_was_posted, NULL, NULL)
 {
     enum { COUNT = 1000 };
     static numbered_task tasks[COUNT];
@@ -220,7 +219,7 @@ static void loop_free_runs_what_was_posted(void **state)
     assert_int_equal(chain.left, 0);
 }
 
-static void loop_free_of_nothing_is_allowed(void **state)
+TEST_WITH(loop_free_of_nothing_is_allowed, NULL, NULL)
 {
     (void)state;
     hf__loop_free(NULL);
@@ -246,7 +245,7 @@ static void *post_many(void *user)
     return NULL;
 }
 
-static void loop_keeps_each_thread_s_order(void **state)
+TEST_WITH(loop_keeps_each_thread_s_order, NULL, NULL)
 {
     static post_thread posters[POSTERS];
     static run_journal journal;
@@ -291,7 +290,7 @@ static void *call_many(void *user)
 
 /* Freeing right after the call returned must not collide with the loop that is
  * still waking us. */
-static void loop_can_be_freed_right_after_a_call(void **state)
+TEST_WITH(loop_can_be_freed_right_after_a_call, NULL, NULL)
 {
     static run_journal journal;
     static post_thread poster;
@@ -307,7 +306,7 @@ static void loop_can_be_freed_right_after_a_call(void **state)
     assert_int_equal(journal.count, POSTS);
 }
 
-static void loop_of_the_parent_is_refused_in_a_child(void **state)
+TEST(loop_of_the_parent_is_refused_in_a_child)
 {
     int child_status;
     pid_t child = fork();
@@ -370,7 +369,7 @@ static test_bell *make_bell(hf__loop *loop)
     return &bell;
 }
 
-static void alarm_rings_once_at_its_instant(void **state)
+TEST(alarm_rings_once_at_its_instant)
 {
     test_bell *bell = make_bell(*state);
     int64_t at_ms = hf__clock_boot_ms() + 30;
@@ -385,7 +384,7 @@ static void alarm_rings_once_at_its_instant(void **state)
     assert_int_equal(rings_of(bell), 2);
 }
 
-static void alarm_of_a_past_instant_rings_at_once(void **state)
+TEST(alarm_of_a_past_instant_rings_at_once)
 {
     static const int64_t past_ms[] = {1, 0, -1, INT64_MIN};
     test_bell *bell = make_bell(*state);
@@ -418,7 +417,7 @@ static void do_nothing(hf__task *task)
     (void)task;
 }
 
-static void alarm_put_off_does_not_ring_at_the_old_instant(void **state)
+TEST(alarm_put_off_does_not_ring_at_the_old_instant)
 {
     test_bell *bell = make_bell(*state);
     int64_t at_ms = hf__clock_boot_ms() + 30;
@@ -430,7 +429,7 @@ static void alarm_put_off_does_not_ring_at_the_old_instant(void **state)
     hf__alarm_free(bell->alarm);
 }
 
-static void alarm_set_to_never_is_silent(void **state)
+TEST(alarm_set_to_never_is_silent)
 {
     test_bell *bell = make_bell(*state);
     resetter reset = {{set_twice, NULL}, bell->alarm, INT64_MAX};
@@ -444,7 +443,7 @@ static void alarm_set_to_never_is_silent(void **state)
     assert_int_equal(rings_of(bell), 0);
 }
 
-static void alarm_of_the_far_future_is_silent(void **state)
+TEST(alarm_of_the_far_future_is_silent)
 {
     test_bell *bell = make_bell(*state);
     hf__task turn = {do_nothing, NULL};
@@ -457,7 +456,7 @@ static void alarm_of_the_far_future_is_silent(void **state)
     assert_int_equal(rings_of(bell), 0);
 }
 
-static void alarm_freed_while_it_rings_rings_no_more(void **state)
+TEST(alarm_freed_while_it_rings_rings_no_more)
 {
     for (int i = 0; i < 200; i++) {
         test_bell *bell = make_bell(*state);
@@ -470,7 +469,7 @@ static void alarm_freed_while_it_rings_rings_no_more(void **state)
     }
 }
 
-static void alarm_of_the_parent_can_be_freed_in_a_child(void **state)
+TEST(alarm_of_the_parent_can_be_freed_in_a_child)
 {
     test_bell *bell = make_bell(*state);
     int child_status;
@@ -512,7 +511,7 @@ static void keep(hf__task *task)
 }
 
 /* Its creator may hold a mutex that the loop thread waits for. */
-static void alarm_is_made_while_the_loop_is_kept(void **state)
+TEST(alarm_is_made_while_the_loop_is_kept)
 {
     keeper self = {.task.run = keep};
     test_bell *bell;
@@ -527,34 +526,4 @@ static void alarm_is_made_while_the_loop_is_kept(void **state)
     await_ring(bell, 1);
     assert_true(self.seen);
     hf__alarm_free(bell->alarm);
-}
-
-#define IDLE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define STARTED(name)                                                          \
-    cmocka_unit_test_setup_teardown(name, set_up_started, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IDLE(loop_has_no_thread_until_it_is_started),
-        IDLE(loop_starts_once_for_all_threads),
-        STARTED(loop_runs_tasks_in_the_order_of_posting),
-        STARTED(loop_call_runs_on_the_loop_thread_with_signals_blocked),
-        IDLE(loop_start_leaves_the_caller_s_signals_alone),
-        cmocka_unit_test(loop_free_runs_what_was_posted),
-        cmocka_unit_test(loop_free_of_nothing_is_allowed),
-        cmocka_unit_test(loop_keeps_each_thread_s_order),
-        cmocka_unit_test(loop_can_be_freed_right_after_a_call),
-        STARTED(loop_of_the_parent_is_refused_in_a_child),
-        STARTED(alarm_rings_once_at_its_instant),
-        STARTED(alarm_of_a_past_instant_rings_at_once),
-        STARTED(alarm_put_off_does_not_ring_at_the_old_instant),
-        STARTED(alarm_set_to_never_is_silent),
-        STARTED(alarm_of_the_far_future_is_silent),
-        STARTED(alarm_freed_while_it_rings_rings_no_more),
-        STARTED(alarm_of_the_parent_can_be_freed_in_a_child),
-        STARTED(alarm_is_made_while_the_loop_is_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

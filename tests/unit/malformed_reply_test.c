@@ -5,19 +5,13 @@
  * is HF_CORRUPT and writes no result; an allowed one is accepted. There is no
  * server; malformed_server_test.c has one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "core/client.h"
 #include "store/redis/wire/resp.h"
 #include "support/answering_store.h"
 #include "support/every_call.h"
+#include "support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -537,7 +531,7 @@ static void try_all(every_place *place, saying *said, const every_call *calls,
     }
 }
 
-static void call_believes_no_reply_of_another_shape(void **state)
+TEST(call_believes_no_reply_of_another_shape)
 {
     static every_place place;
     saying said = {NULL, NULL, 0};
@@ -558,13 +552,4 @@ static void call_believes_no_reply_of_another_shape(void **state)
     answering_store_end(&store, place.client);
     hf_client_close(place.client);
     every_place_end(&place);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(call_believes_no_reply_of_another_shape),
-    };
-
-    return cmocka_run_group_tests_name("malformed_reply", tests, NULL, NULL);
 }

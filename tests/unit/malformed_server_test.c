@@ -3,13 +3,6 @@
  * malformed_server_test.c - a connection on which a server sent a malformed
  * reply is out of step: it is closed, and the next call uses another.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,6 +11,7 @@
 #include "script/script.h"
 #include "support/every_call.h"
 #include "support/fake_server.h"
+#include "support/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -188,21 +182,21 @@ static void run_all(const every_call *calls, size_t count, const char *layout,
     assert_int_equal(script.proceeded, 0);
 }
 
-static void connection_of_a_malformed_reply_is_left(void **state)
+TEST(connection_of_a_malformed_reply_is_left)
 {
     (void)state;
     run_all(every_calls, every_call_count, "plain", false);
     run_all(every_redisson_calls, every_redisson_count, "redisson", false);
 }
 
-static void shared_connection_of_a_malformed_reply_is_left(void **state)
+TEST(shared_connection_of_a_malformed_reply_is_left)
 {
     (void)state;
     run_all(every_calls, every_call_count, "plain", true);
     run_all(every_redisson_calls, every_redisson_count, "redisson", true);
 }
 
-static void connection_of_a_proper_reply_is_kept(void **state)
+TEST(connection_of_a_proper_reply_is_kept)
 {
     static every_place place;
     fake_server *server = begin(&place, "plain");
@@ -225,7 +219,7 @@ static void connection_of_a_proper_reply_is_kept(void **state)
 }
 
 /* Two requests in one write, and one reply more than requests. */
-static void answer_behind_a_malformed_one_is_not_believed(void **state)
+TEST(answer_behind_a_malformed_one_is_not_believed)
 {
     hf_bytes keys[] = {hf_str("a"), hf_str("b")};
     hf_buffer values[2] = {HF_BUFFER_INIT, HF_BUFFER_INIT};
@@ -248,7 +242,7 @@ static void answer_behind_a_malformed_one_is_not_believed(void **state)
     fake_server_stop(server);
 }
 
-static void message_names_operation_server_and_reply(void **state)
+TEST(message_names_operation_server_and_reply)
 {
     fake_server *server = fake_server_start(session, NULL);
     hf_error err = HF_ERROR_INIT;
@@ -268,17 +262,4 @@ static void message_names_operation_server_and_reply(void **state)
     assert_string_equal(err.message, want);
     hf_client_close(client);
     fake_server_stop(server);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(connection_of_a_malformed_reply_is_left),
-        cmocka_unit_test(shared_connection_of_a_malformed_reply_is_left),
-        cmocka_unit_test(connection_of_a_proper_reply_is_kept),
-        cmocka_unit_test(answer_behind_a_malformed_one_is_not_believed),
-        cmocka_unit_test(message_names_operation_server_and_reply),
-    };
-
-    return cmocka_run_group_tests_name("malformed_server", tests, NULL, NULL);
 }

@@ -4,15 +4,10 @@
  * once, and the task reports it and leaks nothing (which the sanitizers
  * detect).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/reply.h"
+#include "support/test.h"
 #include "util/arena.h"
 #include "util/buf.h"
 #include "util/heap.h"
@@ -23,7 +18,7 @@
 /* More allocations than any task below needs. */
 #define ALLOCATIONS_MAX 100
 
-static void mem_seam_fails_exactly_one_allocation(void **state)
+TEST(mem_seam_fails_exactly_one_allocation)
 {
     void *memory[5];
 
@@ -42,7 +37,7 @@ static void mem_seam_fails_exactly_one_allocation(void **state)
     hf__free(memory[0]);
 }
 
-static void mem_every_form_of_allocation_can_fail(void **state)
+TEST(mem_every_form_of_allocation_can_fail)
 {
     char *memory = hf__strdup("kept");
 
@@ -63,7 +58,7 @@ static void mem_every_form_of_allocation_can_fail(void **state)
     hf__free(memory);
 }
 
-static void mem_size_zero_gives_memory(void **state)
+TEST(mem_size_zero_gives_memory)
 {
     void *memory = hf__alloc(0);
 
@@ -78,14 +73,14 @@ static void mem_size_zero_gives_memory(void **state)
     hf__free(NULL);
 }
 
-static void mem_overflow_is_refused(void **state)
+TEST(mem_overflow_is_refused)
 {
     (void)state;
     assert_null(hf__calloc(SIZE_MAX / 2, 4));
     assert_null(hf__memdup("x", SIZE_MAX));
 }
 
-static void mem_copies_end_with_a_nul(void **state)
+TEST(mem_copies_end_with_a_nul)
 {
     char *copy = hf__memdup("a\0b", 3);
 
@@ -192,7 +187,7 @@ static void fail_each(bool (*work)(void), long least)
     assert_in_range(after, least, ALLOCATIONS_MAX - 1);
 }
 
-static void mem_each_failure_is_reported(void **state)
+TEST(mem_each_failure_is_reported)
 {
     (void)state;
     fail_each(work_on_url, 1);
@@ -200,18 +195,4 @@ static void mem_each_failure_is_reported(void **state)
     fail_each(work_on_arena, 3);
     fail_each(work_on_heap, 2);
     fail_each(work_on_alarm, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mem_seam_fails_exactly_one_allocation),
-        cmocka_unit_test(mem_every_form_of_allocation_can_fail),
-        cmocka_unit_test(mem_size_zero_gives_memory),
-        cmocka_unit_test(mem_overflow_is_refused),
-        cmocka_unit_test(mem_copies_end_with_a_nul),
-        cmocka_unit_test(mem_each_failure_is_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,7 +115,7 @@ static void kill_at_random(const char *scheme)
     remove_place(&at);
 }
 
-static void killed_publishers_lose_and_invent_nothing(void **state)
+TEST(killed_publishers_lose_and_invent_nothing)
 {
     (void)state;
     kill_at_random("volatile");
@@ -137,7 +137,7 @@ static void kill_at_commit(int when)
     wait_for_death(child);
 }
 
-static void killed_commits_publish_what_they_committed(void **state)
+TEST(killed_commits_publish_what_they_committed)
 {
     subscriber *us;
 
@@ -156,14 +156,4 @@ static void killed_commits_publish_what_they_committed(void **state)
     expect_all(us);
     subscriber_close(us);
     remove_place(&at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_publishers_lose_and_invent_nothing),
-        cmocka_unit_test(killed_commits_publish_what_they_committed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 static void add(hf__channel_kind kind, const char *name)
 {
     (void)subscriber_add(us, kind, hf_str(name));
@@ -57,7 +59,7 @@ static void expect_elsewhere(const char *line, const char *want)
     assert_int_equal(outcome, 0);
 }
 
-static void messages_reach_other_processes(void **state)
+TEST(messages_reach_other_processes)
 {
     (void)state;
     expect_elsewhere("publish news hello", "i:0");
@@ -72,7 +74,7 @@ static void messages_reach_other_processes(void **state)
     subscriber_expect(us, 2, 0);
 }
 
-static void kinds_of_channels_are_apart(void **state)
+TEST(kinds_of_channels_are_apart)
 {
     (void)state;
     add(HF__CHANNEL_SHARD, "a");
@@ -90,7 +92,7 @@ static void kinds_of_channels_are_apart(void **state)
     subscriber_expect(us, 4, 0);
 }
 
-static void unsubscribed_channels_do_not_count(void **state)
+TEST(unsubscribed_channels_do_not_count)
 {
     hf__subscribed first = subscriber_add(us, HF__CHANNEL, hf_str("a"));
     hf__subscribed second = subscriber_add(us, HF__CHANNEL, hf_str("a"));
@@ -109,7 +111,7 @@ static void unsubscribed_channels_do_not_count(void **state)
 }
 
 /* A client of ours that is connected to a server has such a channel. */
-static void inboxes_of_both_sorts_count(void **state)
+TEST(inboxes_of_both_sorts_count)
 {
     char line[TEXT_SIZE];
 
@@ -134,7 +136,7 @@ static void count_up(subscriber *self, hf_bytes text)
         self->number++;
 }
 
-static void messages_keep_their_order(void **state)
+TEST(messages_keep_their_order)
 {
     char text[TEXT_SIZE];
 
@@ -153,7 +155,7 @@ static void messages_keep_their_order(void **state)
     assert_int_equal(us->number, 2000);
 }
 
-static void undone_transactions_publish_nothing(void **state)
+TEST(undone_transactions_publish_nothing)
 {
     char text[TEXT_SIZE];
 
@@ -184,7 +186,7 @@ static void publish_large(size_t size, const char *want)
     assert_string_equal(text, want);
 }
 
-static void long_messages_are_refused(void **state)
+TEST(long_messages_are_refused)
 {
     char text[TEXT_SIZE];
 
@@ -206,7 +208,7 @@ static void long_messages_are_refused(void **state)
     subscriber_expect(us, 3, 0);
 }
 
-static void slow_readers_notice_their_loss(void **state)
+TEST(slow_readers_notice_their_loss)
 {
     (void)state;
     add(HF__CHANNEL, "a");
@@ -219,7 +221,7 @@ static void slow_readers_notice_their_loss(void **state)
     subscriber_expect_last(us, "a again");
 }
 
-static void dead_subscribers_do_not_count(void **state)
+TEST(dead_subscribers_do_not_count)
 {
     int ready[2], outcome;
     pid_t child;
@@ -251,7 +253,7 @@ static void dead_subscribers_do_not_count(void **state)
 }
 
 /* What has no room in the table is received, too. */
-static void unlisted_subscriptions_are_served(void **state)
+TEST(unlisted_subscriptions_are_served)
 {
     char pattern[HF__PATTERN_SIZE + 1];
     hf__subscribed one;
@@ -273,7 +275,7 @@ static void unlisted_subscriptions_are_served(void **state)
 }
 
 /* In any order of subscribing and unsubscribing. */
-static void many_channels_are_counted(void **state)
+TEST(many_channels_are_counted)
 {
     static hf__subscribed all[HF__SUBSCRIPTION_MAX + 10];
     char line[64];
@@ -296,25 +298,4 @@ static void many_channels_are_counted(void **state)
     (void)subscriber_add(us, HF__CHANNEL, hf_str("abcd"));
     expect(at.store, line, "i:1");
     subscriber_expect(us, 1, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(messages_reach_other_processes),
-        TEST(kinds_of_channels_are_apart),
-        TEST(unsubscribed_channels_do_not_count),
-        TEST(inboxes_of_both_sorts_count),
-        TEST(messages_keep_their_order),
-        TEST(undone_transactions_publish_nothing),
-        TEST(long_messages_are_refused),
-        TEST(slow_readers_notice_their_loss),
-        TEST(dead_subscribers_do_not_count),
-        TEST(unlisted_subscriptions_are_served),
-        TEST(many_channels_are_counted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

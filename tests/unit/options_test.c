@@ -2,14 +2,9 @@
 /*
  * options_test.c - options structs of callers older and newer than the library.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "util/options.h"
 
 /* One struct through three releases; ours is the second. */
@@ -37,7 +32,7 @@ static hf_status load(ours *to, const void *from, hf_error *err)
     return hf__options_load(to, sizeof(*to), sizeof(first), from, "test", err);
 }
 
-static void options_null_means_all_defaults(void **state)
+TEST(options_null_means_all_defaults)
 {
     static const ours zero;
     ours to;
@@ -47,7 +42,7 @@ static void options_null_means_all_defaults(void **state)
     assert_memory_equal(&to, &zero, sizeof(to));
 }
 
-static void options_of_our_version_are_copied(void **state)
+TEST(options_of_our_version_are_copied)
 {
     ours from = {sizeof(from), 1, 2};
     ours to;
@@ -57,7 +52,7 @@ static void options_of_our_version_are_copied(void **state)
     assert_memory_equal(&to, &from, sizeof(to));
 }
 
-static void options_of_an_older_caller_are_filled_with_zeros(void **state)
+TEST(options_of_an_older_caller_are_filled_with_zeros)
 {
     first from = {sizeof(from), 1};
     ours to;
@@ -68,7 +63,7 @@ static void options_of_an_older_caller_are_filled_with_zeros(void **state)
     assert_int_equal(to.wait_ms, 0);
 }
 
-static void options_of_a_newer_caller_pass_if_unused(void **state)
+TEST(options_of_a_newer_caller_pass_if_unused)
 {
     newer from = {sizeof(from), 1, 2, 0};
     ours to;
@@ -79,7 +74,7 @@ static void options_of_a_newer_caller_pass_if_unused(void **state)
     assert_int_equal(to.wait_ms, 2);
 }
 
-static void options_that_we_do_not_know_are_refused(void **state)
+TEST(options_that_we_do_not_know_are_refused)
 {
     newer from = {sizeof(from), 1, 2, 3};
     hf_error err = HF_ERROR_INIT;
@@ -90,7 +85,7 @@ static void options_that_we_do_not_know_are_refused(void **state)
     assert_non_null(strstr(err.message, "test"));
 }
 
-static void options_without_struct_size_are_refused(void **state)
+TEST(options_without_struct_size_are_refused)
 {
     static const size_t sizes[] = {0, 1, sizeof(first) - 1, SIZE_MAX};
     hf_error err = HF_ERROR_INIT;
@@ -105,18 +100,4 @@ static void options_without_struct_size_are_refused(void **state)
         assert_non_null(strstr(err.message, "struct_size"));
         assert_memory_equal(&to, &before, sizeof(to));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_null_means_all_defaults),
-        cmocka_unit_test(options_of_our_version_are_copied),
-        cmocka_unit_test(options_of_an_older_caller_are_filled_with_zeros),
-        cmocka_unit_test(options_of_a_newer_caller_pass_if_unused),
-        cmocka_unit_test(options_that_we_do_not_know_are_refused),
-        cmocka_unit_test(options_without_struct_size_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* own_key_test.c - our own keys are distinguished from those of users. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "core/own_key.h"
+#include "support/test.h"
 
-static void own_keys_are_known_under_any_prefix(void **state)
+TEST(own_keys_are_known_under_any_prefix)
 {
     static const struct {
         const char *name;
@@ -44,7 +39,7 @@ static void own_keys_are_known_under_any_prefix(void **state)
     }
 }
 
-static void keys_about_others_are_ours(void **state)
+TEST(keys_about_others_are_ours)
 {
     static const char *const names[] = {
         "hf:fence:{x}",     "app:hf:items:{app:x}", "hf:labels:{x}",
@@ -58,7 +53,7 @@ static void keys_about_others_are_ours(void **state)
     }
 }
 
-static void keys_of_users_are_not_ours(void **state)
+TEST(keys_of_users_are_not_ours)
 {
     static const char *const names[] = {
         "",
@@ -103,15 +98,4 @@ static void keys_of_users_are_not_ours(void **state)
         assert_false(hf__is_own_key(hf_view(copy, size)));
         free(copy);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_keys_are_known_under_any_prefix),
-        cmocka_unit_test(keys_about_others_are_ours),
-        cmocka_unit_test(keys_of_users_are_not_ours),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

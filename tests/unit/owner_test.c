@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* owner_test.c - owner ids: their form, and that none is drawn twice. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "lease/owner.h"
+#include "support/test.h"
 
 #define THREADS 4
 #define DRAWS 20000
@@ -34,7 +29,7 @@ static int compare(const void *a, const void *b)
     return memcmp(a, b, HF_OWNER_SIZE);
 }
 
-static void owner_ids_drawn_by_four_threads_all_differ(void **state)
+TEST(owner_ids_drawn_by_four_threads_all_differ)
 {
     size_t count = (size_t)THREADS * DRAWS;
     char(*all)[HF_OWNER_SIZE] = calloc(count, sizeof(*all));
@@ -62,7 +57,7 @@ static void owner_ids_drawn_by_four_threads_all_differ(void **state)
     free(all);
 }
 
-static void owner_id_tells_when_it_was_drawn(void **state)
+TEST(owner_id_tells_when_it_was_drawn)
 {
     char owner[HF_OWNER_SIZE];
     hf__owners owners;
@@ -75,7 +70,7 @@ static void owner_id_tells_when_it_was_drawn(void **state)
                     123456789 + 60000);
 }
 
-static void owner_ids_of_other_libraries_are_not_ours(void **state)
+TEST(owner_ids_of_other_libraries_are_not_ours)
 {
     static const char *const foreign[] = {
         "",
@@ -97,15 +92,4 @@ static void owner_ids_of_other_libraries_are_not_ours(void **state)
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
         assert_false(hf__owner_is_ours(hf_str(foreign[i])));
     assert_false(hf__owner_is_ours(hf_view(NULL, 0)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(owner_ids_drawn_by_four_threads_all_differ),
-        cmocka_unit_test(owner_id_tells_when_it_was_drawn),
-        cmocka_unit_test(owner_ids_of_other_libraries_are_not_ours),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void expect_refused(const char *url, hf_status status, const char *text)
         fail_msg("shown: %s", err.message);
 }
 
-static void wrong_list_names_the_item(void **state)
+TEST(wrong_list_names_the_item)
 {
     (void)state;
     expect_refused("redlock:" A, HF_INVALID, "1 servers");
@@ -45,7 +45,7 @@ static void wrong_list_names_the_item(void **state)
     expect_refused("redlock:" A "," B ",redlock:" C, HF_INVALID, "server 3");
 }
 
-static void too_many_servers_are_refused(void **state)
+TEST(too_many_servers_are_refused)
 {
     char url[1000] = "redlock:";
     size_t size = strlen(url);
@@ -61,7 +61,7 @@ static void too_many_servers_are_refused(void **state)
 }
 
 /* Such as a password with a comma, or a scheme without its slashes. */
-static void passwords_are_never_shown(void **state)
+TEST(passwords_are_never_shown)
 {
     (void)state;
     expect_refused("redlock:" A ",geheim@h," C, HF_INVALID, "item 2");
@@ -73,7 +73,7 @@ static void passwords_are_never_shown(void **state)
 }
 
 /* They may become reachable, as long as there is time to connect. */
-static void servers_out_of_reach_are_counted(void **state)
+TEST(servers_out_of_reach_are_counted)
 {
     int64_t began_ms = hf__clock_boot_ms();
 
@@ -81,16 +81,4 @@ static void servers_out_of_reach_are_counted(void **state)
     expect_refused("redlock:" A "," B "," C, HF_UNAVAILABLE,
                    "0 of 3 servers answered; 2 are needed");
     assert_took(hf__clock_boot_ms() - began_ms, 0, 1000 + ENOUGH_MS / 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_list_names_the_item),
-        cmocka_unit_test(too_many_servers_are_refused),
-        cmocka_unit_test(passwords_are_never_shown),
-        cmocka_unit_test(servers_out_of_reach_are_counted),
-    };
-
-    return cmocka_run_group_tests_name("quorum_nodes", tests, NULL, NULL);
 }

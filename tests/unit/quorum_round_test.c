@@ -5,7 +5,9 @@
  */
 #include "quorum_scripted.h"
 
-static void grant_is_confirmed_by_a_majority(void **state)
+EACH_TEST_WITH(quorum_start, quorum_stop);
+
+TEST(grant_is_confirmed_by_a_majority)
 {
     call *c = acquire(*state);
 
@@ -30,7 +32,7 @@ static void grant_is_confirmed_by_a_majority(void **state)
     drain(c);
 }
 
-static void equal_tokens_need_no_second_round(void **state)
+TEST(equal_tokens_need_no_second_round)
 {
     call *c = acquire(*state);
 
@@ -42,7 +44,7 @@ static void equal_tokens_need_no_second_round(void **state)
     drain(c);
 }
 
-static void grant_that_cannot_be_confirmed_is_taken_back(void **state)
+TEST(grant_that_cannot_be_confirmed_is_taken_back)
 {
     call *c = acquire(*state);
 
@@ -57,7 +59,7 @@ static void grant_that_cannot_be_confirmed_is_taken_back(void **state)
     drain(c);
 }
 
-static void refusal_is_undone_where_something_may_be(void **state)
+TEST(refusal_is_undone_where_something_may_be)
 {
     call *c = acquire(*state);
 
@@ -75,7 +77,7 @@ static void refusal_is_undone_where_something_may_be(void **state)
     drain(c);
 }
 
-static void late_grant_finds_its_release_behind_it(void **state)
+TEST(late_grant_finds_its_release_behind_it)
 {
     call *c = acquire(*state);
 
@@ -94,7 +96,7 @@ static void late_grant_finds_its_release_behind_it(void **state)
 
 /* A node that refused the acquire for now, or had forgotten the script, ran the
  * release first: what it then grants is released once more. */
-static void grant_behind_its_release_is_released_again(void **state)
+TEST(grant_behind_its_release_is_released_again)
 {
     call *c = acquire(*state);
 
@@ -115,7 +117,7 @@ static void grant_behind_its_release_is_released_again(void **state)
 }
 
 /* The same with the second refusal and an unknown end. */
-static void late_refusal_needs_no_release(void **state)
+TEST(late_refusal_needs_no_release)
 {
     call *c = acquire(*state);
 
@@ -132,7 +134,7 @@ static void late_refusal_needs_no_release(void **state)
 }
 
 /* All requests of a lock are in one lane: nothing overtakes. */
-static void release_of_a_failed_acquire_is_in_its_lane(void **state)
+TEST(release_of_a_failed_acquire_is_in_its_lane)
 {
     call *c = acquire(*state);
 
@@ -145,7 +147,7 @@ static void release_of_a_failed_acquire_is_in_its_lane(void **state)
 }
 
 /* Nodes that reply before the request was sent to the others. */
-static void undo_comes_behind_an_acquire_not_sent_yet(void **state)
+TEST(undo_comes_behind_an_acquire_not_sent_yet)
 {
     call *c;
 
@@ -158,7 +160,7 @@ static void undo_comes_behind_an_acquire_not_sent_yet(void **state)
     drain(c);
 }
 
-static void loss_of_a_majority_is_reported_at_once(void **state)
+TEST(loss_of_a_majority_is_reported_at_once)
 {
     call *c = acquire(*state);
 
@@ -175,7 +177,7 @@ static void loss_of_a_majority_is_reported_at_once(void **state)
 }
 
 /* Two that did not reply the last time are not waited for. */
-static void silent_nodes_cost_no_time(void **state)
+TEST(silent_nodes_cost_no_time)
 {
     call *c = acquire(*state);
 
@@ -204,7 +206,7 @@ static void silent_nodes_cost_no_time(void **state)
     drain(c);
 }
 
-static void release_tells_of_a_second_sending(void **state)
+TEST(release_tells_of_a_second_sending)
 {
     call *c = call_new(HF__SCRIPT_LOCK_RELEASE);
 
@@ -220,7 +222,7 @@ static void release_tells_of_a_second_sending(void **state)
     drain(c);
 }
 
-static void cancel_goes_to_the_nodes_still_asked(void **state)
+TEST(cancel_goes_to_the_nodes_still_asked)
 {
     hf__quorum *quorum = *state;
     call *c = acquire(quorum);
@@ -238,7 +240,7 @@ static void cancel_goes_to_the_nodes_still_asked(void **state)
     drain(c);
 }
 
-static void cancel_reaches_a_confirmation(void **state)
+TEST(cancel_reaches_a_confirmation)
 {
     hf__quorum *quorum = *state;
     call *c = acquire(quorum);
@@ -253,7 +255,7 @@ static void cancel_reaches_a_confirmation(void **state)
 }
 
 /* Others may have found it held by a majority, and wait for its end. */
-static void undo_of_what_may_be_held_wakes_a_waiter(void **state)
+TEST(undo_of_what_may_be_held_wakes_a_waiter)
 {
     hf__quorum *quorum = *state;
     call *c = acquire(quorum);
@@ -269,7 +271,7 @@ static void undo_of_what_may_be_held_wakes_a_waiter(void **state)
     drain(c);
 }
 
-static void undo_of_a_lost_vote_wakes_no_one(void **state)
+TEST(undo_of_a_lost_vote_wakes_no_one)
 {
     call *c = acquire(*state);
 
@@ -287,7 +289,7 @@ static void undo_of_a_lost_vote_wakes_no_one(void **state)
 
 /* Nodes are closed one after another: what that completes must not be undone on
  * those closed before (take() asserts it). */
-static void close_completes_what_is_under_way(void **state)
+TEST(close_completes_what_is_under_way)
 {
     hf__quorum *quorum = *state;
     call *confirming = acquire(quorum);
@@ -307,7 +309,7 @@ static void close_completes_what_is_under_way(void **state)
     *state = NULL;
 }
 
-static void close_takes_nothing_back_on_closed_nodes(void **state)
+TEST(close_takes_nothing_back_on_closed_nodes)
 {
     hf__quorum *quorum = *state;
     call *c = acquire(quorum);
@@ -320,7 +322,7 @@ static void close_takes_nothing_back_on_closed_nodes(void **state)
     *state = NULL;
 }
 
-static void request_may_be_freed_on_completion(void **state)
+TEST(request_may_be_freed_on_completion)
 {
     call *c = acquire(*state);
 
@@ -353,7 +355,7 @@ static void acquire_without_memory(hf__quorum *quorum, long after)
     drain(c);
 }
 
-static void every_request_completes_without_memory(void **state)
+TEST(every_request_completes_without_memory)
 {
     for (long after = 0; after < 40; after++) {
         acquire_without_memory(*state, after);
@@ -365,7 +367,7 @@ static void every_request_completes_without_memory(void **state)
 }
 
 /* A grant is undone, too, if the refusal cannot be reported. */
-static void grant_is_taken_back_without_memory(void **state)
+TEST(grant_is_taken_back_without_memory)
 {
     call *c = acquire(*state);
     hf__request *last;
@@ -391,7 +393,7 @@ static void grant_is_taken_back_without_memory(void **state)
     drain(c);
 }
 
-static void others_than_locks_are_refused(void **state)
+TEST(others_than_locks_are_refused)
 {
     call *c = call_new(HF__SCRIPT_VALUE_CAS);
 
@@ -405,37 +407,4 @@ static void others_than_locks_are_refused(void **state)
     assert_int_equal(HF_UNAVAILABLE, c->status);
     EXPECT_LOGS("", "", "", "", "");
     drain(c);
-}
-
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, quorum_start, quorum_stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(grant_is_confirmed_by_a_majority),
-        TEST(equal_tokens_need_no_second_round),
-        TEST(grant_that_cannot_be_confirmed_is_taken_back),
-        TEST(refusal_is_undone_where_something_may_be),
-        TEST(late_grant_finds_its_release_behind_it),
-        TEST(grant_behind_its_release_is_released_again),
-        TEST(late_refusal_needs_no_release),
-        TEST(release_of_a_failed_acquire_is_in_its_lane),
-        TEST(undo_comes_behind_an_acquire_not_sent_yet),
-        TEST(loss_of_a_majority_is_reported_at_once),
-        TEST(silent_nodes_cost_no_time),
-        TEST(release_tells_of_a_second_sending),
-        TEST(cancel_goes_to_the_nodes_still_asked),
-        TEST(cancel_reaches_a_confirmation),
-        TEST(undo_of_what_may_be_held_wakes_a_waiter),
-        TEST(undo_of_a_lost_vote_wakes_no_one),
-        TEST(close_completes_what_is_under_way),
-        TEST(close_takes_nothing_back_on_closed_nodes),
-        TEST(request_may_be_freed_on_completion),
-        TEST(every_request_completes_without_memory),
-        TEST(grant_is_taken_back_without_memory),
-        TEST(others_than_locks_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("quorum_round", tests, NULL, NULL);
 }

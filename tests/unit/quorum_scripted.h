@@ -7,17 +7,12 @@
 #ifndef TESTS_UNIT_QUORUM_SCRIPTED_H
 #define TESTS_UNIT_QUORUM_SCRIPTED_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/quorum/nodes.h"
 #include "store/quorum/quorum.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/mem.h"
 

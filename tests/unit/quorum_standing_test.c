@@ -5,7 +5,9 @@
  */
 #include "quorum_scripted.h"
 
-static void restarted_node_does_not_vote(void **state)
+EACH_TEST_WITH(quorum_start, quorum_stop);
+
+TEST(restarted_node_does_not_vote)
 {
     call *c;
 
@@ -25,7 +27,7 @@ static void restarted_node_does_not_vote(void **state)
 
 /* The node's INFO arrives after its reply: a connection that broke and was made
  * again while the request was queued. */
-static void new_connection_to_the_same_process_votes(void **state)
+TEST(new_connection_to_the_same_process_votes)
 {
     call *c = acquire(*state);
 
@@ -42,7 +44,7 @@ static void new_connection_to_the_same_process_votes(void **state)
     drain(c);
 }
 
-static void new_connection_to_another_process_does_not(void **state)
+TEST(new_connection_to_another_process_does_not)
 {
     call *c = acquire(*state);
 
@@ -63,7 +65,7 @@ static void new_connection_to_another_process_does_not(void **state)
 }
 
 /* Another process than before, but older than any lock. */
-static void quarantine_is_over_when_the_node_is_old(void **state)
+TEST(quarantine_is_over_when_the_node_is_old)
 {
     call *c;
 
@@ -80,7 +82,7 @@ static void quarantine_is_over_when_the_node_is_old(void **state)
 
 /* A server that has run for a tenth of a second may report 1 s: one that
  * reports 60 may have been started 59 s ago. */
-static void uptime_may_be_reported_too_long(void **state)
+TEST(uptime_may_be_reported_too_long)
 {
     hf__quorum *quorum = *state;
     call *c;
@@ -97,7 +99,7 @@ static void uptime_may_be_reported_too_long(void **state)
 
 /* A node that could not be reached when the quorum was opened may have been
  * restarted since: its earlier run id is unknown. */
-static void node_met_late_and_young_does_not_vote(void **state)
+TEST(node_met_late_and_young_does_not_vote)
 {
     hf__quorum *quorum = *state;
     call *c;
@@ -114,7 +116,7 @@ static void node_met_late_and_young_does_not_vote(void **state)
 }
 
 /* INFO is trusted only as far as possible. */
-static void uptime_of_no_sense_does_no_harm(void **state)
+TEST(uptime_of_no_sense_does_no_harm)
 {
     static const int64_t uptimes_s[] = {INT64_MAX, INT64_MAX / 1000, -1};
     hf__quorum *quorum = *state;
@@ -134,7 +136,7 @@ static void uptime_of_no_sense_does_no_harm(void **state)
     }
 }
 
-static void two_votes_of_one_process_are_one(void **state)
+TEST(two_votes_of_one_process_are_one)
 {
     hf__quorum *quorum = *state;
     call *c;
@@ -150,7 +152,7 @@ static void two_votes_of_one_process_are_one(void **state)
 }
 
 /* A node may forget a lock and vote again while its lease still runs. */
-static void lease_beyond_the_quarantine_is_refused(void **state)
+TEST(lease_beyond_the_quarantine_is_refused)
 {
     hf__quorum *quorum = *state;
     call *c = call_new(HF__SCRIPT_LOCK_ACQUIRE);
@@ -166,24 +168,4 @@ static void lease_beyond_the_quarantine_is_refused(void **state)
     submit(quorum, c);
     assert_int_equal(0, c->done);
     drain(c);
-}
-
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, quorum_start, quorum_stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(restarted_node_does_not_vote),
-        TEST(new_connection_to_the_same_process_votes),
-        TEST(new_connection_to_another_process_does_not),
-        TEST(quarantine_is_over_when_the_node_is_old),
-        TEST(uptime_may_be_reported_too_long),
-        TEST(node_met_late_and_young_does_not_vote),
-        TEST(uptime_of_no_sense_does_no_harm),
-        TEST(two_votes_of_one_process_are_one),
-        TEST(lease_beyond_the_quarantine_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("quorum_standing", tests, NULL, NULL);
 }

@@ -12,17 +12,12 @@
  *   d          refused the command (A,9,7,2) inspected: holder, lease, token,
  *   ?7         7, and may not vote           waiters; "-" for no holder
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/quorum/tally.h"
+#include "support/test.h"
 
 #define NODES 5
 #define MAJORITY 3
@@ -202,7 +197,7 @@ static void expect_rows(uint32_t script, size_t keys, const row *rows,
 /* --------------------------------------------------------------------- rules
  */
 
-static void tally_of_an_acquire(void **state)
+TEST(tally_of_an_acquire)
 {
     static const row rows[] = {
         /* granted by a majority, with the greatest token */
@@ -261,7 +256,7 @@ static void tally_of_an_acquire(void **state)
     EXPECT(HF__SCRIPT_LOCK_ACQUIRE, 3, rows);
 }
 
-static void tally_of_a_release(void **state)
+TEST(tally_of_a_release)
 {
     static const row rows[] = {
         {"1 1 . . .", "open"},
@@ -299,7 +294,7 @@ static void tally_of_a_release(void **state)
     EXPECT(HF__SCRIPT_LOCK_RELEASE, 3, rows);
 }
 
-static void tally_of_renewals(void **state)
+TEST(tally_of_renewals)
 {
     static const row rows[] = {
         {"[] [] . . .", "open"},
@@ -335,7 +330,7 @@ static void tally_of_renewals(void **state)
     EXPECT(HF__SCRIPT_LOCK_RENEW, 3, rows);
 }
 
-static void tally_of_an_inspection(void **state)
+TEST(tally_of_an_inspection)
 {
     static const row rows[] = {
         {"(A,9,7,0) (A,5,9,2) . . .", "open"},
@@ -363,7 +358,7 @@ static void tally_of_an_inspection(void **state)
     EXPECT(HF__SCRIPT_LOCK_INSPECT, 3, rows);
 }
 
-static void tally_of_what_any_node_may_have_to_do(void **state)
+TEST(tally_of_what_any_node_may_have_to_do)
 {
     static const row rows[] = {
         {"1 0 . . .", "open"},
@@ -382,7 +377,7 @@ static void tally_of_what_any_node_may_have_to_do(void **state)
 }
 
 /* A reply that no script returns must do no harm. */
-static void tally_of_nonsense(void **state)
+TEST(tally_of_nonsense)
 {
     static const row acquired[] = {
         {"[1:2] [] (A,9,7,2) [1:2] .", "UNAVAILABLE"},
@@ -409,25 +404,10 @@ static void tally_of_nonsense(void **state)
     EXPECT(HF__SCRIPT_LOCK_RENEW, 3, renewed);
 }
 
-static void scripts_without_a_rule(void **state)
+TEST(scripts_without_a_rule)
 {
     (void)state;
     assert_false(hf__tally_knows(NULL));
     assert_false(hf__tally_knows(&hf__scripts[HF__SCRIPT_VALUE_CAS]));
     assert_false(hf__tally_knows(&hf__scripts[HF__SCRIPT_LOCK_CONFIRM]));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tally_of_an_acquire),
-        cmocka_unit_test(tally_of_a_release),
-        cmocka_unit_test(tally_of_renewals),
-        cmocka_unit_test(tally_of_an_inspection),
-        cmocka_unit_test(tally_of_what_any_node_may_have_to_do),
-        cmocka_unit_test(tally_of_nonsense),
-        cmocka_unit_test(scripts_without_a_rule),
-    };
-
-    return cmocka_run_group_tests_name("quorum_tally", tests, NULL, NULL);
 }

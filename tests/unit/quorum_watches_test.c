@@ -5,6 +5,8 @@
  */
 #include "quorum_scripted.h"
 
+EACH_TEST_WITH(quorum_start, quorum_stop);
+
 typedef struct counting {
     hf__watch watch;
     hf__quorum *quorum;
@@ -33,7 +35,7 @@ static void watch_events(counting *self, hf__quorum *quorum)
         store->ops->event_watch(store, hf_str("l"), &self->watch, NULL), HF_OK);
 }
 
-static void event_of_any_node_is_reported(void **state)
+TEST(event_of_any_node_is_reported)
 {
     hf__quorum *quorum = *state;
     hf__store *store = &quorum->base;
@@ -52,7 +54,7 @@ static void event_of_any_node_is_reported(void **state)
 }
 
 /* A store without a subscription moves its counters now and then. */
-static void event_of_a_node_that_is_away_is_not_reported(void **state)
+TEST(event_of_a_node_that_is_away_is_not_reported)
 {
     hf__quorum *quorum = *state;
     counting watch;
@@ -77,7 +79,7 @@ static void event_of_a_node_that_is_away_is_not_reported(void **state)
     quorum->base.ops->event_unwatch(&quorum->base, &watch.watch);
 }
 
-static void watch_may_end_in_its_callback(void **state)
+TEST(watch_may_end_in_its_callback)
 {
     hf__quorum *quorum = *state;
     counting watch;
@@ -90,7 +92,7 @@ static void watch_may_end_in_its_callback(void **state)
     assert_int_equal(1, watch.count);
 }
 
-static void waiting_ends_at_its_instant_or_with_a_move(void **state)
+TEST(waiting_ends_at_its_instant_or_with_a_move)
 {
     hf__quorum *quorum = *state;
     hf__store *store = &quorum->base;
@@ -105,19 +107,4 @@ static void waiting_ends_at_its_instant_or_with_a_move(void **state)
                                        hf__clock_boot_ms() + 10000));
     for (size_t i = 0; i < NODES; i++)
         assert_null(nodes[i].watch);
-}
-
-#define TEST(name)                                                             \
-    cmocka_unit_test_setup_teardown(name, quorum_start, quorum_stop)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(event_of_any_node_is_reported),
-        TEST(event_of_a_node_that_is_away_is_not_reported),
-        TEST(watch_may_end_in_its_callback),
-        TEST(waiting_ends_at_its_instant_or_with_a_move),
-    };
-
-    return cmocka_run_group_tests_name("quorum_watches", tests, NULL, NULL);
 }

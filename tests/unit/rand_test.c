@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rand_test.c - random bytes: well formed, and never repeated. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "support/await_child.h"
+#include "support/test.h"
 #include "util/fork.h"
 #include "util/rand.h"
 
-static void rand_hex_is_lower_case_and_terminated(void **state)
+TEST(rand_hex_is_lower_case_and_terminated)
 {
     char text[2 * 100 + 2];
 
@@ -29,7 +24,7 @@ static void rand_hex_is_lower_case_and_terminated(void **state)
     }
 }
 
-static void rand_bytes_fill_every_size_and_no_more(void **state)
+TEST(rand_bytes_fill_every_size_and_no_more)
 {
     unsigned char bytes[1001];
 
@@ -51,7 +46,7 @@ static void rand_bytes_fill_every_size_and_no_more(void **state)
     }
 }
 
-static void rand_between_includes_both_ends(void **state)
+TEST(rand_between_includes_both_ends)
 {
     unsigned seen = 0;
 
@@ -67,7 +62,7 @@ static void rand_between_includes_both_ends(void **state)
     (void)hf__rand_between(INT64_MIN, INT64_MAX);
 }
 
-static void rand_child_draws_other_bytes_than_its_parent(void **state)
+TEST(rand_child_draws_other_bytes_than_its_parent)
 {
     unsigned char first, ours[16], theirs[16];
     int fds[2];
@@ -98,7 +93,7 @@ static void *draw(void *user)
     return NULL;
 }
 
-static void rand_threads_draw_different_bytes(void **state)
+TEST(rand_threads_draw_different_bytes)
 {
     unsigned char bytes[2][16];
     pthread_t threads[2];
@@ -111,7 +106,7 @@ static void rand_threads_draw_different_bytes(void **state)
     assert_memory_not_equal(bytes[0], bytes[1], 16);
 }
 
-static void fork_generation_counts_the_forks(void **state)
+TEST(fork_generation_counts_the_forks)
 {
     uint32_t before = hf__fork_generation();
     int child_status;
@@ -125,18 +120,4 @@ static void fork_generation_counts_the_forks(void **state)
     assert_true(WIFEXITED(child_status));
     assert_int_equal(WEXITSTATUS(child_status), 1);
     assert_int_equal(hf__fork_generation(), before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rand_hex_is_lower_case_and_terminated),
-        cmocka_unit_test(rand_bytes_fill_every_size_and_no_more),
-        cmocka_unit_test(rand_between_includes_both_ends),
-        cmocka_unit_test(rand_child_draws_other_bytes_than_its_parent),
-        cmocka_unit_test(rand_threads_draw_different_bytes),
-        cmocka_unit_test(fork_generation_counts_the_forks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* redis_address_test.c - from URLs to the address of a server. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/redis/wire/address.h"
+#include "support/test.h"
 #include "util/url.h"
 
 static hf_status parse(const char *text, hf__redis_address *address,
@@ -27,7 +22,7 @@ static hf_status parse(const char *text, hf__redis_address *address,
     return status;
 }
 
-static void tcp_url_gives_host_port_and_database(void **state)
+TEST(tcp_url_gives_host_port_and_database)
 {
     static const struct {
         const char *url;
@@ -63,7 +58,7 @@ static void tcp_url_gives_host_port_and_database(void **state)
     }
 }
 
-static void unix_url_gives_path_and_database(void **state)
+TEST(unix_url_gives_path_and_database)
 {
     hf_error err = HF_ERROR_INIT;
     hf__redis_address address;
@@ -82,7 +77,7 @@ static void unix_url_gives_path_and_database(void **state)
     hf__redis_address_done(&address);
 }
 
-static void credentials_are_copied_and_empty_ones_are_none(void **state)
+TEST(credentials_are_copied_and_empty_ones_are_none)
 {
     hf_error err = HF_ERROR_INIT;
     hf__redis_address address;
@@ -105,7 +100,7 @@ static void credentials_are_copied_and_empty_ones_are_none(void **state)
     assert_non_null(strstr(err.message, "without a password"));
 }
 
-static void wrong_url_names_the_part(void **state)
+TEST(wrong_url_names_the_part)
 {
     static const struct {
         const char *url;
@@ -142,16 +137,4 @@ static void wrong_url_names_the_part(void **state)
         if (strstr(err.message, wrong[i].part) == NULL)
             fail_msg("%s: %s", wrong[i].url, err.message);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tcp_url_gives_host_port_and_database),
-        cmocka_unit_test(unix_url_gives_path_and_database),
-        cmocka_unit_test(credentials_are_copied_and_empty_ones_are_none),
-        cmocka_unit_test(wrong_url_names_the_part),
-    };
-
-    return cmocka_run_group_tests_name("redis_address", tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static void use_each_form(const char *name, uint32_t flags)
         HF_OK);
 }
 
-static void calls_in_a_row_share_one_mark(void **state)
+TEST(calls_in_a_row_share_one_mark)
 {
     hf_bytes value = hf_str("v");
     hf_bytes key = hf_str("deleted");
@@ -97,7 +97,7 @@ static void calls_in_a_row_share_one_mark(void **state)
     assert_int_equal(marks(), 1);
 }
 
-static void once_and_refused_calls_leave_none(void **state)
+TEST(once_and_refused_calls_leave_none)
 {
     hf_bytes a = hf_str("a"), b = hf_str("b");
 
@@ -124,7 +124,7 @@ static void *run_calls(void *user)
     return NULL;
 }
 
-static void there_are_as_many_marks_as_calls_at_once(void **state)
+TEST(there_are_as_many_marks_as_calls_at_once)
 {
     pthread_t threads[THREADS];
 
@@ -145,7 +145,7 @@ static int count_bytes(void *user, const void *data, size_t size)
     return 0;
 }
 
-static void a_dump_leaves_marks_out(void **state)
+TEST(a_dump_leaves_marks_out)
 {
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
     size_t size = 0;
@@ -159,7 +159,7 @@ static void a_dump_leaves_marks_out(void **state)
     assert_int_equal(result.keys, 2); /* the value and the hash */
 }
 
-static void marks_end_by_themselves(void **state)
+TEST(marks_end_by_themselves)
 {
     int64_t until_ms = hf__clock_boot_ms() + 5 * REQUEST_MS;
 
@@ -173,7 +173,7 @@ static void marks_end_by_themselves(void **state)
 }
 
 /* A request that was delayed on its way, after a later call of its session. */
-static void an_overtaken_sending_has_no_effect(void **state)
+TEST(an_overtaken_sending_has_no_effect)
 {
     const hf__script *script = &hf__scripts[HF__SCRIPT_VALUE_CAS_ONCE];
     char lane[] = "hf:cas:lane";
@@ -220,7 +220,7 @@ static void an_overtaken_sending_has_no_effect(void **state)
 }
 
 /* A deletion makes room; lack of room for the record must not prevent it. */
-static void a_full_server_deletes_all_the_same(void **state)
+TEST(a_full_server_deletes_all_the_same)
 {
     hf_bytes a = hf_str("a"), key = hf_str("full");
     hf_error err = HF_ERROR_INIT;
@@ -259,17 +259,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_in_a_row_share_one_mark),
-        cmocka_unit_test(once_and_refused_calls_leave_none),
-        cmocka_unit_test(there_are_as_many_marks_as_calls_at_once),
-        cmocka_unit_test(a_dump_leaves_marks_out),
-        cmocka_unit_test(marks_end_by_themselves),
-        cmocka_unit_test(an_overtaken_sending_has_no_effect),
-        cmocka_unit_test(a_full_server_deletes_all_the_same),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

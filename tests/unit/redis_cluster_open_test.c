@@ -31,7 +31,7 @@ static void open_at_last(scripted_cluster *self, const char *hosts)
 
 /* A node of the URL that lets us in and then hangs costs its share of the
  * time; a thread sanitizer sees who else uses the opening's question. */
-static void cluster_opens_by_the_second_host_if_the_first_hangs(void **state)
+TEST(cluster_opens_by_the_second_host_if_the_first_hangs)
 {
     scripted_cluster self;
     test_call call;
@@ -50,7 +50,7 @@ static void cluster_opens_by_the_second_host_if_the_first_hangs(void **state)
 }
 
 /* No other node is left: this one has all of the time. */
-static void cluster_opens_by_a_node_that_takes_most_of_the_time(void **state)
+TEST(cluster_opens_by_a_node_that_takes_most_of_the_time)
 {
     scripted_cluster self;
     test_call call;
@@ -67,7 +67,7 @@ static void cluster_opens_by_a_node_that_takes_most_of_the_time(void **state)
     cluster_close(&self);
 }
 
-static void cluster_that_hangs_is_unavailable_by_the_deadline(void **state)
+TEST(cluster_that_hangs_is_unavailable_by_the_deadline)
 {
     int64_t began_ms = hf__clock_boot_ms();
     hf_error err = HF_ERROR_INIT;
@@ -88,7 +88,7 @@ static void cluster_that_hangs_is_unavailable_by_the_deadline(void **state)
 
 /* The map that opening got is out of date: who finds that out does not wait for
  * the 200 ms between two rounds. */
-static void stale_map_is_asked_for_again_at_once(void **state)
+TEST(stale_map_is_asked_for_again_at_once)
 {
     bool good = false;
     scripted_cluster self;
@@ -111,16 +111,4 @@ static void stale_map_is_asked_for_again_at_once(void **state)
         cluster_close(&self);
     }
     assert_true(good);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cluster_opens_by_the_second_host_if_the_first_hangs),
-        cmocka_unit_test(cluster_opens_by_a_node_that_takes_most_of_the_time),
-        cmocka_unit_test(stale_map_is_asked_for_again_at_once),
-        cmocka_unit_test(cluster_that_hangs_is_unavailable_by_the_deadline),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

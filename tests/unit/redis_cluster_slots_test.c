@@ -12,7 +12,7 @@
 #include "store/redis/topology/slots.h"
 #include "store/redis/wire/resp.h"
 
-static void slots_are_those_of_the_specification(void **state)
+TEST(slots_are_those_of_the_specification)
 {
     static const struct {
         const char *key;
@@ -38,7 +38,7 @@ static void slots_are_those_of_the_specification(void **state)
     assert_int_equal(hf__slot_of(hf_view("\0\xff{foo}", 7)), 12182);
 }
 
-static void every_slot_has_a_tag(void **state)
+TEST(every_slot_has_a_tag)
 {
     char text[HF__TAG_SIZE];
     char key[2 * HF__TAG_SIZE];
@@ -64,7 +64,7 @@ static hf_status slot_of(uint32_t *slot, hf_error *err,
 #define SLOT(slot, err, ...)                                                   \
     slot_of(slot, err, (const char *const[]){__VA_ARGS__, NULL})
 
-static void keys_of_commands_are_found(void **state)
+TEST(keys_of_commands_are_found)
 {
     hf_error err = HF_ERROR_INIT;
     uint32_t slot = 1;
@@ -88,7 +88,7 @@ static void keys_of_commands_are_found(void **state)
     assert_int_equal(SLOT(&slot, &err, "GET"), HF_OK);
 }
 
-static void keys_of_different_slots_are_named(void **state)
+TEST(keys_of_different_slots_are_named)
 {
     const hf_bytes words[] = {hf_str("{foo}a"), hf_str("{foo}b"), hf_str("bar"),
                               hf_str("{other} argument")};
@@ -133,7 +133,7 @@ static hf_status read_view(hf__cluster_view *view, const char *text,
     return status;
 }
 
-static void map_is_read(void **state)
+TEST(map_is_read)
 {
     static const char text[] =
         "*4\r\n"
@@ -164,7 +164,7 @@ static void map_is_read(void **state)
     hf__cluster_view_done(&view);
 }
 
-static void map_without_nodes_is_unavailable(void **state)
+TEST(map_without_nodes_is_unavailable)
 {
     hf_error err = HF_ERROR_INIT;
     hf__cluster_view view;
@@ -182,7 +182,7 @@ static void map_without_nodes_is_unavailable(void **state)
         HF_UNAVAILABLE);
 }
 
-static void map_that_is_none_is_corrupt(void **state)
+TEST(map_that_is_none_is_corrupt)
 {
     static const char *const texts[] = {
         "+OK\r\n",
@@ -231,7 +231,7 @@ static void show_redirect(const char *line, char text[400])
         (void)snprintf(text, 400, "%d", redirect.kind);
 }
 
-static void redirection_is_read(void **state)
+TEST(redirection_is_read)
 {
     static const struct {
         const char *line;
@@ -295,7 +295,7 @@ static bool read_self(hf__cluster_self *self, const char *text)
     return hf__cluster_self_read(self, hf_str(text));
 }
 
-static void own_line_is_read(void **state)
+TEST(own_line_is_read)
 {
     static const char other[] =
         "aaaa 10.0.0.2:7001@17001 master - 0 1 2 connected 0-99 [7-<-bbbb]\n";
@@ -333,7 +333,7 @@ static void own_line_is_read(void **state)
     assert_true(self.is_moving);
 }
 
-static void own_line_that_is_none_is_refused(void **state)
+TEST(own_line_that_is_none_is_refused)
 {
     hf__cluster_self self;
 
@@ -346,22 +346,4 @@ static void own_line_that_is_none_is_refused(void **state)
     assert_false(read_self(&self, "a b myself - 0 1 4 connected 9-3"));
     assert_false(read_self(&self, "a b myself - 0 1 4 connected 1-"));
     assert_false(read_self(&self, "a b myself - 0 1 4 connected 999999999999"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_are_those_of_the_specification),
-        cmocka_unit_test(every_slot_has_a_tag),
-        cmocka_unit_test(keys_of_commands_are_found),
-        cmocka_unit_test(keys_of_different_slots_are_named),
-        cmocka_unit_test(map_is_read),
-        cmocka_unit_test(map_without_nodes_is_unavailable),
-        cmocka_unit_test(map_that_is_none_is_corrupt),
-        cmocka_unit_test(redirection_is_read),
-        cmocka_unit_test(own_line_is_read),
-        cmocka_unit_test(own_line_that_is_none_is_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

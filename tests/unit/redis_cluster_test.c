@@ -10,7 +10,7 @@
 #include "support/slowness.h"
 #include "util/mem.h"
 
-static void requests_go_to_their_slots(void **state)
+TEST(requests_go_to_their_slots)
 {
     scripted_cluster self;
     test_call calls[40];
@@ -54,7 +54,7 @@ static bool move_foo_to_a(scripted_node *self, int fd, unsigned number,
 
 /* Neither the slot map nor MOVED names the host: the host that was queried is
  * meant. */
-static void moved_slot_is_remembered(void **state)
+TEST(moved_slot_is_remembered)
 {
     scripted_cluster self;
     test_call call;
@@ -85,7 +85,7 @@ static bool move_to_no_owner(scripted_node *self, int fd, unsigned number,
 
 /* The node that knows where the slot went does not know that node's name; the
  * slot map has its address. */
-static void node_without_a_name_is_found_by_the_map(void **state)
+TEST(node_without_a_name_is_found_by_the_map)
 {
     scripted_cluster self;
     test_call call;
@@ -121,7 +121,7 @@ static bool fill_the_hole(scripted_node *self, int fd, unsigned number,
 }
 
 /* For a slot without an owner any node is tried, until it has one. */
-static void slot_without_owner_is_waited_for(void **state)
+TEST(slot_without_owner_is_waited_for)
 {
     scripted_cluster self;
     test_call call;
@@ -152,7 +152,7 @@ static bool ask_for_foo(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-static void asked_slot_stays_where_it_is(void **state)
+TEST(asked_slot_stays_where_it_is)
 {
     scripted_cluster self;
     test_call call;
@@ -186,7 +186,7 @@ static bool ask_for_script(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-static void script_behind_asking_is_sent_whole(void **state)
+TEST(script_behind_asking_is_sent_whole)
 {
     static const hf__script script = HF__USER_SCRIPT(
         "return 1", 8, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
@@ -216,7 +216,7 @@ static bool refuse_twice(scripted_node *self, int fd, unsigned number,
     return say_who(self, fd);
 }
 
-static void refusals_for_now_are_waited_for(void **state)
+TEST(refusals_for_now_are_waited_for)
 {
     scripted_cluster self;
     test_call call;
@@ -250,7 +250,7 @@ static bool in_a_circle(scripted_node *self, int fd, unsigned number,
 }
 
 /* Not the caller's mistake, and on time; neither had an effect. */
-static void what_does_not_end_ends_with_the_deadline(void **state)
+TEST(what_does_not_end_ends_with_the_deadline)
 {
     static const act_fn acts[] = {always_down, in_a_circle};
 
@@ -284,7 +284,7 @@ static void what_does_not_end_ends_with_the_deadline(void **state)
 
 /* A node of the URL and of the slot map dies; the map says who has its slots.
  */
-static void node_that_is_gone_is_replaced(void **state)
+TEST(node_that_is_gone_is_replaced)
 {
     scripted_cluster self;
     test_call call;
@@ -326,7 +326,7 @@ static bool hang_on_b(scripted_node *self, int fd, unsigned number,
 
 /* Nothing fails while it hangs; the others are queried, not the hanging one,
  * and once its slots have another owner nothing waits for it. */
-static void node_that_hangs_is_replaced(void **state)
+TEST(node_that_hangs_is_replaced)
 {
     scripted_cluster self;
     test_call call;
@@ -348,7 +348,7 @@ static void node_that_hangs_is_replaced(void **state)
     cluster_close(&self);
 }
 
-static void cluster_without_any_node_is_unavailable_soon(void **state)
+TEST(cluster_without_any_node_is_unavailable_soon)
 {
     scripted_cluster self;
     test_call call;
@@ -366,7 +366,7 @@ static void cluster_without_any_node_is_unavailable_soon(void **state)
     cluster_close(&self);
 }
 
-static void any_host_of_the_url_will_do(void **state)
+TEST(any_host_of_the_url_will_do)
 {
     hf_error err = HF_ERROR_INIT;
     scripted_cluster self;
@@ -392,7 +392,7 @@ static void any_host_of_the_url_will_do(void **state)
     cluster_stop(&self);
 }
 
-static void urls_that_mean_nothing_are_refused(void **state)
+TEST(urls_that_mean_nothing_are_refused)
 {
     static const char *const urls[] = {
         "redis+cluster://h:1/1", "redis+cluster://h:1/x",
@@ -408,7 +408,7 @@ static void urls_that_mean_nothing_are_refused(void **state)
     }
 }
 
-static void server_that_is_no_cluster_says_so(void **state)
+TEST(server_that_is_no_cluster_says_so)
 {
     hf_error err = HF_ERROR_INIT;
     redis_server *server = redis_server_start(NULL);
@@ -426,7 +426,7 @@ static void server_that_is_no_cluster_says_so(void **state)
 }
 
 /* Each allocation fails once, except the loop's own. */
-static void no_memory_is_reported_and_nothing_leaks(void **state)
+TEST(no_memory_is_reported_and_nothing_leaks)
 {
     scripted_cluster self;
     int failures = 0;
@@ -463,27 +463,4 @@ static void no_memory_is_reported_and_nothing_leaks(void **state)
     }
     assert_in_range(failures, 10, 100);
     cluster_stop(&self);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_go_to_their_slots),
-        cmocka_unit_test(moved_slot_is_remembered),
-        cmocka_unit_test(node_without_a_name_is_found_by_the_map),
-        cmocka_unit_test(slot_without_owner_is_waited_for),
-        cmocka_unit_test(asked_slot_stays_where_it_is),
-        cmocka_unit_test(script_behind_asking_is_sent_whole),
-        cmocka_unit_test(refusals_for_now_are_waited_for),
-        cmocka_unit_test(what_does_not_end_ends_with_the_deadline),
-        cmocka_unit_test(node_that_is_gone_is_replaced),
-        cmocka_unit_test(node_that_hangs_is_replaced),
-        cmocka_unit_test(cluster_without_any_node_is_unavailable_soon),
-        cmocka_unit_test(any_host_of_the_url_will_do),
-        cmocka_unit_test(urls_that_mean_nothing_are_refused),
-        cmocka_unit_test(server_that_is_no_cluster_says_so),
-        cmocka_unit_test(no_memory_is_reported_and_nothing_leaks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,18 +6,13 @@
 #ifndef TESTS_UNIT_REDIS_DRIVER_H
 #define TESTS_UNIT_REDIS_DRIVER_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "store/drivers.h"
 #include "support/fake_server.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/futex.h"
 #include "util/url.h"

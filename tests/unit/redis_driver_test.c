@@ -14,6 +14,8 @@
 #include "util/mem.h"
 #include "util/sha1.h"
 
+ALL_TESTS_WITH(driver_set_up, driver_tear_down);
+
 static int flush(void **state)
 {
     driver_fixture *self = *state;
@@ -24,9 +26,11 @@ static int flush(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(flush, NULL);
+
 /* ------------------------------------------------------------------- login */
 
-static void open_with_password_and_database(void **state)
+TEST_WITH(open_with_password_and_database, NULL, NULL)
 {
     redis_server *server = redis_server_start("s3cret");
     char url[200];
@@ -54,7 +58,7 @@ static void open_with_password_and_database(void **state)
     redis_server_stop(server);
 }
 
-static void open_with_wrong_password_is_denied_and_not_shown(void **state)
+TEST_WITH(open_with_wrong_password_is_denied_and_not_shown, NULL, NULL)
 {
     redis_server *server = redis_server_start("s3cret");
     const char *url = redis_server_unix_url(server);
@@ -74,7 +78,7 @@ static void open_with_wrong_password_is_denied_and_not_shown(void **state)
     redis_server_stop(server);
 }
 
-static void open_with_needless_password_is_denied(void **state)
+TEST_WITH(open_with_needless_password_is_denied, NULL, NULL)
 {
     driver_fixture *self = *state;
     test_driver driver;
@@ -87,7 +91,7 @@ static void open_with_needless_password_is_denied(void **state)
     assert_non_null(strstr(err.message, "has none"));
 }
 
-static void open_with_impossible_database_is_invalid(void **state)
+TEST_WITH(open_with_impossible_database_is_invalid, NULL, NULL)
 {
     driver_fixture *self = *state;
     char url[200];
@@ -100,7 +104,7 @@ static void open_with_impossible_database_is_invalid(void **state)
     assert_string_equal(err.message, "DB index is out of range");
 }
 
-static void open_without_server_is_unavailable(void **state)
+TEST_WITH(open_without_server_is_unavailable, NULL, NULL)
 {
     test_driver driver;
     hf_error err = HF_ERROR_INIT;
@@ -121,7 +125,7 @@ static void open_without_server_is_unavailable(void **state)
     assert_non_null(strstr(err.message, "no.such.host.invalid"));
 }
 
-static void open_without_a_descriptor_is_a_system_error(void **state)
+TEST_WITH(open_without_a_descriptor_is_a_system_error, NULL, NULL)
 {
     driver_fixture *self = *state;
     struct rlimit before;
@@ -141,7 +145,7 @@ static void open_without_a_descriptor_is_a_system_error(void **state)
     assert_int_equal(err.sys_errno, EMFILE);
 }
 
-static void client_has_a_name_on_the_server(void **state)
+TEST_WITH(client_has_a_name_on_the_server, NULL, NULL)
 {
     driver_fixture *self = *state;
     char answer[4096];
@@ -151,7 +155,7 @@ static void client_has_a_name_on_the_server(void **state)
     assert_non_null(strstr(answer, " name=holdfast "));
 }
 
-static void server_may_refuse_hello_and_the_name(void **state)
+TEST_WITH(server_may_refuse_hello_and_the_name, NULL, NULL)
 {
     driver_fixture *self = *state;
     test_driver driver;
@@ -174,7 +178,7 @@ static void server_may_refuse_hello_and_the_name(void **state)
 
 /* ---------------------------------------------------------------- requests */
 
-static void tcp_works_like_the_unix_socket(void **state)
+TEST(tcp_works_like_the_unix_socket)
 {
     driver_fixture *self = *state;
     test_driver driver;
@@ -192,7 +196,7 @@ static void tcp_works_like_the_unix_socket(void **state)
     driver_close(&driver);
 }
 
-static void reply_keeps_every_kind(void **state)
+TEST(reply_keeps_every_kind)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -218,7 +222,7 @@ static void reply_keeps_every_kind(void **state)
     call_end(&call);
 }
 
-static void large_value_comes_back_whole(void **state)
+TEST(large_value_comes_back_whole)
 {
     driver_fixture *self = *state;
     const size_t size = 20 << 20;
@@ -253,7 +257,7 @@ static void large_value_comes_back_whole(void **state)
     free(value);
 }
 
-static void request_that_is_too_long_is_invalid(void **state)
+TEST(request_that_is_too_long_is_invalid)
 {
     driver_fixture *self = *state;
     static char byte;
@@ -267,7 +271,7 @@ static void request_that_is_too_long_is_invalid(void **state)
     call_end(&call);
 }
 
-static void request_without_time_is_unavailable(void **state)
+TEST(request_without_time_is_unavailable)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -305,7 +309,7 @@ static void call_script(test_call *call, const hf__script *script,
     call->request.script = script;
 }
 
-static void script_is_loaded_when_the_server_lacks_it(void **state)
+TEST(script_is_loaded_when_the_server_lacks_it)
 {
     driver_fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
@@ -326,7 +330,7 @@ static void script_is_loaded_when_the_server_lacks_it(void **state)
     }
 }
 
-static void submitted_script_is_loaded_when_the_server_lost_it(void **state)
+TEST(submitted_script_is_loaded_when_the_server_lost_it)
 {
     driver_fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
@@ -346,7 +350,7 @@ static void submitted_script_is_loaded_when_the_server_lost_it(void **state)
     }
 }
 
-static void first_uses_of_a_script_in_one_call_keep_their_order(void **state)
+TEST(first_uses_of_a_script_in_one_call_keep_their_order)
 {
     enum { COUNT = 50 };
     driver_fixture *self = *state;
@@ -371,7 +375,7 @@ static void first_uses_of_a_script_in_one_call_keep_their_order(void **state)
     }
 }
 
-static void loading_a_script_with_a_syntax_error_says_so(void **state)
+TEST(loading_a_script_with_a_syntax_error_says_so)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -381,7 +385,7 @@ static void loading_a_script_with_a_syntax_error_says_so(void **state)
     call_end(&call);
 }
 
-static void own_script_runs(void **state)
+TEST(own_script_runs)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -399,7 +403,7 @@ static void own_script_runs(void **state)
 
 /* ------------------------------------------------------------------ errors */
 
-static void errors_have_their_status(void **state)
+TEST(errors_have_their_status)
 {
     driver_fixture *self = *state;
     test_driver *driver = &self->driver;
@@ -420,7 +424,7 @@ static void errors_have_their_status(void **state)
     call_end(&call);
 }
 
-static void script_errors_have_their_status_and_line(void **state)
+TEST(script_errors_have_their_status_and_line)
 {
     driver_fixture *self = *state;
     static const struct {
@@ -454,7 +458,7 @@ static void script_errors_have_their_status_and_line(void **state)
     }
 }
 
-static void server_without_memory_is_full(void **state)
+TEST(server_without_memory_is_full)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -467,7 +471,7 @@ static void server_without_memory_is_full(void **state)
     call_end(&call);
 }
 
-static void write_to_a_replica_is_unavailable(void **state)
+TEST(write_to_a_replica_is_unavailable)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -483,7 +487,7 @@ static void write_to_a_replica_is_unavailable(void **state)
     call_end(&call);
 }
 
-static void busy_server_is_waited_for(void **state)
+TEST(busy_server_is_waited_for)
 {
     driver_fixture *self = *state;
     char sha1[HF__SHA1_HEX_SIZE];
@@ -555,7 +559,7 @@ static void *run_thread(void *user)
     return NULL;
 }
 
-static void each_of_16_threads_gets_its_own_replies(void **state)
+TEST(each_of_16_threads_gets_its_own_replies)
 {
     thread_run runs[THREADS];
 
@@ -570,7 +574,7 @@ static void each_of_16_threads_gets_its_own_replies(void **state)
     }
 }
 
-static void ten_thousand_requests_of_one_call_run_in_order(void **state)
+TEST(ten_thousand_requests_of_one_call_run_in_order)
 {
     enum { COUNT = 10000 };
     driver_fixture *self = *state;
@@ -617,7 +621,7 @@ static void next_in_chain(hf__request *request)
     call_submit(self->driver, &self->call);
 }
 
-static void completion_may_submit_the_same_request_again(void **state)
+TEST(completion_may_submit_the_same_request_again)
 {
     driver_fixture *self = *state;
     call_chain chain = {.driver = &self->driver, .left = 99};
@@ -657,7 +661,7 @@ static hf_status open_failing(test_driver *driver, const char *url, long after,
 }
 
 /* Everything but the loop thread, with each allocation failing in turn. */
-static void no_memory_is_reported_and_nothing_leaks(void **state)
+TEST(no_memory_is_reported_and_nothing_leaks)
 {
     driver_fixture *self = *state;
     int failures = 0;
@@ -701,7 +705,7 @@ static void take_line(void *user, const char *name, const char *value)
              value);
 }
 
-static void describe_tells_kind_address_and_version(void **state)
+TEST(describe_tells_kind_address_and_version)
 {
     driver_fixture *self = *state;
     line_list lines = {""};
@@ -715,47 +719,4 @@ static void describe_tells_kind_address_and_version(void **state)
         self->driver.store->ops->shard(self->driver.store, hf_str("k")), 0);
     assert_int_equal(self->driver.store->capabilities,
                      HF__CAP_EVENTS | HF__CAP_REPLICAS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_with_password_and_database),
-        cmocka_unit_test(open_with_wrong_password_is_denied_and_not_shown),
-        cmocka_unit_test(open_with_needless_password_is_denied),
-        cmocka_unit_test(open_with_impossible_database_is_invalid),
-        cmocka_unit_test(open_without_server_is_unavailable),
-        cmocka_unit_test(open_without_a_descriptor_is_a_system_error),
-        cmocka_unit_test(client_has_a_name_on_the_server),
-        cmocka_unit_test(server_may_refuse_hello_and_the_name),
-        cmocka_unit_test_setup(tcp_works_like_the_unix_socket, flush),
-        cmocka_unit_test_setup(reply_keeps_every_kind, flush),
-        cmocka_unit_test_setup(large_value_comes_back_whole, flush),
-        cmocka_unit_test_setup(request_that_is_too_long_is_invalid, flush),
-        cmocka_unit_test_setup(request_without_time_is_unavailable, flush),
-        cmocka_unit_test_setup(script_is_loaded_when_the_server_lacks_it,
-                               flush),
-        cmocka_unit_test_setup(
-            submitted_script_is_loaded_when_the_server_lost_it, flush),
-        cmocka_unit_test_setup(
-            first_uses_of_a_script_in_one_call_keep_their_order, flush),
-        cmocka_unit_test_setup(loading_a_script_with_a_syntax_error_says_so,
-                               flush),
-        cmocka_unit_test_setup(own_script_runs, flush),
-        cmocka_unit_test_setup(errors_have_their_status, flush),
-        cmocka_unit_test_setup(script_errors_have_their_status_and_line, flush),
-        cmocka_unit_test_setup(server_without_memory_is_full, flush),
-        cmocka_unit_test_setup(write_to_a_replica_is_unavailable, flush),
-        cmocka_unit_test_setup(busy_server_is_waited_for, flush),
-        cmocka_unit_test_setup(each_of_16_threads_gets_its_own_replies, flush),
-        cmocka_unit_test_setup(ten_thousand_requests_of_one_call_run_in_order,
-                               flush),
-        cmocka_unit_test_setup(completion_may_submit_the_same_request_again,
-                               flush),
-        cmocka_unit_test_setup(no_memory_is_reported_and_nothing_leaks, flush),
-        cmocka_unit_test_setup(describe_tells_kind_address_and_version, flush),
-    };
-
-    return cmocka_run_group_tests_name("redis_driver", tests, driver_set_up,
-                                       driver_tear_down);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* redis_errors_test.c - every row of the table of error replies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/redis/wire/errors.h"
+#include "support/test.h"
 
 #define TAIL                                                                   \
     " script: e0e1f9fabfc9d4800c877a703b823ac0578ff8db, on @user_script:12."
@@ -146,7 +141,7 @@ static const error_case cases[] = {
      NULL},
 };
 
-static void error_line_has_its_status_and_message(void **state)
+TEST(error_line_has_its_status_and_message)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -163,7 +158,7 @@ static void error_line_has_its_status_and_message(void **state)
     }
 }
 
-static void error_line_is_cut_and_cleaned(void **state)
+TEST(error_line_is_cut_and_cleaned)
 {
     static char line[5000];
     hf_error err = HF_ERROR_INIT;
@@ -178,7 +173,7 @@ static void error_line_is_cut_and_cleaned(void **state)
 }
 
 /* Whatever the line's end, nothing past it is read: ASan detects it. */
-static void error_line_may_end_anywhere(void **state)
+TEST(error_line_may_end_anywhere)
 {
     static const char whole[] = "ERR user_script:3: boom" TAIL;
     char copy[sizeof(whole)];
@@ -190,15 +185,4 @@ static void error_line_may_end_anywhere(void **state)
         hf__redis_error(hf_view(copy + sizeof(copy) - size, size), true, &err);
         assert_int_equal(err.status, HF_SCRIPT);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_line_has_its_status_and_message),
-        cmocka_unit_test(error_line_is_cut_and_cleaned),
-        cmocka_unit_test(error_line_may_end_anywhere),
-    };
-
-    return cmocka_run_group_tests_name("redis_errors", tests, NULL, NULL);
 }

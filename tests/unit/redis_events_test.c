@@ -11,6 +11,8 @@
 #include "store/redis/events/events.h"
 #include "support/slowness.h"
 
+EACH_TEST_WITH(driver_set_up, driver_tear_down);
+
 static uint32_t seq_of(driver_fixture *self, const char *topic)
 {
     return self->driver.store->ops->event_seq(self->driver.store, hf_str(topic),
@@ -45,7 +47,7 @@ static int64_t publish(driver_fixture *self, const char *topic)
                    self->driver.store->ops->inbox(self->driver.store), topic);
 }
 
-static void inbox_ends_in_sixteen_hexadecimal_digits(void **state)
+TEST(inbox_ends_in_sixteen_hexadecimal_digits)
 {
     driver_fixture *self = *state;
     const char *inbox = self->driver.store->ops->inbox(self->driver.store);
@@ -55,7 +57,7 @@ static void inbox_ends_in_sixteen_hexadecimal_digits(void **state)
     assert_int_equal(strspn(inbox + 9, "0123456789abcdef"), 16);
 }
 
-static void no_subscription_until_events_are_used(void **state)
+TEST(no_subscription_until_events_are_used)
 {
     driver_fixture *self = *state;
 
@@ -64,7 +66,7 @@ static void no_subscription_until_events_are_used(void **state)
     assert_int_equal(publish(self, "t"), 1);
 }
 
-static void message_moves_its_topic(void **state)
+TEST(message_moves_its_topic)
 {
     driver_fixture *self = *state;
     uint32_t seq = seq_of(self, "t");
@@ -77,7 +79,7 @@ static void message_moves_its_topic(void **state)
     assert_int_equal(seq_of(self, "another topic"), other);
 }
 
-static void wait_without_message_ends_at_its_instant(void **state)
+TEST(wait_without_message_ends_at_its_instant)
 {
     driver_fixture *self = *state;
     uint32_t seq = seq_of(self, "t");
@@ -112,7 +114,7 @@ static void await_listeners(driver_fixture *self, const char *verb,
         assert_true(hf__clock_boot_ms() < end_ms);
 }
 
-static void message_on_a_channel_moves_the_topic_it_was_asked_for(void **state)
+TEST(message_on_a_channel_moves_the_topic_it_was_asked_for)
 {
     static const char *const verbs[] = {"PUBLISH", "SPUBLISH"};
     driver_fixture *self = *state;
@@ -131,7 +133,7 @@ static void message_on_a_channel_moves_the_topic_it_was_asked_for(void **state)
     assert_int_equal(publish(self, "t"), 1);
 }
 
-static void channels_are_subscribed_again_after_a_break(void **state)
+TEST(channels_are_subscribed_again_after_a_break)
 {
     enum { COUNT = 200 }; /* more than are asked for at once */
     driver_fixture *self = *state;
@@ -151,7 +153,7 @@ static void channels_are_subscribed_again_after_a_break(void **state)
     }
 }
 
-static void channel_without_permission_leaves_the_inbox_alone(void **state)
+TEST(channel_without_permission_leaves_the_inbox_alone)
 {
     driver_fixture *self = *state;
     char answer[100];
@@ -188,7 +190,7 @@ static void *run_waiter(void *user)
     return NULL;
 }
 
-static void message_wakes_every_waiter_of_its_topic(void **state)
+TEST(message_wakes_every_waiter_of_its_topic)
 {
     enum { COUNT = 8 };
     driver_fixture *self = *state;
@@ -209,7 +211,7 @@ static void message_wakes_every_waiter_of_its_topic(void **state)
 
 /* The subscription is killed after the counter was read; whatever is then
  * published, received or not, the counter moves. */
-static void broken_subscription_loses_no_wake_up(void **state)
+TEST(broken_subscription_loses_no_wake_up)
 {
     driver_fixture *self = *state;
     char answer[100];
@@ -224,7 +226,7 @@ static void broken_subscription_loses_no_wake_up(void **state)
     }
 }
 
-static void restarted_server_moves_every_topic(void **state)
+TEST(restarted_server_moves_every_topic)
 {
     driver_fixture *self = *state;
     uint32_t seq = seq_of(self, "t");
@@ -245,7 +247,7 @@ static void restarted_server_moves_every_topic(void **state)
 }
 
 /* A caller polls anyway: it must not wait for a server that is not there. */
-static void dead_server_does_not_hold_up_event_seq(void **state)
+TEST(dead_server_does_not_hold_up_event_seq)
 {
     driver_fixture *self = *state;
     int64_t begin_ms;
@@ -256,7 +258,7 @@ static void dead_server_does_not_hold_up_event_seq(void **state)
     assert_in_time(hf__clock_boot_ms() - begin_ms, 1000);
 }
 
-static void hung_server_holds_up_event_seq_to_its_deadline(void **state)
+TEST(hung_server_holds_up_event_seq_to_its_deadline)
 {
     driver_fixture *self = *state;
     int64_t begin_ms = hf__clock_boot_ms();
@@ -298,7 +300,7 @@ static bool await_count(counting_watch *self, uint32_t count)
     return true;
 }
 
-static void watch_is_called_until_it_is_removed(void **state)
+TEST(watch_is_called_until_it_is_removed)
 {
     driver_fixture *self = *state;
     const hf__store_ops *ops = self->driver.store->ops;
@@ -341,8 +343,7 @@ static void note_listening(hf__watch *watch)
 }
 
 /* A waiter that looks again then may queue: a grant would reach it. */
-static void
-watch_is_called_by_the_subscription_once_messages_arrive(void **state)
+TEST(watch_is_called_by_the_subscription_once_messages_arrive)
 {
     driver_fixture *self = *state;
     hf__store *store = self->driver.store;
@@ -374,7 +375,7 @@ static void remove_other(hf__watch *watch)
 }
 
 /* A callback may remove others, which are then not called any more. */
-static void removed_watch_is_not_called(void **state)
+TEST_WITH(removed_watch_is_not_called, NULL, NULL)
 {
     hf__events events;
     counting_watch watches[2];
@@ -438,7 +439,7 @@ static void *play(void *user)
     return NULL;
 }
 
-static void no_wake_up_is_lost_in_a_long_exchange(void **state)
+TEST(no_wake_up_is_lost_in_a_long_exchange)
 {
     driver_fixture *self = *state;
     player players[2] = {
@@ -457,31 +458,4 @@ static void no_wake_up_is_lost_in_a_long_exchange(void **state)
         pthread_join(players[i].thread, NULL);
         assert_int_equal(players[i].lost, 0);
     }
-}
-
-#define TEST(test)                                                             \
-    cmocka_unit_test_setup_teardown(test, driver_set_up, driver_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(inbox_ends_in_sixteen_hexadecimal_digits),
-        TEST(no_subscription_until_events_are_used),
-        TEST(message_moves_its_topic),
-        TEST(wait_without_message_ends_at_its_instant),
-        TEST(message_on_a_channel_moves_the_topic_it_was_asked_for),
-        TEST(channels_are_subscribed_again_after_a_break),
-        TEST(channel_without_permission_leaves_the_inbox_alone),
-        TEST(message_wakes_every_waiter_of_its_topic),
-        TEST(broken_subscription_loses_no_wake_up),
-        TEST(restarted_server_moves_every_topic),
-        TEST(dead_server_does_not_hold_up_event_seq),
-        TEST(hung_server_holds_up_event_seq_to_its_deadline),
-        TEST(watch_is_called_until_it_is_removed),
-        TEST(watch_is_called_by_the_subscription_once_messages_arrive),
-        cmocka_unit_test(removed_watch_is_not_called),
-        TEST(no_wake_up_is_lost_in_a_long_exchange),
-    };
-
-    return cmocka_run_group_tests_name("redis_events", tests, NULL, NULL);
 }

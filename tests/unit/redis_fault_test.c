@@ -29,6 +29,14 @@ static int set_up_tcp(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(driver_set_up, driver_tear_down);
+
+/* On a unix socket, and over TCP. */
+#define BOTH_SOCKETS_TEST(name)                                                \
+    TEST_VARIANT(name, _on_unix, driver_set_up, driver_tear_down);             \
+    TEST_VARIANT(name, _over_tcp, set_up_tcp, driver_tear_down);               \
+    TEST_FUNCTION(name)
+
 static void set_ok(test_driver *driver)
 {
     test_call call;
@@ -52,7 +60,7 @@ static void submit_ok(test_driver *driver)
 /* ----------------------------------------------------------- dead servers */
 
 /* None is INDETERMINATE, though these requests must not be sent twice. */
-static void restarted_server_is_found_again(void **state)
+BOTH_SOCKETS_TEST(restarted_server_is_found_again)
 {
     driver_fixture *self = *state;
 
@@ -66,7 +74,7 @@ static void restarted_server_is_found_again(void **state)
     }
 }
 
-static void killed_server_is_unavailable_at_once(void **state)
+BOTH_SOCKETS_TEST(killed_server_is_unavailable_at_once)
 {
     driver_fixture *self = *state;
     int64_t begin_ms;
@@ -89,7 +97,7 @@ static void killed_server_is_unavailable_at_once(void **state)
     call_end(&call);
 }
 
-static void submitted_request_waits_for_the_restart(void **state)
+BOTH_SOCKETS_TEST(submitted_request_waits_for_the_restart)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -106,7 +114,7 @@ static void submitted_request_waits_for_the_restart(void **state)
 
 /* A stopped server has received the request: whether it will run it is unknown.
  */
-static void hung_server_is_indeterminate_at_the_deadline(void **state)
+BOTH_SOCKETS_TEST(hung_server_is_indeterminate_at_the_deadline)
 {
     driver_fixture *self = *state;
     int64_t begin_ms;
@@ -143,7 +151,7 @@ static void hung_server_is_indeterminate_at_the_deadline(void **state)
 /* Silence for longer than the server's silence limit (SILENCE_MS). */
 #define SILENT_MS 2500
 
-static void late_answer_is_taken_while_another_connection_is_made(void **state)
+TEST(late_answer_is_taken_while_another_connection_is_made)
 {
     driver_fixture *self = *state;
     test_call call;
@@ -162,7 +170,7 @@ static void late_answer_is_taken_while_another_connection_is_made(void **state)
 }
 
 /* A script of some seconds is silence, too. */
-static void silent_server_is_waited_for_if_something_may_not(void **state)
+TEST(silent_server_is_waited_for_if_something_may_not)
 {
     driver_fixture *self = *state;
     test_call once, again;
@@ -185,7 +193,7 @@ static void silent_server_is_waited_for_if_something_may_not(void **state)
     call_end(&again);
 }
 
-static void killed_client_connections_are_replaced(void **state)
+BOTH_SOCKETS_TEST(killed_client_connections_are_replaced)
 {
     driver_fixture *self = *state;
 
@@ -201,7 +209,7 @@ static void killed_client_connections_are_replaced(void **state)
 
 /* Killing connections under a stream of requests: repeatable ones all succeed,
  * the others are applied, or unknown, never wrong. */
-static void requests_survive_killed_connections(void **state)
+TEST(requests_survive_killed_connections)
 {
     enum { COUNT = 4000 };
     driver_fixture *self = *state;
@@ -267,7 +275,7 @@ static void *run_thread(void *user)
 
 /* A server that dies, hangs and comes back while eight threads work: no thread
  * ever gets the reply of another, and all work again afterwards. */
-static void threads_get_their_own_replies_through_faults(void **state)
+BOTH_SOCKETS_TEST(threads_get_their_own_replies_through_faults)
 {
     driver_fixture *self = *state;
     thread_run runs[THREADS];
@@ -301,7 +309,7 @@ static void threads_get_their_own_replies_through_faults(void **state)
 
 /* ---------------------------------------------------------- close and fork */
 
-static void close_completes_what_is_in_flight(void **state)
+TEST_WITH(close_completes_what_is_in_flight, NULL, NULL)
 {
     redis_server *server = redis_server_start(NULL);
     test_driver driver;
@@ -352,7 +360,7 @@ static void in_child(test_driver *driver)
     _exit(bad);
 }
 
-static void child_may_not_use_the_store_and_does_not_disturb_it(void **state)
+TEST(child_may_not_use_the_store_and_does_not_disturb_it)
 {
     driver_fixture *self = *state;
     int status;
@@ -371,35 +379,4 @@ static void child_may_not_use_the_store_and_does_not_disturb_it(void **state)
     command(self->server, "GET k", "$1\r\nv\r\n");
     set_ok(&self->driver);
     submit_ok(&self->driver);
-}
-
-#define ON_UNIX(test)                                                          \
-    cmocka_unit_test_setup_teardown(test, driver_set_up, driver_tear_down)
-/* clang-format off */
-#define ON_TCP(test) { #test "_over_tcp", test, set_up_tcp, driver_tear_down, NULL }
-/* clang-format on */
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_UNIX(restarted_server_is_found_again),
-        ON_TCP(restarted_server_is_found_again),
-        ON_UNIX(killed_server_is_unavailable_at_once),
-        ON_TCP(killed_server_is_unavailable_at_once),
-        ON_UNIX(submitted_request_waits_for_the_restart),
-        ON_TCP(submitted_request_waits_for_the_restart),
-        ON_UNIX(hung_server_is_indeterminate_at_the_deadline),
-        ON_TCP(hung_server_is_indeterminate_at_the_deadline),
-        ON_UNIX(late_answer_is_taken_while_another_connection_is_made),
-        ON_UNIX(silent_server_is_waited_for_if_something_may_not),
-        ON_UNIX(killed_client_connections_are_replaced),
-        ON_TCP(killed_client_connections_are_replaced),
-        ON_UNIX(requests_survive_killed_connections),
-        ON_UNIX(threads_get_their_own_replies_through_faults),
-        ON_TCP(threads_get_their_own_replies_through_faults),
-        cmocka_unit_test(close_completes_what_is_in_flight),
-        ON_UNIX(child_may_not_use_the_store_and_does_not_disturb_it),
-    };
-
-    return cmocka_run_group_tests_name("redis_fault", tests, NULL, NULL);
 }

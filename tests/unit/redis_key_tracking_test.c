@@ -26,7 +26,7 @@ static hf__key_tracking_kind answer(place *at, hf_reply_kind kind,
     return hf__key_tracking_answer(&at->lookout, &reply, bucket, moved);
 }
 
-static void lookout_answers_are_to_the_oldest_question(void **state)
+TEST(lookout_answers_are_to_the_oldest_question)
 {
     place at = open_place();
     uint32_t bucket;
@@ -53,7 +53,7 @@ static void lookout_answers_are_to_the_oldest_question(void **state)
     hf__buf_done(&at.out);
 }
 
-static void key_that_should_not_exist_moves_if_it_does(void **state)
+TEST(key_that_should_not_exist_moves_if_it_does)
 {
     place at = open_place();
     uint32_t bucket;
@@ -71,7 +71,7 @@ static void key_that_should_not_exist_moves_if_it_does(void **state)
     hf__buf_done(&at.out);
 }
 
-static void lookout_without_the_right_asks_no_more(void **state)
+TEST(lookout_without_the_right_asks_no_more)
 {
     place at = open_place();
     uint32_t bucket;
@@ -88,7 +88,7 @@ static void lookout_without_the_right_asks_no_more(void **state)
     hf__buf_done(&at.out);
 }
 
-static void lookout_asks_a_bounded_number_and_has_room_for_a_ping(void **state)
+TEST(lookout_asks_a_bounded_number_and_has_room_for_a_ping)
 {
     place at = open_place();
     unsigned asked = 0;
@@ -99,16 +99,4 @@ static void lookout_asks_a_bounded_number_and_has_room_for_a_ping(void **state)
     assert_true(asked > 50 && asked < HF__TRACKING_MAX);
     assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
     hf__buf_done(&at.out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lookout_answers_are_to_the_oldest_question),
-        cmocka_unit_test(key_that_should_not_exist_moves_if_it_does),
-        cmocka_unit_test(lookout_without_the_right_asks_no_more),
-        cmocka_unit_test(lookout_asks_a_bounded_number_and_has_room_for_a_ping),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void names_begin(scripted_cluster *self, act_fn act, int late_ms)
 }
 
 /* It has not been used yet. */
-static void names_of_a_map_are_looked_up_at_once(void **state)
+TEST(names_of_a_map_are_looked_up_at_once)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     scripted_cluster self;
@@ -137,20 +137,20 @@ static void call_continues_with_the_reply(bool by_loop)
     assert_true(good);
 }
 
-static void blocking_call_waits_for_a_name(void **state)
+TEST(blocking_call_waits_for_a_name)
 {
     (void)state;
     call_continues_with_the_reply(false);
 }
 
-static void started_call_waits_for_a_name(void **state)
+TEST(started_call_waits_for_a_name)
 {
     (void)state;
     call_continues_with_the_reply(true);
 }
 
 /* The only host of the URL: its name has all of the time, 1000 ms. */
-static void cluster_opens_by_a_name_that_is_found_late(void **state)
+TEST(cluster_opens_by_a_name_that_is_found_late)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status = HF_UNAVAILABLE;
@@ -167,16 +167,4 @@ static void cluster_opens_by_a_name_that_is_found_late(void **state)
         fail_msg("not opened: %s", err.message);
     cluster_close(&self);
     settle();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_a_map_are_looked_up_at_once),
-        cmocka_unit_test(blocking_call_waits_for_a_name),
-        cmocka_unit_test(started_call_waits_for_a_name),
-        cmocka_unit_test(cluster_opens_by_a_name_that_is_found_late),
-    };
-
-    return cmocka_run_group_tests_name("redis_names", tests, NULL, NULL);
 }

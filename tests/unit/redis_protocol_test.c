@@ -33,6 +33,8 @@ static int stop_server(void **state)
     return 0;
 }
 
+ALL_TESTS_WITH(start_server, stop_server);
+
 /* A connection that has sent HELLO 2 or 3. */
 typedef struct raw {
     int fd;
@@ -120,7 +122,7 @@ static void raw_close(raw *self)
 }
 
 /* Each has the same reply on both once it is parsed. */
-static void scripts_mean_the_same_on_both_protocols(void **state)
+TEST(scripts_mean_the_same_on_both_protocols)
 {
     static const char *const scripts[] = {
         "return true",
@@ -187,7 +189,7 @@ static void scripts_mean_the_same_on_both_protocols(void **state)
 }
 
 /* Why requests use RESP2: the same command has another shape in RESP3. */
-static void some_commands_have_another_shape_in_resp3(void **state)
+TEST(some_commands_have_another_shape_in_resp3)
 {
     char two[TEXT_SIZE];
     char three[TEXT_SIZE];
@@ -211,7 +213,7 @@ static void some_commands_have_another_shape_in_resp3(void **state)
 }
 
 /* Requests in RESP2, messages in RESP3, and the server gets our name. */
-static void connections_say_what_they_are(void **state)
+TEST(connections_say_what_they_are)
 {
     char answer[TEXT_SIZE];
     test_driver driver;
@@ -264,7 +266,7 @@ static void no_resp3_session(int fd, unsigned connection, void *user)
     }
 }
 
-static void messages_come_in_resp2_where_there_is_no_resp3(void **state)
+TEST(messages_come_in_resp2_where_there_is_no_resp3)
 {
     fake_server *server = fake_server_start(no_resp3_session, NULL);
     test_driver driver;
@@ -295,7 +297,7 @@ static void no_subscribe_session(int fd, unsigned connection, void *user)
 }
 
 /* Where wake-ups are impossible, waiters are made to poll, again and again. */
-static void waiting_without_a_subscription_is_looking_now_and_then(void **state)
+TEST(waiting_without_a_subscription_is_looking_now_and_then)
 {
     fake_server *server = fake_server_start(no_subscribe_session, NULL);
     test_driver driver;
@@ -340,7 +342,7 @@ static void pushing_session(int fd, unsigned connection, void *user)
     }
 }
 
-static void pushes_are_not_kept_with_the_answer(void **state)
+TEST(pushes_are_not_kept_with_the_answer)
 {
     fake_server *server = fake_server_start(pushing_session, NULL);
     test_driver driver;
@@ -385,7 +387,7 @@ static void silent_session(int fd, unsigned connection, void *user)
 }
 
 /* Silences of 100 ms and of up to 300 ms, and a missing reply. */
-static void silent_subscription_is_made_again(void **state)
+TEST(silent_subscription_is_made_again)
 {
     fake_server *server = fake_server_start(silent_session, NULL);
     int64_t until_ms = hf__clock_boot_ms() + 40000;
@@ -419,7 +421,7 @@ static void sentinel_session(int fd, unsigned connection, void *user)
     }
 }
 
-static void sentinel_is_no_server(void **state)
+TEST(sentinel_is_no_server)
 {
     static char hello[] = "%3\r\n$6\r\nserver\r\n$5\r\nredis\r\n"
                           "$7\r\nversion\r\n$5\r\n7.2.4\r\n"
@@ -436,7 +438,7 @@ static void sentinel_is_no_server(void **state)
     fake_server_stop(server);
 }
 
-static void login_learns_what_the_server_is(void **state)
+TEST(login_learns_what_the_server_is)
 {
     static const struct {
         const char *hello;
@@ -482,7 +484,7 @@ static void login_learns_what_the_server_is(void **state)
     }
 }
 
-static void lazy_store_opens_without_its_server(void **state)
+TEST(lazy_store_opens_without_its_server)
 {
     static const char *const urls[] = {"redis+unix:///nowhere/socket",
                                        "redis://a.name.invalid",
@@ -517,7 +519,7 @@ static void lazy_store_opens_without_its_server(void **state)
     }
 }
 
-static void generation_counts_the_shared_connections(void **state)
+TEST(generation_counts_the_shared_connections)
 {
     test_driver driver;
     test_call call;
@@ -537,25 +539,4 @@ static void generation_counts_the_shared_connections(void **state)
                                          answer, sizeof(answer)));
     }
     driver_close(&driver);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scripts_mean_the_same_on_both_protocols),
-        cmocka_unit_test(some_commands_have_another_shape_in_resp3),
-        cmocka_unit_test(connections_say_what_they_are),
-        cmocka_unit_test(messages_come_in_resp2_where_there_is_no_resp3),
-        cmocka_unit_test(
-            waiting_without_a_subscription_is_looking_now_and_then),
-        cmocka_unit_test(pushes_are_not_kept_with_the_answer),
-        cmocka_unit_test(silent_subscription_is_made_again),
-        cmocka_unit_test(sentinel_is_no_server),
-        cmocka_unit_test(login_learns_what_the_server_is),
-        cmocka_unit_test(lazy_store_opens_without_its_server),
-        cmocka_unit_test(generation_counts_the_shared_connections),
-    };
-
-    return cmocka_run_group_tests_name("redis_protocol", tests, start_server,
-                                       stop_server);
 }

@@ -176,7 +176,7 @@ static void wait_for(const atomic_int *number, int value)
 
 /* ------------------------------------------------------------------ tests */
 
-static void moved_write_is_counted_where_it_was_done(void **state)
+TEST(moved_write_is_counted_where_it_was_done)
 {
     topology all;
     test_call call;
@@ -194,7 +194,7 @@ static void moved_write_is_counted_where_it_was_done(void **state)
 
 /* What is held has been applied, and completes here; later requests are
  * redirected. */
-static void retired_server_still_counts_what_it_did(void **state)
+TEST(retired_server_still_counts_what_it_did)
 {
     hf__server *server;
     test_call before, after;
@@ -218,7 +218,7 @@ static void retired_server_still_counts_what_it_did(void **state)
 
 /* Also a connection that is first used when the server is being retired:
  * nothing may keep the server alive. */
-static void retired_server_makes_no_connection_that_stays(void **state)
+TEST(retired_server_makes_no_connection_that_stays)
 {
     hf__server *server;
     test_call call;
@@ -242,7 +242,7 @@ static void retired_server_makes_no_connection_that_stays(void **state)
     close_topology(&all);
 }
 
-static void moved_server_is_met_at_its_new_address(void **state)
+TEST(moved_server_is_met_at_its_new_address)
 {
     test_call call;
     topology all;
@@ -260,7 +260,7 @@ static void moved_server_is_met_at_its_new_address(void **state)
     close_topology(&all);
 }
 
-static void server_that_was_never_used_can_go(void **state)
+TEST(server_that_was_never_used_can_go)
 {
     topology all;
 
@@ -295,7 +295,7 @@ static void *use(void *user)
     return NULL;
 }
 
-static void one_connection_is_made_for_each_number(void **state)
+TEST(one_connection_is_made_for_each_number)
 {
     first_use threads[4];
     atomic_bool go;
@@ -321,18 +321,4 @@ static void one_connection_is_made_for_each_number(void **state)
             assert_ptr_not_equal(threads[0].found[i], threads[0].found[j]);
     }
     close_topology(&all);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_write_is_counted_where_it_was_done),
-        cmocka_unit_test(retired_server_still_counts_what_it_did),
-        cmocka_unit_test(retired_server_makes_no_connection_that_stays),
-        cmocka_unit_test(moved_server_is_met_at_its_new_address),
-        cmocka_unit_test(server_that_was_never_used_can_go),
-        cmocka_unit_test(one_connection_is_made_for_each_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static void await_addresses(hf__resolver *resolver, size_t count)
     fail_msg("%zu addresses", resolved.count);
 }
 
-static void numeric_host_needs_no_dns(void **state)
+TEST(numeric_host_needs_no_dns)
 {
     unsigned before = question_count();
     hf__resolver *resolver;
@@ -144,7 +144,7 @@ static void numeric_host_needs_no_dns(void **state)
     hf__resolver_free(resolver);
 }
 
-static void name_is_waited_for_on_another_thread(void **state)
+TEST(name_is_waited_for_on_another_thread)
 {
     hf__resolver *resolver;
     hf__resolved resolved;
@@ -163,7 +163,7 @@ static void name_is_waited_for_on_another_thread(void **state)
     hf__resolver_free(resolver);
 }
 
-static void slow_name_costs_no_more_than_the_deadline(void **state)
+TEST(slow_name_costs_no_more_than_the_deadline)
 {
     int64_t began_ms = hf__clock_boot_ms();
     hf_error err = HF_ERROR_INIT;
@@ -181,7 +181,7 @@ static void slow_name_costs_no_more_than_the_deadline(void **state)
 }
 
 /* Opening a store by a name whose DNS server hangs. */
-static void stores_open_or_fail_by_their_deadline(void **state)
+TEST(stores_open_or_fail_by_their_deadline)
 {
     static const char *const urls[] = {
         "redis://slow.example:1",
@@ -204,7 +204,7 @@ static void stores_open_or_fail_by_their_deadline(void **state)
     settle();
 }
 
-static void unknown_name_says_why(void **state)
+TEST(unknown_name_says_why)
 {
     hf_error err = HF_ERROR_INIT;
     hf__resolver *resolver;
@@ -232,7 +232,7 @@ static void unknown_name_says_why(void **state)
     hf__resolver_free(resolver);
 }
 
-static void sentinel_of_an_unknown_name_is_named(void **state)
+TEST(sentinel_of_an_unknown_name_is_named)
 {
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
@@ -249,7 +249,7 @@ static void sentinel_of_an_unknown_name_is_named(void **state)
 
 /* A name whose address changed: the known one is used until the reply is there.
  */
-static void refresh_resolves_in_the_background(void **state)
+TEST(refresh_resolves_in_the_background)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     hf__resolver *resolver;
@@ -282,7 +282,7 @@ static void refresh_resolves_in_the_background(void **state)
     answer = "127.0.0.1";
 }
 
-static void resolver_may_go_while_it_asks(void **state)
+TEST(resolver_may_go_while_it_asks)
 {
     hf__resolver *resolver;
 
@@ -291,20 +291,4 @@ static void resolver_may_go_while_it_asks(void **state)
     assert_int_equal(resolver_new("slow.example", 0, &resolver, NULL), HF_OK);
     hf__resolver_free(resolver);
     settle();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numeric_host_needs_no_dns),
-        cmocka_unit_test(name_is_waited_for_on_another_thread),
-        cmocka_unit_test(slow_name_costs_no_more_than_the_deadline),
-        cmocka_unit_test(stores_open_or_fail_by_their_deadline),
-        cmocka_unit_test(unknown_name_says_why),
-        cmocka_unit_test(sentinel_of_an_unknown_name_is_named),
-        cmocka_unit_test(refresh_resolves_in_the_background),
-        cmocka_unit_test(resolver_may_go_while_it_asks),
-    };
-
-    return cmocka_run_group_tests_name("redis_resolve", tests, NULL, NULL);
 }

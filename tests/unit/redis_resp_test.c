@@ -3,16 +3,11 @@
  * redis_resp_test.c - the wire format: every reply at every split, hostile
  * bytes, and the exact bytes of requests.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/redis/wire/resp.h"
+#include "support/test.h"
 #include "util/mem.h"
 
 #define TEXT_SIZE 4096
@@ -142,7 +137,7 @@ static const struct {
     {"*2\r\n|1\r\n+k\r\n*2\r\n$1\r\nx\r\n:9\r\n:1\r\n:2\r\n", "[i1 i2]"},
 };
 
-static void reply_is_the_same_at_every_split(void **state)
+TEST(reply_is_the_same_at_every_split)
 {
     char text[TEXT_SIZE];
 
@@ -158,7 +153,7 @@ static void reply_is_the_same_at_every_split(void **state)
     }
 }
 
-static void reply_cut_short_asks_for_more(void **state)
+TEST(reply_cut_short_asks_for_more)
 {
     char text[TEXT_SIZE];
 
@@ -170,7 +165,7 @@ static void reply_cut_short_asks_for_more(void **state)
     }
 }
 
-static void replies_in_one_read_come_one_by_one(void **state)
+TEST(replies_in_one_read_come_one_by_one)
 {
     hf__resp resp;
     hf__arena arena;
@@ -196,7 +191,7 @@ static void replies_in_one_read_come_one_by_one(void **state)
     hf__buf_done(&in);
 }
 
-static void reply_that_is_not_resp_is_refused(void **state)
+TEST(reply_that_is_not_resp_is_refused)
 {
     static const char *const broken[] = {
         "\r\n",
@@ -257,14 +252,14 @@ static hf__resp_result parse_nested(int depth)
     return parse(bytes, text);
 }
 
-static void reply_may_nest_32_deep(void **state)
+TEST(reply_may_nest_32_deep)
 {
     (void)state;
     assert_int_equal(parse_nested(32), HF__RESP_DONE);
     assert_int_equal(parse_nested(33), HF__RESP_BROKEN);
 }
 
-static void line_without_end_is_refused(void **state)
+TEST(line_without_end_is_refused)
 {
     static char bytes[HF__RESP_LINE_MAX + 16];
     char text[TEXT_SIZE];
@@ -278,7 +273,7 @@ static void line_without_end_is_refused(void **state)
                      HF__RESP_BROKEN);
 }
 
-static void reply_that_does_not_fit_is_no_memory(void **state)
+TEST(reply_that_does_not_fit_is_no_memory)
 {
     static const char *const large[] = {"$100000\r\n", "*10000\r\n"};
     char text[TEXT_SIZE];
@@ -292,7 +287,7 @@ static void reply_that_does_not_fit_is_no_memory(void **state)
 }
 
 /* A reply is abandoned at every point of its arrival; the next one is read. */
-static void dropped_reply_leaves_the_next_one_whole(void **state)
+TEST(dropped_reply_leaves_the_next_one_whole)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(corpus) / sizeof(corpus[0]); i++) {
@@ -325,7 +320,7 @@ static void dropped_reply_leaves_the_next_one_whole(void **state)
     }
 }
 
-static void dropped_reply_takes_no_memory(void **state)
+TEST(dropped_reply_takes_no_memory)
 {
     hf__resp resp;
     hf__buf in;
@@ -340,7 +335,7 @@ static void dropped_reply_takes_no_memory(void **state)
     hf__buf_done(&in);
 }
 
-static void bounded_reply_takes_no_more(void **state)
+TEST(bounded_reply_takes_no_more)
 {
     static const struct {
         const char *bytes;
@@ -381,7 +376,7 @@ static void bounded_reply_takes_no_more(void **state)
 
 /* The replies of all our scripts, and their requests: once the buffers exist,
  * nothing is allocated. */
-static void small_requests_and_replies_take_no_memory(void **state)
+TEST(small_requests_and_replies_take_no_memory)
 {
     static const char bytes[] = ":7\r\n$-1\r\n+OK\r\n*3\r\n:500\r\n$32\r\n"
                                 "0123456789abcdef0123456789abcdef\r\n:1\r\n";
@@ -427,7 +422,7 @@ static void assert_out(hf__buf *out, const char *bytes)
     hf__buf_clear(out);
 }
 
-static void command_is_an_array_of_strings(void **state)
+TEST(command_is_an_array_of_strings)
 {
     hf_bytes words[] = {hf_str("SET"), hf_str("key"), hf_view(NULL, 0),
                         hf_str("a word of more than nine bytes")};
@@ -445,7 +440,7 @@ static void command_is_an_array_of_strings(void **state)
     hf__buf_done(&out);
 }
 
-static void script_is_sent_by_digest_or_whole(void **state)
+TEST(script_is_sent_by_digest_or_whole)
 {
     hf__script script = HF__USER_SCRIPT(
         "return 1", 8, "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
@@ -473,7 +468,7 @@ static void script_is_sent_by_digest_or_whole(void **state)
     hf__buf_done(&out);
 }
 
-static void request_beyond_the_limit_is_refused(void **state)
+TEST(request_beyond_the_limit_is_refused)
 {
     static char byte;
     hf_bytes words[] = {hf_str("SET"), hf_str("k"),
@@ -497,7 +492,7 @@ static void request_beyond_the_limit_is_refused(void **state)
 
 /* Mutations of valid replies never crash the parser, and it never claims to
  * need no more without having consumed something. */
-static void mutated_replies_do_no_harm(void **state)
+TEST(mutated_replies_do_no_harm)
 {
     uint32_t random = 12345;
     char bytes[256];
@@ -523,27 +518,4 @@ static void mutated_replies_do_no_harm(void **state)
         if (parse_split(bytes, size, size / 2, text) == HF__RESP_DONE)
             assert_true(strlen(text) < TEXT_SIZE);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reply_is_the_same_at_every_split),
-        cmocka_unit_test(reply_cut_short_asks_for_more),
-        cmocka_unit_test(replies_in_one_read_come_one_by_one),
-        cmocka_unit_test(reply_that_is_not_resp_is_refused),
-        cmocka_unit_test(reply_may_nest_32_deep),
-        cmocka_unit_test(line_without_end_is_refused),
-        cmocka_unit_test(reply_that_does_not_fit_is_no_memory),
-        cmocka_unit_test(dropped_reply_leaves_the_next_one_whole),
-        cmocka_unit_test(dropped_reply_takes_no_memory),
-        cmocka_unit_test(bounded_reply_takes_no_more),
-        cmocka_unit_test(small_requests_and_replies_take_no_memory),
-        cmocka_unit_test(command_is_an_array_of_strings),
-        cmocka_unit_test(script_is_sent_by_digest_or_whole),
-        cmocka_unit_test(request_beyond_the_limit_is_refused),
-        cmocka_unit_test(mutated_replies_do_no_harm),
-    };
-
-    return cmocka_run_group_tests_name("redis_resp", tests, NULL, NULL);
 }

@@ -91,7 +91,7 @@ static hf__server *pause_through_a_change(routed *self, int64_t pause_ms)
     return route.server;
 }
 
-static void pause_ends_when_another_server_is_named(void **state)
+TEST(pause_ends_when_another_server_is_named)
 {
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
@@ -105,7 +105,7 @@ static void pause_ends_when_another_server_is_named(void **state)
 }
 
 /* The server itself has moved, like a master behind sentinels. */
-static void pause_ends_when_the_server_has_moved(void **state)
+TEST(pause_ends_when_the_server_has_moved)
 {
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
@@ -118,7 +118,7 @@ static void pause_ends_when_the_server_has_moved(void **state)
 }
 
 /* A request sent to the same server would only fail again. */
-static void pause_continues_when_the_same_server_is_named(void **state)
+TEST(pause_continues_when_the_same_server_is_named)
 {
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
@@ -129,15 +129,4 @@ static void pause_continues_when_the_same_server_is_named(void **state)
     assert_ptr_equal(pause_through_a_change(&self, 200), self.servers[0]);
     assert_true(hf__clock_boot_ms() - began_ms >= 200);
     routed_end(&self);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pause_ends_when_another_server_is_named),
-        cmocka_unit_test(pause_ends_when_the_server_has_moved),
-        cmocka_unit_test(pause_continues_when_the_same_server_is_named),
-    };
-
-    return cmocka_run_group_tests_name("redis_route", tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static bool close_first(int fd, unsigned connection, unsigned number,
     return connection % 2 == 1 && fake_server_say(fd, "+OK\r\n");
 }
 
-static void unanswered_request_is_sent_again_only_if_repeatable(void **state)
+TEST(unanswered_request_is_sent_again_only_if_repeatable)
 {
     fake_store fake;
 
@@ -110,7 +110,7 @@ static bool close_always(int fd, unsigned connection, unsigned number,
     return false;
 }
 
-static void request_whose_connection_always_breaks_is_given_up(void **state)
+TEST(request_whose_connection_always_breaks_is_given_up)
 {
     fake_store fake;
 
@@ -131,7 +131,7 @@ static bool never_answer(int fd, unsigned connection, unsigned number,
     return true;
 }
 
-static void request_without_reply_is_indeterminate_at_its_deadline(void **state)
+TEST(request_without_reply_is_indeterminate_at_its_deadline)
 {
     fake_store fake;
 
@@ -158,7 +158,7 @@ static bool trickle(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "\r\n");
 }
 
-static void trickling_reply_does_not_extend_the_deadline(void **state)
+TEST(trickling_reply_does_not_extend_the_deadline)
 {
     fake_store fake;
 
@@ -178,7 +178,7 @@ static bool answer_garbage(int fd, unsigned connection, unsigned number,
     return true;
 }
 
-static void reply_that_is_not_resp_is_corrupt(void **state)
+TEST(reply_that_is_not_resp_is_corrupt)
 {
     fake_store fake;
 
@@ -198,7 +198,7 @@ static bool loading_three_times(int fd, unsigned connection, unsigned number,
                            number < 3 ? "-LOADING in memory\r\n" : "+OK\r\n");
 }
 
-static void loading_server_is_asked_again(void **state)
+TEST(loading_server_is_asked_again)
 {
     fake_store fake;
 
@@ -237,7 +237,7 @@ static bool ends_unavailable(fake_store *self, bool submitted)
     return status == HF_UNAVAILABLE;
 }
 
-static void loading_server_is_unavailable_at_the_deadline(void **state)
+TEST(loading_server_is_unavailable_at_the_deadline)
 {
     fake_store fake;
 
@@ -259,7 +259,7 @@ static bool lost_then_loading(int fd, unsigned connection, unsigned number,
     return connection % 2 == 1 && fake_server_say(fd, "-LOADING memory\r\n");
 }
 
-static void refusal_after_a_loss_is_indeterminate(void **state)
+TEST(refusal_after_a_loss_is_indeterminate)
 {
     fake_store fake;
 
@@ -278,7 +278,7 @@ static bool read_only_first(int fd, unsigned connection, unsigned number,
                                               : "+OK\r\n");
 }
 
-static void read_only_server_is_left(void **state)
+TEST(read_only_server_is_left)
 {
     fake_store fake;
 
@@ -299,7 +299,7 @@ static bool always_read_only(int fd, unsigned connection, unsigned number,
 }
 
 /* Requests in flight on the abandoned connection still get their replies. */
-static void read_only_server_answers_all_before_it_is_left(void **state)
+TEST(read_only_server_answers_all_before_it_is_left)
 {
     enum { COUNT = 100 };
     hf__request *requests[COUNT];
@@ -342,7 +342,7 @@ static bool answer_late(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, answer);
 }
 
-static void late_reply_does_not_shift_the_others(void **state)
+TEST(late_reply_does_not_shift_the_others)
 {
     test_call late;
     test_call first;
@@ -380,7 +380,7 @@ static bool answer_twice(int fd, unsigned connection, unsigned number,
 }
 
 /* An extra reply would be taken for the next request's. */
-static void answer_too_many_ends_the_connection(void **state)
+TEST(answer_too_many_ends_the_connection)
 {
     fake_store fake;
 
@@ -404,7 +404,7 @@ static bool echo_lane(int fd, unsigned connection, unsigned number,
 }
 
 /* Both lanes wait for the shared connection; then the lease goes first. */
-static void lease_lane_goes_first(void **state)
+TEST(lease_lane_goes_first)
 {
     enum { COUNT = 20 };
     test_call calls[COUNT + 1];
@@ -430,7 +430,7 @@ static void lease_lane_goes_first(void **state)
 }
 
 /* As many as the queue holds, ten more, and a lease. */
-static void full_queue_refuses_users_but_not_leases(void **state)
+TEST(full_queue_refuses_users_but_not_leases)
 {
     enum { FULL = 65536, COUNT = FULL + 11 };
     test_call *calls = calloc(COUNT, sizeof(*calls));
@@ -470,7 +470,7 @@ static void old_session(int fd, unsigned connection, void *user)
         fake_server_drain(fd);
 }
 
-static void old_server_is_unsupported(void **state)
+TEST(old_server_is_unsupported)
 {
     char version[] = "6.2.14";
     fake_server *server = fake_server_start(old_session, version);
@@ -492,7 +492,7 @@ static void silent_session(int fd, unsigned connection, void *user)
     fake_server_drain(fd);
 }
 
-static void login_without_answer_ends_at_connect_ms(void **state)
+TEST(login_without_answer_ends_at_connect_ms)
 {
     fake_server *server = fake_server_start(silent_session, NULL);
     int64_t begin_ms = hf__clock_boot_ms();
@@ -519,7 +519,7 @@ static void huge_session(int fd, unsigned connection, void *user)
     fake_server_drain(fd);
 }
 
-static void huge_reply_to_a_login_is_not_awaited(void **state)
+TEST(huge_reply_to_a_login_is_not_awaited)
 {
     unsigned at = 0;
     fake_server *server = fake_server_start(huge_session, &at);
@@ -547,7 +547,7 @@ static void huge_reply_to_a_login_is_not_awaited(void **state)
 
 /* A listener whose queue is full drops connection attempts, like an address
  * where there is nothing. */
-static void unreachable_server_ends_at_connect_ms(void **state)
+TEST(unreachable_server_ends_at_connect_ms)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof(address);
@@ -586,7 +586,7 @@ static void full_server_session(int fd, unsigned connection, void *user)
     fake_server_say(fd, "-ERR max number of clients reached\r\n");
 }
 
-static void server_with_too_many_clients_is_unavailable(void **state)
+TEST(server_with_too_many_clients_is_unavailable)
 {
     fake_server *server = fake_server_start(full_server_session, NULL);
     hf_error err = HF_ERROR_INIT;
@@ -599,32 +599,4 @@ static void server_with_too_many_clients_is_unavailable(void **state)
     if (strstr(err.message, "max number of clients") == NULL)
         fail_msg("%s", err.message);
     fake_server_stop(server);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unanswered_request_is_sent_again_only_if_repeatable),
-        cmocka_unit_test(request_whose_connection_always_breaks_is_given_up),
-        cmocka_unit_test(
-            request_without_reply_is_indeterminate_at_its_deadline),
-        cmocka_unit_test(trickling_reply_does_not_extend_the_deadline),
-        cmocka_unit_test(reply_that_is_not_resp_is_corrupt),
-        cmocka_unit_test(loading_server_is_asked_again),
-        cmocka_unit_test(loading_server_is_unavailable_at_the_deadline),
-        cmocka_unit_test(refusal_after_a_loss_is_indeterminate),
-        cmocka_unit_test(read_only_server_is_left),
-        cmocka_unit_test(read_only_server_answers_all_before_it_is_left),
-        cmocka_unit_test(late_reply_does_not_shift_the_others),
-        cmocka_unit_test(answer_too_many_ends_the_connection),
-        cmocka_unit_test(lease_lane_goes_first),
-        cmocka_unit_test(full_queue_refuses_users_but_not_leases),
-        cmocka_unit_test(old_server_is_unsupported),
-        cmocka_unit_test(login_without_answer_ends_at_connect_ms),
-        cmocka_unit_test(huge_reply_to_a_login_is_not_awaited),
-        cmocka_unit_test(unreachable_server_ends_at_connect_ms),
-        cmocka_unit_test(server_with_too_many_clients_is_unavailable),
-    };
-
-    return cmocka_run_group_tests_name("redis_scripted", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void expect_refused(const char *url, const char *password,
         fail_msg("%s: %s", hf_status_name(err.status), err.message);
 }
 
-static void passwords_of_servers_and_sentinels_differ(void **state)
+TEST(passwords_of_servers_and_sentinels_differ)
 {
     const redis_sentinel_options options = {.password = "inner",
                                             .sentinel_password = "outer",
@@ -72,7 +72,7 @@ static void count_answers(void *user, const char *name, const char *value)
 }
 
 /* As docs/guide/stores.md says. */
-static void user_of_the_sentinels_needs_little(void **state)
+TEST(user_of_the_sentinels_needs_little)
 {
     static const char rights[] =
         "ACL SETUSER app on >pw resetchannels &+* -@all +sentinel|myid "
@@ -123,7 +123,7 @@ static void expect_failover(test_driver *driver)
     }
 }
 
-static void tls_goes_to_sentinels_and_servers(void **state)
+TEST(tls_goes_to_sentinels_and_servers)
 {
     certificates *issued = certificates_new();
     char paths[3][CERTIFICATES_PATH_SIZE];
@@ -162,7 +162,7 @@ static void tls_goes_to_sentinels_and_servers(void **state)
 }
 
 /* What a waiter sleeps on moves with the master, and wakes it there. */
-static void events_arrive_through_the_next_master(void **state)
+TEST(events_arrive_through_the_next_master)
 {
     redis_sentinel *all = redis_sentinel_start(NULL);
     hf_bytes topic = hf_str("topic");
@@ -203,17 +203,4 @@ static void events_arrive_through_the_next_master(void **state)
     driver_close(&waiter);
     driver_close(&waker);
     redis_sentinel_stop(all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passwords_of_servers_and_sentinels_differ),
-        cmocka_unit_test(user_of_the_sentinels_needs_little),
-        cmocka_unit_test(tls_goes_to_sentinels_and_servers),
-        cmocka_unit_test(events_arrive_through_the_next_master),
-    };
-
-    return cmocka_run_group_tests_name("redis_sentinel_server", tests, NULL,
-                                       NULL);
 }

@@ -37,7 +37,7 @@ static void await_served_by(deployment *all, const char *name)
 
 /* ------------------------------------------------------------------ tests */
 
-static void lying_minority_is_not_believed(void **state)
+TEST(lying_minority_is_not_believed)
 {
     deployment all;
 
@@ -50,7 +50,7 @@ static void lying_minority_is_not_believed(void **state)
 }
 
 /* As on a busy machine, where all were slow but the one that lies. */
-static void lying_minority_is_not_believed_when_it_is_the_fastest(void **state)
+TEST(lying_minority_is_not_believed_when_it_is_the_fastest)
 {
     deployment all;
 
@@ -65,7 +65,7 @@ static void lying_minority_is_not_believed_when_it_is_the_fastest(void **state)
 }
 
 /* As it may know of a later failover, the others are given time to agree. */
-static void newer_minority_is_waited_for_a_bounded_time(void **state)
+TEST(newer_minority_is_waited_for_a_bounded_time)
 {
     int64_t began_ms = hf__clock_boot_ms();
     deployment all;
@@ -81,7 +81,7 @@ static void newer_minority_is_waited_for_a_bounded_time(void **state)
     deployment_close(&all);
 }
 
-static void hanging_sentinel_is_not_waited_for(void **state)
+TEST(hanging_sentinel_is_not_waited_for)
 {
     int64_t began_ms = hf__clock_boot_ms();
     deployment all;
@@ -95,7 +95,7 @@ static void hanging_sentinel_is_not_waited_for(void **state)
     deployment_close(&all);
 }
 
-static void one_sentinel_of_three_is_enough(void **state)
+TEST(one_sentinel_of_three_is_enough)
 {
     deployment all;
 
@@ -108,7 +108,7 @@ static void one_sentinel_of_three_is_enough(void **state)
     deployment_close(&all);
 }
 
-static void split_sentinels_are_named(void **state)
+TEST(split_sentinels_are_named)
 {
     deployment all;
 
@@ -123,7 +123,7 @@ static void split_sentinels_are_named(void **state)
 }
 
 /* They are asked again: a master may be made known to them right now. */
-static void unknown_name_is_unavailable_by_the_deadline(void **state)
+TEST(unknown_name_is_unavailable_by_the_deadline)
 {
     deployment all;
 
@@ -149,7 +149,7 @@ static void *name_the_master(void *user)
     return NULL;
 }
 
-static void name_that_becomes_known_is_waited_for(void **state)
+TEST(name_that_becomes_known_is_waited_for)
 {
     pthread_t thread;
     deployment all;
@@ -165,7 +165,7 @@ static void name_that_becomes_known_is_waited_for(void **state)
 }
 
 /* What a sentinel says that has not heard of the master yet. */
-static void sentinel_that_does_not_know_yet_is_asked_again(void **state)
+TEST(sentinel_that_does_not_know_yet_is_asked_again)
 {
     static const char dont_know[] =
         "-IDONTKNOW I have not enough information to reply. Please ask "
@@ -188,7 +188,7 @@ static void sentinel_that_does_not_know_yet_is_asked_again(void **state)
     deployment_close(&all);
 }
 
-static void no_sentinel_is_unavailable_at_once(void **state)
+TEST(no_sentinel_is_unavailable_at_once)
 {
     static const char url[] = "redis+sentinel://127.0.0.1:1,[::1]:1/m";
     int64_t began_ms = hf__clock_boot_ms();
@@ -203,7 +203,7 @@ static void no_sentinel_is_unavailable_at_once(void **state)
     assert_in_time(hf__clock_boot_ms() - began_ms, ENOUGH_MS);
 }
 
-static void password_of_the_sentinels_is_their_own(void **state)
+TEST(password_of_the_sentinels_is_their_own)
 {
     deployment all;
 
@@ -217,7 +217,7 @@ static void password_of_the_sentinels_is_their_own(void **state)
     deployment_close(&all);
 }
 
-static void password_that_is_missing_is_asked_for(void **state)
+TEST(password_that_is_missing_is_asked_for)
 {
     deployment all;
 
@@ -229,7 +229,7 @@ static void password_that_is_missing_is_asked_for(void **state)
     deployment_close(&all);
 }
 
-static void server_is_no_sentinel(void **state)
+TEST(server_is_no_sentinel)
 {
     deployment all;
 
@@ -241,7 +241,7 @@ static void server_is_no_sentinel(void **state)
     deployment_close(&all);
 }
 
-static void listed_sentinel_is_asked_too(void **state)
+TEST(listed_sentinel_is_asked_too)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     deployment all;
@@ -259,7 +259,7 @@ static void listed_sentinel_is_asked_too(void **state)
 }
 
 /* Promotion: the sentinels name a server that is no master for a while. */
-static void named_server_must_say_that_it_is_the_master(void **state)
+TEST(named_server_must_say_that_it_is_the_master)
 {
     hf_error err = HF_ERROR_INIT;
     deployment all;
@@ -274,7 +274,7 @@ static void named_server_must_say_that_it_is_the_master(void **state)
     deployment_close(&all);
 }
 
-static void role_that_is_not_reported_is_denied(void **state)
+TEST(role_that_is_not_reported_is_denied)
 {
     deployment all;
 
@@ -285,7 +285,7 @@ static void role_that_is_not_reported_is_denied(void **state)
     deployment_close(&all);
 }
 
-static void hint_moves_the_store(void **state)
+TEST(hint_moves_the_store)
 {
     deployment all;
 
@@ -300,7 +300,7 @@ static void hint_moves_the_store(void **state)
 }
 
 /* A hint alone is nothing: what it says is not believed. */
-static void hint_is_not_believed(void **state)
+TEST(hint_is_not_believed)
 {
     uint32_t asked;
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
@@ -319,7 +319,7 @@ static void hint_is_not_believed(void **state)
 }
 
 /* The same for a request that was refused, on both kinds of connection. */
-static void refused_write_is_sent_to_the_new_master(void **state)
+TEST(refused_write_is_sent_to_the_new_master)
 {
     deployment all;
     test_call call;
@@ -347,7 +347,7 @@ static void refused_write_is_sent_to_the_new_master(void **state)
 }
 
 /* Until its deadline, and no longer. */
-static void call_ends_by_its_deadline_without_a_master(void **state)
+TEST(call_ends_by_its_deadline_without_a_master)
 {
     deployment all;
     int64_t began_ms;
@@ -377,7 +377,7 @@ static void call_ends_by_its_deadline_without_a_master(void **state)
     }
 }
 
-static void old_epoch_is_no_news(void **state)
+TEST(old_epoch_is_no_news)
 {
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     deployment all;
@@ -402,7 +402,7 @@ static void old_epoch_is_no_news(void **state)
     deployment_close(&all);
 }
 
-static void inbox_follows_the_master(void **state)
+TEST(inbox_follows_the_master)
 {
     hf_bytes topic = hf_str("topic");
     const hf__store_ops *ops;
@@ -436,7 +436,7 @@ static void take_line(void *user, const char *name, const char *value)
              value);
 }
 
-static void description_names_master_and_sentinels(void **state)
+TEST(description_names_master_and_sentinels)
 {
     seen_lines seen = {""};
     char expected[64];
@@ -482,7 +482,7 @@ static void await_described(deployment *all, int port, bool expected)
     }
 }
 
-static void lost_sentinel_that_is_not_listed_is_forgotten(void **state)
+TEST(lost_sentinel_that_is_not_listed_is_forgotten)
 {
     deployment all;
     int port;
@@ -503,7 +503,7 @@ static void lost_sentinel_that_is_not_listed_is_forgotten(void **state)
 }
 
 /* Wherever memory is short, on our thread or on the loop's. */
-static void open_without_memory_fails_or_does_without(void **state)
+TEST(open_without_memory_fails_or_does_without)
 {
     hf_error err = HF_ERROR_INIT;
     int failures = 0;
@@ -542,7 +542,7 @@ static void open_without_memory_fails_or_does_without(void **state)
 }
 
 /* The arguments of a message may be anything: none of it may be believed. */
-static void answers_of_no_sense_are_refused(void **state)
+TEST(answers_of_no_sense_are_refused)
 {
     static const char *const answers[] = {
         "+OK\r\n",
@@ -573,38 +573,4 @@ static void answers_of_no_sense_are_refused(void **state)
         assert_non_null(strstr(err.message, "no sentinel replies"));
     }
     deployment_close(&all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lying_minority_is_not_believed),
-        cmocka_unit_test(lying_minority_is_not_believed_when_it_is_the_fastest),
-        cmocka_unit_test(newer_minority_is_waited_for_a_bounded_time),
-        cmocka_unit_test(hanging_sentinel_is_not_waited_for),
-        cmocka_unit_test(one_sentinel_of_three_is_enough),
-        cmocka_unit_test(split_sentinels_are_named),
-        cmocka_unit_test(unknown_name_is_unavailable_by_the_deadline),
-        cmocka_unit_test(name_that_becomes_known_is_waited_for),
-        cmocka_unit_test(sentinel_that_does_not_know_yet_is_asked_again),
-        cmocka_unit_test(no_sentinel_is_unavailable_at_once),
-        cmocka_unit_test(password_of_the_sentinels_is_their_own),
-        cmocka_unit_test(password_that_is_missing_is_asked_for),
-        cmocka_unit_test(server_is_no_sentinel),
-        cmocka_unit_test(listed_sentinel_is_asked_too),
-        cmocka_unit_test(named_server_must_say_that_it_is_the_master),
-        cmocka_unit_test(role_that_is_not_reported_is_denied),
-        cmocka_unit_test(hint_moves_the_store),
-        cmocka_unit_test(hint_is_not_believed),
-        cmocka_unit_test(refused_write_is_sent_to_the_new_master),
-        cmocka_unit_test(call_ends_by_its_deadline_without_a_master),
-        cmocka_unit_test(old_epoch_is_no_news),
-        cmocka_unit_test(inbox_follows_the_master),
-        cmocka_unit_test(description_names_master_and_sentinels),
-        cmocka_unit_test(lost_sentinel_that_is_not_listed_is_forgotten),
-        cmocka_unit_test(open_without_memory_fails_or_does_without),
-        cmocka_unit_test(answers_of_no_sense_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("redis_sentinel", tests, NULL, NULL);
 }

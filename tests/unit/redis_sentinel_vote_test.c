@@ -131,7 +131,7 @@ static const vote_row vote_rows[] = {
     {{"a m 7", "b m 7"}, 3, false, "n 6", HF__BALLOT_DECIDED, "m 7", false},
 };
 
-static void votes_are_counted_by_the_rule(void **state)
+TEST(votes_are_counted_by_the_rule)
 {
     (void)state;
     for (size_t at = 0; at < sizeof(vote_rows) / sizeof(vote_rows[0]); at++)
@@ -152,7 +152,7 @@ static hf_status parse(const char *text, hf__sentinel_url *place, hf_error *err)
     return status;
 }
 
-static void url_names_sentinels_master_and_accounts(void **state)
+TEST(url_names_sentinels_master_and_accounts)
 {
     hf_error err = HF_ERROR_INIT;
     hf__sentinel_url place;
@@ -191,7 +191,7 @@ static void url_names_sentinels_master_and_accounts(void **state)
     hf__sentinel_url_done(&place);
 }
 
-static void wrong_url_names_the_part(void **state)
+TEST(wrong_url_names_the_part)
 {
     static const struct {
         const char *url;
@@ -224,16 +224,4 @@ static void wrong_url_names_the_part(void **state)
         if (strstr(err.message, rows[at].part) == NULL)
             fail_msg("%s: %s", rows[at].url, err.message);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(votes_are_counted_by_the_rule),
-        cmocka_unit_test(url_names_sentinels_master_and_accounts),
-        cmocka_unit_test(wrong_url_names_the_part),
-    };
-
-    return cmocka_run_group_tests_name("redis_sentinel_vote", tests, NULL,
-                                       NULL);
 }

@@ -232,7 +232,7 @@ static bool says_ok(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "+OK\r\n");
 }
 
-static void moved_request_is_redirected_from_both_kinds(void **state)
+TEST(moved_request_is_redirected_from_both_kinds)
 {
     topology all;
     test_call call;
@@ -255,7 +255,7 @@ static void moved_request_is_redirected_from_both_kinds(void **state)
     close_topology(&all);
 }
 
-static void without_a_server_the_error_is_the_answer(void **state)
+TEST(without_a_server_the_error_is_the_answer)
 {
     topology all;
     test_call call;
@@ -272,7 +272,7 @@ static void without_a_server_the_error_is_the_answer(void **state)
     close_topology(&all);
 }
 
-static void circle_of_redirects_ends(void **state)
+TEST(circle_of_redirects_ends)
 {
     topology all;
     test_call call;
@@ -311,7 +311,7 @@ static bool wants_asking(int fd, unsigned connection, unsigned number,
                                                             : "-ERR what\r\n");
 }
 
-static void asked_request_is_preceded_by_asking(void **state)
+TEST(asked_request_is_preceded_by_asking)
 {
     topology all;
     test_call call;
@@ -344,7 +344,7 @@ static bool says_full(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "-OOM command not allowed\r\n");
 }
 
-static void doubt_stays_with_the_request(void **state)
+TEST(doubt_stays_with_the_request)
 {
     topology all;
     test_call call;
@@ -373,7 +373,7 @@ static void doubt_stays_with_the_request(void **state)
     close_topology(&all);
 }
 
-static void request_of_an_unreachable_server_is_redirected(void **state)
+TEST(request_of_an_unreachable_server_is_redirected)
 {
     topology all;
     test_call call;
@@ -405,7 +405,7 @@ static bool answers_when_allowed(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "+OLD\r\n");
 }
 
-static void retired_server_ends_what_is_in_flight_only(void **state)
+TEST(retired_server_ends_what_is_in_flight_only)
 {
     hf__server *server;
     topology all;
@@ -438,7 +438,7 @@ static void retired_server_ends_what_is_in_flight_only(void **state)
 }
 
 /* No answer comes: the deadline ends it, and then the server can go. */
-static void retired_server_goes_when_the_last_deadline_has_passed(void **state)
+TEST(retired_server_goes_when_the_last_deadline_has_passed)
 {
     topology all;
     test_call call;
@@ -468,7 +468,7 @@ static bool says_new(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "+NEW\r\n");
 }
 
-static void reset_server_is_met_at_its_new_address(void **state)
+TEST(reset_server_is_met_at_its_new_address)
 {
     topology all;
     test_call call;
@@ -492,7 +492,7 @@ static void reset_server_is_met_at_its_new_address(void **state)
 }
 
 /* A connection that hangs is left, too: well before the deadline. */
-static void reset_ends_a_call_that_hangs(void **state)
+TEST(reset_ends_a_call_that_hangs)
 {
     int64_t begin_ms = hf__clock_boot_ms();
     topology all;
@@ -526,7 +526,7 @@ static void run_cancel(hf__task *task)
 }
 
 /* Whether it was written, or waits on a server that it was handed to. */
-static void cancelled_request_completes_at_once(void **state)
+TEST(cancelled_request_completes_at_once)
 {
     for (int handed = 0; handed < 2; handed++) {
         cancel_task task = {.base = {.run = run_cancel}};
@@ -567,7 +567,7 @@ static void replica_session(int fd, unsigned connection, void *user)
     }
 }
 
-static void replica_is_no_master(void **state)
+TEST(replica_is_no_master)
 {
     hf_error err = HF_ERROR_INIT;
     topology all;
@@ -590,24 +590,4 @@ static void replica_is_no_master(void **state)
     assert_text(&call, "OK");
     call_end(&call);
     close_topology(&all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_request_is_redirected_from_both_kinds),
-        cmocka_unit_test(without_a_server_the_error_is_the_answer),
-        cmocka_unit_test(circle_of_redirects_ends),
-        cmocka_unit_test(asked_request_is_preceded_by_asking),
-        cmocka_unit_test(doubt_stays_with_the_request),
-        cmocka_unit_test(request_of_an_unreachable_server_is_redirected),
-        cmocka_unit_test(retired_server_ends_what_is_in_flight_only),
-        cmocka_unit_test(retired_server_goes_when_the_last_deadline_has_passed),
-        cmocka_unit_test(reset_server_is_met_at_its_new_address),
-        cmocka_unit_test(reset_ends_a_call_that_hangs),
-        cmocka_unit_test(cancelled_request_completes_at_once),
-        cmocka_unit_test(replica_is_no_master),
-    };
-
-    return cmocka_run_group_tests_name("redis_server", tests, NULL, NULL);
 }

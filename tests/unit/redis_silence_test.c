@@ -71,7 +71,7 @@ static bool is_answered(slow_server *self, int64_t limit_ms)
 
 /* The server has become slow in everything. A second connection is tried after
  * 500 ms, but the reply on the first one counts as well. */
-static void answer_that_comes_while_connecting_again_is_taken(void **state)
+TEST(answer_that_comes_while_connecting_again_is_taken)
 {
     bool good = false;
 
@@ -90,7 +90,7 @@ static void answer_that_comes_while_connecting_again_is_taken(void **state)
 }
 
 /* A slow login means a slow server. */
-static void slow_login_buys_patience(void **state)
+TEST(slow_login_buys_patience)
 {
     bool good = false;
     slow_server self;
@@ -106,7 +106,7 @@ static void slow_login_buys_patience(void **state)
 
 /* The login was fast: a client that retried too soon, after 500 ms, waits
  * longer the next time. */
-static void silence_that_was_too_short_is_longer_the_next_time(void **state)
+TEST(silence_that_was_too_short_is_longer_the_next_time)
 {
     bool good = false;
     slow_server self;
@@ -139,7 +139,7 @@ static void serve_others(int fd, unsigned number, void *user)
 }
 
 /* A device in between has dropped the connection's state. */
-static void silent_connection_is_left_once_another_is_made(void **state)
+TEST(silent_connection_is_left_once_another_is_made)
 {
     slow_server self;
     test_call call;
@@ -217,28 +217,14 @@ static void one_silent_connection_is_a_lesson(bool shared_first)
     slow_close(&self.slow);
 }
 
-static void silence_on_the_threads_connection_is_a_lesson(void **state)
+TEST(silence_on_the_threads_connection_is_a_lesson)
 {
     (void)state;
     one_silent_connection_is_a_lesson(false);
 }
 
-static void silence_on_the_shared_connection_is_a_lesson(void **state)
+TEST(silence_on_the_shared_connection_is_a_lesson)
 {
     (void)state;
     one_silent_connection_is_a_lesson(true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answer_that_comes_while_connecting_again_is_taken),
-        cmocka_unit_test(slow_login_buys_patience),
-        cmocka_unit_test(silence_that_was_too_short_is_longer_the_next_time),
-        cmocka_unit_test(silent_connection_is_left_once_another_is_made),
-        cmocka_unit_test(silence_on_the_threads_connection_is_a_lesson),
-        cmocka_unit_test(silence_on_the_shared_connection_is_a_lesson),
-    };
-
-    return cmocka_run_group_tests_name("redis_patience", tests, NULL, NULL);
 }

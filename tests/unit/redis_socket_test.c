@@ -61,7 +61,7 @@ static int option(int fd, int level, int name)
 }
 
 /* A peer that is dead is noticed within seconds, not hours. */
-static void dead_peers_are_noticed_by_the_system(void **state)
+TEST(dead_peers_are_noticed_by_the_system)
 {
     fake_server *server = fake_server_start_tcp(drain, NULL);
     int fd;
@@ -89,7 +89,7 @@ static void count_signal(int number)
     signals++;
 }
 
-static void writing_to_a_closed_connection_raises_nothing(void **state)
+TEST(writing_to_a_closed_connection_raises_nothing)
 {
     fake_server *server = fake_server_start_tcp(close_at_once, NULL);
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
@@ -113,14 +113,4 @@ static void writing_to_a_closed_connection_raises_nothing(void **state)
     hf__channel_close(&channel);
     (void)sigaction(SIGPIPE, &before, NULL);
     fake_server_stop(server);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dead_peers_are_noticed_by_the_system),
-        cmocka_unit_test(writing_to_a_closed_connection_raises_nothing),
-    };
-
-    return cmocka_run_group_tests_name("redis_socket", tests, NULL, NULL);
 }

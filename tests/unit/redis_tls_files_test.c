@@ -94,6 +94,8 @@ static int stop_server(void **state)
     return 0;
 }
 
+ALL_TESTS_WITH(start_server, stop_server);
+
 /* "@" in `params` stands for the directory of the certificates. */
 static const char *url_of(const char *host, int port, const char *params,
                           char url[URL_SIZE])
@@ -157,7 +159,7 @@ static void expect_open(const char *url, const hf_tls_options *options,
 
 #define LOCKED "?tls_ca=@/ca.pem&tls_cert=@/client.pem&tls_key=@/locked.key"
 
-static void key_may_have_a_password(void **state)
+TEST(key_may_have_a_password)
 {
     static const struct {
         const char *text; /* of the file; NULL: there is none */
@@ -188,7 +190,7 @@ static void key_may_have_a_password(void **state)
     expect_open(url, NULL, HF_INVALID, "tls_key_password_file without tls_key");
 }
 
-static void options_go_before_the_url(void **state)
+TEST(options_go_before_the_url)
 {
     hf_tls_options options = HF_TLS_OPTIONS_INIT;
     char own[5][CERTIFICATES_PATH_SIZE];
@@ -235,7 +237,7 @@ static void options_go_before_the_url(void **state)
 }
 
 /* Encryption that is asked for is used, or the call fails. */
-static void options_want_a_url_with_tls(void **state)
+TEST(options_want_a_url_with_tls)
 {
     hf_tls_options options = HF_TLS_OPTIONS_INIT;
 
@@ -275,7 +277,7 @@ static void expect_calls(test_driver *driver, hf_status status, const char *why)
     }
 }
 
-static void renewed_certificate_is_used(void **state)
+TEST(renewed_certificate_is_used)
 {
     char url[URL_SIZE];
     test_driver driver;
@@ -294,7 +296,7 @@ static void renewed_certificate_is_used(void **state)
     driver_close(&driver);
 }
 
-static void renewed_authority_is_trusted(void **state)
+TEST(renewed_authority_is_trusted)
 {
     char url[URL_SIZE];
     test_driver driver;
@@ -313,7 +315,7 @@ static void renewed_authority_is_trusted(void **state)
 
 /* Between two renames, or while a file is being written, the previous files
  * are used. */
-static void files_that_do_not_fit_are_not_used(void **state)
+TEST(files_that_do_not_fit_are_not_used)
 {
     char path[CERTIFICATES_PATH_SIZE], url[URL_SIZE];
     test_driver driver;
@@ -333,7 +335,7 @@ static void files_that_do_not_fit_are_not_used(void **state)
     driver_close(&driver);
 }
 
-static void state_tells_why_files_are_not_used(void **state)
+TEST(state_tells_why_files_are_not_used)
 {
     hf_error err = HF_ERROR_INIT;
     char url[URL_SIZE];
@@ -374,7 +376,7 @@ static void keep_first(int fd, unsigned number, void *user)
     __atomic_store_n(&self->size, got > 0 ? (size_t)got : 0, __ATOMIC_SEQ_CST);
 }
 
-static void name_is_asked_for_unless_it_is_an_address(void **state)
+TEST(name_is_asked_for_unless_it_is_an_address)
 {
     static const struct {
         const char *host;
@@ -463,7 +465,7 @@ static void relay_some(int fd, unsigned number, void *user)
 
 /* The server's side of the handshake is some 1000 to 2000 bytes long. One that
  * is not closed takes a second, so that not each limit is tried with it. */
-static void handshake_that_stops_half_way_ends_in_time(void **state)
+TEST(handshake_that_stops_half_way_ends_in_time)
 {
     static const size_t limits[] = {1, 4, 5, 6, 80, 127, 128, 200, 500, 900};
 
@@ -492,7 +494,7 @@ static void handshake_that_stops_half_way_ends_in_time(void **state)
 }
 
 /* On the loop thread: a connection that works, then its way is cut. */
-static void shared_connection_outlives_half_handshakes(void **state)
+TEST(shared_connection_outlives_half_handshakes)
 {
     relay way = {.limit = SIZE_MAX};
     fake_server *fake = fake_server_start_tcp(relay_some, &way);
@@ -520,24 +522,4 @@ static void shared_connection_outlives_half_handshakes(void **state)
     call_end(&call);
     driver_close(&driver);
     fake_server_stop(fake);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_may_have_a_password),
-        cmocka_unit_test(options_go_before_the_url),
-        cmocka_unit_test(options_want_a_url_with_tls),
-        cmocka_unit_test(renewed_certificate_is_used),
-        cmocka_unit_test(renewed_authority_is_trusted),
-        cmocka_unit_test(files_that_do_not_fit_are_not_used),
-        cmocka_unit_test(state_tells_why_files_are_not_used),
-        cmocka_unit_test(name_is_asked_for_unless_it_is_an_address),
-        cmocka_unit_test(handshake_that_stops_half_way_ends_in_time),
-        cmocka_unit_test(shared_connection_outlives_half_handshakes),
-    };
-
-    signal(SIGPIPE, SIG_DFL);
-    return cmocka_run_group_tests_name("redis_tls_files", tests, start_server,
-                                       stop_server);
 }

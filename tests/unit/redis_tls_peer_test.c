@@ -363,7 +363,7 @@ static bool says_yes(session *self)
     return say(self, "$3\r\nYES\r\n");
 }
 
-static void bytes_may_come_one_at_a_time(void **state)
+TEST(bytes_may_come_one_at_a_time)
 {
     peer one;
 
@@ -383,7 +383,7 @@ static bool updates_keys(session *self)
            says_yes(self);
 }
 
-static void keys_may_be_updated_at_any_time(void **state)
+TEST(keys_may_be_updated_at_any_time)
 {
     peer one;
 
@@ -407,7 +407,7 @@ static bool sends_ticket_late(session *self)
            SSL_do_handshake(self->ssl) == 1;
 }
 
-static void idle_connection_with_a_ticket_is_kept(void **state)
+TEST(idle_connection_with_a_ticket_is_kept)
 {
     peer one;
 
@@ -424,7 +424,7 @@ static bool ends_orderly(session *self)
     return false;
 }
 
-static void close_notify_ends_the_connection(void **state)
+TEST(close_notify_ends_the_connection)
 {
     peer one;
     test_driver driver;
@@ -459,7 +459,7 @@ static bool leaves_after_each(session *self)
     return false;
 }
 
-static void connection_that_was_closed_is_not_used(void **state)
+TEST(connection_that_was_closed_is_not_used)
 {
     peer one;
     test_driver driver;
@@ -488,7 +488,7 @@ static bool resets_after_each(session *self)
     return says_yes(self) && connect(self->fd, &nowhere, sizeof(nowhere)) != 0;
 }
 
-static void connection_that_was_reset_is_not_used(void **state)
+TEST(connection_that_was_reset_is_not_used)
 {
     peer one;
     test_driver driver;
@@ -527,7 +527,7 @@ static bool answers_in_many_records(session *self)
     return sent;
 }
 
-static void many_records_at_once_are_all_read(void **state)
+TEST(many_records_at_once_are_all_read)
 {
     peer one;
     test_driver driver;
@@ -553,7 +553,7 @@ static bool cuts_a_record(session *self)
     return send(self->fd, header, sizeof(header) - 1, MSG_NOSIGNAL) < 0;
 }
 
-static void half_a_record_is_a_lost_answer(void **state)
+TEST(half_a_record_is_a_lost_answer)
 {
     peer one;
 
@@ -570,7 +570,7 @@ static bool forges_a_record(session *self)
     return send(self->fd, record, sizeof(record) - 1, MSG_NOSIGNAL) > 0;
 }
 
-static void forged_record_is_a_lost_answer(void **state)
+TEST(forged_record_is_a_lost_answer)
 {
     peer one;
 
@@ -584,7 +584,7 @@ static bool answers_in_the_clear(session *self)
     return send(self->fd, "+YES\r\n", 6, MSG_NOSIGNAL) == 6;
 }
 
-static void plain_answer_is_no_answer(void **state)
+TEST(plain_answer_is_no_answer)
 {
     peer one;
 
@@ -601,7 +601,7 @@ static bool asks_to_renegotiate(session *self)
 
 /* The peer replies first and then, when it reads more, gets the refusal, which
  * OpenSSL reports as an error: each reply ends a connection. */
-static void renegotiation_is_refused(void **state)
+TEST(renegotiation_is_refused)
 {
     peer one;
     test_driver driver;
@@ -633,7 +633,7 @@ static bool never_answers(session *self)
     return false;
 }
 
-static void handshake_without_an_answer_ends_at_connect_ms(void **state)
+TEST(handshake_without_an_answer_ends_at_connect_ms)
 {
     peer one;
 
@@ -649,7 +649,7 @@ static bool talks_plain(session *self)
            never_answers(self);
 }
 
-static void peer_without_tls_is_reported(void **state)
+TEST(peer_without_tls_is_reported)
 {
     peer one;
 
@@ -665,7 +665,7 @@ static bool closes(session *self)
     return false;
 }
 
-static void peer_that_closes_in_the_handshake_is_unavailable(void **state)
+TEST(peer_that_closes_in_the_handshake_is_unavailable)
 {
     peer one;
 
@@ -682,7 +682,7 @@ static bool alerts(session *self)
     return send(self->fd, alert, 7, MSG_NOSIGNAL) == 7 && never_answers(self);
 }
 
-static void refused_handshake_is_denied(void **state)
+TEST(refused_handshake_is_denied)
 {
     peer one;
 
@@ -692,7 +692,7 @@ static void refused_handshake_is_denied(void **state)
     assert_no_open(&one, HF_DENIED, "handshake failure");
 }
 
-static void old_versions_are_refused(void **state)
+TEST(old_versions_are_refused)
 {
     peer one;
 
@@ -706,6 +706,7 @@ static void old_versions_are_refused(void **state)
 static int begin(void **state)
 {
     (void)state;
+    signal(SIGPIPE, SIG_DFL); /* it must never be raised */
     method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "peer");
     BIO_meth_set_write(method, bio_write);
     BIO_meth_set_read(method, bio_read);
@@ -722,27 +723,4 @@ static int end(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_may_come_one_at_a_time),
-        cmocka_unit_test(keys_may_be_updated_at_any_time),
-        cmocka_unit_test(idle_connection_with_a_ticket_is_kept),
-        cmocka_unit_test(close_notify_ends_the_connection),
-        cmocka_unit_test(connection_that_was_closed_is_not_used),
-        cmocka_unit_test(connection_that_was_reset_is_not_used),
-        cmocka_unit_test(many_records_at_once_are_all_read),
-        cmocka_unit_test(half_a_record_is_a_lost_answer),
-        cmocka_unit_test(forged_record_is_a_lost_answer),
-        cmocka_unit_test(plain_answer_is_no_answer),
-        cmocka_unit_test(renegotiation_is_refused),
-        cmocka_unit_test(handshake_without_an_answer_ends_at_connect_ms),
-        cmocka_unit_test(peer_without_tls_is_reported),
-        cmocka_unit_test(peer_that_closes_in_the_handshake_is_unavailable),
-        cmocka_unit_test(refused_handshake_is_denied),
-        cmocka_unit_test(old_versions_are_refused),
-    };
-
-    signal(SIGPIPE, SIG_DFL); /* it must never be raised */
-    return cmocka_run_group_tests_name("redis_tls_peer", tests, begin, end);
-}
+ALL_TESTS_WITH(begin, end);

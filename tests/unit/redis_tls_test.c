@@ -43,6 +43,8 @@ static int start_server(void **state)
     secure_server *self = &the_server;
 
     *state = self;
+    /* What would be SIGPIPE must never reach a program. */
+    signal(SIGPIPE, SIG_DFL);
     self->issued = certificates_new();
     if (self->issued == NULL)
         return -1;
@@ -66,6 +68,8 @@ static int stop_server(void **state)
     certificates_free(self->issued);
     return 0;
 }
+
+ALL_TESTS_WITH(start_server, stop_server);
 
 /* Restart with another certificate. */
 static void show(secure_server *self, const char *name, bool asks_clients)
@@ -126,7 +130,7 @@ static void assert_refused(const char *url, hf_status status, const char *why)
     assert_in_time(hf__clock_boot_ms() - begin_ms, 2500); /* connect_ms: 1000 */
 }
 
-static void calls_and_events_go_over_tls(void **state)
+TEST(calls_and_events_go_over_tls)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -158,7 +162,7 @@ static void calls_and_events_go_over_tls(void **state)
     command(self->server, "GET k", "$-1\r\n"); /* it went to database 3 */
 }
 
-static void certificate_must_be_trusted(void **state)
+TEST(certificate_must_be_trusted)
 {
     static const struct {
         const char *shown;
@@ -209,7 +213,7 @@ static void certificate_must_be_trusted(void **state)
 }
 
 /* The server comes back with a certificate that is not good enough. */
-static void loop_thread_checks_the_certificate_too(void **state)
+TEST(loop_thread_checks_the_certificate_too)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -234,7 +238,7 @@ static void loop_thread_checks_the_certificate_too(void **state)
     driver_close(&driver);
 }
 
-static void server_may_ask_for_our_certificate(void **state)
+TEST(server_may_ask_for_our_certificate)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -261,7 +265,7 @@ static void server_may_ask_for_our_certificate(void **state)
     driver_close(&driver);
 }
 
-static void wrong_kind_of_port_is_reported(void **state)
+TEST(wrong_kind_of_port_is_reported)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -275,7 +279,7 @@ static void wrong_kind_of_port_is_reported(void **state)
     assert_refused(url, HF_UNAVAILABLE, "is it a port for TLS?");
 }
 
-static void parameters_are_checked_before_anything_is_connected(void **state)
+TEST(parameters_are_checked_before_anything_is_connected)
 {
     static const struct {
         const char *params;
@@ -311,7 +315,7 @@ static void parameters_are_checked_before_anything_is_connected(void **state)
 }
 
 /* Many records each way, by both kinds of connection. */
-static void large_values_arrive_whole(void **state)
+TEST(large_values_arrive_whole)
 {
     enum { SIZE = 9 * 1000 * 1000 + 7 };
     secure_server *self = *state;
@@ -351,7 +355,7 @@ static void large_values_arrive_whole(void **state)
 }
 
 /* The client must read while it writes: neither side's buffers hold it all. */
-static void many_large_replies_do_not_block_writing(void **state)
+TEST(many_large_replies_do_not_block_writing)
 {
     enum { COUNT = 200, SIZE = 100 * 1000 };
     secure_server *self = *state;
@@ -383,7 +387,7 @@ static void many_large_replies_do_not_block_writing(void **state)
     free(calls);
 }
 
-static void deadline_holds_when_the_server_hangs(void **state)
+TEST(deadline_holds_when_the_server_hangs)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -417,7 +421,7 @@ static void deadline_holds_when_the_server_hangs(void **state)
     driver_close(&driver);
 }
 
-static void dead_server_is_met_again(void **state)
+TEST(dead_server_is_met_again)
 {
     secure_server *self = *state;
     char url[URL_SIZE];
@@ -449,25 +453,4 @@ static void dead_server_is_met_again(void **state)
         call_end(&call);
     }
     driver_close(&driver);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_and_events_go_over_tls),
-        cmocka_unit_test(certificate_must_be_trusted),
-        cmocka_unit_test(loop_thread_checks_the_certificate_too),
-        cmocka_unit_test(server_may_ask_for_our_certificate),
-        cmocka_unit_test(wrong_kind_of_port_is_reported),
-        cmocka_unit_test(parameters_are_checked_before_anything_is_connected),
-        cmocka_unit_test(large_values_arrive_whole),
-        cmocka_unit_test(many_large_replies_do_not_block_writing),
-        cmocka_unit_test(deadline_holds_when_the_server_hangs),
-        cmocka_unit_test(dead_server_is_met_again),
-    };
-
-    /* What would be SIGPIPE must never reach a program. */
-    signal(SIGPIPE, SIG_DFL);
-    return cmocka_run_group_tests_name("redis_tls", tests, start_server,
-                                       stop_server);
 }

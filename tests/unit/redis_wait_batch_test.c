@@ -172,7 +172,7 @@ static void warm_up(fake_store *fake, uint32_t replicas)
 
 /* ---------------------------------------------------------------- counting */
 
-static void many_writes_share_one_wait(void **state)
+TEST(many_writes_share_one_wait)
 {
     test_call calls[5];
     fake_store fake;
@@ -192,7 +192,7 @@ static void many_writes_share_one_wait(void **state)
 }
 
 /* The server replies to nothing before it has the WAIT. */
-static void wait_goes_with_the_writes_while_replicas_keep_up(void **state)
+TEST(wait_goes_with_the_writes_while_replicas_keep_up)
 {
     test_call calls[3];
     fake_store fake;
@@ -209,7 +209,7 @@ static void wait_goes_with_the_writes_while_replicas_keep_up(void **state)
     fake_close(&fake);
 }
 
-static void blocking_call_waits_for_replicas(void **state)
+TEST(blocking_call_waits_for_replicas)
 {
     fake_store fake;
     test_call call;
@@ -223,7 +223,7 @@ static void blocking_call_waits_for_replicas(void **state)
     fake_close(&fake);
 }
 
-static void what_wrote_nothing_needs_no_wait(void **state)
+TEST(what_wrote_nothing_needs_no_wait)
 {
     fake_store fake;
     test_call call;
@@ -240,7 +240,7 @@ static void what_wrote_nothing_needs_no_wait(void **state)
     fake_close(&fake);
 }
 
-static void too_few_are_reported_when_their_time_is_over(void **state)
+TEST(too_few_are_reported_when_their_time_is_over)
 {
     int64_t begin_ms = hf__clock_boot_ms();
     fake_store fake;
@@ -258,7 +258,7 @@ static void too_few_are_reported_when_their_time_is_over(void **state)
 }
 
 /* While replicas lag, refusals are not delayed by the WAIT of their batch. */
-static void after_too_few_only_a_success_waits(void **state)
+TEST(after_too_few_only_a_success_waits)
 {
     fake_store fake;
     test_call call;
@@ -281,7 +281,7 @@ static void after_too_few_only_a_success_waits(void **state)
 }
 
 /* Some servers have a WAIT that never waits. */
-static void wait_that_does_not_wait_is_believed_once(void **state)
+TEST(wait_that_does_not_wait_is_believed_once)
 {
     fake_store fake;
     test_call call;
@@ -295,7 +295,7 @@ static void wait_that_does_not_wait_is_believed_once(void **state)
     fake_close(&fake);
 }
 
-static void each_call_has_the_time_it_asked_for(void **state)
+TEST(each_call_has_the_time_it_asked_for)
 {
     test_call calls[2];
     fake_store fake;
@@ -316,7 +316,7 @@ static void each_call_has_the_time_it_asked_for(void **state)
     fake_close(&fake);
 }
 
-static void wait_ends_before_the_deadline(void **state)
+TEST(wait_ends_before_the_deadline)
 {
     fake_store fake;
     int64_t limit_ms = slowed_ms(800);
@@ -334,7 +334,7 @@ static void wait_ends_before_the_deadline(void **state)
 
 /* ------------------------------------------------------------- going wrong */
 
-static void broken_connection_leaves_it_uncounted(void **state)
+TEST(broken_connection_leaves_it_uncounted)
 {
     fake_store fake;
     test_call call;
@@ -354,7 +354,7 @@ static void broken_connection_leaves_it_uncounted(void **state)
 
 /* Broken before its reply, with the WAIT in the same write: it is sent again,
  * and counted where it was written again. */
-static void unanswered_write_is_counted_on_the_next_connection(void **state)
+TEST(unanswered_write_is_counted_on_the_next_connection)
 {
     fake_store fake;
     test_call call;
@@ -380,7 +380,7 @@ static void unanswered_write_is_counted_on_the_next_connection(void **state)
     fake_close(&fake);
 }
 
-static void silent_server_ends_it_at_the_deadline(void **state)
+TEST(silent_server_ends_it_at_the_deadline)
 {
     int64_t begin_ms = hf__clock_boot_ms();
     fake_store fake;
@@ -397,7 +397,7 @@ static void silent_server_ends_it_at_the_deadline(void **state)
 
 /* A connection whose WAIT never gets a reply is closed, like any silent one,
  * but not before that WAIT's time plus the silence limit of the server. */
-static void unanswered_wait_does_not_close_the_lane_forever(void **state)
+TEST(unanswered_wait_does_not_close_the_lane_forever)
 {
     fake_store fake;
     test_call call;
@@ -428,7 +428,7 @@ static void run_cancel(hf__task *task)
 }
 
 /* A silent server is given up after 2 s; one that waits for replicas is not. */
-static void long_wait_is_not_taken_for_silence(void **state)
+TEST(long_wait_is_not_taken_for_silence)
 {
     fake_store fake;
     test_call call;
@@ -446,7 +446,7 @@ static void long_wait_is_not_taken_for_silence(void **state)
     fake_close(&fake);
 }
 
-static void cancelled_call_does_not_wait_for_replicas(void **state)
+TEST(cancelled_call_does_not_wait_for_replicas)
 {
     fake_store fake;
     test_call call;
@@ -465,7 +465,7 @@ static void cancelled_call_does_not_wait_for_replicas(void **state)
     fake_close(&fake);
 }
 
-static void closing_ends_what_is_being_counted(void **state)
+TEST(closing_ends_what_is_being_counted)
 {
     test_call calls[2];
     fake_store fake;
@@ -486,7 +486,7 @@ static void closing_ends_what_is_being_counted(void **state)
 
 /* ------------------------------------------------------------------- others */
 
-static void other_calls_do_not_notice(void **state)
+TEST(other_calls_do_not_notice)
 {
     int64_t begin_ms;
     test_call call, held;
@@ -513,7 +513,7 @@ static void other_calls_do_not_notice(void **state)
     expect(&held, -1);
 }
 
-static void who_needs_fewer_does_not_wait_for_more(void **state)
+TEST(who_needs_fewer_does_not_wait_for_more)
 {
     test_call call, held;
     fake_store fake;
@@ -536,7 +536,7 @@ static void who_needs_fewer_does_not_wait_for_more(void **state)
 
 /* Replicas that hang must not cost a lock: its renewal takes another
  * connection. */
-static void lease_does_not_queue_behind_a_wait(void **state)
+TEST(lease_does_not_queue_behind_a_wait)
 {
     int64_t begin_ms;
     test_call lease, held;
@@ -558,7 +558,7 @@ static void lease_does_not_queue_behind_a_wait(void **state)
     expect(&held, -1);
 }
 
-static void lease_is_counted_while_replicas_keep_up(void **state)
+TEST(lease_is_counted_while_replicas_keep_up)
 {
     fake_store fake;
     test_call call;
@@ -577,7 +577,7 @@ static void lease_is_counted_while_replicas_keep_up(void **state)
 /* ------------------------------------------------------------------- probe */
 
 /* A lock that was acquired elsewhere, before a failover to this server. */
-static void lease_does_without_wait(void **state)
+TEST(lease_does_without_wait)
 {
     fake_store fake;
     test_call call;
@@ -619,7 +619,7 @@ static void expect_refusal(const char *probe, hf_status status)
     fake_close(&fake);
 }
 
-static void server_without_wait_is_unsupported(void **state)
+TEST(server_without_wait_is_unsupported)
 {
     (void)state;
     expect_refusal("-ERR unknown command 'WAIT', with args beginning with: "
@@ -628,7 +628,7 @@ static void server_without_wait_is_unsupported(void **state)
     expect_refusal("-ERR WAIT is not available here\r\n", HF_UNSUPPORTED);
 }
 
-static void user_who_may_not_wait_is_denied(void **state)
+TEST(user_who_may_not_wait_is_denied)
 {
     (void)state;
     expect_refusal("-NOPERM this user has no permissions to run the 'wait' "
@@ -636,7 +636,7 @@ static void user_who_may_not_wait_is_denied(void **state)
                    HF_DENIED);
 }
 
-static void replica_says_so_by_refusing_the_write(void **state)
+TEST(replica_says_so_by_refusing_the_write)
 {
     fake_store fake;
     test_call call;
@@ -649,36 +649,4 @@ static void replica_says_so_by_refusing_the_write(void **state)
     assert_int_equal(call_perform(&fake.driver, &call), HF_OK);
     call_end(&call);
     fake_close(&fake);
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_writes_share_one_wait),
-        cmocka_unit_test(wait_goes_with_the_writes_while_replicas_keep_up),
-        cmocka_unit_test(blocking_call_waits_for_replicas),
-        cmocka_unit_test(what_wrote_nothing_needs_no_wait),
-        cmocka_unit_test(too_few_are_reported_when_their_time_is_over),
-        cmocka_unit_test(after_too_few_only_a_success_waits),
-        cmocka_unit_test(wait_that_does_not_wait_is_believed_once),
-        cmocka_unit_test(each_call_has_the_time_it_asked_for),
-        cmocka_unit_test(wait_ends_before_the_deadline),
-        cmocka_unit_test(broken_connection_leaves_it_uncounted),
-        cmocka_unit_test(unanswered_write_is_counted_on_the_next_connection),
-        cmocka_unit_test(silent_server_ends_it_at_the_deadline),
-        cmocka_unit_test(unanswered_wait_does_not_close_the_lane_forever),
-        cmocka_unit_test(long_wait_is_not_taken_for_silence),
-        cmocka_unit_test(cancelled_call_does_not_wait_for_replicas),
-        cmocka_unit_test(closing_ends_what_is_being_counted),
-        cmocka_unit_test(other_calls_do_not_notice),
-        cmocka_unit_test(who_needs_fewer_does_not_wait_for_more),
-        cmocka_unit_test(lease_does_not_queue_behind_a_wait),
-        cmocka_unit_test(lease_is_counted_while_replicas_keep_up),
-        cmocka_unit_test(lease_does_without_wait),
-        cmocka_unit_test(server_without_wait_is_unsupported),
-        cmocka_unit_test(user_who_may_not_wait_is_denied),
-        cmocka_unit_test(replica_says_so_by_refusing_the_write),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

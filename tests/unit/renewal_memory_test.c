@@ -3,19 +3,13 @@
  * renewal_memory_test.c - the watchdog while memory runs out: a renewal that
  * fails neither loses a lock nor ends the renewals of the others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 
 #include "embedded_store.h"
 #include "holdfast.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -70,7 +64,7 @@ static void renewals_survive(const char *url)
     hf_client_close(client);
 }
 
-static void renewals_survive_failing_memory_on_an_embedded_store(void **state)
+TEST(renewals_survive_failing_memory_on_an_embedded_store)
 {
     place at;
 
@@ -80,7 +74,7 @@ static void renewals_survive_failing_memory_on_an_embedded_store(void **state)
     remove_place(&at);
 }
 
-static void renewals_survive_failing_memory_on_a_server(void **state)
+TEST(renewals_survive_failing_memory_on_a_server)
 {
     redis_server *server = redis_server_start(NULL);
 
@@ -88,14 +82,4 @@ static void renewals_survive_failing_memory_on_a_server(void **state)
     assert_non_null(server);
     renewals_survive(redis_server_unix_url(server));
     redis_server_stop(server);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(renewals_survive_failing_memory_on_an_embedded_store),
-        cmocka_unit_test(renewals_survive_failing_memory_on_a_server),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

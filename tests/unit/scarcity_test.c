@@ -8,13 +8,6 @@
  * libraries below ours fail, too. Each store has a child, whose death shows at
  * which allocation it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -30,6 +23,7 @@
 #include "holdfast.h"
 #include "support/await_child.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define OWN_MALLOC 0
@@ -297,7 +291,7 @@ static void with_each_store(void (*what)(const char *url))
         run_child(redis_server_unix_url(server), what);
 }
 
-static void each_allocation_may_fail_once(void **state)
+TEST(each_allocation_may_fail_once)
 {
     (void)state;
     if (!OWN_MALLOC) {
@@ -307,7 +301,7 @@ static void each_allocation_may_fail_once(void **state)
     with_each_store(fail_each_allocation);
 }
 
-static void descriptors_may_run_out_anywhere(void **state)
+TEST(descriptors_may_run_out_anywhere)
 {
     (void)state;
     with_each_store(fail_each_descriptor);
@@ -329,12 +323,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_allocation_may_fail_once),
-        cmocka_unit_test(descriptors_may_run_out_anywhere),
-    };
-
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve_guesses_test.c - how wrong passwords of addresses are counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "serve/guesses.h"
+#include "support/test.h"
 #include "util/mem.h"
 
 #define NOW_MS 1000000
@@ -51,7 +46,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void each_address_waits_after_ten(void **state)
+EACH_TEST_WITH(set_up, tear_down);
+
+TEST(each_address_waits_after_ten)
 {
     hf__guesses *guesses = *state;
 
@@ -66,7 +63,7 @@ static void each_address_waits_after_ten(void **state)
                      HF__GUESSES_STEP_MS);
 }
 
-static void wrong_passwords_are_forgotten(void **state)
+TEST(wrong_passwords_are_forgotten)
 {
     hf__guesses *guesses = *state;
     int64_t later_ms = NOW_MS + HF__GUESSES_FREE * HF__GUESSES_STEP_MS;
@@ -80,7 +77,7 @@ static void wrong_passwords_are_forgotten(void **state)
 
 /* Who comes from ever new addresses shares one count with all unknown ones, and
  * those that are known keep theirs. */
-static void addresses_beyond_the_table_count_as_one(void **state)
+TEST(addresses_beyond_the_table_count_as_one)
 {
     hf__guesses *guesses = *state;
     unsigned number;
@@ -96,18 +93,4 @@ static void addresses_beyond_the_table_count_as_one(void **state)
     assert_int_equal(wait_of(guesses, 7, NOW_MS), 0);
     wrong(guesses, number, 1, NOW_MS + HF__GUESSES_STEP_MS);
     assert_int_equal(guesses->count, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_address_waits_after_ten, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(wrong_passwords_are_forgotten, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(addresses_beyond_the_table_count_as_one,
-                                        set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests_name("serve_guesses", tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* serve_users_test.c - the users of a server: their file, and the commands that
  * it can name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "serve/access.h"
 #include "serve/served.h"
 #include "store/embedded/run/command_table.h"
 #include "store/known_commands.h"
+#include "support/test.h"
 #include "util/mem.h"
 
 static hf_status parse(const char *text, hf__users *users, hf_error *err)
@@ -37,7 +32,7 @@ static void assert_line(const char *line, const char *described)
     hf__users_done(&users);
 }
 
-static void rules_are_applied_in_order(void **state)
+TEST(rules_are_applied_in_order)
 {
     (void)state;
     assert_line("user a", "user a off resetchannels -@all");
@@ -69,7 +64,7 @@ static void assert_refused(const char *text, const char *message)
         fail_msg("%s: %s", text, err.message);
 }
 
-static void a_bad_line_is_named(void **state)
+TEST(a_bad_line_is_named)
 {
     char line[8300];
 
@@ -91,7 +86,7 @@ static void a_bad_line_is_named(void **state)
 }
 
 /* Otherwise it could be allowed to no one but those who may do everything. */
-static void every_command_is_in_the_table(void **state)
+TEST(every_command_is_in_the_table)
 {
     (void)state;
     for (const hf__command *row = hf__command_all(); row->name != NULL; row++) {
@@ -101,7 +96,7 @@ static void every_command_is_in_the_table(void **state)
 }
 
 /* What is said of their keys agrees with known_commands.c. */
-static void commands_with_keys_are_known(void **state)
+TEST(commands_with_keys_are_known)
 {
     (void)state;
     for (int i = 0; i < hf__acl_count(); i++) {
@@ -118,7 +113,7 @@ static void commands_with_keys_are_known(void **state)
     }
 }
 
-static void memory_may_run_out(void **state)
+TEST(memory_may_run_out)
 {
     static const char text[] = "user a on >x ~a %R~b &c +get -config\nuser b";
     hf_error err = HF_ERROR_INIT;
@@ -137,7 +132,7 @@ static void memory_may_run_out(void **state)
     hf__users_done(&users);
 }
 
-static void users_that_are_the_same_are_kept(void **state)
+TEST(users_that_are_the_same_are_kept)
 {
     hf_error err = HF_ERROR_INIT;
     hf__users old, users;
@@ -155,18 +150,4 @@ static void users_that_are_the_same_are_kept(void **state)
     assert_ptr_equal(hf__users_find(&old, hf_str("b")), b);
     hf__users_done(&old);
     hf__users_done(&users);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_are_applied_in_order),
-        cmocka_unit_test(a_bad_line_is_named),
-        cmocka_unit_test(every_command_is_in_the_table),
-        cmocka_unit_test(commands_with_keys_are_known),
-        cmocka_unit_test(memory_may_run_out),
-        cmocka_unit_test(users_that_are_the_same_are_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,14 @@
 /*
  * sha1_test.c - SHA-1 against RFC 3174.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "util/mem.h"
 #include "util/sha1.h"
 
 /* RFC 3174, section 7.3: a text repeated so many times. */
-static void sha1_agrees_with_the_rfc(void **state)
+TEST(sha1_agrees_with_the_rfc)
 {
     static const struct {
         const char *text;
@@ -44,21 +39,11 @@ static void sha1_agrees_with_the_rfc(void **state)
     }
 }
 
-static void sha1_of_nothing_is_known(void **state)
+TEST(sha1_of_nothing_is_known)
 {
     char digest[HF__SHA1_HEX_SIZE];
 
     (void)state;
     hf__sha1_hex(NULL, 0, digest);
     assert_string_equal(digest, "da39a3ee5e6b4b0d3255bfef95601890afd80709");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sha1_agrees_with_the_rfc),
-        cmocka_unit_test(sha1_of_nothing_is_known),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

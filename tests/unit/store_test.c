@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store_test.c - from schemes to drivers, and requests without a driver. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "store/drivers.h"
+#include "support/test.h"
 #include "util/url.h"
 
 static hf_status open_url(const char *text, hf_error *err)
@@ -27,7 +22,7 @@ static hf_status open_url(const char *text, hf_error *err)
     return status;
 }
 
-static void unknown_scheme_lists_the_known(void **state)
+TEST(unknown_scheme_lists_the_known)
 {
     static const char *const known[] = {
         "volatile",   "file",        "redis",    "rediss",
@@ -55,7 +50,7 @@ static void unknown_scheme_lists_the_known(void **state)
 }
 
 /* Which driver got the scheme shows in what it refuses. */
-static void scheme_reaches_its_driver(void **state)
+TEST(scheme_reaches_its_driver)
 {
     static const char *const urls[] = {
         "redis://h?no=1",
@@ -84,7 +79,7 @@ static void scheme_reaches_its_driver(void **state)
     }
 }
 
-static void request_fails_with_one_line(void **state)
+TEST(request_fails_with_one_line)
 {
     hf__request request;
 
@@ -105,15 +100,4 @@ static void request_fails_with_one_line(void **state)
     hf__request_done(&request);
     assert_non_null(hf__arena_alloc(&request.arena, 100000));
     hf__request_done(&request);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_scheme_lists_the_known),
-        cmocka_unit_test(scheme_reaches_its_driver),
-        cmocka_unit_test(request_fails_with_one_line),
-    };
-
-    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

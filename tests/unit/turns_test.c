@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* turns_test.c - when a lock is left to other libraries, and for how long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "lease/turns.h"
+#include "support/test.h"
 
 #define LOCK 7
 #define OFTEN 36  /* bytes of an owner id of a library with many turns ... */
@@ -29,6 +23,8 @@ static int end(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(begin, end);
+
 static void theirs(size_t owner_size)
 {
     hf__turns_note_foreign(&table, LOCK, owner_size);
@@ -40,9 +36,8 @@ static int64_t ours(void)
     return hf__turns_release(&table, LOCK, 10000, false);
 }
 
-static void lock_that_no_other_library_uses_is_not_left_free(void **s)
+TEST(lock_that_no_other_library_uses_is_not_left_free)
 {
-    (void)s;
     assert_int_equal(ours(), 0);
     hf__turns_note_foreign(&table, LOCK + 1, OFTEN);
     assert_int_equal(ours(), 0);
@@ -50,9 +45,8 @@ static void lock_that_no_other_library_uses_is_not_left_free(void **s)
                      HF__TURNS_GAP_MS);
 }
 
-static void libraries_take_turns(void **s)
+TEST(libraries_take_turns)
 {
-    (void)s;
     for (int i = 0; i < 1000; i++) {
         theirs(OFTEN);
         assert_int_equal(hf__turns_delay(&table, LOCK), 0);
@@ -60,9 +54,8 @@ static void libraries_take_turns(void **s)
     }
 }
 
-static void library_that_had_more_turns_waits_until_ours_had_as_many(void **s)
+TEST(library_that_had_more_turns_waits_until_ours_had_as_many)
 {
-    (void)s;
     for (int i = 0; i < 5; i++)
         theirs(OFTEN);
     for (int i = 0; i < 4; i++)
@@ -70,9 +63,8 @@ static void library_that_had_more_turns_waits_until_ours_had_as_many(void **s)
     assert_int_equal(ours(), HF__TURNS_GAP_MS);
 }
 
-static void library_that_had_fewer_turns_may_have_several(void **s)
+TEST(library_that_had_fewer_turns_may_have_several)
 {
-    (void)s;
     theirs(OFTEN);
     for (int i = 0; i < 3; i++)
         (void)ours();
@@ -84,9 +76,8 @@ static void library_that_had_fewer_turns_may_have_several(void **s)
     assert_int_equal(hf__turns_delay(&table, LOCK), 0);
 }
 
-static void each_library_counts_by_itself(void **s)
+TEST(each_library_counts_by_itself)
 {
-    (void)s;
     theirs(SELDOM);
     (void)ours();
     for (int i = 0; i < 10; i++)
@@ -95,9 +86,8 @@ static void each_library_counts_by_itself(void **s)
     assert_int_equal(ours(), HF__TURNS_GAP_MS);
 }
 
-static void time_that_was_left_free_is_earned_by_holding(void **s)
+TEST(time_that_was_left_free_is_earned_by_holding)
 {
-    (void)s;
     theirs(OFTEN);
     assert_int_equal(ours(), HF__TURNS_GAP_MS);
     hf__turns_note_gap(&table, LOCK, HF__TURNS_GAP_MS, true);
@@ -109,11 +99,10 @@ static void time_that_was_left_free_is_earned_by_holding(void **s)
                      HF__TURNS_GAP_MS);
 }
 
-static void library_that_takes_no_gap_gets_fewer_and_fewer(void **s)
+TEST(library_that_takes_no_gap_gets_fewer_and_fewer)
 {
     int gaps = 0;
 
-    (void)s;
     theirs(OFTEN);
     for (int turns = 0; turns < 100; turns++) {
         if (ours() == 0)
@@ -124,31 +113,12 @@ static void library_that_takes_no_gap_gets_fewer_and_fewer(void **s)
     assert_true(gaps > 4 && gaps < 10);
 }
 
-static void turns_of_long_ago_count_less_than_recent_ones(void **s)
+TEST(turns_of_long_ago_count_less_than_recent_ones)
 {
-    (void)s;
     for (int i = 0; i < 1000; i++)
         theirs(OFTEN);
     for (int i = 0; i < 100; i++)
         (void)ours();
     theirs(OFTEN);
     assert_true(hf__turns_delay(&table, LOCK) > 0);
-}
-
-#define TURNS_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TURNS_TEST(lock_that_no_other_library_uses_is_not_left_free),
-        TURNS_TEST(libraries_take_turns),
-        TURNS_TEST(library_that_had_more_turns_waits_until_ours_had_as_many),
-        TURNS_TEST(library_that_had_fewer_turns_may_have_several),
-        TURNS_TEST(each_library_counts_by_itself),
-        TURNS_TEST(time_that_was_left_free_is_earned_by_holding),
-        TURNS_TEST(library_that_takes_no_gap_gets_fewer_and_fewer),
-        TURNS_TEST(turns_of_long_ago_count_less_than_recent_ones),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,10 @@
  * txn_memory_test.c - a transaction while each of its allocations fails once:
  * it is applied or not, and says which.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "embedded_store.h"
 #include "holdfast.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "util/mem.h"
 
 static const hf_bytes key = {"{t}a", 4}, hash = {"{t}h", 4};
@@ -100,7 +94,7 @@ static long fail_each(const char *url)
     return after;
 }
 
-static void transaction_without_memory_is_applied_or_not(void **state)
+TEST(transaction_without_memory_is_applied_or_not)
 {
     place at;
 
@@ -110,7 +104,7 @@ static void transaction_without_memory_is_applied_or_not(void **state)
     remove_place(&at);
 }
 
-static void the_same_on_a_server(void **state)
+TEST(the_same_on_a_server)
 {
     redis_server *server = redis_server_start(NULL);
 
@@ -118,14 +112,4 @@ static void the_same_on_a_server(void **state)
     assert_non_null(server);
     assert_true(fail_each(redis_server_unix_url(server)) > 15);
     redis_server_stop(server);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transaction_without_memory_is_applied_or_not),
-        cmocka_unit_test(the_same_on_a_server),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

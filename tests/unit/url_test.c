@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* url_test.c - store URLs, valid and invalid, and numbers in them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "util/mem.h"
 #include "util/url.h"
 
@@ -22,7 +17,7 @@ static void assert_text(const char *text, const char *expected)
         assert_string_equal(text, expected);
 }
 
-static void url_parts_come_out_decoded(void **state)
+TEST(url_parts_come_out_decoded)
 {
     static const struct {
         const char *text, *scheme, *username, *password, *host;
@@ -69,7 +64,7 @@ static void url_parts_come_out_decoded(void **state)
     }
 }
 
-static void url_parameters_come_out_decoded(void **state)
+TEST(url_parameters_come_out_decoded)
 {
     hf__url url;
 
@@ -85,7 +80,7 @@ static void url_parameters_come_out_decoded(void **state)
     hf__url_done(&url);
 }
 
-static void url_bad_part_is_named_and_the_password_is_not(void **state)
+TEST(url_bad_part_is_named_and_the_password_is_not)
 {
     static const struct {
         const char *text, *named;
@@ -150,7 +145,7 @@ static void url_bad_part_is_named_and_the_password_is_not(void **state)
     }
 }
 
-static void url_takes_no_more_than_its_bounds(void **state)
+TEST(url_takes_no_more_than_its_bounds)
 {
     char text[16384 + 2];
     hf__url url;
@@ -179,7 +174,7 @@ static void url_takes_no_more_than_its_bounds(void **state)
 
 /* Every prefix of a URL and every byte in every place: no crash, and never the
  * password in a message. */
-static void url_survives_any_one_byte_change(void **state)
+TEST(url_survives_any_one_byte_change)
 {
     static const char good[] =
         "redis://me:" PASSWORD "@[::1%25e]:12/%41?a=%42&b=2";
@@ -208,7 +203,7 @@ static void url_survives_any_one_byte_change(void **state)
     assert_true(good_count > sizeof(good) + 5 * 200);
 }
 
-static void url_unknown_parameter_is_named(void **state)
+TEST(url_unknown_parameter_is_named)
 {
     static const char *const known[] = {"a", "db", NULL};
     hf_error err = HF_ERROR_INIT;
@@ -224,7 +219,7 @@ static void url_unknown_parameter_is_named(void **state)
     hf__url_done(&url);
 }
 
-static void url_done_twice_is_harmless(void **state)
+TEST(url_done_twice_is_harmless)
 {
     hf__url url;
 
@@ -235,7 +230,7 @@ static void url_done_twice_is_harmless(void **state)
     hf__url_done(&url);
 }
 
-static void url_without_memory_is_no_memory(void **state)
+TEST(url_without_memory_is_no_memory)
 {
     hf_error err = HF_ERROR_INIT;
     hf__url url;
@@ -250,7 +245,7 @@ static void url_without_memory_is_no_memory(void **state)
     assert_null(url.storage);
 }
 
-static void int_in_range_is_read(void **state)
+TEST(int_in_range_is_read)
 {
     int64_t value = 0;
 
@@ -269,7 +264,7 @@ static void int_in_range_is_read(void **state)
     assert_true(value == INT64_MIN);
 }
 
-static void int_that_is_none_is_refused_by_name(void **state)
+TEST(int_that_is_none_is_refused_by_name)
 {
     static const char *const bad[] = {"",
                                       " 1",
@@ -300,7 +295,7 @@ static void int_that_is_none_is_refused_by_name(void **state)
     }
 }
 
-static void size_suffix_is_a_power_of_1024(void **state)
+TEST(size_suffix_is_a_power_of_1024)
 {
     static const struct {
         const char *text;
@@ -321,7 +316,7 @@ static void size_suffix_is_a_power_of_1024(void **state)
     }
 }
 
-static void size_that_is_none_is_refused_by_name(void **state)
+TEST(size_that_is_none_is_refused_by_name)
 {
     static const char *const bad[] = {
         "",   "K",   "1k",   "1KB", "1T",
@@ -340,7 +335,7 @@ static void size_that_is_none_is_refused_by_name(void **state)
     }
 }
 
-static void hosts_of_a_list_have_their_own_ports(void **state)
+TEST(hosts_of_a_list_have_their_own_ports)
 {
     static const struct {
         const char *text;
@@ -385,25 +380,4 @@ static void hosts_of_a_list_have_their_own_ports(void **state)
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(hf__url_parse(bad[i], &url, &err), HF_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(url_parts_come_out_decoded),
-        cmocka_unit_test(url_parameters_come_out_decoded),
-        cmocka_unit_test(url_bad_part_is_named_and_the_password_is_not),
-        cmocka_unit_test(url_takes_no_more_than_its_bounds),
-        cmocka_unit_test(url_survives_any_one_byte_change),
-        cmocka_unit_test(url_unknown_parameter_is_named),
-        cmocka_unit_test(url_done_twice_is_harmless),
-        cmocka_unit_test(url_without_memory_is_no_memory),
-        cmocka_unit_test(int_in_range_is_read),
-        cmocka_unit_test(int_that_is_none_is_refused_by_name),
-        cmocka_unit_test(size_suffix_is_a_power_of_1024),
-        cmocka_unit_test(size_that_is_none_is_refused_by_name),
-        cmocka_unit_test(hosts_of_a_list_have_their_own_ports),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

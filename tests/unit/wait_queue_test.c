@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_queue_test.c - the order in which calls of one client lead the queue. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "lease/handle.h"
 #include "lease/queue.h"
+#include "support/test.h"
 
 #define THREADS 5
 #define AT_ONCE 2 /* of them before a place that is no thread's */
@@ -77,7 +72,7 @@ static void entered(hf__wait_place *place)
     lead(place->queue, '+');
 }
 
-static void wait_queue_is_led_in_the_order_of_arrival(void **state)
+TEST(wait_queue_is_led_in_the_order_of_arrival)
 {
     hf__wait_place place = {.entered = entered}, head;
     waiter waiters[THREADS];
@@ -101,7 +96,7 @@ static void wait_queue_is_led_in_the_order_of_arrival(void **state)
 }
 
 /* A request that took 300 ms makes the clock look as much ahead. */
-static void delay_does_not_move_the_clock(void **state)
+TEST(delay_does_not_move_the_clock)
 {
     hf__wait_place head = {0};
 
@@ -116,14 +111,4 @@ static void delay_does_not_move_the_clock(void **state)
     assert_int_equal(hf__wait_queue_clock(&queues, head.queue, 1200), 7201000);
     hf__wait_queue_leave(&queues, head.queue, NULL);
     hf__wait_queues_done(&queues);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wait_queue_is_led_in_the_order_of_arrival),
-        cmocka_unit_test(delay_does_not_move_the_clock),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,15 +6,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/slowness.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/event_fd.h"
@@ -42,7 +37,7 @@ static void close_meeting(meeting *here)
     pthread_mutex_destroy(&here->mutex);
 }
 
-static void cond_wait_ends_at_its_deadline(void **state)
+TEST(cond_wait_ends_at_its_deadline)
 {
     int64_t at_ms = hf__clock_boot_ms() + 20;
     meeting here;
@@ -71,7 +66,7 @@ static void *finish(void *user)
     return NULL;
 }
 
-static void cond_wait_without_limit_ends_when_signalled(void **state)
+TEST(cond_wait_without_limit_ends_when_signalled)
 {
     pthread_t thread;
     meeting here;
@@ -87,7 +82,7 @@ static void cond_wait_without_limit_ends_when_signalled(void **state)
     close_meeting(&here);
 }
 
-static void mutex_that_is_free_is_taken_after_the_deadline_too(void **state)
+TEST(mutex_that_is_free_is_taken_after_the_deadline_too)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -113,7 +108,7 @@ static void *try_to_lock(void *user)
     return NULL;
 }
 
-static void mutex_that_is_held_is_given_up_at_the_deadline(void **state)
+TEST(mutex_that_is_held_is_given_up_at_the_deadline)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     try_lock try = {&mutex, hf__clock_boot_ms() + 20, -1};
@@ -136,7 +131,7 @@ static bool is_readable(int fd)
     return poll(&poll_fd, 1, 0) == 1;
 }
 
-static void event_fd_is_readable_while_it_is_raised(void **state)
+TEST(event_fd_is_readable_while_it_is_raised)
 {
     int fd = hf__event_fd_new();
 
@@ -151,17 +146,4 @@ static void event_fd_is_readable_while_it_is_raised(void **state)
     hf__event_fd_lower(fd); /* must not block */
     hf__event_fd_free(fd);
     hf__event_fd_free(-1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cond_wait_ends_at_its_deadline),
-        cmocka_unit_test(cond_wait_without_limit_ends_when_signalled),
-        cmocka_unit_test(mutex_that_is_free_is_taken_after_the_deadline_too),
-        cmocka_unit_test(mutex_that_is_held_is_given_up_at_the_deadline),
-        cmocka_unit_test(event_fd_is_readable_while_it_is_raised),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,7 @@
  * where writers are killed: a change is reported or covered by a gap, and a
  * near cache returns what the store has.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "embedded_store.h"
 #include "holdfast.h"
 #include "support/await_child.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
+#include "support/test.h"
 #include "util/mem.h"
 
 #define TRIES_MAX 500
@@ -124,14 +119,14 @@ static void fail_each(const char *url, void (*once)(hf_client *, hf_client *))
     hf_client_close(other);
 }
 
-static void watches_survive_without_memory(void **state)
+TEST(watches_survive_without_memory)
 {
     (void)state;
     fail_each(volatile_place.url, watch_once);
     fail_each(redis_server_unix_url(server), watch_once);
 }
 
-static void near_caches_survive_without_memory(void **state)
+TEST(near_caches_survive_without_memory)
 {
     (void)state;
     fail_each(volatile_place.url, near_once);
@@ -226,7 +221,7 @@ static void expect_current(hf_client *client, hf_near *near)
     hf_buffer_free(&theirs);
 }
 
-static void killed_writers_leave_nothing_unreported(void **state)
+TEST(killed_writers_leave_nothing_unreported)
 {
     const char *long_run = getenv("HF_TEST_KILLS");
     int kills = long_run == NULL ? KILLS : (int)strtol(long_run, NULL, 10);
@@ -291,7 +286,7 @@ static void kill_writer_at_meta_page(const char *key, const char *value)
     assert_true(WIFSIGNALED(outcome));
 }
 
-static void writers_killed_within_a_commit_leave_no_stale_value(void **state)
+TEST(writers_killed_within_a_commit_leave_no_stale_value)
 {
     hf_client *client = must_open_client(file_place.url);
     hf_change change = HF_CHANGE_INIT;
@@ -317,7 +312,7 @@ static void writers_killed_within_a_commit_leave_no_stale_value(void **state)
 
 #define WATCHERS_MAX 64
 
-static void killed_watchers_leave_room_for_others(void **state)
+TEST(killed_watchers_leave_room_for_others)
 {
     hf_client *client;
     hf_near *near = NULL;
@@ -360,15 +355,4 @@ static int close_stores(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_writers_leave_nothing_unreported),
-        cmocka_unit_test(writers_killed_within_a_commit_leave_no_stale_value),
-        cmocka_unit_test(killed_watchers_leave_room_for_others),
-        cmocka_unit_test(watches_survive_without_memory),
-        cmocka_unit_test(near_caches_survive_without_memory),
-    };
-
-    return cmocka_run_group_tests(tests, open_stores, close_stores);
-}
+ALL_TESTS_WITH(open_stores, close_stores);

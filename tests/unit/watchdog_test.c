@@ -3,17 +3,12 @@
  * watchdog_test.c - renewal and loss with a store of the test's own, which
  * grants, refuses, fails or is silent as each test says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include "client/open.h"
 #include "lease/handle.h"
 #include "support/slowness.h"
+#include "support/test.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -188,6 +183,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+EACH_TEST_WITH(set_up, tear_down);
+
 typedef struct losses {
     atomic_int count;
     _Atomic hf_status reason;
@@ -230,7 +227,7 @@ static void wait_for(const atomic_int *counter, int least, int64_t limit_ms)
     }
 }
 
-static void renewals_keep_a_short_lease_alive(void **state)
+TEST(renewals_keep_a_short_lease_alive)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", slowed_ms(150), &told);
@@ -243,8 +240,7 @@ static void renewals_keep_a_short_lease_alive(void **state)
     hf_lock_free(lock);
 }
 
-static void
-loss_is_reported_before_the_deadline_when_the_store_is_silent(void **state)
+TEST(loss_is_reported_before_the_deadline_when_the_store_is_silent)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 200, &told);
@@ -263,7 +259,7 @@ loss_is_reported_before_the_deadline_when_the_store_is_silent(void **state)
     hf_lock_free(lock);
 }
 
-static void loss_is_reported_at_once_when_another_has_the_lock(void **state)
+TEST(loss_is_reported_at_once_when_another_has_the_lock)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 600, &told);
@@ -282,7 +278,7 @@ static void loss_is_reported_at_once_when_another_has_the_lock(void **state)
     assert_int_equal(1, atomic_load(&told.count));
 }
 
-static void errors_are_retried_fast_until_the_store_answers(void **state)
+TEST(errors_are_retried_fast_until_the_store_answers)
 {
     losses told;
     int64_t ttl_ms = slowed_ms(400);
@@ -299,7 +295,7 @@ static void errors_are_retried_fast_until_the_store_answers(void **state)
     hf_lock_free(lock);
 }
 
-static void many_locks_are_renewed_in_batches_of_128(void **state)
+TEST(many_locks_are_renewed_in_batches_of_128)
 {
     enum { COUNT = 1000 };
     static hf_lock *locks[COUNT];
@@ -321,7 +317,7 @@ static void many_locks_are_renewed_in_batches_of_128(void **state)
     }
 }
 
-static void an_answer_after_the_release_changes_nothing(void **state)
+TEST(an_answer_after_the_release_changes_nothing)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 100, &told);
@@ -339,7 +335,7 @@ static void an_answer_after_the_release_changes_nothing(void **state)
     assert_int_equal(0, atomic_load(&told.count));
 }
 
-static void a_handle_may_be_freed_while_its_renewal_is_in_flight(void **state)
+TEST(a_handle_may_be_freed_while_its_renewal_is_in_flight)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 100, &told);
@@ -351,7 +347,7 @@ static void a_handle_may_be_freed_while_its_renewal_is_in_flight(void **state)
     assert_int_equal(1, atomic_load(&fake.releases));
 }
 
-static void max_hold_ends_the_hold_with_its_own_reason(void **state)
+TEST(max_hold_ends_the_hold_with_its_own_reason)
 {
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
     losses told = {0};
@@ -372,7 +368,7 @@ static void max_hold_ends_the_hold_with_its_own_reason(void **state)
     hf_lock_free(lock);
 }
 
-static void a_margin_moves_the_loss_ahead(void **state)
+TEST(a_margin_moves_the_loss_ahead)
 {
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
     losses told = {0};
@@ -392,7 +388,7 @@ static void a_margin_moves_the_loss_ahead(void **state)
     hf_lock_free(lock);
 }
 
-static void an_unanswered_acquire_is_undone(void **state)
+TEST(an_unanswered_acquire_is_undone)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 1000, &told);
@@ -405,7 +401,7 @@ static void an_unanswered_acquire_is_undone(void **state)
     hf_lock_free(lock);
 }
 
-static void a_refused_acquire_is_not_undone(void **state)
+TEST(a_refused_acquire_is_not_undone)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 1000, &told);
@@ -416,7 +412,7 @@ static void a_refused_acquire_is_not_undone(void **state)
     hf_lock_free(lock);
 }
 
-static void a_release_that_was_resent_and_finds_nothing_succeeded(void **state)
+TEST(a_release_that_was_resent_and_finds_nothing_succeeded)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 1000, &told);
@@ -433,7 +429,7 @@ static void a_release_that_was_resent_and_finds_nothing_succeeded(void **state)
     hf_lock_free(lock);
 }
 
-static void every_hold_needs_its_release(void **state)
+TEST(every_hold_needs_its_release)
 {
     losses told;
     hf_lock *lock = lock_of(*state, "a", 1000, &told);
@@ -451,8 +447,6 @@ static void every_hold_needs_its_release(void **state)
     assert_false(hf_lock_is_held(lock));
     hf_lock_free(lock);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* us of processor time to renew all locks, spread over `shards`. */
 static int64_t renew_over(uint32_t shards, hf_lock *const *locks, size_t count,
@@ -479,7 +473,7 @@ static int64_t renew_over(uint32_t shards, hf_lock *const *locks, size_t count,
 
 /* One script for each shard of a cluster, found without searching all of them:
  * that took 500 times as long as one shard, and takes some 2 times. */
-static void renewals_over_many_shards_take_linear_time(void **state)
+TEST(renewals_over_many_shards_take_linear_time)
 {
     hf_lock **locks = hf__calloc(MANY, sizeof(hf_lock *));
     hf_status *statuses = hf__calloc(MANY, sizeof(*statuses));
@@ -509,26 +503,4 @@ static void renewals_over_many_shards_take_linear_time(void **state)
     }
     hf__free(locks);
     hf__free(statuses);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(renewals_keep_a_short_lease_alive),
-        TEST(loss_is_reported_before_the_deadline_when_the_store_is_silent),
-        TEST(loss_is_reported_at_once_when_another_has_the_lock),
-        TEST(errors_are_retried_fast_until_the_store_answers),
-        TEST(many_locks_are_renewed_in_batches_of_128),
-        TEST(renewals_over_many_shards_take_linear_time),
-        TEST(an_answer_after_the_release_changes_nothing),
-        TEST(a_handle_may_be_freed_while_its_renewal_is_in_flight),
-        TEST(max_hold_ends_the_hold_with_its_own_reason),
-        TEST(a_margin_moves_the_loss_ahead),
-        TEST(an_unanswered_acquire_is_undone),
-        TEST(a_refused_acquire_is_not_undone),
-        TEST(a_release_that_was_resent_and_finds_nothing_succeeded),
-        TEST(every_hold_needs_its_release),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

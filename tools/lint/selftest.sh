@@ -116,6 +116,8 @@ bad_c limits.py 'y.. has 71 lines' src/core/y.c 'int y(void)' '{' \
 bad_c limits.py 'y.. has 71 lines' src/core/y.c 'struct {int a;} a = {1};' \
     '__attribute__((format(printf, 1, 2))) static struct s y(int (*f)(void))' \
     '{' "$(lines 68 '    if (1) { char c = 0x7d + "}"[0]; }')" '}'
+bad_c limits.py 'y.. has 71 lines' tests/conformance/y.c 'TEST(y)' '{' \
+    "$(lines 68 '    ;')" '}'
 bad_c limits.py 'file has 801 lines' src/core/y.c "$(lines 799 'int y;')"
 bad_c limits.py 'file has 1501 lines' src/core/y.h "$(lines 1499 'int y;')"
 bad_c limits.py 'file has 801 lines' include/holdfast/y.h \
@@ -354,7 +356,7 @@ expect map.py 'no row .*0001-a.md. . b'
 # tested
 renew
 mkdir -p "$bad/docs/internals"
-c_file y_test.c 'static void lock_is_fair(void **state)' '{' '}' \
+c_file y_test.c 'TEST(lock_is_fair)' '{' '}' \
     >"$bad/tests/conformance/y_test.c"
 row()
 {

@@ -110,7 +110,9 @@ def _function(code, head, start, end):
     # __attribute__((...)) in front is no parameter list.
     bare = re.sub(r"__attribute__\s*\(\(.*?\)\)\s*(?=\w)",
                   lambda m: " " * len(m.group(0)), head, flags=re.S)
-    name = re.search(r"(\w+)\s*\(", bare)
+    # TEST(name) defines a function, too: tests/support/test.h.
+    name = re.match(r"\s*[A-Z_]*TEST(?:_WITH)?\((\w+)", bare) or \
+        re.search(r"(\w+)\s*\(", bare)
     if not name:
         return None
     first, last = line_of(code, head_at), line_of(code, end)

@@ -4,8 +4,8 @@
 exists, or says why there is none: "cannot: ...", "not promised: ...",
 "differs: ...", "does not apply: ...", or a document.
 
-A test is in backquotes: a function of a file in tests/, or the path of a file
-without its ending.
+A test is in backquotes: a TEST() or a function of a file in tests/, or the path
+of a file without its ending.
 """
 
 import re
@@ -16,7 +16,7 @@ import source
 TABLES = [Path("docs/internals/peer-bugs.md"),
           Path("docs/internals/peer-tests.md")]
 REASON = re.compile(r"(?:cannot|not promised|differs|does not apply)\b.*: |\.md")
-DEFINED = re.compile(r"^(?:static )?void\s+(\w+)\(\s*void \*\*|^(\w+)\(\) *\{|"
+DEFINED = re.compile(r"^[A-Z_]*TEST(?:_WITH)?\((\w+)|^(\w+)\(\) *\{|"
                      r"^\s*def (test_\w+)", re.M)
 
 
