@@ -28,7 +28,6 @@ static hf_status open_url(const char *url, int64_t connect_ms)
 
 TEST(status_names_texts_and_kinds)
 {
-    (void)state;
 #define CHECK(name, value, text)                                               \
     assert_int_equal(HF_##name, value);                                        \
     assert_string_equal(hf_status_name(HF_##name), #name);                     \
@@ -40,7 +39,6 @@ TEST(status_names_texts_and_kinds)
 
 TEST(status_that_is_not_known_has_a_kind_and_a_name)
 {
-    (void)state;
     assert_string_equal(hf_status_name((hf_status)199), "UNKNOWN");
     assert_non_null(hf_status_text((hf_status)199));
     assert_null(strchr(hf_status_text((hf_status)199), '\n'));
@@ -52,7 +50,6 @@ TEST(status_that_is_not_known_has_a_kind_and_a_name)
 
 TEST(version_is_that_of_the_header)
 {
-    (void)state;
     assert_string_equal(hf_version(), "0.1.0");
     assert_int_equal(HF_VERSION_MAJOR, 0);
     assert_int_equal(HF_VERSION_MINOR, 1);
@@ -61,7 +58,6 @@ TEST(version_is_that_of_the_header)
 
 TEST(views_of_strings_and_nothing)
 {
-    (void)state;
     assert_int_equal(hf_str("abc").size, 3);
     assert_int_equal(hf_str("").size, 0);
     assert_int_equal(hf_str(NULL).size, 0);
@@ -122,7 +118,6 @@ TEST(open_with_a_wrong_url_is_invalid)
         "volatile:../escape",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         expect_status_at(HF_INVALID, open_url(bad[i], 100), bad[i], __FILE__,
                          __LINE__);
@@ -131,7 +126,6 @@ TEST(open_with_a_wrong_url_is_invalid)
 
 TEST(open_names_the_part_of_the_url_that_is_wrong)
 {
-    (void)state;
     expect_status(HF_INVALID, open_url("file:/nonexistent/x?bogus=1", 0));
     assert_non_null(strstr(expect_message(), "bogus"));
     expect_status(HF_INVALID, open_url("file:/nonexistent/x?max_size=12Q", 0));
@@ -148,7 +142,6 @@ TEST(open_where_no_server_is_is_unavailable)
 {
     int64_t began_ms = test_now_ms();
 
-    (void)state;
     expect_status(HF_UNAVAILABLE, open_url("redis://127.0.0.1:1", 500));
     expect_status(HF_UNAVAILABLE, open_url("redis://localhost:1", 500));
     expect_status(HF_UNAVAILABLE, open_url("valkey://[::1]:1", 500));

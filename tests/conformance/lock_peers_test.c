@@ -336,7 +336,6 @@ TEST(proxy_of_a_cluster_is_refused_before_anything_is_held)
     hf_client *client;
     hf_lock *lock;
 
-    (void)state;
     assert_non_null(fake);
     expect_status(HF_OK,
                   hf_client_open(fake_server_url(fake), NULL, &client, ERR));

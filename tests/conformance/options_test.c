@@ -198,7 +198,6 @@ TEST(no_server_is_invalid)
 {
     hf_server_stats stats = HF_SERVER_STATS_INIT;
 
-    (void)state;
     expect_status(HF_INVALID, hf_server_read_stats(NULL, &stats, ERR));
     expect_status(HF_INVALID, hf_server_reload(NULL, ERR));
     expect_status(HF_INVALID, hf_server_stop(NULL, 0, ERR));

@@ -75,7 +75,6 @@ TEST(wall_clock_of_a_client_does_not_matter)
     redis_server *server = redis_server_start(NULL);
     hf_client *client;
 
-    (void)state;
     assert_non_null(server);
     ours = wall_clock_new();
     wall_clock_keep(ours);
@@ -91,7 +90,6 @@ TEST(wall_clock_of_an_embedded_store_does_not_matter)
 {
     place at;
 
-    (void)state;
     ours = wall_clock_new();
     wall_clock_keep(ours);
     for (size_t i = 0; i < 2; i++) {
@@ -367,7 +365,6 @@ TEST(each_kind_ends_in_time_although_the_clock_steps)
 {
     int faults = 0;
 
-    (void)state;
     life_ms = slowed_ms(1500);
     for (size_t i = 0; i < 4; i++)
         faults += count_faults(schemes[i / 2], i % 2 == 0 ? HOUR_MS : -HOUR_MS);
@@ -430,7 +427,6 @@ static void wait_for_a_killed_holder(const char *scheme)
 
 TEST(waiters_wait_for_the_lease_although_the_clock_steps)
 {
-    (void)state;
     life_ms = slowed_ms(1500);
     for (size_t i = 0; i < 2; i++)
         wait_for_a_killed_holder(schemes[i]);
@@ -443,7 +439,6 @@ TEST(items_are_in_order_although_the_clock_steps)
     hf_timeline_items items = HF_TIMELINE_ITEMS_INIT;
     place at;
 
-    (void)state;
     life_ms = HOUR_MS / 2;
     ours = wall_clock_new();
     wall_clock_keep(ours);
@@ -501,7 +496,6 @@ TEST(diagnosis_compares_the_clocks)
     hf_lock *lock;
     place at;
 
-    (void)state;
     ours = wall_clock_new();
     wall_clock_keep(ours);
     for (size_t i = 0; i < 2; i++) {
@@ -567,7 +561,6 @@ TEST(step_of_a_servers_clock_lasts_until_the_next_renewal)
     redis_server *server;
     hf_client *client;
 
-    (void)state;
     ours = wall_clock_new();
     wall_clock_give(ours);
     server = redis_server_start(NULL);

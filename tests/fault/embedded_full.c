@@ -215,7 +215,6 @@ static int tear_down(void **state)
 
 BOTH_STORES_TEST(full_store_lives_on)
 {
-    (void)state;
     assert_int_equal(in_child(use_full_store, &at), 0);
 }
 
@@ -278,7 +277,6 @@ static int come_to_full_store(const place *here)
 
 BOTH_STORES_TEST(others_come_to_full_store)
 {
-    (void)state;
     assert_int_equal(in_child(come_to_full_store, &at), 0);
 }
 
@@ -368,7 +366,6 @@ static int crowd_full_store(const place *here)
 
 BOTH_STORES_TEST(many_share_the_last_blocks)
 {
-    (void)state;
     assert_int_equal(in_child(crowd_full_store, &at), 0);
 }
 
@@ -459,21 +456,18 @@ static int open_below_a_limit(const place *here)
 
 BOTH_STORES_TEST(opening_needs_room)
 {
-    (void)state;
     assert_int_equal(
         in_child(can_mount ? open_in_little_room : open_below_a_limit, &at), 0);
 }
 
 BOTH_STORES_TEST(opening_needs_inodes)
 {
-    (void)state;
     assert_int_equal(
         in_child(can_mount ? open_without_inodes : open_below_a_limit, &at), 0);
 }
 
 BOTH_STORES_TEST(holes_are_no_surprise)
 {
-    (void)state;
     assert_int_equal(
         in_child(can_mount ? open_with_holes : open_below_a_limit, &at), 0);
 }

@@ -107,7 +107,6 @@ static void expect_noticed(void)
 
 BOTH_STORES_TEST(removed_directory_is_noticed)
 {
-    (void)state;
     shell("rm -rf s");
     expect_noticed();
     /* Another process creates a new store; we use it only after opening again.
@@ -122,7 +121,6 @@ BOTH_STORES_TEST(removed_directory_is_noticed)
 /* The new store exists before the old one's user checks again. */
 BOTH_STORES_TEST(replaced_directory_is_noticed)
 {
-    (void)state;
     shell("rm -rf s");
     expect_other(&at, HF_OK, "");
     expect_noticed();
@@ -132,7 +130,6 @@ BOTH_STORES_TEST(replaced_directory_is_noticed)
 
 BOTH_STORES_TEST(renamed_directory_is_noticed)
 {
-    (void)state;
     shell("mv s t");
     expect_noticed();
     shell("mv t s");
@@ -148,7 +145,6 @@ BOTH_STORES_TEST(renamed_directory_is_noticed)
 
 BOTH_STORES_TEST(deleted_data_is_noticed)
 {
-    (void)state;
     assert_int_equal(unlink(place_file(&at, "data.mdb")), 0);
     expect_other(&at, HF_CORRUPT, "missing");
     expect_noticed();
@@ -158,7 +154,6 @@ BOTH_STORES_TEST(deleted_data_is_noticed)
 
 BOTH_STORES_TEST(replaced_data_is_noticed)
 {
-    (void)state;
     shell("cp s/data.mdb new && mv new s/data.mdb");
     expect_other(&at, HF_CORRUPT, "while it is in use");
     expect_noticed();
@@ -201,7 +196,6 @@ static int cut_and_use(const place *here)
 
 BOTH_STORES_TEST(cut_file_is_noticed_when_idle)
 {
-    (void)state;
     place_close(&at);
     assert_int_equal(in_child(cut_and_use, &at), 0);
     expect_other(&at, HF_CORRUPT, "truncated");
@@ -238,7 +232,6 @@ static int use_until_broken(const place *here)
  * file is spared, but nothing else. */
 TEST(cut_file_ends_a_busy_process)
 {
-    (void)state;
     place_close(&at);
     for (int i = 0; i < 20; i++) {
         int status;
@@ -264,7 +257,6 @@ TEST(cut_file_ends_a_busy_process)
  * has closed. */
 BOTH_STORES_TEST(deleted_lock_file_keeps_others_out)
 {
-    (void)state;
     assert_int_equal(unlink(place_file(&at, "lock.mdb")), 0);
     expect_other(&at, HF_CORRUPT, "while it is in use");
     assert_int_equal(set_number(at.client, 4), HF_OK);
@@ -278,7 +270,6 @@ BOTH_STORES_TEST(deleted_lock_file_keeps_others_out)
 
 BOTH_STORES_TEST(missing_lock_file_is_created_again)
 {
-    (void)state;
     place_close(&at);
     assert_int_equal(unlink(place_file(&at, "lock.mdb")), 0);
     expect_other(&at, HF_OK, "");
@@ -293,7 +284,6 @@ BOTH_STORES_TEST(foreign_lock_file_is_refused_or_replaced)
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
-    (void)state;
     place_close(&at);
     shell("head -c 70000 /dev/urandom > s/lock.mdb");
     status = try_open(at.url, &err);
@@ -305,7 +295,6 @@ BOTH_STORES_TEST(foreign_lock_file_is_refused_or_replaced)
 
 BOTH_STORES_TEST(deleted_sidecar_keeps_others_out)
 {
-    (void)state;
     assert_int_equal(unlink(place_file(&at, "sidecar")), 0);
     expect_other(&at, HF_CORRUPT, "sidecar");
     assert_int_equal(set_number(at.client, 4), HF_OK);
@@ -317,7 +306,6 @@ BOTH_STORES_TEST(deleted_sidecar_keeps_others_out)
 /* Only the data file is left, which looks like a store restored from a copy. */
 BOTH_STORES_TEST(lonely_data_in_use_keeps_others_out)
 {
-    (void)state;
     assert_int_equal(unlink(place_file(&at, "sidecar")), 0);
     assert_int_equal(unlink(place_file(&at, "lock.mdb")), 0);
     expect_other(&at, HF_CORRUPT, is_file_store() ? "in use" : "boot");
@@ -330,7 +318,6 @@ BOTH_STORES_TEST(lonely_data_in_use_keeps_others_out)
 /* A copy has its own writer lock. */
 BOTH_STORES_TEST(copied_sidecar_keeps_others_out)
 {
-    (void)state;
     shell("cp s/sidecar new && mv new s/sidecar");
     expect_other(&at, HF_CORRUPT, "in use");
     assert_int_equal(set_number(at.client, 4), HF_OK);
@@ -342,7 +329,6 @@ BOTH_STORES_TEST(copied_sidecar_keeps_others_out)
 
 BOTH_STORES_TEST(foreign_sidecar_is_refused)
 {
-    (void)state;
     shell("head -c 100000 /dev/urandom > new && mv new s/sidecar");
     expect_other(&at, HF_CORRUPT, "sidecar");
     assert_int_equal(set_number(at.client, 4), HF_OK);
@@ -358,7 +344,6 @@ TEST(odd_size_is_adopted_by_many)
     char key[16];
     hf_status status = HF_OK;
 
-    (void)state;
     place_remove(&at);
     place_make(&at, "file", "?max_size=1700K");
     place_open(&at);
@@ -418,7 +403,6 @@ static int meet_modes(const place *here)
 
 BOTH_STORES_TEST(modes_of_files_are_denied)
 {
-    (void)state;
     place_remove(&at);
     place_make(&at, is_file_store() ? "file" : "volatile", "");
     assert_int_equal(in_child(meet_modes, &at), 0);
@@ -480,7 +464,6 @@ static int meet_read_only_parent(const place *here)
 
 BOTH_STORES_TEST(read_only_directory_is_read)
 {
-    (void)state;
     place_remove(&at);
     place_make(&at, is_file_store() ? "file" : "volatile", "");
     assert_int_equal(in_child(meet_read_only_directory, &at), 0);
@@ -488,7 +471,6 @@ BOTH_STORES_TEST(read_only_directory_is_read)
 
 BOTH_STORES_TEST(store_in_read_only_folder_is_denied)
 {
-    (void)state;
     place_remove(&at);
     place_make(&at, is_file_store() ? "file" : "volatile", "");
     assert_int_equal(in_child(meet_read_only_parent, &at), 0);
@@ -498,7 +480,6 @@ BOTH_STORES_TEST(read_only_file_system_is_read)
 {
     int code;
 
-    (void)state;
     place_remove(&at);
     place_make(&at, is_file_store() ? "file" : "volatile", "");
     code = in_child(meet_read_only, &at);

@@ -162,13 +162,11 @@ static void embedded(const char *scheme, const char *parameters)
 
 TEST(token_of_a_volatile_store_survives_its_counter_and_its_clock)
 {
-    (void)state;
     embedded("volatile", "?max_size=4M");
 }
 
 TEST(token_of_a_file_survives_its_counter_and_its_clock)
 {
-    (void)state;
     embedded("file", "?max_size=4M");
 }
 
@@ -185,7 +183,6 @@ TEST(token_grows_after_a_reboot_that_lost_the_store_unless_set_back)
     uint64_t token;
     place at;
 
-    (void)state;
     ours = wall_clock_new();
     wall_clock_keep(ours);
     place_make(&at, "volatile", "?max_size=4M");
@@ -235,7 +232,6 @@ TEST(token_of_a_server_survives_its_counter_or_its_clock)
     redis_server *server;
     hf_client *client;
 
-    (void)state;
     ours = wall_clock_new();
     server = start_server(NULL);
     client = open_at(redis_server_unix_url(server));
@@ -252,7 +248,6 @@ TEST(token_survives_a_restart_without_data_or_a_clock_set_back)
     redis_server *server;
     hf_client *client;
 
-    (void)state;
     ours = wall_clock_new();
     server = start_server(NULL);
     client = open_at(redis_server_unix_url(server));
@@ -272,7 +267,6 @@ TEST(token_survives_a_restart_with_its_file_and_a_clock_set_back)
     hf_client *client;
     uint64_t token;
 
-    (void)state;
     ours = wall_clock_new();
     server = start_server(more);
     client = open_at(redis_server_unix_url(server));
@@ -376,7 +370,6 @@ TEST(token_grows_over_a_failover_that_lost_the_last_one)
     hf_client *client;
     pair all;
 
-    (void)state;
     start_pair(&all);
     token = fail_over_without_the_last_token(&all, &replicated);
     client = open_at(redis_server_unix_url(all.replica));
@@ -393,7 +386,6 @@ TEST(token_repeats_if_the_new_masters_clock_is_behind_and_it_lacks_the_last)
     uint64_t token, replicated, next;
     pair all;
 
-    (void)state;
     start_pair(&all);
     wall_clock_step(all.clock, -HOUR_MS);
     token = fail_over_without_the_last_token(&all, &replicated);
@@ -408,7 +400,6 @@ TEST(token_grows_on_a_new_master_that_is_behind_but_lacks_nothing)
     uint64_t token;
     pair all;
 
-    (void)state;
     start_pair(&all);
     wall_clock_step(all.clock, -HOUR_MS);
     token = token_at(redis_server_unix_url(all.master));
@@ -453,7 +444,6 @@ TEST(diagnosis_says_that_the_clock_was_set_back)
     hf_client *client;
     place at;
 
-    (void)state;
     ours = wall_clock_new();
     server = start_server(NULL);
     client = open_at(redis_server_unix_url(server));
@@ -481,7 +471,6 @@ TEST(diagnosis_says_that_a_replicas_clock_is_behind)
     char node[16];
     pair all;
 
-    (void)state;
     start_pair(&all);
     client = open_at(redis_server_unix_url(all.master));
     (void)snprintf(node, sizeof(node), ":%d", redis_server_port(all.replica));
@@ -504,7 +493,6 @@ TEST(token_grows_when_its_slot_has_moved_to_a_node_that_is_behind)
     uint64_t token;
     int from;
 
-    (void)state;
     ours = wall_clock_new();
     wall_clock_give(ours);
     cluster = redis_cluster_start(NODES, 0, 5000);
@@ -582,7 +570,6 @@ TEST(token_of_a_quorum_survives_a_lost_minority_and_clocks_set_back)
     hf_client *client = open_quorum();
     uint64_t token;
 
-    (void)state;
     (void)first_token(client);
     token = token_everywhere(client);
     wall_clock_step(ours, -HOUR_MS);
@@ -599,7 +586,6 @@ TEST(token_of_a_quorum_repeats_after_all_were_lost_and_clocks_set_back)
     hf_client *client = open_quorum();
     uint64_t token = first_token(client);
 
-    (void)state;
     for (size_t i = 0; i < NODES; i++)
         assert_true(restart(nodes[i]));
     assert_true(token_of(client) > token);

@@ -177,7 +177,6 @@ LASTING_TEST(locks_work_with_two_dead)
     hf_lock *lock = new_lock(client, "l", 30000);
     int64_t began_ms;
 
-    (void)state;
     redis_server_kill(servers[1]);
     redis_server_kill(servers[3]);
     for (int i = 0; i < 20; i++) {
@@ -197,7 +196,6 @@ LASTING_TEST(three_dead_fail_and_leave_nothing)
     hf_lock *lock = new_lock(client, "l", 30000);
     int64_t began_ms;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         redis_server_kill(servers[i]);
     for (int64_t wait_ms = 0; wait_ms <= 500; wait_ms += 250) {
@@ -217,7 +215,6 @@ LASTING_TEST(hanging_majority_fails_and_is_released_later)
     int64_t began_ms = test_now_ms();
     hf_status status;
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         redis_server_pause(servers[i]);
     status = hf_lock_try(lock, ERR);
@@ -285,7 +282,6 @@ LASTING_TEST(order_holds_when_a_release_reaches_servers_late)
     hf_client *client;
     hf_lock *holder;
 
-    (void)state;
     assert_non_null(proxy);
     assert_non_null(late);
     (void)snprintf(where, sizeof(where), "redlock:%s,%s,%s,%s,%s",
@@ -338,7 +334,6 @@ TEST(empty_servers_do_not_vote)
     hf_lock *held, *by_old, *by_new;
     uint64_t token;
 
-    (void)state;
     grow_old();
     holder = open_client();
     old_client = open_client();
@@ -377,7 +372,6 @@ LASTING_TEST(renewal_counts_only_its_own_keys)
     hf_lock *lock = new_lock(client, "l", 30000);
     char answer[32];
 
-    (void)state;
     expect_status(HF_OK, hf_lock_try(lock, ERR));
     for (size_t i = 0; i < 2; i++)
         assert_true(redis_server_command(servers[i], "SET l stranger", answer,
@@ -583,7 +577,6 @@ TEST(split_votes_end)
     pid_t pids[CLIENTS];
     size_t count;
 
-    (void)state;
     grow_old();
     redis_server_kill(servers[0]);
     redis_server_kill(servers[2]);
@@ -657,7 +650,6 @@ TEST(chance_breaks_neither_exclusion_nor_order)
     size_t count;
     prng random;
 
-    (void)state;
     random = prng_of(seed, 0, 2);
     grow_old();
     start_clients(pids, true);

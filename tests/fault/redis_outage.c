@@ -651,7 +651,6 @@ TEST(changed_password_is_denied)
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_client *kept = probe;
 
-    (void)state;
     order("CONFIG SET requirepass first");
     options.password = "first";
     options.request_ms = PROBE_MS;
@@ -673,7 +672,6 @@ TEST(changed_password_is_denied)
 
 TEST(load_outlives_every_fault)
 {
-    (void)state;
     all = load_start(byte_proxy_tcp_url(proxy), THREADS, late_ms);
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         run_fault(&faults[i]);

@@ -126,27 +126,23 @@ static void each_answer_is_cut(byte_end end)
 
 TEST(lost_answer_is_found_out_or_indeterminate)
 {
-    (void)state;
     each_answer_is_cut(BYTE_END_CLOSE);
 }
 
 TEST(reset_after_the_request_is_no_other_than_a_close)
 {
-    (void)state;
     each_answer_is_cut(BYTE_END_RESET);
 }
 
 /* The server keeps reading, and the client sees the end of its input. */
 TEST(half_closed_connection_is_left)
 {
-    (void)state;
     each_answer_is_cut(BYTE_END_HALF);
 }
 
 /* A request that did not arrive whole had no effect; the client cannot know. */
 TEST(request_cut_on_its_way_is_not_called_a_success)
 {
-    (void)state;
     for (call_form form = 0; form < FORMS; form++) {
         for (operation op = 0; op < OPS; op++) {
             trial self;
@@ -244,7 +240,6 @@ TEST(answers_to_many_threads_are_lost)
 {
     uint64_t before = byte_proxy_cuts(here.proxy);
 
-    (void)state;
     for (operation op = 0; op < OPS; op++) {
         size_t unknown = 0;
 
@@ -344,7 +339,6 @@ TEST(swallowed_answer_is_found_out_or_indeterminate)
     static silence all[OPS * FORMS];
     size_t count = 0;
 
-    (void)state;
     for (call_form form = 0; form < FORMS; form++) {
         for (operation op = 0; op < OPS; op++) {
             if (has_form(op, form))
@@ -360,7 +354,6 @@ TEST(swallowed_answer_is_found_out_or_indeterminate)
 /* Everything works byte by byte, too, and slowly. */
 TEST(split_and_slow_bytes_change_nothing)
 {
-    (void)state;
     byte_proxy_split(here.proxy, TO_CLIENT);
     byte_proxy_split(here.proxy, TO_SERVER);
     for (call_form form = 0; form < FORMS; form++) {

@@ -128,7 +128,6 @@ TEST(started_acquires_cost_nothing)
     int64_t until_ms;
     hf_client *client;
 
-    (void)state;
     assert_int_equal(
         hf_client_open(redis_server_tcp_url(server), NULL, &client, NULL),
         HF_OK);
@@ -183,7 +182,6 @@ TEST(clients_cost_nothing)
 {
     static waiter waiters[CLIENTS];
 
-    (void)state;
     assert_int_equal(hf_lock_try(held, NULL), HF_OK);
     for (unsigned i = 0; i < CLIENTS; i++) {
         waiter *self = &waiters[i];

@@ -7,8 +7,8 @@
  *         ...
  *     }
  *
- * is a function of cmocka, with `void **state`. What all tests of a file need
- * is said once:
+ * is a function of cmocka, with `void **state`, which it may leave unused. What
+ * all tests of a file need is said once:
  *
  *     EACH_TEST_WITH(set_up, tear_down);   around each
  *     ALL_TESTS_WITH(start, stop);         before the first, after the last

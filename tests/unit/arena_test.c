@@ -13,7 +13,6 @@ TEST(arena_first_bytes_cost_no_allocation)
 {
     hf__arena arena;
 
-    (void)state;
     hf__arena_init(&arena);
     hf__alloc_fail_after(0);
     assert_non_null(hf__arena_alloc(&arena, HF__ARENA_INLINE / 2));
@@ -30,7 +29,6 @@ TEST(arena_pieces_are_aligned_and_apart)
     unsigned char *pieces[COUNT];
     hf__arena arena;
 
-    (void)state;
     hf__arena_init(&arena);
     for (size_t i = 0; i < COUNT; i++) {
         pieces[i] = hf__arena_alloc(&arena, i);
@@ -50,7 +48,6 @@ TEST(arena_takes_a_piece_larger_than_any_chunk)
     hf__arena arena;
     char *piece;
 
-    (void)state;
     hf__arena_init(&arena);
     piece = hf__arena_alloc(&arena, 5u << 20);
     assert_non_null(piece);
@@ -63,7 +60,6 @@ TEST(arena_refuses_an_impossible_size)
 {
     hf__arena arena;
 
-    (void)state;
     hf__arena_init(&arena);
     assert_null(hf__arena_alloc(&arena, SIZE_MAX));
     assert_null(hf__arena_alloc(&arena, SIZE_MAX - 15));
@@ -76,7 +72,6 @@ TEST(arena_copy_puts_a_nul_behind)
 {
     hf__arena arena;
 
-    (void)state;
     hf__arena_init(&arena);
     assert_string_equal(hf__arena_copy(&arena, "lease", 3), "lea");
     assert_string_equal(hf__arena_copy(&arena, NULL, 0), "");
@@ -88,7 +83,6 @@ TEST(arena_can_be_used_again_after_free)
 {
     hf__arena arena;
 
-    (void)state;
     hf__arena_init(&arena);
     for (int i = 0; i < 3; i++) {
         assert_non_null(hf__arena_alloc(&arena, 10000));
@@ -105,7 +99,6 @@ TEST(reply_bytes_are_copied_with_a_nul)
     hf__arena arena;
     hf_reply reply;
 
-    (void)state;
     hf__arena_init(&arena);
     assert_true(hf__reply_set_bytes(&reply, HF_REPLY_STRING, text, 5, &arena));
     memset(text, 'x', 5);
@@ -120,7 +113,6 @@ TEST(reply_array_begins_with_nils)
     hf__arena arena;
     hf_reply reply;
 
-    (void)state;
     hf__arena_init(&arena);
     memset(arena.inline_bytes, 0xff, sizeof(arena.inline_bytes));
     assert_true(hf__reply_set_array(&reply, 3, &arena));
@@ -139,7 +131,6 @@ TEST(reply_is_untouched_when_memory_runs_out)
     hf__arena arena;
     hf_reply reply;
 
-    (void)state;
     hf__arena_init(&arena);
     hf__reply_set_integer(&reply, 42);
     hf__alloc_fail_after(0);

@@ -404,19 +404,16 @@ static void each_start_survives(const char *url)
 
 TEST(starts_survive_on_the_volatile_store)
 {
-    (void)state;
     each_start_survives(volatile_place.url);
 }
 
 TEST(starts_survive_on_the_durable_store)
 {
-    (void)state;
     each_start_survives(file_place.url);
 }
 
 TEST(starts_survive_on_redis)
 {
-    (void)state;
     each_start_survives(redis_server_unix_url(server));
 }
 
@@ -489,7 +486,6 @@ static void waits_survive(const char *url)
 
 TEST(waits_survive_on_every_store)
 {
-    (void)state;
     waits_survive(volatile_place.url);
     waits_survive(redis_server_unix_url(server));
 }
@@ -636,7 +632,6 @@ static void batches_survive(const char *url)
 
 TEST(batches_survive_on_every_store)
 {
-    (void)state;
     batches_survive(volatile_place.url);
     batches_survive(file_place.url);
     batches_survive(redis_server_unix_url(server));

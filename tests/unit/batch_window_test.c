@@ -122,7 +122,6 @@ EACH_TEST_WITH(begin, end);
 
 TEST(each_window_of_locks_has_time_of_its_own)
 {
-    (void)state;
     assert_int_equal(hf_lock_acquire_many(b.locks, COUNT, 0, b.statuses, NULL),
                      HF_OK);
     assert_int_equal(b.watcher.asked, COUNT);
@@ -135,7 +134,6 @@ TEST(each_window_of_locks_has_time_of_its_own)
 
 TEST(each_window_of_calls_has_time_of_its_own)
 {
-    (void)state;
     /* An integer is not a value, but a reply. */
     (void)!hf_value_get_many(b.place.client, b.keys, COUNT, b.values,
                              b.statuses, NULL);
@@ -145,7 +143,6 @@ TEST(each_window_of_calls_has_time_of_its_own)
 
 TEST(store_that_is_silent_is_not_asked_for_all_locks)
 {
-    (void)state;
     b.watcher.silent = true;
     assert_int_equal(hf_lock_acquire_many(b.locks, COUNT, 0, b.statuses, NULL),
                      HF_INDETERMINATE);
@@ -157,7 +154,6 @@ TEST(store_that_is_silent_is_not_asked_for_all_locks)
 
 TEST(store_that_is_silent_is_not_given_more_time)
 {
-    (void)state;
     b.watcher.silent = true;
     assert_int_equal(hf_value_get_many(b.place.client, b.keys, COUNT, b.values,
                                        b.statuses, NULL),

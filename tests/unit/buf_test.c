@@ -13,7 +13,6 @@ TEST(buf_gives_back_what_was_appended)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 1000);
     assert_int_equal(hf__buf_size(&buf), 0);
     assert_true(hf__buf_append(&buf, "hold", 4));
@@ -31,7 +30,6 @@ TEST(buf_refuses_to_pass_its_limit)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 10);
     assert_true(hf__buf_append(&buf, "0123456789", 10));
     assert_false(hf__buf_append(&buf, "x", 1));
@@ -50,7 +48,6 @@ TEST(buf_reserve_of_nothing_gives_a_place)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 10);
     assert_non_null(hf__buf_reserve(&buf, 0));
     hf__buf_done(&buf);
@@ -60,7 +57,6 @@ TEST(buf_memory_stays_below_the_limit)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 1000);
     for (int i = 0; i < 1000; i++)
         assert_true(hf__buf_append(&buf, "x", 1));
@@ -73,7 +69,6 @@ TEST(buf_reuses_the_room_of_consumed_bytes)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 1u << 20);
     for (int i = 0; i < 10000; i++) {
         assert_true(hf__buf_append(&buf, "0123456789", 10));
@@ -88,7 +83,6 @@ TEST(buf_clear_keeps_little_memory)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 1u << 20);
     assert_non_null(hf__buf_reserve(&buf, 1000));
     hf__buf_added(&buf, 0);
@@ -108,7 +102,6 @@ TEST(buf_agrees_with_a_model)
     size_t model_size = 0;
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, LIMIT);
     for (int step = 0; step < 20000; step++) {
         size_t size = (size_t)hf__rand_between(0, 400);
@@ -140,7 +133,6 @@ TEST(buf_is_untouched_when_memory_runs_out)
 {
     hf__buf buf;
 
-    (void)state;
     hf__buf_init(&buf, 1u << 20);
     assert_true(hf__buf_append(&buf, "kept", 4));
     hf__alloc_fail_after(0);

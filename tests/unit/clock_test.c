@@ -17,7 +17,6 @@ TEST(clock_boot_forms_agree)
     int64_t now_us = hf__clock_boot_us();
     int64_t after_ms = hf__clock_boot_ms();
 
-    (void)state;
     assert_true(before_ms <= now_us / 1000);
     assert_true(now_us / 1000 <= after_ms);
 }
@@ -27,7 +26,6 @@ TEST(clock_unix_is_the_wall_clock)
     int64_t before_s = (int64_t)time(NULL);
     int64_t now_us = hf__clock_unix_us();
 
-    (void)state;
     /* time() may lag a tick behind. */
     assert_true(now_us / 1000000 >= before_s);
     assert_true(now_us / 1000000 <= before_s + 60);
@@ -35,7 +33,6 @@ TEST(clock_unix_is_the_wall_clock)
 
 TEST(clock_after_does_not_overflow)
 {
-    (void)state;
     assert_true(hf__clock_after(5, 10) == 15);
     assert_true(hf__clock_after(5, -10) == -5);
     assert_true(hf__clock_after(-5, INT64_MAX) == INT64_MAX);
@@ -47,7 +44,6 @@ TEST(clock_sleep_ends_at_its_instant)
 {
     int64_t at_ms = hf__clock_boot_ms() + 20;
 
-    (void)state;
     hf__clock_sleep_until(at_ms);
     assert_took(hf__clock_boot_ms() - at_ms, 0, LATE_MS);
     hf__clock_sleep_until(at_ms);
@@ -60,7 +56,6 @@ TEST(futex_wait_ends_at_its_deadline)
     int64_t at_ms = hf__clock_boot_ms() + 20;
     uint32_t word = 1;
 
-    (void)state;
     while (hf__clock_boot_ms() < at_ms)
         hf__futex_wait(&word, 1, at_ms, false);
     assert_took(hf__clock_boot_ms() - at_ms, 0, LATE_MS);
@@ -74,7 +69,6 @@ TEST(futex_wait_does_not_sleep_on_another_value)
     int64_t at_ms = hf__clock_boot_ms();
     uint32_t word = 1;
 
-    (void)state;
     hf__futex_wait(&word, 0, INT64_MAX, false);
     assert_in_time(hf__clock_boot_ms() - at_ms, LATE_MS);
 }
@@ -95,7 +89,6 @@ TEST(futex_wake_wakes_every_sleeper)
     int64_t began_ms = hf__clock_boot_ms();
     uint32_t word = 0;
 
-    (void)state;
     for (size_t i = 0; i < COUNT; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, sleep_on, &word), 0);
     hf__clock_sleep_until(began_ms + 20);

@@ -204,7 +204,6 @@ TEST(clocks_that_differ_are_reported)
     };
     remarks all;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         patient self = {.ahead_us = rows[at].ahead_us};
 
@@ -229,7 +228,6 @@ TEST(answers_to_time_may_be_anything)
         "*2\r\n$30\r\n111111111111111111111111111111\r\n$1\r\n1\r\n"};
     remarks all;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         patient self = {.time = rows[at]};
 
@@ -314,7 +312,6 @@ TEST(figures_of_info_are_understood)
 {
     remarks all;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(figures) / sizeof(figures[0]); at++) {
         patient self = {.info = figures[at].info, .config = figures[at].config};
 
@@ -363,7 +360,6 @@ TEST(node_of_a_cluster_tells_who_would_take_over)
     };
     remarks all;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         patient self = {.state = rows[at].state, .nodes = rows[at].nodes};
 
@@ -386,7 +382,6 @@ TEST(wake_ups_are_tried_for_real)
     };
     remarks all;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         patient self = {.heard = rows[at].heard};
 
@@ -401,7 +396,6 @@ TEST(user_without_rights_learns_what_is_missing)
     patient self = {.info = NULL};
     remarks all;
 
-    (void)state;
     examine(&self, &all);
     expect_remark(&all, "reachable", HF_LEVEL_OK, "yes");
     expect_remark(&all, "info", HF_LEVEL_NOTE, "NOPERM");

@@ -169,7 +169,6 @@ TEST(crc32c_has_the_value_of_the_standard)
 {
     unsigned char zeros[32] = {0};
 
-    (void)state;
     assert_int_equal(hf__crc32c(0, "123456789", 9), 0xe3069283u);
     assert_int_equal(hf__crc32c(0, zeros, 32), 0x8a9136aau);
     assert_int_equal(hf__crc32c(hf__crc32c(0, "1234", 4), "56789", 5),
@@ -181,7 +180,6 @@ TEST(dump_that_was_written_is_read)
     stream dump;
     taken all, bytewise;
 
-    (void)state;
     write_small(&dump);
     assert_int_equal(take(&dump, &all, NULL), HF_OK);
     assert_int_equal(all.keys, 7);
@@ -212,7 +210,6 @@ TEST(elements_of_any_size_cross_records)
     uint64_t content = 0;
     taken all;
 
-    (void)state;
     assert_non_null(data);
     writer.user = &dump;
     memset(data, 'x', 6 * HF__DUMP_PIECE);
@@ -266,7 +263,6 @@ TEST(errors_of_the_callers_functions_are_passed_on)
     hf__dump_reader reader = {.read = fail_to_get};
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(hf__dump_writer_begin(&writer, 0, &err), HF_OK);
     assert_int_equal(hf__dump_writer_end(&writer, &err), HF_SYSTEM);
     assert_int_equal(err.sys_errno, ENOSPC);
@@ -278,7 +274,6 @@ TEST(errors_of_the_callers_functions_are_passed_on)
 
 TEST(reader_and_writer_survive_without_memory)
 {
-    (void)state;
     for (long after = 0; after < 2; after++) {
         hf__dump_writer writer = {.write = put};
         hf__dump_reader reader = {.read = fail_to_get};
@@ -302,7 +297,6 @@ TEST(dump_cut_anywhere_is_refused)
     size_t whole;
     taken all;
 
-    (void)state;
     write_small(&dump);
     whole = dump.size;
     for (dump.size = 0; dump.size < whole; dump.size++) {
@@ -320,7 +314,6 @@ TEST(dump_with_any_bit_flipped_is_refused)
     stream dump;
     taken all;
 
-    (void)state;
     write_small(&dump);
     for (size_t bit = 0; bit < dump.size * 8; bit++) {
         dump.data[bit / 8] ^= (unsigned char)(1u << bit % 8);
@@ -339,7 +332,6 @@ TEST(dump_with_something_behind_it_is_refused)
     stream dump;
     taken all;
 
-    (void)state;
     write_small(&dump);
     (void)put(&dump, "x", 1);
     assert_int_equal(take(&dump, &all, &err), HF_CORRUPT);
@@ -355,7 +347,6 @@ TEST(damage_is_reported_with_its_key)
     char *big = calloc(1, 4 * HF__DUMP_PIECE);
     taken all;
 
-    (void)state;
     assert_non_null(big);
     writer.user = &dump;
     assert_int_equal(hf__dump_writer_begin(&writer, 0, NULL), HF_OK);
@@ -474,7 +465,6 @@ static size_t try_mutations(bool mended)
 
 TEST(mutated_dumps_are_refused)
 {
-    (void)state;
     assert_int_equal(try_mutations(false), 0);
 }
 
@@ -484,7 +474,6 @@ TEST(mutated_dumps_with_fitting_checksums_do_no_harm)
 {
     size_t accepted;
 
-    (void)state;
     accepted = try_mutations(true);
     assert_in_range(accepted, 1, MUTATION_COUNT / 2);
 }
@@ -523,7 +512,6 @@ TEST(rules_of_the_format_hold_with_fitting_checksums)
         {FIRST - 1, 1, 5, HF_CORRUPT},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
         stream dump;
         taken all;
@@ -560,7 +548,6 @@ TEST(deadline_of_a_field_is_an_instant_that_stores_accept)
     static const char *const bad[] = {
         "", "-1", "x", "1.5", "12 ", "70368744177664", "000000000000001"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_int_equal(take_timed(LIST("f", "v", "0", "g", "v", bad[i])),
                          HF_CORRUPT);
@@ -574,7 +561,6 @@ TEST(claimed_sizes_reserve_nothing)
     stream dump;
     taken all;
 
-    (void)state;
     write_small(&dump);
     hf__dump_put(dump.data + FIRST + 15, HF_VALUE_MAX, 4);
     dump.data[FIRST + 1] = 0;

@@ -104,7 +104,6 @@ TEST(dump_survives_each_allocation_that_fails)
     long after;
     int whole = 0;
 
-    (void)state;
     assert_non_null(dump.data);
     make_place(&at, "volatile", "");
     client = must_open_client(at.url);
@@ -138,7 +137,6 @@ TEST(load_survives_each_allocation_that_fails)
     hf_status status;
     int whole = 0;
 
-    (void)state;
     assert_non_null(dump.data);
     make_place(&one, "volatile", "");
     make_place(&two, "volatile", "");

@@ -160,7 +160,6 @@ static void fill(hf__store *store, int from, int count)
 
 TEST(what_commands_wrote_is_whole)
 {
-    (void)state;
     at.store = must_open(at.url, NULL);
     for (int i = 0; i < 25 / SLOWER + 4; i++) {
         fill(at.store, 20 * i, 20);
@@ -235,7 +234,6 @@ TEST(a_flipped_bit_is_seen_by_check_and_open_alike)
     hf__meta meta;
     int fd;
 
-    (void)state;
     make_store(30);
     fd = open_data();
     size = used_size(fd, &meta);
@@ -264,7 +262,6 @@ TEST(a_flipped_bit_of_a_value_names_its_key)
     uint64_t size;
     int fd;
 
-    (void)state;
     expect(store, "set quiet a_value_that_stands_in_the_file_once", "+:OK");
     expect(store, "set other 1", "+:OK");
     close_store(store);
@@ -293,7 +290,6 @@ TEST(a_file_cut_short_anywhere_is_refused)
     uint64_t size;
     int fd;
 
-    (void)state;
     make_store(5);
     fd = open_data();
     size = used_size(fd, &meta);
@@ -361,7 +357,6 @@ TEST(a_wrong_list_of_free_pages_is_seen)
     hf__meta meta;
     int fd;
 
-    (void)state;
     make_store(10);
     fd = open_data();
     (void)used_size(fd, &meta);
@@ -539,7 +534,6 @@ TEST(records_that_disagree_name_their_key)
     static const char list[] = LARGE("'rpush', 'big', i");
     static const char set[] = LARGE("'sadd', 'big', i");
 
-    (void)state;
     expect_spoiled(hash, remove_element, "key \"big\": 299 elements, not 300");
     expect_spoiled(hash, remove_key, "300 elements belong to no key");
     expect_spoiled(hash, mark_deleted, "key \"big\": its elements are marked");
@@ -560,7 +554,6 @@ TEST(a_newer_store_is_unsupported)
     hf_error err = HF_ERROR_INIT;
     hf__store *store = NULL;
 
-    (void)state;
     make_store(2);
     spoil(put_newer);
     assert_int_equal(check(findings, &err), HF_UNSUPPORTED);
@@ -574,7 +567,6 @@ TEST(no_store_is_made_by_a_check)
     char findings[FINDINGS_SIZE];
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(check(findings, &err), HF_NOT_FOUND);
     assert_int_not_equal(access(data_path(), F_OK), 0);
     assert_int_equal(
@@ -594,7 +586,6 @@ TEST(findings_and_time_are_bounded)
     uint64_t size;
     int fd;
 
-    (void)state;
     make_store(20);
     fd = open_data();
     size = used_size(fd, &meta);
@@ -638,7 +629,6 @@ TEST(a_limit_ends_a_check)
     char text[TEXT_SIZE];
     int calls = 0;
 
-    (void)state;
     assert_int_equal(perform(store, NULL, words, 3, 0, text), HF_OK);
     close_store(store);
     options.progress = take_long;
@@ -674,7 +664,6 @@ TEST(the_child_is_invisible_to_the_program)
     struct sigaction before;
     int descriptors;
 
-    (void)state;
     make_store(3);
     expect_whole();
     descriptors = count_descriptors();
@@ -714,7 +703,6 @@ TEST(a_store_in_use_is_read_as_it_was_at_one_instant)
     atomic_bool stop = false;
     writer writers[2] = {{.seed = 1000}, {.seed = 5000}};
 
-    (void)state;
     remove_place(&at);
     make_place(&at, "volatile", ""); /* mapped writable */
     at.store = must_open(at.url, NULL);

@@ -211,7 +211,6 @@ TEST(power_cut_goes_back_to_the_checkpoint)
     place image;
     hf__env *env;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush&max_size=4G");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -261,7 +260,6 @@ TEST(closing_makes_a_checkpoint)
     content synced;
     char path[160];
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     for (int i = 0; i < 10; i++) {
         at.store = must_open(at.url, NULL);
@@ -308,7 +306,6 @@ TEST(checkpoint_follows_a_write_within_a_second)
     place at;
     hf__env *env;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -380,7 +377,6 @@ TEST(killed_process_loses_nothing)
 {
     place at;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     for (int i = 0; i < 5; i++) {
         victim who = prepare_victim(at.url);
@@ -402,7 +398,6 @@ TEST(another_process_makes_up_for_a_killed_one)
     place at;
     hf__env *env;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     for (int i = 0; i < 3; i++)
         who[i] = prepare_victim(at.url);
@@ -426,7 +421,6 @@ TEST(failed_sync_stops_writing_until_it_is_taken_back)
     hf__env *env;
     char text[TEXT_SIZE];
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -459,7 +453,6 @@ TEST(write_without_a_pin_waits_for_the_disk)
     hf__env *env;
     size_t count = 0;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -492,7 +485,6 @@ TEST(overwriting_stays_within_the_largest_size)
     place at;
     char line[256];
 
-    (void)state;
     make_place(&at, "file", "?durability=flush&max_size=4M");
     at.store = must_open(at.url, NULL);
     for (int i = 0; i < 20000 / SLOWER; i++) {
@@ -511,7 +503,6 @@ TEST(full_store_is_tried_again_when_a_pin_has_moved)
     hf__env *env;
     place at;
 
-    (void)state;
     make_place(&at, "file", "?max_size=4M&durability=flush");
     at.store = must_open(at.url, NULL);
     expect(at.store, "set a 1", "+:OK");
@@ -535,7 +526,6 @@ TEST(full_store_can_be_emptied)
     place at;
     int count = 0;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush&max_size=1M");
     at.store = must_open(at.url, NULL);
     for (; status == HF_OK; count++) {
@@ -559,7 +549,6 @@ TEST(write_is_not_acknowledged_while_the_disk_is_late)
     hf_bytes words[2] = {hf_str("incr"), hf_str("n")};
     hf__request request;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -593,7 +582,6 @@ TEST(durabilities_do_not_mix)
     char url[192];
     place at;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
     (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
@@ -617,7 +605,6 @@ TEST(damaged_checkpoint_file_is_refused)
     char path[160];
     place at;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     close_store(must_open(at.url, NULL));
     path_of(&at, "s", "checkpoint", path);
@@ -637,7 +624,6 @@ TEST(removed_checkpoint_file_is_noticed_by_another)
     victim who;
     int status;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     who = prepare_victim(at.url);
     at.store = must_open(at.url, NULL);
@@ -660,7 +646,6 @@ TEST(forked_child_may_close_what_it_inherited)
     place at;
     pid_t pid;
 
-    (void)state;
     make_place(&at, "file", "?durability=flush");
     at.store = must_open(at.url, NULL);
     expect(at.store, "set a b", "+:OK");

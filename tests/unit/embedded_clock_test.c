@@ -169,7 +169,6 @@ static uint32_t version(void)
 
 TEST(step_moves_neither_time_nor_deadlines)
 {
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         int64_t step_ms = i % 2 == 0 ? HOUR_MS : -HOUR_MS, began_ms;
 
@@ -197,7 +196,6 @@ static int open_and_compare(int64_t began_ms)
 
 TEST(processes_share_the_clock)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t began_ms;
         int status;
@@ -220,7 +218,6 @@ TEST(processes_share_the_clock)
  * since the last one. */
 TEST(reboot_counts_by_the_clock_of_the_system)
 {
-    (void)state;
     begin("file");
     set_until(time_ms() + 10 * HOUR_MS);
     wall_clock_step(ours, HOUR_MS);
@@ -242,7 +239,6 @@ TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system)
 {
     char path[256];
 
-    (void)state;
     begin("file");
     set_until(time_ms() + 10 * HOUR_MS);
     wall_clock_step(ours, HOUR_MS);
@@ -257,7 +253,6 @@ TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system)
 
 TEST(sidecar_of_version_1_is_replaced)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         begin(schemes[i]);
         set_until(time_ms() + 10 * HOUR_MS);
@@ -300,7 +295,6 @@ static pid_t start_earlier_program(void)
  * reads. */
 TEST(sidecar_of_version_1_is_shared_as_it_is)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t moved_ms = i == 0 ? 0 : HOUR_MS, began_ms;
         int status;
@@ -331,7 +325,6 @@ TEST(damaged_clock_is_an_error)
     hf_error err = HF_ERROR_INIT;
     hf__store *store;
 
-    (void)state;
     begin("file");
     close_store(at.store);
     at.store = NULL;
@@ -370,7 +363,6 @@ static bool make_read_only(void)
 
 TEST(reader_of_a_read_only_store_has_the_same_clock)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t began_ms;
         pid_t pid;
@@ -423,7 +415,6 @@ static int compare_elsewhere(int64_t began_ms)
 
 TEST(time_namespace_has_the_same_clock)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t began_ms;
         pid_t pid;

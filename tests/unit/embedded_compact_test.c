@@ -133,7 +133,6 @@ TEST(compacting_changes_nothing_that_is_seen)
     char before[TEXT_SIZE], after[TEXT_SIZE], round[16];
     hf_store_compaction done;
 
-    (void)state;
     /* Key ids are never assigned twice: each round
      * adds collections to a file that was just compacted. */
     for (int i = 0; i < 6; i++) {
@@ -157,7 +156,6 @@ TEST(what_expired_or_was_deleted_takes_no_room)
     hf_store_compaction done;
     hf__store *store = must_open(at.url, NULL);
 
-    (void)state;
     for (int i = 0; i < 40; i++) {
         char line[32];
 
@@ -192,7 +190,6 @@ TEST(a_store_in_use_is_reclaimed_and_not_rewritten)
     hf_store_compaction done;
     hf__store *store = must_open(at.url, NULL);
 
-    (void)state;
     expect(store, "set kept 1", "+:OK");
     done = compact();
     assert_true(done.in_use);
@@ -210,7 +207,6 @@ TEST(another_process_counts_as_use)
     int up[2], down[2], ended;
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(up), 0);
     assert_int_equal(pipe(down), 0);
     pid = fork();
@@ -258,7 +254,6 @@ static unsigned long long limit_now(void)
 
 TEST(the_limit_of_the_store_stays)
 {
-    (void)state;
     fill("1");
     (void)compact();
     assert_int_equal(limit_now(), 200u << 20);
@@ -271,7 +266,6 @@ TEST(the_limit_can_be_set)
     hf_error err = HF_ERROR_INIT;
     char url[192];
 
-    (void)state;
     fill("1");
     (void)snprintf(url, sizeof(url), "file:%s/s", at.folder);
     for (size_t i = 0; i < 3; i++) {
@@ -293,7 +287,6 @@ TEST(a_limit_below_the_data_is_refused)
     hf__store *store = must_open(at.url, NULL);
     char url[192], text[TEXT_SIZE];
 
-    (void)state;
     run(store,
         "for i = 1, 40 do redis.call('set', i, string.rep('x', 65536)) end", "",
         text);
@@ -331,7 +324,6 @@ TEST(a_kill_at_any_instant_leaves_a_whole_store)
 {
     char before[TEXT_SIZE], after[TEXT_SIZE];
 
-    (void)state;
     fill("1");
     fill("2");
     digest(before);
@@ -351,7 +343,6 @@ TEST(without_room_the_old_file_stays)
     int ended;
     pid_t pid;
 
-    (void)state;
     fill("1");
     digest(before);
     pid = fork();
@@ -378,7 +369,6 @@ TEST(what_is_no_embedded_store_is_refused)
     hf_store_compaction done = HF_STORE_COMPACTION_INIT;
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(hf_store_compact(at.url, &done, &err), HF_NOT_FOUND);
     assert_int_equal(hf_store_compact("redis://127.0.0.1", &done, &err),
                      HF_UNSUPPORTED);

@@ -152,20 +152,17 @@ static void kill_writers(int kills)
 
 TEST(killed_writer_leaves_no_trace_volatile)
 {
-    (void)state;
     kill_writers(KILLS_VOLATILE);
 }
 
 TEST_WITH(killed_writer_leaves_no_trace_durable, set_up_durable, tear_down)
 {
-    (void)state;
     kill_writers(KILLS_DURABLE);
 }
 
 /* The first opener may die at any point of making the store. */
 TEST(killed_creator_leaves_a_usable_place)
 {
-    (void)state;
     for (int i = 0; i < 100; i++) {
         hf__store *store;
         pid_t pid;
@@ -201,7 +198,6 @@ TEST(stopped_writer_makes_others_unavailable)
     bool refused = false;
     pid_t pid = start(hold_writer_lock);
 
-    (void)state;
     for (int i = 0; i < 200 && !refused; i++) {
         hf__request request;
         hf_bytes words[3] = {hf_view("set", 3), hf_view("a", 1),
@@ -269,7 +265,6 @@ TEST_WITH(store_is_not_full_while_a_writer_is_late, NULL, end_late_writer)
     int64_t from_ms;
     int status;
 
-    (void)state;
     make_place(&at, "file", "?max_size=4M&durability=flush");
     at.store = must_open(at.url, NULL);
     late_pid = start(write_and_stop);
@@ -313,7 +308,6 @@ TEST(publish_counts_the_living_only)
     int fds[2];
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     tell_fd = fds[1];
     pid = start(wait_indefinitely);
@@ -343,7 +337,6 @@ TEST(forked_child_does_not_keep_an_inbox)
     int fds[2], hold[2];
     pid_t pid;
 
-    (void)state;
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(pipe(hold), 0);
     pid = fork();
@@ -380,7 +373,6 @@ TEST(child_gets_an_error_and_parent_continues)
     int status;
     pid_t pid;
 
-    (void)state;
     expect(at.store, "set a 1", "+:OK");
     expect(at.store, "get a", "s:1");
     pid = fork();
@@ -414,7 +406,6 @@ static void read_once(hf__store *store)
 
 TEST(killed_readers_do_not_fill_the_store)
 {
-    (void)state;
     expect(at.store, "set a 1", "+:OK");
     for (int i = 0; i < 200; i++)
         finish(start(read_once), 0);

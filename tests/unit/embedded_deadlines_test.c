@@ -97,7 +97,6 @@ static void expect_no_field(void)
 
 BOTH_STORES_TEST(expired_field_exists_for_no_command)
 {
-    (void)state;
     expect_script("redis.call('hset', 'h', 'f', 1, 'g', 2)\n"
                   "local set = redis.call('hpexpire', 'h', 30, 'fields', 2, "
                   "'f', 'none')\n"
@@ -115,7 +114,6 @@ BOTH_STORES_TEST(expired_field_exists_for_no_command)
 
 BOTH_STORES_TEST(key_vanishes_with_its_last_field)
 {
-    (void)state;
     expect(at.store, "set other 1", "+:OK");
     expect_script("redis.call('hset', 'h', 'f', 1, 'g', 2)\n"
                   "redis.call('hpexpire', 'h', 20, 'fields', 1, 'f')\n"
@@ -136,7 +134,6 @@ BOTH_STORES_TEST(key_vanishes_with_its_last_field)
 
 TEST(removing_the_last_field_in_the_past_removes_the_key)
 {
-    (void)state;
     expect(at.store, "hset h f 1 g 2", "i:2");
     expect(at.store, "hpexpireat h 1 fields 1 f", "[i:2]");
     expect(at.store, "hpexpire h 0 fields 1 g", "[i:2]");
@@ -151,7 +148,6 @@ TEST(removing_the_last_field_in_the_past_removes_the_key)
 
 TEST(writes_keep_or_clear_a_deadline)
 {
-    (void)state;
     expect(at.store, "hset h f 1 g 2 x 3", "i:3");
     expect(at.store, "hexpireat h 4102444800 fields 3 f g x",
            "[i:1, i:1, i:1]");
@@ -169,7 +165,6 @@ TEST(writes_keep_or_clear_a_deadline)
 
 TEST(increment_of_an_expired_field_begins_at_zero)
 {
-    (void)state;
     expect(at.store, "hset h f 7 g 2", "i:2");
     expect(at.store, "hpexpire h 20 fields 1 f", "[i:1]");
     wait_ms(20);
@@ -179,7 +174,6 @@ TEST(increment_of_an_expired_field_begins_at_zero)
 
 TEST(copies_and_renamed_keys_have_the_deadlines)
 {
-    (void)state;
     expect(at.store, "hset h f 1 g 2", "i:2");
     expect(at.store, "hexpireat h 4102444800 fields 1 f", "[i:1]");
     expect(at.store, "copy h i", "i:1");
@@ -212,7 +206,6 @@ static const char fill[] =
 
 BOTH_STORES_TEST(many_are_invisible_at_once_and_reclaimed_later)
 {
-    (void)state;
     expect_script(fill, "i:1001");
     assert_true(count_records() > 3 * MANY);
     wait_ms(150);
@@ -240,7 +233,6 @@ TEST_WITH(only_a_store_with_deadlines_has_the_new_format, set_up_durable,
 {
     long format = 0;
 
-    (void)state;
     expect(at.store, "hset h f 1", "i:1");
     hf__embedded_store_ops.describe(at.store, note_format, &format);
     assert_int_equal(format, 1);
@@ -257,7 +249,6 @@ TEST_WITH(only_a_store_with_deadlines_has_the_new_format, set_up_durable,
 
 TEST(wrong_words_are_refused)
 {
-    (void)state;
     expect(at.store, "set s 1", "+:OK");
     expect(at.store, "hpexpire s 1 fields 1 f",
            "WRONGTYPE Operation against a key holding the wrong kind of "

@@ -23,7 +23,6 @@ static hf_status restore(hf__store *store, const void *bytes, size_t size,
 
 TEST_WITH(crc64_is_that_of_redis, NULL, NULL)
 {
-    (void)state;
     assert_true(hf__crc64(0, "123456789", 9) == UINT64_C(0xe9c6d914c4b8d9ca));
     assert_true(hf__crc64(hf__crc64(0, "1234", 4), "56789", 5) ==
                 UINT64_C(0xe9c6d914c4b8d9ca));
@@ -290,7 +289,6 @@ TEST_WITH(restore_reads_no_more_than_the_store_holds, NULL, NULL)
         remove_place(&at);
     }
     free(bytes);
-    (void)state;
 }
 
 static int set_up(void **state)

@@ -90,7 +90,6 @@ TEST(no_wake_up_is_lost_between_processes)
     int status;
     pid_t pid;
 
-    (void)state;
     tell_inbox(at.store, 0);
     pid = fork();
     assert_true(pid >= 0);
@@ -122,7 +121,6 @@ TEST(wait_ends_at_its_time)
     uint32_t seq = ops->event_seq(at.store, topic("t"), INT64_MAX);
     int64_t from_ms = hf__clock_boot_ms();
 
-    (void)state;
     assert_false(ops->event_wait(at.store, topic("t"), seq, from_ms + 30));
     assert_took(hf__clock_boot_ms() - from_ms, 29, 200);
     assert_false(ops->event_wait(at.store, topic("t"), seq, from_ms));
@@ -145,7 +143,6 @@ TEST(events_of_an_undone_script_are_not_told)
     const hf__store_ops *ops = &hf__embedded_store_ops;
     uint32_t seq = ops->event_seq(at.store, topic("t"), INT64_MAX);
 
-    (void)state;
     publish_self("while true do end", HF_SCRIPT);
     assert_int_equal(ops->event_seq(at.store, topic("t"), INT64_MAX), seq);
     /* An error undoes nothing, so its events are delivered. */
@@ -230,7 +227,6 @@ TEST(watches_are_called_on_the_loop)
     const char *inbox = ops->inbox(store);
     char path[128];
 
-    (void)state;
     assert_false(hf__loop_started(loop));
     assert_int_equal(ops->event_watch(store, topic("a"), &bells[0].watch, &err),
                      HF_OK);
@@ -269,7 +265,6 @@ TEST(stale_fifos_are_removed)
     char path[128];
     FILE *file;
 
-    (void)state;
     (void)snprintf(path, sizeof(path), "%s/s/wake", at.folder);
     assert_int_equal(mkdir(path, 0700), 0);
     (void)snprintf(path, sizeof(path), "%s/s/wake/00000000000000ff", at.folder);
@@ -320,7 +315,6 @@ TEST(inboxes_of_the_dying_are_left_out)
     const char *inbox = hf__embedded_store_ops.inbox(store);
     int status;
 
-    (void)state;
     assert_string_equal(inbox + strlen(inbox) - 3, "00a");
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(await_child(pid, &status), pid);

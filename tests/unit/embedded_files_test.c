@@ -88,7 +88,6 @@ TEST(url_parts_that_mean_nothing_are_refused)
 {
     char url[256];
 
-    (void)state;
     expect_refused("volatile:a/b", HF_INVALID, "a/b");
     expect_refused("volatile:..", HF_INVALID, "..");
     expect_refused("volatile:a?colour=red", HF_INVALID, "colour");
@@ -108,7 +107,6 @@ TEST(file_url_forms_name_one_store)
     char url[256], cwd[256];
     hf__store *stores[3];
 
-    (void)state;
     assert_non_null(getcwd(cwd, sizeof(cwd)));
     file_url(url, "?durability=commit&max_size=2M");
     stores[0] = must_open(url, NULL);
@@ -133,7 +131,6 @@ TEST(files_are_for_their_owner_only)
                                         HF__FILE_SIDECAR};
     struct stat info;
 
-    (void)state;
     make_store(at.url);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(stat(in_store(names[i]), &info), 0);
@@ -151,7 +148,6 @@ TEST(named_store_needs_a_safe_folder)
     char folder[128], url[64];
     hf__store *store;
 
-    (void)state;
     (void)snprintf(url, sizeof(url), "volatile:test-%ld", (long)getpid());
     store = must_open(url, NULL);
     expect(store, "set a 1", "+:OK");
@@ -174,7 +170,6 @@ TEST(other_files_are_left_alone)
 {
     char url[256];
 
-    (void)state;
     file_url(url, "");
     (void)snprintf(path, sizeof(path), "%s/s", at.folder);
     write_file(path, "text", 4);
@@ -198,7 +193,6 @@ TEST(foreign_lmdb_is_left_alone)
     char name[] = "key";
     MDB_val key = {3, name}, value = key;
 
-    (void)state;
     assert_int_equal(mkdir(in_store(""), 0700), 0);
     assert_int_equal(mdb_env_create(&env), 0);
     assert_int_equal(mdb_env_open(env, in_store(""), 0, 0600), 0);
@@ -218,7 +212,6 @@ TEST(modes_are_not_mixed)
 {
     char url[256];
 
-    (void)state;
     file_url(url, "");
     make_store(url);
     expect_refused(at.url, HF_INVALID, "commit), not volatile");
@@ -234,7 +227,6 @@ TEST(damaged_files_are_errors)
     static unsigned char noise[65536];
     uint32_t newer = 99;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (unsigned char)(i * 7 % 251);
     make_store(at.url);
@@ -267,7 +259,6 @@ TEST(damaged_pages_do_not_crash_opening)
     static unsigned char noise[4096];
     char url[256];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(noise); i++)
         noise[i] = (unsigned char)(i * 13 % 253);
     for (long page = 0; page < 8; page++) {
@@ -296,7 +287,6 @@ TEST(copied_store_is_adopted)
 {
     char url[256], command_line[768];
 
-    (void)state;
     file_url(url, "");
     make_store(url);
     (void)snprintf(command_line, sizeof(command_line),
@@ -316,7 +306,6 @@ TEST(half_made_sidecar_keeps_the_data)
 {
     char url[256];
 
-    (void)state;
     file_url(url, "");
     make_store(url);
     for (uint32_t half = HF__SIDECAR_CREATING; half < HF__SIDECAR_READY;
@@ -335,7 +324,6 @@ TEST(descriptors_are_closed_on_exec)
 {
     const char *schemes[] = {"volatile", "file"};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         char link[64], target[256];
 
@@ -360,7 +348,6 @@ TEST(descriptors_are_closed_on_exec)
 /* A volatile store of an unknown boot is neither trusted nor discarded. */
 TEST(volatile_store_without_sidecar_is_refused)
 {
-    (void)state;
     make_store(at.url);
     assert_int_equal(unlink(in_store(HF__FILE_SIDECAR)), 0);
     expect_refused(at.url, HF_CORRUPT, "boot");
@@ -372,7 +359,6 @@ TEST(files_replaced_in_use_are_noticed)
     int status;
     pid_t pid;
 
-    (void)state;
     at.store = must_open(at.url, NULL);
     expect(at.store, "set a 1", "+:OK");
     assert_int_equal(unlink(in_store(HF__FILE_LOCK)), 0);
@@ -409,7 +395,6 @@ TEST(reboot_empties_volatile_stores_only)
 {
     char url[256];
 
-    (void)state;
     make_store(at.url);
     age_sidecar();
     at.store = must_open(at.url, NULL);
@@ -431,7 +416,6 @@ TEST(denied_directory_is_denied)
     int status;
     pid_t pid;
 
-    (void)state;
     make_store(at.url);
     if (geteuid() != 0) {
         assert_int_equal(chmod(in_store(""), 0), 0);
@@ -457,7 +441,6 @@ TEST(many_may_open_at_once)
 {
     pid_t pids[8];
 
-    (void)state;
     for (size_t i = 0; i < 8; i++) {
         pids[i] = fork();
         if (pids[i] == 0) {

@@ -87,7 +87,6 @@ TEST(full_store_lives_on)
 {
     int count;
 
-    (void)state;
     expect(at.store, "set lock owner px 50000", "+:OK");
     count = fill(at.store, 0);
     assert_true(count > 300);
@@ -103,7 +102,6 @@ TEST(script_in_a_full_store_can_tell)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     (void)fill(at.store, 0);
     assert_int_equal(
         evaluate(at.store, "return redis.call('set', 'n', 1)", 0, "", text),
@@ -124,7 +122,6 @@ TEST(script_that_does_not_fit_is_undone)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     assert_int_equal(evaluate(at.store,
                               "redis.call('set', 'first', 1) "
                               "redis.call('set', 'a', ('x'):rep(3000000)) "
@@ -141,7 +138,6 @@ TEST(expired_keys_make_room)
     char line[1200], text[TEXT_SIZE];
     hf_status status = HF_OK;
 
-    (void)state;
     for (int i = 0; status == HF_OK && i < 5000; i++) {
         (void)snprintf(line, sizeof(line), "set k%d %01000d px 200", i, i);
         status = command(at.store, line, text);
@@ -161,7 +157,6 @@ TEST(growing_store_is_followed)
     int status;
     pid_t pid;
 
-    (void)state;
     remove_place(&at);
     make_place(&at, "volatile", "?max_size=64M");
     mine = must_open(at.url, NULL);
@@ -199,7 +194,6 @@ TEST(file_size_limit_is_full)
     int status;
     pid_t pid;
 
-    (void)state;
     remove_place(&at);
     make_place(&at, "volatile", "?max_size=64M");
     pid = fork();
@@ -230,7 +224,6 @@ TEST(full_tmpfs_is_full)
     char url[160];
     hf__store *store;
 
-    (void)state;
     if (geteuid() != 0 || mount("tmpfs", at.folder, "tmpfs", 0, "size=4m") != 0)
         return;
     (void)snprintf(url, sizeof(url), "volatile:%s/t?max_size=64M", at.folder);
@@ -287,7 +280,6 @@ static void large_values_in_turn(const char *scheme, const char *parameters)
 
 TEST(large_values_set_and_deleted_in_turn_fit)
 {
-    (void)state;
     large_values_in_turn("volatile", "?max_size=16M");
     large_values_in_turn("file", "?max_size=16M");
     large_values_in_turn("file", "?max_size=16M&durability=flush");

@@ -151,7 +151,6 @@ static void check_one_transaction(const char *scheme)
 
 TEST(submitted_requests_share_a_transaction)
 {
-    (void)state;
     check_one_transaction("file");
     check_one_transaction("volatile");
 }
@@ -160,7 +159,6 @@ TEST(submitted_requests_keep_their_order)
 {
     place at;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     (void)add("get a");
@@ -193,7 +191,6 @@ TEST(more_than_a_transaction_holds_are_run_in_order)
     place at;
     char text[32];
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     for (int i = 0; i < REQUEST_MAX; i++)
@@ -214,7 +211,6 @@ TEST(stopped_script_harms_no_other)
     uint32_t seq;
     char line[128];
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     seq = hf__embedded_store_ops.event_seq(at.store, hf_str("topic"), 0);
@@ -247,7 +243,6 @@ TEST(each_request_has_its_own_time)
         "local t = redis.call('time') return t[1] * 1000000 + t[2]";
     place at;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     (void)add("set k v px 1");
@@ -276,7 +271,6 @@ TEST(full_store_refuses_only_what_does_not_fit)
     char line[64];
     size_t fitted = 0;
 
-    (void)state;
     make_place(&at, "file", "?max_size=1M");
     at.store = must_open(at.url, NULL);
     expect(at.store, "set small x", "+:OK");
@@ -312,7 +306,6 @@ TEST(failed_commit_fails_all)
     char path[128];
     int kept, other;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -347,7 +340,6 @@ TEST(memory_may_end_anywhere)
     char want[TEXT_SIZE];
     long total = 0;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     expect(at.store, "set n 0", "+:OK");
@@ -435,7 +427,6 @@ TEST(waiting_threads_share_the_next_transaction)
     size_t before;
     place at;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -461,7 +452,6 @@ TEST(deadline_in_the_queue_is_kept)
     hf__env *env;
     place at;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -487,7 +477,6 @@ TEST(scripts_that_only_read_need_no_writer_lock)
 {
     static const char *const schemes[] = {"volatile", "file"};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         char text[TEXT_SIZE];
         hf__env *env;
@@ -515,7 +504,6 @@ TEST(others_continue_when_the_leader_gives_up)
     hf__env *env;
     place at;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     env = open_env(at.url);
@@ -543,7 +531,6 @@ TEST(threads_of_two_handles_lose_nothing)
     hf__store *second;
     place at;
 
-    (void)state;
     make_place(&at, "file", "");
     at.store = must_open(at.url, NULL);
     second = must_open(at.url, NULL);
@@ -599,7 +586,6 @@ TEST(killed_group_loses_no_acknowledged_write)
     char line[64];
     int number;
 
-    (void)state;
     make_place(&at, "file", "");
     for (int round = 0; round < 10; round++) {
         pid_t pid;

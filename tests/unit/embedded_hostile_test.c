@@ -208,7 +208,6 @@ TEST(no_script_leaves_its_limits)
     stores both;
     place at;
 
-    (void)state;
     make_place(&at, "volatile", "?max_size=512M");
     script_budget_ms = 5000;
     at.store = must_open(at.url, NULL);
@@ -249,7 +248,6 @@ TEST(script_without_memory_is_undone)
     int failed = 0;
     place at;
 
-    (void)state;
     script_budget_ms = 20000;
     make_place(&at, "volatile", "?max_size=16M");
     for (long after = 0; status != HF_OK; after++) {

@@ -58,7 +58,6 @@ TEST(made_keys_are_reported)
     place at;
     hf__env *env;
 
-    (void)state;
     make_place(&at, "volatile", "");
     env = open_env(at.url);
     expect_made(env, "rpush l b a c", "l ");

@@ -175,7 +175,6 @@ TEST(two_processes_see_each_other)
 {
     unsigned seed = 1;
 
-    (void)state;
     forget_all();
     for (int step = 0; step < STEPS; step++) {
         seed = seed * 1103515245u + 12345u;
@@ -197,7 +196,6 @@ TEST(undone_script_leaves_what_was)
         "local s = 'x' while true do s = s .. s end";
     char text[TEXT_SIZE];
 
-    (void)state;
     by_first("set k0 yes");
     by_first("set k1 yes");
     set_expected(0, "s:yes");
@@ -225,7 +223,6 @@ TEST(large_transaction_reads_its_own_writes)
         "if v then assert(v == i .. '!') sum = sum + 1 end end return sum";
     char text[TEXT_SIZE];
 
-    (void)state;
     assert_int_equal(evaluate(at.store, source, 0, "", text), HF_OK);
     assert_string_equal(text, "i:1333");
     assert_int_equal(evaluate(at.store, again, 0, "", text), HF_OK);
@@ -238,7 +235,6 @@ TEST(expiry_counts_for_what_is_remembered)
     int64_t until_ms = hf__clock_boot_ms() + 5000;
     char text[TEXT_SIZE] = "";
 
-    (void)state;
     by_first("set k0 x px 30");
     while (strcmp(text, "nil") != 0 && hf__clock_boot_ms() < until_ms)
         assert_int_equal(evaluate(at.store, "return redis.call('get', KEYS[1])",
@@ -275,7 +271,6 @@ static void expect_answer(const char *line, const char *answer)
 /* Its record stays, invisible, and is overwritten. */
 TEST(key_that_comes_and_goes_leaves_a_tombstone)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         expect_answer("set k0 x nx", "+:OK");
         expect_answer("set k0 y nx", "nil");
@@ -299,7 +294,6 @@ TEST(shell_is_reclaimed)
     int64_t until_ms = hf__clock_boot_ms() + 20000;
     char text[TEXT_SIZE] = "1";
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         by_first("set k0 x");
         by_first("del k0");

@@ -16,7 +16,6 @@ EACH_TEST_WITH(set_up, tear_down);
 
 TEST(directory_of_another_user_is_refused)
 {
-    (void)state;
     needs_root();
     assert_int_equal(mkdir(in_store(""), 0700), 0);
     assert_int_equal(chown(in_store(""), ALICE, ALICE), 0);
@@ -30,7 +29,6 @@ TEST(directory_that_others_may_write_to_is_refused)
 {
     static const mode_t modes[] = {0770, 0720, 0702, 01777, 02770};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         assert_int_equal(mkdir(in_store(""), 0700), 0);
         assert_int_equal(chmod(in_store(""), modes[i]), 0);
@@ -43,7 +41,6 @@ TEST(link_of_another_user_is_not_followed)
 {
     char target[128], link[128];
 
-    (void)state;
     (void)snprintf(target, sizeof(target), "%s/t", at.folder);
     (void)snprintf(link, sizeof(link), "%s/s", at.folder);
     assert_int_equal(mkdir(target, 0700), 0);
@@ -73,7 +70,6 @@ TEST(flock_of_another_user_blocks_no_one)
     int status;
     pid_t pid;
 
-    (void)state;
     assert_int_equal(mkdir(in_store(""), 0755), 0);
     pid = start_as(geteuid() == 0 ? BOB : geteuid(), hold_flock_of_directory);
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
@@ -88,7 +84,6 @@ TEST(lock_file_is_for_the_owner_only)
 {
     struct stat info;
 
-    (void)state;
     assert_int_equal(mkdir(in_store(""), 0755), 0);
     assert_true(can_set());
     assert_int_equal(stat(in_store(HF__FILE_OPENING), &info), 0);
@@ -110,7 +105,6 @@ TEST(umask_takes_nothing_from_a_new_store)
 {
     static const char *const schemes[] = {"volatile", "file"};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         remove_place(&at);
         make_place(&at, schemes[i], "");
@@ -198,7 +192,6 @@ static void make_form(size_t form)
 
 TEST(directory_without_permission_to_write_is_read)
 {
-    (void)state;
     for (size_t form = 0; form < 3; form++) {
         make_form(form);
         must_do_as(geteuid() == 0 ? ALICE : geteuid(), sets_its_mode_and_reads);
@@ -230,7 +223,6 @@ static bool is_in_use(void)
 
 TEST(read_only_mount_is_read)
 {
-    (void)state;
     needs_new_machine();
     for (size_t form = 0; form < 3; form++) {
         make_form(form);
@@ -326,7 +318,6 @@ static bool root_finds_another_place(void)
 
 TEST(default_store_is_one_even_if_its_place_is_taken)
 {
-    (void)state;
     needs_new_machine();
     must_do_as(0, alice_finds_another_place);
     must_do_as(0, root_finds_another_place);
@@ -353,14 +344,12 @@ static bool named_store_of_the_group(void)
 
 TEST(group_has_one_store_of_a_name)
 {
-    (void)state;
     needs_new_machine();
     must_do_as(0, named_store_of_the_group);
 }
 
 TEST(default_store_is_the_same_in_and_out_of_a_session)
 {
-    (void)state;
     needs_new_machine();
     must_do_as(0, stays_where_it_is);
 }

@@ -170,7 +170,6 @@ TEST(intact_store_is_copied)
     hf_store_salvaged done;
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     fill_both();
     if (salvage(&done, &err) != HF_OK)
         fail_msg("%s", err.message);
@@ -188,7 +187,6 @@ TEST(key_that_makes_a_store_unopenable_is_left_behind)
     hf_error err = HF_ERROR_INIT;
     hf_client *client;
 
-    (void)state;
     fill_both();
     put_empty_hash(at.url, "broken");
     assert_int_equal(hf_client_open(at.url, NULL, &client, &err), HF_CORRUPT);
@@ -237,7 +235,6 @@ TEST(pages_that_cannot_be_read_lose_their_keys_only)
     char command[512];
     size_t tried = 0;
 
-    (void)state;
     fill_both();
     for (uint64_t page = 2; page < 400 && tried < 12; page += 7) {
         hf_store_salvaged done;
@@ -276,7 +273,6 @@ TEST(salvage_refuses_what_it_must_not_touch)
     hf_store_salvaged done = {.struct_size = 8};
     char other[192];
 
-    (void)state;
     expect_refused(at.url, new_url, HF_NOT_FOUND);
     at.store = must_open(at.url, NULL);
     expect_refused(at.url, new_url, HF_UNAVAILABLE);

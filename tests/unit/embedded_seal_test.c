@@ -69,7 +69,6 @@ TEST(a_seal_is_broken_by_any_write)
     unsigned char byte;
     int fd;
 
-    (void)state;
     write_store("set a 1");
     assert_true(is_sealed());
     fd = open_file(HF__FILE_DATA);
@@ -87,7 +86,6 @@ TEST(a_killed_process_leaves_no_seal)
     pid_t pid;
     int state_of;
 
-    (void)state;
     write_store("set a 1");
     pid = fork();
     assert_true(pid >= 0);

@@ -70,7 +70,6 @@ static void expect_mode(const char *name, mode_t mode)
 /* By flock(): any member may open first, with any umask; even root. */
 TEST(users_of_a_group_share_a_store)
 {
-    (void)state;
     needs_root();
     for (size_t form = 0; form < FORM_COUNT; form++) {
         pid_t pids[3];
@@ -113,7 +112,6 @@ TEST(killed_member_leaves_no_lock)
     int status;
     pid_t pid;
 
-    (void)state;
     needs_root();
     make_shared(0);
     at.store = must_open(at.url, NULL);
@@ -156,7 +154,6 @@ TEST(member_wakes_another)
     int64_t until_ms;
     uint32_t seq;
 
-    (void)state;
     needs_root();
     make_shared(0);
     must_do_as(ALICE, set_with_umask_077);
@@ -186,7 +183,6 @@ static bool stranger(void)
 
 TEST(strangers_are_kept_out)
 {
-    (void)state;
     needs_root();
     for (size_t form = 0; form < FORM_COUNT; form++) {
         make_shared(form);
@@ -201,7 +197,6 @@ TEST(sharing_is_said_by_url_and_directory)
 {
     char url[192];
 
-    (void)state;
     needs_root();
     make_shared(0);
     assert_true(can_set());
@@ -322,7 +317,6 @@ TEST(hostile_member_reaches_no_other_file)
     int status, fd;
     pid_t pid;
 
-    (void)state;
     needs_root();
     for (size_t form = 0; form < FORM_COUNT; form++) {
         make_shared(form);

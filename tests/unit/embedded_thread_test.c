@@ -89,7 +89,6 @@ TEST(threads_share_a_store)
     pthread_t threads[THREADS + 1];
     char want[32];
 
-    (void)state;
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(
             pthread_create(&threads[i], NULL, write_and_read, at.store), 0);
@@ -136,7 +135,6 @@ TEST(memory_may_end_anywhere)
     int failed = 0;
     bool through = false;
 
-    (void)state;
     for (long n = 0; !through && n < 20000; n++) {
         hf_error err = HF_ERROR_INIT;
         hf__store *store = NULL;
@@ -170,7 +168,6 @@ TEST(script_without_memory_is_undone)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     for (long n = 0; n < 2000; n++) {
         hf_status status;
 

@@ -12,7 +12,6 @@ TEST(fail_fills_the_error_and_returns_the_status)
 {
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     err.sys_errno = 99;
     assert_int_equal(hf__fail(&err, HF_HELD, "held by %d", 7), HF_HELD);
     assert_int_equal(err.status, HF_HELD);
@@ -25,7 +24,6 @@ TEST(fail_without_an_error_only_returns_the_status)
 {
     hf_error from = HF_ERROR_INIT;
 
-    (void)state;
     from.status = HF_LOST;
     assert_int_equal(hf__fail(NULL, HF_INVALID, "x"), HF_INVALID);
     assert_int_equal(hf__fail_errno(NULL, HF_SYSTEM, 1, "x"), HF_SYSTEM);
@@ -37,7 +35,6 @@ TEST(fail_errno_appends_the_text_of_the_number)
 {
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(
         hf__fail_errno(&err, HF_SYSTEM, ENOENT, "cannot open %s", "\"x\""),
         HF_SYSTEM);
@@ -50,7 +47,6 @@ TEST(fail_makes_one_line_of_control_characters)
 {
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     hf__fail(&err, HF_SCRIPT, "%s", "a\nb\r\tc\x1b[31m\x7f");
     assert_string_equal(err.message, "a b  c [31m ");
 }
@@ -60,7 +56,6 @@ TEST(fail_cuts_what_is_too_long)
     char text[1000];
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     hf__fail(&err, HF_INVALID, "%s", text);
@@ -75,7 +70,6 @@ TEST(fail_prefix_keeps_status_and_message)
 {
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     hf__fail_errno(&err, HF_SYSTEM, EACCES, "open");
     hf__fail_prefix(&err, "store %d", 1);
     assert_int_equal(err.status, HF_SYSTEM);
@@ -88,7 +82,6 @@ TEST(fail_copy_copies_all_but_the_struct_size)
     hf_error from = HF_ERROR_INIT;
     hf_error to = {.struct_size = 1};
 
-    (void)state;
     hf__fail_errno(&from, HF_SYSTEM, EACCES, "open");
     assert_int_equal(hf__fail_copy(&to, &from), HF_SYSTEM);
     assert_int_equal(to.struct_size, 1);
@@ -101,7 +94,6 @@ TEST(quoted_shows_printable_ascii_as_it_is)
 {
     char text[HF__QUOTED_SIZE];
 
-    (void)state;
     assert_string_equal(hf__quoted(text, hf_str("it's 100%")), "\"it's 100%\"");
     assert_string_equal(hf__quoted(text, hf_view(NULL, 0)), "\"\"");
 }
@@ -110,7 +102,6 @@ TEST(quoted_shows_the_rest_as_numbers)
 {
     char text[HF__QUOTED_SIZE];
 
-    (void)state;
     assert_string_equal(hf__quoted(text, hf_view("a\0\n\"\\\xff", 6)),
                         "\"a\\x00\\x0a\\x22\\x5c\\xff\"");
 }
@@ -120,7 +111,6 @@ TEST(quoted_cuts_after_forty_bytes)
     unsigned char bytes[100];
     char text[HF__QUOTED_SIZE];
 
-    (void)state;
     memset(bytes, 'k', sizeof(bytes));
     hf__quoted(text, hf_view(bytes, 40));
     assert_int_equal(strlen(text), 42);
@@ -140,7 +130,6 @@ TEST(quoted_path_is_cut_at_its_beginning)
     char text[HF__QUOTED_SIZE];
     char worst[100];
 
-    (void)state;
     assert_string_equal(hf__quoted_path(text, "/a b"), "\"/a b\"");
     assert_string_equal(hf__quoted_path(text, path + 5),
                         "\"lib/a-very-long/name/of/a/folder/store-7\"");

@@ -135,7 +135,6 @@ TEST(keys_of_few_words_stay_among_them)
                                  "SORT", "MSET", "GEORADIUS",  "XREAD",
                                  "none", "PING", "ZUNIONSTORE"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const char *const words[] = {names[i], NULL};
         hf_bytes found[WORDS_MAX];
@@ -153,7 +152,6 @@ static bool binds(const char *first, const char *second)
 
 TEST(commands_that_bind_a_connection_are_known)
 {
-    (void)state;
     assert_true(binds("subscribe", "c"));
     assert_true(binds("BLPOP", "k"));
     assert_true(binds("Client", "Reply"));
@@ -178,7 +176,6 @@ static bool confined(const char *const *texts)
 
 TEST(commands_confined_to_their_keys_are_known)
 {
-    (void)state;
     assert_true(CONFINED("GET", "k"));
     assert_true(CONFINED("PING"));
     assert_true(CONFINED("EVAL", "return 1", "0"));

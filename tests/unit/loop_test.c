@@ -206,7 +206,6 @@ TEST_WITH(loop_free_runs_what_was_posted, NULL, NULL)
     hf__loop *loop = hf__loop_new();
     chain_task chain = {{post_again, NULL}, loop, 50};
 
-    (void)state;
     journal.count = 0;
     assert_int_equal(hf__loop_start(loop, NULL), HF_OK);
     hf__loop_post(loop, &chain.task);
@@ -221,7 +220,6 @@ TEST_WITH(loop_free_runs_what_was_posted, NULL, NULL)
 
 TEST_WITH(loop_free_of_nothing_is_allowed, NULL, NULL)
 {
-    (void)state;
     hf__loop_free(NULL);
     hf__loop_free(hf__loop_new());
 }
@@ -253,7 +251,6 @@ TEST_WITH(loop_keeps_each_thread_s_order, NULL, NULL)
     size_t next[POSTERS] = {0};
     hf__loop *loop = hf__loop_new();
 
-    (void)state;
     journal.count = 0;
     assert_int_equal(hf__loop_start(loop, NULL), HF_OK);
     for (size_t p = 0; p < POSTERS; p++) {
@@ -295,7 +292,6 @@ TEST_WITH(loop_can_be_freed_right_after_a_call, NULL, NULL)
     static run_journal journal;
     static post_thread poster;
 
-    (void)state;
     journal.count = 0;
     poster.loop = hf__loop_new();
     assert_int_equal(hf__loop_start(poster.loop, NULL), HF_OK);

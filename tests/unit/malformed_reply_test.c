@@ -537,7 +537,6 @@ TEST(call_believes_no_reply_of_another_shape)
     saying said = {NULL, NULL, 0};
     answering_store store = {.answer = answer, .user = &said};
 
-    (void)state;
     assert_true(every_place_begin(&place));
     assert_int_equal(hf_client_open(place.url, NULL, &place.client, NULL),
                      HF_OK);

@@ -184,14 +184,12 @@ static void run_all(const every_call *calls, size_t count, const char *layout,
 
 TEST(connection_of_a_malformed_reply_is_left)
 {
-    (void)state;
     run_all(every_calls, every_call_count, "plain", false);
     run_all(every_redisson_calls, every_redisson_count, "redisson", false);
 }
 
 TEST(shared_connection_of_a_malformed_reply_is_left)
 {
-    (void)state;
     run_all(every_calls, every_call_count, "plain", true);
     run_all(every_redisson_calls, every_redisson_count, "redisson", true);
 }
@@ -201,7 +199,6 @@ TEST(connection_of_a_proper_reply_is_kept)
     static every_place place;
     fake_server *server = begin(&place, "plain");
 
-    (void)state;
     say("GET", A, false);
     for (int i = 0; i < 3; i++) {
         hf_buffer value;
@@ -227,7 +224,6 @@ TEST(answer_behind_a_malformed_one_is_not_believed)
     fake_server *server = fake_server_start(session, NULL);
     hf_client *client;
 
-    (void)state;
     assert_non_null(server);
     assert_int_equal(
         hf_client_open(fake_server_url(server), NULL, &client, NULL), HF_OK);
@@ -250,7 +246,6 @@ TEST(message_names_operation_server_and_reply)
     hf_client *client;
     hf_buffer value;
 
-    (void)state;
     assert_non_null(server);
     assert_int_equal(
         hf_client_open(fake_server_url(server), NULL, &client, NULL), HF_OK);

@@ -22,7 +22,6 @@ TEST(mem_seam_fails_exactly_one_allocation)
 {
     void *memory[5];
 
-    (void)state;
     hf__alloc_fail_after(2);
     for (size_t i = 0; i < 5; i++) {
         memory[i] = hf__alloc(8);
@@ -41,7 +40,6 @@ TEST(mem_every_form_of_allocation_can_fail)
 {
     char *memory = hf__strdup("kept");
 
-    (void)state;
     assert_non_null(memory);
     hf__alloc_fail_after(0);
     assert_null(hf__alloc(1));
@@ -62,7 +60,6 @@ TEST(mem_size_zero_gives_memory)
 {
     void *memory = hf__alloc(0);
 
-    (void)state;
     assert_non_null(memory);
     memory = hf__realloc(memory, 0);
     assert_non_null(memory);
@@ -75,7 +72,6 @@ TEST(mem_size_zero_gives_memory)
 
 TEST(mem_overflow_is_refused)
 {
-    (void)state;
     assert_null(hf__calloc(SIZE_MAX / 2, 4));
     assert_null(hf__memdup("x", SIZE_MAX));
 }
@@ -84,7 +80,6 @@ TEST(mem_copies_end_with_a_nul)
 {
     char *copy = hf__memdup("a\0b", 3);
 
-    (void)state;
     assert_non_null(copy);
     assert_memory_equal(copy, "a\0b", 4);
     hf__free(copy);
@@ -189,7 +184,6 @@ static void fail_each(bool (*work)(void), long least)
 
 TEST(mem_each_failure_is_reported)
 {
-    (void)state;
     fail_each(work_on_url, 1);
     fail_each(work_on_buf, 5);
     fail_each(work_on_arena, 3);

@@ -117,7 +117,6 @@ static void kill_at_random(const char *scheme)
 
 TEST(killed_publishers_lose_and_invent_nothing)
 {
-    (void)state;
     kill_at_random("volatile");
     kill_at_random("file");
 }
@@ -141,7 +140,6 @@ TEST(killed_commits_publish_what_they_committed)
 {
     subscriber *us;
 
-    (void)state;
     make_place(&at, "file", "");
     us = subscriber_open(at.url);
     subscriber_on_text(us, check_number);

@@ -61,7 +61,6 @@ static void expect_elsewhere(const char *line, const char *want)
 
 TEST(messages_reach_other_processes)
 {
-    (void)state;
     expect_elsewhere("publish news hello", "i:0");
     add(HF__CHANNEL, "news");
     expect_elsewhere("publish news hello", "i:1");
@@ -76,7 +75,6 @@ TEST(messages_reach_other_processes)
 
 TEST(kinds_of_channels_are_apart)
 {
-    (void)state;
     add(HF__CHANNEL_SHARD, "a");
     expect(at.store, "publish a 1", "i:0");
     expect(at.store, "publish b 1", "i:0");
@@ -99,7 +97,6 @@ TEST(unsubscribed_channels_do_not_count)
     hf__subscribed pattern =
         subscriber_add(us, HF__CHANNEL_PATTERN, hf_str("[a]"));
 
-    (void)state;
     expect(at.store, "publish a 1", "i:3");
     subscriber_remove(us, HF__CHANNEL, hf_str("a"), first);
     expect(at.store, "publish a 1", "i:2");
@@ -115,7 +112,6 @@ TEST(inboxes_of_both_sorts_count)
 {
     char line[TEXT_SIZE];
 
-    (void)state;
     add(HF__CHANNEL, "p:hf:inbox:0123456789abcdef");
     expect(at.store, "publish p:hf:inbox:0123456789abcdef grant", "i:1");
     subscriber_expect_last(us, "p:hf:inbox:0123456789abcdef grant");
@@ -140,7 +136,6 @@ TEST(messages_keep_their_order)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     subscriber_on_text(us, count_up);
     add(HF__CHANNEL, "n");
     for (int i = 0; i < 20; i++)
@@ -159,7 +154,6 @@ TEST(undone_transactions_publish_nothing)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     add(HF__CHANNEL, "a");
     assert_int_equal(evaluate(at.store,
                               "redis.call('publish', 'a', 'no') "
@@ -190,7 +184,6 @@ TEST(long_messages_are_refused)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     add(HF__CHANNEL, "a");
     publish_large(MIB - 1, "i:1");
     publish_large(MIB, "channel and message exceed 1 MiB");
@@ -210,7 +203,6 @@ TEST(long_messages_are_refused)
 
 TEST(slow_readers_notice_their_loss)
 {
-    (void)state;
     add(HF__CHANNEL, "a");
     subscriber_hold(us, true);
     for (int i = 0; i < 10; i++)
@@ -227,7 +219,6 @@ TEST(dead_subscribers_do_not_count)
     pid_t child;
     char byte;
 
-    (void)state;
     assert_int_equal(pipe(ready), 0);
     child = fork();
     if (child == 0) {
@@ -258,7 +249,6 @@ TEST(unlisted_subscriptions_are_served)
     char pattern[HF__PATTERN_SIZE + 1];
     hf__subscribed one;
 
-    (void)state;
     memset(pattern, '*', sizeof(pattern));
     one = subscriber_add(us, HF__CHANNEL_PATTERN,
                          hf_view(pattern, sizeof(pattern)));
@@ -280,7 +270,6 @@ TEST(many_channels_are_counted)
     static hf__subscribed all[HF__SUBSCRIPTION_MAX + 10];
     char line[64];
 
-    (void)state;
     for (uint32_t i = 0; i < HF__SUBSCRIPTION_MAX + 10; i++) {
         hf_bytes name = hf_view(&i, sizeof(i));
 

@@ -37,7 +37,6 @@ TEST(options_null_means_all_defaults)
     static const ours zero;
     ours to;
 
-    (void)state;
     assert_int_equal(load(&to, NULL, NULL), HF_OK);
     assert_memory_equal(&to, &zero, sizeof(to));
 }
@@ -47,7 +46,6 @@ TEST(options_of_our_version_are_copied)
     ours from = {sizeof(from), 1, 2};
     ours to;
 
-    (void)state;
     assert_int_equal(load(&to, &from, NULL), HF_OK);
     assert_memory_equal(&to, &from, sizeof(to));
 }
@@ -57,7 +55,6 @@ TEST(options_of_an_older_caller_are_filled_with_zeros)
     first from = {sizeof(from), 1};
     ours to;
 
-    (void)state;
     assert_int_equal(load(&to, &from, NULL), HF_OK);
     assert_int_equal(to.ttl_ms, 1);
     assert_int_equal(to.wait_ms, 0);
@@ -68,7 +65,6 @@ TEST(options_of_a_newer_caller_pass_if_unused)
     newer from = {sizeof(from), 1, 2, 0};
     ours to;
 
-    (void)state;
     assert_int_equal(load(&to, &from, NULL), HF_OK);
     assert_int_equal(to.ttl_ms, 1);
     assert_int_equal(to.wait_ms, 2);
@@ -80,7 +76,6 @@ TEST(options_that_we_do_not_know_are_refused)
     hf_error err = HF_ERROR_INIT;
     ours to;
 
-    (void)state;
     assert_int_equal(load(&to, &from, &err), HF_UNSUPPORTED);
     assert_non_null(strstr(err.message, "test"));
 }
@@ -92,7 +87,6 @@ TEST(options_without_struct_size_are_refused)
     ours from = {0, 1, 2};
     ours to, before;
 
-    (void)state;
     memset(&before, 0x5a, sizeof(before));
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         from.struct_size = sizes[i];

@@ -27,7 +27,6 @@ TEST(own_keys_are_known_under_any_prefix)
         {"app:hf:client:0123456789abcdef", HF__OWN_CLIENT, 4},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t prefix_size = SIZE_MAX;
 
@@ -46,7 +45,6 @@ TEST(keys_about_others_are_ours)
         "hf:due::{x}y",     "hf:hf:order:{hf:x}",   "hf:cache:{x}",
         "app:hf:tag:{app:}"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_true(hf__is_own_key(hf_str(names[i])));
         assert_int_equal(hf__own_key_of(hf_str(names[i]), NULL), HF__OWN_NONE);
@@ -83,7 +81,6 @@ TEST(keys_of_users_are_not_ours)
         "hf:tags:{x}",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         /* Nothing may be read past its end. */
         size_t size = strlen(names[i]);

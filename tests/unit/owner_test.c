@@ -37,7 +37,6 @@ TEST(owner_ids_drawn_by_four_threads_all_differ)
     drawer drawers[THREADS];
     hf__owners owners;
 
-    (void)state;
     assert_non_null(all);
     hf__owners_init(&owners);
     for (size_t i = 0; i < THREADS; i++) {
@@ -62,7 +61,6 @@ TEST(owner_id_tells_when_it_was_drawn)
     char owner[HF_OWNER_SIZE];
     hf__owners owners;
 
-    (void)state;
     hf__owners_init(&owners);
     owners.opened_ms -= 123456789; /* opened long ago */
     hf__owner_draw(&owners, owner);
@@ -87,7 +85,6 @@ TEST(owner_ids_of_other_libraries_are_not_ours)
         "0123456789abcde--0123456789abcde",
     };
 
-    (void)state;
     assert_true(hf__owner_is_ours(hf_str("0123456789abcdef-0123456789abcde")));
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
         assert_false(hf__owner_is_ours(hf_str(foreign[i])));

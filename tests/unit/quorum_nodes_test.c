@@ -27,7 +27,6 @@ static void expect_refused(const char *url, hf_status status, const char *text)
 
 TEST(wrong_list_names_the_item)
 {
-    (void)state;
     expect_refused("redlock:" A, HF_INVALID, "1 servers");
     expect_refused("redlock:" A "," B, HF_INVALID, "3 to 15");
     expect_refused("redlock:" A "," B "," A, HF_INVALID, "items 1 and 3");
@@ -50,7 +49,6 @@ TEST(too_many_servers_are_refused)
     char url[1000] = "redlock:";
     size_t size = strlen(url);
 
-    (void)state;
     for (int i = 1; i <= 16; i++)
         size +=
             (size_t)snprintf(url + size, sizeof(url) - size,
@@ -63,7 +61,6 @@ TEST(too_many_servers_are_refused)
 /* Such as a password with a comma, or a scheme without its slashes. */
 TEST(passwords_are_never_shown)
 {
-    (void)state;
     expect_refused("redlock:" A ",geheim@h," C, HF_INVALID, "item 2");
     expect_refused("redlock:redis:/:geheim@h," B "," C, HF_INVALID, "item 1");
     expect_refused("redlock:geheim@h," B "," C, HF_INVALID, "%2C");
@@ -77,7 +74,6 @@ TEST(servers_out_of_reach_are_counted)
 {
     int64_t began_ms = hf__clock_boot_ms();
 
-    (void)state;
     expect_refused("redlock:" A "," B "," C, HF_UNAVAILABLE,
                    "0 of 3 servers answered; 2 are needed");
     assert_took(hf__clock_boot_ms() - began_ms, 0, 1000 + ENOUGH_MS / 5);

@@ -252,7 +252,6 @@ TEST(tally_of_an_acquire)
         {"d 7 8 u u", "DENIED"},
     };
 
-    (void)state;
     EXPECT(HF__SCRIPT_LOCK_ACQUIRE, 3, rows);
 }
 
@@ -290,7 +289,6 @@ TEST(tally_of_a_release)
         {"d d d . .", "DENIED"},
     };
 
-    (void)state;
     EXPECT(HF__SCRIPT_LOCK_RELEASE, 3, rows);
 }
 
@@ -326,7 +324,6 @@ TEST(tally_of_renewals)
         {"d d d . .", "DENIED"},
     };
 
-    (void)state;
     EXPECT(HF__SCRIPT_LOCK_RENEW, 3, rows);
 }
 
@@ -354,7 +351,6 @@ TEST(tally_of_an_inspection)
         {"(A,9,7,0) (A,5,9,2) i u .", "open"},
     };
 
-    (void)state;
     EXPECT(HF__SCRIPT_LOCK_INSPECT, 3, rows);
 }
 
@@ -372,7 +368,6 @@ TEST(tally_of_what_any_node_may_have_to_do)
         {"d d d . .", "DENIED"},
     };
 
-    (void)state;
     EXPECT(HF__SCRIPT_LOCK_BREAK, 3, rows);
 }
 
@@ -397,7 +392,6 @@ TEST(tally_of_nonsense)
         {"(1,1,1,1) (1,1,1,1) (1,1,1,1) [] []", "1 1 2 1 3 1"},
     };
 
-    (void)state;
     EXPECT(HF__SCRIPT_LOCK_ACQUIRE, 3, acquired);
     EXPECT(HF__SCRIPT_LOCK_INSPECT, 3, inspected);
     EXPECT(HF__SCRIPT_LOCK_RELEASE, 3, released);
@@ -406,7 +400,6 @@ TEST(tally_of_nonsense)
 
 TEST(scripts_without_a_rule)
 {
-    (void)state;
     assert_false(hf__tally_knows(NULL));
     assert_false(hf__tally_knows(&hf__scripts[HF__SCRIPT_VALUE_CAS]));
     assert_false(hf__tally_knows(&hf__scripts[HF__SCRIPT_LOCK_CONFIRM]));

@@ -14,7 +14,6 @@ TEST(rand_hex_is_lower_case_and_terminated)
 {
     char text[2 * 100 + 2];
 
-    (void)state;
     for (size_t size = 0; size <= 100; size++) {
         memset(text, '!', sizeof(text));
         hf__rand_hex(text, size);
@@ -28,7 +27,6 @@ TEST(rand_bytes_fill_every_size_and_no_more)
 {
     unsigned char bytes[1001];
 
-    (void)state;
     /* A byte that is zero in 20 fills was almost certainly not written
      * (2^-160). */
     for (size_t size = 0; size <= 1000; size += size < 300 ? 1 : 100) {
@@ -50,7 +48,6 @@ TEST(rand_between_includes_both_ends)
 {
     unsigned seen = 0;
 
-    (void)state;
     for (int i = 0; i < 1000; i++) {
         int64_t number = hf__rand_between(-2, 2);
 
@@ -69,7 +66,6 @@ TEST(rand_child_draws_other_bytes_than_its_parent)
     int child_status;
     pid_t child;
 
-    (void)state;
     hf__rand_bytes(&first, 1); /* the pool is filled now */
     assert_int_equal(pipe(fds), 0);
     child = fork();
@@ -98,7 +94,6 @@ TEST(rand_threads_draw_different_bytes)
     unsigned char bytes[2][16];
     pthread_t threads[2];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, draw, bytes[i]), 0);
     for (size_t i = 0; i < 2; i++)
@@ -112,7 +107,6 @@ TEST(fork_generation_counts_the_forks)
     int child_status;
     pid_t child = fork();
 
-    (void)state;
     assert_true(child >= 0);
     if (child == 0)
         _exit((int)(hf__fork_generation() - before));

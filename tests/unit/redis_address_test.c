@@ -41,7 +41,6 @@ TEST(tcp_url_gives_host_port_and_database)
         {"redis://[fe80::1]", "fe80::1", 6379, 0, "[fe80::1]:6379"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
         hf_error err = HF_ERROR_INIT;
         hf__redis_address address;
@@ -63,7 +62,6 @@ TEST(unix_url_gives_path_and_database)
     hf_error err = HF_ERROR_INIT;
     hf__redis_address address;
 
-    (void)state;
     assert_int_equal(parse("redis+unix:///run/r.sock", &address, &err), HF_OK);
     assert_string_equal(address.where.path, "/run/r.sock");
     assert_string_equal(address.where.text, "/run/r.sock");
@@ -82,7 +80,6 @@ TEST(credentials_are_copied_and_empty_ones_are_none)
     hf_error err = HF_ERROR_INIT;
     hf__redis_address address;
 
-    (void)state;
     assert_int_equal(parse("redis://me:se%2Fcret@h", &address, &err), HF_OK);
     assert_string_equal(address.account.username, "me");
     assert_string_equal(address.account.password, "se/cret");
@@ -127,7 +124,6 @@ TEST(wrong_url_names_the_part)
          "path"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         hf_error err = HF_ERROR_INIT;
         hf__redis_address address;

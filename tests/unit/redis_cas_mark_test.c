@@ -83,7 +83,6 @@ TEST(calls_in_a_row_share_one_mark)
     hf_bytes value = hf_str("v");
     hf_bytes key = hf_str("deleted");
 
-    (void)state;
     for (int i = 0; i < CALLS; i++) {
         char name[16];
 
@@ -101,7 +100,6 @@ TEST(once_and_refused_calls_leave_none)
 {
     hf_bytes a = hf_str("a"), b = hf_str("b");
 
-    (void)state;
     order("FLUSHALL");
     use_each_form("once", HF_CAS_ONCE);
     assert_int_equal(
@@ -128,7 +126,6 @@ TEST(there_are_as_many_marks_as_calls_at_once)
 {
     pthread_t threads[THREADS];
 
-    (void)state;
     order("FLUSHALL");
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_calls, NULL), 0);
@@ -150,7 +147,6 @@ TEST(a_dump_leaves_marks_out)
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
     size_t size = 0;
 
-    (void)state;
     order("FLUSHALL");
     use_each_form("k", 0);
     assert_int_equal(marks(), 1);
@@ -163,7 +159,6 @@ TEST(marks_end_by_themselves)
 {
     int64_t until_ms = hf__clock_boot_ms() + 5 * REQUEST_MS;
 
-    (void)state;
     use_each_form("k", 0);
     assert_true(marks() > 0);
     while (marks() > 0) {
@@ -191,7 +186,6 @@ TEST(an_overtaken_sending_has_no_effect)
     };
     hf_bytes value_key = hf_str("value");
 
-    (void)state;
     assert_int_equal(
         hf_value_set(client, value_key, hf_str("a"), NULL, NULL, NULL), HF_OK);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -225,7 +219,6 @@ TEST(a_full_server_deletes_all_the_same)
     hf_bytes a = hf_str("a"), key = hf_str("full");
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(hf_value_set(client, key, a, NULL, NULL, NULL), HF_OK);
     order("CONFIG SET maxmemory 1");
     assert_int_equal(

@@ -37,7 +37,6 @@ TEST(cluster_opens_by_the_second_host_if_the_first_hangs)
     test_call call;
     char hosts[80];
 
-    (void)state;
     cluster_start(&self, tell_who);
     atomic_store(&self.nodes[A].map_ms, -1);
     (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d,127.0.0.1:%d",
@@ -56,7 +55,6 @@ TEST(cluster_opens_by_a_node_that_takes_most_of_the_time)
     test_call call;
     char hosts[80];
 
-    (void)state;
     cluster_start(&self, tell_who);
     atomic_store(&self.nodes[A].map_ms, 600);
     (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d", port_of(&self, A));
@@ -74,7 +72,6 @@ TEST(cluster_that_hangs_is_unavailable_by_the_deadline)
     scripted_cluster self;
     char hosts[80];
 
-    (void)state;
     cluster_start(&self, tell_who);
     atomic_store(&self.nodes[A].map_ms, -1);
     atomic_store(&self.nodes[B].map_ms, -1);
@@ -94,7 +91,6 @@ TEST(stale_map_is_asked_for_again_at_once)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     for (int i = 0; i < 8 && !good; i++) {
         int64_t opened_ms;
 

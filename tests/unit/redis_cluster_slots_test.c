@@ -28,7 +28,6 @@ TEST(slots_are_those_of_the_specification)
         {"{user1000}.following", 3443},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_int_equal(hf__slot_of(hf_str(rows[i].key)), rows[i].slot);
     /* An empty tag is none, and the first "}" ends it. */
@@ -43,7 +42,6 @@ TEST(every_slot_has_a_tag)
     char text[HF__TAG_SIZE];
     char key[2 * HF__TAG_SIZE];
 
-    (void)state;
     for (uint32_t slot = 0; slot < HF__SLOT_COUNT; slot++) {
         hf__slot_tag(slot, text);
         assert_null(strpbrk(text, "{}"));
@@ -69,7 +67,6 @@ TEST(keys_of_commands_are_found)
     hf_error err = HF_ERROR_INIT;
     uint32_t slot = 1;
 
-    (void)state;
     assert_int_equal(SLOT(&slot, &err, "SET", "foo", "bar"), HF_OK);
     assert_int_equal(slot, 12182);
     assert_int_equal(SLOT(&slot, &err, "del", "bar", "{bar}1"), HF_OK);
@@ -96,7 +93,6 @@ TEST(keys_of_different_slots_are_named)
     hf__request request;
     uint32_t slot;
 
-    (void)state;
     hf__request_script(&request, &hf__scripts[0], words, 4, 2);
     assert_int_equal(hf__slot_of_request(&request, &slot, &err), HF_OK);
     request.key_count = 3;
@@ -151,7 +147,6 @@ TEST(map_is_read)
     hf_error err = HF_ERROR_INIT;
     hf__cluster_view view;
 
-    (void)state;
     assert_int_equal(read_view(&view, text, &err), HF_OK);
     assert_int_equal(view.count, 4);
     assert_int_equal(view.ranges[0].last, 99);
@@ -169,7 +164,6 @@ TEST(map_without_nodes_is_unavailable)
     hf_error err = HF_ERROR_INIT;
     hf__cluster_view view;
 
-    (void)state;
     assert_int_equal(read_view(&view, "*0\r\n", &err), HF_UNAVAILABLE);
     /* A master without a known name. */
     assert_int_equal(
@@ -206,7 +200,6 @@ TEST(map_that_is_none_is_corrupt)
     hf_error err = HF_ERROR_INIT;
     hf__cluster_view view;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (read_view(&view, texts[i], &err) != HF_CORRUPT)
             fail_msg("accepted: %s", texts[i]);
@@ -272,7 +265,6 @@ TEST(redirection_is_read)
     char text[400];
     char line[700];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         show_redirect(rows[i].line, text);
         if (strcmp(text, rows[i].text) != 0)
@@ -303,7 +295,6 @@ TEST(own_line_is_read)
     hf__cluster_self self;
     uint64_t stamp;
 
-    (void)state;
     (void)snprintf(text, sizeof(text),
                    "%sbbbb 10.0.0.1:7000@17000 myself,master - 0 1 3 connected "
                    "100 200-299\n",
@@ -337,7 +328,6 @@ TEST(own_line_that_is_none_is_refused)
 {
     hf__cluster_self self;
 
-    (void)state;
     assert_false(read_self(&self, ""));
     assert_false(read_self(&self, "\n\n"));
     assert_false(read_self(&self, "a b master - 0 1 4 connected 5"));

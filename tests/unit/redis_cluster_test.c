@@ -15,7 +15,6 @@ TEST(requests_go_to_their_slots)
     scripted_cluster self;
     test_call calls[40];
 
-    (void)state;
     cluster_open(&self, tell_who);
     RUN(&self.driver, &calls[0], "GET", "bar");
     assert_text(&calls[0], "0");
@@ -59,7 +58,6 @@ TEST(moved_slot_is_remembered)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     cluster_start(&self, move_foo_to_a);
     atomic_store(&self.nameless, true);
     cluster_connect(&self, B);
@@ -90,7 +88,6 @@ TEST(node_without_a_name_is_found_by_the_map)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     /* Each time the store is closed while the slot map is being installed. */
     for (int round = 0; round < 20; round++) {
         bool by_loop = round % 2 == 1;
@@ -126,7 +123,6 @@ TEST(slot_without_owner_is_waited_for)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     cluster_start(&self, fill_the_hole);
     atomic_store(&self.holed, true);
     cluster_connect(&self, A);
@@ -157,7 +153,6 @@ TEST(asked_slot_stays_where_it_is)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     cluster_open(&self, ask_for_foo);
     for (unsigned i = 1; i <= 3; i++) {
         RUN(&self.driver, &call, "GET", "foo");
@@ -193,7 +188,6 @@ TEST(script_behind_asking_is_sent_whole)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     cluster_open(&self, ask_for_script);
     CALL(&call, ENOUGH_MS, "foo");
     call.request.script = &script;
@@ -221,7 +215,6 @@ TEST(refusals_for_now_are_waited_for)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     cluster_open(&self, refuse_twice);
     RUN(&self.driver, &call, "INCR", "foo");
     assert_text(&call, "1");
@@ -254,7 +247,6 @@ TEST(what_does_not_end_ends_with_the_deadline)
 {
     static const act_fn acts[] = {always_down, in_a_circle};
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         for (int shared = 0; shared < 2; shared++) {
             scripted_cluster self;
@@ -289,7 +281,6 @@ TEST(node_that_is_gone_is_replaced)
     scripted_cluster self;
     test_call call;
 
-    (void)state;
     cluster_open(&self, tell_who);
     RUN(&self.driver, &call, "GET", "foo");
     assert_text(&call, "1");
@@ -332,7 +323,6 @@ TEST(node_that_hangs_is_replaced)
     test_call call;
     int64_t began_ms = hf__clock_boot_ms();
 
-    (void)state;
     cluster_open(&self, hang_on_b);
     atomic_store(&self.upper, A);
     CALL(&call, 3000, "INCR", "foo");
@@ -354,7 +344,6 @@ TEST(cluster_without_any_node_is_unavailable_soon)
     test_call call;
     int64_t began_ms;
 
-    (void)state;
     cluster_open(&self, tell_who);
     cluster_stop(&self);
     self.nodes[A].fake = self.nodes[B].fake = NULL;
@@ -374,7 +363,6 @@ TEST(any_host_of_the_url_will_do)
     test_call call;
     char url[120];
 
-    (void)state;
     cluster_start(&self, tell_who);
     (void)snprintf(url, sizeof(url),
                    "redis+cluster://127.0.0.1:1,127.0.0.1:%d/",
@@ -401,7 +389,6 @@ TEST(urls_that_mean_nothing_are_refused)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         if (driver_try_open(&driver, urls[i], NULL, NULL, &err) != HF_INVALID)
             fail_msg("accepted: %s", urls[i]);
@@ -415,7 +402,6 @@ TEST(server_that_is_no_cluster_says_so)
     test_driver driver;
     char url[80];
 
-    (void)state;
     assert_non_null(server);
     (void)snprintf(url, sizeof(url), "redis+cluster://127.0.0.1:%d",
                    redis_server_port(server));
@@ -432,7 +418,6 @@ TEST(no_memory_is_reported_and_nothing_leaks)
     int failures = 0;
     char url[80];
 
-    (void)state;
     cluster_start(&self, tell_who);
     (void)snprintf(url, sizeof(url), "redis+cluster://127.0.0.1:%d",
                    port_of(&self, A));

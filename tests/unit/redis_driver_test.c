@@ -38,7 +38,6 @@ TEST_WITH(open_with_password_and_database, NULL, NULL)
     hf_error err = HF_ERROR_INIT;
     test_call call;
 
-    (void)state;
     assert_non_null(server);
     snprintf(url, sizeof(url), "%s?db=3", redis_server_unix_url(server));
     assert_int_equal(driver_try_open(&driver, url, NULL, "s3cret", &err),
@@ -65,7 +64,6 @@ TEST_WITH(open_with_wrong_password_is_denied_and_not_shown, NULL, NULL)
     test_driver driver;
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(driver_try_open(&driver, url, NULL, "wr0ng", &err),
                      HF_DENIED);
     assert_string_equal(err.message, "the server refused the password");
@@ -109,7 +107,6 @@ TEST_WITH(open_without_server_is_unavailable, NULL, NULL)
     test_driver driver;
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     assert_int_equal(driver_try_open(&driver, "redis+unix:///nonexistent/s",
                                      NULL, NULL, &err),
                      HF_UNAVAILABLE);

@@ -143,7 +143,6 @@ static const error_case cases[] = {
 
 TEST(error_line_has_its_status_and_message)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const error_case *one = &cases[i];
         hf_error err = HF_ERROR_INIT;
@@ -163,7 +162,6 @@ TEST(error_line_is_cut_and_cleaned)
     static char line[5000];
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     memset(line, 'x', sizeof(line));
     memcpy(line, "ERR \t\x01", 6);
     assert_int_equal(hf__redis_error(hf_view(line, sizeof(line)), true, &err),
@@ -179,7 +177,6 @@ TEST(error_line_may_end_anywhere)
     char copy[sizeof(whole)];
     hf_error err = HF_ERROR_INIT;
 
-    (void)state;
     for (size_t size = 0; size < sizeof(whole); size++) {
         memcpy(copy + sizeof(copy) - size, whole, size);
         hf__redis_error(hf_view(copy + sizeof(copy) - size, size), true, &err);

@@ -381,7 +381,6 @@ TEST_WITH(removed_watch_is_not_called, NULL, NULL)
     counting_watch watches[2];
     remover removers[2];
 
-    (void)state;
     hf__events_init(&events);
     memset(watches, 0, sizeof(watches));
     memset(removers, 0, sizeof(removers));

@@ -315,7 +315,6 @@ TEST_WITH(close_completes_what_is_in_flight, NULL, NULL)
     test_driver driver;
     test_call calls[3];
 
-    (void)state;
     driver_open(&driver, redis_server_unix_url(server));
     submit_ok(&driver);
     redis_server_pause(server);

@@ -32,7 +32,6 @@ TEST(lookout_answers_are_to_the_oldest_question)
     uint32_t bucket;
     bool moved;
 
-    (void)state;
     assert_true(hf__key_tracking_ping(&at.lookout, &at.out));
     assert_true(
         hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out));
@@ -59,7 +58,6 @@ TEST(key_that_should_not_exist_moves_if_it_does)
     uint32_t bucket;
     bool moved;
 
-    (void)state;
     for (int i = 0; i < 2; i++)
         assert_true(
             hf__key_tracking_key(&at.lookout, hf_str("a"), 1, false, &at.out));
@@ -77,7 +75,6 @@ TEST(lookout_without_the_right_asks_no_more)
     uint32_t bucket;
     bool moved;
 
-    (void)state;
     assert_true(
         hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out));
     assert_int_equal(answer(&at, HF_REPLY_ERROR, &bucket, &moved),
@@ -93,7 +90,6 @@ TEST(lookout_asks_a_bounded_number_and_has_room_for_a_ping)
     place at = open_place();
     unsigned asked = 0;
 
-    (void)state;
     while (hf__key_tracking_key(&at.lookout, hf_str("a"), 1, true, &at.out))
         asked++;
     assert_true(asked > 50 && asked < HF__TRACKING_MAX);

@@ -75,7 +75,6 @@ TEST(names_of_a_map_are_looked_up_at_once)
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     scripted_cluster self;
 
-    (void)state;
     names_begin(&self, tell_who, 0);
     self.nodes[B].name = "b.example";
     cluster_connect(&self, A);
@@ -139,13 +138,11 @@ static void call_continues_with_the_reply(bool by_loop)
 
 TEST(blocking_call_waits_for_a_name)
 {
-    (void)state;
     call_continues_with_the_reply(false);
 }
 
 TEST(started_call_waits_for_a_name)
 {
-    (void)state;
     call_continues_with_the_reply(true);
 }
 
@@ -157,7 +154,6 @@ TEST(cluster_opens_by_a_name_that_is_found_late)
     scripted_cluster self;
     char url[80];
 
-    (void)state;
     names_begin(&self, tell_who, 600);
     (void)snprintf(url, sizeof(url), "redis+cluster://a.example:%d",
                    port_of(&self, A));

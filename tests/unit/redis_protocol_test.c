@@ -170,7 +170,6 @@ TEST(scripts_mean_the_same_on_both_protocols)
     raw resp2;
     raw resp3;
 
-    (void)state;
     raw_open(&resp2, "2");
     raw_open(&resp3, "3");
     ASK(&resp2, two, "HSET", "h", "f", "v");
@@ -196,7 +195,6 @@ TEST(some_commands_have_another_shape_in_resp3)
     raw resp2;
     raw resp3;
 
-    (void)state;
     raw_open(&resp2, "2");
     raw_open(&resp3, "3");
     ASK(&resp2, two, "ZADD", "scores", "2.5", "m");
@@ -220,7 +218,6 @@ TEST(connections_say_what_they_are)
     test_call call;
     const char *line;
 
-    (void)state;
     driver_open(&driver, redis_server_unix_url(the_server));
     driver.store->ops->event_seq(driver.store, hf_str("t"),
                                  hf__clock_boot_ms() + ENOUGH_MS);
@@ -272,7 +269,6 @@ TEST(messages_come_in_resp2_where_there_is_no_resp3)
     test_driver driver;
     uint32_t seq;
 
-    (void)state;
     driver_open(&driver, fake_server_url(server));
     seq = driver.store->ops->event_seq(driver.store, hf_str("topic"), 0);
     assert_true(driver.store->ops->event_wait(
@@ -304,7 +300,6 @@ TEST(waiting_without_a_subscription_is_looking_now_and_then)
     int64_t began_ms;
     uint32_t seq;
 
-    (void)state;
     driver_open(&driver, fake_server_url(server));
     began_ms = hf__clock_boot_ms();
     for (int look = 0; look < 5; look++) {
@@ -348,7 +343,6 @@ TEST(pushes_are_not_kept_with_the_answer)
     test_driver driver;
     test_call call;
 
-    (void)state;
     driver_open(&driver, fake_server_url(server));
     for (int by_loop = 0; by_loop < 2; by_loop++) {
         CALL(&call, ENOUGH_MS, "GET", "k");
@@ -394,7 +388,6 @@ TEST(silent_subscription_is_made_again)
     test_driver driver;
     uint32_t seq;
 
-    (void)state;
     probes = 0;
     hf__subscription_hurry(100, 2000);
     driver_open(&driver, fake_server_url(server));
@@ -430,7 +423,6 @@ TEST(sentinel_is_no_server)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     assert_int_equal(
         driver_try_open(&driver, fake_server_url(server), NULL, NULL, &err),
         HF_INVALID);
@@ -459,7 +451,6 @@ TEST(login_learns_what_the_server_is)
         {"*0\r\n", {0}},
     };
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         static const hf__redis_account account;
         hf__login login;
@@ -494,7 +485,6 @@ TEST(lazy_store_opens_without_its_server)
     test_call call;
     hf__url url;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(urls) / sizeof(urls[0]); at++) {
         hf__store_config config = {
             .url = &url, .connect_ms = 1000, .lazy = true};
@@ -525,7 +515,6 @@ TEST(generation_counts_the_shared_connections)
     test_call call;
     char answer[64];
 
-    (void)state;
     driver_open(&driver, redis_server_unix_url(the_server));
     for (unsigned made = 0; made < 3; made++) {
         assert_int_equal(driver.store->ops->generation(driver.store), made);

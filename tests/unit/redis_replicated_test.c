@@ -181,7 +181,6 @@ TEST(moved_write_is_counted_where_it_was_done)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, "-MOVED 3999 10.0.0.2:6381\r\n", 0);
     for (int i = 0; i < 3; i++) {
         begin(&all, &call, ENOUGH_MS);
@@ -200,7 +199,6 @@ TEST(retired_server_still_counts_what_it_did)
     test_call before, after;
     topology all;
 
-    (void)state;
     open_topology(&all, "+OK\r\n", -1);
     begin(&all, &before, 600);
     wait_for(&all.parts[A].waits, 1);
@@ -224,7 +222,6 @@ TEST(retired_server_makes_no_connection_that_stays)
     test_call call;
     topology all;
 
-    (void)state;
     open_topology(&all, "+OK\r\n", 2);
     begin(&all, &call, ENOUGH_MS); /* the loop runs from now on */
     expect(&call, 2);
@@ -247,7 +244,6 @@ TEST(moved_server_is_met_at_its_new_address)
     test_call call;
     topology all;
 
-    (void)state;
     open_topology(&all, "+OK\r\n", -1);
     begin(&all, &call, ENOUGH_MS);
     wait_for(&all.parts[A].waits, 1);
@@ -264,7 +260,6 @@ TEST(server_that_was_never_used_can_go)
 {
     topology all;
 
-    (void)state;
     open_topology(&all, "+OK\r\n", 2);
     assert_non_null(
         hf__replicated_pipeline(&all.parts[A].server->replicated, 1));
@@ -301,7 +296,6 @@ TEST(one_connection_is_made_for_each_number)
     atomic_bool go;
     topology all;
 
-    (void)state;
     open_topology(&all, "+OK\r\n", 2);
     atomic_init(&go, false);
     for (size_t t = 0; t < 4; t++) {

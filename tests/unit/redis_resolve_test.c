@@ -134,7 +134,6 @@ TEST(numeric_host_needs_no_dns)
     hf__resolver *resolver;
     hf__resolved resolved;
 
-    (void)state;
     assert_int_equal(resolver_new("127.0.0.1", 0, &resolver, NULL), HF_OK);
     hf__resolver_get(resolver, &resolved);
     assert_int_equal(resolved.count, 1);
@@ -149,7 +148,6 @@ TEST(name_is_waited_for_on_another_thread)
     hf__resolver *resolver;
     hf__resolved resolved;
 
-    (void)state;
     assert_int_equal(resolver_new("quick.example",
                                   hf__clock_boot_ms() + ENOUGH_MS, &resolver,
                                   NULL),
@@ -169,7 +167,6 @@ TEST(slow_name_costs_no_more_than_the_deadline)
     hf_error err = HF_ERROR_INIT;
     hf__resolver *resolver;
 
-    (void)state;
     hold(true);
     assert_int_equal(
         resolver_new("slow.example", began_ms + 100, &resolver, &err),
@@ -190,7 +187,6 @@ TEST(stores_open_or_fail_by_their_deadline)
     };
     test_driver driver;
 
-    (void)state;
     hold(true);
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         int64_t began_ms = hf__clock_boot_ms();
@@ -211,7 +207,6 @@ TEST(unknown_name_says_why)
     hf__resolved resolved;
     int64_t until_ms;
 
-    (void)state;
     assert_int_equal(resolver_new("lost.example",
                                   hf__clock_boot_ms() + ENOUGH_MS, &resolver,
                                   &err),
@@ -237,7 +232,6 @@ TEST(sentinel_of_an_unknown_name_is_named)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     assert_int_equal(driver_try_open(&driver,
                                      "redis+sentinel://lost.example:1/m", NULL,
                                      NULL, &err),
@@ -256,7 +250,6 @@ TEST(refresh_resolves_in_the_background)
     hf__resolved resolved;
     unsigned before;
 
-    (void)state;
     answer = "127.0.0.1";
     assert_int_equal(resolver_new("slow.example", 0, &resolver, NULL), HF_OK);
     await_addresses(resolver, 1);
@@ -286,7 +279,6 @@ TEST(resolver_may_go_while_it_asks)
 {
     hf__resolver *resolver;
 
-    (void)state;
     hold(true);
     assert_int_equal(resolver_new("slow.example", 0, &resolver, NULL), HF_OK);
     hf__resolver_free(resolver);

@@ -141,7 +141,6 @@ TEST(reply_is_the_same_at_every_split)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(corpus) / sizeof(corpus[0]); i++) {
         size_t size = strlen(corpus[i].bytes);
 
@@ -157,7 +156,6 @@ TEST(reply_cut_short_asks_for_more)
 {
     char text[TEXT_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(corpus) / sizeof(corpus[0]); i++) {
         for (size_t size = 1; size < strlen(corpus[i].bytes); size++)
             assert_int_equal(parse_split(corpus[i].bytes, size, size, text),
@@ -172,7 +170,6 @@ TEST(replies_in_one_read_come_one_by_one)
     hf_reply reply;
     hf__buf in;
 
-    (void)state;
     hf__buf_init(&in, 1 << 20);
     hf__arena_init(&arena);
     for (size_t i = 0; i < sizeof(corpus) / sizeof(corpus[0]); i++)
@@ -234,7 +231,6 @@ TEST(reply_that_is_not_resp_is_refused)
     };
     char text[TEXT_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         if (parse(broken[i], text) != HF__RESP_BROKEN)
             fail_msg("accepted: %s", broken[i]);
@@ -254,7 +250,6 @@ static hf__resp_result parse_nested(int depth)
 
 TEST(reply_may_nest_32_deep)
 {
-    (void)state;
     assert_int_equal(parse_nested(32), HF__RESP_DONE);
     assert_int_equal(parse_nested(33), HF__RESP_BROKEN);
 }
@@ -264,7 +259,6 @@ TEST(line_without_end_is_refused)
     static char bytes[HF__RESP_LINE_MAX + 16];
     char text[TEXT_SIZE];
 
-    (void)state;
     memset(bytes, 'a', sizeof(bytes));
     bytes[0] = '+';
     assert_int_equal(parse_split(bytes, HF__RESP_LINE_MAX, 1, text),
@@ -278,7 +272,6 @@ TEST(reply_that_does_not_fit_is_no_memory)
     static const char *const large[] = {"$100000\r\n", "*10000\r\n"};
     char text[TEXT_SIZE];
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         hf__alloc_fail_after(1); /* the buffer's own is the first */
         assert_int_equal(parse(large[i], text), HF__RESP_NO_MEMORY);
@@ -289,7 +282,6 @@ TEST(reply_that_does_not_fit_is_no_memory)
 /* A reply is abandoned at every point of its arrival; the next one is read. */
 TEST(dropped_reply_leaves_the_next_one_whole)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(corpus) / sizeof(corpus[0]); i++) {
         size_t size = strlen(corpus[i].bytes);
 
@@ -325,7 +317,6 @@ TEST(dropped_reply_takes_no_memory)
     hf__resp resp;
     hf__buf in;
 
-    (void)state;
     hf__buf_init(&in, 1 << 20);
     add(&in, "*2\r\n$536870912\r\n", 16);
     hf__resp_begin(&resp, NULL, NULL);
@@ -356,7 +347,6 @@ TEST(bounded_reply_takes_no_more)
          HF__RESP_BROKEN},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         hf__resp resp;
         hf__arena arena;
@@ -390,7 +380,6 @@ TEST(small_requests_and_replies_take_no_memory)
     hf__buf in;
     hf__buf out;
 
-    (void)state;
     hf__buf_init(&in, 1 << 20);
     hf__buf_init(&out, 1 << 20);
     hf__arena_init(&arena);
@@ -429,7 +418,6 @@ TEST(command_is_an_array_of_strings)
     hf__request request;
     hf__buf out;
 
-    (void)state;
     hf__request_init(&request);
     hf__buf_init(&out, HF__RESP_REQUEST_MAX);
     request.words = words;
@@ -451,7 +439,6 @@ TEST(script_is_sent_by_digest_or_whole)
     hf__request request;
     hf__buf out;
 
-    (void)state;
     hf__request_init(&request);
     hf__buf_init(&out, HF__RESP_REQUEST_MAX);
     request.script = &script;
@@ -477,7 +464,6 @@ TEST(request_beyond_the_limit_is_refused)
     hf__request request;
     hf__buf out;
 
-    (void)state;
     hf__request_init(&request);
     hf__buf_init(&out, HF__RESP_REQUEST_MAX);
     request.words = words;
@@ -498,7 +484,6 @@ TEST(mutated_replies_do_no_harm)
     char bytes[256];
     char text[TEXT_SIZE];
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         size_t size = 0;
 

@@ -96,7 +96,6 @@ TEST(pause_ends_when_another_server_is_named)
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
 
-    (void)state;
     routed_begin(&self);
     self.named = self.servers[1];
     assert_ptr_equal(pause_through_a_change(&self, PAUSE_MS), self.servers[1]);
@@ -110,7 +109,6 @@ TEST(pause_ends_when_the_server_has_moved)
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
 
-    (void)state;
     routed_begin(&self);
     assert_ptr_equal(pause_through_a_change(&self, PAUSE_MS), self.servers[0]);
     assert_true(hf__clock_boot_ms() - began_ms < PAUSE_MS / 2);
@@ -123,7 +121,6 @@ TEST(pause_continues_when_the_same_server_is_named)
     int64_t began_ms = hf__clock_boot_ms();
     routed self;
 
-    (void)state;
     routed_begin(&self);
     self.named = self.servers[0];
     assert_ptr_equal(pause_through_a_change(&self, 200), self.servers[0]);

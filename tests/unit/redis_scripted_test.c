@@ -94,7 +94,6 @@ TEST(unanswered_request_is_sent_again_only_if_repeatable)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, close_first);
     run_both(&fake, true, ENOUGH_MS, HF_OK, 2);
     fake_close(&fake);
@@ -114,7 +113,6 @@ TEST(request_whose_connection_always_breaks_is_given_up)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, close_always);
     run_both(&fake, false, ENOUGH_MS, HF_INDETERMINATE, 1);
     run_both(&fake, true, ENOUGH_MS, HF_INDETERMINATE, 5);
@@ -135,7 +133,6 @@ TEST(request_without_reply_is_indeterminate_at_its_deadline)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, never_answer);
     run_both(&fake, false, 150, HF_INDETERMINATE, 1);
     run_both(&fake, true, 150, HF_INDETERMINATE, 1);
@@ -162,7 +159,6 @@ TEST(trickling_reply_does_not_extend_the_deadline)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, trickle);
     run_both(&fake, false, 150, HF_INDETERMINATE, 1);
     fake_close(&fake);
@@ -182,7 +178,6 @@ TEST(reply_that_is_not_resp_is_corrupt)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, answer_garbage);
     run_both(&fake, false, ENOUGH_MS, HF_CORRUPT, 1);
     assert_true(fake_server_count(fake.server) >= 2);
@@ -202,7 +197,6 @@ TEST(loading_server_is_asked_again)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, loading_three_times);
     run_both(&fake, false, ENOUGH_MS, HF_OK, 1);
     fake_close(&fake);
@@ -241,7 +235,6 @@ TEST(loading_server_is_unavailable_at_the_deadline)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, always_loading);
     for (int submitted = 0; submitted < 2; submitted++) {
         for (int tries = 0; !ends_unavailable(&fake, submitted); tries++)
@@ -263,7 +256,6 @@ TEST(refusal_after_a_loss_is_indeterminate)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, lost_then_loading);
     run_both(&fake, true, 300, HF_INDETERMINATE, 0);
     fake_close(&fake);
@@ -282,7 +274,6 @@ TEST(read_only_server_is_left)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, read_only_first);
     run_both(&fake, false, ENOUGH_MS, HF_UNAVAILABLE, 1);
     run_both(&fake, false, ENOUGH_MS, HF_OK, 1);
@@ -306,7 +297,6 @@ TEST(read_only_server_answers_all_before_it_is_left)
     test_call calls[COUNT];
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, always_read_only);
     for (size_t i = 0; i < COUNT; i++) {
         CALL(&calls[i], ENOUGH_MS, "SET", "k", "v");
@@ -349,7 +339,6 @@ TEST(late_reply_does_not_shift_the_others)
     test_call second;
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, answer_late);
     CALL(&late, 100, "GET", "late");
     CALL(&first, ENOUGH_MS, "GET", "first");
@@ -384,7 +373,6 @@ TEST(answer_too_many_ends_the_connection)
 {
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, answer_twice);
     run_both(&fake, false, ENOUGH_MS, HF_OK, 1);
     run_both(&fake, false, ENOUGH_MS, HF_OK, 1);
@@ -411,7 +399,6 @@ TEST(lease_lane_goes_first)
     hf__request *requests[COUNT + 1];
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, echo_lane);
     calls_done = 0;
     for (size_t i = 0; i <= COUNT; i++) {
@@ -438,7 +425,6 @@ TEST(full_queue_refuses_users_but_not_leases)
     int64_t limit_ms = slowed_ms(1000);
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, never_answer);
     for (size_t i = 0; i < COUNT; i++) {
         CALL(&calls[i], limit_ms, "SET", "k", "v");
@@ -477,7 +463,6 @@ TEST(old_server_is_unsupported)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     assert_int_equal(
         driver_try_open(&driver, fake_server_url(server), NULL, NULL, &err),
         HF_UNSUPPORTED);
@@ -499,7 +484,6 @@ TEST(login_without_answer_ends_at_connect_ms)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     assert_int_equal(
         driver_try_open(&driver, fake_server_url(server), NULL, NULL, &err),
         HF_UNAVAILABLE);
@@ -527,7 +511,6 @@ TEST(huge_reply_to_a_login_is_not_awaited)
     test_driver driver;
     test_call call;
 
-    (void)state;
     assert_int_equal(
         driver_try_open(&driver, fake_server_url(server), NULL, NULL, &err),
         HF_CORRUPT);
@@ -558,7 +541,6 @@ TEST(unreachable_server_ends_at_connect_ms)
     int64_t begin_ms;
     char url[64];
 
-    (void)state;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(
         bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
@@ -592,7 +574,6 @@ TEST(server_with_too_many_clients_is_unavailable)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     assert_int_equal(
         driver_try_open(&driver, fake_server_url(server), NULL, NULL, &err),
         HF_UNAVAILABLE);

@@ -50,7 +50,6 @@ TEST(passwords_of_servers_and_sentinels_differ)
     test_driver driver;
     char url[URL_SIZE];
 
-    (void)state;
     assert_non_null(all);
     with_params(redis_sentinel_url(all), "sentinel_password=outer", url);
     if (driver_try_open(&driver, url, NULL, "inner", &err) != HF_OK)
@@ -85,7 +84,6 @@ TEST(user_of_the_sentinels_needs_little)
     test_driver driver;
     int answering = 0;
 
-    (void)state;
     assert_non_null(all);
     for (int i = 0; i < REDIS_SENTINEL_COUNT; i++) {
         assert_true(
@@ -134,7 +132,6 @@ TEST(tls_goes_to_sentinels_and_servers)
     test_driver driver;
     char url[URL_SIZE];
 
-    (void)state;
     assert_non_null(issued);
     assert_true(certificates_issue_server(issued));
     tls.ca = certificates_path(issued, "ca.pem", paths[0]);
@@ -173,7 +170,6 @@ TEST(events_arrive_through_the_next_master)
     char channel[80];
     uint32_t seq;
 
-    (void)state;
     assert_non_null(all);
     driver_open(&waiter, redis_sentinel_url(all));
     driver_open(&waker, redis_sentinel_url(all));

@@ -41,7 +41,6 @@ TEST(lying_minority_is_not_believed)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.sentinels[0].master = B;
     deployment_open(&all);
@@ -54,7 +53,6 @@ TEST(lying_minority_is_not_believed_when_it_is_the_fastest)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.sentinels[0].master = B;
     all.sentinels[1].delay_ms = 150; /* of four replies: more than 500 ms */
@@ -70,7 +68,6 @@ TEST(newer_minority_is_waited_for_a_bounded_time)
     int64_t began_ms = hf__clock_boot_ms();
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.sentinels[2].master = B;
     all.sentinels[2].epoch = 900;
@@ -86,7 +83,6 @@ TEST(hanging_sentinel_is_not_waited_for)
     int64_t began_ms = hf__clock_boot_ms();
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.sentinels[0].silent = true;
     deployment_open(&all);
@@ -99,7 +95,6 @@ TEST(one_sentinel_of_three_is_enough)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.sentinels[0].silent = true;
     all.sentinels[1].refusal = "-ERR no\r\n";
@@ -112,7 +107,6 @@ TEST(split_sentinels_are_named)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.connect_ms = 1500;
     all.sentinels[0].master = B;
@@ -127,7 +121,6 @@ TEST(unknown_name_is_unavailable_by_the_deadline)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     deployment_say(&all, -1, 0);
     all.connect_ms = 700;
@@ -154,7 +147,6 @@ TEST(name_that_becomes_known_is_waited_for)
     pthread_t thread;
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     deployment_say(&all, -1, 0);
     assert_int_equal(pthread_create(&thread, NULL, name_the_master, &all), 0);
@@ -172,7 +164,6 @@ TEST(sentinel_that_does_not_know_yet_is_asked_again)
         "another Sentinel.\r\n";
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.connect_ms = 700;
     for (int at = 0; at < SENTINELS; at++)
@@ -195,7 +186,6 @@ TEST(no_sentinel_is_unavailable_at_once)
     hf_error err = HF_ERROR_INIT;
     test_driver driver;
 
-    (void)state;
     assert_int_equal(driver_try_open(&driver, url, NULL, NULL, &err),
                      HF_UNAVAILABLE);
     assert_non_null(strstr(err.message, "no sentinel replies"));
@@ -207,7 +197,6 @@ TEST(password_of_the_sentinels_is_their_own)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.more = "?sentinel_password=geheim";
     deployment_open_fails(&all, HF_DENIED, "no sentinel replies");
@@ -221,7 +210,6 @@ TEST(password_that_is_missing_is_asked_for)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     for (int at = 0; at < SENTINELS; at++)
         all.sentinels[at].refusal = "-NOAUTH Authentication required.\r\n";
@@ -233,7 +221,6 @@ TEST(server_is_no_sentinel)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     for (int at = 0; at < SENTINELS; at++)
         all.sentinels[at].mode = "standalone";
@@ -246,7 +233,6 @@ TEST(listed_sentinel_is_asked_too)
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.count = 1;
     all.sentinels[0].listed = 2;
@@ -264,7 +250,6 @@ TEST(named_server_must_say_that_it_is_the_master)
     hf_error err = HF_ERROR_INIT;
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.connect_ms = 500;
     all.masters[A].is_replica = true;
@@ -278,7 +263,6 @@ TEST(role_that_is_not_reported_is_denied)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.masters[A].hides_role = true;
     deployment_open_fails(&all, HF_DENIED, "ROLE");
@@ -289,7 +273,6 @@ TEST(hint_moves_the_store)
 {
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     deployment_open(&all);
     assert_served_by(&all, "A");
@@ -306,7 +289,6 @@ TEST(hint_is_not_believed)
     int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     deployment_open(&all);
     asked = __atomic_load_n(&all.sentinels[0].questions, __ATOMIC_SEQ_CST);
@@ -324,7 +306,6 @@ TEST(refused_write_is_sent_to_the_new_master)
     deployment all;
     test_call call;
 
-    (void)state;
     for (int shared = 0; shared < 2; shared++) {
         deployment_prepare(&all);
         deployment_open(&all);
@@ -354,7 +335,6 @@ TEST(call_ends_by_its_deadline_without_a_master)
     int64_t took_ms;
     test_call call;
 
-    (void)state;
     for (int shared = 0; shared < 2; shared++) {
         deployment_prepare(&all);
         deployment_open(&all);
@@ -383,7 +363,6 @@ TEST(old_epoch_is_no_news)
     deployment all;
     uint32_t asked;
 
-    (void)state;
     deployment_prepare(&all);
     deployment_say(&all, B, 6);
     deployment_open(&all);
@@ -409,7 +388,6 @@ TEST(inbox_follows_the_master)
     deployment all;
     uint32_t seq;
 
-    (void)state;
     deployment_prepare(&all);
     deployment_open(&all);
     ops = all.driver.store->ops;
@@ -442,7 +420,6 @@ TEST(description_names_master_and_sentinels)
     char expected[64];
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.more = "?sentinel_password=right";
     all.sentinels[1].silent = true;
@@ -487,7 +464,6 @@ TEST(lost_sentinel_that_is_not_listed_is_forgotten)
     deployment all;
     int port;
 
-    (void)state;
     deployment_prepare(&all);
     all.count = 1;
     all.sentinels[0].listed = 2;
@@ -511,7 +487,6 @@ TEST(open_without_memory_fails_or_does_without)
     hf_status status;
     char url[64];
 
-    (void)state;
     deployment_prepare(&all);
     snprintf(url, sizeof(url), "redis+sentinel://127.0.0.1:%d/m",
              fake_server_port(all.sentinels[0].server));
@@ -558,7 +533,6 @@ TEST(answers_of_no_sense_are_refused)
     };
     deployment all;
 
-    (void)state;
     deployment_prepare(&all);
     all.count = 1;
     for (size_t at = 0; at < sizeof(answers) / sizeof(answers[0]); at++) {

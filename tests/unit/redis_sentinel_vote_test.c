@@ -133,7 +133,6 @@ static const vote_row vote_rows[] = {
 
 TEST(votes_are_counted_by_the_rule)
 {
-    (void)state;
     for (size_t at = 0; at < sizeof(vote_rows) / sizeof(vote_rows[0]); at++)
         check_row(&vote_rows[at], at);
 }
@@ -157,7 +156,6 @@ TEST(url_names_sentinels_master_and_accounts)
     hf_error err = HF_ERROR_INIT;
     hf__sentinel_url place;
 
-    (void)state;
     assert_int_equal(
         parse("valkey+sentinel://me:pw@h1,h2:7,[::1]:8/m-1/3?sentinel_username="
               "s&sentinel_password=t",
@@ -215,7 +213,6 @@ TEST(wrong_url_names_the_part)
          "more than 16"},
     };
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         hf_error err = HF_ERROR_INIT;
         hf__sentinel_url place;

@@ -237,7 +237,6 @@ TEST(moved_request_is_redirected_from_both_kinds)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_moved, says_ok);
     for (int later = 0; later < 2; later++) {
         all.decide = later ? to_b_later : to_b;
@@ -260,7 +259,6 @@ TEST(without_a_server_the_error_is_the_answer)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_moved, says_ok);
     all.decide = to_none;
     for (int shared = 0; shared < 2; shared++) {
@@ -277,7 +275,6 @@ TEST(circle_of_redirects_ends)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_moved, says_ok);
     all.decide = to_a_soon;
     for (int shared = 0; shared < 2; shared++) {
@@ -316,7 +313,6 @@ TEST(asked_request_is_preceded_by_asking)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_ask, wants_asking);
     all.decide = to_b;
     for (int shared = 0; shared < 2; shared++) {
@@ -349,7 +345,6 @@ TEST(doubt_stays_with_the_request)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, closes_then_moves, says_full);
     all.decide = to_b;
     for (int shared = 0; shared < 2; shared++) {
@@ -378,7 +373,6 @@ TEST(request_of_an_unreachable_server_is_redirected)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_ok, says_ok);
     all.decide = to_b;
     all.resolvers[A].path = "/nowhere/socket";
@@ -412,7 +406,6 @@ TEST(retired_server_ends_what_is_in_flight_only)
     test_call before;
     test_call after;
 
-    (void)state;
     open_topology(&all, answers_when_allowed, says_ok);
     all.decide = to_b;
     CALL(&before, ENOUGH_MS, "SET", "k", "v");
@@ -443,7 +436,6 @@ TEST(retired_server_goes_when_the_last_deadline_has_passed)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, answers_when_allowed, says_ok);
     all.decide = to_b;
     CALL(&call, 200, "SET", "k", "v");
@@ -473,7 +465,6 @@ TEST(reset_server_is_met_at_its_new_address)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_ok, says_new);
     all.decide = to_none;
     for (int moved = 0; moved < 2; moved++) {
@@ -498,7 +489,6 @@ TEST(reset_ends_a_call_that_hangs)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, answers_when_allowed, says_new);
     all.decide = to_none;
     CALL(&call, ENOUGH_MS, "GET", "k");
@@ -573,7 +563,6 @@ TEST(replica_is_no_master)
     topology all;
     test_call call;
 
-    (void)state;
     open_topology(&all, says_ok, says_ok);
     all.decide = to_none;
     fake_server_stop(all.fakes[A]);

@@ -75,7 +75,6 @@ TEST(answer_that_comes_while_connecting_again_is_taken)
 {
     bool good = false;
 
-    (void)state;
     for (int i = 0; i < TRIES && !good; i++) {
         slow_server self;
 
@@ -95,7 +94,6 @@ TEST(slow_login_buys_patience)
     bool good = false;
     slow_server self;
 
-    (void)state;
     slow_open(&self, 400);
     atomic_store(&self.answer_ms, 400);
     for (int i = 0; i < TRIES && !good; i++)
@@ -111,7 +109,6 @@ TEST(silence_that_was_too_short_is_longer_the_next_time)
     bool good = false;
     slow_server self;
 
-    (void)state;
     slow_open(&self, 0);
     atomic_store(&self.answer_ms, 600);
     assert_false(is_answered(&self, 1000));
@@ -144,7 +141,6 @@ TEST(silent_connection_is_left_once_another_is_made)
     slow_server self;
     test_call call;
 
-    (void)state;
     self.fake = fake_server_start(serve_others, &self);
     assert_non_null(self.fake);
     driver_open(&self.driver, fake_server_url(self.fake));
@@ -219,12 +215,10 @@ static void one_silent_connection_is_a_lesson(bool shared_first)
 
 TEST(silence_on_the_threads_connection_is_a_lesson)
 {
-    (void)state;
     one_silent_connection_is_a_lesson(false);
 }
 
 TEST(silence_on_the_shared_connection_is_a_lesson)
 {
-    (void)state;
     one_silent_connection_is_a_lesson(true);
 }

@@ -66,7 +66,6 @@ TEST(dead_peers_are_noticed_by_the_system)
     fake_server *server = fake_server_start_tcp(drain, NULL);
     int fd;
 
-    (void)state;
     assert_non_null(server);
     fd = connect_to(server);
     assert_int_equal(option(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
@@ -98,7 +97,6 @@ TEST(writing_to_a_closed_connection_raises_nothing)
     hf__channel channel;
     ssize_t sent;
 
-    (void)state;
     assert_non_null(server);
     assert_int_equal(sigaction(SIGPIPE, &action, &before), 0);
     assert_true(hf__channel_open(&channel, connect_to(server), NULL, ""));

@@ -176,7 +176,6 @@ TEST(key_may_have_a_password)
     };
     char url[URL_SIZE], path[CERTIFICATES_PATH_SIZE];
 
-    (void)state;
     our_url(LOCKED "&tls_key_password_file=@/password", url);
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         if (rows[at].text != NULL)
@@ -196,7 +195,6 @@ TEST(options_go_before_the_url)
     char own[5][CERTIFICATES_PATH_SIZE];
     char url[URL_SIZE];
 
-    (void)state;
     options.ca = certificates_path(issued, "ca.pem", own[0]);
     options.cert = certificates_path(issued, "client.pem", own[1]);
     options.key = certificates_path(issued, "locked.key", own[2]);
@@ -241,7 +239,6 @@ TEST(options_want_a_url_with_tls)
 {
     hf_tls_options options = HF_TLS_OPTIONS_INIT;
 
-    (void)state;
     expect_open(redis_server_tcp_url(server), &options, HF_INVALID,
                 "a redis: URL is plain");
     expect_open(redis_server_unix_url(server), &options, HF_OK, NULL);
@@ -282,7 +279,6 @@ TEST(renewed_certificate_is_used)
     char url[URL_SIZE];
     test_driver driver;
 
-    (void)state;
     put("client.pem", "now.pem");
     put("client.key", "now.key");
     driver_open(&driver, our_url(OURS, url));
@@ -301,7 +297,6 @@ TEST(renewed_authority_is_trusted)
     char url[URL_SIZE];
     test_driver driver;
 
-    (void)state;
     put("ca.pem", "trusted.pem");
     driver_open(&driver, our_url("?tls_ca=@/trusted.pem&tls_cert=@/client.pem"
                                  "&tls_key=@/client.key",
@@ -320,7 +315,6 @@ TEST(files_that_do_not_fit_are_not_used)
     char path[CERTIFICATES_PATH_SIZE], url[URL_SIZE];
     test_driver driver;
 
-    (void)state;
     put("client.pem", "now.pem");
     put("client.key", "now.key");
     driver_open(&driver, our_url(OURS, url));
@@ -342,7 +336,6 @@ TEST(state_tells_why_files_are_not_used)
     hf__url parsed;
     hf__tls *tls;
 
-    (void)state;
     put("client.pem", "now.pem");
     put("client.key", "now.key");
     assert_int_equal(hf__url_parse(our_url(OURS, url), &parsed, &err), HF_OK);
@@ -392,7 +385,6 @@ TEST(name_is_asked_for_unless_it_is_an_address)
         {"localhost", "?tls_verify=none", "localhost", true},
     };
 
-    (void)state;
     for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
         first_bytes seen = {.size = 0};
         fake_server *fake = fake_server_start_tcp(keep_first, &seen);
@@ -469,7 +461,6 @@ TEST(handshake_that_stops_half_way_ends_in_time)
 {
     static const size_t limits[] = {1, 4, 5, 6, 80, 127, 128, 200, 500, 900};
 
-    (void)state;
     for (size_t at = 0; at < sizeof(limits) / sizeof(limits[0]); at++) {
         for (int closes = at % 3 != 0; closes < 2; closes++) {
             relay way = {limits[at], closes};
@@ -502,7 +493,6 @@ TEST(shared_connection_outlives_half_handshakes)
     test_driver driver;
     test_call call;
 
-    (void)state;
     assert_non_null(fake);
     driver_open(&driver, url_of("127.0.0.1", fake_server_port(fake),
                                 "?tls_ca=@/ca.pem&tls_cert=@/client.pem"

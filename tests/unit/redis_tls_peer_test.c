@@ -367,7 +367,6 @@ TEST(bytes_may_come_one_at_a_time)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, says_yes);
     one.dribbles = true;
     assert_works(&one);
@@ -387,7 +386,6 @@ TEST(keys_may_be_updated_at_any_time)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, updates_keys);
     assert_works(&one);
 }
@@ -411,7 +409,6 @@ TEST(idle_connection_with_a_ticket_is_kept)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, sends_ticket_late);
     assert_works(&one);
 }
@@ -430,7 +427,6 @@ TEST(close_notify_ends_the_connection)
     test_driver driver;
     test_call call;
 
-    (void)state;
     peer_start(&one, ends_orderly);
     open_peer(&one, &driver);
     for (int shared = 0; shared < 2; shared++) {
@@ -465,7 +461,6 @@ TEST(connection_that_was_closed_is_not_used)
     test_driver driver;
     test_call call;
 
-    (void)state;
     peer_start(&one, leaves_after_each);
     open_peer(&one, &driver);
     for (unsigned at = 0; at < 4; at++) {
@@ -494,7 +489,6 @@ TEST(connection_that_was_reset_is_not_used)
     test_driver driver;
     test_call call;
 
-    (void)state;
     peer_start(&one, resets_after_each);
     open_peer(&one, &driver);
     for (unsigned at = 0; at < 4; at++) {
@@ -533,7 +527,6 @@ TEST(many_records_at_once_are_all_read)
     test_driver driver;
     test_call call;
 
-    (void)state;
     peer_start(&one, answers_in_many_records);
     open_peer(&one, &driver);
     for (int shared = 0; shared < 2; shared++) {
@@ -557,7 +550,6 @@ TEST(half_a_record_is_a_lost_answer)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, cuts_a_record);
     assert_ends(&one, HF_INDETERMINATE, "closed the connection");
 }
@@ -574,7 +566,6 @@ TEST(forged_record_is_a_lost_answer)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, forges_a_record);
     assert_ends(&one, HF_INDETERMINATE, "bad record mac");
 }
@@ -588,7 +579,6 @@ TEST(plain_answer_is_no_answer)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, answers_in_the_clear);
     assert_ends(&one, HF_INDETERMINATE, "TLS");
 }
@@ -607,7 +597,6 @@ TEST(renegotiation_is_refused)
     test_driver driver;
     test_call call;
 
-    (void)state;
     peer_start(&one, asks_to_renegotiate);
     SSL_CTX_set_max_proto_version(one.context, TLS1_2_VERSION);
     open_peer(&one, &driver);
@@ -637,7 +626,6 @@ TEST(handshake_without_an_answer_ends_at_connect_ms)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, says_yes);
     one.accepts = never_answers;
     assert_no_open(&one, HF_UNAVAILABLE, "did not answer the TLS handshake");
@@ -653,7 +641,6 @@ TEST(peer_without_tls_is_reported)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, says_yes);
     one.accepts = talks_plain;
     assert_no_open(&one, HF_UNAVAILABLE, "is this a plain port?");
@@ -669,7 +656,6 @@ TEST(peer_that_closes_in_the_handshake_is_unavailable)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, says_yes);
     one.accepts = closes;
     assert_no_open(&one, HF_UNAVAILABLE, "no TLS handshake with");
@@ -686,7 +672,6 @@ TEST(refused_handshake_is_denied)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, says_yes);
     one.accepts = alerts;
     assert_no_open(&one, HF_DENIED, "handshake failure");
@@ -696,7 +681,6 @@ TEST(old_versions_are_refused)
 {
     peer one;
 
-    (void)state;
     peer_start(&one, says_yes);
     SSL_CTX_set_min_proto_version(one.context, TLS1_VERSION);
     SSL_CTX_set_max_proto_version(one.context, TLS1_1_VERSION);

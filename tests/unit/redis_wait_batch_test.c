@@ -177,7 +177,6 @@ TEST(many_writes_share_one_wait)
     test_call calls[5];
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, 2);
     for (size_t i = 0; i < 5; i++)
         ask(&calls[i], "v", 2, 700, ENOUGH_MS);
@@ -197,7 +196,6 @@ TEST(wait_goes_with_the_writes_while_replicas_keep_up)
     test_call calls[3];
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, 1);
     warm_up(&fake, 1);
     atomic_store(&served.withholds, true);
@@ -214,7 +212,6 @@ TEST(blocking_call_waits_for_replicas)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 3);
     ask(&call, "v", 3, 1000, ENOUGH_MS);
     assert_int_equal(call_perform(&fake.driver, &call), HF_OK);
@@ -228,7 +225,6 @@ TEST(what_wrote_nothing_needs_no_wait)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, -1); /* a WAIT would get no reply */
     for (int i = 0; i < 3; i++) {
         ask(&call, "refused", 1, 1000, ENOUGH_MS);
@@ -246,7 +242,6 @@ TEST(too_few_are_reported_when_their_time_is_over)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     atomic_store(&served.patient, true);
     ask(&call, "v", 2, 150, ENOUGH_MS);
@@ -263,7 +258,6 @@ TEST(after_too_few_only_a_success_waits)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     warm_up(&fake, 1);
     atomic_store(&served.acked, 0);
@@ -286,7 +280,6 @@ TEST(wait_that_does_not_wait_is_believed_once)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 0);
     ask(&call, "v", 1, 5000, ENOUGH_MS);
     call_submit(&fake.driver, &call);
@@ -300,7 +293,6 @@ TEST(each_call_has_the_time_it_asked_for)
     test_call calls[2];
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, 1);
     atomic_store(&served.patient, true);
     ask(&calls[0], "v", 2, 800, ENOUGH_MS);
@@ -322,7 +314,6 @@ TEST(wait_ends_before_the_deadline)
     int64_t limit_ms = slowed_ms(800);
     test_call call;
 
-    (void)state;
     fake_open(&fake, 0);
     atomic_store(&served.patient, true);
     ask(&call, "v", 1, 60000, limit_ms);
@@ -339,7 +330,6 @@ TEST(broken_connection_leaves_it_uncounted)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     atomic_store(&served.breaks, true);
     ask(&call, "v", 1, 5000, ENOUGH_MS);
@@ -359,7 +349,6 @@ TEST(unanswered_write_is_counted_on_the_next_connection)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     warm_up(&fake, 1);
     atomic_store(&served.withholds, true);
@@ -386,7 +375,6 @@ TEST(silent_server_ends_it_at_the_deadline)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, -1);
     ask(&call, "v", 1, 100, 400);
     call_submit(&fake.driver, &call);
@@ -402,7 +390,6 @@ TEST(unanswered_wait_does_not_close_the_lane_forever)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, -1);
     ask(&call, "v", 1, 100, 400);
     call_submit(&fake.driver, &call);
@@ -434,7 +421,6 @@ TEST(long_wait_is_not_taken_for_silence)
     test_call call;
     unsigned connections;
 
-    (void)state;
     fake_open(&fake, 1);
     atomic_store(&served.patient, true);
     ask(&call, "v", 2, 2500, ENOUGH_MS);
@@ -453,7 +439,6 @@ TEST(cancelled_call_does_not_wait_for_replicas)
     cancel_task task;
     hf__store *store;
 
-    (void)state;
     fake_open(&fake, -1);
     store = fake.driver.store;
     ask(&call, "v", 1, 60000, 60000);
@@ -470,7 +455,6 @@ TEST(closing_ends_what_is_being_counted)
     test_call calls[2];
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, -1);
     ask(&calls[0], "v", 1, 60000, 60000);
     call_submit(&fake.driver, &calls[0]);
@@ -492,7 +476,6 @@ TEST(other_calls_do_not_notice)
     test_call call, held;
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, -1);
     ask(&held, "v", 1, 60000, 60000);
     call_submit(&fake.driver, &held);
@@ -518,7 +501,6 @@ TEST(who_needs_fewer_does_not_wait_for_more)
     test_call call, held;
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, 1);
     atomic_store(&served.patient, true);
     ask(&held, "v", 2, 1500, ENOUGH_MS);
@@ -542,7 +524,6 @@ TEST(lease_does_not_queue_behind_a_wait)
     test_call lease, held;
     fake_store fake;
 
-    (void)state;
     fake_open(&fake, -1);
     ask(&held, "v", 1, 60000, 60000);
     call_submit(&fake.driver, &held);
@@ -563,7 +544,6 @@ TEST(lease_is_counted_while_replicas_keep_up)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     warm_up(&fake, 1);
     ask(&call, "v", 1, 1000, ENOUGH_MS);
@@ -582,7 +562,6 @@ TEST(lease_does_without_wait)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     served.probe = "-ERR unknown command 'WAIT'\r\n";
     ask(&call, "v", 1, 1000, ENOUGH_MS);
@@ -621,7 +600,6 @@ static void expect_refusal(const char *probe, hf_status status)
 
 TEST(server_without_wait_is_unsupported)
 {
-    (void)state;
     expect_refusal("-ERR unknown command 'WAIT', with args beginning with: "
                    "'0' '1' \r\n",
                    HF_UNSUPPORTED);
@@ -630,7 +608,6 @@ TEST(server_without_wait_is_unsupported)
 
 TEST(user_who_may_not_wait_is_denied)
 {
-    (void)state;
     expect_refusal("-NOPERM this user has no permissions to run the 'wait' "
                    "command\r\n",
                    HF_DENIED);
@@ -641,7 +618,6 @@ TEST(replica_says_so_by_refusing_the_write)
     fake_store fake;
     test_call call;
 
-    (void)state;
     fake_open(&fake, 1);
     served.probe = "-ERR WAIT cannot be used with replica instances. Please "
                    "also note that since Redis 4.0 if a replica is ...\r\n";

@@ -68,7 +68,6 @@ TEST(renewals_survive_failing_memory_on_an_embedded_store)
 {
     place at;
 
-    (void)state;
     make_place(&at, "volatile", "");
     renewals_survive(at.url);
     remove_place(&at);
@@ -78,7 +77,6 @@ TEST(renewals_survive_failing_memory_on_a_server)
 {
     redis_server *server = redis_server_start(NULL);
 
-    (void)state;
     assert_non_null(server);
     renewals_survive(redis_server_unix_url(server));
     redis_server_stop(server);

@@ -293,7 +293,6 @@ static void with_each_store(void (*what)(const char *url))
 
 TEST(each_allocation_may_fail_once)
 {
-    (void)state;
     if (!OWN_MALLOC) {
         print_message("the sanitizer has malloc() for itself\n");
         skip();
@@ -303,7 +302,6 @@ TEST(each_allocation_may_fail_once)
 
 TEST(descriptors_may_run_out_anywhere)
 {
-    (void)state;
     with_each_store(fail_each_descriptor);
 }
 

@@ -34,7 +34,6 @@ static void assert_line(const char *line, const char *described)
 
 TEST(rules_are_applied_in_order)
 {
-    (void)state;
     assert_line("user a", "user a off resetchannels -@all");
     assert_line("\tuser  a on nopass ~* &* +@all \r",
                 "user a on nopass ~* &* +@all");
@@ -68,7 +67,6 @@ TEST(a_bad_line_is_named)
 {
     char line[8300];
 
-    (void)state;
     assert_refused("user a\n\n#\nusr b", "users, line 4: a line must begin");
     assert_refused("user", "users, line 1: the user's name is missing");
     assert_refused("user a\nuser a",
@@ -88,7 +86,6 @@ TEST(a_bad_line_is_named)
 /* Otherwise it could be allowed to no one but those who may do everything. */
 TEST(every_command_is_in_the_table)
 {
-    (void)state;
     for (const hf__command *row = hf__command_all(); row->name != NULL; row++) {
         if (hf__acl_find(hf_str(row->name), hf_str("")) < 0)
             fail_msg("%s is not in known_table.c", row->name);
@@ -98,7 +95,6 @@ TEST(every_command_is_in_the_table)
 /* What is said of their keys agrees with known_commands.c. */
 TEST(commands_with_keys_are_known)
 {
-    (void)state;
     for (int i = 0; i < hf__acl_count(); i++) {
         const hf__known_command *command = &hf__known_table[i];
         const hf_bytes words[] = {hf_str(command->name), hf_str("1"),
@@ -120,7 +116,6 @@ TEST(memory_may_run_out)
     hf_status status = HF_NO_MEMORY;
     hf__users users;
 
-    (void)state;
     for (long after = 0; status != HF_OK && after < 100; after++) {
         hf__alloc_fail_after(after);
         status = parse(text, &users, &err);
@@ -138,7 +133,6 @@ TEST(users_that_are_the_same_are_kept)
     hf__users old, users;
     const hf__user *a, *b;
 
-    (void)state;
     assert_int_equal(parse("user a +get\nuser b +get", &old, &err), HF_OK);
     assert_int_equal(parse("user c\nuser b +set\nuser a +get", &users, &err),
                      HF_OK);

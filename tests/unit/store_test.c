@@ -38,7 +38,6 @@ TEST(unknown_scheme_lists_the_known)
         ("redis+a+name+that+is+so+long+that+no+message+would+hold+it+and+all"
          "+that+there+is+to+say+about+it+which+is+not+little://h")};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         hf_error err = HF_ERROR_INIT;
 
@@ -70,7 +69,6 @@ TEST(scheme_reaches_its_driver)
         "redlock:redis://h?no=1,redis://i,redis://j",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         hf_error err = HF_ERROR_INIT;
 
@@ -83,7 +81,6 @@ TEST(request_fails_with_one_line)
 {
     hf__request request;
 
-    (void)state;
     memset(&request, 0xee, sizeof(request));
     hf__request_init(&request);
     assert_null(request.script);

@@ -98,7 +98,6 @@ TEST(transaction_without_memory_is_applied_or_not)
 {
     place at;
 
-    (void)state;
     make_place(&at, "volatile", "");
     assert_true(fail_each(at.url) > 15);
     remove_place(&at);
@@ -108,7 +107,6 @@ TEST(the_same_on_a_server)
 {
     redis_server *server = redis_server_start(NULL);
 
-    (void)state;
     assert_non_null(server);
     assert_true(fail_each(redis_server_unix_url(server)) > 15);
     redis_server_stop(server);

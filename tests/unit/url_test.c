@@ -47,7 +47,6 @@ TEST(url_parts_come_out_decoded)
          "a,b.c-d,1.2.3.4", 0, "/m"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         hf_error err = HF_ERROR_INIT;
         hf__url url;
@@ -68,7 +67,6 @@ TEST(url_parameters_come_out_decoded)
 {
     hf__url url;
 
-    (void)state;
     assert_int_equal(
         hf__url_parse("file:/x?max_size=1G&a%26b=c%3Dd=e&empty=", &url, NULL),
         HF_OK);
@@ -132,7 +130,6 @@ TEST(url_bad_part_is_named_and_the_password_is_not)
         {"redis://:1?a=" PASSWORD "@h", "@"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         hf_error err = HF_ERROR_INIT;
         hf__url url;
@@ -151,7 +148,6 @@ TEST(url_takes_no_more_than_its_bounds)
     hf__url url;
     char *end;
 
-    (void)state;
     memset(text, 'a', sizeof(text));
     memcpy(text, "file:", 5);
     text[16384] = '\0';
@@ -180,7 +176,6 @@ TEST(url_survives_any_one_byte_change)
         "redis://me:" PASSWORD "@[::1%25e]:12/%41?a=%42&b=2";
     size_t good_count = 0;
 
-    (void)state;
     for (size_t at = 0; at < sizeof(good); at++) {
         for (int byte = 0; byte < 256; byte++) {
             char text[sizeof(good)];
@@ -209,7 +204,6 @@ TEST(url_unknown_parameter_is_named)
     hf_error err = HF_ERROR_INIT;
     hf__url url;
 
-    (void)state;
     assert_int_equal(hf__url_parse("redis:?a=1&db=2", &url, NULL), HF_OK);
     assert_int_equal(hf__url_check_params(&url, known, &err), HF_OK);
     hf__url_done(&url);
@@ -223,7 +217,6 @@ TEST(url_done_twice_is_harmless)
 {
     hf__url url;
 
-    (void)state;
     assert_int_equal(hf__url_parse("file:/x", &url, NULL), HF_OK);
     hf__url_done(&url);
     assert_null(url.path);
@@ -235,7 +228,6 @@ TEST(url_without_memory_is_no_memory)
     hf_error err = HF_ERROR_INIT;
     hf__url url;
 
-    (void)state;
     hf__alloc_fail_after(0);
     assert_int_equal(hf__url_parse("redis://:" PASSWORD "@h", &url, &err),
                      HF_NO_MEMORY);
@@ -249,7 +241,6 @@ TEST(int_in_range_is_read)
 {
     int64_t value = 0;
 
-    (void)state;
     assert_int_equal(hf__parse_int("15", 0, 15, "db", &value, NULL), HF_OK);
     assert_true(value == 15);
     assert_int_equal(hf__parse_int("-0012", -12, 0, "db", &value, NULL), HF_OK);
@@ -282,7 +273,6 @@ TEST(int_that_is_none_is_refused_by_name)
                                       "9223372036854775808",
                                       "-9223372036854775809"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         hf_error err = HF_ERROR_INIT;
         int64_t value = 77;
@@ -307,7 +297,6 @@ TEST(size_suffix_is_a_power_of_1024)
                 {"5G", INT64_C(5) << 30}};
     int64_t size;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(
             hf__parse_size(rows[i].text, 0, INT64_MAX, "max_size", &size, NULL),
@@ -322,7 +311,6 @@ TEST(size_that_is_none_is_refused_by_name)
         "",   "K",   "1k",   "1KB", "1T",
         "-1", "1 K", "1.5G", "2G",  "9223372036854775807K"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         hf_error err = HF_ERROR_INIT;
         int64_t size = 77;
@@ -365,7 +353,6 @@ TEST(hosts_of_a_list_have_their_own_ports)
     hf__url url;
     int port;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         size_t at = 0;
 

@@ -77,7 +77,6 @@ TEST(wait_queue_is_led_in_the_order_of_arrival)
     hf__wait_place place = {.entered = entered}, head;
     waiter waiters[THREADS];
 
-    (void)state;
     hf__wait_queues_init(&queues);
     assert_int_equal(
         hf__wait_queue_join(&queues, hf_str("name"), 0, &head, NULL), HF_OK);
@@ -100,7 +99,6 @@ TEST(delay_does_not_move_the_clock)
 {
     hf__wait_place head = {0};
 
-    (void)state;
     hf__wait_queues_init(&queues);
     assert_int_equal(
         hf__wait_queue_join(&queues, hf_str("name"), 0, &head, NULL), HF_OK);

@@ -42,7 +42,6 @@ TEST(cond_wait_ends_at_its_deadline)
     int64_t at_ms = hf__clock_boot_ms() + 20;
     meeting here;
 
-    (void)state;
     open_meeting(&here);
     pthread_mutex_lock(&here.mutex);
     while (hf__clock_boot_ms() < at_ms)
@@ -71,7 +70,6 @@ TEST(cond_wait_without_limit_ends_when_signalled)
     pthread_t thread;
     meeting here;
 
-    (void)state;
     open_meeting(&here);
     pthread_mutex_lock(&here.mutex);
     assert_int_equal(pthread_create(&thread, NULL, finish, &here), 0);
@@ -86,7 +84,6 @@ TEST(mutex_that_is_free_is_taken_after_the_deadline_too)
 {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-    (void)state;
     assert_int_equal(hf__mutex_lock_until(&mutex, INT64_MAX), 0);
     pthread_mutex_unlock(&mutex);
     assert_int_equal(hf__mutex_lock_until(&mutex, 0), 0);
@@ -114,7 +111,6 @@ TEST(mutex_that_is_held_is_given_up_at_the_deadline)
     try_lock try = {&mutex, hf__clock_boot_ms() + 20, -1};
     pthread_t thread;
 
-    (void)state;
     pthread_mutex_lock(&mutex);
     assert_int_equal(pthread_create(&thread, NULL, try_to_lock, &try), 0);
     pthread_join(thread, NULL);
@@ -135,7 +131,6 @@ TEST(event_fd_is_readable_while_it_is_raised)
 {
     int fd = hf__event_fd_new();
 
-    (void)state;
     assert_true(fd >= 0);
     assert_false(is_readable(fd));
     hf__event_fd_raise(fd);

@@ -121,14 +121,12 @@ static void fail_each(const char *url, void (*once)(hf_client *, hf_client *))
 
 TEST(watches_survive_without_memory)
 {
-    (void)state;
     fail_each(volatile_place.url, watch_once);
     fail_each(redis_server_unix_url(server), watch_once);
 }
 
 TEST(near_caches_survive_without_memory)
 {
-    (void)state;
     fail_each(volatile_place.url, near_once);
     fail_each(redis_server_unix_url(server), near_once);
 }
@@ -232,7 +230,6 @@ TEST(killed_writers_leave_nothing_unreported)
     prng random;
     int from = 0;
 
-    (void)state;
     client = must_open_client(volatile_place.url);
     options.max_bytes = 64 << 20;
     assert_int_equal(
@@ -293,7 +290,6 @@ TEST(writers_killed_within_a_commit_leave_no_stale_value)
     hf_watch *watch = NULL;
     hf_near *near = NULL;
 
-    (void)state;
     must_set(client, "torn");
     assert_int_equal(hf_near_open(client, NULL, &near, NULL), HF_OK);
     assert_int_equal(hf_watch_open(client, hf_str("torn"), NULL, &watch, NULL),
@@ -318,7 +314,6 @@ TEST(killed_watchers_leave_room_for_others)
     hf_near *near = NULL;
     int outcome;
 
-    (void)state;
     for (int i = 0; i < WATCHERS_MAX; i++) {
         pid_t child = fork();
 
