@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.c - see waiting.h; and running a call on the caller's thread. */
+/*
+ * waiting.c - see waiting.h. A started call owns its wait, and so may be gone
+ * once it has completed.
+ */
 #include "core/waiting.h"
 
-#include "core/blocking_wait.h"
+#include "core/async.h"
 #include "core/client.h"
+#include "core/run_async.h"
+#include "core/run_blocking.h"
 #include "core/wrong_type.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
+#include "util/mem.h"
 #include "util/order.h"
 #include "util/rand.h"
 
@@ -14,149 +21,171 @@
 #define RETRY_MS 100
 #define SPREAD_MS 20
 
-/* ------------------------------------------------------------------- steps */
-
-void hf__wait_init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
-                   int64_t wait_ms, size_t inbox)
+static hf__wait *wait_of(hf__procedure *procedure)
 {
-    wait->call = call;
-    wait->kind = kind;
-    wait->inbox = inbox;
-    wait->until_ms = hf__clock_after(hf__clock_boot_ms(), wait_ms);
-    wait->limit_ms = hf__clock_after(wait->until_ms, call->client->request_ms);
-    wait->wake_ms = wait->until_ms;
-    wait->given_up = false;
+    return hf__container_of(procedure, hf__wait, procedure);
 }
 
-bool hf__wait_listens(const hf__wait *wait)
+static bool is_started(const hf__wait *wait)
+{
+    return wait->call->form.kind == HF__FORM_STARTED;
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static hf__next ask(hf__wait *wait)
+{
+    hf__procedure *procedure = &wait->procedure;
+
+    if (hf__wait_joined(wait))
+        procedure->topic = wait->call->key;
+    procedure->pause_ms =
+        wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
+    return HF__ASK;
+}
+
+bool hf__wait_joined(const hf__wait *wait)
 {
     return wait->inbox != 0 && wait->call->words[wait->inbox].size > 0;
 }
 
-int64_t hf__wait_pause(const hf__wait *wait)
-{
-    return wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
-}
-
-hf__wait_next hf__wait_join(hf__wait *wait)
+hf__next hf__wait_join(hf__wait *wait)
 {
     hf__store *store = wait->call->client->store;
 
     wait->call->words[wait->inbox] = hf_str(store->ops->inbox(store));
-    return HF__WAIT_ASK;
+    return ask(wait);
 }
 
-hf__wait_next hf__wait_sleep(hf__wait *wait, int64_t ms)
+hf__next hf__wait_sleep(hf__wait *wait, int64_t ms)
 {
     int64_t at_ms = hf__clock_after(hf__clock_boot_ms(),
                                     ms + hf__rand_between(0, SPREAD_MS));
 
-    wait->wake_ms = hf__at_most(at_ms, wait->until_ms);
-    return HF__WAIT_SLEEP;
+    wait->procedure.wake_ms = hf__at_most(at_ms, wait->procedure.until_ms);
+    return HF__SLEEP;
 }
 
-hf__wait_next hf__wait_fail(hf__wait *wait, hf_status status, const char *why)
+hf__next hf__wait_fail(hf__wait *wait, hf_status status, const char *why)
 {
     hf__request *request = &wait->call->request;
 
     request->error = (hf_error)HF_ERROR_INIT;
     request->status = hf__fail(&request->error, status, "%s", why);
-    return HF__WAIT_END;
+    return HF__END;
 }
 
-void hf__wait_fill(hf__wait *wait)
+hf__next hf__wait_give_up(hf__wait *wait, hf_status status, const char *why)
 {
-    hf_call *call = wait->call;
-
-    hf__request_done(&call->request);
-    hf__request_init(&call->request);
-    hf__fill(call);
+    if (wait->given_up)
+        return HF__END;
+    wait->given_up = true;
+    (void)hf__wait_fail(wait, status, why);
+    wait->procedure.ask_by_ms = INT64_MAX;
+    return wait->kind->give_up == NULL ? HF__END : wait->kind->give_up(wait);
 }
 
-hf__wait_next hf__wait_read(hf__wait *wait)
+static void name_wrong_type(hf_call *call)
+{
+    hf__request *request = &call->request;
+
+    if (request->status != HF_WRONG_TYPE)
+        return;
+    hf__wrong_type_name(request, &request->error);
+    hf__wrong_type_ask(call->client, request, request->deadline_ms,
+                       &request->error);
+}
+
+static hf__next read_answer(hf__wait *wait)
 {
     const hf__request *request = &wait->call->request;
 
+    if (is_started(wait))
+        hf__call_answered(wait->call);
+    else
+        name_wrong_type(wait->call);
     if (request->status == HF_OK || wait->given_up)
         return wait->kind->read(wait);
     if (wait->call->script->repeatable &&
         hf__many_is_silence(request->status) &&
-        hf__clock_boot_ms() < wait->until_ms)
+        hf__clock_boot_ms() < wait->procedure.until_ms)
         return hf__wait_sleep(wait, RETRY_MS);
-    return HF__WAIT_END;
+    return HF__END;
 }
 
-hf__wait_next hf__wait_give_up(hf__wait *wait, hf_status status,
-                               const char *why)
+static hf__next ask_again(hf__wait *wait)
 {
-    if (wait->given_up)
-        return HF__WAIT_END;
-    wait->given_up = true;
-    (void)hf__wait_fail(wait, status, why);
-    wait->limit_ms = INT64_MAX;
-    return wait->kind->give_up == NULL ? HF__WAIT_END
-                                       : wait->kind->give_up(wait);
-}
-
-hf__wait_next hf__wait_woken(hf__wait *wait)
-{
-    if (hf__clock_boot_ms() < wait->until_ms)
-        return HF__WAIT_ASK;
+    if (hf__clock_boot_ms() < wait->procedure.until_ms)
+        return ask(wait);
     return hf__wait_give_up(wait, HF_TIMEOUT, "timed out");
+}
+
+static hf__next step(hf__procedure *procedure, hf__happened what)
+{
+    hf__wait *wait = wait_of(procedure);
+
+    switch (what) {
+    case HF__ANSWERED:
+        return read_answer(wait);
+    case HF__CANCELLED:
+        return hf__wait_give_up(wait, HF_CANCELLED,
+                                is_started(wait) ? "cancelled"
+                                                 : HF__INTERRUPTED);
+    case HF__CLOSED:
+        return hf__wait_fail(wait, wait->kind->closed, "the client is closed");
+    case HF__FAILED:
+        return hf__wait_fail(wait, procedure->failure.status,
+                             procedure->failure.message);
+    case HF__EVENT:
+    case HF__TIME:
+    case HF__LISTENS:
+    case HF__RESUMED:
+        break;
+    }
+    return ask_again(wait);
+}
+
+static hf__request *fill(hf__procedure *procedure)
+{
+    hf_call *call = wait_of(procedure)->call;
+
+    hf__request_done(&call->request);
+    hf__request_init(&call->request);
+    hf__fill(call);
+    return &call->request;
+}
+
+static const hf__procedure_kind procedure_kind = {
+    .step = step, .fill = fill, .retries = true};
+
+static void init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
+                 int64_t wait_ms, size_t inbox)
+{
+    hf__procedure *procedure = &wait->procedure;
+
+    hf__procedure_init(procedure, call->client, &procedure_kind);
+    procedure->until_ms = hf__clock_after(hf__clock_boot_ms(), wait_ms);
+    procedure->ask_by_ms =
+        hf__clock_after(procedure->until_ms, call->client->request_ms);
+    procedure->wake_ms = procedure->until_ms;
+    wait->call = call;
+    wait->kind = kind;
+    wait->inbox = inbox;
+    wait->given_up = false;
 }
 
 /* ---------------------------------------------------------------- blocking */
 
-static hf__wait_next ask(hf__wait *wait, hf__blocking_wait *self)
-{
-    hf_call *call = wait->call;
-    hf__request *request = &call->request;
-    int64_t pause_ms = hf__wait_pause(wait);
-
-    if (pause_ms > 0)
-        hf__clock_sleep_until(hf__at_most(
-            wait->until_ms, hf__clock_after(hf__clock_boot_ms(), pause_ms)));
-    if (hf__wait_listens(wait))
-        hf__blocking_wait_listen(self, call->key, wait->until_ms);
-    hf__wait_fill(wait);
-    (void)!hf__run_inside(call->client, request, wait->limit_ms, NULL);
-    if (request->status == HF_WRONG_TYPE) {
-        hf__wrong_type_name(request, &request->error);
-        hf__wrong_type_ask(call->client, request, request->deadline_ms,
-                           &request->error);
-    }
-    return hf__wait_read(wait);
-}
-
-static hf__wait_next sleep_until_woken(hf__wait *wait, hf__blocking_wait *self)
-{
-    if (!hf__blocking_wait_sleep(self, wait->wake_ms))
-        return hf__wait_give_up(wait, HF_CANCELLED, HF__INTERRUPTED);
-    return hf__wait_woken(wait);
-}
-
-static void run(hf__wait *wait)
-{
-    hf__blocking_wait self;
-    hf__wait_next next = HF__WAIT_ASK;
-
-    hf__blocking_wait_init(&self, wait->call->client);
-    while (next != HF__WAIT_END)
-        next = next == HF__WAIT_ASK ? ask(wait, &self)
-                                    : sleep_until_woken(wait, &self);
-    hf__blocking_wait_done(&self);
-}
-
-hf_status hf__wait_run(hf_call *call, const hf__wait_kind *kind,
-                       int64_t wait_ms, size_t inbox)
+static hf_status run(hf_call *call, const hf__wait_kind *kind, int64_t wait_ms,
+                     size_t inbox)
 {
     hf_error *err = call->form.err;
     hf_status status = call->prepared;
     hf__wait wait;
 
     if (status == HF_OK) {
-        hf__wait_init(&wait, call, kind, wait_ms, inbox);
-        run(&wait);
+        init(&wait, call, kind, wait_ms, inbox);
+        hf__run_blocking(&wait.procedure, ask(&wait));
         status = call->request.status;
         if (status != HF_OK)
             (void)hf__fail_copy(err, &call->request.error);
@@ -166,4 +195,76 @@ hf_status hf__wait_run(hf_call *call, const hf__wait_kind *kind,
     hf__call_end(call);
     hf__call_leave(call);
     return status;
+}
+
+/* ----------------------------------------------------------------- started */
+
+typedef struct job {
+    hf__wait wait;
+    hf__async_run run;
+} job;
+
+static void ended(hf__async_run *run)
+{
+    (void)hf__async_stop(run);
+    hf__call_complete(hf__container_of(run, job, run)->wait.call);
+}
+
+/* On the loop thread. */
+static void cancel(hf_call *call)
+{
+    job *self = call->owned;
+
+    if (!hf__call_lock_pending(call))
+        return;
+    atomic_store(&self->run.cancelled, true);
+    hf__call_unlock_pending(call);
+    hf__async_cancel(&self->run);
+}
+
+/* Everything that can fail. */
+static hf_status prepare(hf_call *call, hf_error *err)
+{
+    hf_status status = call->prepared;
+
+    if (status == HF_OK)
+        status = hf__timers_start(&call->client->timers, err);
+    if (status == HF_OK) {
+        hf__fill(call);
+        status = hf__call_copy_words(call, err);
+    }
+    if (status != HF_OK)
+        return status;
+    call->key = call->words[0];
+    call->owned = hf__calloc(1, sizeof(job));
+    return call->owned != NULL ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a call");
+}
+
+static hf_status start(hf_call *call, const hf__wait_kind *kind,
+                       int64_t wait_ms, size_t inbox)
+{
+    hf_status status = prepare(call, call->form.err);
+    job *self;
+
+    if (status != HF_OK) {
+        if (call->form.kind == HF__FORM_STARTED)
+            hf__call_discard(call);
+        return status;
+    }
+    self = call->owned;
+    init(&self->wait, call, kind, wait_ms, inbox);
+    hf__async_init(&self->run, &self->wait.procedure, ended);
+    call->cancel = cancel;
+    hf__call_start_begin(call, call->form.async);
+    hf__async_begin(&self->run, ask(&self->wait));
+    hf__call_start_end(call);
+    return HF_OK;
+}
+
+hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
+                          int64_t wait_ms, size_t inbox)
+{
+    return call->form.kind == HF__FORM_STARTED
+               ? start(call, kind, wait_ms, inbox)
+               : run(call, kind, wait_ms, inbox);
 }

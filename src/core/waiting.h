@@ -10,8 +10,8 @@
  * 2. A call that is to be woken sets the word `inbox`, after which the event
  *    counter of its first key is read before each request. The script checks
  *    and queues the inbox in one step, so any later event moves the counter.
- * 3. Sleep until the counter moves, until wake_ms, or until until_ms. Ask
- *    again, or at until_ms give up.
+ * 3. Sleep until the counter moves, until wake_ms, or until until_ms of the
+ *    procedure. Ask again, or at until_ms give up.
  * 4. Giving up (HF_TIMEOUT, HF_CANCELLED) may take one more request, which
  *    give_up() fills. Closing the client sends none.
  *
@@ -21,72 +21,44 @@
 #define HF__CORE_WAITING_H
 
 #include "core/form.h"
-
-typedef enum hf__wait_next {
-    HF__WAIT_ASK,
-    HF__WAIT_SLEEP, /* until an event, or wake_ms */
-    HF__WAIT_END    /* with the status of the request */
-} hf__wait_next;
+#include "core/procedure.h"
 
 typedef struct hf__wait hf__wait;
 
 typedef struct hf__wait_kind {
     /* Of a reply; after give_up() also without one. */
-    hf__wait_next (*read)(hf__wait *wait);
+    hf__next (*read)(hf__wait *wait);
     /* The status of the request is set; NULL: end with it. */
-    hf__wait_next (*give_up)(hf__wait *wait);
+    hf__next (*give_up)(hf__wait *wait);
     hf_status closed; /* the client is closed during a sleep */
     /* How long to leave it to others before a request, ms; NULL: not at all. */
     int64_t (*pause)(const hf__wait *wait);
 } hf__wait_kind;
 
 struct hf__wait {
+    hf__procedure procedure;
     hf_call *call;
     const hf__wait_kind *kind;
     size_t inbox; /* index of this word; 0: not woken */
-    int64_t until_ms;
-    int64_t limit_ms; /* request_ms later: the call ends by then */
-    int64_t wake_ms;
     bool given_up;
 };
 
 /* Join: have events wake the call, and ask again. */
-hf__wait_next hf__wait_join(hf__wait *wait);
+hf__next hf__wait_join(hf__wait *wait);
+bool hf__wait_joined(const hf__wait *wait);
 
 /* Sleep for that long, and a little more so that not all wake at once. */
-hf__wait_next hf__wait_sleep(hf__wait *wait, int64_t ms);
+hf__next hf__wait_sleep(hf__wait *wait, int64_t ms);
+
+/* HF_TIMEOUT, HF_CANCELLED. */
+hf__next hf__wait_give_up(hf__wait *wait, hf_status status, const char *why);
 
 /* End with a failure. */
-hf__wait_next hf__wait_fail(hf__wait *wait, hf_status status, const char *why);
+hf__next hf__wait_fail(hf__wait *wait, hf_status status, const char *why);
 
 /* Run or start a call that was put together; not one of many. `inbox`: index
  * of the word, which is "" so far; 0: none. */
 hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
                           int64_t wait_ms, size_t inbox);
-
-/* ---------------------------------------------- between the two runners */
-
-/* Fill the request. */
-void hf__wait_fill(hf__wait *wait);
-/* It ended. */
-hf__wait_next hf__wait_read(hf__wait *wait);
-/* After a sleep. */
-hf__wait_next hf__wait_woken(hf__wait *wait);
-/* HF_TIMEOUT, HF_CANCELLED. */
-hf__wait_next hf__wait_give_up(hf__wait *wait, hf_status status,
-                               const char *why);
-/* Is the call to be woken by events? */
-bool hf__wait_listens(const hf__wait *wait);
-
-/* Before each request. */
-int64_t hf__wait_pause(const hf__wait *wait);
-
-/* Begin a wait in its own memory. */
-void hf__wait_init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
-                   int64_t wait_ms, size_t inbox);
-
-/* Run it on the calling thread: waiting.c. */
-hf_status hf__wait_run(hf_call *call, const hf__wait_kind *kind,
-                       int64_t wait_ms, size_t inbox);
 
 #endif

@@ -53,17 +53,17 @@ static void add_party(hf_call *call, hf_bytes name)
 
 /* The barrier was left: unless it has passed, the call ends as it was going
  * to. */
-static hf__wait_next read_leave(hf__wait *wait)
+static hf__next read_leave(hf__wait *wait)
 {
     hf__request *request = &wait->call->request;
     const party *self = wait->call->context;
 
     if (request->status == HF_OK && number(request, 0) == PASSED)
-        return HF__WAIT_END;
+        return HF__END;
     return hf__wait_fail(wait, self->given_up.status, self->given_up.message);
 }
 
-static hf__wait_next read_wait(hf__wait *wait)
+static hf__next read_wait(hf__wait *wait)
 {
     hf_call *call = wait->call;
     party *self = call->context;
@@ -71,13 +71,13 @@ static hf__wait_next read_wait(hf__wait *wait)
     if (wait->given_up)
         return read_leave(wait);
     if (number(&call->request, 0) != WAITING)
-        return HF__WAIT_END;
+        return HF__END;
     call->words[HF__BARRIER_ARRIVE_WAITS] =
         hf__number(self->generation, number(&call->request, 1));
     return hf__wait_sleep(wait, self->ttl_ms / 3);
 }
 
-static hf__wait_next leave(hf__wait *wait)
+static hf__next leave(hf__wait *wait)
 {
     hf_call *call = wait->call;
     party *self = call->context;
@@ -90,7 +90,7 @@ static hf__wait_next leave(hf__wait *wait)
     call->script = HF__SCRIPT(BARRIER_LEAVE);
     call->count = HF__BARRIER_LEAVE_WORDS;
     wait->inbox = 0;
-    return HF__WAIT_ASK;
+    return HF__ASK;
 }
 
 static const hf__wait_kind waiting = {

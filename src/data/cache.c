@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache.c - storing, deleting and invalidating cache entries. Reading them is
- * cache_blocking.c and cache_async.c.
+ * cache_get.c and cache_start.c.
  */
 #include "core/form.h"
 #include "core/own_key.h"

@@ -8,11 +8,12 @@
 #include "util/order.h"
 
 hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
-                             hf_bytes key, hf_cache_fill_fn fill, void *user,
+                             const hf__procedure_kind *kind, hf_bytes key,
+                             hf_cache_fill_fn fill, void *user,
                              const hf_cache_options *opts, hf_error *err)
 {
-    hf_status status = hf__cache_steps_init(&self->steps, client, key, opts,
-                                            fill != NULL, err);
+    hf_status status = hf__cache_steps_init(&self->steps, client, kind, key,
+                                            opts, fill != NULL, err);
 
     self->fill = fill;
     self->user = user;
@@ -88,6 +89,12 @@ void hf__cache_job_fill(hf_cache_fill *self)
 void hf__cache_job_end_renewal(hf_cache_fill *self)
 {
     hf__repeat_end(&self->steps.client->repeats, &self->renewal);
+}
+
+void hf__cache_job_filled(hf_cache_fill *self)
+{
+    self->steps.filled = self->has_ended ? self->filled : HF_INVALID;
+    self->steps.value = hf_view(self->result.data, self->result.size);
 }
 
 static hf_status copy_value(hf_cache_fill *self, hf_bytes value, hf_error *err)

@@ -28,7 +28,8 @@ struct hf_cache_fill {
 };
 
 hf_status hf__cache_job_init(hf_cache_fill *self, hf_client *client,
-                             hf_bytes key, hf_cache_fill_fn fill, void *user,
+                             const hf__procedure_kind *kind, hf_bytes key,
+                             hf_cache_fill_fn fill, void *user,
                              const hf_cache_options *opts, hf_error *err);
 void hf__cache_job_done(hf_cache_fill *self);
 
@@ -36,6 +37,8 @@ void hf__cache_job_done(hf_cache_fill *self);
  * ends_renewal(). */
 void hf__cache_job_fill(hf_cache_fill *self);
 void hf__cache_job_end_renewal(hf_cache_fill *self);
+/* What the function has reported is the steps'. */
+void hf__cache_job_filled(hf_cache_fill *self);
 
 /* The results of a call that has ended: its status. `value` and `info` may be
  * NULL. */

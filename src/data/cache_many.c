@@ -5,7 +5,8 @@
  */
 #include "core/batch.h"
 #include "core/many.h"
-#include "data/cache_blocking.h"
+#include "core/run_blocking.h"
+#include "data/cache_get.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -42,12 +43,13 @@ static void look(window *self, const hf_bytes *keys, size_t count)
     for (size_t i = 0; i < count; i++) {
         hf_error detail = HF_ERROR_INIT;
         hf_cache_fill *job = &self->jobs[i];
-        hf_status status = hf__cache_job_init(job, self->client, keys[i], NULL,
-                                              NULL, self->opts, &detail);
+        hf_status status =
+            hf__cache_job_init(job, self->client, &hf__cache_blocking, keys[i],
+                               NULL, NULL, self->opts, &detail);
         hf__request *request = NULL;
 
         if (status == HF_OK) {
-            request = hf__cache_steps_ask(&job->steps);
+            request = hf__cache_request(&job->steps.procedure);
             status =
                 hf__request_stamp(self->client, request, INT64_MAX, &detail);
         }
@@ -65,7 +67,9 @@ static void finish(window *self, hf_buffer *values, size_t count)
         hf_cache_fill *job = &self->jobs[i];
 
         if (self->statuses[i] == HF_OK) {
-            hf__cache_run(job, hf__cache_steps_read(&job->steps));
+            hf__run_blocking(
+                &job->steps.procedure,
+                hf__cache_step(&job->steps.procedure, HF__ANSWERED));
             settle(self, i,
                    hf__cache_job_result(job, &values[i], NULL, &detail),
                    &detail);

@@ -8,6 +8,7 @@
 #include "core/own_key.h"
 #include "core/wrong_type.h"
 #include "util/clock.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/order.h"
@@ -105,12 +106,14 @@ static hf_status make_keys(hf__cache_steps *steps, hf_bytes key,
 }
 
 hf_status hf__cache_steps_init(hf__cache_steps *steps, hf_client *client,
-                               hf_bytes key, const hf_cache_options *opts,
-                               bool fills, hf_error *err)
+                               const hf__procedure_kind *kind, hf_bytes key,
+                               const hf_cache_options *opts, bool fills,
+                               hf_error *err)
 {
     int64_t now_ms = hf__clock_boot_ms();
     hf_status status;
 
+    hf__procedure_init(&steps->procedure, client, kind);
     steps->client = client;
     steps->fills = fills;
     steps->storage = steps->extra = steps->packed = NULL;
@@ -128,8 +131,9 @@ hf_status hf__cache_steps_init(hf__cache_steps *steps, hf_client *client,
         return status;
     steps->tag_count = steps->options.tag_count;
     steps->look_count = 4 + steps->tag_count;
-    steps->until_ms = hf__clock_after(now_ms, steps->options.wait_ms);
-    steps->limit_ms = hf__clock_after(steps->until_ms, client->request_ms);
+    steps->procedure.until_ms = hf__clock_after(now_ms, steps->options.wait_ms);
+    steps->limit_ms =
+        hf__clock_after(steps->procedure.until_ms, client->request_ms);
     return make_keys(steps, key, &steps->options, err);
 }
 
@@ -255,8 +259,15 @@ static bool is_put(const hf__cache_steps *steps)
            (steps->filled == HF_NOT_FOUND && steps->options.absent_ms != -1);
 }
 
-hf__request *hf__cache_steps_ask(hf__cache_steps *steps)
+static hf__cache_steps *steps_of(hf__procedure *procedure)
 {
+    return hf__container_of(procedure, hf__cache_steps, procedure);
+}
+
+hf__request *hf__cache_request(hf__procedure *procedure)
+{
+    hf__cache_steps *steps = steps_of(procedure);
+
     switch (steps->stage) {
     case HF__CACHE_LOOK:
         ask_look(steps);
@@ -293,37 +304,41 @@ void hf__cache_steps_renew(const hf__cache_steps *steps, hf__request *request,
 
 /* --------------------------------------------------------------------- end */
 
-static hf__cache_next end(hf__cache_steps *steps, hf_status status)
+static hf__next end(hf__cache_steps *steps, hf_status status)
 {
     steps->status = status;
-    return HF__CACHE_END;
+    return HF__END;
 }
 
-hf__cache_next hf__cache_steps_fail(hf__cache_steps *steps, hf_status status,
-                                    const char *why)
+static hf__next fail(hf__cache_steps *steps, hf_status status, const char *why)
 {
     return end(steps, hf__fail(&steps->detail, status, "%s", why));
 }
 
-static hf__cache_next end_found(hf__cache_steps *steps, hf_cache_source source)
+static hf__next end_found(hf__cache_steps *steps, hf_cache_source source)
 {
     steps->source = source;
     if (steps->found != NULL)
         return end(steps, HF_OK);
-    return hf__cache_steps_fail(steps, HF_NOT_FOUND,
-                                steps->meta.absent ? "known to be absent"
-                                                   : "no such cache entry");
+    return fail(steps, HF_NOT_FOUND,
+                steps->meta.absent ? "known to be absent"
+                                   : "no such cache entry");
 }
 
-static hf__cache_next bad_reply(hf__cache_steps *steps, const char *what)
+static hf__next bad_reply(hf__cache_steps *steps, const char *what)
 {
     return end(steps, hf__bad_reply(what, &steps->detail));
 }
 
-static hf__cache_next ask(hf__cache_steps *steps, hf__cache_stage stage)
+/* A fill that has ended has time of its own to be stored. */
+static hf__next ask(hf__cache_steps *steps, hf__cache_stage stage)
 {
     steps->stage = stage;
-    return HF__CACHE_ASK;
+    steps->procedure.ask_by_ms =
+        stage == HF__CACHE_STORE ? INT64_MAX : steps->limit_ms;
+    if (stage == HF__CACHE_JOIN)
+        steps->procedure.topic = steps->keys[0];
+    return HF__ASK;
 }
 
 /* -------------------------------------------------------------------- LOOK */
@@ -419,7 +434,7 @@ static bool has_failed(const hf_reply *holder)
     return holder->bytes.size > 0 && holder->bytes.data[0] == '!';
 }
 
-static hf__cache_next judge_stale(hf__cache_steps *steps, int64_t now_ms)
+static hf__next judge_stale(hf__cache_steps *steps, int64_t now_ms)
 {
     const hf_reply *holder = looked(steps, FILL);
 
@@ -439,7 +454,7 @@ static hf__cache_next judge_stale(hf__cache_steps *steps, int64_t now_ms)
 }
 
 /* The entry is there and valid. */
-static hf__cache_next judge_age(hf__cache_steps *steps)
+static hf__next judge_age(hf__cache_steps *steps)
 {
     const hf__cache_meta *meta = &steps->meta;
     bool windows = meta->stale_until_ms > meta->fresh_until_ms ||
@@ -461,14 +476,14 @@ static hf__cache_next judge_age(hf__cache_steps *steps)
 
 /* There is no entry. A read asks once more, as MGET does not say that the key
  * holds something else. */
-static hf__cache_next judge_none(hf__cache_steps *steps)
+static hf__next judge_none(hf__cache_steps *steps)
 {
     steps->found = NULL;
     steps->meta.absent = false;
     return ask(steps, steps->fills ? HF__CACHE_LEASE : HF__CACHE_CLOCK);
 }
 
-static hf__cache_next judge(hf__cache_steps *steps)
+static hf__next judge(hf__cache_steps *steps)
 {
     const hf_reply *value;
 
@@ -489,7 +504,7 @@ static hf__cache_next judge(hf__cache_steps *steps)
         if (++steps->looks > LOOKS_MAX)
             return judge_none(steps);
         if (!add_tags(steps))
-            return hf__cache_steps_fail(steps, HF_NO_MEMORY, "tags");
+            return fail(steps, HF_NO_MEMORY, "tags");
         return ask(steps, HF__CACHE_LOOK);
     case INVALID:
         return judge_none(steps);
@@ -503,15 +518,14 @@ static hf__cache_next judge(hf__cache_steps *steps)
 
 /* ----------------------------------------------------------- LEASE and JOIN */
 
-static hf__cache_next look_again(hf__cache_steps *steps)
+static hf__next look_again(hf__cache_steps *steps)
 {
     if (++steps->looks > LOOKS_MAX)
-        return hf__cache_steps_fail(steps, HF_TIMEOUT,
-                                    "the cache entry keeps changing");
+        return fail(steps, HF_TIMEOUT, "the cache entry keeps changing");
     return ask(steps, HF__CACHE_LOOK);
 }
 
-static hf__cache_next granted(hf__cache_steps *steps, int64_t now_ms)
+static hf__next granted(hf__cache_steps *steps, int64_t now_ms)
 {
     const hf_reply *reply = &steps->ask.reply;
     char *text = steps->versions;
@@ -522,8 +536,8 @@ static hf__cache_next granted(hf__cache_steps *steps, int64_t now_ms)
         hf_bytes version = bytes_of(&reply->array.items[2 + i]);
 
         if (version.size != HF__CACHE_TOKEN_DIGITS)
-            return hf__cache_steps_fail(
-                steps, HF_CORRUPT, "the key of a tag holds something else");
+            return fail(steps, HF_CORRUPT,
+                        "the key of a tag holds something else");
         *text++ = ' ';
         memcpy(text, version.data, version.size);
         text += version.size;
@@ -536,13 +550,14 @@ static hf__cache_next granted(hf__cache_steps *steps, int64_t now_ms)
     steps->packed =
         hf__alloc(hf__cache_names_size(steps->names + 4, steps->tag_count));
     if (steps->packed == NULL)
-        return hf__cache_steps_fail(steps, HF_NO_MEMORY, "tags");
-    return HF__CACHE_FILL;
+        return fail(steps, HF_NO_MEMORY, "tags");
+    steps->procedure.wake_ms = INT64_MAX;
+    return HF__AWAY;
 }
 
 /* There is a fill under way, or one has `failed`. */
-static hf__cache_next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
-                           int64_t pttl_ms)
+static hf__next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
+                     int64_t pttl_ms)
 {
     int64_t local_ms = hf__clock_boot_ms();
 
@@ -553,19 +568,18 @@ static hf__cache_next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
     if (steps->stale && now_ms < steps->meta.stale_until_ms)
         return end_found(steps, HF_CACHE_OLD);
     if ((steps->options.flags & HF_CACHE_NO_WAIT) != 0)
-        return hf__cache_steps_fail(steps, HF_HELD,
-                                    "another client is filling it");
+        return fail(steps, HF_HELD, "another client is filling it");
     if (steps->stage != HF__CACHE_JOIN)
         return ask(steps, HF__CACHE_JOIN);
-    steps->wake_ms = hf__at_most(
+    steps->procedure.wake_ms = hf__at_most(
         hf__clock_after(local_ms, hf__at_most(POLL_MS, pttl_ms + 1) +
                                       hf__rand_between(0, SPREAD_MS)),
-        steps->until_ms);
-    return HF__CACHE_WAIT;
+        steps->procedure.until_ms);
+    return HF__SLEEP;
 }
 
 /* Of the fill that this call has waited for. */
-static hf__cache_next share_failure(hf__cache_steps *steps, hf_status failure)
+static hf__next share_failure(hf__cache_steps *steps, hf_status failure)
 {
     steps->fill_status = failure;
     return end(steps, hf__fail(&steps->detail, failure,
@@ -573,7 +587,7 @@ static hf__cache_next share_failure(hf__cache_steps *steps, hf_status failure)
                                hf_status_text(failure)));
 }
 
-static hf__cache_next read_lease(hf__cache_steps *steps)
+static hf__next read_lease(hf__cache_steps *steps)
 {
     const hf_reply *items = steps->ask.reply.array.items;
     int64_t now_ms = items[1].integer;
@@ -594,11 +608,11 @@ static hf__cache_next read_lease(hf__cache_steps *steps)
     return held(steps, items[0].integer == 3, now_ms, items[2].integer);
 }
 
-hf__cache_next hf__cache_steps_waited(hf__cache_steps *steps)
+static hf__next look_after_sleep(hf__cache_steps *steps)
 {
     steps->looks = 0;
     steps->waited = true;
-    if (hf__clock_boot_ms() < steps->until_ms)
+    if (hf__clock_boot_ms() < steps->procedure.until_ms)
         return ask(steps, HF__CACHE_LOOK);
     if (may_return_after_error(steps))
         return end_found(steps, HF_CACHE_OLD_ERROR);
@@ -610,7 +624,7 @@ hf__cache_next hf__cache_steps_waited(hf__cache_steps *steps)
 
 /* ------------------------------------------------------------------- STORE */
 
-hf__cache_next hf__cache_steps_filled(hf__cache_steps *steps)
+static hf__next store(hf__cache_steps *steps)
 {
     int64_t took_us = hf__clock_boot_us() - steps->leased_us;
 
@@ -620,7 +634,7 @@ hf__cache_next hf__cache_steps_filled(hf__cache_steps *steps)
     return ask(steps, HF__CACHE_STORE);
 }
 
-static hf__cache_next read_store(hf__cache_steps *steps)
+static hf__next read_store(hf__cache_steps *steps)
 {
     hf_status stored = steps->ask.status;
 
@@ -636,8 +650,7 @@ static hf__cache_next read_store(hf__cache_steps *steps)
     }
     steps->fill_status = steps->filled;
     if (steps->filled == HF_NOT_FOUND)
-        return hf__cache_steps_fail(steps, HF_NOT_FOUND,
-                                    "the fill found no value");
+        return fail(steps, HF_NOT_FOUND, "the fill found no value");
     if (may_return_after_error(steps))
         return end_found(steps, HF_CACHE_OLD_ERROR);
     return end(steps,
@@ -645,7 +658,24 @@ static hf__cache_next read_store(hf__cache_steps *steps)
                         hf_status_text(steps->filled)));
 }
 
-hf__cache_next hf__cache_steps_read(hf__cache_steps *steps)
+hf__next hf__cache_steps_give_back(hf__cache_steps *steps)
+{
+    steps->options.error_ms = 0;
+    steps->filled = HF_CANCELLED;
+    return store(steps);
+}
+
+/* What has been leased or filled is still ended. */
+static hf__next cancel(hf__cache_steps *steps)
+{
+    if (steps->stage == HF__CACHE_STORE)
+        return HF__ASK;
+    if (steps->packed != NULL)
+        return hf__cache_steps_give_back(steps);
+    return fail(steps, HF_CANCELLED, HF__INTERRUPTED);
+}
+
+static hf__next read_answer(hf__cache_steps *steps)
 {
     hf__request *request =
         steps->stage == HF__CACHE_LOOK ? &steps->look : &steps->ask;
@@ -659,4 +689,28 @@ hf__cache_next hf__cache_steps_read(hf__cache_steps *steps)
         return end(steps, request->status);
     }
     return steps->stage == HF__CACHE_LOOK ? judge(steps) : read_lease(steps);
+}
+
+hf__next hf__cache_step(hf__procedure *procedure, hf__happened what)
+{
+    hf__cache_steps *steps = steps_of(procedure);
+
+    switch (what) {
+    case HF__ANSWERED:
+        return read_answer(steps);
+    case HF__RESUMED:
+        return store(steps);
+    case HF__CANCELLED:
+        return cancel(steps);
+    case HF__CLOSED:
+        return fail(steps, HF_UNAVAILABLE, "the client is closed");
+    case HF__FAILED:
+        return fail(steps, procedure->failure.status,
+                    procedure->failure.message);
+    case HF__EVENT:
+    case HF__TIME:
+    case HF__LISTENS:
+        break;
+    }
+    return look_after_sleep(steps);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache_steps.h - reading a cache entry and filling it, step by step.
- * cache_blocking.c takes the steps on the calling thread, cache_async.c those
- * of a read by completions.
+ * cache_steps.h - reading a cache entry and filling it: a procedure
+ * (core/procedure.h).
  *
  * 1. LOOK: read the value, what is known about it, the fill under way and the
  *    versions of the tags with one MGET. If the entry has tags that were not
@@ -26,8 +25,8 @@
 #ifndef HF__DATA_CACHE_STEPS_H
 #define HF__DATA_CACHE_STEPS_H
 
+#include "core/procedure.h"
 #include "data/cache_entry.h"
-#include "store/store.h"
 
 /* key, meta, fill, waiters, the tags of the options, the entry's own. */
 #define HF__CACHE_KEYS_MAX (4 + 2 * HF_CACHE_TAGS_MAX)
@@ -42,19 +41,12 @@ typedef enum hf__cache_stage {
     HF__CACHE_STORE
 } hf__cache_stage;
 
-typedef enum hf__cache_next {
-    HF__CACHE_ASK,  /* run the request of the stage */
-    HF__CACHE_WAIT, /* until an event, or wake_ms */
-    HF__CACHE_FILL, /* then set `filled` and `value` */
-    HF__CACHE_END   /* see `status` */
-} hf__cache_next;
-
 typedef struct hf__cache_steps {
+    hf__procedure procedure; /* it is away for the fill */
     hf_client *client;
     hf_cache_options options; /* `tags` are not used */
     bool fills;
-    int64_t until_ms; /* wait_ms after the beginning */
-    int64_t limit_ms; /* request_ms later */
+    int64_t limit_ms; /* request_ms after until_ms */
     hf__cache_stage stage;
 
     hf_bytes keys[HF__CACHE_KEYS_MAX];
@@ -79,7 +71,6 @@ typedef struct hf__cache_steps {
     bool answers;          /* FILL: it may be returned during the fill */
     bool waited;           /* for a fill of another call */
     int looks;             /* because the entry had changed */
-    int64_t wake_ms;
 
     char token[2 * HF__CACHE_TOKEN_DIGITS];
     char versions[HF_CACHE_TAGS_MAX * (HF__CACHE_TOKEN_DIGITS + 1) + 1];
@@ -99,33 +90,23 @@ typedef struct hf__cache_steps {
 /* Check the arguments and begin. Keys and tags are copied. End with done(),
  * also after a failure. */
 hf_status hf__cache_steps_init(hf__cache_steps *steps, hf_client *client,
-                               hf_bytes key, const hf_cache_options *opts,
-                               bool fills, hf_error *err);
+                               const hf__procedure_kind *kind, hf_bytes key,
+                               const hf_cache_options *opts, bool fills,
+                               hf_error *err);
 void hf__cache_steps_done(hf__cache_steps *steps);
 
-/* Fill the request of the stage. */
-hf__request *hf__cache_steps_ask(hf__cache_steps *steps);
-/* It ended, with its outcome in it. */
-hf__cache_next hf__cache_steps_read(hf__cache_steps *steps);
+/* The steps, and the request of one. After a fill, before HF__RESUMED, `filled`
+ * and `value` are set. */
+hf__next hf__cache_step(hf__procedure *procedure, hf__happened what);
+hf__request *hf__cache_request(hf__procedure *procedure);
 
-/* After WAIT. */
-hf__cache_next hf__cache_steps_waited(hf__cache_steps *steps);
-/* After FILL. */
-hf__cache_next hf__cache_steps_filled(hf__cache_steps *steps);
-/* The call was cancelled, or cannot continue. */
-hf__cache_next hf__cache_steps_fail(hf__cache_steps *steps, hf_status status,
-                                    const char *why);
+/* The same as HF__CANCELLED for a lease whose fill has not begun: end it. */
+hf__next hf__cache_steps_give_back(hf__cache_steps *steps);
 
 /* A request that renews the lease; its words are in `words`. */
 #define HF__CACHE_RENEW_WORDS (1 + HF_CACHE_TAGS_MAX + 3)
 void hf__cache_steps_renew(const hf__cache_steps *steps, hf__request *request,
                            hf_bytes words[HF__CACHE_RENEW_WORDS],
                            char numbers[2][HF__NUMBER_SIZE]);
-
-/* What the event counter counts. */
-static inline hf_bytes hf__cache_topic(const hf__cache_steps *steps)
-{
-    return steps->keys[0];
-}
 
 #endif

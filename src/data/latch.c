@@ -180,23 +180,23 @@ static const hf__operation await_early = {
     .alone = true,
 };
 
-static hf__wait_next read_await(hf__wait *wait)
+static hf__next read_await(hf__wait *wait)
 {
     const hf__request *request = &wait->call->request;
     int64_t pttl_ms = hf_reply_integer(hf_reply_at(&request->reply, 1));
 
     if (first_number(request) == 0 ||
         (first_number(request) < 0 && wait->call->operation != &await_early))
-        return HF__WAIT_END;
+        return HF__END;
     if (wait->call->note == 0)
         return hf__wait_give_up(wait, HF_TIMEOUT, "");
-    if (!hf__wait_listens(wait))
+    if (!hf__wait_joined(wait))
         return hf__wait_join(wait);
     return hf__wait_sleep(wait, pttl_ms < 0 ? POLL_MS
                                             : hf__at_most(POLL_MS, pttl_ms));
 }
 
-static hf__wait_next end_await(hf__wait *wait)
+static hf__next end_await(hf__wait *wait)
 {
     hf__request *request = &wait->call->request;
 
@@ -204,7 +204,7 @@ static hf__wait_next end_await(hf__wait *wait)
         (void)hf__fail(&request->error, HF_TIMEOUT,
                        "timed out after %lld ms waiting for the latch to open",
                        (long long)wait->call->note);
-    return HF__WAIT_END;
+    return HF__END;
 }
 
 static const hf__wait_kind awaiting = {

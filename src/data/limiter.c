@@ -160,19 +160,19 @@ static const hf__operation take = {
 };
 
 /* What was taken in advance is waited for. */
-static hf__wait_next read_take(hf__wait *wait)
+static hf__next read_take(hf__wait *wait)
 {
     const hf__request *request = &wait->call->request;
     int64_t early_us = too_early_us(request, wait->call->context, 0, 0);
 
     if (!took(request) || early_us <= 0)
-        return HF__WAIT_END;
-    wait->until_ms = wait->wake_ms =
+        return HF__END;
+    wait->procedure.until_ms = wait->procedure.wake_ms =
         hf__clock_after(hf__clock_boot_ms(), round_up_ms(early_us));
-    return HF__WAIT_SLEEP;
+    return HF__SLEEP;
 }
 
-static hf__wait_next end_take(hf__wait *wait)
+static hf__next end_take(hf__wait *wait)
 {
     hf__request *request = &wait->call->request;
 
@@ -181,7 +181,7 @@ static hf__wait_next end_take(hf__wait *wait)
     else
         (void)hf__wait_fail(wait, HF_CANCELLED,
                             "interrupted; the units stay taken");
-    return HF__WAIT_END;
+    return HF__END;
 }
 
 static const hf__wait_kind taking = {

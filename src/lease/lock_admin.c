@@ -151,14 +151,14 @@ static hf_status finish_break_owner(hf_call *call, hf_error *err)
 
 /* The release is the owner's own: an owner that has acquired it since is not
  * hit. */
-static hf__wait_next read_break(hf__wait *wait)
+static hf__next read_break(hf__wait *wait)
 {
     hf_call *call = wait->call;
     const hf_reply *reply = &call->request.reply, *items = reply->array.items;
     int64_t mode = HF_LOCK_EXCLUSIVE; /* a quorum has no others */
 
     if (call->note == RELEASES)
-        return HF__WAIT_END;
+        return HF__END;
     if (items[0].kind == HF_REPLY_NIL)
         return hf__wait_fail(wait, HF_NOT_FOUND, "the lock is not held");
     if (reply->array.count > 6)
@@ -166,7 +166,7 @@ static hf__wait_next read_break(hf__wait *wait)
     call->note = RELEASES;
     call->script = &hf__scripts[releases[mode]];
     call->count = HF__LOCK_RELEASE_OWNER + 1;
-    return HF__WAIT_ASK;
+    return HF__ASK;
 }
 
 static const hf__wait_kind breaking = {.read = read_break,

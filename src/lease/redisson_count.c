@@ -194,16 +194,16 @@ static void add_count(hf_call *call, int64_t count, int64_t low)
 }
 
 /* Ask again after a message, or a while. */
-static hf__wait_next wait_longer(hf__wait *wait, const char *role)
+static hf__next wait_longer(hf__wait *wait, const char *role)
 {
     if (wait->call->note == 0)
         return hf__wait_give_up(wait, HF_TIMEOUT, "");
     listen(wait->call, role);
-    return hf__wait_listens(wait) ? hf__wait_sleep(wait, POLL_MS)
+    return hf__wait_joined(wait) ? hf__wait_sleep(wait, POLL_MS)
                                   : hf__wait_join(wait);
 }
 
-static hf__wait_next end_wait(hf__wait *wait)
+static hf__next end_wait(hf__wait *wait)
 {
     hf__request *request = &wait->call->request;
 
@@ -213,19 +213,19 @@ static hf__wait_next end_wait(hf__wait *wait)
             (long long)wait->call->note,
             wait->call->operation == &acquire ? "too few permits are free"
                                               : "the latch is not open");
-    return HF__WAIT_END;
+    return HF__END;
 }
 
-static hf__wait_next read_await(hf__wait *wait)
+static hf__next read_await(hf__wait *wait)
 {
-    return wait->call->request.reply.integer <= 0 ? HF__WAIT_END
+    return wait->call->request.reply.integer <= 0 ? HF__END
                                                   : wait_longer(wait, LATCH);
 }
 
-static hf__wait_next read_acquire(hf__wait *wait)
+static hf__next read_acquire(hf__wait *wait)
 {
     return wait->call->request.reply.integer == 1
-               ? HF__WAIT_END
+               ? HF__END
                : wait_longer(wait, SEMAPHORE);
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procedure.h - a call of several requests, with waits between them, as a
+ * function of what has happened.
+ *
+ * step() takes what has happened and returns what is next. One of two runners
+ * does that: run_blocking.h on the calling thread, run_async.h on the loop
+ * thread. So the order of the steps is written once, and no step waits.
+ *
+ * That a call was interrupted or cancelled is reported once, before the next
+ * request or during a wait; to a started one, so is a close of the client.
+ */
+#ifndef HF__CORE_PROCEDURE_H
+#define HF__CORE_PROCEDURE_H
+
+#include "store/store.h"
+
+typedef enum hf__next {
+    HF__ASK,    /* run a request: fill(), after pause_ms, by ask_by_ms */
+    HF__LISTEN, /* have events of the topic counted from now on */
+    HF__SLEEP,  /* until an event of the topic, or wake_ms */
+    HF__AWAY,   /* call leave(), and wait for hf__resume(), or wake_ms */
+    HF__STAY,   /* in the sleep, or away, until wake_ms as it was then */
+    HF__END
+} hf__next;
+
+typedef enum hf__happened {
+    HF__ANSWERED, /* the request ended, with its outcome in it */
+    HF__LISTENS,
+    HF__EVENT, /* since the last request, or since HF__LISTEN */
+    HF__TIME,  /* wake_ms has come */
+    HF__RESUMED,
+    HF__CANCELLED, /* an interruption, or a started call was cancelled */
+    HF__CLOSED,    /* the client is being closed; timers have stopped */
+    HF__FAILED     /* what was next could not begin: `failure` */
+} hf__happened;
+
+typedef struct hf__procedure hf__procedure;
+
+typedef struct hf__procedure_kind {
+    hf__next (*step)(hf__procedure *self, hf__happened what);
+    hf__request *(*fill)(hf__procedure *self);
+    /* Begin what it is away for; true: that is over. NULL: it never is. */
+    bool (*leave)(hf__procedure *self);
+    /* Before events of the topic are counted for a request; NULL: nothing. */
+    void (*prepare)(hf__procedure *self);
+    /* A blocking one; NULL: by the client's counter. */
+    bool (*interrupted)(const hf__procedure *self);
+    /* A request under way is completed without its reply so long after the call
+     * was cancelled; 0: not at all. */
+    int64_t grace_ms;
+    bool retries; /* started, a request that a busy local store did not begin */
+} hf__procedure_kind;
+
+struct hf__procedure {
+    const hf__procedure_kind *kind;
+    hf_client *client;
+    hf_bytes topic;    /* whose events end a sleep; empty: none do */
+    const void *about; /* of whose interruptions it is woken; NULL: all */
+    int64_t until_ms;  /* the call waits no longer */
+    int64_t ask_by_ms;
+    int64_t pause_ms;
+    int64_t wake_ms;
+    hf_error failure;
+    bool cancelled;      /* it was reported */
+    unsigned interrupts; /* the client's counter when the call began */
+    void (*resume)(hf__procedure *self); /* the runner's */
+    void *runner;
+};
+
+void hf__procedure_init(hf__procedure *self, hf_client *client,
+                        const hf__procedure_kind *kind);
+
+/* On any thread, once for each time that it was away. */
+static inline void hf__resume(hf__procedure *self)
+{
+    self->resume(self);
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_blocking.c - see run_blocking.h. */
+#include "core/run_blocking.h"
+
+#include "core/client.h"
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/container.h"
+#include "util/order.h"
+
+/* How long a call may wait for its subscription. */
+#define LISTEN_MS 1000
+
+typedef struct runner {
+    hf__procedure *procedure;
+    hf__sleeper sleeper;   /* registered: the rest is set up */
+    uint32_t seq;          /* the topic's event counter */
+    pthread_mutex_t mutex; /* guards the rest */
+    pthread_cond_t changed;
+    bool listening;
+    bool resumed;
+} runner;
+
+static void wake(hf__sleeper *sleeper)
+{
+    runner *self = hf__container_of(sleeper, runner, sleeper);
+    hf__store *store = self->procedure->client->store;
+    bool listening;
+
+    pthread_mutex_lock(&self->mutex);
+    listening = self->listening;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+    if (listening)
+        store->ops->event_wake(store, self->procedure->topic);
+}
+
+static void resume(hf__procedure *procedure)
+{
+    runner *self = procedure->runner;
+
+    pthread_mutex_lock(&self->mutex);
+    self->resumed = true;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Before it waits for the first time: most calls never do. */
+static void set_up(runner *self)
+{
+    hf__procedure *procedure = self->procedure;
+
+    if (self->sleeper.registered)
+        return;
+    pthread_mutex_init(&self->mutex, NULL);
+    hf__cond_init(&self->changed);
+    self->sleeper.wake = wake;
+    self->sleeper.about = procedure->about;
+    procedure->runner = self;
+    procedure->resume = resume;
+    hf__sleeper_add(&procedure->client->interrupts, &self->sleeper);
+}
+
+static bool stopped(const runner *self)
+{
+    const hf__procedure *procedure = self->procedure;
+
+    if (procedure->cancelled)
+        return false;
+    return procedure->kind->interrupted != NULL
+               ? procedure->kind->interrupted(procedure)
+               : hf__client_interrupted(procedure->client,
+                                        procedure->interrupts);
+}
+
+static hf__happened listen(runner *self)
+{
+    const hf__procedure *procedure = self->procedure;
+    hf__store *store = procedure->client->store;
+    int64_t by_ms = hf__clock_after(hf__clock_boot_ms(), LISTEN_MS);
+
+    set_up(self);
+    pthread_mutex_lock(&self->mutex);
+    self->listening = true;
+    pthread_mutex_unlock(&self->mutex);
+    self->seq = store->ops->event_seq(store, procedure->topic,
+                                      hf__at_most(procedure->until_ms, by_ms));
+    return HF__LISTENS;
+}
+
+static hf__happened ask(runner *self)
+{
+    hf__procedure *procedure = self->procedure;
+    hf__request *request;
+
+    if (procedure->pause_ms > 0)
+        hf__clock_sleep_until(hf__at_most(
+            procedure->until_ms,
+            hf__clock_after(hf__clock_boot_ms(), procedure->pause_ms)));
+    if (procedure->kind->prepare != NULL)
+        procedure->kind->prepare(procedure);
+    if (procedure->topic.size > 0)
+        (void)listen(self);
+    request = procedure->kind->fill(procedure);
+    (void)!hf__run_inside(procedure->client, request, procedure->ask_by_ms,
+                          NULL);
+    return HF__ANSWERED;
+}
+
+/* Events after this one are counted before the step looks for what it says. */
+static hf__happened await_event(runner *self)
+{
+    const hf__procedure *procedure = self->procedure;
+    hf__store *store = procedure->client->store;
+    bool moved = store->ops->event_wait(store, procedure->topic, self->seq,
+                                        procedure->wake_ms);
+
+    if (stopped(self))
+        return HF__CANCELLED;
+    if (moved)
+        self->seq = store->ops->event_seq(store, procedure->topic, 0);
+    return moved ? HF__EVENT : HF__TIME;
+}
+
+/* Until it was resumed; nothing resumes a sleep. */
+static hf__happened await_resume(runner *self)
+{
+    int64_t wake_ms = self->procedure->wake_ms;
+    bool resumed;
+
+    pthread_mutex_lock(&self->mutex);
+    while (!self->resumed && !stopped(self) && hf__clock_boot_ms() < wake_ms)
+        hf__cond_wait_until(&self->changed, &self->mutex, wake_ms);
+    resumed = self->resumed;
+    pthread_mutex_unlock(&self->mutex);
+    if (resumed)
+        return HF__RESUMED;
+    return stopped(self) ? HF__CANCELLED : HF__TIME;
+}
+
+static hf__happened sleep_until_woken(runner *self)
+{
+    set_up(self);
+    if (stopped(self))
+        return HF__CANCELLED;
+    return self->listening ? await_event(self) : await_resume(self);
+}
+
+static hf__happened be_away(runner *self)
+{
+    set_up(self);
+    self->resumed = false;
+    if (self->procedure->kind->leave(self->procedure))
+        return HF__RESUMED;
+    return await_resume(self);
+}
+
+static hf__happened perform(runner *self, hf__next next)
+{
+    switch (next) {
+    case HF__ASK:
+        return ask(self);
+    case HF__LISTEN:
+        return listen(self);
+    case HF__AWAY:
+        return be_away(self);
+    case HF__SLEEP:
+    case HF__STAY:
+    case HF__END:
+        break;
+    }
+    return sleep_until_woken(self);
+}
+
+static void tear_down(runner *self)
+{
+    if (!self->sleeper.registered)
+        return;
+    hf__sleeper_remove(&self->procedure->client->interrupts, &self->sleeper);
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->mutex);
+}
+
+/* An interruption is reported before it goes on. */
+static hf__next take_step(runner *self, hf__happened what)
+{
+    hf__procedure *procedure = self->procedure;
+    hf__next next = HF__ASK;
+
+    if (what != HF__CANCELLED)
+        next = procedure->kind->step(procedure, what);
+    if (next == HF__END || !stopped(self))
+        return next;
+    procedure->cancelled = true;
+    return procedure->kind->step(procedure, HF__CANCELLED);
+}
+
+void hf__run_blocking(hf__procedure *procedure, hf__next next)
+{
+    runner self = {.procedure = procedure};
+
+    while (next != HF__END)
+        next = take_step(&self, perform(&self, next));
+    tear_down(&self);
+}
