@@ -5,7 +5,7 @@
 #include "core/client.h"
 
 void hf__procedure_init(hf__procedure *self, hf_client *client,
-                        const hf__procedure_kind *kind)
+                        const hf__procedure_kind *kind, hf_error *failure)
 {
     *self =
         (hf__procedure){.kind = kind,
@@ -13,6 +13,6 @@ void hf__procedure_init(hf__procedure *self, hf_client *client,
                         .until_ms = INT64_MAX,
                         .ask_by_ms = INT64_MAX,
                         .wake_ms = INT64_MAX,
-                        .failure = HF_ERROR_INIT,
+                        .failure = failure,
                         .interrupts = atomic_load(&client->interrupts.count)};
 }

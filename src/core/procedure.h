@@ -32,7 +32,7 @@ typedef enum hf__happened {
     HF__RESUMED,
     HF__CANCELLED, /* an interruption, or a started call was cancelled */
     HF__CLOSED,    /* the client is being closed; timers have stopped */
-    HF__FAILED     /* what was next could not begin: `failure` */
+    HF__FAILED     /* what was next could not begin; `*failure` says why */
 } hf__happened;
 
 typedef struct hf__procedure hf__procedure;
@@ -61,7 +61,7 @@ struct hf__procedure {
     int64_t ask_by_ms;
     int64_t pause_ms;
     int64_t wake_ms;
-    hf_error failure;
+    hf_error *failure; /* the call's */
     bool cancelled;      /* it was reported */
     unsigned interrupts; /* the client's counter when the call began */
     void (*resume)(hf__procedure *self); /* the runner's */
@@ -69,7 +69,7 @@ struct hf__procedure {
 };
 
 void hf__procedure_init(hf__procedure *self, hf_client *client,
-                        const hf__procedure_kind *kind);
+                        const hf__procedure_kind *kind, hf_error *failure);
 
 /* On any thread, once for each time that it was away. */
 static inline void hf__resume(hf__procedure *self)

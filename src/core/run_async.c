@@ -64,7 +64,7 @@ static bool listen(hf__async_run *self)
     self->watch = (hf__watch){.moved = on_moved};
     self->watching =
         store->ops->event_watch(store, procedure->topic, &self->watch,
-                                &procedure->failure) == HF_OK;
+                                procedure->failure) == HF_OK;
     return self->watching;
 }
 
@@ -95,7 +95,7 @@ static bool stamp(hf__async_run *self, hf__request *request, int64_t limit_ms,
                   void (*on_done)(hf__request *request))
 {
     hf_status status = hf__request_stamp(client_of(self), request, limit_ms,
-                                         &self->procedure->failure);
+                                         self->procedure->failure);
 
     self->request = request;
     request->on_done = on_done;
@@ -150,7 +150,7 @@ static bool set_timer(hf__async_run *self, hf__async_state state, int64_t at_ms)
     self->state = state;
     if (hf__timer_set(&client_of(self)->timers, &self->timer, at_ms))
         return true;
-    (void)hf__fail(&self->procedure->failure, HF_NO_MEMORY, "a timer");
+    (void)hf__fail(self->procedure->failure, HF_NO_MEMORY, "a timer");
     return false;
 }
 
@@ -329,7 +329,7 @@ static void post_first(hf__async_run *self, hf__next next)
     hf__procedure *procedure = self->procedure;
 
     if (next != HF__END && hf__timers_start(&procedure->client->timers,
-                                            &procedure->failure) == HF_OK) {
+                                            procedure->failure) == HF_OK) {
         self->next = next;
         post(self, run_first);
         return;

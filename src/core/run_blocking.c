@@ -19,6 +19,7 @@ typedef struct runner {
     pthread_cond_t changed;
     bool listening;
     bool resumed;
+    bool away; /* the last wait was; of this thread alone */
 } runner;
 
 static void wake(hf__sleeper *sleeper)
@@ -54,8 +55,8 @@ static void set_up(runner *self)
         return;
     pthread_mutex_init(&self->mutex, NULL);
     hf__cond_init(&self->changed);
-    self->sleeper.wake = wake;
-    self->sleeper.about = procedure->about;
+    self->sleeper = (hf__sleeper){.wake = wake, .about = procedure->about};
+    self->listening = self->resumed = false;
     procedure->runner = self;
     procedure->resume = resume;
     hf__sleeper_add(&procedure->client->interrupts, &self->sleeper);
@@ -143,12 +144,14 @@ static hf__happened sleep_until_woken(runner *self)
     set_up(self);
     if (stopped(self))
         return HF__CANCELLED;
-    return self->listening ? await_event(self) : await_resume(self);
+    return self->listening && !self->away ? await_event(self)
+                                          : await_resume(self);
 }
 
 static hf__happened be_away(runner *self)
 {
     set_up(self);
+    self->away = true;
     self->resumed = false;
     if (self->procedure->kind->leave(self->procedure))
         return HF__RESUMED;
@@ -165,6 +168,8 @@ static hf__happened perform(runner *self, hf__next next)
     case HF__AWAY:
         return be_away(self);
     case HF__SLEEP:
+        self->away = false;
+        break;
     case HF__STAY:
     case HF__END:
         break;
@@ -197,8 +202,11 @@ static hf__next take_step(runner *self, hf__happened what)
 
 void hf__run_blocking(hf__procedure *procedure, hf__next next)
 {
-    runner self = {.procedure = procedure};
+    runner self;
 
+    self.procedure = procedure;
+    self.sleeper.registered = false;
+    self.away = false;
     while (next != HF__END)
         next = take_step(&self, perform(&self, next));
     tear_down(&self);

@@ -37,7 +37,7 @@ static hf__next ask(hf__wait *wait)
 {
     hf__procedure *procedure = &wait->procedure;
 
-    if (hf__wait_joined(wait))
+    if (hf__wait_joined(wait) && procedure->topic.size == 0)
         procedure->topic = wait->call->key;
     procedure->pause_ms =
         wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
@@ -134,8 +134,8 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__CLOSED:
         return hf__wait_fail(wait, wait->kind->closed, "the client is closed");
     case HF__FAILED:
-        return hf__wait_fail(wait, procedure->failure.status,
-                             procedure->failure.message);
+        wait->call->request.status = procedure->failure->status;
+        return HF__END;
     case HF__EVENT:
     case HF__TIME:
     case HF__LISTENS:
@@ -163,7 +163,8 @@ static void init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
 {
     hf__procedure *procedure = &wait->procedure;
 
-    hf__procedure_init(procedure, call->client, &procedure_kind);
+    hf__procedure_init(procedure, call->client, &procedure_kind,
+                       &call->request.error);
     procedure->until_ms = hf__clock_after(hf__clock_boot_ms(), wait_ms);
     procedure->ask_by_ms =
         hf__clock_after(procedure->until_ms, call->client->request_ms);

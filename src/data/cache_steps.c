@@ -113,7 +113,7 @@ hf_status hf__cache_steps_init(hf__cache_steps *steps, hf_client *client,
     int64_t now_ms = hf__clock_boot_ms();
     hf_status status;
 
-    hf__procedure_init(&steps->procedure, client, kind);
+    hf__procedure_init(&steps->procedure, client, kind, &steps->detail);
     steps->client = client;
     steps->fills = fills;
     steps->storage = steps->extra = steps->packed = NULL;
@@ -336,7 +336,7 @@ static hf__next ask(hf__cache_steps *steps, hf__cache_stage stage)
     steps->stage = stage;
     steps->procedure.ask_by_ms =
         stage == HF__CACHE_STORE ? INT64_MAX : steps->limit_ms;
-    if (stage == HF__CACHE_JOIN)
+    if (stage == HF__CACHE_JOIN && steps->procedure.topic.size == 0)
         steps->procedure.topic = steps->keys[0];
     return HF__ASK;
 }
@@ -705,8 +705,7 @@ hf__next hf__cache_step(hf__procedure *procedure, hf__happened what)
     case HF__CLOSED:
         return fail(steps, HF_UNAVAILABLE, "the client is closed");
     case HF__FAILED:
-        return fail(steps, procedure->failure.status,
-                    procedure->failure.message);
+        return end(steps, steps->detail.status);
     case HF__EVENT:
     case HF__TIME:
     case HF__LISTENS:

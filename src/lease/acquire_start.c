@@ -3,7 +3,7 @@
 #include "core/async.h"
 #include "core/client.h"
 #include "core/many.h"
-#include "lease/acquire_async.h"
+#include "lease/acquire_begin.h"
 #include "util/cond.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -23,36 +23,32 @@ static void call_done(void *user, hf_status status, const hf_error *detail)
 
 static void cancel_call(hf_call *call)
 {
-    hf__acquire *acquire = call->context;
-    hf__store *store = call->client->store;
-    bool first;
+    hf__acquiring *acquiring = call->context;
 
     if (!hf__call_lock_pending(call))
         return;
-    atomic_store(&acquire->cancelled, true);
-    first = acquire->stepper.state == HF__STEPPER_FIRST;
+    atomic_store(&acquiring->run.cancelled, true);
     hf__call_unlock_pending(call);
-    if (!first)
-        hf__acquire_cancel(acquire);
-    else if (store->ops->cancel != NULL)
-        store->ops->cancel(store, &acquire->steps.request);
+    if (!hf__acquiring_first(acquiring) ||
+        call->client->store->ops->cancel != NULL)
+        hf__acquiring_cancel(acquiring);
 }
 
 static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
                        int64_t lease_ms, const hf_async *async, hf_error *err)
 {
     hf__store *store = lock->client->store;
-    hf__acquire *acquire = hf__acquire_new(lock, wait_ms, lease_ms);
+    hf__acquiring *acquiring = hf__acquiring_new(lock, wait_ms, lease_ms);
     hf__request *request;
 
-    if (acquire == NULL)
+    if (acquiring == NULL)
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
-    call->context = acquire;
+    call->context = acquiring;
     call->cancel = cancel_call;
     hf__call_start_begin(call, async);
-    acquire->done = call_done;
-    acquire->user = acquire->call = call;
-    request = hf__acquire_begin(acquire);
+    acquiring->done = call_done;
+    acquiring->user = acquiring->call = call;
+    request = hf__acquiring_begin(acquiring);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
     hf__call_start_end(call);
@@ -99,7 +95,7 @@ typedef struct batch {
     size_t count;
     hf__sleeper sleeper;
     hf__task cancel_task;
-    pthread_mutex_t mutex; /* guards the rest, and members' `acquire` */
+    pthread_mutex_t mutex; /* guards the rest, and members' `acquiring` */
     pthread_cond_t changed;
     bool interrupted; /* some may be */
     size_t open;      /* not complete */
@@ -110,7 +106,7 @@ typedef struct batch {
 struct member {
     batch *all;
     hf_status *status;
-    hf__acquire *acquire; /* NULL: complete */
+    hf__acquiring *acquiring; /* NULL: complete */
 };
 
 static void member_done(void *user, hf_status status, const hf_error *detail)
@@ -124,7 +120,7 @@ static void member_done(void *user, hf_status status, const hf_error *detail)
         status = HF_CANCELLED;
     *self->status = status;
     pthread_mutex_lock(&all->mutex);
-    self->acquire = NULL;
+    self->acquiring = NULL;
     if (--all->open == 0)
         pthread_cond_signal(&all->changed);
     pthread_mutex_unlock(&all->mutex);
@@ -159,28 +155,22 @@ static void wake(hf__sleeper *sleeper)
 static void cancel_member(member *self)
 {
     batch *all = self->all;
-    hf__store *store = all->client->store;
-    hf__request *request = NULL;
-    hf__acquire *acquire;
+    hf__acquiring *acquiring;
 
     pthread_mutex_lock(&all->mutex);
-    acquire = self->acquire;
-    if (acquire != NULL &&
-        (atomic_load(&acquire->cancelled) ||
-         !hf__interrupted(acquire->steps.lock, acquire->steps.mark)))
-        acquire = NULL;
-    if (acquire != NULL)
-        atomic_store(&acquire->cancelled, true);
-    if (acquire != NULL && acquire->stepper.state == HF__STEPPER_FIRST) {
-        if (store->ops->cancel != NULL)
-            request = &acquire->steps.request;
-        acquire = NULL;
-    }
+    acquiring = self->acquiring;
+    if (acquiring != NULL && (atomic_load(&acquiring->run.cancelled) ||
+                              !hf__interrupted(acquiring->acquire.steps.lock,
+                                               acquiring->acquire.steps.mark)))
+        acquiring = NULL;
+    if (acquiring != NULL)
+        atomic_store(&acquiring->run.cancelled, true);
+    if (acquiring != NULL && hf__acquiring_first(acquiring) &&
+        all->client->store->ops->cancel == NULL)
+        acquiring = NULL;
     pthread_mutex_unlock(&all->mutex);
-    if (acquire != NULL)
-        hf__acquire_cancel(acquire);
-    else if (request != NULL)
-        store->ops->cancel(store, request);
+    if (acquiring != NULL)
+        hf__acquiring_cancel(acquiring);
 }
 
 static void run_cancel(hf__task *task)
@@ -224,18 +214,18 @@ static void begin_window(batch *all, hf_lock *const *locks, size_t count,
     size_t ready = 0;
 
     for (size_t i = 0; i < count; i++) {
-        hf__acquire *acquire = hf__acquire_new(locks[i], wait_ms, 0);
+        hf__acquiring *acquiring = hf__acquiring_new(locks[i], wait_ms, 0);
         hf__request *request;
 
-        if (acquire == NULL) {
+        if (acquiring == NULL) {
             member_done(&members[i], HF_NO_MEMORY, NULL);
             continue;
         }
-        acquire->done = member_done;
-        acquire->tried = member_tried;
-        acquire->user = &members[i];
-        members[i].acquire = acquire;
-        request = hf__acquire_begin(acquire);
+        acquiring->done = member_done;
+        acquiring->acquire.tried = member_tried;
+        acquiring->user = acquiring->acquire.user = &members[i];
+        members[i].acquiring = acquiring;
+        request = hf__acquiring_begin(acquiring);
         if (request != NULL)
             requests[ready++] = request;
     }

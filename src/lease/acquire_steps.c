@@ -438,8 +438,6 @@ hf__pass *hf__steps_offer(hf__steps *steps)
     const hf_lock *lock = steps->lock;
 
     steps->pass = (hf__pass){.entered_ms = steps->entered_ms,
-                             .until_ms = steps->until_ms,
-                             .mark = steps->mark,
                              .handed.what = HF__HANDED_NOTHING};
     if (!lock->kind->passes || undoes(steps) || lock->replicas.count > 0 ||
         lock->options.delay_ms > 0 || entry_of(steps).size == 0)
@@ -448,17 +446,12 @@ hf__pass *hf__steps_offer(hf__steps *steps)
     return &steps->pass;
 }
 
-bool hf__steps_await_pass(hf__steps *steps)
+bool hf__steps_take_pass(hf__steps *steps)
 {
     const hf__pass *pass = &steps->pass;
-    bool passed;
 
-    if (pass->entry == NULL)
-        return false;
-    passed = hf__wait_queue_await_pass(&steps->lock->client->leases->queues,
-                                       steps->queue, steps->lock, pass);
     steps->queued = steps->queued || pass->queued;
-    if (!passed)
+    if (pass->handed.what != HF__HANDED_GRANT)
         return false;
     steps->tried = true;
     steps->asked_ms = pass->asked_ms;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * acquire_steps.h - what an acquire does, step by step. acquire_blocking.c
- * takes the steps on the calling thread, acquire_async.c on the loop thread.
+ * acquire_steps.h - the requests and decisions of an acquire; acquire.c has
+ * their order.
  *
  * 1. Draw a new owner id. All tries of a call use the same one, so that the
  *    next try resolves one whose reply was lost. After a definite refusal a new
@@ -46,6 +46,7 @@
 #define HF__LEASE_ACQUIRE_STEPS_H
 
 #include "lease/handle.h"
+#include "lease/interrupt.h"
 #include "lease/lease.h"
 #include "script/script_words.h"
 
@@ -117,12 +118,11 @@ hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
 /* Has a release given it to this call? Then the grant is as if by a try. */
 bool hf__steps_take_grant(hf__steps *steps);
 
-/* On the calling thread, before it joins the local queue: what it offers to a
- * release by this client, see hf__wait_queue_enter(). */
+/* Before it joins the local queue: what it offers to a release by this client,
+ * see hf__wait_place; NULL: nothing. */
 hf__pass *hf__steps_offer(hf__steps *steps);
-/* At the head of that queue, before it asks: wait for such a release. true: it
- * has passed the lock on, as if by a try. */
-bool hf__steps_await_pass(hf__steps *steps);
+/* After it has awaited that: true: it was passed the lock, as if by a try. */
+bool hf__steps_take_pass(hf__steps *steps);
 
 /* May another try succeed, if there is time? */
 bool hf__steps_may_retry(hf_status status);

@@ -12,7 +12,7 @@
 #include "core/client.h"
 #include "core/feeds.h"
 #include "core/own_key.h"
-#include "core/stepper.h"
+#include "core/run_async.h"
 #include "core/stream.h"
 #include "core/wrong_type.h"
 #include "lease/election.h"
@@ -29,10 +29,12 @@
 
 struct hf_observer {
     hf__client_feed feed;
-    hf__stepper stepper;
+    hf__procedure procedure;
+    hf__async_run run;
     hf__request request;
     hf_bytes words[HF__ELECTION_LEADER_WORDS];
-    bool ended;        /* no look begins any more; the loop thread's */
+    bool looking;      /* a look is under way; the loop thread's ... */
+    bool ended;        /* ... and that: none begins any more */
     hf__stream stream; /* its mutex guards the rest */
     bool idle;         /* ended, and no look is under way */
     bool seen;         /* a look has succeeded */
@@ -43,9 +45,9 @@ struct hf_observer {
     char text[];      /* the key, then that of the waiters */
 };
 
-static hf_observer *observer_of(hf__stepper *stepper)
+static hf_observer *observer_of(hf__procedure *procedure)
 {
-    return hf__container_of(stepper, hf_observer, stepper);
+    return hf__container_of(procedure, hf_observer, procedure);
 }
 
 /* ----------------------------------------------------------- what is given */
@@ -143,7 +145,7 @@ static int64_t next_look(const hf_observer *self, hf_status status)
                          : self->latest.remaining_ms + 1);
 }
 
-static hf_status read_leader(hf_observer *self)
+static hf__next read_leader(hf_observer *self)
 {
     hf_leader found = HF_LEADER_INIT;
     hf_error error = HF_ERROR_INIT;
@@ -163,33 +165,53 @@ static hf_status read_leader(hf_observer *self)
     pthread_mutex_unlock(&self->stream.mutex);
     hf__request_done(&self->request);
     hf__stream_serve(&self->stream);
-    return status;
+    self->looking = false;
+    self->procedure.wake_ms = next_look(self, status);
+    return self->ended ? HF__END : HF__SLEEP;
 }
 
-static hf__request *fill(hf__stepper *stepper)
+static hf__request *fill(hf__procedure *procedure)
 {
-    hf_observer *self = observer_of(stepper);
+    hf_observer *self = observer_of(procedure);
 
+    self->looking = true;
     hf__request_script(&self->request, &hf__scripts[HF__SCRIPT_ELECTION_LEADER],
                        self->words, HF__ELECTION_LEADER_WORDS,
                        HF__ELECTION_LEADER_KEYS);
     return &self->request;
 }
 
-static void look(hf__stepper *stepper)
+/* Without a timer there are still changes. */
+static hf__next fail(hf_observer *self)
 {
-    int64_t by_ms =
-        hf__clock_after(hf__clock_boot_ms(), stepper->client->request_ms);
-
-    if (!observer_of(stepper)->ended)
-        hf__stepper_ask(stepper, by_ms, 0);
+    self->request.status = self->request.error.status;
+    return self->looking ? read_leader(self) : HF__STAY;
 }
 
-static void woken(hf__stepper *stepper, bool by_event)
+static hf__next step(hf__procedure *procedure, hf__happened what)
 {
-    (void)by_event;
-    look(stepper);
+    hf_observer *self = observer_of(procedure);
+
+    switch (what) {
+    case HF__ANSWERED:
+        return read_leader(self);
+    case HF__FAILED:
+        return fail(self);
+    case HF__CLOSED:
+        self->ended = true;
+        break;
+    case HF__EVENT:
+    case HF__TIME:
+    case HF__LISTENS:
+    case HF__RESUMED:
+    case HF__CANCELLED:
+        break;
+    }
+    return self->ended ? HF__END : HF__ASK;
 }
+
+static const hf__procedure_kind steps = {
+    .step = step, .fill = fill, .retries = true};
 
 static void rest(hf_observer *self)
 {
@@ -199,45 +221,11 @@ static void rest(hf_observer *self)
     pthread_mutex_unlock(&self->stream.mutex);
 }
 
-static void answered(hf__stepper *stepper)
+static void on_end(hf__async_run *run)
 {
-    hf_observer *self = observer_of(stepper);
-    hf_status status = read_leader(self);
-
-    if (self->ended)
-        rest(self);
-    else
-        hf__stepper_sleep(stepper, next_look(self, status));
+    (void)hf__async_stop(run);
+    rest(hf__container_of(run, hf_observer, run));
 }
-
-/* Without a timer there are still changes. */
-static void failed(hf__stepper *stepper, hf_status status, const char *why)
-{
-    if (stepper->state != HF__STEPPER_AT_STORE)
-        return;
-    hf__request_fail(stepper->request, status, "%s", why);
-    answered(stepper);
-}
-
-static void closing(hf__stepper *stepper)
-{
-    observer_of(stepper)->ended = true;
-}
-
-/* Without a close ahead: it would not end what begins now. */
-static void posted(hf__stepper *stepper)
-{
-    observer_of(stepper)->ended = !stepper->listed;
-    look(stepper);
-}
-
-static const hf__stepper_kind steps = {.fill = fill,
-                                       .answered = answered,
-                                       .posted = posted,
-                                       .woken = woken,
-                                       .failed = failed,
-                                       .closing = closing,
-                                       .retries = true};
 
 static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 {
@@ -246,12 +234,12 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 
     if (kind == HF_CHANGE_GAP ||
         (key.size == own.size && memcmp(key.data, own.data, own.size) == 0))
-        hf__stepper_wake(&self->stepper);
+        hf__async_wake(&self->run);
 }
 
 static void on_broken(hf__feed *feed)
 {
-    hf__stepper_wake(&hf__container_of(feed, hf_observer, feed.feed)->stepper);
+    hf__async_wake(&hf__container_of(feed, hf_observer, feed.feed)->run);
 }
 
 /* ----------------------------------------------------------- open and close */
@@ -266,8 +254,8 @@ static void run_stop(hf__task *task)
     hf_observer *self = hf__container_of(task, stop, task)->observer;
 
     self->ended = true;
-    (void)hf__stepper_stop(&self->stepper);
-    if (self->stepper.state != HF__STEPPER_AT_STORE)
+    (void)hf__async_stop(&self->run);
+    if (!self->looking)
         rest(self);
 }
 
@@ -276,7 +264,7 @@ static void end_looks(hf_observer *self)
 {
     stop stopping = {.task = {.run = run_stop}, .observer = self};
 
-    hf__loop_call(self->stepper.client->loop, &stopping.task);
+    hf__loop_call(self->procedure.client->loop, &stopping.task);
     pthread_mutex_lock(&self->stream.mutex);
     while (!self->idle)
         hf__cond_wait_until(&self->stream.changed, &self->stream.mutex,
@@ -309,7 +297,8 @@ static hf_observer *new_observer(hf_client *client, hf_bytes name)
     self->feed.ended = on_ended;
     self->latest = (hf_leader)HF_LEADER_INIT;
     self->failure = (hf_error)HF_ERROR_INIT;
-    hf__stepper_init(&self->stepper, client, &steps);
+    hf__procedure_init(&self->procedure, client, &steps, &self->request.error);
+    hf__async_init(&self->run, &self->procedure, on_end);
     hf__stream_init(&self->stream, client, &news);
     return self;
 }
@@ -337,7 +326,8 @@ static hf_status open_observer(hf_client *client, hf_bytes name,
         free_observer(made, false);
         return status;
     }
-    hf__stepper_post(&made->stepper);
+    made->procedure.wake_ms = 0; /* the first look is on the loop thread, too */
+    hf__async_begin(&made->run, HF__SLEEP);
     *observer = made;
     return HF_OK;
 }
@@ -367,7 +357,7 @@ void hf_observer_close(hf_observer *observer)
 
     if (observer == NULL)
         return;
-    client = observer->stepper.client;
+    client = observer->procedure.client;
     forked = hf__client_forked(client);
     if (!forked && hf__life_enter(&client->life)) {
         end_looks(observer);

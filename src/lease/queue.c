@@ -5,8 +5,6 @@
 #include "lease/queue.h"
 
 #include "lease/handle.h"
-#include "util/clock.h"
-#include "util/cond.h"
 #include "util/error.h"
 #include "util/hash.h"
 #include "util/mem.h"
@@ -14,8 +12,8 @@
 
 struct hf__wait_queue {
     hf__wait_queue *next;
-    pthread_cond_t passed; /* for the head */
-    hf__wait_place *first; /* waiting, oldest first */
+    hf__wait_place *awaiting; /* the head, a pass; NULL: it does not */
+    hf__wait_place *first;    /* waiting, oldest first */
     hf__wait_place **end;
     char owner[HF_OWNER_SIZE]; /* of the head; "": it does not wait */
     hf__handed handed;
@@ -52,7 +50,7 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
 
     if (queue == NULL)
         return NULL;
-    hf__cond_init(&queue->passed);
+    queue->awaiting = NULL;
     queue->first = NULL;
     queue->end = &queue->first;
     queue->owner[0] = '\0';
@@ -103,7 +101,6 @@ static void drop_locked(hf__wait_queues *queues, hf__wait_queue *queue)
     while (*at != queue)
         at = &(*at)->next;
     *at = queue->next;
-    pthread_cond_destroy(&queue->passed);
     hf__free(queue);
 }
 
@@ -154,7 +151,6 @@ hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
 {
     hf_status status;
 
-    place->turn = NULL;
     pthread_mutex_lock(&queues->mutex);
     status = join_locked(queues, name, priority, place, err);
     pthread_mutex_unlock(&queues->mutex);
@@ -172,62 +168,6 @@ hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
         status = lead_locked(queues, name, priority, place, err);
     pthread_mutex_unlock(&queues->mutex);
     return status;
-}
-
-/* HF_OK: it is the head. */
-static hf_status await_turn_locked(hf__wait_queues *queues,
-                                   const hf__wait_place *place,
-                                   const hf_lock *lock, hf__interrupt_mark mark,
-                                   int64_t until_ms, hf_error *err)
-{
-    while (place->waiting) {
-        if (hf__interrupted(lock, mark))
-            return hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
-        if (hf__clock_boot_ms() >= until_ms)
-            return hf__fail(err, HF_TIMEOUT,
-                            "timed out queueing behind other threads");
-        hf__cond_wait_until(place->turn, &queues->mutex, until_ms);
-    }
-    return HF_OK;
-}
-
-hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
-                               hf__interrupt_mark mark, int64_t until_ms,
-                               hf__pass *pass, hf__wait_queue **queue,
-                               hf_error *err)
-{
-    pthread_cond_t turn;
-    hf__wait_place place = {.turn = &turn, .pass = pass};
-    hf_status status;
-
-    hf__cond_init(&turn);
-    pthread_mutex_lock(&queues->mutex);
-    status = join_locked(queues, lock->keys.topic, lock->options.priority,
-                         &place, err);
-    if (status == HF_HELD)
-        status = await_turn_locked(queues, &place, lock, mark, until_ms, err);
-    if (status == HF_OK)
-        *queue = place.queue;
-    else if (place.waiting)
-        remove_locked(&place);
-    pthread_mutex_unlock(&queues->mutex);
-    pthread_cond_destroy(&turn);
-    return status;
-}
-
-void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name)
-{
-    pthread_mutex_lock(&queues->mutex);
-    for
-        EACH_LOCKED(queue, queues, name)
-        {
-            for (hf__wait_place *at = queue->first; at != NULL; at = at->next) {
-                if (at->turn != NULL)
-                    pthread_cond_signal(at->turn);
-            }
-            pthread_cond_signal(&queue->passed);
-        }
-    pthread_mutex_unlock(&queues->mutex);
 }
 
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
@@ -318,25 +258,49 @@ void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
 
 /* -------------------------------------------------- passing on in a client */
 
-/* How long the head leaves it to the holder to queue it. */
-#define PASS_WAIT_MS 1000
-
-bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
-                               const hf_lock *lock, const hf__pass *pass)
+static void end_offer_locked(hf__wait_queue *queue)
 {
-    int64_t until_ms = hf__at_most(
-        pass->until_ms, hf__clock_after(hf__clock_boot_ms(), PASS_WAIT_MS));
+    queue->holder = NULL;
+    queue->offer = NULL;
+}
+
+bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_place *place)
+{
+    hf__wait_queue *queue = place->queue;
+    bool awaits;
 
     pthread_mutex_lock(&queues->mutex);
-    while (queue->passing ||
-           (queue->holder != NULL && !hf__interrupted(lock, pass->mark) &&
-            hf__clock_boot_ms() < until_ms))
-        hf__cond_wait_until(&queue->passed, &queues->mutex,
-                            queue->passing ? INT64_MAX : until_ms);
-    queue->offer = NULL;
-    queue->holder = NULL;
+    awaits = queue->holder != NULL;
+    queue->awaiting = awaits ? place : NULL;
+    if (!awaits)
+        end_offer_locked(queue);
     pthread_mutex_unlock(&queues->mutex);
-    return pass->handed.what == HF__HANDED_GRANT;
+    return !awaits;
+}
+
+bool hf__wait_queue_stop_pass(hf__wait_queues *queues, hf__wait_place *place)
+{
+    hf__wait_queue *queue = place->queue;
+    bool stopped;
+
+    pthread_mutex_lock(&queues->mutex);
+    stopped = queue->awaiting != NULL && !queue->passing;
+    if (stopped) {
+        queue->awaiting = NULL;
+        end_offer_locked(queue);
+    }
+    pthread_mutex_unlock(&queues->mutex);
+    return stopped;
+}
+
+/* It awaits nothing any more: the place to be entered; NULL: none. */
+static hf__wait_place *end_await_locked(hf__wait_queue *queue)
+{
+    hf__wait_place *place = queue->awaiting;
+
+    end_offer_locked(queue);
+    queue->awaiting = NULL;
+    return place;
 }
 
 static hf__wait_queue *held_locked(hf__wait_queues *queues,
@@ -351,6 +315,7 @@ static hf__wait_queue *held_locked(hf__wait_queues *queues,
 char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
                                 int64_t *entered_ms)
 {
+    hf__wait_place *place = NULL;
     char *entry = NULL;
     hf__wait_queue *queue;
 
@@ -362,10 +327,11 @@ char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
         *entered_ms = queue->offer->entered_ms;
         queue->offer->queued = queue->passing = true;
     } else if (queue != NULL) {
-        queue->holder = NULL;
-        pthread_cond_signal(&queue->passed);
+        place = end_await_locked(queue);
     }
     pthread_mutex_unlock(&queues->mutex);
+    if (place != NULL)
+        place->entered(place);
     return entry;
 }
 
@@ -373,6 +339,7 @@ void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
                          const hf__handed *handed, int64_t sent_ms,
                          int64_t rest_ms)
 {
+    hf__wait_place *place;
     hf__wait_queue *queue;
 
     pthread_mutex_lock(&queues->mutex);
@@ -385,31 +352,30 @@ void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
         queue->offer->clock_us = holder->clock_us;
     }
     queue->passing = false;
-    queue->holder = NULL;
-    pthread_cond_signal(&queue->passed);
+    place = end_await_locked(queue);
     pthread_mutex_unlock(&queues->mutex);
+    if (place != NULL)
+        place->entered(place);
 }
 
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
                           const hf_lock *holder)
 {
     hf__wait_place *place;
-    bool by_thread;
+    bool offers;
 
     pthread_mutex_lock(&queues->mutex);
     queue->owner[0] = '\0';
     queue->handed.what = HF__HANDED_NOTHING;
     place = queue->first;
-    by_thread = place != NULL && place->turn != NULL;
-    queue->holder = by_thread ? holder : NULL;
-    queue->offer = by_thread ? place->pass : NULL;
+    offers = place != NULL && place->pass != NULL;
+    queue->holder = offers ? holder : NULL;
+    queue->offer = offers ? place->pass : NULL;
     if (place == NULL)
         drop_locked(queues, queue);
     else
         remove_locked(place);
-    if (by_thread)
-        pthread_cond_signal(place->turn); /* its memory is the thread's */
     pthread_mutex_unlock(&queues->mutex);
-    if (place != NULL && !by_thread)
+    if (place != NULL)
         place->entered(place);
 }

@@ -10,7 +10,6 @@
 #include <pthread.h>
 
 #include "lease/handed.h"
-#include "lease/interrupt.h"
 
 typedef struct hf__wait_queue hf__wait_queue;
 
@@ -30,10 +29,10 @@ void hf__wait_queues_done(hf__wait_queues *queues);
  * of the local queue at the store, and if that is the first there, the reply
  * grants it.
  *
- * A thread offers an entry when it joins. Once it is at the head it calls
+ * A call offers an entry when it joins. Once it is at the head it calls
  * await_pass() before it asks, and waits for as long as a handle of this client
- * holds the lease, for 1 s at most. true: `handed` is a grant. `queued`: the
- * entry may be queued.
+ * holds the lease, for 1 s at most. After that `handed` is a grant or nothing;
+ * `queued`: the entry may be queued.
  *
  * take_offer() is called when a handle releases: a copy of the entry; NULL:
  * there is none. After it pass() is called with the grant; NULL: none, and
@@ -42,8 +41,6 @@ void hf__wait_queues_done(hf__wait_queues *queues);
 typedef struct hf__pass {
     const char *entry;
     int64_t entered_ms; /* the local queue */
-    int64_t until_ms;   /* of the call */
-    hf__interrupt_mark mark;
     bool queued;
     int64_t rest_ms; /* left to others for so long, or until one has it */
     hf__handed handed;
@@ -52,25 +49,12 @@ typedef struct hf__pass {
     int64_t clock_us;
 } hf__pass;
 
-/*
- * Wait to become the head of the queue for a lock, until an instant of
- * hf__clock_boot_ms(). HF_OK: call await_pass(), and leave `*queue` afterwards.
- * HF_TIMEOUT. HF_CANCELLED: interrupted. `pass` stays until then; NULL: it
- * offers nothing.
- */
-hf_status hf__wait_queue_enter(hf__wait_queues *queues, const hf_lock *lock,
-                               hf__interrupt_mark mark, int64_t until_ms,
-                               hf__pass *pass, hf__wait_queue **queue,
-                               hf_error *err);
-/* Make waiting threads check whether they were interrupted. */
-void hf__wait_queues_wake(hf__wait_queues *queues, hf_bytes name);
-
 /* A place in a queue; the caller's memory. */
 typedef struct hf__wait_place {
-    /* It is the head now. On any thread, with no mutex held. */
+    /* It is the head now, or need not await a pass any more. On any thread,
+     * with no mutex held. */
     void (*entered)(struct hf__wait_place *place);
-    pthread_cond_t *turn;  /* of a thread, instead; NULL: asynchronous */
-    hf__pass *pass;        /* of a thread; NULL: none */
+    hf__pass *pass;        /* NULL: it offers nothing */
     hf__wait_queue *queue; /* to be left, once entered */
     struct hf__wait_place *next;
     struct hf__wait_place **at; /* what points to it while it waits */
@@ -111,12 +95,15 @@ void hf__wait_queue_take(hf__wait_queues *queues, hf__wait_queue *queue,
                          hf__handed *handed);
 
 /* The head leaves. `holder`, if it is not NULL, holds the lease now: the next
- * thread at the head may wait for its release, see below. */
+ * head may wait for its release, see below. */
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
                           const hf_lock *holder);
 
-bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_queue *queue,
-                               const hf_lock *lock, const hf__pass *pass);
+/* At the head; true: there is nothing to await. false: entered() will be
+ * called. */
+bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_place *place);
+/* Await it no longer; false: entered() will be called, soon. */
+bool hf__wait_queue_stop_pass(hf__wait_queues *queues, hf__wait_place *place);
 char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
                                 int64_t *entered_ms);
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,

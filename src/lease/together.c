@@ -465,7 +465,7 @@ static void on_acquired(void *user, hf_status status, const hf_error *detail)
 {
     hf__together *self = user;
 
-    self->acquire = NULL;
+    self->acquiring = NULL;
     self->status = status;
     note_reply(self, status);
     if (status == HF_OK) {
@@ -487,15 +487,16 @@ static void acquire_next(hf__together *self)
     if (wait_ms != 0 && wait_ms != HF_FOREVER)
         wait_ms = hf__at_least(self->until_ms - hf__clock_boot_ms(), 0);
     self->culprit = self->at;
-    self->acquire = hf__acquire_new(self->members[self->at].lock, wait_ms, 0);
-    if (self->acquire == NULL) {
+    self->acquiring =
+        hf__acquiring_new(self->members[self->at].lock, wait_ms, 0);
+    if (self->acquiring == NULL) {
         self->status = hf__fail(&self->detail, HF_NO_MEMORY, "a lock");
         fail(self);
         return;
     }
-    self->acquire->done = on_acquired;
-    self->acquire->user = self;
-    request = hf__acquire_begin(self->acquire);
+    self->acquiring->done = on_acquired;
+    self->acquiring->user = self;
+    request = hf__acquiring_begin(self->acquiring);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
 }
@@ -563,18 +564,11 @@ bool hf__together_interrupted(const hf__together *self)
 void hf__together_cancel(hf__together *self)
 {
     hf__store *store = self->client->store;
-    hf__request *request = self->asking ? &self->request : NULL;
-    hf__acquire *acquire = self->acquire;
 
     if (atomic_exchange(&self->cancelled, true))
         return;
-    if (acquire != NULL) {
-        atomic_store(&acquire->cancelled, true);
-        if (acquire->stepper.state == HF__STEPPER_FIRST)
-            request = &acquire->steps.request;
-        else
-            hf__acquire_cancel(acquire);
-    }
-    if (request != NULL && store->ops->cancel != NULL)
-        store->ops->cancel(store, request);
+    if (self->acquiring != NULL)
+        hf__acquiring_cancel(self->acquiring);
+    if (self->asking && store->ops->cancel != NULL)
+        store->ops->cancel(store, &self->request);
 }

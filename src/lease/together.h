@@ -8,7 +8,7 @@
  * 2. Exclusive locks of one shard that follow one another are taken by one
  *    script, up to the first that is not free.
  * 3. That one, and any lock which the script cannot take, is acquired by
- *    itself (acquire_async.h), with a place in its queue. Then go to 2.
+ *    itself (acquire.h), with a place in its queue. Then go to 2.
  * 4. When all are held, some may have been lost meanwhile: release the others
  *    and begin again.
  * 5. After a failure, those that were acquired are released, and the call ends
@@ -21,7 +21,7 @@
 #ifndef HF__LEASE_TOGETHER_H
 #define HF__LEASE_TOGETHER_H
 
-#include "lease/acquire_async.h"
+#include "lease/acquire_begin.h"
 
 /* One of the locks. */
 typedef struct hf__together_member {
@@ -53,7 +53,7 @@ typedef struct hf__together {
     hf__request request; /* of the script */
     hf_bytes *words;
     bool asking; /* the request is at the store */
-    hf__acquire *acquire;
+    hf__acquiring *acquiring;
     hf__task task;
     atomic_size_t releasing; /* requests without a reply, and 1 */
     void (*done)(struct hf__together *self); /* with the outcome in `status` */

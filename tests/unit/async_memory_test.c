@@ -433,7 +433,7 @@ static void *release_soon(void *user)
     return NULL;
 }
 
-/* Behind a holder that releases: every step of acquire_async.h. */
+/* Behind a holder that releases: every step of acquire.h. */
 static bool wait_once(const char *url, hf_client *other, long after)
 {
     hf_async async = HF_ASYNC_INIT;

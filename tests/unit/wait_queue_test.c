@@ -1,96 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wait_queue_test.c - the order in which calls of one client lead the queue. */
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lease/handle.h"
 #include "lease/queue.h"
 #include "support/test.h"
+#include "util/mem.h"
 
-#define THREADS 5
-#define AT_ONCE 2 /* of them before a place that is no thread's */
+#define PLACES 5
 
 static hf__wait_queues queues;
-static hf_client client;
-static hf_lock lock = {.client = &client, .keys.topic = {"name", 4}};
-static char order[THREADS + 2];
+static hf__wait_place places[PLACES];
+static char order[PLACES + 1];
 
-typedef struct waiter {
-    pthread_t thread;
-    _Atomic pid_t tid;
-    char name;
-} waiter;
-
-static void lead(hf__wait_queue *queue, char name)
+static hf_status join(hf__wait_place *place)
 {
-    order[strlen(order)] = name;
-    hf__wait_queue_leave(&queues, queue, NULL);
+    return hf__wait_queue_join(&queues, hf_str("name"), 0, place, NULL);
 }
 
-static void *enter(void *user)
+static void lead(hf__wait_place *place)
 {
-    waiter *self = user;
-    hf__wait_queue *queue = NULL;
-
-    self->tid = gettid();
-    if (hf__wait_queue_enter(&queues, &lock, hf__interrupt_mark_of(&lock),
-                             INT64_MAX, NULL, &queue, NULL) == HF_OK)
-        lead(queue, self->name);
-    return NULL;
-}
-
-static bool sleeps(const waiter *self)
-{
-    char path[64], line[256] = "";
-    const char *state;
-    FILE *file;
-
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
-                   (int)self->tid);
-    file = self->tid != 0 ? fopen(path, "r") : NULL;
-    if (file == NULL)
-        return false;
-    (void)!fgets(line, sizeof(line), file);
-    (void)fclose(file);
-    state = strrchr(line, ')');
-    return state != NULL && state[2] == 'S';
-}
-
-static void start(waiter *self, char name)
-{
-    self->tid = 0;
-    self->name = name;
-    assert_int_equal(pthread_create(&self->thread, NULL, enter, self), 0);
-    while (!sleeps(self))
-        usleep(1000);
-}
-
-static void entered(hf__wait_place *place)
-{
-    lead(place->queue, '+');
+    order[strlen(order)] = (char)('1' + (place - places));
+    hf__wait_queue_leave(&queues, place->queue, NULL);
 }
 
 TEST(wait_queue_is_led_in_the_order_of_arrival)
 {
-    hf__wait_place place = {.entered = entered}, head;
-    waiter waiters[THREADS];
+    hf__wait_place head;
 
     hf__wait_queues_init(&queues);
-    assert_int_equal(
-        hf__wait_queue_join(&queues, hf_str("name"), 0, &head, NULL), HF_OK);
-    for (int i = 0; i < THREADS; i++) {
-        if (i == AT_ONCE)
-            assert_int_equal(
-                hf__wait_queue_join(&queues, hf_str("name"), 0, &place, NULL),
-                HF_HELD);
-        start(&waiters[i], (char)('1' + i));
+    assert_int_equal(join(&head), HF_OK);
+    for (int i = 0; i < PLACES; i++) {
+        places[i] = (hf__wait_place){.entered = lead};
+        assert_int_equal(join(&places[i]), HF_HELD);
     }
+    assert_true(hf__wait_queue_withdraw(&queues, &places[2]));
     hf__wait_queue_leave(&queues, head.queue, NULL);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(waiters[i].thread, NULL), 0);
-    assert_string_equal(order, "12+345");
+    assert_string_equal(order, "1245");
+    assert_false(hf__wait_queue_withdraw(&queues, &places[4]));
+    hf__wait_queues_done(&queues);
+}
+
+static int passes;
+
+static void note_pass(hf__wait_place *place)
+{
+    (void)place;
+    passes++;
+}
+
+/* A place that is passed to while it stops waiting is entered once. */
+TEST(pass_is_awaited_until_the_holder_releases)
+{
+    hf_client client = {0};
+    hf_lock holder = {.client = &client, .keys.topic = {"name", 4}};
+    hf__pass offer = {.entry = "entry", .entered_ms = 7};
+    hf__wait_place head = {0}, next = {.entered = note_pass, .pass = &offer};
+    int64_t entered_ms = 0;
+    char *entry;
+
+    hf__wait_queues_init(&queues);
+    assert_int_equal(join(&head), HF_OK);
+    assert_int_equal(join(&next), HF_HELD);
+    hf__wait_queue_leave(&queues, head.queue, &holder);
+    assert_int_equal(passes, 1); /* it is the head */
+    assert_false(hf__wait_queue_await_pass(&queues, &next));
+    entry = hf__wait_queue_take_offer(&queues, &holder, &entered_ms);
+    assert_string_equal(entry, "entry");
+    assert_int_equal(entered_ms, 7);
+    hf__free(entry);
+    assert_false(hf__wait_queue_stop_pass(&queues, &next));
+    assert_int_equal(passes, 1);
+    hf__wait_queue_pass(&queues, &holder, NULL, 0, 3);
+    assert_int_equal(passes, 2);
+    assert_int_equal(offer.rest_ms, 3);
+    assert_true(offer.queued);
+    assert_true(hf__wait_queue_await_pass(&queues, &next));
+    hf__wait_queue_leave(&queues, next.queue, NULL);
     hf__wait_queues_done(&queues);
 }
 

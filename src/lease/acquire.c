@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* acquire.c - see acquire.h. */
+#include "lease/acquire.h"
+
+#include "lease/redisson.h"
+#include "lease/watchdog.h"
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/error.h"
+#include "util/order.h"
+
+/* How long a cancelled call may wait for a reply in flight, which says whether
+ * the try was granted, and for leaving the queue. */
+#define GRACE_MS 100
+
+/* How long the head leaves it to the holder, of this client, to queue it. */
+#define PASS_WAIT_MS 1000
+
+static hf__acquire *acquire_of(hf__procedure *procedure)
+{
+    return hf__container_of(procedure, hf__acquire, procedure);
+}
+
+static hf_client *client_of(const hf__acquire *self)
+{
+    return self->steps.lock->client;
+}
+
+static hf__wait_queues *queues_of(const hf__acquire *self)
+{
+    return &client_of(self)->leases->queues;
+}
+
+/* -------------------------------------------------------------------- next */
+
+static hf__next ask(hf__acquire *self, hf__acquire_stage stage)
+{
+    self->stage = stage;
+    self->procedure.ask_by_ms = self->steps.limit_ms;
+    return HF__ASK;
+}
+
+static void use_topic(hf__acquire *self)
+{
+    if (self->procedure.topic.size == 0)
+        self->procedure.topic = self->steps.lock->keys.topic;
+}
+
+/* A request at the head; events of the lock are counted from before it. */
+static hf__next ask_at_head(hf__acquire *self)
+{
+    use_topic(self);
+    return ask(self, HF__ACQUIRE_ASK);
+}
+
+static hf__next be_away(hf__acquire *self, hf__acquire_stage stage,
+                        int64_t until_ms)
+{
+    self->stage = stage;
+    self->away = false;
+    self->procedure.wake_ms = until_ms;
+    return HF__AWAY;
+}
+
+static hf__next sleep_for(hf__acquire *self, hf__acquire_stage stage,
+                          int64_t pause_ms)
+{
+    self->stage = stage;
+    self->procedure.wake_ms = hf__at_most(
+        self->steps.until_ms, hf__clock_after(hf__clock_boot_ms(), pause_ms));
+    return HF__SLEEP;
+}
+
+/* What it is away for happens soon, and cannot be stopped. */
+static hf__next stay(hf__acquire *self)
+{
+    self->procedure.wake_ms = INT64_MAX;
+    return HF__STAY;
+}
+
+/* Step 6. */
+static hf__next give_up(hf__acquire *self)
+{
+    if (self->status == HF_OK || !self->steps.queued)
+        return HF__END;
+    (void)ask(self, HF__ACQUIRE_LEAVE);
+    if (self->started && self->procedure.cancelled)
+        self->procedure.ask_by_ms =
+            hf__at_most(self->steps.limit_ms,
+                        hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
+    return HF__ASK;
+}
+
+static hf__next give_back(hf__acquire *self)
+{
+    (void)ask(self, HF__ACQUIRE_RETURN);
+    self->procedure.ask_by_ms = self->steps.return_by_ms;
+    return HF__ASK;
+}
+
+/* A grant counts unless a blocking call was interrupted. */
+static hf__next take(hf__acquire *self, hf_status status)
+{
+    self->status = status;
+    if (!self->started && !self->steps.returning)
+        self->status =
+            hf__steps_check_interrupt(&self->steps, status, &self->detail);
+    return self->steps.returning ? give_back(self) : HF__END;
+}
+
+/* --------------------------------------------------- steps 4 and 5: the head
+ */
+
+static hf__next leave_to_others(hf__acquire *self, int64_t pause_ms)
+{
+    return sleep_for(self, HF__ACQUIRE_LEFT, pause_ms);
+}
+
+static hf__next ask_after_event(hf__acquire *self)
+{
+    int64_t pause_ms = hf__steps_event_delay(&self->steps);
+
+    self->round = 0;
+    if (self->steps.left_ms != 0)
+        return leave_to_others(self, pause_ms);
+    return pause_ms > 0 ? sleep_for(self, HF__ACQUIRE_PAUSE, pause_ms)
+                        : ask_at_head(self);
+}
+
+static hf__next sleep_until_event(hf__acquire *self)
+{
+    hf__steps *steps = &self->steps;
+
+    hf__steps_watch_holder(steps, self->status, self->round);
+    self->stage = HF__ACQUIRE_SLEEP;
+    self->procedure.wake_ms =
+        hf__steps_next_try(steps, self->status, self->round++);
+    return HF__SLEEP;
+}
+
+static hf__next be_woken(hf__acquire *self)
+{
+    if (!hf__steps_use_events(&self->steps, self->status))
+        return HF__STAY;
+    if (hf__steps_take_grant(&self->steps))
+        return take(self, HF_OK);
+    return ask_after_event(self);
+}
+
+/* A release may have come between the first try and the watch. On a server its
+ * message is kept in the local wait queue; an embedded store has none. */
+static hf__next look_again(hf__acquire *self)
+{
+    if ((client_of(self)->store->capabilities & HF__CAP_LOCAL) != 0)
+        return ask_at_head(self);
+    if (hf__steps_take_grant(&self->steps))
+        return take(self, HF_OK);
+    if (self->steps.turn && hf__steps_use_events(&self->steps, self->status))
+        return ask_after_event(self);
+    return sleep_until_event(self);
+}
+
+/* A release of this client leaves it to other programs first. */
+static hf__next begin_at_head(hf__acquire *self)
+{
+    int64_t pause_ms = hf__redisson_yield(self->steps.lock);
+
+    if (hf__steps_rest(&self->steps) > 0) {
+        self->stage = HF__ACQUIRE_LISTEN;
+        use_topic(self);
+        return HF__LISTEN;
+    }
+    return pause_ms > 0 ? sleep_for(self, HF__ACQUIRE_PAUSE, pause_ms)
+                        : ask_at_head(self);
+}
+
+static hf__next rest(hf__acquire *self)
+{
+    int64_t rest_ms = hf__steps_rest(&self->steps);
+
+    hf__steps_leave(&self->steps);
+    return leave_to_others(self, rest_ms);
+}
+
+/* ------------------------------------------------- step 3: the local queue */
+
+static void on_entered(hf__wait_place *place)
+{
+    hf__resume(&hf__container_of(place, hf__acquire, place)->procedure);
+}
+
+static hf__next wait_in_turn(hf__acquire *self)
+{
+    hf_lock *lock = self->steps.lock;
+    hf__watchdog *watchdog = &client_of(self)->leases->watchdog;
+
+    self->status = hf__watchdog_start(watchdog, &self->detail);
+    if (self->status != HF_OK)
+        return HF__END;
+    self->status = HF_HELD;
+    pthread_mutex_lock(&watchdog->mutex);
+    lock->waits = true;
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&watchdog->mutex);
+    self->place.pass = hf__steps_offer(&self->steps);
+    return be_away(self, HF__ACQUIRE_ENTER, self->steps.until_ms);
+}
+
+static bool leave(hf__procedure *procedure)
+{
+    hf__acquire *self = acquire_of(procedure);
+    const hf_lock *lock = self->steps.lock;
+    hf_status status;
+
+    self->away = true;
+    if (self->stage == HF__ACQUIRE_PASS)
+        return hf__wait_queue_await_pass(queues_of(self), &self->place);
+    status = hf__wait_queue_join(queues_of(self), lock->keys.topic,
+                                 lock->options.priority, &self->place,
+                                 &self->detail);
+    if (status == HF_HELD)
+        return false;
+    self->place.pass = NULL; /* there is no holder before it */
+    if (status != HF_OK)
+        self->status = status;
+    return true;
+}
+
+static hf__next enter(hf__acquire *self)
+{
+    if (!hf__steps_may_retry(self->status))
+        return HF__END;
+    self->inside = true;
+    self->steps.queue = self->place.queue;
+    if (self->procedure.cancelled || self->closed)
+        return HF__END;
+    if (self->place.pass == NULL)
+        return begin_at_head(self);
+    return be_away(
+        self, HF__ACQUIRE_PASS,
+        hf__at_most(self->steps.until_ms,
+                    hf__clock_after(hf__clock_boot_ms(), PASS_WAIT_MS)));
+}
+
+static hf__next end_pass(hf__acquire *self)
+{
+    self->away = false;
+    if (hf__steps_take_pass(&self->steps))
+        return take(self, HF_OK);
+    if (self->closed)
+        return HF__END;
+    return self->procedure.cancelled ? give_up(self) : begin_at_head(self);
+}
+
+/* false: the place is about to be entered, or passed to. */
+static bool withdraw(hf__acquire *self)
+{
+    if (!self->away)
+        return true;
+    return self->stage == HF__ACQUIRE_PASS
+               ? hf__wait_queue_stop_pass(queues_of(self), &self->place)
+               : hf__wait_queue_withdraw(queues_of(self), &self->place);
+}
+
+/* It has waited long enough, or is not to wait any more. */
+static hf__next stop_waiting(hf__acquire *self)
+{
+    if (!withdraw(self))
+        return stay(self);
+    if (self->stage == HF__ACQUIRE_PASS)
+        return end_pass(self);
+    self->status = hf__fail(&self->detail, HF_HELD,
+                            "timed out queueing behind other calls of this "
+                            "client");
+    return HF__END;
+}
+
+/* ------------------------------------------------------------------- a try */
+
+/* After a try, or the return of its grant. */
+static hf__next go_on(hf__acquire *self)
+{
+    const hf__steps *steps = &self->steps;
+
+    if (self->tried != NULL)
+        self->tried(self->user, self->status);
+    self->tried = NULL;
+    if (self->status == HF_OK || !hf__steps_may_retry(self->status) ||
+        hf__clock_boot_ms() >= steps->until_ms)
+        return give_up(self);
+    if (!self->inside)
+        return wait_in_turn(self);
+    if (self->stage != HF__ACQUIRE_FIRST)
+        return sleep_until_event(self);
+    use_topic(self);
+    return HF__LISTEN;
+}
+
+static hf__next read_try(hf__acquire *self)
+{
+    hf__request *request = &self->steps.request;
+    hf_status status = request->status == HF_OK
+                           ? HF_OK
+                           : hf__fail_copy(&self->detail, &request->error);
+
+    status = hf__steps_read(&self->steps, status, &self->detail);
+    return take(self, status) == HF__ASK ? HF__ASK : go_on(self);
+}
+
+static hf__next end_return(hf__acquire *self, hf_status status)
+{
+    hf__steps_read_return(&self->steps, status);
+    return go_on(self);
+}
+
+static hf__next read_answer(hf__acquire *self)
+{
+    hf__request *request = &self->steps.request;
+
+    if (self->stage == HF__ACQUIRE_RETURN)
+        return end_return(self, request->status);
+    if (self->stage != HF__ACQUIRE_LEAVE)
+        return read_try(self);
+    hf__request_done(request);
+    return HF__END;
+}
+
+static hf__request *fill(hf__procedure *procedure)
+{
+    hf__acquire *self = acquire_of(procedure);
+
+    if (self->stage == HF__ACQUIRE_RETURN)
+        hf__steps_fill_return(&self->steps);
+    else if (self->stage == HF__ACQUIRE_LEAVE)
+        hf__steps_fill_leave(&self->steps);
+    else
+        hf__steps_fill(&self->steps);
+    return &self->steps.request;
+}
+
+static void prepare(hf__procedure *procedure)
+{
+    const hf__acquire *self = acquire_of(procedure);
+
+    if (self->stage == HF__ACQUIRE_ASK)
+        hf__redisson_listen(self->steps.lock, self->steps.grant.owner);
+}
+
+/* -------------------------------------------------------------- other ends */
+
+static bool interrupted(const hf__procedure *procedure)
+{
+    const hf__acquire *self =
+        hf__container_of(procedure, const hf__acquire, procedure);
+
+    return hf__interrupted(self->steps.lock, self->steps.mark);
+}
+
+static hf__next cancel(hf__acquire *self)
+{
+    switch (self->stage) {
+    case HF__ACQUIRE_RETURN:
+    case HF__ACQUIRE_LEAVE:
+        return HF__ASK;
+    case HF__ACQUIRE_ENTER:
+    case HF__ACQUIRE_PASS:
+        return stop_waiting(self);
+    default:
+        return give_up(self);
+    }
+}
+
+static hf__next close(hf__acquire *self)
+{
+    bool waits =
+        self->stage == HF__ACQUIRE_ENTER || self->stage == HF__ACQUIRE_PASS;
+
+    self->closed = true;
+    if (hf__steps_may_retry(self->status))
+        self->status = hf__fail(&self->detail, HF_UNAVAILABLE,
+                                "the client was closed while it waited");
+    return waits && !withdraw(self) ? stay(self) : HF__END;
+}
+
+static hf__next fail(hf__acquire *self)
+{
+    if (self->stage == HF__ACQUIRE_LEAVE)
+        return HF__END;
+    if (self->stage == HF__ACQUIRE_RETURN)
+        return end_return(self, self->detail.status);
+    self->status = self->detail.status;
+    return give_up(self);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static hf__next after_wait(hf__acquire *self, hf__happened what)
+{
+    switch (self->stage) {
+    case HF__ACQUIRE_ENTER:
+        return what == HF__RESUMED ? enter(self) : stop_waiting(self);
+    case HF__ACQUIRE_PASS:
+        return what == HF__RESUMED ? end_pass(self) : stop_waiting(self);
+    case HF__ACQUIRE_FIRST:
+        return look_again(self);
+    case HF__ACQUIRE_LISTEN:
+        return rest(self);
+    case HF__ACQUIRE_LEFT:
+        hf__steps_left(&self->steps, what == HF__EVENT);
+        return ask_at_head(self);
+    case HF__ACQUIRE_SLEEP:
+        return what == HF__EVENT ? be_woken(self) : ask_at_head(self);
+    case HF__ACQUIRE_PAUSE:
+        if (what == HF__EVENT && self->steps.gather_ms == 0)
+            return HF__STAY;
+        return what == HF__EVENT ? ask_after_event(self) : ask_at_head(self);
+    case HF__ACQUIRE_TRY:
+    case HF__ACQUIRE_ASK:
+    case HF__ACQUIRE_RETURN:
+    case HF__ACQUIRE_LEAVE:
+        break;
+    }
+    return HF__STAY;
+}
+
+static hf__next step(hf__procedure *procedure, hf__happened what)
+{
+    hf__acquire *self = acquire_of(procedure);
+
+    switch (what) {
+    case HF__ANSWERED:
+        return read_answer(self);
+    case HF__CANCELLED:
+        return cancel(self);
+    case HF__CLOSED:
+        return close(self);
+    case HF__FAILED:
+        return fail(self);
+    case HF__LISTENS:
+    case HF__EVENT:
+    case HF__TIME:
+    case HF__RESUMED:
+        break;
+    }
+    return after_wait(self, what);
+}
+
+static const hf__procedure_kind kind = {.step = step,
+                                        .fill = fill,
+                                        .leave = leave,
+                                        .prepare = prepare,
+                                        .interrupted = interrupted,
+                                        .grace_ms = GRACE_MS};
+
+/* ------------------------------------------------------------ begin and end */
+
+void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
+                      int64_t until_ms, hf__interrupt_mark mark, bool started)
+{
+    hf__procedure_init(&self->procedure, lock->client, &kind, &self->detail);
+    hf__steps_init(&self->steps, lock, wait_ms, until_ms);
+    self->procedure.until_ms = until_ms;
+    self->procedure.about = lock;
+    self->steps.mark = mark;
+    self->started = started;
+    self->away = self->inside = self->closed = false;
+    self->round = 0;
+    self->status = HF_HELD;
+    self->detail = (hf_error)HF_ERROR_INIT; /* failed tries before a success */
+    self->place.entered = on_entered;
+    self->place.pass = NULL;
+    self->tried = NULL;
+}
+
+/* A started one need not count events first, as it has no thread to do so, and
+ * so queues at once if its client is subscribed and none waits before it. */
+static bool queues_at_once(hf__acquire *self)
+{
+    const hf_lock *lock = self->steps.lock;
+
+    if (!self->started ||
+        hf__wait_queue_try(queues_of(self), lock->keys.topic,
+                           lock->options.priority, &self->place,
+                           &self->detail) != HF_OK)
+        return false;
+    self->inside = true;
+    self->steps.queue = self->place.queue;
+    return true;
+}
+
+hf__next hf__acquire_first(hf__acquire *self)
+{
+    hf__steps *steps = &self->steps;
+
+    if (steps->until_ms == 0)
+        return ask(self, HF__ACQUIRE_TRY);
+    if (hf__redisson_yield(steps->lock) > 0 || hf__steps_rest(steps) > 0)
+        return wait_in_turn(self);
+    if (!hf__steps_listens(steps))
+        return ask(self, HF__ACQUIRE_TRY);
+    return queues_at_once(self) ? ask(self, HF__ACQUIRE_FIRST)
+                                : wait_in_turn(self);
+}
+
+hf_status hf__acquire_end(hf__acquire *self, hf_error *err)
+{
+    hf__steps *steps = &self->steps;
+    hf_status status = self->status;
+
+    if (self->procedure.cancelled && hf__steps_may_retry(status) &&
+        !steps->unresolved)
+        status = self->started
+                     ? hf__fail(&self->detail, HF_CANCELLED, "cancelled: %s",
+                                steps->lock->kind->refused)
+                     : hf__fail(&self->detail, HF_CANCELLED, HF__INTERRUPTED);
+    if (self->inside)
+        hf__wait_queue_leave(
+            queues_of(self), steps->queue,
+            status == HF_OK && steps->clock_us != 0 ? steps->lock : NULL);
+    return hf__steps_end(steps, status, &self->detail, err);
+}
