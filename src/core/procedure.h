@@ -61,7 +61,7 @@ struct hf__procedure {
     int64_t ask_by_ms;
     int64_t pause_ms;
     int64_t wake_ms;
-    hf_error *failure; /* the call's */
+    hf_error *failure;   /* the call's */
     bool cancelled;      /* it was reported */
     unsigned interrupts; /* the client's counter when the call began */
     void (*resume)(hf__procedure *self); /* the runner's */

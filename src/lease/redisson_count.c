@@ -200,7 +200,7 @@ static hf__next wait_longer(hf__wait *wait, const char *role)
         return hf__wait_give_up(wait, HF_TIMEOUT, "");
     listen(wait->call, role);
     return hf__wait_joined(wait) ? hf__wait_sleep(wait, POLL_MS)
-                                  : hf__wait_join(wait);
+                                 : hf__wait_join(wait);
 }
 
 static hf__next end_wait(hf__wait *wait)
