@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "engine/keys/argument.h"
 #include "serve/state.h"
-#include "store/embedded/keys/argument.h"
 #include "store/known_commands.h"
 #include "util/glob.h"
 

@@ -16,9 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "engine/embedded.h"
+#include "engine/files/files.h"
 #include "serve/state.h"
-#include "store/embedded/embedded.h"
-#include "store/embedded/files/files.h"
 #include "util/error.h"
 #include "util/sha1.h"
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/keys/argument.h"
+#include "engine/keys/number.h"
+#include "engine/run/command_table.h"
 #include "serve/access.h"
 #include "serve/guesses.h"
 #include "serve/log.h"
 #include "serve/parts.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/number.h"
-#include "store/embedded/run/command_table.h"
 #include "util/rand.h"
 #include "util/secret.h"
 

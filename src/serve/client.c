@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/keys/argument.h"
+#include "engine/keys/command_reply.h"
+#include "engine/keys/number.h"
 #include "serve/multi.h"
 #include "serve/parts.h"
 #include "serve/pause.h"
 #include "serve/peer.h"
 #include "serve/state.h"
 #include "serve/tracking.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/command_reply.h"
-#include "store/embedded/keys/number.h"
 #include "util/clock.h"
 #include "util/mem.h"
 

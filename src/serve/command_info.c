@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/commands/command.h"
+#include "engine/keys/argument.h"
+#include "engine/run/command_table.h"
 #include "serve/acl_table.h"
 #include "serve/parts.h"
 #include "serve/state.h"
-#include "store/embedded/commands/command.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/run/command_table.h"
 #include "store/known_commands.h"
 #include "util/glob.h"
 

@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/commit/env.h"
+#include "engine/embedded.h"
+#include "engine/keys/argument.h"
+#include "engine/keys/number.h"
 #include "serve/listener.h"
 #include "serve/notify.h"
 #include "serve/parts.h"
-#include "store/embedded/commit/env.h"
-#include "store/embedded/embedded.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/number.h"
 #include "util/glob.h"
 
 static const hf__config *const tables[] = {hf__config_server,

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "engine/keys/number.h"
 #include "serve/config.h"
-#include "store/embedded/keys/number.h"
 
 bool hf__config_integer(hf_bytes value, int64_t min, int64_t max,
                         int64_t *number, char error[HF__CONFIG_ERROR_SIZE])

@@ -2,13 +2,13 @@
 /*
  * hello.c - commands about the connection: HELLO, QUIT, RESET.
  */
+#include "engine/keys/argument.h"
+#include "engine/keys/number.h"
 #include "serve/auth.h"
 #include "serve/client.h"
 #include "serve/multi.h"
 #include "serve/parts.h"
 #include "serve/state.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/number.h"
 
 static void put_pair(hf__answer *answer, const char *name, const char *value)
 {

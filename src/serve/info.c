@@ -10,13 +10,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "engine/embedded.h"
+#include "engine/keys/argument.h"
+#include "engine/keys/key_count.h"
 #include "serve/listener.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/unit.h"
-#include "store/embedded/embedded.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/key_count.h"
 #include "util/clock.h"
 #include "util/rand.h"
 

@@ -3,8 +3,8 @@
 #ifndef HF__SERVE_INFO_H
 #define HF__SERVE_INFO_H
 
+#include "engine/keys/key_count.h"
 #include "holdfast/serve.h"
-#include "store/embedded/keys/key_count.h"
 
 #define HF__INFO_RUN_ID_SIZE 41
 

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "engine/keys/argument.h"
 #include "serve/parts.h"
 #include "serve/state.h"
-#include "store/embedded/keys/argument.h"
 
 /* The command, or one with this subcommand. */
 static bool is_named(hf_bytes word, const char *name)

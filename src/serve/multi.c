@@ -17,11 +17,11 @@
 
 #include <string.h>
 
+#include "engine/embedded.h"
+#include "engine/wake/note.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/unit.h"
-#include "store/embedded/embedded.h"
-#include "store/embedded/wake/note.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/hash.h"

@@ -5,8 +5,8 @@
 #ifndef HF__SERVE_MULTI_H
 #define HF__SERVE_MULTI_H
 
+#include "engine/commands/command.h"
 #include "serve/served.h"
-#include "store/embedded/commands/command.h"
 #include "util/buf.h"
 
 /* What an undone round must restore. */

@@ -5,8 +5,8 @@
 #ifndef HF__SERVE_PAUSE_H
 #define HF__SERVE_PAUSE_H
 
+#include "engine/commands/command.h"
 #include "serve/served.h"
-#include "store/embedded/commands/command.h"
 
 typedef struct hf__pause {
     int64_t until_ms; /* on hf__clock_boot_ms(); 0: no pause */

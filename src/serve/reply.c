@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/embedded/keys/command_reply.h"
-#include "store/embedded/keys/number.h"
+#include "engine/keys/command_reply.h"
+#include "engine/keys/number.h"
 #include "util/glob.h"
 
 /* A type byte, a number and the end of the line. */

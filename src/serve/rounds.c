@@ -23,6 +23,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "engine/embedded.h"
+#include "engine/run/command_table.h"
+#include "engine/run/write.h"
 #include "serve/access.h"
 #include "serve/guesses.h"
 #include "serve/log.h"
@@ -32,9 +35,6 @@
 #include "serve/served.h"
 #include "serve/unit.h"
 #include "serve/web.h"
-#include "store/embedded/embedded.h"
-#include "store/embedded/run/command_table.h"
-#include "store/embedded/run/write.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "store/embedded/commands/command.h"
+#include "engine/commands/command.h"
 #include "store/known_commands.h"
 #include "util/names.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/client.h"
+#include "engine/embedded.h"
 #include "serve/auth.h"
 #include "serve/listener.h"
 #include "serve/log.h"
@@ -15,7 +16,6 @@
 #include "serve/parts.h"
 #include "serve/rounds.h"
 #include "serve/tracking.h"
-#include "store/embedded/embedded.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/keys/number.h"
 #include "serve/config.h"
 #include "serve/parts.h"
 #include "serve/peer.h"
 #include "serve/state.h"
-#include "store/embedded/keys/number.h"
 #include "util/clock.h"
 #include "util/mem.h"
 

@@ -5,13 +5,13 @@
  */
 #include <string.h>
 
+#include "engine/keys/argument.h"
+#include "engine/keys/command_reply.h"
+#include "engine/keys/number.h"
+#include "engine/run/command_table.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/unit.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/command_reply.h"
-#include "store/embedded/keys/number.h"
-#include "store/embedded/run/command_table.h"
 
 static void run_role(hf__conn *conn, const hf_bytes *words, size_t count)
 {

@@ -5,6 +5,7 @@
 #ifndef HF__SERVE_STATE_H
 #define HF__SERVE_STATE_H
 
+#include "engine/run/round.h"
 #include "holdfast/serve.h"
 #include "serve/blocking.h"
 #include "serve/conn.h"
@@ -16,7 +17,6 @@
 #include "serve/tracking.h"
 #include "serve/usage.h"
 #include "serve/users.h"
-#include "store/embedded/run/round.h"
 #include "store/store.h"
 
 struct hf__listener;

@@ -11,14 +11,14 @@
 
 #include <string.h>
 
+#include "engine/embedded.h"
+#include "engine/keys/reclaim.h"
+#include "engine/run/command_table.h"
 #include "serve/notify.h"
 #include "serve/parts.h"
 #include "serve/push.h"
 #include "serve/state.h"
 #include "serve/unit.h"
-#include "store/embedded/embedded.h"
-#include "store/embedded/keys/reclaim.h"
-#include "store/embedded/run/command_table.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/glob.h"

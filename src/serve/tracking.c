@@ -12,11 +12,11 @@
 
 #include <string.h>
 
+#include "engine/keys/argument.h"
+#include "engine/keys/number.h"
 #include "serve/parts.h"
 #include "serve/push.h"
 #include "serve/state.h"
-#include "store/embedded/keys/argument.h"
-#include "store/embedded/keys/number.h"
 #include "util/container.h"
 #include "util/mem.h"
 

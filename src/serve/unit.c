@@ -2,9 +2,9 @@
 /* unit.c - see unit.h. */
 #include "serve/unit.h"
 
+#include "engine/keys/command_reply.h"
 #include "serve/access.h"
 #include "serve/state.h"
-#include "store/embedded/keys/command_reply.h"
 #include "util/mem.h"
 
 /* What Redis's clients know of such a failure. */

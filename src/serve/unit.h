@@ -8,8 +8,8 @@
 #ifndef HF__SERVE_UNIT_H
 #define HF__SERVE_UNIT_H
 
+#include "engine/commands/command.h"
 #include "serve/conn.h"
-#include "store/embedded/commands/command.h"
 
 /*
  * Have a transaction for a unit, which `writes` or only reads; false: replied

@@ -5,8 +5,8 @@
 #ifndef HF__SERVE_WAITING_H
 #define HF__SERVE_WAITING_H
 
+#include "engine/commands/command.h"
 #include "serve/conn.h"
-#include "store/embedded/commands/command.h"
 #include "util/heap.h"
 
 /* Lists of keys to look at. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "store/embedded/keys/argument.h"
+#include "engine/keys/argument.h"
 
 #define VERSION "HTTP/"
 

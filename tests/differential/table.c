@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/commands/command.h"
+#include "engine/lua/noscript.h"
+#include "engine/run/command_table.h"
 #include "newer.h"
-#include "store/embedded/commands/command.h"
-#include "store/embedded/lua/noscript.h"
-#include "store/embedded/run/command_table.h"
 
 /* In the order of a row of COMMAND. */
 enum { ROW_NAME = 0, ROW_ARITY = 1, ROW_FLAGS = 2, ROW_SUBCOMMANDS = 9 };

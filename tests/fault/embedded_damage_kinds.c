@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "embedded_damage.h"
-#include "store/embedded/files/sidecar.h"
+#include "engine/files/sidecar.h"
 #include "util/crc32c.h"
 
 /* Offsets in a meta page, which says where LMDB's trees begin. */

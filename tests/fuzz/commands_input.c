@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "store/embedded/keys/rdb.h"
-#include "store/embedded/run/command_table.h"
+#include "engine/keys/rdb.h"
+#include "engine/run/command_table.h"
 #include "store/known_commands.h"
 #include "support/rdb_forms.h"
 

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/fsck/fsck.h"
 #include "fault/embedded_damage.h"
 #include "fault/embedded_damage_content.h"
 #include "fuzz.h"
 #include "page_changes.h"
 #include "place.h"
-#include "store/embedded/fsck/fsck.h"
 #include "support/dump_content.h"
 
 enum {

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "engine/keys/rdb.h"
 #include "fuzz.h"
 #include "kept_stores.h"
-#include "store/embedded/keys/rdb.h"
 #include "support/rdb_forms.h"
 
 #define VALUE_MAX 65536

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page_changes.c - see page_changes.h. The layout is that of LMDB 0.9, as in
- * store/embedded/files/pages.h.
+ * engine/files/pages.h.
  */
 #include "page_changes.h"
 
 #include <string.h>
 
-#include "store/embedded/files/format.h"
-#include "store/embedded/files/keyhead.h"
-#include "store/embedded/files/pages.h"
+#include "engine/files/format.h"
+#include "engine/files/keyhead.h"
+#include "engine/files/pages.h"
 
 #define CHANGES_MAX 32
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "engine/embedded.h"
 #include "sim.h"
 #include "store/drivers.h"
-#include "store/embedded/embedded.h"
 #include "util/clock.h"
 #include "util/url.h"
 

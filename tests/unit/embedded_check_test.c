@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files/files.h"
-#include "store/embedded/files/keyhead.h"
-#include "store/embedded/files/pages.h"
+#include "engine/files/files.h"
+#include "engine/files/keyhead.h"
+#include "engine/files/pages.h"
 
 #define FINDINGS_SIZE 4096
 #define PAGE 4096u

@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "store/embedded/commit/flush_state.h"
+#include "engine/commit/flush_state.h"
 #include "support/await_child.h"
 #include "util/crc32c.h"
 #include "util/mem.h"

@@ -14,8 +14,8 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files/files.h"
-#include "store/embedded/files/sidecar.h"
+#include "engine/files/files.h"
+#include "engine/files/sidecar.h"
 #include "support/await_child.h"
 #include "support/wall_clock.h"
 

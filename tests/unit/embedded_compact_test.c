@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files/files.h"
+#include "engine/files/files.h"
 #include "support/await_child.h"
 #include "util/rand.h"
 

@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "engine/files/sidecar.h"
 #include "holdfast.h"
-#include "store/embedded/files/sidecar.h"
 #include "support/slowness.h"
 #include "util/rand.h"
 

@@ -5,7 +5,7 @@
  */
 #include "embedded_store.h"
 
-#include "store/embedded/keys/rdb.h"
+#include "engine/keys/rdb.h"
 #include "support/rdb_forms.h"
 #include "util/crc64.h"
 #include "util/mem.h"

@@ -4,7 +4,7 @@
  * called on the loop, and no event of an undone transaction is delivered.
  */
 #include "embedded_store.h"
-#include "store/embedded/files/files.h"
+#include "engine/files/files.h"
 #include "support/await_child.h"
 #include "support/slowness.h"
 

@@ -9,8 +9,8 @@
 #include <lmdb.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files/files.h"
-#include "store/embedded/files/sidecar.h"
+#include "engine/files/files.h"
+#include "engine/files/sidecar.h"
 #include "support/await_child.h"
 
 static place at;

@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "store/embedded/commit/env.h"
-#include "store/embedded/run/group.h"
+#include "engine/commit/env.h"
+#include "engine/run/group.h"
 #include "support/slowness.h"
 #include "util/mem.h"
 

@@ -7,7 +7,7 @@
  * hostile/traces.lua looks for what was changed.
  */
 #include "embedded_store.h"
-#include "store/embedded/lua/machine_state.h"
+#include "engine/lua/machine_state.h"
 
 #define FILE_MAX (1u << 16)
 

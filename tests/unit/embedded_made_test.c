@@ -6,10 +6,10 @@
 #include "embedded_store.h"
 #include "open_env.h"
 
-#include "store/embedded/keys/tx_life.h"
-#include "store/embedded/run/command_table.h"
-#include "store/embedded/run/execute.h"
-#include "store/embedded/run/write.h"
+#include "engine/keys/tx_life.h"
+#include "engine/run/command_table.h"
+#include "engine/run/execute.h"
+#include "engine/run/write.h"
 
 #define SOON_MS 10000
 

@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "store/embedded/commit/tx.h"
-#include "store/embedded/wake/ring_read.h"
+#include "engine/commit/tx.h"
+#include "engine/wake/ring_read.h"
 
 /* Of the values that a writer puts in turn, while the test runs. */
 #define FLIPS 20000u

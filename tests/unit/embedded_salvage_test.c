@@ -8,11 +8,11 @@
 
 #include <fcntl.h>
 
+#include "engine/keys/tx_life.h"
+#include "engine/keys/type_hash.h"
+#include "engine/run/execute.h"
+#include "engine/run/write.h"
 #include "holdfast.h"
-#include "store/embedded/keys/tx_life.h"
-#include "store/embedded/keys/type_hash.h"
-#include "store/embedded/run/execute.h"
-#include "store/embedded/run/write.h"
 
 #define SOON_MS 10000
 

@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files/files.h"
-#include "store/embedded/files/sidecar.h"
+#include "engine/files/files.h"
+#include "engine/files/sidecar.h"
 #include "support/await_child.h"
 
 static place at;

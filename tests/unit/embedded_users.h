@@ -13,8 +13,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "store/embedded/files/files.h"
-#include "store/embedded/files/sidecar.h"
+#include "engine/files/files.h"
+#include "engine/files/sidecar.h"
 #include "support/await_child.h"
 
 /* Unused ids. */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/run/command_table.h"
 #include "serve/access.h"
 #include "serve/served.h"
-#include "store/embedded/run/command_table.h"
 #include "store/known_commands.h"
 #include "support/test.h"
 #include "util/mem.h"

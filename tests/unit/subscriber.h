@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "store/embedded/wake/message_reader.h"
+#include "engine/wake/message_reader.h"
 
 #define SUBSCRIBER_TEXT 512
 

@@ -24,12 +24,12 @@ LAYERS = (
                      "holdfast/script.h")),
     ("src/store/redis/", ("store/redis/", "store/tls/", "store/*",
                           *BELOW_STORE)),
-    ("src/store/embedded/", ("store/embedded/", "store/*", *BELOW_STORE)),
+    ("src/engine/", ("engine/", "store/*", *BELOW_STORE)),
     ("src/store/quorum/", ("store/quorum/", "store/redis/redis.h", "store/*",
                            *BELOW_STORE)),
     ("src/store/tls/", ("store/tls/", "util/", "holdfast/base.h",
                         "holdfast/client.h")),
-    ("src/store/drivers.c", ("store/", "util/")),
+    ("src/store/drivers.c", ("store/", "engine/embedded.h", "util/")),
     ("src/store/", ("store/*", *BELOW_STORE)),
     ("src/core/", ("core/", *BELOW_CORE)),
     ("src/data/", ("data/", "core/", *BELOW_CORE)),
@@ -37,15 +37,15 @@ LAYERS = (
     ("src/transfer/", ("transfer/", "core/", *BELOW_CORE)),
     ("src/client/", ("client/", "data/", "lease/", "transfer/", "core/",
                      *BELOW_CORE)),
-    ("src/serve/", ("serve/", "core/client.h", "store/embedded/", "store/tls/",
+    ("src/serve/", ("serve/", "core/client.h", "engine/", "store/tls/",
                     "store/*", "script/", "util/", "holdfast.h",
                     "holdfast/serve.h", *BELOW_STORE)),
     ("include/", ("holdfast/",)),
 )
 # The folders of a driver: each uses only those before it.
 ROOMS = {
-    "store/embedded/": ("files", "commit", "wake", "keys", "commands", "lua",
-                        "run", "fsck", "open", "maintenance"),
+    "engine/": ("files", "commit", "wake", "keys", "commands", "lua", "run",
+                "fsck", "open", "maintenance"),
     "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }
 # Users of the library: they may include it and their own headers.
@@ -53,8 +53,8 @@ USERS = ("cli/", "tests/conformance/", "tests/seeds/")
 
 # Foreign header -> the folders that may meet it.
 FOREIGN = (
-    (r"lmdb\.h", ("src/store/embedded/",)),
-    (r"(lua|lualib|lauxlib|lua-bitop)\.h", ("src/store/embedded/",)),
+    (r"lmdb\.h", ("src/engine/",)),
+    (r"(lua|lualib|lauxlib|lua-bitop)\.h", ("src/engine/",)),
     (r"openssl/\w+\.h", ("src/store/tls/", "src/util/sha1.c", "src/util/sha256.c")),
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",

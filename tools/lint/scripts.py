@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Headers of scripts/*.lua agree with the bodies, by the rules of
-tools/scriptfile.py; every piece is used; and no script is named below
-src/store/, since drivers know a script only by its header.
+tools/scriptfile.py; every piece is used; and no script is named below the
+waist (src/store/, src/engine/), since drivers know a script only by its header.
 """
 
 import re
@@ -21,7 +21,7 @@ def names_in_drivers(top, scripts):
                        rf"|\bHF__(?:SCRIPT_)?(?:{names.upper()})(?:_[A-Z_]+)?\b"
                        r"|script_words\.h")
     for path in source.files(top, "*.c", "*.h"):
-        if not path.as_posix().startswith("src/store/"):
+        if not path.as_posix().startswith(("src/store/", "src/engine/")):
             continue
         for number, line in enumerate((top / path).read_text().splitlines(), 1):
             found = named.search(line)

@@ -144,10 +144,10 @@ bad_c layers.py 'may not include .holdfast/lock' src/store/redis/y.c \
     '#include "holdfast/lock.h"'
 bad_c layers.py 'may not include .lease/' src/store/redis/y.c \
     '# include "lease/lock.h"'
-bad_c layers.py 'may not include .store/embedded/' src/store/redis/y.c \
-    '#include "store/embedded/commit/env.h"'
-bad_c layers.py 'is in a later room' src/store/embedded/keys/y.c \
-    '#include "store/embedded/lua/machine.h"'
+bad_c layers.py 'may not include .engine/' src/store/redis/y.c \
+    '#include "engine/commit/env.h"'
+bad_c layers.py 'is in a later room' src/engine/keys/y.c \
+    '#include "engine/lua/machine.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \
     '#include "store/redis/conn.h"'
 bad_c layers.py 'may not include .util/' include/holdfast/y.h \
@@ -285,6 +285,7 @@ bad_edit scripts.py 'does not begin with .lock_undo - ' $release \
 for name in 'HF__SCRIPT_LOCK_UNDO' 'HF__LOCK_UNDO_OWNER' lock_undo \
     hf__shape_lock_undo '"lock_undo"' '"script/script_words.h"'; do
     bad_c scripts.py 'names a script' src/store/redis/wire/y.c "int y = $name;"
+    bad_c scripts.py 'names a script' src/engine/lua/y.c "int y = $name;"
 done
 renew
 c_file y.c 'int y = HF__SCRIPT_USER;' 'int z = HF__SCRIPT_COUNT;' \

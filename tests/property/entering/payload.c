@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "engine/keys/rdb.h"
 #include "entering.h"
-#include "store/embedded/keys/rdb.h"
 #include "support/rdb_forms.h"
 
 /* Elements that make a collection large: it then has records of its own. */

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dump.c - DUMP and RESTORE: a value in the form of Redis (rdb.h), which any
+ * Redis from 7.0 on reads.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/commands/command.h"
+#include "engine/commands/expiry.h"
+#include "engine/files/keyhead.h"
+#include "engine/keys/deadlines.h"
+#include "engine/keys/rdb.h"
+#include "engine/keys/type_hash.h"
+#include "engine/keys/type_list.h"
+#include "engine/keys/type_set.h"
+#include "engine/keys/type_zset.h"
+#include "util/crc64.h"
+
+/* -------------------------------------------------------------------- DUMP */
+
+/* In tx->scratch. */
+typedef struct dump {
+    hf__tx *tx;
+    size_t size;
+} dump;
+
+static void put(dump *to, const void *data, size_t size)
+{
+    unsigned char *room = hf__tx_scratch(to->tx, to->size + size);
+
+    if (room != NULL && size > 0)
+        (void)hf__tx_copy(to->tx, room + to->size, data, size);
+    to->size += size;
+}
+
+static void put_integer(dump *to, uint64_t value, unsigned width)
+{
+    unsigned char bytes[8];
+
+    for (unsigned i = 0; i < width; i++)
+        bytes[i] = (unsigned char)(value >> 8 * i);
+    put(to, bytes, width);
+}
+
+static void put_length(dump *to, uint64_t length)
+{
+    unsigned char bytes[9];
+    unsigned width = length < 64 ? 0 : length < 16384 ? 1 : 8;
+
+    bytes[0] = (unsigned char)(width < 8 ? length >> 8 * width : 0);
+    for (unsigned i = 1; i <= width; i++)
+        bytes[i] = (unsigned char)(length >> 8 * (width - i));
+    if (width > 0)
+        bytes[0] |= width == 1 ? HF__RDB_14_BITS : HF__RDB_64_BITS;
+    put(to, bytes, width + 1);
+}
+
+static void put_string(dump *to, hf_bytes text)
+{
+    put_length(to, text.size);
+    put(to, text.data, text.size);
+}
+
+static void dump_string(dump *to, hf__record *record)
+{
+    const unsigned char *content = hf__content(to->tx, record);
+
+    put_integer(to, HF__RDB_STRING, 1);
+    if (content != NULL)
+        put_string(to, hf_view(content, record->content_size));
+}
+
+static void dump_list(dump *to, hf__record *record)
+{
+    hf__list_walk walk;
+    hf_bytes value;
+
+    put_integer(to, HF__RDB_LIST, 1);
+    put_length(to, record->count);
+    hf__list_walk_begin(&walk, to->tx, record, 0, false);
+    while (hf__list_walk_next(&walk, &value))
+        put_string(to, value);
+    hf__list_walk_end(&walk);
+}
+
+static void dump_set(dump *to, hf__record *record)
+{
+    hf__set_walk walk;
+    hf_bytes member;
+
+    put_integer(to, HF__RDB_SET, 1);
+    put_length(to, record->count);
+    hf__set_walk_begin(&walk, to->tx, record);
+    while (hf__set_walk_next(&walk, &member))
+        put_string(to, member);
+    hf__set_walk_end(&walk);
+}
+
+static void dump_zset(dump *to, hf__record *record)
+{
+    hf__zset_walk walk;
+    hf_bytes member;
+    double score;
+
+    put_integer(to, HF__RDB_ZSET, 1);
+    put_length(to, record->count);
+    hf__zset_walk_begin(&walk, to->tx, record, -INFINITY, false);
+    while (hf__zset_walk_next(&walk, &member, &score)) {
+        uint64_t bits;
+
+        memcpy(&bits, &score, sizeof(bits));
+        put_string(to, member);
+        put_integer(to, bits, 8);
+    }
+    hf__zset_walk_end(&walk);
+}
+
+/* `first_ms`: no deadline is earlier; 0: there are none. */
+static void put_fields(dump *to, hf__record *record, int64_t first_ms)
+{
+    hf__hash_walk walk;
+    hf_bytes field, value;
+
+    put_length(to, hf__hash_count(to->tx, record));
+    hf__hash_walk_begin(&walk, to->tx, record);
+    while (hf__hash_walk_next(&walk, &field, &value)) {
+        int64_t expire_ms;
+
+        if (first_ms != 0)
+            put_length(to, hf__deadline_get(to->tx, record, field, &expire_ms)
+                               ? (uint64_t)(expire_ms - first_ms) + 1
+                               : 0);
+        put_string(to, field);
+        put_string(to, value);
+    }
+    hf__hash_walk_end(&walk);
+}
+
+static unsigned dump_hash(dump *to, hf__record *record)
+{
+    const unsigned char *content = hf__content(to->tx, record);
+    hf__deadlines fields;
+
+    if (record->form != HF__FORM_DEADLINES) {
+        put_integer(to, HF__RDB_HASH, 1);
+        put_fields(to, record, 0);
+        return HF__RDB_VERSION;
+    }
+    if (content == NULL)
+        return 0;
+    memcpy(&fields, content, sizeof(fields));
+    put_integer(to, HF__RDB_HASH_DEADLINES, 1);
+    put_integer(to, (uint64_t)hf__tx_to_unix(to->tx, fields.first_ms), 8);
+    put_fields(to, record, fields.first_ms);
+    return HF__RDB_VERSION_DEADLINES;
+}
+
+static void run_dump(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record = hf__key_find(tx, args[1]);
+    unsigned version = HF__RDB_VERSION;
+    dump to = {tx, 0};
+
+    (void)count;
+    if (record == NULL) {
+        hf__reply_nil(tx);
+        return;
+    }
+    switch ((hf__type)record->type) {
+    case HF__TYPE_STRING:
+        dump_string(&to, record);
+        break;
+    case HF__TYPE_LIST:
+        dump_list(&to, record);
+        break;
+    case HF__TYPE_SET:
+        dump_set(&to, record);
+        break;
+    case HF__TYPE_ZSET:
+        dump_zset(&to, record);
+        break;
+    case HF__TYPE_HASH:
+        version = dump_hash(&to, record);
+        break;
+    }
+    put_integer(&to, version, 2);
+    if (tx->fatal == HF_OK)
+        put_integer(&to, hf__crc64(0, tx->scratch, to.size), 8);
+    if (tx->fatal == HF_OK)
+        hf__reply_bytes(tx, tx->scratch, to.size);
+}
+
+/* ----------------------------------------------------------------- RESTORE */
+
+typedef struct restore {
+    bool replace;
+    bool absolute;
+} restore;
+
+static bool read_number(hf__tx *tx, hf_bytes arg, const char *name, int64_t max,
+                        const char *suffix)
+{
+    int64_t value;
+
+    if (!hf__arg_integer(tx, arg, &value))
+        return false;
+    if (value >= 0 && value <= max)
+        return true;
+    hf__reply_error(tx, "ERR Invalid %s value, must be >= 0%s", name, suffix);
+    return false;
+}
+
+/* IDLETIME and FREQ are of no use here. */
+static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
+                         restore *options)
+{
+    bool idle = false;
+    bool used = false;
+
+    for (size_t i = 4; i < count; i++) {
+        bool more = i + 1 < count;
+
+        if (hf__arg_is(args[i], "replace")) {
+            options->replace = true;
+        } else if (hf__arg_is(args[i], "absttl")) {
+            options->absolute = true;
+        } else if (hf__arg_is(args[i], "idletime") && more && !used) {
+            idle = true;
+            if (!read_number(tx, args[++i], "IDLETIME", INT64_MAX, ""))
+                return false;
+        } else if (hf__arg_is(args[i], "freq") && more && !idle) {
+            used = true;
+            if (!read_number(tx, args[++i], "FREQ", 255, " and <= 255"))
+                return false;
+        } else {
+            hf__reply_error(tx, HF__ERROR_SYNTAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* false: negative or no number, replied. */
+static bool read_ttl(hf__tx *tx, hf_bytes arg, int64_t *ttl_ms)
+{
+    if (!hf__arg_integer(tx, arg, ttl_ms))
+        return false;
+    if (*ttl_ms >= 0)
+        return true;
+    hf__reply_error(tx, "ERR Invalid TTL value, must be >= 0");
+    return false;
+}
+
+/* Version and checksum. */
+static bool check_tail(hf__tx *tx, hf_bytes data)
+{
+    const unsigned char *tail = data.data;
+    uint64_t sum;
+
+    if (data.size >= HF__RDB_TAIL) {
+        tail += data.size - HF__RDB_TAIL;
+        sum = (uint64_t)hf__rdb_integer(tail + 2, 8);
+        if ((uint16_t)hf__rdb_integer(tail, 2) <= HF__RDB_VERSION_DEADLINES &&
+            sum == hf__crc64(0, data.data, data.size - 8))
+            return true;
+    }
+    hf__reply_error(tx, "ERR DUMP payload version or checksum are wrong");
+    return false;
+}
+
+static void put_zset(hf__tx *tx, hf__record *record, const hf__members *list)
+{
+    double score;
+
+    for (size_t i = 0; i < list->count && tx->fatal == HF_OK; i++) {
+        const hf__member *item = &list->items[i];
+
+        if (!hf__zset_score(tx, record, item->name, &score))
+            hf__zset_add(tx, record, item->name, item->score);
+    }
+}
+
+static void put_hash(hf__tx *tx, hf__record *record, const hf__members *list)
+{
+    for (size_t i = 0; i < list->count && tx->fatal == HF_OK; i += 2) {
+        const hf__member *field = &list->items[i];
+        int64_t expire_ms = 0;
+
+        if (field->score > 0)
+            expire_ms = hf__tx_from_unix(tx, (int64_t)field->score);
+        if (field->score > 0 && expire_ms <= tx->now_ms)
+            continue;
+        (void)hf__hash_put(tx, record, field->name, field[1].name);
+        if (expire_ms != 0)
+            hf__hash_expire(tx, record, field->name, expire_ms);
+    }
+    if (hf__hash_is_empty(tx, record))
+        hf__key_drop(tx, record);
+}
+
+static void put_value(hf__tx *tx, hf__record *record,
+                      const hf__rdb_value *value)
+{
+    const hf__member *items = value->list.items;
+
+    switch (value->type) {
+    case HF__TYPE_STRING:
+        (void)hf__content_set(tx, record, items[0].name.data,
+                              items[0].name.size);
+        break;
+    case HF__TYPE_LIST:
+        for (size_t i = 0; i < value->list.count && tx->fatal == HF_OK; i++)
+            hf__list_push(tx, record, items[i].name, false);
+        break;
+    case HF__TYPE_SET:
+        for (size_t i = 0; i < value->list.count && tx->fatal == HF_OK; i++)
+            (void)hf__set_add(tx, record, items[i].name);
+        break;
+    case HF__TYPE_ZSET:
+        put_zset(tx, record, &value->list);
+        break;
+    case HF__TYPE_HASH:
+        put_hash(tx, record, &value->list);
+        break;
+    }
+}
+
+static void store_value(hf__tx *tx, hf_bytes key, const hf__rdb_value *value,
+                        int64_t expire_ms)
+{
+    bool over = expire_ms != 0 && expire_ms <= tx->now_ms;
+    hf__record *record =
+        over ? hf__key_find(tx, key) : hf__key_make(tx, key, value->type);
+
+    hf__reply_line(tx, "OK");
+    if (record == NULL)
+        return;
+    if (over) {
+        hf__key_delete(tx, record);
+        return;
+    }
+    record->expire_ms = expire_ms;
+    put_value(tx, record, value);
+    hf__key_event(tx, HF__EVENT_GENERIC, "restore", key);
+}
+
+static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    restore options = {0};
+    hf__rdb_value value;
+    int64_t ttl_ms;
+    int64_t expire_ms = 0;
+
+    if (!read_options(tx, args, count, &options))
+        return;
+    if (!options.replace && hf__key_find(tx, args[1]) != NULL) {
+        hf__reply_error(tx, "BUSYKEY Target key name already exists.");
+        return;
+    }
+    if (!read_ttl(tx, args[2], &ttl_ms) || !check_tail(tx, args[3]))
+        return;
+    if (!hf__rdb_read(tx, hf_view(args[3].data, args[3].size - HF__RDB_TAIL),
+                      &value))
+        return;
+    if (ttl_ms == 0 ||
+        hf__expiry_instant(tx, (hf__expiry){false, options.absolute}, ttl_ms,
+                           true, &expire_ms))
+        store_value(tx, args[1], &value, expire_ms);
+}
+
+const hf__command_entry hf__commands_dump[] = {
+    {"dump", 0, run_dump},
+    {"restore", HF__COMMAND_WRITES | HF__COMMAND_GROWS, run_restore},
+    {NULL, 0, NULL}};

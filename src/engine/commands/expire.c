@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expire.c - commands on the expiry of keys.
+ */
+#include "engine/commands/command.h"
+#include "engine/commands/expiry.h"
+
+typedef struct conditions {
+    bool nx;
+    bool xx;
+    bool gt;
+    bool lt;
+} conditions;
+
+static bool read_conditions(hf__tx *tx, const hf_bytes *args, size_t count,
+                            conditions *when)
+{
+    for (size_t i = 3; i < count; i++) {
+        if (hf__arg_is(args[i], "nx")) {
+            when->nx = true;
+        } else if (hf__arg_is(args[i], "xx")) {
+            when->xx = true;
+        } else if (hf__arg_is(args[i], "gt")) {
+            when->gt = true;
+        } else if (hf__arg_is(args[i], "lt")) {
+            when->lt = true;
+        } else {
+            hf__reply_error(tx, "ERR Unsupported option %.*s",
+                            args[i].size > HF__OUT_ERROR_SIZE
+                                ? HF__OUT_ERROR_SIZE
+                                : (int)args[i].size,
+                            args[i].size > 0 ? (const char *)args[i].data : "");
+            return false;
+        }
+    }
+    if (when->nx && (when->xx || when->gt || when->lt)) {
+        hf__reply_error(tx, "ERR NX and XX, GT or LT options at the same time "
+                            "are not compatible");
+        return false;
+    }
+    if (when->gt && when->lt) {
+        hf__reply_error(tx, "ERR GT and LT options at the same time are not "
+                            "compatible");
+        return false;
+    }
+    return true;
+}
+
+static bool allowed(const conditions *when, const hf__record *record,
+                    int64_t expire_ms)
+{
+    bool expires = record->expire_ms != 0;
+
+    if ((when->nx && expires) || (when->xx && !expires))
+        return false;
+    if (when->gt && (!expires || expire_ms <= record->expire_ms))
+        return false;
+    return !(when->lt && expires && expire_ms >= record->expire_ms);
+}
+
+static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
+                   hf__expiry expiry)
+{
+    conditions when = {false, false, false, false};
+    hf__record *record;
+    int64_t value, expire_ms;
+
+    if (!read_conditions(tx, args, count, &when) ||
+        !hf__arg_integer(tx, args[2], &value) ||
+        !hf__expiry_instant(tx, expiry, value, false, &expire_ms))
+        return;
+    record = hf__key_find(tx, args[1]);
+    if (record == NULL || !allowed(&when, record, expire_ms)) {
+        hf__reply_integer(tx, 0);
+        return;
+    }
+    if (expire_ms <= tx->now_ms) {
+        hf__key_delete(tx, record);
+    } else {
+        record->expire_ms = expire_ms;
+        hf__key_touch(tx, record);
+        hf__key_event(tx, HF__EVENT_GENERIC, "expire", args[1]);
+    }
+    hf__reply_integer(tx, 1);
+}
+
+static void run_expire(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    expire(tx, args, count, (hf__expiry){true, false});
+}
+
+static void run_pexpire(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    expire(tx, args, count, (hf__expiry){false, false});
+}
+
+static void run_expireat(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    expire(tx, args, count, (hf__expiry){true, true});
+}
+
+static void run_pexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    expire(tx, args, count, (hf__expiry){false, true});
+}
+
+/* Reply with the time left or the instant; -2: no key, -1: no expiry. */
+static void reply_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
+{
+    hf__record *record = hf__key_find(tx, key);
+    int64_t value;
+
+    if (record == NULL || record->expire_ms == 0) {
+        hf__reply_integer(tx, record == NULL ? -2 : -1);
+        return;
+    }
+    if (expiry.absolute)
+        value = hf__tx_to_unix(tx, record->expire_ms);
+    else
+        value = record->expire_ms - tx->now_ms;
+    /* Rounded to seconds without overflow. */
+    if (expiry.seconds)
+        value = value / 1000 + (value % 1000 >= 500 ? 1 : 0);
+    hf__reply_integer(tx, value);
+}
+
+static void run_ttl(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    reply_expiry(tx, args[1], (hf__expiry){true, false});
+}
+
+static void run_pttl(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    reply_expiry(tx, args[1], (hf__expiry){false, false});
+}
+
+static void run_expiretime(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    reply_expiry(tx, args[1], (hf__expiry){true, true});
+}
+
+static void run_pexpiretime(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    reply_expiry(tx, args[1], (hf__expiry){false, true});
+}
+
+static void run_persist(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record = hf__key_find(tx, args[1]);
+
+    (void)count;
+    if (record == NULL || record->expire_ms == 0) {
+        hf__reply_integer(tx, 0);
+        return;
+    }
+    record->expire_ms = 0;
+    hf__key_touch(tx, record);
+    hf__key_event(tx, HF__EVENT_GENERIC, "persist", args[1]);
+    hf__reply_integer(tx, 1);
+}
+
+#define WRITES HF__COMMAND_WRITES
+
+const hf__command_entry hf__commands_expire[] = {
+    {"expire", WRITES, run_expire},
+    {"pexpire", WRITES, run_pexpire},
+    {"expireat", WRITES, run_expireat},
+    {"pexpireat", WRITES, run_pexpireat},
+    {"ttl", 0, run_ttl},
+    {"pttl", 0, run_pttl},
+    {"expiretime", 0, run_expiretime},
+    {"pexpiretime", 0, run_pexpiretime},
+    {"persist", WRITES, run_persist},
+    {NULL, 0, NULL}};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * expiry.h - expiries in arguments.
+ */
+#ifndef HF__ENGINE_EXPIRY_H
+#define HF__ENGINE_EXPIRY_H
+
+#include "engine/commands/command.h"
+
+/* Unit and origin of an expiry. */
+typedef struct hf__expiry {
+    bool seconds;
+    bool absolute; /* Unix time */
+} hf__expiry;
+/*
+ * The instant on the store's clock for `value`, never 0. false: out of range,
+ * replied. `positive`: refuse values <= 0, as SET does.
+ */
+bool hf__expiry_instant(hf__tx *tx, hf__expiry expiry, int64_t value,
+                        bool positive, int64_t *expire_ms);
+
+#endif

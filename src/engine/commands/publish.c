@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * publish.c - messages to the subscribers of a channel, in all processes: those
+ * of servers, and the inboxes of clients that have the store open.
+ *
+ * These commands need a write transaction: messages are sent with its commit,
+ * and subscriptions are guarded by the writer lock.
+ */
+#include "engine/commands/command.h"
+#include "engine/wake/message.h"
+#include "engine/wake/wake.h"
+#include "store/store.h"
+
+static void publish(hf__tx *tx, hf__channel_kind kind, const hf_bytes *args)
+{
+    int64_t receivers;
+    hf_bytes text, topic;
+
+    if (args[1].size + args[2].size > HF__MESSAGE_MAX) {
+        hf__reply_error(tx, "ERR channel and message exceed 1 MiB");
+        return;
+    }
+    receivers = hf__message_publish(tx, kind, args[1], args[2]);
+    if (receivers < 0) {
+        hf__reply_error(tx, "ERR messages of one transaction exceed 2 MiB");
+        return;
+    }
+    if (kind == HF__CHANNEL) {
+        hf__store_message(args[2], &text, &topic);
+        receivers += hf__wake_publish(tx, args[1], topic);
+    }
+    hf__reply_integer(tx, receivers);
+}
+
+static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    publish(tx, HF__CHANNEL, args);
+}
+
+static void run_spublish(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    publish(tx, HF__CHANNEL_SHARD, args);
+}
+
+static int64_t count_subscribers(hf__tx *tx, hf__channel_kind kind,
+                                 hf_bytes channel)
+{
+    int64_t inboxes = 0;
+    uint32_t index;
+
+    if (kind == HF__CHANNEL && hf__wake_listens(tx->env, channel, &index))
+        inboxes = 1;
+    return inboxes + hf__message_subscribers(tx, kind, channel);
+}
+
+static void reply_counts(hf__tx *tx, hf__channel_kind kind,
+                         const hf_bytes *args, size_t count)
+{
+    hf__reply_array(tx, 2 * (count - 2));
+    for (size_t i = 2; i < count; i++) {
+        hf__reply_bytes(tx, args[i].data, args[i].size);
+        hf__reply_integer(tx, count_subscribers(tx, kind, args[i]));
+    }
+}
+
+static void pubsub_numsub(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    reply_counts(tx, HF__CHANNEL, args, count);
+}
+
+static void pubsub_shardnumsub(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    reply_counts(tx, HF__CHANNEL_SHARD, args, count);
+}
+
+#define WRITES HF__COMMAND_WRITES
+
+/* The other subcommands of PUBSUB are the server's. */
+const hf__command_entry hf__commands_publish[] = {
+    {"publish", WRITES, run_publish},
+    {"spublish", WRITES, run_spublish},
+    {"pubsub", WRITES | HF__COMMAND_GROUP, hf__subcommand_run},
+    {"pubsub|numsub", 0, pubsub_numsub},
+    {"pubsub|shardnumsub", 0, pubsub_shardnumsub},
+    {NULL, 0, NULL}};

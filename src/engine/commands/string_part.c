@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * string_part.c - commands on a part of a string.
+ */
+#include <string.h>
+
+#include "engine/commands/command.h"
+#include "store/limits.h"
+
+/* Positions may count from the end; makes them those of the first and the last
+ * byte. false: empty range. */
+static bool place(int64_t size, int64_t *start, int64_t *end)
+{
+    /* In this order: otherwise both would become the first byte. */
+    if (*start < 0 && *end < 0 && *start > *end)
+        return false;
+    if (*start < 0)
+        *start = *start + size < 0 ? 0 : *start + size;
+    if (*end < 0)
+        *end = *end + size < 0 ? 0 : *end + size;
+    if (*end >= size)
+        *end = size - 1;
+    return *start <= *end;
+}
+
+static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    const unsigned char *content;
+    hf__record *record;
+    int64_t start, end;
+
+    (void)count;
+    if (!hf__arg_integer(tx, args[2], &start) ||
+        !hf__arg_integer(tx, args[3], &end) ||
+        !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
+        return;
+    if (record == NULL || !place((int64_t)record->content_size, &start, &end)) {
+        hf__reply_bytes(tx, "", 0);
+        return;
+    }
+    content = hf__content(tx, record);
+    if (content != NULL)
+        hf__reply_bytes(tx, content + start, (size_t)(end - start) + 1);
+}
+
+/* false: too long, replied. */
+static bool check_size(hf__tx *tx, int64_t offset, size_t size)
+{
+    if (hf__is_value_size(size) && hf__is_value_size((uint64_t)offset + size))
+        return true;
+    hf__reply_error(tx, HF__ERROR_TOO_LONG);
+    return false;
+}
+
+static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record;
+    unsigned char *content;
+    int64_t offset;
+    size_t old, size;
+
+    (void)count;
+    if (!hf__arg_integer(tx, args[2], &offset))
+        return;
+    if (offset < 0) {
+        hf__reply_error(tx, "ERR offset is out of range");
+        return;
+    }
+    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
+        return;
+    old = record == NULL ? 0 : record->content_size;
+    if (args[3].size == 0) {
+        hf__reply_integer(tx, (int64_t)old);
+        return;
+    }
+    if (!check_size(tx, offset, args[3].size))
+        return;
+    if (record == NULL)
+        record = hf__key_make(tx, args[1], HF__TYPE_STRING);
+    size = (size_t)offset + args[3].size;
+    if (size < old)
+        size = old;
+    content = record == NULL ? NULL : hf__content_edit(tx, record, size);
+    if (content == NULL)
+        return;
+    if ((size_t)offset > old)
+        (void)hf__tx_copy(tx, content + old, NULL, (size_t)offset - old);
+    memcpy(content + offset, args[3].data, args[3].size);
+    hf__key_event(tx, HF__EVENT_STRING, "setrange", args[1]);
+    hf__reply_integer(tx, (int64_t)size);
+}
+
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command_entry hf__commands_string_part[] = {
+    {"getrange", 0, run_getrange},
+    {"substr", 0, run_getrange},
+    {"setrange", GROWS, run_setrange},
+    {NULL, 0, NULL}};

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zset.c - commands on single members of sorted sets, and popping them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "engine/commands/command.h"
+#include "engine/keys/number.h"
+#include "engine/keys/type_zset.h"
+#include "store/limits.h"
+
+/* -------------------------------------------------------------------- ZADD */
+
+typedef struct zadd_options {
+    bool nx;
+    bool xx;
+    bool gt;
+    bool lt;
+    bool ch;
+    bool incr;
+    size_t first; /* index of the first pair */
+} zadd_options;
+
+static void read_options(const hf_bytes *args, size_t count,
+                         zadd_options *options)
+{
+    size_t i;
+
+    memset(options, 0, sizeof(*options));
+    for (i = 2; i < count; i++) {
+        if (hf__arg_is(args[i], "nx"))
+            options->nx = true;
+        else if (hf__arg_is(args[i], "xx"))
+            options->xx = true;
+        else if (hf__arg_is(args[i], "gt"))
+            options->gt = true;
+        else if (hf__arg_is(args[i], "lt"))
+            options->lt = true;
+        else if (hf__arg_is(args[i], "ch"))
+            options->ch = true;
+        else if (hf__arg_is(args[i], "incr"))
+            options->incr = true;
+        else
+            break;
+    }
+    options->first = i;
+}
+
+static bool check_options(hf__tx *tx, const zadd_options *options, size_t count)
+{
+    size_t left = count - options->first;
+
+    if (left == 0 || left % 2 != 0) {
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
+        return false;
+    }
+    if (options->nx && options->xx) {
+        hf__reply_error(tx, "ERR XX and NX options at the same time are not "
+                            "compatible");
+        return false;
+    }
+    if ((options->gt && options->nx) || (options->lt && options->nx) ||
+        (options->gt && options->lt)) {
+        hf__reply_error(tx,
+                        "ERR GT, LT, and/or NX options at the same time are "
+                        "not compatible");
+        return false;
+    }
+    if (options->incr && left > 2) {
+        hf__reply_error(tx, "ERR INCR option supports a single "
+                            "increment-element pair");
+        return false;
+    }
+    return true;
+}
+
+typedef struct zadd_result {
+    int64_t added;
+    int64_t updated;
+    bool applied; /* the last pair was */
+    double score; /* of the last pair */
+} zadd_result;
+
+static void move_member(hf__tx *tx, hf__record *record, hf_bytes member,
+                        double old, double score)
+{
+    hf__zset_remove(tx, record, member, old);
+    hf__zset_add(tx, record, member, score);
+}
+
+/* false: replied with an error. */
+static bool add_member(hf__tx *tx, hf__record *record,
+                       const zadd_options *options, hf_bytes member,
+                       double score, zadd_result *result)
+{
+    double old;
+
+    result->applied = false;
+    if (!hf__zset_score(tx, record, member, &old)) {
+        if (options->xx || tx->fatal != HF_OK)
+            return true;
+        hf__zset_add(tx, record, member, score);
+        result->added++;
+    } else {
+        if (options->nx)
+            return true;
+        if (options->incr)
+            score += old;
+        if (!hf__is_score(score)) {
+            hf__reply_error(tx, "ERR resulting score is not a number (NaN)");
+            return false;
+        }
+        if ((options->lt && score >= old) || (options->gt && score <= old))
+            return true;
+        if (score < old || score > old) {
+            move_member(tx, record, member, old, score);
+            result->updated++;
+        }
+    }
+    result->applied = true;
+    result->score = score;
+    return true;
+}
+
+static bool check_scores(hf__tx *tx, const hf_bytes *args, size_t count,
+                         size_t first)
+{
+    double score;
+
+    for (size_t i = first; i < count; i += 2) {
+        if (!hf__arg_double(tx, args[i], HF__ERROR_FLOAT, &score))
+            return false;
+    }
+    return true;
+}
+
+static void reply_added(hf__tx *tx, const zadd_options *options,
+                        const zadd_result *result)
+{
+    if (options->incr && result->applied)
+        hf__reply_double(tx, result->score);
+    else if (options->incr)
+        hf__reply_nil(tx);
+    else
+        hf__reply_integer(tx,
+                          result->added + (options->ch ? result->updated : 0));
+}
+
+static void zadd(hf__tx *tx, const hf_bytes *args, size_t count,
+                 const zadd_options *options)
+{
+    zadd_result result = {0, 0, false, 0};
+    hf__record *record;
+    double score;
+
+    if (!check_scores(tx, args, count, options->first) ||
+        !hf__zset_open(tx, args[1], &record))
+        return;
+    if (record == NULL && !options->xx)
+        record = hf__key_make(tx, args[1], HF__TYPE_ZSET);
+    if (record != NULL) {
+        for (size_t i = options->first; i < count && tx->fatal == HF_OK;
+             i += 2) {
+            if (!hf__arg_double(tx, args[i], HF__ERROR_FLOAT, &score) ||
+                !add_member(tx, record, options, args[i + 1], score, &result))
+                return;
+        }
+        /* With GT, LT and NaN a new key may remain empty. */
+        if (record->count == 0)
+            hf__key_drop(tx, record);
+    }
+    if (result.added + result.updated > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, options->incr ? "zincr" : "zadd",
+                      args[1]);
+    reply_added(tx, options, &result);
+}
+
+static void run_zadd(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    zadd_options options;
+
+    read_options(args, count, &options);
+    if (check_options(tx, &options, count))
+        zadd(tx, args, count, &options);
+}
+
+static void run_zincrby(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    zadd_options options;
+
+    /* As in Redis, accepts ZADD's options. */
+    read_options(args, count, &options);
+    options.incr = true;
+    if (check_options(tx, &options, count))
+        zadd(tx, args, count, &options);
+}
+
+/* ------------------------------------------------------------------ others */
+
+static void run_zrem(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record;
+    int64_t removed = 0;
+    double score;
+
+    if (!hf__zset_open(tx, args[1], &record))
+        return;
+    for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
+        if (!hf__zset_score(tx, record, args[i], &score))
+            continue;
+        hf__zset_remove(tx, record, args[i], score);
+        removed++;
+        if (record->count == 0)
+            break;
+    }
+    if (removed > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, "zrem", args[1]);
+    if (record != NULL && record->count == 0)
+        hf__key_delete(tx, record);
+    hf__reply_integer(tx, removed);
+}
+
+static void run_zscore(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record;
+    double score;
+
+    (void)count;
+    if (!hf__zset_open(tx, args[1], &record))
+        return;
+    if (record != NULL && hf__zset_score(tx, record, args[2], &score))
+        hf__reply_double(tx, score);
+    else
+        hf__reply_nil(tx);
+}
+
+static void run_zcard(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    hf__record *record;
+
+    (void)count;
+    if (hf__zset_open(tx, args[1], &record))
+        hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+}
+
+/* Copy the first or last members, since removing them writes. */
+static void gather_end(hf__record *record, bool last, uint64_t count,
+                       hf__members *list)
+{
+    hf__zset_walk walk;
+    hf_bytes member;
+    double score;
+
+    hf__zset_walk_begin(&walk, list->tx, record, last ? INFINITY : -INFINITY,
+                        last);
+    while (list->count < count && hf__zset_walk_next(&walk, &member, &score) &&
+           hf__members_add(list, member, score))
+        continue;
+    hf__zset_walk_end(&walk);
+    if (list->count < count)
+        hf__tx_fail(list->tx, MDB_CORRUPTED);
+}
+
+/* Without a count RESP3, too, has a flat array. */
+static void reply_popped(hf__tx *tx, const hf__members *list, bool counted)
+{
+    if (counted || list->count == 0) {
+        hf__members_reply(list, true);
+        return;
+    }
+    hf__reply_array(tx, 2);
+    hf__reply_bytes(tx, list->items[0].name.data, list->items[0].name.size);
+    hf__reply_double(tx, list->items[0].score);
+}
+
+static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
+{
+    hf__members list;
+    hf__record *record;
+    int64_t wanted = 1;
+    uint64_t left;
+
+    if (count > 3) {
+        hf__reply_error(tx, HF__ERROR_SYNTAX);
+        return;
+    }
+    if (count == 3 && (!hf__number_integer(args[2], &wanted) || wanted < 0)) {
+        hf__reply_error(tx, "ERR value is out of range, must be positive");
+        return;
+    }
+    if (!hf__zset_open(tx, args[1], &record))
+        return;
+    left = record == NULL ? 0 : record->count;
+    if (left > (uint64_t)wanted)
+        left = (uint64_t)wanted;
+    hf__members_init(&list, tx);
+    if (left > 0)
+        gather_end(record, last, left, &list);
+    reply_popped(tx, &list, count == 3);
+    for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
+        hf__zset_remove(tx, record, list.items[i].name, list.items[i].score);
+    if (list.count > 0)
+        hf__key_event(tx, HF__EVENT_ZSET, last ? "zpopmax" : "zpopmin",
+                      args[1]);
+    if (record != NULL && record->count == 0)
+        hf__key_delete(tx, record);
+}
+
+static void run_zpopmin(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    pop(tx, args, count, false);
+}
+
+static void run_zpopmax(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    pop(tx, args, count, true);
+}
+
+static void rank(hf__tx *tx, const hf_bytes *args, bool backward)
+{
+    hf__zset_walk walk;
+    hf__record *record;
+    hf_bytes member;
+    double wanted, score;
+    int64_t before = 0;
+
+    if (!hf__zset_open(tx, args[1], &record))
+        return;
+    if (record == NULL || !hf__zset_score(tx, record, args[2], &wanted)) {
+        hf__reply_nil(tx);
+        return;
+    }
+    hf__zset_walk_begin(&walk, tx, record, backward ? INFINITY : -INFINITY,
+                        backward);
+    while (hf__zset_walk_next(&walk, &member, &score) &&
+           (member.size != args[2].size ||
+            (member.size > 0 &&
+             memcmp(member.data, args[2].data, member.size) != 0)))
+        before++;
+    hf__zset_walk_end(&walk);
+    hf__reply_integer(tx, before);
+}
+
+static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    rank(tx, args, false);
+}
+
+static void run_zrevrank(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    (void)count;
+    rank(tx, args, true);
+}
+
+#define WRITES HF__COMMAND_WRITES
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
+
+const hf__command_entry hf__commands_zset[] = {
+    {"zadd", GROWS, run_zadd},        {"zincrby", GROWS, run_zincrby},
+    {"zrem", WRITES, run_zrem},       {"zscore", 0, run_zscore},
+    {"zcard", 0, run_zcard},          {"zpopmin", WRITES, run_zpopmin},
+    {"zpopmax", WRITES, run_zpopmax}, {"zrank", 0, run_zrank},
+    {"zrevrank", 0, run_zrevrank},    {NULL, 0, NULL}};

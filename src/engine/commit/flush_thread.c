@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flush_thread.c - starting and stopping durability=flush in a process, and the
+ * thread that makes checkpoints. See flush.c.
+ *
+ * The thread sleeps on a futex word in the sidecar, which moves when there is
+ * something to sync. The threads of all processes wake up; the first to take
+ * the writer lock claims the checkpoint. If it dies, another makes one.
+ */
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/commit/flush_state.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/futex.h"
+#include "util/mem.h"
+
+/* When a checkpoint is due after the first commit that it would hold. */
+#define SOFT_MS 400
+/* Interval of checking the pins; and how long a process may take for a
+ * checkpoint before another begins one. */
+#define TICK_MS 500
+#define CLAIM_MS 300
+/* After a checkpoint that failed, or while another process makes one. */
+#define RETRY_MS 100
+/* How long the thread waits for the writer lock before it checks for its
+ * stop. */
+#define LOCK_MS 1000
+
+static bool must_stop(const hf__flush *flush)
+{
+    return __atomic_load_n(&flush->stop, __ATOMIC_SEQ_CST);
+}
+
+/* ----------------------------------------------------------------- thread */
+
+/* What to do, and when to check again. */
+typedef struct plan {
+    bool checkpoint;
+    uint64_t seen;
+    int64_t again_ms;
+} plan;
+
+static void make_plan_locked(hf__env *env, int64_t now_ms, plan *result)
+{
+    const hf__flush_map *map = &env->sidecar.map->flush;
+    bool due = hf__flush_is_due(env, now_ms, SOFT_MS);
+
+    result->seen = map->checkpoint;
+    result->again_ms = INT64_MAX;
+    if (hf__flush_is_pinned(env))
+        result->again_ms = now_ms + TICK_MS;
+    if (due && now_ms - map->claimed_ms < CLAIM_MS)
+        result->again_ms = now_ms + RETRY_MS;
+    else if (due)
+        result->checkpoint = true;
+    else if (map->unsynced_ms != 0 &&
+             map->unsynced_ms + SOFT_MS < result->again_ms)
+        result->again_ms = map->unsynced_ms + SOFT_MS;
+}
+
+static void *keep_up(void *user)
+{
+    hf__env *env = user;
+    hf__flush *flush = env->flush;
+    const uint32_t *word = &env->sidecar.map->flush.word;
+    int64_t tick_ms = 0;
+
+    while (!must_stop(flush)) {
+        uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+        int64_t now_ms = hf__clock_boot_ms();
+        plan what = {false, 0, now_ms + RETRY_MS};
+
+        if (hf__env_lock(env, now_ms + LOCK_MS, NULL) != HF_OK)
+            continue;
+        now_ms = hf__clock_boot_ms();
+        hf__flush_follow_locked(env);
+        if (now_ms >= tick_ms + TICK_MS) {
+            hf__flush_drop_idle_locked(env);
+            tick_ms = now_ms;
+        }
+        make_plan_locked(env, now_ms, &what);
+        hf__env_unlock(env);
+        if (what.checkpoint && hf__flush_checkpoint(env, what.seen, false,
+                                                    INT64_MAX, NULL) == HF_OK)
+            continue;
+        if (what.checkpoint)
+            what.again_ms = now_ms + RETRY_MS;
+        if (!must_stop(flush))
+            hf__futex_wait(word, seen, what.again_ms, true);
+    }
+    return NULL;
+}
+
+/* The application's signals are not for us. */
+static bool start_thread(hf__env *env)
+{
+    sigset_t all, before;
+    int rc;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&env->flush->thread, NULL, keep_up, env);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc == 0;
+}
+
+/* ----------------------------------------------------------- open and close */
+
+static hf_status sync_data(hf__env *env, hf__checkpoint *head, hf_error *err)
+{
+    if (fdatasync(env->data_fd) != 0)
+        return hf__fail(err, HF_SYSTEM, "writing to the disk failed");
+    if (!hf__checkpoint_of(env->data_fd, env->page_size,
+                           hf__flush_last_txn(env), head))
+        return hf__fail(
+            err, HF_CORRUPT,
+            "the data file has no meta page of the last transaction");
+    return HF_OK;
+}
+
+static hf_status open_file(hf__env *env, int dir_fd, hf_error *err)
+{
+    hf__checkpoint_file *file = &env->flush->file;
+    hf_status status = hf__checkpoint_open(dir_fd, file, NULL);
+    hf__checkpoint head;
+
+    if (status != HF_NOT_FOUND)
+        return status == HF_OK ? HF_OK : hf__checkpoint_open(dir_fd, file, err);
+    /* Others would continue to write to the unlinked file. */
+    if (hf__sidecar_in_use(&env->sidecar))
+        return hf__fail(err, HF_CORRUPT,
+                        "the checkpoint file was removed while the store is in "
+                        "use");
+    status = sync_data(env, &head, err);
+    if (status == HF_OK)
+        status = hf__checkpoint_create(dir_fd, &head, err);
+    if (status == HF_OK)
+        status = hf__checkpoint_open(dir_fd, file, err);
+    return status;
+}
+
+/* The first process to open the store initializes the sidecar from the file and
+ * ensures that there is a checkpoint of this boot; unless the disk failed, when
+ * no sync is reliable. */
+static hf_status begin_alone(hf__env *env, hf_error *err)
+{
+    hf__flush_map *map = &env->sidecar.map->flush;
+    uint32_t failed = map->failed;
+    hf__checkpoint head;
+    bool same_boot = false;
+    hf_status status =
+        hf__checkpoint_newest(env->flush->file.fd, &head, &same_boot, err);
+
+    if (status == HF_OK && failed != HF__FLUSH_FAILED &&
+        (!same_boot || head.txn != hf__flush_last_txn(env))) {
+        status = sync_data(env, &head, err);
+        if (status == HF_OK)
+            status = hf__checkpoint_write(&env->flush->file, &head, err);
+    }
+    if (status != HF_OK)
+        return status;
+    memset(map, 0, sizeof(*map));
+    map->checkpoint = head.txn;
+    map->failed = failed;
+    return HF_OK;
+}
+
+hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err)
+{
+    hf__flush *flush;
+    hf_status status;
+
+    if (env->mode != HF__MODE_FLUSH)
+        return HF_OK;
+    flush = hf__calloc(1, sizeof(*flush));
+    if (flush == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    pthread_mutex_init(&flush->mutex, NULL);
+    env->flush = flush;
+    status = open_file(env, dir_fd, err);
+    if (status != HF_OK)
+        goto free_flush;
+    if (hf__checkpoint_alone(&flush->file))
+        status = begin_alone(env, err);
+    if (status == HF_OK && !start_thread(env))
+        status = hf__fail(err, HF_SYSTEM, "cannot start a thread");
+    if (status == HF_OK)
+        return HF_OK;
+    hf__checkpoint_close(&flush->file);
+
+free_flush:
+    pthread_mutex_destroy(&flush->mutex);
+    hf__free(flush);
+    env->flush = NULL;
+    return status;
+}
+
+void hf__flush_close(hf__env *env)
+{
+    hf__flush *flush = env->flush;
+    bool unsynced = false;
+
+    if (flush == NULL)
+        return;
+    __atomic_store_n(&flush->stop, true, __ATOMIC_SEQ_CST);
+    hf__flush_wake(env);
+    (void)pthread_join(flush->thread, NULL);
+    if (hf__env_lock(env, hf__clock_boot_ms() + LOCK_MS, NULL) == HF_OK) {
+        unsynced = env->sidecar.map->flush.unsynced_ms != 0;
+        hf__env_unlock(env);
+    }
+    if (unsynced)
+        (void)hf__flush_checkpoint(env, UINT64_MAX, false,
+                                   hf__clock_boot_ms() + LOCK_MS, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        if (flush->pins[i].txn != NULL)
+            mdb_txn_abort(flush->pins[i].txn);
+    }
+    hf__checkpoint_close(&flush->file);
+    pthread_mutex_destroy(&flush->mutex);
+    hf__free(flush);
+    env->flush = NULL;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tx.c - working in a transaction: memory of a command, LMDB's records,
+ * failures, time.
+ */
+#include "engine/commit/tx.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/tsan.h"
+
+bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
+{
+    for (size_t done = 0; done < size; done += HF__TX_PIECE) {
+        size_t piece = size - done < HF__TX_PIECE ? size - done : HF__TX_PIECE;
+
+        if (!hf__tx_spend(tx, piece / 4))
+            return false;
+        if (from != NULL)
+            memcpy((char *)to + done, (const char *)from + done, piece);
+        else
+            memset((char *)to + done, 0, piece);
+    }
+    return true;
+}
+
+/* May the command use so many bytes? */
+static bool claim(hf__tx *tx, size_t size)
+{
+    if (tx->check != NULL)
+        tx->check(tx, size);
+    return tx->fatal == HF_OK;
+}
+
+unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
+{
+    unsigned char *larger;
+
+    if (size <= tx->scratch_size)
+        return tx->scratch;
+    if (!claim(tx, tx->claimed_size + 2 * size))
+        return NULL;
+    larger = hf__realloc(tx->scratch, 2 * size);
+    if (larger == NULL) {
+        hf__tx_no_memory(tx);
+        return NULL;
+    }
+    tx->scratch = larger;
+    tx->scratch_size = 2 * size;
+    return larger;
+}
+
+void *hf__tx_alloc(hf__tx *tx, size_t size)
+{
+    void *memory;
+
+    tx->claimed_size += size;
+    if (size > HF__TX_PIECE / 16 &&
+        !claim(tx, tx->claimed_size + tx->scratch_size))
+        return NULL;
+    memory = hf__arena_alloc(&tx->arena, size);
+    if (memory == NULL)
+        hf__tx_no_memory(tx);
+    return memory;
+}
+
+/* --------------------------------------------------------------- failures */
+
+void hf__tx_fail(hf__tx *tx, int rc)
+{
+    if (tx->fatal != HF_OK)
+        return;
+    if (rc == MDB_MAP_FULL)
+        tx->fatal = hf__env_fail_full(tx->env, &tx->error);
+    else
+        tx->fatal = hf__files_fail_mdb(&tx->error, rc, "the store failed");
+}
+
+void hf__tx_no_memory(hf__tx *tx)
+{
+    if (tx->fatal == HF_OK)
+        tx->fatal = hf__fail(&tx->error, HF_NO_MEMORY, "out of memory");
+}
+
+bool hf__tx_may_write(hf__tx *tx)
+{
+    assert(tx->writable || tx->env->read_only);
+    if (!tx->writable && tx->fatal == HF_OK)
+        tx->fatal = hf__env_fail_read_only(&tx->error);
+    return tx->fatal == HF_OK;
+}
+
+bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
+{
+    unsigned flags = value->mv_data == NULL ? MDB_RESERVE : 0;
+    int rc;
+
+    assert(tx->writable);
+    if (!hf__tx_spend(tx, 800 + value->mv_size / 4))
+        return false;
+    tx->epoch++;
+    tx->changed = true;
+    tx->wanted_size += key->mv_size + value->mv_size;
+    rc = mdb_put(tx->txn, tx->env->dbi, key, value, flags);
+    hf__tsan_acquire(tx->env); /* readers that ended before it took a page */
+    if (rc != MDB_SUCCESS)
+        hf__tx_fail(tx, rc);
+    return rc == MDB_SUCCESS;
+}
+
+void hf__tx_delete(hf__tx *tx, MDB_val *key)
+{
+    int rc;
+
+    assert(tx->writable);
+    if (!hf__tx_spend(tx, 800))
+        return;
+    tx->epoch++;
+    tx->changed = true;
+    rc = mdb_del(tx->txn, tx->env->dbi, key, NULL);
+    if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
+        hf__tx_fail(tx, rc);
+}
+
+/* ------------------------------------------------------------------- time */
+
+int64_t hf__tx_unix_us(hf__tx *tx)
+{
+    if (tx->unix_us == 0)
+        tx->unix_us = hf__clock_boot_us() + 1000 * tx->ahead_ms;
+    return tx->unix_us;
+}
+
+/* How far Unix time is ahead of the store's clock. */
+static int64_t unix_ahead_ms(const hf__tx *tx)
+{
+    if (tx->env->mode != HF__MODE_VOLATILE)
+        return 0;
+    return tx->ahead_ms + tx->env->sidecar.namespace_ms;
+}
+
+int64_t hf__tx_from_unix(hf__tx *tx, int64_t unix_ms)
+{
+    int64_t store_ms;
+
+    if (__builtin_sub_overflow(unix_ms, unix_ahead_ms(tx), &store_ms))
+        return unix_ms < 0 ? INT64_MIN : INT64_MAX;
+    return store_ms;
+}
+
+int64_t hf__tx_to_unix(hf__tx *tx, int64_t store_ms)
+{
+    int64_t unix_ms;
+
+    if (__builtin_add_overflow(store_ms, unix_ahead_ms(tx), &unix_ms))
+        return INT64_MAX;
+    return unix_ms;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tx.h - the context of one transaction.
+ *
+ * Key records touched by the transaction are kept in memory and written once,
+ * at its end. A failure of LMDB is recorded in `fatal`: the transaction will be
+ * undone, whatever commands do afterwards.
+ */
+#ifndef HF__ENGINE_TX_H
+#define HF__ENGINE_TX_H
+
+#include "engine/commit/env.h"
+#include "util/arena.h"
+#include "util/buf.h"
+
+typedef struct hf__event {
+    uint32_t inbox;
+    uint32_t bucket;
+} hf__event;
+
+/* What a transaction notes in one ring; see wake/ring_write.h. */
+typedef struct hf__noted {
+    hf__buf notes;
+    bool lost;        /* some are missing: a gap */
+    bool flushed;     /* only those of keys that a FLUSHALL has removed */
+    uint64_t readers; /* a bit for each slot, which is to be woken */
+} hf__noted;
+
+/* Key records kept in memory; when there are more they are written out. */
+#define HF__RECORD_MAX 512u
+/* How many of them one command may hold at once. */
+#define HF__RECORD_HEADROOM 16u
+/* Content kept in memory before it is written out. */
+#define HF__DIRTY_MAX (size_t)(8u << 20)
+#define HF__CHAIN_COUNT 256u
+
+/* Work between two checks of a script's limits, ns by estimate. */
+#define HF__TX_CHECK_NS 200000u
+
+struct hf__command;
+struct hf__out;
+struct hf__record_cache;
+struct hf__record;
+
+/* What a blocking command waits for, which found nothing to take. */
+typedef struct hf__block {
+    bool blocked;
+    bool counted;    /* the argument before the keys is their number */
+    uint8_t type;    /* hf__type of the key that it waits for */
+    size_t first;    /* argument that is a key */
+    size_t count;    /* of keys */
+    int64_t wait_ms; /* 0: no limit */
+} hf__block;
+
+typedef struct hf__tx {
+    hf__env *env;
+    MDB_txn *txn;
+    bool writable;
+    bool changed; /* there is something to commit */
+    hf_status fatal;
+    hf_error error; /* of `fatal` */
+
+    int64_t now_ms;   /* store's clock, fixed for the transaction */
+    int64_t unix_us;  /* 0: not read yet */
+    int64_t ahead_ms; /* hf__sidecar_unix_ahead_ms() */
+    uint32_t epoch;   /* incremented when views into LMDB's map become stale */
+    uint32_t keyid_next;
+    uint64_t wanted_size;    /* of all records put so far */
+    int64_t script_us;       /* processor time of users' scripts */
+    bool no_pending_deletes; /* this transaction removes the last one */
+    bool grows;              /* a command that needs space has run */
+
+    struct hf__out *out;
+    const struct hf__command *command; /* being run */
+    hf__block block; /* of a command of the kind HF__COMMAND_BLOCKS */
+
+    /* Set for a script with limits: checks them, and may set `fatal`. `claimed`
+     * is what its command has in scratch and arena. */
+    void (*check)(struct hf__tx *tx, size_t claimed);
+    void *check_user;
+    size_t spent_ns;
+    size_t claimed_size; /* of `arena` */
+    size_t largest_size; /* of the values read */
+
+    struct hf__record_cache *cache; /* NULL: a reader's */
+    struct hf__machine *machine;    /* a reader's, after its first script */
+    struct hf__record *records[HF__RECORD_MAX];
+    uint32_t record_count;
+    size_t dirty_size;
+    uint64_t stamp; /* chains with other stamps are empty; never wraps */
+    struct {
+        uint64_t stamp;
+        struct hf__record *first;
+    } chains[HF__CHAIN_COUNT];
+
+    /* A running command's memory. It must not own any other, because
+     * hf__reply_...() may longjmp() when Lua is out of memory. */
+    unsigned char *scratch;
+    size_t scratch_size;
+    hf__arena arena;
+
+    /* If not NULL, called when a key is made, also in place of another; its
+     * content comes later. Set after hf__tx_start(). */
+    void (*made)(struct hf__tx *tx, hf_bytes key);
+    void *made_user;
+
+    hf__event *events; /* delivered after the commit */
+    size_t event_count;
+    size_t event_capacity;
+
+    uint32_t watched; /* the rings that someone reads, and classes of events */
+    hf__noted noted[HF__RING_COUNT];
+} hf__tx;
+
+/* Record a failure of LMDB; the first one counts. */
+void hf__tx_fail(hf__tx *tx, int rc);
+void hf__tx_no_memory(hf__tx *tx);
+/* false: the transaction has failed, or is read-only and fails now. */
+bool hf__tx_may_write(hf__tx *tx);
+
+/* Put and delete a record of LMDB; failures set `fatal`. If `value->mv_data` is
+ * NULL, it is set to space that the caller fills. */
+bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);
+void hf__tx_delete(hf__tx *tx, MDB_val *key);
+
+/* Account for work, before or after doing it: each step of a walk, each piece
+ * of a long value. false: fatal. */
+static inline bool hf__tx_spend(hf__tx *tx, size_t ns)
+{
+    tx->spent_ns += ns;
+    if (tx->spent_ns >= HF__TX_CHECK_NS && tx->check != NULL)
+        tx->check(tx, 0);
+    return tx->fatal == HF_OK;
+}
+/* memcpy() and memset() in pieces; `from` NULL: zeros. false: fatal. */
+#define HF__TX_PIECE (size_t)(256u << 10)
+bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size);
+
+/* Grow tx->scratch to `size` bytes, content kept. NULL: fatal. */
+unsigned char *hf__tx_scratch(hf__tx *tx, size_t size);
+
+/* Memory from tx->arena. NULL: fatal. */
+void *hf__tx_alloc(hf__tx *tx, size_t size);
+
+/* Unix time, us, the same all through the transaction. */
+int64_t hf__tx_unix_us(hf__tx *tx);
+/* A Unix instant on the store's clock and back, ms. */
+int64_t hf__tx_from_unix(hf__tx *tx, int64_t unix_ms);
+int64_t hf__tx_to_unix(hf__tx *tx, int64_t store_ms);
+
+#endif

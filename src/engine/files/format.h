@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format.h - what is stored in LMDB: the kinds of records and their names.
+ *
+ * Records in LMDB, by first byte. A name that is too long for LMDB is truncated
+ * and hashed, and the value then begins with the whole name.
+ *
+ *   h                       the header of the store
+ *   m key                   a key: head (type, expiry, ...), then its content
+ *                           or, for a large hash or (sorted) set, nothing
+ *   e keyid field           an element of such a key: value, or score; or the
+ *                           deadline of a field, ordered like a score
+ *   z keyid score member    the order of such a sorted set; members of one
+ *                           score by their first HF__ORDER_KEPT bytes only, so
+ *                           that those alike must be sorted when read; or a
+ *                           member of a large set, its hash being the score
+ *   l keyid index           an element of a large list
+ *   o keyid                 elements to be removed: their key is gone
+ */
+#ifndef HF__ENGINE_FORMAT_H
+#define HF__ENGINE_FORMAT_H
+
+enum {
+    HF__RECORD_HEADER = 'h',
+    HF__RECORD_KEY = 'm',
+    HF__RECORD_ELEMENT = 'e',
+    HF__RECORD_ORDER = 'z',
+    HF__RECORD_PENDING_DELETE = 'o',
+    HF__RECORD_LIST = 'l'
+};
+
+/* Stored: never renumber. */
+typedef enum hf__type {
+    HF__TYPE_STRING = 1,
+    HF__TYPE_HASH = 2,
+    HF__TYPE_ZSET = 3,
+    HF__TYPE_LIST = 4,
+    HF__TYPE_SET = 5
+} hf__type;
+
+/* Stored: where the content is. DEADLINES: that of a hash, as ELEMENTS, some of
+ * whose fields have deadlines (keyhead.h). */
+enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
+
+/* Content larger than this moves to records of its own: a quarter page, so
+ * that a key record never needs an overflow page. */
+#define HF__INLINE_MAX 1000u
+
+/* A keyid is the number of a transaction, then these bits: ids made by one
+ * transaction, each of which moved at least HF__INLINE_MAX bytes. */
+#define HF__KEYID_BITS 16
+
+/* LMDB's limit on a key, as built. */
+#define HF__LMDB_KEY_MAX 511u
+
+/* Bytes of a member by which records of an order are sorted: LMDB's limit less
+ * kind, id, score and the digits of a folded name. */
+#define HF__ORDER_KEPT (HF__LMDB_KEY_MAX - 17u - 40u)
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sidecar.h - a small file that every process maps: the writer lock, the event
+ * counters, the table of inboxes.
+ *
+ * All of it can be created again while no process has the store open.
+ */
+#ifndef HF__ENGINE_SIDECAR_H
+#define HF__ENGINE_SIDECAR_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "engine/files/seal.h"
+#include "holdfast/base.h"
+
+/* With fewer buckets, more waiters of other topics would be woken. */
+#define HF__BUCKET_MAX 1024u
+/* Store handles open at once; three hexadecimal digits of an inbox id. */
+#define HF__INBOX_MAX 4096u
+#define HF__INBOX_SIZE 16
+
+#define HF__BOOT_ID_SIZE 40
+
+/* State of the data file. */
+enum {
+    HF__SIDECAR_CREATING = 1, /* incomplete: may be discarded */
+    HF__SIDECAR_ADOPTING = 2, /* complete, but the sidecar is not */
+    HF__SIDECAR_READY = 3
+};
+
+enum { HF__MODE_VOLATILE = 1, HF__MODE_DURABLE = 2, HF__MODE_FLUSH = 3 };
+
+/* flush.c's part. */
+typedef struct hf__flush_map {
+    uint64_t checkpoint; /* the snapshot that a power cut goes back to */
+    int64_t unsynced_ms; /* when the first commit after it was made; 0: none */
+    uint64_t written_pages; /* pages of all commits, roughly */
+    uint64_t synced_pages;  /* of these in the checkpoint */
+    int64_t claimed_ms;     /* when the checkpoint in progress was begun */
+    uint32_t word;          /* futex: there is something to sync */
+    uint32_t failed;        /* HF__FLUSH_FAILED: a sync failed */
+} hf__flush_map;
+#define HF__FLUSH_FAILED 0x4c494146u
+
+/* An event counter. Words are touched with __atomic builtins only. */
+typedef struct hf__bucket {
+    uint32_t seq;
+    uint32_t waiters; /* threads in futex sleep; too high after a kill */
+} hf__bucket;
+
+/* A store handle that receives events. Written under the writer lock, read
+ * without it, too: by __atomic builtins. */
+typedef struct hf__inbox_slot {
+    char id[HF__INBOX_SIZE]; /* not terminated */
+    uint32_t used;           /* maybe by a process that has died */
+    uint32_t fifo;           /* has a FIFO to be written to */
+} hf__inbox_slot;
+
+typedef struct hf__sidecar_map {
+    char magic[8];
+    uint32_t version;
+    uint32_t map_size; /* differs between word sizes too */
+    uint32_t mode;
+    uint32_t state;
+    char boot_id[HF__BOOT_ID_SIZE];
+    uint64_t head_sum; /* of these fields except `state`; and of the last */
+    uint64_t data_inode;
+    uint64_t lock_inode;
+    uint64_t own_inode; /* differs in a copy of the file */
+    /* Guarded by `writer`. */
+    uint64_t allocated_size; /* of the data file, with its blocks */
+    uint64_t max_size;
+    int64_t sweep_ms;         /* when to sweep expired keys again */
+    uint32_t pending_deletes; /* elements of deleted keys may be left */
+    uint32_t sweep_size;      /* of sweep_key */
+    uint32_t inbox_next;      /* where to search for a free inbox */
+    uint32_t watched;         /* writers note their changes; atomic */
+    unsigned char sweep_key[512];
+    int64_t hurry_ms; /* until when others yield to a sleeper; atomic */
+    pthread_mutex_t writer;
+    hf__bucket buckets[HF__BUCKET_MAX];
+    hf__inbox_slot inboxes[HF__INBOX_MAX];
+    hf__seal seal;       /* of the data file, set by the last close */
+    hf__flush_map flush; /* guarded by `writer` except `word` and `failed` */
+    /* Version 1 ends here. */
+    int64_t unix_ahead_ms; /* of the machine's CLOCK_BOOTTIME, when created */
+} hf__sidecar_map;
+
+/* Of what is created. Version 1 is used as long as programs have it open, then
+ * replaced. */
+#define HF__SIDECAR_VERSION 2u
+
+typedef struct hf__sidecar {
+    int fd; /* -1: not open; also holds the locks that prove life */
+    hf__sidecar_map *map;
+    int64_t namespace_ms; /* hf__clock_namespace_ms(); in version 1: 0 */
+    /* One bit for each inbox of this process. Guarded by the writer lock. */
+    uint64_t own[HF__INBOX_MAX / 64];
+} hf__sidecar;
+
+/* The id of this boot, zero-padded. Without it, as without descriptors, no one
+ * may take a store for one of an earlier boot. */
+hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err);
+
+/*
+ * Create one in `dir_fd`, replacing any that exists, and map it. The
+ * directory's lock is held. HF_FULL, HF_DENIED, HF_SYSTEM.
+ */
+hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
+                             hf__sidecar *sidecar, hf_error *err);
+
+/*
+ * Map the one in `dir_fd`. HF_NOT_FOUND: none. HF_CORRUPT: not a sidecar;
+ * HF_UNSUPPORTED: another version.
+ */
+hf_status hf__sidecar_open(int dir_fd, hf__sidecar *sidecar, hf_error *err);
+
+/* One in private memory. HF_SYSTEM, HF_NO_MEMORY. */
+hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
+                              hf_error *err);
+
+void hf__sidecar_close(hf__sidecar *sidecar);
+
+/* What head_sum must be: if the boot id were damaged, a volatile store would be
+ * discarded. */
+uint64_t hf__sidecar_head_sum(const hf__sidecar_map *map);
+
+/*
+ * How far Unix time, as the store counts it, is ahead of hf__clock_boot_ms():
+ * as it was when the sidecar was created, that is, when the store was first
+ * opened since the machine was booted. So a step of the system's clock moves no
+ * deadline before the next boot. In version 1, how far it is now.
+ */
+int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar);
+
+/* The store's clock, on which its deadlines are, when hf__clock_boot_ms() is
+ * `boot_ms`: Unix time or, of a volatile store, the machine's CLOCK_BOOTTIME.
+ */
+int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms);
+
+/*
+ * Reset the lock, the counters and the inboxes. No process has the store open;
+ * what is there is unused and may be damaged.
+ */
+void hf__sidecar_reset(hf__sidecar_map *map);
+
+/*
+ * Take the writer lock; false: not by deadline_ms. If its holder died, readers
+ * may miss what it committed until a write transaction begins.
+ */
+bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms);
+void hf__sidecar_unlock(hf__sidecar_map *map);
+
+/*
+ * Inboxes. Each open store holds a POSIX record lock on one byte of the
+ * sidecar: it ends with the process however that dies, is not inherited by a
+ * child, and works across PID namespaces. The writer lock is held.
+ */
+/* Claim one and set `id` (terminated). HF_SYSTEM: none is free. */
+hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
+                          char id[HF__INBOX_SIZE + 1], hf_error *err);
+void hf__inbox_release(hf__sidecar *sidecar, uint32_t index);
+/* Is the process that claimed it alive? */
+bool hf__inbox_alive(const hf__sidecar *sidecar, uint32_t index);
+/* Has one claimed it that is alive? The writer lock is not needed. */
+bool hf__inbox_used(const hf__sidecar *sidecar, uint32_t index);
+/* A copy of its id, which others may be changing: not checked. */
+void hf__inbox_id(const hf__sidecar *sidecar, uint32_t index,
+                  char id[HF__INBOX_SIZE + 1]);
+/* Does any other process have this store open? */
+bool hf__sidecar_in_use(const hf__sidecar *sidecar);
+/* The index in an id; false: not an id, and maybe not the name of a file. */
+bool hf__inbox_index(hf_bytes id, uint32_t *index);
+
+#endif

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fsck_records.c - checks that the records of a store fit together.
+ *
+ * Each record is checked by itself. Related records are not adjacent: the
+ * elements of a large collection come before its key, the order of a sorted set
+ * after it. So a table has one entry per key id, with counts and, for the two
+ * indexes of a sorted set, the sums of their members' hashes, which do not
+ * depend on the order. In the end each entry must have one key of a matching
+ * type, or be a pending delete.
+ */
+#include <string.h>
+
+#include "engine/files/header.h"
+#include "engine/files/keyhead.h"
+#include "engine/files/name.h"
+#include "engine/files/sum.h"
+#include "engine/fsck/fsck.h"
+#include "engine/keys/score.h"
+#include "engine/keys/type_set.h"
+#include "store/limits.h"
+#include "util/hash.h"
+
+#define PREFIX_SIZE 9u /* kind, keyid */
+#define ORDER_SIZE 17u /* and the score */
+#define LIST_SIZE 17u  /* and the number */
+#define GROUPS_FIRST 1024u
+
+typedef struct group {
+    uint64_t keyid;
+    uint64_t element_count;
+    uint64_t element_sum;
+    uint64_t order_count;
+    uint64_t order_sum;
+    uint64_t list_count;
+    uint64_t list_first;
+    uint64_t count; /* by the key's record */
+    uint64_t first; /* by the key's record, of a list */
+    uint64_t page;  /* of the key's record */
+    uint64_t a, b;  /* of `code` */
+    uint64_t other; /* the id of the same key's other entry; 0: none */
+    uint32_t index; /* of the key's record */
+    uint8_t code;   /* hf__finding_code: what is wrong with it */
+    uint8_t type;   /* hf__type; 0: no key seen */
+    bool taken;     /* this entry is in use */
+    bool pending_delete;
+    bool odd;   /* an element cannot be one of a sorted set */
+    bool gap;   /* a list's numbers have gaps */
+    bool wrong; /* a member of a set is at a wrong position */
+} group;
+
+struct hf__groups {
+    size_t map_size; /* bytes of this struct */
+    uint64_t count;
+    uint64_t capacity; /* a power of two */
+    group *last;       /* the last entry used */
+    group entries[];
+};
+
+/* ----------------------------------------------------------------- groups */
+
+static struct hf__groups *new_groups(hf__fsck *fsck, uint64_t capacity)
+{
+    size_t size = sizeof(struct hf__groups) + capacity * sizeof(group);
+    struct hf__groups *groups = hf__fsck_map(fsck, size);
+
+    if (groups == NULL)
+        return NULL;
+    groups->map_size = size;
+    groups->capacity = capacity;
+    return groups;
+}
+
+static group *slot_of(struct hf__groups *groups, uint64_t keyid)
+{
+    uint64_t mask = groups->capacity - 1;
+    uint64_t at = hf__hash(hf_view(&keyid, sizeof(keyid)), 0) & mask;
+
+    /* There is always a free one. */
+    while (groups->entries[at].taken && groups->entries[at].keyid != keyid)
+        at = (at + 1) & mask;
+    return &groups->entries[at];
+}
+
+static struct hf__groups *grow(hf__fsck *fsck, struct hf__groups *old)
+{
+    struct hf__groups *groups = new_groups(fsck, 2 * old->capacity);
+
+    if (groups == NULL)
+        return NULL;
+    for (uint64_t i = 0; i < old->capacity; i++) {
+        if (old->entries[i].taken)
+            *slot_of(groups, old->entries[i].keyid) = old->entries[i];
+    }
+    groups->count = old->count;
+    hf__fsck_unmap(old, old->map_size);
+    fsck->groups = groups;
+    return groups;
+}
+
+/* The entry of an id, created if missing. NULL: no memory. */
+static group *group_of(hf__fsck *fsck, uint64_t keyid)
+{
+    struct hf__groups *groups = fsck->groups;
+    group *at;
+
+    if (groups == NULL)
+        groups = fsck->groups = new_groups(fsck, GROUPS_FIRST);
+    if (groups == NULL)
+        return NULL;
+    if (groups->last != NULL && groups->last->keyid == keyid)
+        return groups->last;
+    at = slot_of(groups, keyid);
+    if (!at->taken && groups->count >= groups->capacity / 4 * 3) {
+        groups = grow(fsck, groups);
+        if (groups == NULL)
+            return NULL;
+        at = slot_of(groups, keyid);
+    }
+    if (!at->taken) {
+        at->taken = true;
+        at->keyid = keyid;
+        groups->count++;
+    }
+    groups->last = at;
+    return at;
+}
+
+void hf__fsck_forget(hf__fsck *fsck)
+{
+    if (fsck->groups != NULL)
+        hf__fsck_unmap(fsck->groups, fsck->groups->map_size);
+    fsck->groups = NULL;
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+static uint64_t get_be64(const unsigned char *at)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+static const unsigned char *name_of(const hf__item *item)
+{
+    return item->key.data;
+}
+
+static void tell_record(hf__fsck *fsck, hf__finding_code code,
+                        const hf__item *item)
+{
+    hf__fsck_report(fsck, code, item->page, item->key, 0, 0);
+}
+
+/* ------------------------------------------------------------------- names */
+
+/* A record's whole name after its first `head` bytes; a folded one is in the
+ * value. false: damaged. */
+static bool whole_name(const hf__item *item, size_t head, hf_bytes *name,
+                       size_t *used)
+{
+    unsigned char folded[HF__LMDB_KEY_MAX];
+    size_t room = HF__LMDB_KEY_MAX - head;
+    uint32_t size;
+
+    *name = hf_view(name_of(item) + head, item->key.size - head);
+    *used = 0;
+    if (item->key.size < HF__LMDB_KEY_MAX)
+        return true;
+    if (item->value_size < sizeof(size))
+        return false;
+    memcpy(&size, item->value, sizeof(size));
+    if (size < room || size > item->value_size - sizeof(size))
+        return false;
+    *used = sizeof(size) + size;
+    if (*used > item->value_held) /* longer than the API allows */
+        return true;
+    *name = hf_view(item->value + sizeof(size), size);
+    return hf__name_fold(folded, room, *name) == room &&
+           memcmp(folded, name_of(item) + head, room) == 0;
+}
+
+/* ---------------------------------------------------------------- elements */
+
+static uint64_t member_sum(hf_bytes member, double score)
+{
+    return hf__hash(member, hf__order_of(score));
+}
+
+static void take_element(hf__fsck *fsck, const hf__item *item)
+{
+    hf_bytes name;
+    size_t used;
+    double score;
+    group *at;
+
+    if (item->key.size < PREFIX_SIZE ||
+        !whole_name(item, PREFIX_SIZE, &name, &used)) {
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(fsck, get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    at->element_count++;
+    if (item->value_size - used != sizeof(score)) {
+        at->odd = true;
+        return;
+    }
+    memcpy(&score, item->value + used, sizeof(score));
+    at->odd = at->odd || !hf__is_score(score);
+    at->element_sum += member_sum(name, score);
+}
+
+static void take_order(hf__fsck *fsck, const hf__item *item)
+{
+    hf_bytes name;
+    size_t used;
+    double score;
+    group *at;
+
+    if (item->key.size < ORDER_SIZE ||
+        !whole_name(item, ORDER_SIZE, &name, &used) ||
+        used != item->value_size) {
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(fsck, get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    score = hf__score_of(get_be64(name_of(item) + PREFIX_SIZE));
+    at->order_count++;
+    at->order_sum += member_sum(name, score);
+    if (at->type == HF__TYPE_SET &&
+        hf__order_of(score) != hf__order_of(hf__set_position(name)))
+        at->wrong = true;
+}
+
+static void take_list(hf__fsck *fsck, const hf__item *item)
+{
+    uint64_t number;
+    group *at;
+
+    if (item->key.size != LIST_SIZE) {
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(fsck, get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    number = get_be64(name_of(item) + PREFIX_SIZE);
+    if (at->list_count == 0)
+        at->list_first = number;
+    at->gap = at->gap || number != at->list_first + at->list_count;
+    at->list_count++;
+}
+
+static void take_pending_delete(hf__fsck *fsck, const hf__item *item)
+{
+    uint64_t keyid;
+    group *at;
+
+    if (item->key.size != PREFIX_SIZE || item->value_size != 0) {
+        tell_record(fsck, HF__FOUND_RECORD_NAME, item);
+        return;
+    }
+    memcpy(&keyid, name_of(item) + 1, sizeof(keyid));
+    at = group_of(fsck, keyid);
+    if (at != NULL)
+        at->pending_delete = true;
+}
+
+/* -------------------------------------------------------------------- keys */
+
+/* The checksum of a key's record, as of hf__keyhead_sum(). false: I/O error. */
+static bool sum_record(hf__fsck *fsck, hf__item *item, uint16_t *result)
+{
+    unsigned char *part = fsck->scratch;
+    size_t done = item->value_held;
+    uint64_t sum = hf__keyhead_sum(item->key, item->value, done);
+
+    /* value_held is a multiple of HF__SUM_PART or the whole size. */
+    while (done < item->value_size) {
+        size_t size = item->value_size - done;
+
+        if (size > HF__SUM_PART)
+            size = HF__SUM_PART;
+        if (!hf__fsck_value(fsck, item, done, part, size))
+            return false;
+        sum = hf__sum(sum, part, size);
+        done += size;
+    }
+    *result = hf__sum_fold(sum);
+    return true;
+}
+
+/* Does the record's name match its key? */
+static bool is_named(const hf__item *item, const hf__keyhead *head)
+{
+    unsigned char folded[HF__LMDB_KEY_MAX];
+    size_t room = HF__LMDB_KEY_MAX - 1;
+
+    if (item->key.size < HF__LMDB_KEY_MAX)
+        return head->key_size == 0;
+    if (head->key_size < room ||
+        head->key_size > item->value_size - HF__KEYHEAD_SIZE)
+        return false;
+    if (HF__KEYHEAD_SIZE + head->key_size > item->value_held)
+        return true; /* longer than the API allows */
+    return hf__name_fold(folded, room,
+                         hf_view(item->value + HF__KEYHEAD_SIZE,
+                                 head->key_size)) == room &&
+           memcmp(folded, name_of(item) + 1, room) == 0;
+}
+
+/* NULL in *at: no memory. false: it belongs to another key. The second walk
+ * finds what the first one has claimed. */
+static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
+                        uint8_t type, uint64_t count, group **at)
+{
+    *at = group_of(fsck, keyid);
+    if (*at == NULL)
+        return true;
+    if ((*at)->type != 0)
+        return fsck->again && (*at)->page == item->page &&
+               (*at)->index == item->index;
+    (*at)->type = type;
+    (*at)->count = count;
+    (*at)->page = item->page;
+    (*at)->index = item->index;
+    return true;
+}
+
+/* An entry of a key that has another one; what damages one damages both. */
+static void join(hf__fsck *fsck, uint64_t keyid, uint64_t other, uint8_t code)
+{
+    group *at = group_of(fsck, keyid);
+
+    if (at == NULL)
+        return;
+    at->other = other;
+    if (code != HF__FOUND_NONE)
+        at->code = code;
+}
+
+/* A hash with deadlines of fields, which are indexed like a sorted set. Earlier
+ * versions wrote 0 for the first and last one if RESTORE had given them one
+ * beyond 2^53; the next write of a field replaces it. */
+static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
+                                       const hf__keyhead *head,
+                                       const unsigned char *content,
+                                       size_t size)
+{
+    hf__deadlines fields;
+    group *at;
+
+    if (head->type != HF__TYPE_HASH || size != sizeof(fields))
+        return HF__FOUND_KEY_HEAD;
+    memcpy(&fields, content, sizeof(fields));
+    if (head->keyid >> HF__KEYID_BITS > fsck->meta.transaction ||
+        fields.id >> HF__KEYID_BITS > fsck->meta.transaction ||
+        fields.count > head->count || fields.first_ms < 0 ||
+        fields.last_ms < 0 ||
+        (fields.last_ms != 0 && fields.count != head->count))
+        return HF__FOUND_KEY_HEAD;
+    if (!claim_group(fsck, item, head->keyid, HF__TYPE_HASH, head->count, &at))
+        return HF__FOUND_KEY_SHARED;
+    if (!claim_group(fsck, item, fields.id, HF__TYPE_ZSET, fields.count, &at)) {
+        join(fsck, head->keyid, 0, HF__FOUND_KEY_SHARED);
+        return HF__FOUND_KEY_SHARED;
+    }
+    join(fsck, head->keyid, fields.id, HF__FOUND_NONE);
+    join(fsck, fields.id, head->keyid, HF__FOUND_NONE);
+    return HF__FOUND_NONE;
+}
+
+/* A key whose elements have records of their own. */
+static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
+                                       const hf__keyhead *head,
+                                       const unsigned char *content,
+                                       size_t size)
+{
+    group *at;
+
+    if (head->form == HF__FORM_DEADLINES)
+        return take_deadlines(fsck, item, head, content, size);
+    if (head->type == HF__TYPE_STRING ||
+        size != (head->type == HF__TYPE_LIST ? sizeof(uint64_t) : 0) ||
+        head->keyid >> HF__KEYID_BITS > fsck->meta.transaction)
+        return HF__FOUND_KEY_HEAD;
+    if (!claim_group(fsck, item, head->keyid, head->type, head->count, &at))
+        return HF__FOUND_KEY_SHARED;
+    if (at != NULL && head->type == HF__TYPE_LIST)
+        memcpy(&at->first, content, sizeof(at->first));
+    return HF__FOUND_NONE;
+}
+
+static hf__finding_code judge_key(hf__fsck *fsck, hf__item *item, hf_bytes key)
+{
+    hf__keyhead head;
+    size_t used;
+    uint16_t sum;
+
+    if (item->value_size < HF__KEYHEAD_SIZE)
+        return HF__FOUND_KEY_HEAD;
+    hf__keyhead_read(&head, item->value);
+    if (!sum_record(fsck, item, &sum))
+        return HF__FOUND_NONE;
+    if (sum != head.sum)
+        return HF__FOUND_KEY_SUM;
+    if (!is_named(item, &head))
+        return HF__FOUND_KEY_LONG;
+    used = HF__KEYHEAD_SIZE + head.key_size;
+    if (head.type < HF__TYPE_STRING || head.type > HF__TYPE_SET ||
+        head.form > HF__FORM_DEADLINES) {
+        hf__fsck_report(fsck, HF__FOUND_KEY_TYPE, item->page, key, head.type,
+                        head.form);
+        return HF__FOUND_NONE;
+    }
+    if (head.form != HF__FORM_INLINE)
+        return take_large_key(fsck, item, &head, item->value + used,
+                              item->value_size - used);
+    if (head.keyid != 0)
+        return HF__FOUND_KEY_HEAD;
+    if (head.type == HF__TYPE_STRING)
+        return head.count == 0 ? HF__FOUND_NONE : HF__FOUND_KEY_HEAD;
+    if (item->value_size > item->value_held)
+        return HF__FOUND_KEY_CONTENT; /* too large for a small one */
+    (void)hf__fsck_content(fsck, key, head.type, item->value + used,
+                           item->value_size - used, head.count);
+    return HF__FOUND_NONE;
+}
+
+static void take_key(hf__fsck *fsck, hf__item *item)
+{
+    hf_bytes key = hf_view(name_of(item) + 1, item->key.size - 1);
+    hf__finding_code code = judge_key(fsck, item, key);
+
+    if (code != HF__FOUND_NONE)
+        hf__fsck_report(fsck, code, item->page, key, 0, 0);
+}
+
+void hf__fsck_record(hf__fsck *fsck, hf__item *item)
+{
+    switch (name_of(item)[0]) {
+    case HF__RECORD_HEADER: /* was checked first */
+        if (item->key.size != 1)
+            tell_record(fsck, HF__FOUND_RECORD_NAME, item);
+        break;
+    case HF__RECORD_KEY:
+        take_key(fsck, item);
+        break;
+    case HF__RECORD_ELEMENT:
+        take_element(fsck, item);
+        break;
+    case HF__RECORD_ORDER:
+        take_order(fsck, item);
+        break;
+    case HF__RECORD_LIST:
+        take_list(fsck, item);
+        break;
+    case HF__RECORD_PENDING_DELETE:
+        take_pending_delete(fsck, item);
+        break;
+    default:
+        tell_record(fsck, HF__FOUND_RECORD_KIND, item);
+    }
+}
+
+/* -------------------------------------------------------------- all of them */
+
+/* The number of elements in the type's own index; there must be no others. */
+static uint64_t count_of(const group *at, bool *others)
+{
+    switch (at->type) {
+    case HF__TYPE_HASH:
+        *others = at->order_count + at->list_count > 0;
+        return at->element_count;
+    case HF__TYPE_LIST:
+        *others = at->element_count + at->order_count > 0;
+        return at->list_count;
+    case HF__TYPE_SET:
+        *others = at->element_count + at->list_count > 0;
+        return at->order_count;
+    default: /* a sorted set */
+        *others = at->list_count > 0;
+        return at->order_count;
+    }
+}
+
+static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
+                       uint64_t a, uint64_t b)
+{
+    unsigned char name[HF__FINDING_KEY_MAX + 1];
+    size_t size =
+        hf__fsck_key_at(fsck, at->page, at->index, name, sizeof(name));
+
+    at->code = (uint8_t)code;
+    at->a = a;
+    at->b = b;
+    hf__fsck_report(fsck, code, at->page,
+                    hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
+}
+
+static void judge_group(hf__fsck *fsck, group *at)
+{
+    uint64_t elements = at->element_count + at->order_count + at->list_count;
+    bool others = false;
+    uint64_t count = count_of(at, &others);
+
+    if (at->type == 0) {
+        if (!at->pending_delete && elements > 0)
+            hf__fsck_report(fsck, HF__FOUND_NO_KEY, 0, hf_view(NULL, 0),
+                            elements, at->keyid);
+        return;
+    }
+    if (at->pending_delete)
+        tell_group(fsck, at, HF__FOUND_KEY_DELETED, 0, 0);
+    if (others)
+        tell_group(fsck, at, HF__FOUND_KEY_ELEMENT, 0, 0);
+    if (count == 0 && at->count == 0)
+        tell_group(fsck, at, HF__FOUND_KEY_EMPTY, 0, 0);
+    else if (count != at->count || count == 0)
+        tell_group(fsck, at, HF__FOUND_KEY_COUNT, count, at->count);
+    else if (at->type == HF__TYPE_ZSET &&
+             (at->odd || at->element_count != count ||
+              at->element_sum != at->order_sum))
+        tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
+    else if (at->type == HF__TYPE_LIST &&
+             (at->gap || at->list_first != at->first))
+        tell_group(fsck, at, HF__FOUND_LIST_GAP, 0, 0);
+    else if (at->wrong)
+        tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
+}
+
+void hf__fsck_compare(hf__fsck *fsck)
+{
+    struct hf__groups *groups = fsck->groups;
+
+    for (uint64_t i = 0; groups != NULL && i < groups->capacity; i++) {
+        if (groups->entries[i].taken)
+            judge_group(fsck, &groups->entries[i]);
+    }
+}
+
+/* ------------------------------------------------------------ what is intact
+ */
+
+/* What is wrong with the elements of this id? */
+static void judge_elements(hf__fsck *fsck, uint64_t keyid, hf__finding *why)
+{
+    const group *at = group_of(fsck, keyid);
+    const group *other = at;
+
+    if (at == NULL)
+        return;
+    if (at->code == HF__FOUND_NONE && at->other != 0)
+        other = group_of(fsck, at->other);
+    if (other == NULL)
+        return;
+    why->code = other->type != 0 ? other->code : HF__FOUND_NO_KEY;
+    why->a = other->a;
+    why->b = other->b;
+}
+
+static void keep_key(hf__fsck *fsck, hf__item *item)
+{
+    hf_bytes key = hf_view(name_of(item) + 1, item->key.size - 1);
+    hf__keyhead head;
+
+    hf__finding_code code;
+
+    fsck->last = (hf__finding){.code = HF__FOUND_NONE};
+    code = judge_key(fsck, item, key);
+    if (code != HF__FOUND_NONE)
+        fsck->last.code = code;
+    if (fsck->last.code == HF__FOUND_NONE) {
+        hf__keyhead_read(&head, item->value);
+        if (head.form != HF__FORM_INLINE)
+            judge_elements(fsck, head.keyid, &fsck->last);
+    }
+    fsck->keep(fsck, item, &fsck->last);
+}
+
+static void keep_element(hf__fsck *fsck, hf__item *item, size_t head)
+{
+    hf__finding why = {.code = HF__FOUND_NONE};
+    hf_bytes name;
+    size_t used;
+
+    if (item->key.size < head || (name_of(item)[0] != HF__RECORD_LIST &&
+                                  !whole_name(item, head, &name, &used)))
+        return;
+    judge_elements(fsck, get_be64(name_of(item) + 1), &why);
+    if (why.code == HF__FOUND_NONE)
+        fsck->keep(fsck, item, &why);
+}
+
+void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
+{
+    static const hf__finding nothing = {.code = HF__FOUND_NONE};
+
+    switch (name_of(item)[0]) {
+    case HF__RECORD_HEADER:
+        if (item->key.size == 1)
+            fsck->keep(fsck, item, &nothing);
+        break;
+    case HF__RECORD_KEY:
+        keep_key(fsck, item);
+        break;
+    case HF__RECORD_ELEMENT:
+        keep_element(fsck, item, PREFIX_SIZE);
+        break;
+    case HF__RECORD_ORDER:
+        keep_element(fsck, item, ORDER_SIZE);
+        break;
+    case HF__RECORD_LIST:
+        keep_element(fsck, item, LIST_SIZE);
+        break;
+    default: /* what is being deleted */
+        break;
+    }
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * elements.c - the records of large hashes and sorted sets, and walking them.
+ *
+ * An element's record is found by its key's id and its name, in byte order; ids
+ * are big-endian so that a key's elements are adjacent. The value of a folded
+ * name begins with the whole name: u32 size, name, value.
+ */
+#include "engine/keys/elements.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "engine/files/name.h"
+#include "engine/keys/score.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+#define PREFIX_SIZE 9u /* kind, keyid */
+#define SCORE_SIZE 8u
+#define FIELD_ROOM (HF__LMDB_KEY_MAX - PREFIX_SIZE)
+#define MEMBER_ROOM (FIELD_ROOM - SCORE_SIZE)
+_Static_assert(HF__ORDER_KEPT == MEMBER_ROOM - HF__NAME_DIGITS,
+               "what a folded member keeps");
+
+static void put_be64(unsigned char *at, uint64_t value)
+{
+    for (size_t i = 0; i < 8; i++)
+        at[i] = (unsigned char)(value >> (56 - 8 * i));
+}
+
+static uint64_t get_be64(const unsigned char *at)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+static void damaged(hf__tx *tx)
+{
+    hf__tx_fail(tx, MDB_CORRUPTED);
+}
+
+bool hf__keyid_new(hf__tx *tx, uint64_t *keyid)
+{
+    if (tx->keyid_next >> HF__KEYID_BITS != 0) {
+        hf__tx_fail(tx, MDB_TXN_FULL);
+        return false;
+    }
+    *keyid = (uint64_t)mdb_txn_id(tx->txn) << HF__KEYID_BITS | tx->keyid_next++;
+    return true;
+}
+
+bool hf__elements_begin(hf__tx *tx, hf__record *record)
+{
+    if (!hf__keyid_new(tx, &record->keyid))
+        return false;
+    record->form = HF__FORM_ELEMENTS;
+    record->dirty = true;
+    return true;
+}
+
+/* ------------------------------------------------------------- elements */
+
+typedef struct element_name {
+    unsigned char bytes[HF__LMDB_KEY_MAX];
+    MDB_val key;
+    bool folded;
+} element_name;
+
+static void name_element(element_name *name, uint64_t keyid, hf_bytes field)
+{
+    size_t size;
+
+    name->bytes[0] = HF__RECORD_ELEMENT;
+    put_be64(name->bytes + 1, keyid);
+    size = hf__name_fold(name->bytes + PREFIX_SIZE, FIELD_ROOM, field);
+    name->folded = size == FIELD_ROOM;
+    name->key.mv_data = name->bytes;
+    name->key.mv_size = PREFIX_SIZE + size;
+}
+
+/* Split a folded record's value. false: damaged. */
+static bool unfold(const MDB_val *value, hf_bytes *name, hf_bytes *rest)
+{
+    const unsigned char *at = value->mv_data;
+    uint32_t size;
+
+    if (value->mv_size < sizeof(size))
+        return false;
+    memcpy(&size, at, sizeof(size));
+    if (value->mv_size - sizeof(size) < size)
+        return false;
+    *name = hf_view(at + sizeof(size), size);
+    *rest =
+        hf_view(at + sizeof(size) + size, value->mv_size - sizeof(size) - size);
+    return true;
+}
+
+/* Read a record; if its name was folded, it must be that of `field`. */
+static bool get_named(hf__tx *tx, element_name *name, hf_bytes field,
+                      hf_bytes *value)
+{
+    hf_bytes whole;
+    MDB_val found;
+    int rc;
+
+    if (!hf__tx_spend(tx, 500))
+        return false;
+    rc = mdb_get(tx->txn, tx->env->dbi, &name->key, &found);
+    if (rc == MDB_NOTFOUND)
+        return false;
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return false;
+    }
+    *value = hf_view(found.mv_data, found.mv_size);
+    if (!name->folded)
+        return true;
+    if (!unfold(&found, &whole, value) || whole.size != field.size ||
+        memcmp(whole.data, field.data, field.size) != 0) {
+        damaged(tx);
+        return false;
+    }
+    return true;
+}
+
+bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
+                     hf_bytes *value)
+{
+    element_name name;
+
+    name_element(&name, keyid, field);
+    return get_named(tx, &name, field, value);
+}
+
+/* Put `value`, preceded by the whole name if that was folded. `value` must not
+ * be in LMDB's map. */
+static void put_folded(hf__tx *tx, MDB_val *key, bool folded, hf_bytes whole,
+                       hf_bytes value)
+{
+    uint32_t size = (uint32_t)whole.size;
+    size_t head = folded ? sizeof(size) + whole.size : 0;
+    MDB_val room = {head + value.size, NULL};
+    unsigned char *at;
+
+    if (!hf__tx_put(tx, key, &room))
+        return;
+    at = room.mv_data;
+    if (folded) {
+        memcpy(at, &size, sizeof(size));
+        memcpy(at + sizeof(size), whole.data, whole.size);
+    }
+    if (value.size > 0)
+        memcpy(at + head, value.data, value.size);
+}
+
+void hf__element_put(hf__tx *tx, uint64_t keyid, hf_bytes field, hf_bytes value)
+{
+    element_name name;
+
+    name_element(&name, keyid, field);
+    put_folded(tx, &name.key, name.folded, field, value);
+}
+
+void hf__element_delete(hf__tx *tx, uint64_t keyid, hf_bytes field)
+{
+    element_name name;
+
+    name_element(&name, keyid, field);
+    hf__tx_delete(tx, &name.key);
+}
+
+/* ----------------------------------------------------------------- order */
+
+static void name_order(element_name *name, uint64_t keyid, double score,
+                       hf_bytes member)
+{
+    size_t size;
+
+    name->bytes[0] = HF__RECORD_ORDER;
+    put_be64(name->bytes + 1, keyid);
+    put_be64(name->bytes + PREFIX_SIZE, hf__order_of(score));
+    size = hf__name_fold(name->bytes + PREFIX_SIZE + SCORE_SIZE, MEMBER_ROOM,
+                         member);
+    name->folded = size == MEMBER_ROOM;
+    name->key.mv_data = name->bytes;
+    name->key.mv_size = PREFIX_SIZE + SCORE_SIZE + size;
+}
+
+void hf__order_put(hf__tx *tx, uint64_t keyid, double score, hf_bytes member)
+{
+    element_name name;
+
+    name_order(&name, keyid, score, member);
+    put_folded(tx, &name.key, name.folded, member, hf_view(NULL, 0));
+}
+
+void hf__order_delete(hf__tx *tx, uint64_t keyid, double score, hf_bytes member)
+{
+    element_name name;
+
+    name_order(&name, keyid, score, member);
+    hf__tx_delete(tx, &name.key);
+}
+
+bool hf__order_has(hf__tx *tx, uint64_t keyid, double score, hf_bytes member)
+{
+    element_name name;
+    hf_bytes value;
+
+    name_order(&name, keyid, score, member);
+    return get_named(tx, &name, member, &value);
+}
+
+void hf__member_delete(hf__tx *tx, uint64_t keyid, double score,
+                       hf_bytes member)
+{
+    element_name element, order;
+
+    /* Both names before the first write: `member` may be in LMDB's map. */
+    name_element(&element, keyid, member);
+    name_order(&order, keyid, score, member);
+    hf__tx_delete(tx, &element.key);
+    hf__tx_delete(tx, &order.key);
+}
+
+/* ----------------------------------------------------------------- walks */
+
+/* Move to the first record >= `from`, or backward to the last one < `from`. */
+static bool seek(hf__walk *walk, const unsigned char *from, size_t size)
+{
+    MDB_val value;
+    int rc;
+
+    walk->key.mv_data = (void *)(uintptr_t)from;
+    walk->key.mv_size = size;
+    rc = mdb_cursor_open(walk->tx->txn, walk->tx->env->dbi, &walk->cursor);
+    if (rc != MDB_SUCCESS) {
+        walk->cursor = NULL;
+        hf__tx_fail(walk->tx, rc);
+        return false;
+    }
+    rc = mdb_cursor_get(walk->cursor, &walk->key, &value, MDB_SET_RANGE);
+    if (walk->backward)
+        rc = mdb_cursor_get(walk->cursor, &walk->key, &value,
+                            rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
+    walk->at_start = rc == MDB_SUCCESS;
+    if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
+        hf__tx_fail(walk->tx, rc);
+    return rc == MDB_SUCCESS;
+}
+
+static void begin_walk(hf__walk *walk, hf__tx *tx, unsigned char kind,
+                       uint64_t keyid, bool backward)
+{
+    memset(walk, 0, sizeof(*walk));
+    walk->tx = tx;
+    walk->kind = kind;
+    walk->keyid = keyid;
+    walk->backward = backward;
+}
+
+bool hf__walk_begin(hf__walk *walk, hf__tx *tx, unsigned char kind,
+                    uint64_t keyid)
+{
+    unsigned char from[PREFIX_SIZE];
+
+    begin_walk(walk, tx, kind, keyid, false);
+    if (tx->fatal != HF_OK)
+        return false;
+    from[0] = kind;
+    put_be64(from + 1, keyid);
+    return seek(walk, from, sizeof(from));
+}
+
+bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
+                       bool backward)
+{
+    unsigned char from[PREFIX_SIZE + SCORE_SIZE];
+    /* Infinity is far below UINT64_MAX, so adding 1 never wraps. */
+    uint64_t order = hf__order_of(score) + (backward ? 1 : 0);
+
+    begin_walk(walk, tx, HF__RECORD_ORDER, keyid, backward);
+    if (tx->fatal != HF_OK)
+        return false;
+    from[0] = HF__RECORD_ORDER;
+    put_be64(from + 1, keyid);
+    put_be64(from + PREFIX_SIZE, order);
+    return seek(walk, from, sizeof(from));
+}
+
+bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
+                           double score, hf_bytes member, bool backward)
+{
+    unsigned char from[HF__LMDB_KEY_MAX];
+    size_t head = PREFIX_SIZE + SCORE_SIZE;
+    size_t kept = member.size < HF__ORDER_KEPT ? member.size : HF__ORDER_KEPT;
+    size_t size = head + kept;
+
+    begin_walk(walk, tx, HF__RECORD_ORDER, keyid, backward);
+    if (tx->fatal != HF_OK)
+        return false;
+    from[0] = HF__RECORD_ORDER;
+    put_be64(from + 1, keyid);
+    put_be64(from + PREFIX_SIZE, hf__order_of(score));
+    if (kept > 0)
+        memcpy(from + head, member.data, kept);
+    if (backward && kept < HF__ORDER_KEPT) {
+        from[size++] = 0; /* the next name */
+    } else if (backward) {
+        memset(from + size, 0xff, sizeof(from) - size);
+        size = sizeof(from);
+    }
+    return seek(walk, from, size);
+}
+
+bool hf__walk_begin_record(hf__walk *walk, hf__tx *tx, unsigned char kind,
+                           uint64_t keyid, hf_bytes name)
+{
+    begin_walk(walk, tx, kind, keyid, false);
+    return tx->fatal == HF_OK && seek(walk, name.data, name.size);
+}
+
+/* Split a record; false: another key's, or damaged. */
+static bool read_record(hf__walk *walk, const MDB_val *data, hf_bytes *name,
+                        hf_bytes *value, double *score)
+{
+    bool order = walk->kind == HF__RECORD_ORDER;
+    size_t head = PREFIX_SIZE + (order ? SCORE_SIZE : 0);
+    const unsigned char *at = walk->key.mv_data;
+
+    if (walk->key.mv_size < head || at[0] != walk->kind ||
+        get_be64(at + 1) != walk->keyid)
+        return false;
+    if (order)
+        *score = hf__score_of(get_be64(at + PREFIX_SIZE));
+    *name = hf_view(at + head, walk->key.mv_size - head);
+    *value = hf_view(data->mv_data, data->mv_size);
+    if (walk->key.mv_size == HF__LMDB_KEY_MAX && !unfold(data, name, value)) {
+        damaged(walk->tx);
+        return false;
+    }
+    return true;
+}
+
+bool hf__walk_next(hf__walk *walk, hf_bytes *name, hf_bytes *value,
+                   double *score)
+{
+    MDB_val data;
+    double no_score;
+    hf_bytes no_value;
+    MDB_cursor_op op = walk->backward ? MDB_PREV : MDB_NEXT;
+    int rc;
+
+    if (walk->cursor == NULL || !hf__tx_spend(walk->tx, 100))
+        return false;
+    if (walk->at_start)
+        op = MDB_GET_CURRENT;
+    walk->at_start = false;
+    rc = mdb_cursor_get(walk->cursor, &walk->key, &data, op);
+    if (rc == MDB_SUCCESS)
+        return read_record(walk, &data, name, value != NULL ? value : &no_value,
+                           score != NULL ? score : &no_score);
+    if (rc != MDB_NOTFOUND)
+        hf__tx_fail(walk->tx, rc);
+    return false;
+}
+
+void hf__walk_end(hf__walk *walk)
+{
+    if (walk->cursor != NULL)
+        mdb_cursor_close(walk->cursor);
+    walk->cursor = NULL;
+}
+
+void hf__pending_delete_put(hf__tx *tx, uint64_t keyid)
+{
+    unsigned char bytes[9] = {HF__RECORD_PENDING_DELETE};
+    MDB_val key = {sizeof(bytes), bytes};
+    MDB_val value = {0, bytes};
+
+    memcpy(bytes + 1, &keyid, sizeof(keyid));
+    tx->env->sidecar.map->pending_deletes = 1;
+    tx->no_pending_deletes = false;
+    (void)hf__tx_put(tx, &key, &value);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * number.c - numbers as text, as Redis 7.0 reads and prints them. Scripts
+ * compare these texts, so every digit matters.
+ */
+#include "engine/keys/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/limits.h"
+#include "util/mem.h"
+
+bool hf__number_integer(hf_bytes text, int64_t *value)
+{
+    const char *digit = text.data;
+    size_t left = text.size;
+    bool negative;
+    int64_t sum = 0;
+
+    if (left == 1 && *digit == '0') {
+        *value = 0;
+        return true;
+    }
+    negative = left > 0 && *digit == '-';
+    if (negative) {
+        digit++;
+        left--;
+    }
+    /* 19 digits may exceed INT64_MAX; more always do. */
+    if (left == 0 || left > 19 || *digit < '1' || *digit > '9')
+        return false;
+    for (; left > 0; left--, digit++) {
+        if (*digit < '0' || *digit > '9')
+            return false;
+        /* Summed as negatives: there is one more of them. */
+        if (__builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_sub_overflow(sum, *digit - '0', &sum))
+            return false;
+    }
+    if (!negative && sum == INT64_MIN)
+        return false;
+    *value = negative ? sum : -sum;
+    return true;
+}
+
+bool hf__number_scan(hf_bytes text, double *value, size_t *used)
+{
+    char small[128];
+    char *copy = small;
+    char *end;
+
+    if (text.size >= sizeof(small)) {
+        copy = hf__memdup(text.data, text.size);
+        if (copy == NULL)
+            return false;
+    } else {
+        if (text.size > 0)
+            memcpy(small, text.data, text.size);
+        small[text.size] = '\0';
+    }
+    errno = 0;
+    *value = strtod(copy, &end);
+    *used = (size_t)(end - copy);
+    if (copy != small) {
+        int number = errno;
+
+        hf__free(copy);
+        errno = number;
+    }
+    return true;
+}
+
+hf_status hf__number_double(hf_bytes text, double *value)
+{
+    const char *first = text.data;
+    double number;
+    size_t used;
+
+    /* strtod() would skip it. */
+    if (text.size == 0 || *first == ' ' || (*first >= '\t' && *first <= '\r'))
+        return HF_INVALID;
+    if (!hf__number_scan(text, &number, &used))
+        return HF_NO_MEMORY;
+    if (used != text.size || !hf__is_score(number))
+        return HF_INVALID;
+    if (errno == ERANGE && (fabs(number) == HUGE_VAL || number == 0))
+        return HF_INVALID;
+    *value = number;
+    return HF_OK;
+}
+
+static const char two_digits[] = "0001020304050607080910111213141516171819"
+                                 "2021222324252627282930313233343536373839"
+                                 "4041424344454647484950515253545556575859"
+                                 "6061626364656667686970717273747576777879"
+                                 "8081828384858687888990919293949596979899";
+
+size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value)
+{
+    char digits[24];
+    char *at = digits + sizeof(digits);
+    size_t size;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    for (; left >= 100; left /= 100) {
+        at -= 2;
+        memcpy(at, two_digits + 2 * (left % 100), 2);
+    }
+    at -= 2;
+    memcpy(at, two_digits + 2 * left, 2);
+    if (left < 10)
+        at++;
+    if (value < 0)
+        *--at = '-';
+    size = (size_t)(digits + sizeof(digits) - at);
+    memcpy(text, at, size);
+    text[size] = '\0';
+    return size;
+}
+
+size_t hf__number_put_double(char text[HF__NUMBER_SIZE], double value)
+{
+    /* Below this %.17g prints all digits of an integer, too. */
+    const double whole = 1e16;
+
+    if (isinf(value)) {
+        return (size_t)snprintf(text, HF__NUMBER_SIZE, "%s",
+                                value > 0 ? "inf" : "-inf");
+    }
+    if (value > -whole && value < whole && value == (double)(int64_t)value &&
+        (value != 0 || !signbit(value)))
+        return hf__number_put_integer(text, (int64_t)value);
+    return (size_t)snprintf(text, HF__NUMBER_SIZE, "%.17g", value);
+}

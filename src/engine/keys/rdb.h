@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rdb.h - the values of Redis's RDB files, as DUMP returns them: a type, the
+ * value, a version (2 bytes), a CRC-64 of all before it. Little-endian but for
+ * lengths.
+ *
+ * What is written is readable by Redis 7.0; a hash whose fields have deadlines
+ * by Redis 7.4. What is read is what any Redis from 4.0 on writes for strings,
+ * lists, sets, hashes and sorted sets.
+ */
+#ifndef HF__ENGINE_RDB_H
+#define HF__ENGINE_RDB_H
+
+#include "engine/files/format.h"
+#include "engine/keys/members.h"
+
+enum {
+    HF__RDB_STRING = 0,
+    HF__RDB_LIST = 1,
+    HF__RDB_SET = 2,
+    HF__RDB_HASH = 4,
+    HF__RDB_ZSET = 5, /* scores as doubles */
+    HF__RDB_LIST_ZIPLIST = 10,
+    HF__RDB_SET_INTSET = 11,
+    HF__RDB_ZSET_ZIPLIST = 12,
+    HF__RDB_HASH_ZIPLIST = 13,
+    HF__RDB_LIST_ZIPLISTS = 14,
+    HF__RDB_HASH_LISTPACK = 16,
+    HF__RDB_ZSET_LISTPACK = 17,
+    HF__RDB_LIST_LISTPACKS = 18,
+    HF__RDB_SET_LISTPACK = 20,
+    HF__RDB_HASH_DEADLINES = 24
+};
+
+#define HF__RDB_VERSION 10u           /* Redis 7.0 */
+#define HF__RDB_VERSION_DEADLINES 12u /* Redis 7.4 */
+#define HF__RDB_TAIL 10u              /* version and checksum */
+
+/* First two bits of a length, or the whole first byte. */
+enum {
+    HF__RDB_14_BITS = 0x40,
+    HF__RDB_32_BITS = 0x80,
+    HF__RDB_64_BITS = 0x81,
+    HF__RDB_SPECIAL = 0xc0
+};
+
+typedef struct hf__rdb_value {
+    hf__type type;
+    /* A string alone; of a hash fields and values by turns, the score of a
+     * field being its deadline, Unix ms, or 0. Views of the bytes read, or in
+     * tx->arena. */
+    hf__members list;
+} hf__rdb_value;
+
+/* Read a value, with its type and without the tail. false: damaged, unknown, or
+ * not within limits.h: replied; or fatal. */
+bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value);
+
+/* --------------------------------------------------- packed (rdb_packed.c) */
+
+/* Elements in one piece of memory: a listpack, a ziplist, or an intset. */
+typedef struct hf__rdb_packed {
+    hf__tx *tx;
+    bool (*next)(struct hf__rdb_packed *packed, hf_bytes *text);
+    const unsigned char *at;
+    size_t left;
+    unsigned width; /* of an intset's numbers */
+    bool bad;
+} hf__rdb_packed;
+
+bool hf__rdb_listpack(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data);
+bool hf__rdb_ziplist(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data);
+bool hf__rdb_intset(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data);
+
+/* A little-endian signed number of 1 to 8 bytes. */
+int64_t hf__rdb_integer(const unsigned char *at, unsigned width);
+/* Its text, in tx->arena. */
+bool hf__rdb_number(hf__tx *tx, int64_t number, hf_bytes *text);
+/* Decompress into `size` bytes, all of them. false: damaged. */
+bool hf__rdb_decompress(hf_bytes from, unsigned char *to, size_t size);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rdb_read.c - reading a value in all forms that Redis has for it.
+ */
+#include <stdio.h>
+
+#include "engine/keys/command_reply.h"
+#include "engine/keys/number.h"
+#include "engine/keys/rdb.h"
+#include "store/limits.h"
+#include "util/error.h"
+
+/* Least bytes of an element of a large collection, with its LMDB record. */
+#define ELEMENT_SIZE 27u
+
+typedef struct reader {
+    hf__tx *tx;
+    const unsigned char *at;
+    size_t left;
+    uint64_t room; /* bytes that the store could hold at all */
+    hf__members *list;
+    bool replied; /* with an error */
+} reader;
+
+/* A short value may announce a large one: nothing is read that the store could
+ * not hold. */
+static bool claim(reader *from, uint64_t size)
+{
+    if (size > from->room)
+        return false;
+    from->room -= size;
+    return true;
+}
+
+static bool add(reader *from, hf_bytes text, double score)
+{
+    return claim(from, ELEMENT_SIZE) &&
+           hf__members_refer(from->list, text, score);
+}
+
+static bool take(reader *from, uint64_t size, const unsigned char **data)
+{
+    if (size > from->left)
+        return false;
+    *data = from->at;
+    from->at += size;
+    from->left -= size;
+    return true;
+}
+
+/* A length, or what the first byte of a special string says. */
+static bool read_length(reader *from, uint64_t *length, bool *special)
+{
+    const unsigned char *at;
+    unsigned size = 1;
+
+    if (!take(from, 1, &at))
+        return false;
+    *length = *at & 0x3f;
+    *special = *at >= HF__RDB_SPECIAL;
+    if (*at < HF__RDB_14_BITS || *special)
+        return true;
+    if (*at == HF__RDB_32_BITS || *at == HF__RDB_64_BITS) {
+        size = *at == HF__RDB_32_BITS ? 4 : 8;
+        *length = 0;
+    } else if (*at > HF__RDB_64_BITS) {
+        return false;
+    }
+    if (!take(from, size, &at))
+        return false;
+    for (unsigned i = 0; i < size; i++)
+        *length = *length << 8 | at[i];
+    return true;
+}
+
+static bool read_count(reader *from, uint64_t *count)
+{
+    bool special;
+
+    return read_length(from, count, &special) && !special;
+}
+
+/* LZF writes at most 264 bytes for 3. */
+static bool read_compressed(reader *from, hf_bytes *text)
+{
+    uint64_t packed_size, size;
+    const unsigned char *packed;
+    unsigned char *room;
+
+    if (!read_count(from, &packed_size) || !read_count(from, &size) ||
+        !take(from, packed_size, &packed) || size / 88 > packed_size ||
+        !hf__is_value_size(size) || !claim(from, size))
+        return false;
+    room = hf__tx_alloc(from->tx, (size_t)size);
+    *text = hf_view(room, (size_t)size);
+    return room != NULL && hf__tx_spend(from->tx, (size_t)size) &&
+           hf__rdb_decompress(hf_view(packed, (size_t)packed_size), room,
+                              (size_t)size);
+}
+
+static bool read_string(reader *from, hf_bytes *text)
+{
+    const unsigned char *at;
+    uint64_t size;
+    bool special;
+
+    if (!hf__tx_spend(from->tx, 50) || !read_length(from, &size, &special))
+        return false;
+    if (special && size < 3) {
+        unsigned width = 1u << size;
+
+        return take(from, width, &at) &&
+               hf__rdb_number(from->tx, hf__rdb_integer(at, width), text);
+    }
+    if (special)
+        return size == 3 && read_compressed(from, text);
+    if (!take(from, size, &at))
+        return false;
+    *text = hf_view(at, (size_t)size);
+    return true;
+}
+
+/* It can be read, but not stored. `name`: whose it is. */
+static bool refuse(reader *from, const char *what, hf_bytes name,
+                   const char *why)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    hf__reply_error(from->tx, "ERR Bad data format: %s %s %s", what,
+                    hf__quoted(quoted, name), why);
+    from->replied = true;
+    return false;
+}
+
+static bool read_double(reader *from, double *value)
+{
+    const unsigned char *at;
+    int64_t bits;
+
+    if (!take(from, 8, &at))
+        return false;
+    bits = hf__rdb_integer(at, 8);
+    memcpy(value, &bits, sizeof(bits));
+    return true;
+}
+
+/* ------------------------------------------------------------- collections */
+
+static bool read_strings(reader *from, unsigned each)
+{
+    uint64_t count;
+    hf_bytes text;
+
+    if (!read_count(from, &count) || count > from->left)
+        return false;
+    for (count *= each; count > 0; count--) {
+        if (!read_string(from, &text) || !add(from, text, 0))
+            return false;
+    }
+    return true;
+}
+
+static bool read_scored(reader *from)
+{
+    uint64_t count;
+    hf_bytes text;
+    double score;
+
+    if (!read_count(from, &count))
+        return false;
+    for (; count > 0; count--) {
+        if (!read_string(from, &text) || !read_double(from, &score))
+            return false;
+        if (!hf__is_score(score))
+            return refuse(from, "the score of member", text, "is not a number");
+        if (!add(from, text, score))
+            return false;
+    }
+    return true;
+}
+
+static bool refuse_deadline(reader *from, hf_bytes field, int64_t first_ms,
+                            uint64_t after)
+{
+    char text[96];
+
+    (void)snprintf(text, sizeof(text),
+                   "is %lld + %llu ms; at most %lld are allowed",
+                   (long long)first_ms, (unsigned long long)after - 1,
+                   (long long)HF__DEADLINE_MAX);
+    return refuse(from, "the deadline of field", field, text);
+}
+
+/* Deadlines count from the first one, which is 1; 0: none. */
+static bool read_deadlines(reader *from)
+{
+    const unsigned char *first;
+    uint64_t count, after;
+    hf_bytes field, value;
+    int64_t first_ms, deadline_ms;
+
+    if (!take(from, 8, &first) || !read_count(from, &count))
+        return false;
+    first_ms = hf__rdb_integer(first, 8);
+    for (; count > 0; count--) {
+        deadline_ms = 0;
+        if (!read_count(from, &after) || !read_string(from, &field) ||
+            !read_string(from, &value))
+            return false;
+        if (after > 0 &&
+            (__builtin_add_overflow(first_ms, after - 1, &deadline_ms) ||
+             !hf__is_deadline(deadline_ms)))
+            return refuse_deadline(from, field, first_ms, after);
+        if (!add(from, field, (double)deadline_ms) || !add(from, value, 0))
+            return false;
+    }
+    return true;
+}
+
+typedef bool open_packed(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data);
+
+/* A string that holds elements. */
+static bool read_packed(reader *from, open_packed *open)
+{
+    hf__rdb_packed packed;
+    hf_bytes data, text;
+
+    if (!read_string(from, &data) || !open(&packed, from->tx, data))
+        return false;
+    while (packed.next(&packed, &text)) {
+        if (!hf__tx_spend(from->tx, 50) || !add(from, text, 0))
+            return false;
+    }
+    return !packed.bad && packed.left == 0;
+}
+
+/* Members and scores by turns become members with scores. */
+static bool read_packed_scores(reader *from, open_packed *open)
+{
+    hf__members *list = from->list;
+
+    if (!read_packed(from, open) || list->count % 2 != 0)
+        return false;
+    for (size_t i = 0; i < list->count / 2; i++) {
+        list->items[i] = list->items[2 * i];
+        if (hf__number_double(list->items[2 * i + 1].name,
+                              &list->items[i].score) != HF_OK)
+            return false;
+    }
+    list->count /= 2;
+    return true;
+}
+
+/* `plain`: each node says whether it is one element. */
+static bool read_nodes(reader *from, open_packed *open, bool plain)
+{
+    uint64_t count, kind = 2;
+    hf_bytes text;
+
+    if (!read_count(from, &count))
+        return false;
+    for (; count > 0; count--) {
+        if (plain && !read_count(from, &kind))
+            return false;
+        if (kind == 2 && !read_packed(from, open))
+            return false;
+        if (kind == 1 && (!read_string(from, &text) || !add(from, text, 0)))
+            return false;
+        if (kind != 1 && kind != 2)
+            return false;
+    }
+    return true;
+}
+
+static bool read_content(reader *from, unsigned type)
+{
+    hf_bytes text;
+
+    switch (type) {
+    case HF__RDB_STRING:
+        return read_string(from, &text) && add(from, text, 0);
+    case HF__RDB_LIST:
+    case HF__RDB_SET:
+        return read_strings(from, 1);
+    case HF__RDB_HASH:
+        return read_strings(from, 2);
+    case HF__RDB_ZSET:
+        return read_scored(from);
+    case HF__RDB_HASH_DEADLINES:
+        return read_deadlines(from);
+    case HF__RDB_SET_INTSET:
+        return read_packed(from, hf__rdb_intset);
+    case HF__RDB_LIST_ZIPLIST:
+    case HF__RDB_HASH_ZIPLIST:
+        return read_packed(from, hf__rdb_ziplist);
+    case HF__RDB_HASH_LISTPACK:
+    case HF__RDB_SET_LISTPACK:
+        return read_packed(from, hf__rdb_listpack);
+    case HF__RDB_ZSET_ZIPLIST:
+        return read_packed_scores(from, hf__rdb_ziplist);
+    case HF__RDB_ZSET_LISTPACK:
+        return read_packed_scores(from, hf__rdb_listpack);
+    case HF__RDB_LIST_ZIPLISTS:
+        return read_nodes(from, hf__rdb_ziplist, false);
+    case HF__RDB_LIST_LISTPACKS:
+        return read_nodes(from, hf__rdb_listpack, true);
+    default:
+        return false;
+    }
+}
+
+static hf__type type_of(unsigned type)
+{
+    switch (type) {
+    case HF__RDB_STRING:
+        return HF__TYPE_STRING;
+    case HF__RDB_LIST:
+    case HF__RDB_LIST_ZIPLIST:
+    case HF__RDB_LIST_ZIPLISTS:
+    case HF__RDB_LIST_LISTPACKS:
+        return HF__TYPE_LIST;
+    case HF__RDB_SET:
+    case HF__RDB_SET_INTSET:
+    case HF__RDB_SET_LISTPACK:
+        return HF__TYPE_SET;
+    case HF__RDB_ZSET:
+    case HF__RDB_ZSET_ZIPLIST:
+    case HF__RDB_ZSET_LISTPACK:
+        return HF__TYPE_ZSET;
+    default:
+        return HF__TYPE_HASH;
+    }
+}
+
+bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value)
+{
+    reader from = {tx,           data.data,
+                   data.size,    tx->env->sidecar.map->max_size,
+                   &value->list, false};
+    const unsigned char *type = NULL;
+
+    hf__members_init(&value->list, tx);
+    if (take(&from, 1, &type) && read_content(&from, *type)) {
+        value->type = type_of(*type);
+        if (from.left == 0 && value->list.count > 0 &&
+            (value->type != HF__TYPE_HASH || value->list.count % 2 == 0))
+            return true;
+    }
+    if (!from.replied)
+        hf__reply_error(tx, "ERR Bad data format");
+    return false;
+}

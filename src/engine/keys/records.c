@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.c - see records.h.
+ */
+#include "engine/keys/records.h"
+
+#include <string.h>
+
+#include "engine/files/keyhead.h"
+#include "engine/keys/record_cache.h"
+#include "engine/wake/note.h"
+#include "util/mem.h"
+
+/* Larger buffers are freed after the transaction. */
+#define KEEP_SIZE 65536u
+
+/* --------------------------------------------------------- writing out */
+
+/* Write the stored form to LMDB's page. */
+static void encode(const hf__record *record, unsigned char *at, size_t size)
+{
+    hf__keyhead head = {.type = record->type,
+                        .form = record->form,
+                        .expire_ms = record->expire_ms,
+                        .keyid = record->keyid,
+                        .count = record->count};
+    unsigned char *to = at + HF__KEYHEAD_SIZE;
+    uint64_t sum;
+
+    if (record->long_key != NULL)
+        head.key_size = (uint32_t)record->key_size;
+    hf__keyhead_write(&head, at);
+    if (head.key_size > 0)
+        memcpy(to, record->long_key, head.key_size);
+    if (record->content_size > 0)
+        memcpy(to + head.key_size, record->content, record->content_size);
+    sum = hf__sum(hf__sum(0, record->name, record->name_size), at, size);
+    head.sum = hf__sum_fold(sum);
+    memcpy(at + HF__KEYHEAD_SUM_AT, &head.sum, sizeof(head.sum));
+}
+
+static void write_record(hf__tx *tx, hf__record *record)
+{
+    size_t head =
+        HF__KEYHEAD_SIZE + (record->long_key != NULL ? record->key_size : 0);
+    MDB_val name = {record->name_size, record->name};
+    MDB_val value = {head + record->content_size, NULL};
+
+    if (hf__tx_put(tx, &name, &value))
+        encode(record, value.mv_data, value.mv_size);
+}
+
+/* For a key that comes and goes, as locks do, leave an expired record to be
+ * overwritten. false: not such a key. */
+static bool leave_tombstone(hf__tx *tx, hf__record *record)
+{
+    static const unsigned char nothing[HF__RECORD_CACHE_CONTENT_MAX];
+
+    if (tx->env->tight || tx->now_ms <= 0 ||
+        !hf__record_cache_comes_back(tx->cache, record, &record->content_size))
+        return false;
+    record->type = HF__TYPE_STRING;
+    record->expire_ms = -tx->now_ms;
+    record->content = nothing;
+    write_record(tx, record);
+    hf__record_clear(record);
+    return true;
+}
+
+static hf_change_kind kind_of(const hf__record *record)
+{
+    if (record->live)
+        return HF_CHANGE_WRITTEN;
+    return record->expired ? HF_CHANGE_EXPIRED : HF_CHANGE_DELETED;
+}
+
+bool hf__tx_flush(hf__tx *tx)
+{
+    /* First copy content out of the map: writing would move it. */
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        hf__record *record = tx->records[i];
+
+        if (record->dirty && record->live && !record->owned &&
+            hf__content_edit(tx, record, record->content_size) == NULL)
+            return false;
+    }
+    for (uint32_t i = 0; i < tx->record_count && tx->fatal == HF_OK; i++) {
+        hf__record *record = tx->records[i];
+        MDB_val name = {record->name_size, record->name};
+
+        if (!record->dirty)
+            continue;
+        hf__note(tx, kind_of(record), hf__record_key(record));
+        if (record->live)
+            write_record(tx, record);
+        else if (record->stored && !leave_tombstone(tx, record))
+            hf__tx_delete(tx, &name);
+        record->dirty = false;
+        record->stored = record->live;
+    }
+    tx->dirty_size = 0;
+    return tx->fatal == HF_OK;
+}
+
+/* -------------------------------------------------------- letting go */
+
+static void free_memory(hf__record *record)
+{
+    if (record->memory_size > KEEP_SIZE) {
+        hf__free(record->memory);
+        record->memory = NULL;
+        record->memory_size = 0;
+    }
+    if (record->long_key != NULL) {
+        hf__free(record->long_key);
+        record->long_key = NULL;
+    }
+}
+
+void hf__records_drop(hf__tx *tx)
+{
+    for (uint32_t i = 0; i < tx->record_count; i++)
+        free_memory(tx->records[i]);
+    tx->record_count = 0;
+    tx->dirty_size = 0;
+    tx->stamp++;
+}
+
+void hf__records_put_away(hf__tx *tx)
+{
+    for (uint32_t i = 0; i < tx->record_count; i++)
+        hf__record_cache_put(tx->cache, tx->records[i]);
+    hf__records_drop(tx);
+}
+
+void hf__tx_forget(hf__tx *tx)
+{
+    hf__record_cache_clear(tx->cache);
+    hf__records_drop(tx);
+}
+
+void hf__tx_trim(hf__tx *tx)
+{
+    if (tx->record_count < HF__RECORD_MAX - HF__RECORD_HEADROOM &&
+        tx->dirty_size < HF__DIRTY_MAX)
+        return;
+    if (!tx->writable)
+        hf__records_drop(tx);
+    else if (hf__tx_flush(tx))
+        hf__records_put_away(tx);
+}

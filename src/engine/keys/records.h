@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.h - the key records that a transaction has in memory: writing and
+ * dropping them.
+ */
+#ifndef HF__ENGINE_RECORDS_H
+#define HF__ENGINE_RECORDS_H
+
+#include "engine/keys/keyspace.h"
+
+/* Write the records to LMDB without committing; false: fatal. */
+bool hf__tx_flush(hf__tx *tx);
+/* Move the records, which were written, to the cache. */
+void hf__records_put_away(hf__tx *tx);
+/* Drop a reader's records. */
+void hf__records_drop(hf__tx *tx);
+/* Drop all records and the cache: they no longer match LMDB. */
+void hf__tx_forget(hf__tx *tx);
+/*
+ * Write and drop the records if there are many. Called between commands, and
+ * between the keys of a variadic command: no record may be in use.
+ */
+void hf__tx_trim(hf__tx *tx);
+
+#endif

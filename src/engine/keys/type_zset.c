@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * type_zset.c - storing sorted sets.
+ *
+ * A small set is one string of sorted entries: f64 score, u32 size, member.
+ * Beyond HF__INLINE_MAX it gets two records per member, for good: by member and
+ * by order. The latter are sorted up to HF__ORDER_KEPT bytes of the members: a
+ * walk collects those that are equal so far and sorts them.
+ */
+#include "engine/keys/type_zset.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/keys/command_reply.h"
+
+#define ENTRY_HEAD 12u
+
+typedef struct zset_entry {
+    size_t offset;
+    size_t size;
+    double score;
+    hf_bytes member;
+} zset_entry;
+
+/* As next_entry() of type_hash.c. */
+static bool next_entry(const unsigned char *content, size_t size,
+                       zset_entry *at)
+{
+    size_t offset = at->offset + at->size;
+    uint32_t member_size;
+
+    if (size - offset < ENTRY_HEAD)
+        return false;
+    memcpy(&at->score, content + offset, 8);
+    memcpy(&member_size, content + offset + 8, 4);
+    if (member_size > size - offset - ENTRY_HEAD)
+        return false;
+    at->offset = offset;
+    at->size = ENTRY_HEAD + member_size;
+    at->member = hf_view(content + offset + ENTRY_HEAD, member_size);
+    return true;
+}
+
+static bool same(hf_bytes a, hf_bytes b)
+{
+    return a.size == b.size &&
+           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+/* Does (score, member) come before the entry? */
+static bool before(double score, hf_bytes member, const zset_entry *at)
+{
+    size_t shared;
+    int order;
+
+    if (score < at->score || score > at->score)
+        return score < at->score;
+    shared = member.size < at->member.size ? member.size : at->member.size;
+    order = shared > 0 ? memcmp(member.data, at->member.data, shared) : 0;
+    return order < 0 || (order == 0 && member.size < at->member.size);
+}
+
+bool hf__zset_open(hf__tx *tx, hf_bytes key, hf__record **record)
+{
+    return hf__key_of_type(tx, key, HF__TYPE_ZSET, record);
+}
+
+static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
+                       zset_entry *at)
+{
+    const unsigned char *content = hf__content(tx, record);
+
+    memset(at, 0, sizeof(*at));
+    if (content == NULL)
+        return false;
+    while (next_entry(content, record->content_size, at)) {
+        if (same(at->member, member))
+            return true;
+    }
+    return false;
+}
+
+bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
+                    double *score)
+{
+    hf_bytes value;
+    zset_entry at;
+
+    if (record->form == HF__FORM_ELEMENTS) {
+        if (!hf__element_get(tx, record->keyid, member, &value))
+            return false;
+        if (value.size != sizeof(*score)) {
+            hf__tx_fail(tx, MDB_CORRUPTED);
+            return false;
+        }
+        memcpy(score, value.data, sizeof(*score));
+        return true;
+    }
+    if (!find_entry(tx, record, member, &at))
+        return false;
+    *score = at.score;
+    return true;
+}
+
+static void put_records(hf__tx *tx, const hf__record *record, hf_bytes member,
+                        double score)
+{
+    hf__element_put(tx, record->keyid, member, hf_view(&score, sizeof(score)));
+    hf__order_put(tx, record->keyid, score, member);
+}
+
+/* From entries to records. false: fatal. */
+static bool spread(hf__tx *tx, hf__record *record)
+{
+    size_t size = record->content_size;
+    const unsigned char *content = hf__content_edit(tx, record, size);
+    zset_entry at = {0};
+
+    if (content == NULL || !hf__elements_begin(tx, record))
+        return false;
+    while (next_entry(content, size, &at))
+        put_records(tx, record, at.member, at.score);
+    return hf__content_set(tx, record, "", 0);
+}
+
+/* Insert the entry in order. */
+static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
+                   double score)
+{
+    size_t old = record->content_size;
+    size_t size = ENTRY_HEAD + member.size;
+    uint32_t member_size = (uint32_t)member.size;
+    unsigned char *content = hf__content_edit(tx, record, old + size);
+    zset_entry at = {0};
+    size_t offset;
+
+    if (content == NULL)
+        return;
+    while (next_entry(content, old, &at) && !before(score, member, &at))
+        continue;
+    /* At the end, unless the loop stopped at a larger one. */
+    offset = at.offset + at.size;
+    if (at.size > 0 && before(score, member, &at))
+        offset = at.offset;
+    memmove(content + offset + size, content + offset, old - offset);
+    memcpy(content + offset, &score, 8);
+    memcpy(content + offset + 8, &member_size, 4);
+    if (member.size > 0)
+        memcpy(content + offset + ENTRY_HEAD, member.data, member.size);
+}
+
+void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member, double score)
+{
+    size_t size = ENTRY_HEAD + member.size;
+
+    score += 0.0; /* -0 becomes 0, to sort as equal */
+    if (record->form == HF__FORM_INLINE &&
+        record->content_size + size > HF__INLINE_MAX && !spread(tx, record))
+        return;
+    if (record->form == HF__FORM_ELEMENTS)
+        put_records(tx, record, member, score);
+    else
+        insert(tx, record, member, score);
+    record->count++;
+    hf__key_touch(tx, record);
+}
+
+void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
+                     double score)
+{
+    unsigned char *content;
+    zset_entry at;
+    size_t tail;
+
+    if (record->form == HF__FORM_ELEMENTS) {
+        hf__member_delete(tx, record->keyid, score, member);
+    } else {
+        if (!find_entry(tx, record, member, &at))
+            return;
+        content = hf__content_edit(tx, record, record->content_size);
+        if (content == NULL)
+            return;
+        tail = record->content_size - at.offset - at.size;
+        memmove(content + at.offset, content + at.offset + at.size, tail);
+        record->content_size = at.offset + tail;
+    }
+    record->count--;
+    hf__key_touch(tx, record);
+}
+
+/* ------------------------------------------------------------------ walks */
+
+static bool in_reach(double score, double from, bool backward)
+{
+    return backward ? score <= from : score >= from;
+}
+
+static void list_entries(hf__zset_walk *walk, size_t size, double from)
+{
+    zset_entry at = {0};
+
+    while (walk->count < HF__SORTED_INLINE_MAX &&
+           next_entry(walk->content, size, &at)) {
+        if (in_reach(at.score, from, walk->backward))
+            walk->offsets[walk->count++] = (uint16_t)at.offset;
+    }
+}
+
+static void begin_walk(hf__zset_walk *walk, hf__tx *tx,
+                       const hf__record *record, bool backward)
+{
+    walk->small = record->form == HF__FORM_INLINE;
+    walk->backward = backward;
+    walk->count = 0;
+    walk->next = 0;
+    hf__members_init(&walk->run, tx);
+    walk->run_next = 0;
+    walk->has_ahead = false;
+}
+
+void hf__zset_walk_begin(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
+                         double from, bool backward)
+{
+    begin_walk(walk, tx, record, backward);
+    if (!walk->small) {
+        (void)hf__walk_begin_at(&walk->walk, tx, record->keyid, from, backward);
+        return;
+    }
+    walk->content = hf__content(tx, record);
+    if (walk->content != NULL)
+        list_entries(walk, record->content_size, from);
+}
+
+void hf__zset_walk_begin_at(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
+                            double score, hf_bytes member, bool backward)
+{
+    if (record->form == HF__FORM_INLINE) {
+        hf__zset_walk_begin(walk, tx, record, score, backward);
+        return;
+    }
+    begin_walk(walk, tx, record, backward);
+    (void)hf__walk_begin_member(&walk->walk, tx, record->keyid, score, member,
+                                backward);
+}
+
+static bool next_small(hf__zset_walk *walk, hf_bytes *member, double *score)
+{
+    uint32_t size;
+    const unsigned char *at;
+
+    if (walk->next == walk->count)
+        return false;
+    at = walk->content;
+    at += walk->offsets[walk->backward ? walk->count - 1 - walk->next
+                                       : walk->next];
+    walk->next++;
+    memcpy(score, at, 8);
+    memcpy(&size, at + 8, 4);
+    *member = hf_view(at + ENTRY_HEAD, size);
+    return true;
+}
+
+static bool is_alike(const hf__zset_walk *walk, hf_bytes member, double score)
+{
+    return walk->ahead.size >= HF__ORDER_KEPT &&
+           memcmp(walk->ahead.data, member.data, HF__ORDER_KEPT) == 0 &&
+           walk->ahead_score <= score && walk->ahead_score >= score;
+}
+
+static bool next_of_run(hf__zset_walk *walk, hf_bytes *member, double *score)
+{
+    const hf__members *run = &walk->run;
+    size_t at;
+
+    if (walk->run_next == run->count)
+        return false;
+    at = walk->backward ? run->count - 1 - walk->run_next : walk->run_next;
+    walk->run_next++;
+    *member = run->items[at].name;
+    *score = run->items[at].score;
+    return true;
+}
+
+/* Read those equal to this one so far, mostly none, and the one after them. */
+static bool gather_run(hf__zset_walk *walk, hf_bytes *member, double *score)
+{
+    walk->run.count = 0;
+    walk->run_next = 0;
+    while ((walk->has_ahead = hf__walk_next(&walk->walk, &walk->ahead, NULL,
+                                            &walk->ahead_score)) &&
+           is_alike(walk, *member, *score)) {
+        if (walk->run.count == 0 &&
+            !hf__members_refer(&walk->run, *member, *score))
+            return false;
+        if (!hf__members_refer(&walk->run, walk->ahead, walk->ahead_score))
+            return false;
+    }
+    if (walk->run.count == 0)
+        return true;
+    hf__members_sort_names(&walk->run);
+    return next_of_run(walk, member, score);
+}
+
+static bool next_large(hf__zset_walk *walk, hf_bytes *member, double *score)
+{
+    if (next_of_run(walk, member, score))
+        return true;
+    if (walk->has_ahead) {
+        *member = walk->ahead;
+        *score = walk->ahead_score;
+        walk->has_ahead = false;
+    } else if (!hf__walk_next(&walk->walk, member, NULL, score)) {
+        return false;
+    }
+    if (member->size < HF__ORDER_KEPT)
+        return true;
+    return gather_run(walk, member, score);
+}
+
+bool hf__zset_walk_next(hf__zset_walk *walk, hf_bytes *member, double *score)
+{
+    return walk->small ? next_small(walk, member, score)
+                       : next_large(walk, member, score);
+}
+
+void hf__zset_walk_end(hf__zset_walk *walk)
+{
+    if (!walk->small)
+        hf__walk_end(&walk->walk);
+}
+
+void hf__members_store(const hf__members *list, hf_bytes key)
+{
+    hf__tx *tx = list->tx;
+    hf__record *record;
+
+    if (list->count == 0) {
+        record = hf__key_find(tx, key);
+        if (record != NULL)
+            hf__key_delete(tx, record);
+    } else {
+        record = hf__key_make(tx, key, HF__TYPE_ZSET);
+        for (size_t i = 0;
+             record != NULL && i < list->count && tx->fatal == HF_OK; i++)
+            hf__zset_add(tx, record, list->items[i].name, list->items[i].score);
+    }
+    hf__reply_integer(tx, (int64_t)list->count);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * eval.c - scripts in the arguments of a command. After parsing they run like a
+ * request's script; the machine finds the text for a SHA-1.
+ */
+#include "engine/lua/eval.h"
+
+#include <string.h>
+
+#include "engine/keys/number.h"
+#include "store/error_line.h"
+
+/* The name of the command, the script, the number of keys. */
+#define WORDS_BEFORE 3u
+
+static void fail_request(hf__request *request, hf_status status,
+                         const char *text)
+{
+    (void)hf__error_line(&request->error, status, hf_str(text), NULL);
+    hf__request_error(request, hf_str(text));
+}
+
+/* As for a server: load the script and try again. */
+static void fail_noscript(hf__request *request)
+{
+    fail_request(request, HF_UNAVAILABLE,
+                 "NOSCRIPT No matching script. Please use EVAL.");
+}
+
+static bool read_key_count(hf__request *request, size_t *key_count)
+{
+    int64_t number;
+
+    if (!hf__number_integer(request->words[2], &number)) {
+        fail_request(request, HF_SCRIPT, HF__ERROR_INTEGER);
+        return false;
+    }
+    if (number > (int64_t)(request->word_count - WORDS_BEFORE)) {
+        fail_request(request, HF_SCRIPT,
+                     "ERR Number of keys can't be greater than number of args");
+        return false;
+    }
+    if (number < 0) {
+        fail_request(request, HF_SCRIPT,
+                     "ERR Number of keys can't be negative");
+        return false;
+    }
+    *key_count = (size_t)number;
+    return true;
+}
+
+/* Run it with the arguments after the number of keys; the request is
+ * restored. */
+static void run_script(hf__machine *machine, hf__tx *tx, hf__request *request,
+                       const hf__script *script, size_t key_count,
+                       bool read_only, int64_t budget_ms)
+{
+    const hf_bytes *words = request->words;
+    size_t word_count = request->word_count;
+
+    request->script = script;
+    request->words = words + WORDS_BEFORE;
+    request->word_count = word_count - WORDS_BEFORE;
+    request->key_count = key_count;
+    (void)hf__machine_run(machine, tx, request, read_only, budget_ms);
+    request->script = NULL;
+    request->words = words;
+    request->word_count = word_count;
+    request->key_count = 0;
+}
+
+void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
+                  hf__request *request, int64_t budget_ms)
+{
+    char sha1[HF__SHA1_HEX_SIZE];
+    hf__script script = HF__USER_SCRIPT(NULL, 0, sha1);
+    bool read_only = strstr(command->name, "_ro") != NULL;
+    hf_bytes text = request->words[1];
+    size_t key_count;
+
+    if (strncmp(command->name, "evalsha", 7) == 0) {
+        /* Redis checks the digest's length before the number of keys. */
+        if (text.size != HF__SHA1_HEX_SIZE - 1) {
+            fail_noscript(request);
+            return;
+        }
+        if (!read_key_count(request, &key_count))
+            return;
+        if (!hf__machine_has(machine, text, sha1)) {
+            fail_noscript(request);
+            return;
+        }
+    } else {
+        if (!read_key_count(request, &key_count))
+            return;
+        script.source = text.data != NULL ? text.data : "";
+        script.source_size = text.size;
+        hf__sha1_hex(script.source, script.source_size, sha1);
+    }
+    run_script(machine, tx, request, &script, key_count, read_only, budget_ms);
+}

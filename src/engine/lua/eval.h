@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * eval.h - the commands EVAL, EVALSHA, EVAL_RO and EVALSHA_RO: a script in the
+ * arguments of a command.
+ */
+#ifndef HF__ENGINE_EVAL_H
+#define HF__ENGINE_EVAL_H
+
+#include "engine/commands/command.h"
+#include "engine/lua/machine.h"
+
+/* Run the request's arguments, whose number fits the command, as a script. The
+ * result is in the request, as with hf__machine_run(). */
+void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
+                  hf__request *request, int64_t budget_ms);
+
+#endif

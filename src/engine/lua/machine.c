@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.c - running scripts: their arguments, results and errors. Compiling
+ * them is in machine_scripts.c, stopping them in machine_limits.c.
+ *
+ * Lua leaves functions by longjmp() on errors and out of memory, so everything
+ * that can raise runs within one protected call per script, and nothing in
+ * between holds memory or locks.
+ */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/commands/command.h"
+#include "engine/lua/machine_state.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/rand.h"
+#include "util/stack.h"
+
+/* Above this, garbage is collected right after the script. */
+#define MEMORY_KEEP (size_t)(16u << 20)
+
+/* Limit of that collection. */
+#define TIDY_MS 10
+
+/* Per cent; Lua's default is 200. */
+#define GC_PAUSE 250
+
+#define RUNS_SIZE 64
+
+/* Lua and its libraries recurse on the caller's stack; the most that was
+ * measured is 174 KiB. */
+#define STACK_MIN (size_t)(192u << 10)
+
+/* Lua's stack between scripts. */
+enum { AT_RUNNER = 1, AT_ON_ERROR = 2 };
+
+/* ------------------------------------------------------------------ errors */
+
+/* The first line of the script that is on the stack, as Redis finds it. */
+static bool find_place(lua_State *lua, lua_Debug *place)
+{
+    for (int level = 1; level <= 2; level++) {
+        if (!lua_getstack(lua, level, place) || !lua_getinfo(lua, "nSl", place))
+            return false;
+        if (strcmp(place->what, "C") != 0)
+            return true;
+    }
+    return true;
+}
+
+/* Called where the error was raised, before the stack is unwound. */
+static int on_error(lua_State *lua)
+{
+    const char *prefix = "ERR ";
+    const char *text = NULL;
+    hf__machine *machine;
+    lua_Debug place;
+    void *user;
+
+    (void)lua_getallocf(lua, &user);
+    machine = user;
+    if (machine->error[0] != '\0')
+        return 1; /* set by compile() */
+    if (lua_istable(lua, 1)) {
+        prefix = "";
+        lua_pushliteral(lua, "err");
+        lua_rawget(lua, 1);
+        text = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1)
+                                                : "ERR unknown error";
+    } else if (lua_isstring(lua, 1)) {
+        text = lua_tostring(lua, 1);
+    } else if (lua_isboolean(lua, 1)) {
+        text = lua_toboolean(lua, 1) ? "true" : "false";
+    } else {
+        text = luaL_typename(lua, 1);
+    }
+    if (find_place(lua, &place))
+        (void)snprintf(machine->error, sizeof(machine->error),
+                       "%s%.300s script: %s, on %.60s:%d.", prefix, text,
+                       machine->script->sha1, place.source, place.currentline);
+    else
+        (void)snprintf(machine->error, sizeof(machine->error), "%s%.400s",
+                       prefix, text);
+    return 1;
+}
+
+/* Undo the transaction. */
+static hf_status undo(hf__tx *tx, hf_status status, const char *text)
+{
+    if (tx->fatal == HF_OK)
+        tx->fatal = hf__fail(&tx->error, status, "%s", text);
+    return tx->fatal;
+}
+
+/* Where the budget went, if the script had to run again. */
+static const char *say_runs(const hf__machine *machine, char text[RUNS_SIZE])
+{
+    uint32_t undone = machine->request->tries.count;
+
+    text[0] = '\0';
+    if (undone > 0)
+        (void)snprintf(text, RUNS_SIZE,
+                       ", in %u runs, as the store had to grow", undone + 1);
+    return text;
+}
+
+/* Stopped at the request's deadline. A request that mostly waited, for the
+ * writer lock or a processor, may be tried again. */
+static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
+{
+    int64_t used_ms = (hf__clock_thread_us() - machine->began_us) / 1000;
+    char runs[RUNS_SIZE];
+    char text[240];
+
+    if (used_ms < budget_ms / 2)
+        return undo(machine->tx, HF_UNAVAILABLE,
+                    "the script did not end by the request's deadline; "
+                    "nothing was written");
+    (void)snprintf(text, sizeof(text),
+                   "the script was stopped at the request's deadline "
+                   "(request_ms) after %lld ms of processor time%s; nothing "
+                   "was written",
+                   (long long)used_ms, say_runs(machine, runs));
+    return undo(machine->tx, HF_SCRIPT, text);
+}
+
+static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
+{
+    char runs[RUNS_SIZE];
+    char text[240];
+
+    if (machine->stop == HF__STOP_TIME && machine->late)
+        return undo_late(machine, budget_ms);
+    if (machine->stop == HF__STOP_TIME)
+        (void)snprintf(text, sizeof(text),
+                       "the script was stopped after its budget of %lld ms "
+                       "(script_budget_ms)%s; nothing was written",
+                       (long long)budget_ms, say_runs(machine, runs));
+    else
+        (void)snprintf(text, sizeof(text),
+                       "the script was stopped at its limit of %zu MiB of "
+                       "memory; nothing was written",
+                       machine->limit_size >> 20);
+    return undo(machine->tx, HF_SCRIPT, text);
+}
+
+/* Called by commands: may it continue, with so many bytes? */
+static void check_limits(hf__tx *tx, size_t claimed)
+{
+    hf__machine *machine = tx->check_user;
+
+    tx->spent_ns = 0;
+    if (hf__machine_is_over(machine, claimed))
+        (void)undo_stopped(machine, machine->budget_us / 1000);
+}
+
+/* Evaluate the protected call. */
+static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
+{
+    hf__request *request = machine->request;
+
+    if (machine->tx->fatal != HF_OK)
+        return machine->tx->fatal;
+    if (machine->stop != HF__STOP_NONE)
+        return undo_stopped(machine, budget_ms);
+    if (machine->no_memory || result == LUA_ERRMEM)
+        return undo(machine->tx, HF_NO_MEMORY, "out of memory");
+    if (result == 0) {
+        if (request->reply.kind != HF_REPLY_ERROR)
+            return HF_OK;
+        (void)snprintf(machine->error, sizeof(machine->error), "%s",
+                       request->reply.bytes.data);
+        hf__reply_set_nil(&request->reply);
+    }
+    hf__command_fail(machine->tx->env, machine->error, true, &request->error);
+    if (machine->script->undoes)
+        return undo(machine->tx, request->error.status, request->error.message);
+    hf__request_error(request, hf_str(machine->error));
+    return request->error.status;
+}
+
+/* ----------------------------------------------------------------- running */
+
+static void set_arg(lua_State *lua, hf_bytes word, size_t index)
+{
+    lua_pushlstring(lua, word.data != NULL ? word.data : "", word.size);
+    lua_rawseti(lua, -2, (int)index + 1);
+}
+
+static void fill_args(lua_State *lua, const hf_bytes *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        set_arg(lua, words[i], i);
+}
+
+/* Is the argument already in the table? If not, cache it. */
+static bool is_cached_arg(hf__cached_arg *last, hf_bytes word)
+{
+    if (last->size == word.size &&
+        (word.size == 0 || memcmp(last->data, word.data, word.size) == 0))
+        return true;
+    last->size = UINT32_MAX;
+    if (word.size <= sizeof(last->data)) {
+        if (word.size > 0)
+            memcpy(last->data, word.data, word.size);
+        last->size = (uint32_t)word.size;
+    }
+    return false;
+}
+
+/* Set the arguments in a library script's reused table. */
+static void renew_args(lua_State *lua, hf__cached_args *last, int at,
+                       const hf_bytes *words, size_t count)
+{
+    size_t old = last->count;
+
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY), at);
+    last->count = old > count ? old : count;
+    for (size_t i = 0; i < count; i++) {
+        bool known = i < HF__MACHINE_CACHED_ARG_COUNT &&
+                     is_cached_arg(&last->words[i], words[i]);
+
+        if (!known || i >= old)
+            set_arg(lua, words[i], i);
+    }
+    for (size_t i = count; i < old; i++) {
+        if (i < HF__MACHINE_CACHED_ARG_COUNT)
+            last->words[i].size = UINT32_MAX;
+        lua_pushnil(lua);
+        lua_rawseti(lua, -2, (int)i + 1);
+    }
+    last->count = count;
+    lua_pop(lua, 1);
+}
+
+/* In KEYS library scripts have the numbers of the request's arguments, which
+ * redis.call() and `..` understand: this saves a string for each. */
+static void set_library_keys(lua_State *lua, hf__machine *machine)
+{
+    int *count = &machine->key_counts[machine->script->index];
+    int wanted = (int)machine->request->key_count;
+
+    if (*count == wanted)
+        return;
+    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY),
+                hf__machine_library_at(machine, HF__LIBRARY_KEYS));
+    for (; *count < wanted; ++*count) {
+        lua_pushlightuserdata(lua, (void *)(uintptr_t)(*count + 1));
+        lua_rawseti(lua, -2, *count + 1);
+    }
+    for (; *count > wanted; --*count) {
+        lua_pushnil(lua);
+        lua_rawseti(lua, -2, *count);
+    }
+    lua_pop(lua, 1);
+}
+
+static void set_library_args(lua_State *lua, hf__machine *machine)
+{
+    const hf__request *request = machine->request;
+    uint32_t index = machine->script->index;
+
+    set_library_keys(lua, machine);
+    renew_args(lua, &machine->cached_args[index],
+               hf__machine_library_at(machine, HF__LIBRARY_ARGS),
+               request->words + request->key_count,
+               request->word_count - request->key_count);
+}
+
+/* A user's script gets new tables: the previous script may have changed the old
+ * ones. */
+static void set_user_args(lua_State *lua, hf__machine *machine)
+{
+    const hf__request *request = machine->request;
+    size_t arg_count = request->word_count - request->key_count;
+
+    lua_pushliteral(lua, "KEYS");
+    lua_createtable(lua, (int)request->key_count, 0);
+    fill_args(lua, request->words, request->key_count);
+    lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
+    lua_pushliteral(lua, "ARGV");
+    lua_createtable(lua, (int)arg_count, 0);
+    fill_args(lua, request->words + request->key_count, arg_count);
+    lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
+}
+
+/* Does it have more than the cache and some garbage? */
+static bool is_large(const hf__machine *machine)
+{
+    return machine->used_size > MEMORY_KEEP + hf__machine_cached_size(machine);
+}
+
+static int run_script(lua_State *lua)
+{
+    hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
+
+    if (machine->guarded && is_large(machine)) {
+        hf__sandbox_forget_args(lua);
+        hf__machine_collect(lua, machine);
+        machine->spoilt = is_large(machine);
+    }
+    hf__machine_push_function(lua, machine);
+    if (machine->for_users)
+        set_user_args(lua, machine);
+    else
+        set_library_args(lua, machine);
+    lua_call(lua, 0, 1);
+    if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
+        machine->no_memory = true;
+    return 0;
+}
+
+/* Out of memory while setting arguments: the tables may have older ones. */
+static void forget_cached_args(hf__machine *machine)
+{
+    for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
+        for (size_t j = 0; j < HF__MACHINE_CACHED_ARG_COUNT; j++)
+            machine->cached_args[i].words[j].size = UINT32_MAX;
+    }
+}
+
+/* Collect a large script's garbage, but not for long: the writer lock is held.
+ * The rest is collected later. */
+static int tidy(lua_State *lua)
+{
+    hf__machine *machine = lua_touserdata(lua, 1);
+
+    hf__machine_arm_for(machine, TIDY_MS, INT64_MAX);
+    if (machine->for_users)
+        hf__sandbox_forget_args(lua);
+    hf__machine_collect(lua, machine);
+    machine->spoilt = is_large(machine);
+    return 0;
+}
+
+/* Users' scripts run in the "C" locale, as in Redis. */
+static int call_runner(hf__machine *machine)
+{
+    locale_t before = (locale_t)0;
+    int result;
+
+    if (machine->guarded)
+        before = uselocale(machine->locale);
+    lua_pushvalue(machine->lua, AT_RUNNER);
+    result = lua_pcall(machine->lua, 0, 0, AT_ON_ERROR);
+    if (machine->guarded)
+        (void)uselocale(before);
+    return result;
+}
+
+/* The time counts if the script has to run again: its budget is for all. */
+static void note_try(hf__machine *machine)
+{
+    hf__script_tries *tries = &machine->request->tries;
+    int64_t used_us = hf__clock_thread_us() - machine->began_us;
+
+    machine->tx->script_us += used_us - tries->used_us;
+    tries->used_us = used_us;
+    tries->count++;
+}
+
+static hf_status check_stack(hf__tx *tx)
+{
+    size_t left = hf__stack_left();
+    char text[120];
+
+    if (left >= STACK_MIN)
+        return HF_OK;
+    (void)snprintf(text, sizeof(text),
+                   "this thread has %zu KiB of stack left; a script needs "
+                   "%zu KiB",
+                   left >> 10, STACK_MIN >> 10);
+    return undo(tx, HF_NO_MEMORY, text);
+}
+
+hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
+                          hf__request *request, bool read_only,
+                          int64_t budget_ms)
+{
+    lua_State *lua = machine->lua;
+    size_t words_size = 0;
+    hf_status status;
+    int result;
+
+    if (machine->for_users && check_stack(tx) != HF_OK)
+        return tx->fatal;
+    for (size_t i = 0; i < request->word_count; i++)
+        words_size += request->words[i].size;
+    machine->tx = tx;
+    machine->request = request;
+    machine->script = request->script;
+    machine->read_only = read_only;
+    machine->resp3 = false;
+    machine->error[0] = '\0';
+    hf__machine_arm(machine, budget_ms, words_size);
+    if (machine->guarded)
+        hf__json_reset(&machine->json);
+    tx->check = machine->guarded ? check_limits : NULL;
+    tx->check_user = machine;
+    tx->largest_size = 0;
+    result = call_runner(machine);
+    if (result != 0) /* compile_user() may have stopped it */
+        (void)lua_gc(lua, LUA_GCRESTART, 0);
+    tx->check = NULL;
+    status = finish_run(machine, result, budget_ms);
+    if (machine->guarded)
+        note_try(machine);
+    if (result == LUA_ERRMEM)
+        forget_cached_args(machine);
+    lua_settop(lua, AT_ON_ERROR);
+    hf__lua_buf_close_to(machine, NULL);
+    machine->running = lua;
+    machine->stop = HF__STOP_NONE;
+    hf__sandbox_end_seed(machine);
+    if (is_large(machine))
+        (void)lua_cpcall(lua, tidy, machine);
+    lua_settop(lua, AT_ON_ERROR);
+    machine->stop = HF__STOP_NONE;
+    return status;
+}
+
+/* -------------------------------------------------------------------- life */
+
+/* Push a C function without allocating; see keep(). */
+static void push_kept(lua_State *lua, lua_CFunction function)
+{
+    lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
+    lua_rawget(lua, LUA_REGISTRYINDEX);
+}
+
+/* Keep the function at the top for push_kept(). */
+static void keep(lua_State *lua, lua_CFunction function)
+{
+    lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
+    lua_insert(lua, -2);
+    lua_rawset(lua, LUA_REGISTRYINDEX);
+}
+
+static int build(lua_State *lua)
+{
+    hf__machine *machine = lua_touserdata(lua, 1);
+
+    lua_pushlightuserdata(lua, machine);
+    hf__sandbox_build(lua, machine);
+    lua_pushcclosure(lua, run_script, HF__UP_COUNT);
+    keep(lua, run_script);
+    lua_pushcfunction(lua, on_error);
+    keep(lua, on_error);
+    return 0;
+}
+
+bool hf__machine_is_spoilt(const hf__machine *machine)
+{
+    return machine->spoilt;
+}
+
+hf__machine *hf__machine_new(hf__command_finder *find, bool for_users)
+{
+    hf__machine *machine = hf__calloc(1, sizeof(*machine));
+
+    if (machine == NULL)
+        return NULL;
+    machine->find = find;
+    machine->for_users = for_users;
+    machine->limit_size = HF__MACHINE_MEMORY_MAX;
+    hf__rand_bytes(&machine->random, sizeof(machine->random));
+    machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (machine->locale != (locale_t)0)
+        machine->lua = lua_newstate(hf__machine_allocate, machine);
+    if (machine->lua == NULL) {
+        if (machine->locale != (locale_t)0)
+            freelocale(machine->locale);
+        hf__machine_free_small(machine);
+        hf__free(machine);
+        return NULL;
+    }
+    if (lua_cpcall(machine->lua, build, machine) != 0) {
+        hf__machine_free(machine);
+        return NULL;
+    }
+    machine->running = machine->lua;
+    lua_settop(machine->lua, 0);
+    /* A collection walks all live objects, so it should be rare; but new
+     * objects must still be in the processor's caches. */
+    (void)lua_gc(machine->lua, LUA_GCSETPAUSE, GC_PAUSE);
+    push_kept(machine->lua, run_script); /* AT_RUNNER */
+    push_kept(machine->lua, on_error);   /* AT_ON_ERROR */
+    return machine;
+}
+
+void hf__machine_free(hf__machine *machine)
+{
+    lua_close(machine->lua);
+    freelocale(machine->locale);
+    hf__machine_free_small(machine);
+    hf__free(machine);
+}

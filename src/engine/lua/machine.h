@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.h - a Lua state in which scripts run.
+ *
+ * An environment has two in each process, guarded by the writer lock: for the
+ * library's scripts and, made when first needed, for users' scripts, so that
+ * nothing of a user's script can reach the library's. Library scripts that
+ * write nothing run in that of a reader, which one thread uses at a time.
+ */
+#ifndef HF__ENGINE_MACHINE_H
+#define HF__ENGINE_MACHINE_H
+
+#include "engine/commit/tx.h"
+#include "store/store.h"
+#include "util/sha1.h"
+
+#define HF__MACHINE_SHA1_SIZE HF__SHA1_HEX_SIZE
+
+typedef struct hf__machine hf__machine;
+
+struct hf__command;
+/* Finds a script's commands, ignoring case; NULL: no such command. */
+typedef const struct hf__command *hf__command_finder(hf_bytes name);
+
+/* NULL: no memory. */
+hf__machine *hf__machine_new(hf__command_finder *find, bool for_users);
+void hf__machine_free(hf__machine *machine);
+/* After a script: does it hold memory that cannot be collected? Then free it.
+ */
+bool hf__machine_is_spoilt(const hf__machine *machine);
+
+/*
+ * Run the request's script in `tx`. HF_OK: request->reply is set. Otherwise the
+ * script's own error is in request->error, and its writes are kept; or
+ * tx->fatal is set, which undoes them: LMDB failed, or the script exceeded
+ * budget_ms or the memory limit. `read_only`: refuse writing commands.
+ */
+hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
+                          hf__request *request, bool read_only,
+                          int64_t budget_ms);
+
+/* Compile and keep a user's script; false: see `error`, "" for out of
+ * memory. */
+bool hf__machine_load(hf__machine *machine, hf_bytes source,
+                      char sha1[HF__MACHINE_SHA1_SIZE], char *error,
+                      size_t error_size);
+/* Is there a script of this SHA-1, ignoring case? Then sets `lower`, which
+ * hf__machine_run() needs. */
+bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
+                     char lower[HF__MACHINE_SHA1_SIZE]);
+void hf__machine_flush(hf__machine *machine);
+
+#endif

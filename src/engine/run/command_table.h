@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command_table.h - all commands, by name.
+ */
+#ifndef HF__ENGINE_COMMAND_TABLE_H
+#define HF__ENGINE_COMMAND_TABLE_H
+
+#include "engine/commands/command.h"
+
+/* All of them; the last one has no name. */
+const hf__command *hf__command_all(void);
+
+/* Ignores case; NULL: no such command. */
+const hf__command *hf__command_find(hf_bytes name);
+
+#endif

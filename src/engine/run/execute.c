@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * execute.c - one request within an open transaction: a command with its reply,
+ * or a script.
+ */
+#include "engine/run/execute.h"
+
+#include "engine/keys/out.h"
+#include "engine/keys/tx_life.h"
+#include "engine/lua/eval.h"
+#include "engine/lua/machine.h"
+#include "engine/run/command_table.h"
+
+static void run_command(hf__tx *tx, const hf__command *command,
+                        hf__request *request)
+{
+    hf__out_tree tree;
+
+    hf__out_tree_init(&tree, &request->reply, &request->arena);
+    tx->out = &tree.out;
+    if (hf__command_arity_fits(command, request->word_count)) {
+        hf__command_run(tx, command, request->words, request->word_count);
+    } else {
+        tx->command = command;
+        hf__reply_arity(tx, command->name);
+    }
+    if (tree.no_memory)
+        hf__tx_no_memory(tx);
+    if (tree.out.failed && tx->fatal == HF_OK) {
+        hf_bytes line = hf_str(tree.out.error);
+
+        hf__command_fail(tx->env, tree.out.error, false, &request->error);
+        hf__request_error(request, line);
+    }
+}
+
+static bool is_users(const hf__job *job)
+{
+    return job->command != NULL ||
+           job->request->script->index == HF__SCRIPT_USER;
+}
+
+/* Those of the environment are a writer's. */
+static void run_script(hf__tx *tx, const hf__job *job)
+{
+    bool reads = job->request->script->reads;
+    hf__machine *machine;
+
+    if (is_users(job))
+        machine = tx->env->users;
+    else if (reads && tx->machine != NULL)
+        machine = tx->machine;
+    else
+        machine = tx->env->machine;
+    (void)hf__machine_run(machine, tx, job->request, reads, job->budget_ms);
+}
+
+void hf__execute(hf__tx *tx, const hf__job *job)
+{
+    const hf__command *command = job->command;
+    hf__request *request = job->request;
+
+    request->status = HF_OK;
+    request->sends = 1;
+    if (request->script != NULL)
+        run_script(tx, job);
+    else if ((command->flags & HF__COMMAND_EVAL) != 0 &&
+             hf__command_arity_fits(command, request->word_count))
+        hf__eval_run(tx->env->users, tx, command, request, job->budget_ms);
+    else
+        run_command(tx, command, request);
+    if (request->status == HF_OK && tx->fatal == HF_OK)
+        (void)hf__request_accepts(request);
+}
+
+bool hf__execute_prepare(hf__env *env, const hf__job *job)
+{
+    hf__machine **machine;
+
+    if (env->write_tx == NULL)
+        env->write_tx = hf__tx_new(env, true);
+    if (job == NULL || (job->command != NULL &&
+                        (job->command->flags & HF__COMMAND_MACHINE) == 0))
+        return env->write_tx != NULL;
+    machine = is_users(job) ? &env->users : &env->machine;
+    if (*machine != NULL && hf__machine_is_spoilt(*machine)) {
+        hf__machine_free(*machine);
+        *machine = NULL;
+    }
+    if (*machine == NULL)
+        *machine = hf__machine_new(hf__command_find, is_users(job));
+    return env->write_tx != NULL && *machine != NULL;
+}
+
+void hf__execute_forget(hf__request *request)
+{
+    hf__arena_free(&request->arena);
+    hf__reply_set_nil(&request->reply);
+}

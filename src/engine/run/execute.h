@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * execute.h - one request within an open transaction.
+ */
+#ifndef HF__ENGINE_EXECUTE_H
+#define HF__ENGINE_EXECUTE_H
+
+#include "engine/commands/command.h"
+#include "store/store.h"
+
+/* A request with the parameters of its store handle. */
+typedef struct hf__job {
+    hf__request *request;
+    const hf__command *command; /* NULL: the request is a script */
+    int64_t budget_ms;          /* of a script */
+} hf__job;
+
+/* Create what running the job as a writer needs; with NULL, what any job needs.
+ * The writer lock is held. false: no memory. */
+bool hf__execute_prepare(hf__env *env, const hf__job *job);
+
+/*
+ * Run the job in `tx`. Its status and reply are in the request; if tx->fatal is
+ * set these are invalid, and the transaction must be undone.
+ */
+void hf__execute(hf__tx *tx, const hf__job *job);
+
+/* Drop the reply of a try that was undone. */
+void hf__execute_forget(hf__request *request);
+
+#endif
