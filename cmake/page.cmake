@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cli/page.html as C: sets page_c.
+# cli/http/page.html as C: sets page_c.
 
 set(page_c ${PROJECT_BINARY_DIR}/generated/page.c)
 
@@ -7,8 +7,8 @@ add_custom_command(
     OUTPUT ${page_c}
     COMMAND Python3::Interpreter -B
         ${PROJECT_SOURCE_DIR}/tools/embed_page.py
-        ${page_c} ${PROJECT_SOURCE_DIR}/cli/page.html
-    DEPENDS ${PROJECT_SOURCE_DIR}/cli/page.html
+        ${page_c} ${PROJECT_SOURCE_DIR}/cli/http/page.html
+    DEPENDS ${PROJECT_SOURCE_DIR}/cli/http/page.html
         ${PROJECT_SOURCE_DIR}/tools/embed_page.py
-    COMMENT "Embedding cli/page.html"
+    COMMENT "Embedding cli/http/page.html"
     VERBATIM)

@@ -109,7 +109,7 @@ def main():
                     re.findall(r"\bhf_\w+_start\b(?=[(,])", path.read_text())}
     operations = started & described.keys()
     inside, named = core(tree, operations)
-    commands = mentions(tree, "cli/*.c", operations)
+    commands = mentions(tree, "cli/**/*.c", operations)
     tests = mentions(tree, "tests/**/*.c", operations)
     print(f"{'operation':22}  core  header  script  command  tests")
     columns = []

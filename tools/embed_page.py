@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""embed_page.py - cli/page.html as C.
+"""embed_page.py - cli/http/page.html as C.
 
     embed_page.py OUTPUT.c PAGE.html
 
@@ -39,7 +39,7 @@ def main(output, path):
     rows = [", ".join(str(byte) for byte in data[i:i + 16])
             for i in range(0, len(data), 16)]
     Path(output).write_text(
-        "/* Made by embed_page.py. */\n#include \"page.h\"\n\n"
+        "/* Made by embed_page.py. */\n#include \"http/page.h\"\n\n"
         f"const char page_policy[] = \"{policy(page)}\";\n"
         f"const size_t page_size = {len(data)};\n"
         "const unsigned char page_text[] = {\n    "

@@ -16,8 +16,9 @@ BELOW_STORE = ("script/", "util/", "holdfast/base.h", "holdfast/client.h",
                "holdfast/watch.h")
 BELOW_CORE = ("store/*", "script/", "util/", "holdfast.h")
 
-# The folder of a file -> what its #include "..." may name, relative to src/.
-# The first match counts. "store/*" is store.h and others there, but no driver.
+# The folder of a file -> what its #include "..." may name, relative to src/, of
+# the command to cli/. The first match counts. "store/*" is store.h and others
+# there, but no driver.
 LAYERS = (
     ("src/util/", ("util/", "holdfast/base.h")),
     ("src/script/", ("script/", "util/", "holdfast/base.h",
@@ -41,6 +42,11 @@ LAYERS = (
                     "store/*", "script/", "util/", "holdfast.h",
                     "holdfast/serve.h", *BELOW_STORE)),
     ("include/", ("holdfast/",)),
+    ("cli/run/", ("run/", "*")),
+    ("cli/http/", ("http/", "*")),
+    ("cli/top/", ("top/", "*")),
+    ("cli/cmd/", ("cmd/", "run/", "http/", "top/", "*")),
+    ("cli/", ("*",)),
 )
 # The folders of a driver: each uses only those before it.
 ROOMS = {
@@ -49,7 +55,7 @@ ROOMS = {
     "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }
 # Users of the library: they may include it and their own headers.
-USERS = ("cli/", "tests/conformance/", "tests/seeds/")
+USERS = ("tests/conformance/", "tests/seeds/")
 
 # Foreign header -> the folders that may meet it.
 FOREIGN = (
@@ -68,7 +74,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',
 
 def may_name(allowed, name):
     for pattern in allowed:
-        if pattern.endswith("/*"):
+        if pattern.endswith("*"):
             folder = pattern[:-1]
             if name.startswith(folder) and "/" not in name[len(folder):]:
                 return True
@@ -91,7 +97,7 @@ def is_later_room(place, name):
 
 
 def is_own(top, path, name):
-    """A header of this folder, or of tests/support for a test."""
+    """A header of this folder, or of tests/support."""
     if path.parts[0] == "tests" and name.startswith("support/"):
         return (top / "tests" / name).is_file()
     return (top / path.parent / name).is_file()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ARCHITECTURE.md has every folder, and every file down to src/<folder>/; the
+"""ARCHITECTURE.md has every folder, and every file down to src/<folder>/; what
+is in a folder with a README.md of its own (in src/ and cli/) is there. The
 index in docs/adr/README.md has every decision, and their numbers no gaps.
 
 A file is named by its stem, in backquotes, or by a pattern such as `cmd_*`.
@@ -17,7 +18,9 @@ INDEX = Path("docs/adr/README.md")
 # What is in these is described where they are: patterns of whole paths.
 ELSEWHERE = ("scripts/*", "docs/*", "tests/*", "tools/lint/*", ".*",
              "src/store/*/*", "src/engine/*/*", "*/CMakeLists.txt",
-             "ARCHITECTURE.md")
+             "ARCHITECTURE.md", "*/README.md")
+# Folders whose README.md is their map.
+MAPPED = ("src/*/README.md", "cli/README.md")
 
 
 def named(text):
@@ -28,24 +31,39 @@ def named(text):
             for word in words}
 
 
-def check_map(paths, text):
-    words = named(text)
+def maps(top, paths):
+    """{folder: (its map, what that names)}"""
+    found = {Path(): MAP}
+    found |= {path.parent: path for path in paths
+              if any(fnmatch(path.as_posix(), p) for p in MAPPED)}
+    return {folder: (path, named((top / path).read_text()))
+            for folder, path in found.items()}
 
-    def has(path):
+
+def check_map(top, paths):
+    known = maps(top, paths)
+
+    def missing(path):
+        """The map that should have it, or None."""
+        place, words = known[next(folder for folder in path.parents
+                                  if folder in known)]
         names = {path.name, path.stem, path.as_posix()}
-        return any(fnmatch(name, word) for name in names for word in words)
+        if any(fnmatch(name, word) for name in names for word in words):
+            return None
+        return place
 
     folders = {parent for path in paths for parent in path.parents
                if parent.name and len(parent.parts) <= 4}
     for folder in sorted(folders):
         if folder.parts[0] == "tests" and len(folder.parts) > 2:
             continue
-        if not has(folder):
-            yield MAP, 1, f"{folder}/ is not on the map"
+        if place := missing(folder):
+            yield place, 1, f"{folder}/ is not on the map"
     for path in paths:
-        if not any(fnmatch(path.as_posix(), p) for p in ELSEWHERE) and \
-                not has(path):
-            yield MAP, 1, f"{path} is not on the map"
+        if any(fnmatch(path.as_posix(), p) for p in ELSEWHERE):
+            continue
+        if place := missing(path):
+            yield place, 1, f"{path} is not on the map"
 
 
 def check_index(top, paths, text):
@@ -66,7 +84,7 @@ def main():
     if not (top / MAP).exists():
         return
     paths = source.files(top, "*")
-    findings = list(check_map(paths, (top / MAP).read_text()))
+    findings = list(check_map(top, paths))
     decisions = [path for path in paths
                  if fnmatch(path.as_posix(), "docs/adr/[0-9]*.md")]
     if decisions:

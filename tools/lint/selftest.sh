@@ -162,7 +162,8 @@ bad_c layers.py 'lua.h> belongs' src/store/redis/y.c '#include <lua.h>'
 bad_c layers.py 'openssl/ssl.h> belongs' src/util/y.c '#include <openssl/ssl.h>'
 bad_c layers.py 'sys/epoll.h> belongs' src/core/y.c '#include <sys/epoll.h>'
 bad_c layers.py 'sys/socket.h> belongs' src/core/y.c '#include <sys/socket.h>'
-bad_c layers.py 'only holdfast.h' cli/y.c '#include "util/heap.h"'
+bad_c layers.py 'may not include .util/' cli/y.c '#include "util/heap.h"'
+bad_c layers.py 'may not include .cmd/' cli/run/y.c '#include "cmd/lock.h"'
 bad_c layers.py 'only holdfast.h' tests/conformance/y.c '#include "util/buf.h"'
 
 # calls
@@ -340,6 +341,9 @@ renew
 printf '# A\n\n`src/` `core/` `x`\n' >"$bad/ARCHITECTURE.md"
 expect map.py 'src/util/ is not on the map'
 expect map.py 'src/util/heap.h is not on the map'
+printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"
+printf '# U\n\n`heap`\n' >"$bad/src/util/README.md"
+expect map.py 'src/util/mem.h is not on the map'
 renew
 mkdir -p "$bad/docs/adr"
 printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"

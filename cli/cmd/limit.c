@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limit.c - holdfast limit: take units from a rate limiter, then run a
+ * command.
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "json.h"
+#include "number.h"
+
+/* "5m" or "m" to ms. */
+static bool read_period(const char *text, int64_t *ms)
+{
+    size_t size = strlen(text);
+    char one[8];
+
+    if (size == 0 || text[size - 1] < 'a') /* without a unit */
+        return false;
+    if (strspn(text, "0123456789.") == 0) {
+        (void)snprintf(one, sizeof(one), "1%s", text);
+        text = one;
+    }
+    return number_duration(text, ms) && *ms > 0 &&
+           *ms <= HF_LIMITER_PERIOD_MAX_MS;
+}
+
+static bool read_rate(const char *text, hf_limiter_options *options)
+{
+    const char *slash = strchr(text, '/');
+    char number[20];
+
+    if (slash == NULL || *text == '-' ||
+        (size_t)(slash - text) >= sizeof(number))
+        return false;
+    (void)snprintf(number, sizeof(number), "%.*s", (int)(slash - text), text);
+    return number_integer(number, &options->count) &&
+           read_period(slash + 1, &options->period_ms);
+}
+
+static void print_state(const struct call *call, bool taken,
+                        const hf_limiter_state *state)
+{
+    struct json json;
+
+    if (!call->json) {
+        if (taken && call->options->tail_count == 0)
+            printf("%lld\n", (long long)state->remaining);
+        return;
+    }
+    json_begin(&json, stdout);
+    json_bytes(&json, "name", call_operand(call, 0));
+    json_bool(&json, "taken", taken);
+    json_integer(&json, "remaining", state->remaining);
+    json_integer(&json, "retry_ms", state->retry_ms);
+    json_integer(&json, "full_ms", state->full_ms);
+    json_end(&json);
+}
+
+/* Become the command. */
+static int execute(struct call *call)
+{
+    char **argv = call->options->tail;
+    int why;
+
+    hf_client_close(call->client);
+    call->client = NULL;
+    if (fflush(stdout) != 0)
+        return EXIT_IO;
+    (void)execvp(argv[0], argv);
+    why = errno;
+    complain("limit", "%s: %s", argv[0], strerror(why));
+    return why == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int limit(struct call *call)
+{
+    const struct options *given = call->options;
+    hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
+    hf_limiter_state state;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    if (!given->given[OPT_RATE])
+        return call_usage(call, "missing --rate COUNT/TIME");
+    if (!read_rate(given->text[OPT_RATE], &options)) {
+        complain("limit",
+                 "--rate takes COUNT/TIME, such as 10/s, 100/5m or 1/200ms, "
+                 "not \"%s\"",
+                 given->text[OPT_RATE]);
+        return EXIT_USAGE;
+    }
+    options.burst = given->number[OPT_BURST];
+    options.wait_ms = given->number[OPT_WAIT];
+    status =
+        hf_limiter_take(call->client, call_operand(call, 0),
+                        given->given[OPT_COST] ? given->number[OPT_COST] : 1,
+                        &options, &state, &err);
+    if (status == HF_OK || status == HF_CONFLICT)
+        print_state(call, status == HF_OK, &state);
+    if (status != HF_OK)
+        return call_failed(call, status, &err);
+    return given->tail_count > 0 ? execute(call) : EXIT_YES;
+}
+
+const struct command limit_commands[] = {
+    {.grammar = {.name = "limit",
+                 .accepts = OPTIONS_WRITE | OPTION(RATE) | OPTION(BURST) |
+                            OPTION(COST) | OPTION(WAIT),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "NAME [-- COMMAND [ARGUMENT...]]",
+                 .tail = TAIL_COMMAND,
+                 .wait = "wait up to SEC seconds for the units"},
+     .summary = "take units from a rate limiter, then run a command",
+     .notes = "--rate is required: 10/s, 100/5m, 1/200ms; the units of time "
+              "are ms, s, m, h, d.\nWithout a command the units that remain "
+              "are printed. Exit code 1: refused; the\nmessage says when to "
+              "retry.\n",
+     .run = limit},
+    COMMAND_END,
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * child.c - the command as a child in its own process group.
+ *
+ * 1. The child waits on a socket before exec. By then it leads its group, has
+ *    the terminal if it should, and the guard knows it. If we die first, it
+ *    reads end of file and ends.
+ * 2. If exec fails, its errno comes back over the socket; a successful exec
+ *    closes it.
+ * 3. The child is reaped (child_reap) only after the last signal to its group,
+ *    so that the id of the group cannot have been reused.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "run/child_store.h"
+
+enum { VAR_NAME, VAR_TOKEN, VAR_OWNER, VAR_STORE, VAR_PASSWORD, VAR_COUNT };
+
+static const char *const var_names[VAR_COUNT] = {
+    "HOLDFAST_NAME=",  "HOLDFAST_TOKEN=",         "HOLDFAST_OWNER=",
+    "HOLDFAST_STORE=", "HOLDFAST_PASSWORD_FILE=",
+};
+
+/* Not inherited. */
+static const char password_var[] = "HOLDFAST_PASSWORD=";
+
+/* The command's environment. */
+struct environment {
+    char **all;            /* pointers into environ, then ours, then NULL */
+    char *ours[VAR_COUNT]; /* owned; NULL: keep what exists */
+};
+
+static void environment_free(struct environment *environment)
+{
+    int i;
+
+    for (i = 0; i < VAR_COUNT; i++)
+        free(environment->ours[i]);
+    free(environment->all);
+}
+
+static bool is_replaced(const struct environment *environment,
+                        const char *variable)
+{
+    int i;
+
+    for (i = 0; i < VAR_COUNT; i++)
+        if (environment->ours[i] != NULL &&
+            strncmp(variable, var_names[i], strlen(var_names[i])) == 0)
+            return true;
+    return strncmp(variable, password_var, sizeof(password_var) - 1) == 0;
+}
+
+static char *join(const char *name, const char *value)
+{
+    size_t size = strlen(name) + strlen(value) + 1;
+    char *joined = malloc(size);
+
+    if (joined != NULL)
+        (void)snprintf(joined, size, "%s%s", name, value);
+    return joined;
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value != NULL && value[0] != '\0';
+}
+
+/* Takes `value`, which is freed. */
+static bool make_one(struct environment *environment, int which, char *value)
+{
+    if (value != NULL)
+        environment->ours[which] = join(var_names[which], value);
+    free(value);
+    return environment->ours[which] != NULL;
+}
+
+/* A file that is already named has precedence. */
+static bool make_password(struct environment *environment)
+{
+    if (!is_set("HOLDFAST_PASSWORD") || is_set("HOLDFAST_PASSWORD_FILE"))
+        return true;
+    return make_one(environment, VAR_PASSWORD,
+                    child_secret(getenv("HOLDFAST_PASSWORD")));
+}
+
+static bool make_ours(struct environment *environment,
+                      const struct lease *lease)
+{
+    environment->ours[VAR_NAME] = join(var_names[VAR_NAME], lease->plan->name);
+    return environment->ours[VAR_NAME] != NULL &&
+           make_one(environment, VAR_TOKEN, lease_tokens(lease)) &&
+           make_one(environment, VAR_OWNER, lease_owners(lease)) &&
+           make_one(environment, VAR_STORE, child_store(lease->plan->store)) &&
+           make_password(environment);
+}
+
+/* Ours replace those of an outer `run`: with two entries of one name, the
+ * reader would decide which token counts. */
+static bool environment_make(struct environment *environment,
+                             const struct lease *lease)
+{
+    size_t count = 0;
+    size_t used = 0;
+    size_t i;
+
+    while (environ[count] != NULL)
+        count++;
+    environment->all = calloc(count + VAR_COUNT + 1, sizeof(*environment->all));
+    if (environment->all == NULL || !make_ours(environment, lease))
+        return false;
+    for (i = 0; i < count; i++)
+        if (!is_replaced(environment, environ[i]))
+            environment->all[used++] = environ[i];
+    for (i = 0; i < VAR_COUNT; i++)
+        if (environment->ours[i] != NULL)
+            environment->all[used++] = environment->ours[i];
+    return true;
+}
+
+/* In the child, where only async-signal-safe calls are allowed. */
+static _Noreturn void become(int fd, char **argv, char **environment,
+                             const struct signals *signals)
+{
+    char go;
+    int failed;
+
+    setpgid(0, 0);
+    if (read(fd, &go, 1) != 1)
+        _exit(EXIT_SYSTEM);
+    sigaction(SIGCHLD, &signals->child_action, NULL);
+    sigprocmask(SIG_SETMASK, &signals->original, NULL);
+    execvpe(argv[0], argv, environment);
+    failed = errno;
+    (void)!write(fd, &failed, sizeof(failed));
+    _exit(failed == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
+}
+
+int child_start(struct child *child, const struct lease *lease,
+                const struct signals *signals)
+{
+    struct environment environment = {0};
+    int pair[2] = {-1, -1};
+
+    child->pid = -1;
+    if (!environment_make(&environment, lease)) {
+        complain(run_verb, "cannot make the environment: %s", strerror(errno));
+    } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        complain(run_verb, "socketpair: %s", strerror(errno));
+    } else {
+        child->pid = fork();
+        if (child->pid < 0)
+            complain(run_verb, "fork: %s", strerror(errno));
+    }
+    if (child->pid == 0) {
+        close(pair[0]);
+        become(pair[1], lease->plan->argv, environment.all, signals);
+    }
+    environment_free(&environment);
+    if (pair[1] >= 0)
+        close(pair[1]);
+    child->fd = pair[0];
+    if (child->pid < 0)
+        return EXIT_SYSTEM;
+    setpgid(child->pid, child->pid);
+    return EXIT_YES;
+}
+
+void child_go(const struct child *child)
+{
+    (void)send(child->fd, "", 1, MSG_NOSIGNAL);
+}
+
+void child_signal(const struct child *child, int signal)
+{
+    kill(-child->pid, signal);
+}
+
+enum child_state child_look(const struct child *child, int *stop_signal)
+{
+    siginfo_t info;
+
+    info.si_pid = 0;
+    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) !=
+            0 ||
+        info.si_pid != 0)
+        return CHILD_ENDED;
+    if (waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) == 0 &&
+        info.si_pid != 0) {
+        *stop_signal = info.si_status;
+        return CHILD_STOPPED;
+    }
+    return CHILD_RUNS;
+}
+
+/* Report why the command was not executed, if it was not. */
+static void report_exec_failure(const struct child *child, const char *command)
+{
+    int failed = 0;
+
+    if (recv(child->fd, &failed, sizeof(failed), MSG_DONTWAIT) !=
+        (ssize_t)sizeof(failed))
+        return;
+    if (failed == ENOENT)
+        complain(run_verb, "%s: command not found", command);
+    else
+        complain(run_verb, "%s: %s", command, strerror(failed));
+}
+
+int child_reap(struct child *child, const char *command, int *signal)
+{
+    int status = 0;
+
+    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    report_exec_failure(child, command);
+    close(child->fd);
+    *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    return *signal == 0 ? WEXITSTATUS(status) : EXIT_SIGNAL + *signal;
+}

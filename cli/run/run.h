@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.h - the parts of `holdfast run`.
+ *
+ *   run.c      the plan, the phases, the exit code
+ *   signals.c  signals are read from a descriptor; none has a handler
+ *   guard.c    a second process that kills the command if we cannot
+ *   lease.c    the lock, acquired on a thread, so that signals are handled
+ *   child.c    the command in its own process group
+ *   tty.c      who owns the terminal
+ *   watch.c    the loop while the command runs
+ *
+ * The order of events; V is the instant at which the lock's validity ends:
+ *
+ *   acquired ... renewed ... loss known, TERM      KILL   guard's KILL   V
+ *                            V - margin            V - margin/3
+ *                                                         V - margin/5
+ */
+#ifndef HOLDFAST_CLI_RUN_RUN_H
+#define HOLDFAST_CLI_RUN_RUN_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cmd.h"
+#include "holdfast.h"
+
+/* ------------------------------------------------------------------- plan */
+
+/* "run" or "lead", for messages. */
+extern const char *run_verb;
+
+/* The command line. */
+struct run_plan {
+    const struct call *call;
+    const char *name; /* of the lock, or of all, with blanks between them */
+    char **names;     /* of each */
+    size_t name_count;
+    const char *what;    /* it is: "lock", "lead of" */
+    const char *text;    /* of a candidate; NULL: the name is of a lock */
+    const char *store;   /* URL the command gets in HOLDFAST_STORE */
+    int64_t ttl_ms;      /* of the lease */
+    int64_t wait_ms;     /* 0: try once; HF_FOREVER */
+    int64_t max_hold_ms; /* 0: no limit */
+    uint32_t priority;
+    int64_t min_hold_ms;
+    int64_t delay_ms;
+    uint32_t permits;               /* of a semaphore; 0: NAME is a lock */
+    bool shared;                    /* acquire it for reading */
+    bool redisson;                  /* it is a lock of Redisson ... */
+    hf_redisson_kind redisson_kind; /* ... of this kind */
+    int64_t margin_ms;              /* a loss is reported this long before V */
+    enum on_lost on_lost;
+    int conflict_code;
+    bool verbose;
+    bool says_holder; /* while it waits */
+    bool once;        /* end when the lead is lost */
+    char **argv;      /* the command, NULL after the last word */
+    char *shell_argv[4];
+};
+
+/* ---------------------------------------------------------------- signals */
+
+struct signals {
+    int fd;                        /* readable: signals_next() has one */
+    sigset_t original;             /* the mask we were started with */
+    struct sigaction child_action; /* SIGCHLD as we were started with */
+};
+
+/*
+ * Block the signals for the command; `fd` receives them. A signal that is
+ * ignored when we start (nohup) remains ignored, by the command too.
+ */
+int signals_open(struct signals *signals);
+
+/* The next pending signal; 0: none. Never blocks. */
+int signals_next(const struct signals *signals);
+
+/* Does this signal end a process by default? */
+bool signals_is_end(int signal);
+
+/* End by `signal`: the shell sees 128+signal. */
+_Noreturn void signals_die(int signal);
+
+/* Stop as by Ctrl-Z, the whole job if `job`. False: not stopped, as no shell
+ * could continue us (an orphaned group). */
+bool signals_stop(bool job);
+
+/* ------------------------------------------------------------------ guard */
+
+struct guard {
+    pid_t pid; /* 0: there is none */
+    int fd;
+};
+
+/* Start the guard; call it while the process has one thread. */
+int guard_start(struct guard *guard);
+
+/* From now on: kill group `pgid` at `deadline_ms`, or if we die. */
+void guard_update(const struct guard *guard, pid_t pgid, int64_t deadline_ms);
+
+/* True if the guard was killed by another process. */
+bool guard_was_killed(const struct guard *guard);
+
+/* End the guard; afterwards it kills nothing. */
+void guard_end(struct guard *guard);
+
+/* ------------------------------------------------------------------ lease */
+
+struct lease {
+    const struct run_plan *plan;
+    hf_client *client;
+    hf_lock *locks[HF_LOCK_ALL_MAX];
+    size_t count;
+    int done_fd;      /* readable: the acquisition has ended */
+    int cancel_fd;    /* readable: give it up */
+    int lost_fd;      /* readable: the lock was lost */
+    atomic_int lost;  /* hf_status why; HF_OK: not lost */
+    hf_status status; /* of the acquisition */
+    hf_error err;     /* of the acquisition */
+    pthread_t thread;
+};
+
+/* Begin to acquire, on a thread. */
+int lease_begin(struct lease *lease, const struct run_plan *plan);
+
+/* The same after a loss. */
+int lease_begin_again(struct lease *lease);
+
+/* Has the acquisition ended? */
+bool lease_is_done(const struct lease *lease);
+
+/* Wait for the acquisition, which has ended. */
+void lease_join(struct lease *lease);
+
+/* Give up the acquisition, or the lock; takes a short time at most. */
+void lease_cancel(struct lease *lease);
+
+/* Why the lock was lost; HF_OK: it is held. */
+hf_status lease_lost(const struct lease *lease);
+
+/* Instant at which validity ends unless renewed, margin included. */
+int64_t lease_valid_until_ms(const struct lease *lease);
+
+/* What the command gets in HOLDFAST_TOKEN and _OWNER: of each lock, with blanks
+ * between them. To be freed; NULL: no memory. */
+char *lease_tokens(const struct lease *lease);
+char *lease_owners(const struct lease *lease);
+
+/* Release the lock; then lease_close() frees what is left. */
+hf_status lease_release(struct lease *lease, hf_error *err);
+void lease_close(struct lease *lease);
+
+/* ------------------------------------------------------------------ child */
+
+struct child {
+    pid_t pid; /* also the id of its process group */
+    int fd;    /* to start it, and for the errno of exec */
+};
+
+/* Fork; the child waits for child_go() before it executes the command. */
+int child_start(struct child *child, const struct lease *lease,
+                const struct signals *signals);
+void child_go(const struct child *child);
+
+/* Signal the whole group. Only before child_reap(). */
+void child_signal(const struct child *child, int signal);
+
+enum child_state { CHILD_RUNS, CHILD_STOPPED, CHILD_ENDED };
+
+/* The state of the child; `stop_signal` is set for CHILD_STOPPED, which is
+ * returned once for each stop. */
+enum child_state child_look(const struct child *child, int *stop_signal);
+
+/* Reap the child: its exit code as a shell has it. `signal` is what ended it,
+ * or 0. */
+int child_reap(struct child *child, const char *command, int *signal);
+
+/* -------------------------------------------------------------------- tty */
+
+struct tty {
+    int fd;   /* the controlling terminal; -1: none */
+    pid_t to; /* the group that got it; 0: none */
+    bool was_given;
+};
+
+void tty_open(struct tty *tty);
+
+/* Make `pgid` the foreground group; false unless we are. */
+bool tty_give(struct tty *tty, pid_t pgid);
+
+/* Take it back, unless another group has it now. */
+void tty_take(struct tty *tty);
+
+/* Does the command get the terminal at the start? */
+bool tty_is_interactive(void);
+
+void tty_close(struct tty *tty);
+
+/* ------------------------------------------------------------------ watch */
+
+/* The loop's view of the parts; they belong to run.c. */
+struct watch {
+    const struct run_plan *plan;
+    const struct signals *signals;
+    const struct guard *guard;
+    const struct lease *lease;
+    const struct child *child;
+    struct tty *tty;
+    hf_status lost;   /* why; HF_OK: the lock was held until the child ended */
+    bool told_to_end; /* by INT, QUIT or TERM */
+};
+
+/* Run until the child has ended, and its group too if the lock was lost. */
+void watch_child(struct watch *watch);
+
+#endif
