@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "serve/peer.h"
+#include "serve/conn/peer.h"
 #include "util/clock.h"
 #include "util/error.h"
 

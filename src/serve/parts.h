@@ -6,8 +6,8 @@
 #ifndef HF__SERVE_PARTS_H
 #define HF__SERVE_PARTS_H
 
-#include "serve/conn.h"
-#include "serve/served.h"
+#include "serve/commands/served.h"
+#include "serve/conn/conn.h"
 
 extern const hf__part hf__auth_part;
 extern const hf__part hf__blocking_part;

@@ -8,8 +8,8 @@
 
 #include "fuzz.h"
 #include "place.h"
-#include "serve/access.h"
-#include "serve/users.h"
+#include "serve/users/access.h"
+#include "serve/users/users.h"
 
 #define NAME "file"
 #define PASSWORD_LEAST 16

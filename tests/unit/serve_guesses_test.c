@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "serve/guesses.h"
+#include "serve/users/guesses.h"
 #include "support/test.h"
 #include "util/mem.h"
 

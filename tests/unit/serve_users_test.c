@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "engine/run/command_table.h"
-#include "serve/access.h"
-#include "serve/served.h"
+#include "serve/commands/served.h"
+#include "serve/users/access.h"
 #include "store/known_commands.h"
 #include "support/test.h"
 #include "util/mem.h"

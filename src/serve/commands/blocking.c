@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * blocking.c - see blocking.h.
+ *
+ *  1. A blocking command runs as a unit. If it finds nothing, its connection
+ *     waits: it runs no further requests, and it is in the queues of its keys.
+ *  2. When a unit has made keys (tx->made), they are looked at in their order,
+ *     and the waiters of each in theirs: the command runs once more, with this
+ *     key only, in the same transaction. That may make further keys.
+ *  3. At the commit, those that were served get their replies, and leave the
+ *     queues. If the round is undone, they have not been served, and those that
+ *     began to wait in it do not wait.
+ *
+ * While connections wait, and for a while after, a feed reports what other
+ * processes write. The next round then begins with a look at these keys. The
+ * feed is opened before the command runs, so no write is missed.
+ */
+#include "serve/commands/blocking.h"
+
+#include <stdint.h>
+
+#include "serve/commands/unit.h"
+#include "serve/parts.h"
+#include "serve/state.h"
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/error.h"
+
+/* The feed stays open for so long after the last wait, ms. */
+#define LINGER_MS 5000
+
+/* When those that could not be served are looked at again, ms. */
+#define RETRY_MS 1000
+
+/* ----------------------------------------------------------------------- feed
+ */
+
+static void look_soon(hf_server *server)
+{
+    if (server->blocking.table.first[HF__WAIT_CHANGED] != NULL)
+        hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
+}
+
+static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes name)
+{
+    hf__blocking *blocking = hf__container_of(feed, hf__blocking, feed);
+    hf__wait_key *key;
+
+    if (kind == HF_CHANGE_GAP) {
+        hf__wait_put_all(&blocking->table, HF__WAIT_CHANGED);
+    } else if (kind == HF_CHANGE_WRITTEN) {
+        key = hf__wait_find(&blocking->table, name);
+        if (key != NULL)
+            hf__wait_put(&blocking->table, HF__WAIT_CHANGED, key);
+    }
+    look_soon(hf__container_of(blocking, hf_server, blocking));
+}
+
+static void retry(hf__tick *tick)
+{
+    hf_server *server = tick->user;
+
+    hf__wait_put_all(&server->blocking.table, HF__WAIT_CHANGED);
+    look_soon(server);
+}
+
+static void linger(hf_server *server)
+{
+    hf__tick_set(hf__loop_poller(server->loop), &server->blocking.close_tick,
+                 hf__clock_boot_ms() + LINGER_MS);
+}
+
+static void close_feed(hf__tick *tick)
+{
+    hf_server *server = tick->user;
+    hf__blocking *blocking = &server->blocking;
+
+    if (blocking->count > 0 || !blocking->open)
+        return;
+    server->store->ops->feed_close(server->store, &blocking->feed);
+    blocking->open = false;
+}
+
+bool hf__blocking_may_run(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+
+    blocking->wanted = !blocking->open && blocking->error.status == HF_OK;
+    return !blocking->wanted;
+}
+
+void hf__blocking_prepare(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+    hf__store *store = server->store;
+
+    if (!blocking->wanted)
+        return;
+    blocking->wanted = false;
+    blocking->open =
+        store->ops->feed_open(store, &blocking->feed, server->deadline_ms,
+                              &blocking->error) == HF_OK;
+    if (blocking->open)
+        linger(server);
+}
+
+/* ------------------------------------------------------------------ deadlines
+ */
+
+static void set_tick(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+    const hf__heap_node *first = hf__heap_first(&blocking->deadlines);
+
+    if (first == NULL)
+        hf__tick_stop(&blocking->tick);
+    else if (blocking->tick.link == NULL ||
+             blocking->tick.at_ms != first->at_ms)
+        hf__tick_set(hf__loop_poller(server->loop), &blocking->tick,
+                     first->at_ms);
+}
+
+static void on_deadline(hf__tick *tick)
+{
+    hf_server *server = tick->user;
+    hf__blocking *blocking = &server->blocking;
+    int64_t now_ms = hf__clock_boot_ms();
+    hf__heap_node *first;
+
+    while ((first = hf__heap_first(&blocking->deadlines)) != NULL &&
+           first->at_ms <= now_ms)
+        (void)hf__blocking_end(hf__container_of(first, hf__waiter, node)->conn,
+                               NULL);
+    set_tick(server);
+}
+
+/* ---------------------------------------------------------------------- waits
+ */
+
+static void touch(hf__blocking *blocking, hf__waiter *waiter)
+{
+    if (waiter->touched)
+        return;
+    waiter->touched = true;
+    waiter->next_touched = blocking->touched;
+    blocking->touched = waiter;
+}
+
+/* The connection does not wait any more. */
+static void drop(hf__waiter *waiter)
+{
+    hf__conn *conn = waiter->conn;
+    hf_server *server = conn->server;
+    hf__blocking *blocking = &server->blocking;
+
+    hf__wait_remove(&blocking->table, waiter);
+    hf__heap_remove(&blocking->deadlines, &waiter->node);
+    hf__waiter_free(waiter);
+    conn->waiter = NULL;
+    if (--blocking->count > 0)
+        return;
+    server->made = NULL;
+    linger(server);
+}
+
+static void on_made(hf__tx *tx, hf_bytes name)
+{
+    hf_server *server = tx->made_user;
+    hf__wait_key *key = hf__wait_find(&server->blocking.table, name);
+
+    if (key != NULL)
+        hf__wait_put(&server->blocking.table, HF__WAIT_MADE, key);
+}
+
+static bool add(hf__blocking *blocking, hf__waiter *waiter)
+{
+    int64_t wait_ms = waiter->block.wait_ms;
+
+    if (!hf__heap_reserve(&blocking->deadlines, blocking->count + 1) ||
+        !hf__wait_add(&blocking->table, waiter))
+        return false;
+    blocking->count++;
+    waiter->conn->server->made = on_made;
+    waiter->conn->waiter = waiter;
+    waiter->began = true;
+    touch(blocking, waiter);
+    if (wait_ms > 0)
+        hf__heap_put(&blocking->deadlines, &waiter->node,
+                     hf__clock_after(hf__clock_boot_ms(), wait_ms));
+    return true;
+}
+
+void hf__blocking_begin(hf__conn *conn, const hf__command *command,
+                        const hf_bytes *words, size_t count)
+{
+    hf_server *server = conn->server;
+    const hf__block *block = &server->round.tx->block;
+    hf__waiter *waiter;
+
+    if (server->broken.status != HF_OK || !block->blocked)
+        return;
+    hf__buf_truncate(&conn->out, conn->answer.from);
+    (void)hf__conn_answer(conn);
+    if (!server->blocking.open) {
+        hf__unit_fail(conn, &server->blocking.error);
+        server->blocking.error.status = HF_OK;
+        return;
+    }
+    waiter = hf__waiter_new(conn, command, block, words, count);
+    if (waiter != NULL && add(&server->blocking, waiter))
+        return;
+    if (waiter != NULL)
+        hf__waiter_free(waiter);
+    hf__answer_error(&conn->answer, "OOM out of memory");
+}
+
+/* false: no room for it. */
+static bool end_reply(hf__conn *conn)
+{
+    if (!hf__answer_end(&conn->answer))
+        return false;
+    if (conn->mute == HF__MUTE_ALL)
+        hf__buf_truncate(&conn->out, conn->answer.from);
+    return true;
+}
+
+/* Write the reply, and run the requests that came meanwhile. */
+static void resume(hf__conn *conn)
+{
+    hf__conn_write(conn);
+    hf__conn_wake(conn);
+}
+
+bool hf__blocking_end(hf__conn *conn, const char *error)
+{
+    if (conn->waiter == NULL || conn->waiter->touched)
+        return false;
+    drop(conn->waiter);
+    (void)hf__conn_answer(conn);
+    if (error != NULL)
+        hf__answer_error(&conn->answer, "%s", error);
+    else
+        hf__answer_nil_array(&conn->answer);
+    if (end_reply(conn))
+        resume(conn);
+    else
+        hf__conn_close(conn);
+    return true;
+}
+
+static void forget(hf__conn *conn)
+{
+    hf__waiter **at = &conn->server->blocking.touched;
+
+    if (conn->waiter == NULL)
+        return;
+    while (*at != NULL && *at != conn->waiter)
+        at = &(*at)->next_touched;
+    if (*at != NULL)
+        *at = (*at)->next_touched;
+    drop(conn->waiter);
+}
+
+const hf__part hf__blocking_part = {.closed = forget};
+
+/* -------------------------------------------------------------------- serving
+ */
+
+/* The words of the request, with one of its keys. NULL: no memory. */
+static hf_bytes *words_of(const hf__waiter *waiter, const hf__wait_key *key,
+                          size_t *count)
+{
+    hf_bytes *words = hf__unit_words(waiter->conn->server, waiter->count);
+    const hf__block *block = &waiter->block;
+    size_t after = block->first + block->count;
+
+    if (words == NULL)
+        return NULL;
+    for (size_t i = 0; i < block->first; i++)
+        words[i] = waiter->words[i];
+    if (block->counted)
+        words[block->first - 1] = hf_str("1");
+    words[block->first] = hf_view(key->bytes, key->size);
+    for (size_t i = after; i < waiter->count; i++)
+        words[block->first + 1 + i - after] = waiter->words[i];
+    *count = waiter->count - block->count + 1;
+    return words;
+}
+
+static void serve_one(hf__waiter *waiter, const hf__wait_key *key)
+{
+    hf__conn *conn = waiter->conn;
+    hf_server *server = conn->server;
+    size_t count;
+    const hf_bytes *words = words_of(waiter, key, &count);
+
+    if (words == NULL) {
+        (void)hf__fail(&server->broken, HF_NO_MEMORY, "out of memory");
+        return;
+    }
+    waiter->mark_out = hf__buf_size(&conn->out);
+    (void)hf__conn_answer(conn);
+    hf__unit_run(conn, waiter->command, words, count);
+    if (server->broken.status != HF_OK || server->round.tx->block.blocked) {
+        hf__buf_truncate(&conn->out, waiter->mark_out);
+        return;
+    }
+    waiter->no_room = !end_reply(conn);
+    waiter->served = true;
+    touch(&server->blocking, waiter);
+}
+
+/* The type of the key as it is now; 0: it does not exist, or fatal. */
+static uint8_t type_of(hf_server *server, const hf__wait_key *key)
+{
+    hf__tx *tx = server->round.tx;
+    const hf__record *record;
+
+    hf__tx_trim(tx);
+    record = hf__key_find(tx, hf_view(key->bytes, key->size));
+    if (tx->fatal != HF_OK)
+        server->broken = tx->error;
+    return record == NULL ? 0 : record->type;
+}
+
+static void serve_key(hf_server *server, const hf__wait_key *key)
+{
+    for (hf__wait_link *link = key->first; link != NULL; link = link->next) {
+        hf__waiter *waiter = link->waiter;
+        uint8_t type;
+
+        if (waiter->served)
+            continue;
+        type = type_of(server, key);
+        if (type == waiter->block.type)
+            serve_one(waiter, key);
+        if (type == 0 || server->broken.status != HF_OK)
+            return;
+    }
+}
+
+void hf__blocking_serve_made(hf_server *server)
+{
+    hf__wait_table *table = &server->blocking.table;
+    hf__wait_key *key;
+
+    while ((key = table->first[HF__WAIT_MADE]) != NULL &&
+           server->broken.status == HF_OK) {
+        serve_key(server, key);
+        hf__wait_take(table, HF__WAIT_MADE);
+    }
+}
+
+/* Is there something for a waiter of the key? */
+static bool is_ready(hf_server *server, const hf__wait_key *key)
+{
+    uint8_t type = type_of(server, key);
+    const hf__wait_link *link = key->first;
+
+    while (link != NULL && link->waiter->block.type != type)
+        link = link->next;
+    return link != NULL && server->broken.status == HF_OK;
+}
+
+static bool any_ready(hf_server *server)
+{
+    const hf__wait_key *key = server->blocking.table.first[HF__WAIT_CHANGED];
+
+    for (; key != NULL; key = key->next_in[HF__WAIT_CHANGED]) {
+        if (is_ready(server, key))
+            return true;
+    }
+    return false;
+}
+
+void hf__blocking_look(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+    const hf__wait_key *key = blocking->table.first[HF__WAIT_CHANGED];
+
+    if (key == NULL ||
+        (server->failure.status != HF_OK && server->unit_conn != NULL))
+        return;
+    server->unit_count++;
+    server->unit_conn = NULL;
+    if (server->failure.status != HF_OK) {
+        server->failure.status = HF_OK;
+        hf__tick_set(hf__loop_poller(server->loop), &blocking->retry_tick,
+                     hf__clock_boot_ms() + RETRY_MS);
+        return;
+    }
+    if (!hf__unit_enter(server, false) || !any_ready(server) ||
+        !hf__unit_enter(server, true))
+        return;
+    for (; key != NULL && server->broken.status == HF_OK;
+         key = key->next_in[HF__WAIT_CHANGED])
+        serve_key(server, key);
+    hf__blocking_serve_made(server);
+}
+
+/* --------------------------------------------------------------------- rounds
+ */
+
+void hf__blocking_commit(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+    hf__waiter *waiter;
+
+    hf__wait_clear(&blocking->table, HF__WAIT_CHANGED);
+    while ((waiter = blocking->touched) != NULL) {
+        hf__conn *conn = waiter->conn;
+        bool no_room = waiter->no_room;
+
+        blocking->touched = waiter->next_touched;
+        waiter->touched = waiter->began = false;
+        if (!waiter->served)
+            continue;
+        drop(waiter);
+        if (no_room)
+            hf__conn_close(conn);
+        else
+            resume(conn);
+    }
+    set_tick(server);
+}
+
+void hf__blocking_rewind(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+    hf__waiter *waiter;
+
+    hf__wait_clear(&blocking->table, HF__WAIT_MADE);
+    while ((waiter = blocking->touched) != NULL) {
+        blocking->touched = waiter->next_touched;
+        waiter->touched = false;
+        if (waiter->began) {
+            drop(waiter); /* hf__conn_rewind() has restored its output */
+            continue;
+        }
+        if (waiter->served)
+            hf__buf_truncate(&waiter->conn->out, waiter->mark_out);
+        waiter->served = waiter->no_room = false;
+    }
+}
+
+void hf__blocking_open_server(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+
+    blocking->error = (hf_error)HF_ERROR_INIT;
+    blocking->feed.prefix = hf_str("");
+    blocking->feed.changed = on_changed;
+    blocking->tick.ring = on_deadline;
+    blocking->close_tick.ring = close_feed;
+    blocking->retry_tick.ring = retry;
+    blocking->tick.user = blocking->close_tick.user =
+        blocking->retry_tick.user = server;
+    hf__heap_init(&blocking->deadlines);
+}
+
+void hf__blocking_close_server(hf_server *server)
+{
+    hf__blocking *blocking = &server->blocking;
+
+    hf__wait_clear(&blocking->table, HF__WAIT_CHANGED);
+    hf__tick_stop(&blocking->tick);
+    hf__tick_stop(&blocking->close_tick);
+    hf__tick_stop(&blocking->retry_tick);
+    close_feed(&blocking->close_tick);
+    hf__heap_done(&blocking->deadlines);
+    hf__wait_done(&blocking->table);
+}

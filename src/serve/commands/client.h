@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client.h - what clients say about themselves. */
+#ifndef HF__SERVE_CLIENT_H
+#define HF__SERVE_CLIENT_H
+
+#include "serve/conn/conn.h"
+
+/* An empty name removes it. false: replied with an error. */
+bool hf__client_set_name(hf__conn *conn, hf_bytes name);
+
+#endif

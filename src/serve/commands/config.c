@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.c - CONFIG: the parameters of Redis that clients and monitors ask for,
+ * as far as they mean something here.
+ */
+#include "serve/commands/config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/commit/env.h"
+#include "engine/embedded.h"
+#include "engine/keys/argument.h"
+#include "engine/keys/number.h"
+#include "serve/conn/listener.h"
+#include "serve/messages/notify.h"
+#include "serve/parts.h"
+#include "util/glob.h"
+
+static const hf__config *const tables[] = {hf__config_server,
+                                           hf__config_slowlog, NULL};
+
+/* All values of one reply. */
+#define TEXT_MAX (1024u * 1024)
+
+/* -------------------------------------------------------------- parameters */
+
+static void put_integer(hf__buf *text, int64_t value)
+{
+    (void)hf__buf_print(text, "%" PRId64, value);
+}
+
+static void get_maxclients(hf_server *server, hf__buf *text)
+{
+    put_integer(text, server->options.max_clients);
+}
+
+static bool set_maxclients(hf_server *server, hf_bytes value, bool apply,
+                           char error[HF__CONFIG_ERROR_SIZE])
+{
+    int64_t number;
+
+    if (!hf__config_integer(value, 1, 1000000, &number, error))
+        return false;
+    if (apply)
+        server->options.max_clients = number;
+    return true;
+}
+
+static void get_bulk_max(hf_server *server, hf__buf *text)
+{
+    put_integer(text, server->options.request_max);
+}
+
+static void get_maxmemory(hf_server *server, hf__buf *text)
+{
+    const hf__env *env = hf__embedded_env(server->store);
+
+    put_integer(text, (int64_t)env->sidecar.map->max_size);
+}
+
+static void get_script_limit(hf_server *server, hf__buf *text)
+{
+    put_integer(text, hf__embedded_budget_ms(server->store));
+}
+
+/* "HOST:PORT" of the first listener on TCP. */
+static const char *tcp_address(const hf_server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++) {
+        if (server->listeners[i].path[0] == '\0')
+            return server->listeners[i].text;
+    }
+    return NULL;
+}
+
+static void get_port(hf_server *server, hf__buf *text)
+{
+    const char *address = tcp_address(server);
+
+    (void)hf__buf_print(text, "%s",
+                        address == NULL ? "0" : strrchr(address, ':') + 1);
+}
+
+static void get_bind(hf_server *server, hf__buf *text)
+{
+    const char *address = tcp_address(server);
+
+    if (address != NULL)
+        (void)hf__buf_append(text, address,
+                             (size_t)(strrchr(address, ':') - address));
+}
+
+static void get_unixsocket(hf_server *server, hf__buf *text)
+{
+    for (size_t i = 0; i < server->listener_count; i++) {
+        if (server->listeners[i].path[0] != '\0') {
+            (void)hf__buf_print(text, "%s", server->listeners[i].path);
+            return;
+        }
+    }
+}
+
+static void get_notify(hf_server *server, hf__buf *text)
+{
+    char letters[HF__NOTIFY_TEXT_SIZE];
+
+    hf__notify_show(server->pubsub.notify, letters);
+    (void)hf__buf_print(text, "%s", letters);
+}
+
+static bool set_notify(hf_server *server, hf_bytes value, bool apply,
+                       char error[HF__CONFIG_ERROR_SIZE])
+{
+    uint32_t flags;
+
+    if (!hf__notify_read(value, &flags)) {
+        (void)snprintf(error, HF__CONFIG_ERROR_SIZE,
+                       "Invalid event class character. Use "
+                       "'Ag$lshzxeKEtmdn'.");
+        return false;
+    }
+    if (apply)
+        hf__pubsub_notify(server, flags);
+    return true;
+}
+
+/* Sorted by name. */
+const hf__config hf__config_server[] = {
+    {"appendfsync", "no", NULL, NULL},
+    {"appendonly", "no", NULL, NULL},
+    {"bind", NULL, get_bind, NULL},
+    {"busy-reply-threshold", NULL, get_script_limit, NULL},
+    {"cluster-enabled", "no", NULL, NULL},
+    {"databases", "1", NULL, NULL},
+    {"hash-max-listpack-entries", "128", NULL, NULL},
+    {"hash-max-listpack-value", "64", NULL, NULL},
+    {"hash-max-ziplist-entries", "128", NULL, NULL},
+    {"hash-max-ziplist-value", "64", NULL, NULL},
+    {"latency-monitor-threshold", "0", NULL, NULL},
+    {"lua-time-limit", NULL, get_script_limit, NULL},
+    {"maxclients", NULL, get_maxclients, set_maxclients},
+    {"maxmemory", NULL, get_maxmemory, NULL},
+    {"maxmemory-policy", "noeviction", NULL, NULL},
+    {"notify-keyspace-events", NULL, get_notify, set_notify},
+    {"port", NULL, get_port, NULL},
+    {"proto-max-bulk-len", NULL, get_bulk_max, NULL},
+    {"replica-read-only", "yes", NULL, NULL},
+    {"save", "", NULL, NULL},
+    {"set-max-intset-entries", "512", NULL, NULL},
+    {"timeout", "0", NULL, NULL},
+    {"unixsocket", NULL, get_unixsocket, NULL},
+    {"zset-max-listpack-entries", "128", NULL, NULL},
+    {"zset-max-listpack-value", "64", NULL, NULL},
+    {"zset-max-ziplist-entries", "128", NULL, NULL},
+    {"zset-max-ziplist-value", "64", NULL, NULL},
+    {NULL, NULL, NULL, NULL}};
+
+/* --------------------------------------------------------------------- GET */
+
+/* The next parameter; NULL: no more. Begin with table 0, NULL. */
+static const hf__config *next_row(size_t *table, const hf__config *row)
+{
+    row = row == NULL ? tables[0] : row + 1;
+    while (row->name == NULL) {
+        if (tables[++*table] == NULL)
+            return NULL;
+        row = tables[*table];
+    }
+    return row;
+}
+
+static char *lower(hf_bytes word, char text[64])
+{
+    size_t size = word.size < 63 ? word.size : 63;
+
+    for (size_t i = 0; i < size; i++)
+        text[i] = hf__lower(((const char *)word.data)[i]);
+    text[size] = '\0';
+    return text;
+}
+
+static bool is_asked(const hf__config *row, const hf_bytes *words, size_t count)
+{
+    char text[64];
+
+    for (size_t i = 2; i < count; i++) {
+        if (hf__glob_fits(hf_str(lower(words[i], text)), hf_str(row->name)))
+            return true;
+    }
+    return false;
+}
+
+static void put_row(hf__conn *conn, const hf__config *row)
+{
+    hf__buf text;
+
+    hf__buf_init(&text, TEXT_MAX);
+    hf__answer_text(&conn->answer, row->name);
+    if (row->value != NULL)
+        (void)hf__buf_print(&text, "%s", row->value);
+    else
+        row->get(conn->server, &text);
+    hf__answer_bytes(&conn->answer,
+                     hf_view(hf__buf_front(&text), hf__buf_size(&text)));
+    hf__buf_done(&text);
+}
+
+static void config_get(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    const hf__config *row = NULL;
+    size_t table = 0;
+    size_t found = 0;
+
+    while ((row = next_row(&table, row)) != NULL)
+        found += is_asked(row, words, count);
+    hf__answer_map(&conn->answer, found);
+    table = 0;
+    while ((row = next_row(&table, row)) != NULL) {
+        if (is_asked(row, words, count))
+            put_row(conn, row);
+    }
+}
+
+/* --------------------------------------------------------------------- SET */
+
+static const hf__config *find_row(hf_bytes name)
+{
+    const hf__config *row = NULL;
+    size_t table = 0;
+
+    while ((row = next_row(&table, row)) != NULL) {
+        if (hf__arg_is(name, row->name))
+            break;
+    }
+    return row;
+}
+
+static bool set_row(hf_server *server, const hf__config *row, hf_bytes value,
+                    bool apply, char error[HF__CONFIG_ERROR_SIZE])
+{
+    if (row->set != NULL)
+        return row->set(server, value, apply, error);
+    if (row->value != NULL && hf__arg_is(value, row->value))
+        return true;
+    (void)snprintf(error, HF__CONFIG_ERROR_SIZE, "can't set immutable config");
+    return false;
+}
+
+/* Was the parameter given before words[at]? */
+static bool is_repeated(const hf_bytes *words, size_t at)
+{
+    for (size_t i = 2; i < at; i += 2) {
+        if (words[i].size == words[at].size &&
+            strncasecmp(words[i].data, words[at].data, words[i].size) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool set_word(hf__conn *conn, const hf_bytes *words, size_t at,
+                     bool apply)
+{
+    const hf__config *row = find_row(words[at]);
+    char error[HF__CONFIG_ERROR_SIZE] = "duplicate parameter";
+
+    if (row == NULL)
+        hf__answer_error(&conn->answer,
+                         "ERR Unknown option or number of arguments for CONFIG "
+                         "SET - '%.*s'",
+                         words[at].size > 128 ? 128 : (int)words[at].size,
+                         (const char *)words[at].data);
+    else if (is_repeated(words, at) ||
+             !set_row(conn->server, row, words[at + 1], apply, error))
+        hf__answer_error(&conn->answer,
+                         "ERR CONFIG SET failed (possibly related to argument "
+                         "'%s') - %s",
+                         row->name, error);
+    return !conn->answer.out.failed;
+}
+
+/* All or none. */
+static void config_set(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    if (count % 2 != 0) {
+        hf__answer_arity(&conn->answer, "config|set");
+        return;
+    }
+    for (int apply = 0; apply < 2; apply++) {
+        for (size_t i = 2; i < count; i += 2) {
+            if (!set_word(conn, words, i, apply == 1))
+                return;
+        }
+    }
+    hf__answer_line(&conn->answer, "OK");
+}
+
+/* ------------------------------------------------------------------ others */
+
+static void config_resetstat(hf__conn *conn, const hf_bytes *words,
+                             size_t count)
+{
+    (void)words;
+    (void)count;
+    conn->server->info.reset = conn->server->stats;
+    hf__usage_clear(&conn->server->usage);
+    hf__answer_line(&conn->answer, "OK");
+}
+
+static void config_rewrite(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    (void)words;
+    (void)count;
+    hf__answer_error(&conn->answer,
+                     "ERR The server is running without a config file");
+}
+
+static void config_help(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    static const char *const lines[] = {
+        "GET <pattern>",
+        "    Return parameters matching the glob-like <pattern> and their "
+        "values.",
+        "SET <directive> <value>",
+        "    Set the configuration <directive> to <value>.",
+        "RESETSTAT",
+        "    Reset statistics reported by the INFO command.",
+        "REWRITE",
+        "    Rewrite the configuration file.",
+        NULL};
+
+    (void)words;
+    (void)count;
+    hf__served_help(conn, "config", lines);
+}
+
+const hf__served_entry hf__served_config[] = {
+    {"config", HF__SERVED_IN_EXEC, hf__served_subcommand},
+    {"config|get", 0, config_get},
+    {"config|help", 0, config_help},
+    {"config|resetstat", 0, config_resetstat},
+    {"config|rewrite", 0, config_rewrite},
+    {"config|set", 0, config_set},
+    {NULL, 0, NULL}};

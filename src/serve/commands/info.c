@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * info.c - INFO: what is known of the server, in the words of Redis. Numbers
+ * that this server does not have are left out.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "engine/embedded.h"
+#include "engine/keys/argument.h"
+#include "engine/keys/key_count.h"
+#include "serve/commands/unit.h"
+#include "serve/conn/listener.h"
+#include "serve/parts.h"
+#include "serve/state.h"
+#include "util/clock.h"
+#include "util/rand.h"
+
+#define TEXT_MAX (4u * 1024 * 1024)
+
+/* The keys are counted again after this many times the time that it takes. */
+#define COUNT_REST 50
+/* Shorter counting is done each time, us. */
+#define COUNT_SHORT_US 2000
+
+/* Rates are those since the last INFO, at least so long ago, us. */
+#define RATE_US 500000
+
+#define PRINT(...) (void)hf__buf_print(text, __VA_ARGS__)
+
+void hf__info_init(hf__info *info)
+{
+    info->started_ms = hf__clock_boot_ms();
+    info->started_unix_s = hf__clock_unix_us() / 1000000;
+    info->rate_at_us = hf__clock_boot_us();
+    hf__rand_hex(info->run_id, HF__INFO_RUN_ID_SIZE / 2);
+}
+
+/* ---------------------------------------------------------------- sections */
+
+static void put_server(hf_server *server, hf__buf *text)
+{
+    int64_t up_s = (hf__clock_boot_ms() - server->info.started_ms) / 1000;
+    int64_t unix_us = hf__clock_unix_us();
+    struct utsname system = {0};
+    int port = 0;
+
+    for (size_t i = 0; i < server->listener_count && port == 0; i++) {
+        if (server->listeners[i].path[0] == '\0')
+            (void)sscanf(strrchr(server->listeners[i].text, ':'), ":%d", &port);
+    }
+    (void)uname(&system);
+    PRINT("redis_version:%s\r\nredis_mode:standalone\r\n"
+          "server_name:holdfast\r\nholdfast_version:%s\r\n",
+          HF__SERVE_REDIS_VERSION, hf_version());
+    PRINT("os:%s %s %s\r\narch_bits:%zu\r\nmultiplexing_api:epoll\r\n",
+          system.sysname, system.release, system.machine, 8 * sizeof(void *));
+    PRINT("process_id:%d\r\nrun_id:%s\r\ntcp_port:%d\r\n", (int)getpid(),
+          server->info.run_id, port);
+    PRINT("server_time_usec:%" PRId64 "\r\nuptime_in_seconds:%" PRId64
+          "\r\nuptime_in_days:%" PRId64 "\r\nconfig_file:\r\n",
+          unix_us, up_s, up_s / 86400);
+}
+
+static void put_clients(hf_server *server, hf__buf *text)
+{
+    size_t in = 0;
+    size_t out = 0;
+
+    for (const hf__conn *conn = server->conns; conn != NULL;
+         conn = conn->next) {
+        if (hf__buf_size(&conn->in) > in)
+            in = hf__buf_size(&conn->in);
+        if (hf__buf_size(&conn->out) > out)
+            out = hf__buf_size(&conn->out);
+    }
+    PRINT("connected_clients:%zu\r\ncluster_connections:0\r\n"
+          "maxclients:%" PRId64 "\r\n"
+          "client_recent_max_input_buffer:%zu\r\n"
+          "client_recent_max_output_buffer:%zu\r\n"
+          "blocked_clients:%zu\r\n",
+          server->conn_count, server->options.max_clients, in, out,
+          server->blocking.count);
+}
+
+/* "4.21M" */
+static const char *human(char text[32], double bytes)
+{
+    static const char units[] = "BKMGTP";
+    size_t at = 0;
+
+    for (; bytes >= 1024 && at + 2 < sizeof(units); at++)
+        bytes /= 1024;
+    (void)snprintf(text, 32, at == 0 ? "%.0f%c" : "%.2f%c", bytes, units[at]);
+    return text;
+}
+
+static void put_bytes(hf__buf *text, const char *name, int64_t bytes)
+{
+    char number[32];
+
+    PRINT("%s:%" PRId64 "\r\n%s_human:%s\r\n", name, bytes, name,
+          human(number, (double)bytes));
+}
+
+static int64_t resident_size(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long pages = 0;
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%*s %ld", &pages) != 1)
+        pages = 0;
+    (void)fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Used is what the data takes in its file. */
+static void put_memory(hf_server *server, hf__buf *text)
+{
+    const hf__env *env = hf__embedded_env(server->store);
+    struct rusage usage = {0};
+    MDB_stat stat = {0};
+
+    if (server->round.tx != NULL)
+        (void)mdb_stat(server->round.tx->txn, env->dbi, &stat);
+    (void)getrusage(RUSAGE_SELF, &usage);
+    put_bytes(text, "used_memory",
+              (int64_t)((stat.ms_branch_pages + stat.ms_leaf_pages +
+                         stat.ms_overflow_pages) *
+                        stat.ms_psize));
+    put_bytes(text, "used_memory_rss", resident_size());
+    PRINT("used_memory_rss_peak:%ld\r\n", usage.ru_maxrss * 1024);
+    put_bytes(text, "maxmemory", (int64_t)env->sidecar.map->max_size);
+    PRINT("maxmemory_policy:noeviction\r\nmem_allocator:libc\r\n");
+}
+
+static void put_persistence(hf_server *server, hf__buf *text)
+{
+    (void)server;
+    PRINT("loading:0\r\nasync_loading:0\r\nrdb_bgsave_in_progress:0\r\n"
+          "aof_enabled:0\r\naof_rewrite_in_progress:0\r\n");
+}
+
+/* Commands a second since the last INFO. */
+static int64_t command_rate(hf_server *server)
+{
+    int64_t now_us = hf__clock_boot_us();
+    int64_t past_us = now_us - server->info.rate_at_us;
+    uint64_t commands = server->stats.commands - server->info.rate_commands;
+
+    if (past_us >= RATE_US) {
+        server->info.rate_per_s =
+            (int64_t)((double)commands * 1e6 / (double)past_us);
+        server->info.rate_at_us = now_us;
+        server->info.rate_commands = server->stats.commands;
+    }
+    return server->info.rate_per_s;
+}
+
+static void put_stats(hf_server *server, hf__buf *text)
+{
+    const hf_server_stats *now = &server->stats;
+    const hf_server_stats *from = &server->info.reset;
+    const size_t *channels = server->pubsub.channels.counts;
+
+    PRINT("total_connections_received:%" PRIu64
+          "\r\ntotal_commands_processed:%" PRIu64
+          "\r\ninstantaneous_ops_per_sec:%" PRId64 "\r\n",
+          now->connections_total - from->connections_total,
+          now->commands - from->commands, command_rate(server));
+    PRINT("total_net_input_bytes:%" PRIu64 "\r\ntotal_net_output_bytes:%" PRIu64
+          "\r\nrejected_connections:%" PRIu64
+          "\r\nevicted_keys:0\r\ntotal_error_replies:%" PRIu64 "\r\n",
+          now->bytes_in - from->bytes_in, now->bytes_out - from->bytes_out,
+          now->connections_refused - from->connections_refused,
+          now->failed - from->failed);
+    PRINT("pubsub_channels:%zu\r\npubsub_patterns:%zu\r\n"
+          "pubsubshard_channels:%zu\r\n",
+          channels[HF__CHANNEL], channels[HF__CHANNEL_PATTERN],
+          channels[HF__CHANNEL_SHARD]);
+    PRINT("holdfast_rounds:%" PRIu64 "\r\nholdfast_units:%" PRIu64
+          "\r\nholdfast_rounds_undone:%" PRIu64 "\r\n",
+          now->rounds - from->rounds, now->units - from->units,
+          now->undone - from->undone);
+}
+
+static void put_replication(hf_server *server, hf__buf *text)
+{
+    PRINT("role:master\r\nconnected_slaves:0\r\n"
+          "master_failover_state:no-failover\r\nmaster_replid:%s\r\n"
+          "master_repl_offset:0\r\n",
+          server->info.run_id);
+}
+
+static void put_cpu(hf_server *server, hf__buf *text)
+{
+    struct rusage usage = {0};
+
+    (void)server;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    PRINT("used_cpu_sys:%ld.%06ld\r\nused_cpu_user:%ld.%06ld\r\n",
+          (long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
+          (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
+    (void)getrusage(RUSAGE_THREAD, &usage);
+    PRINT("used_cpu_sys_main_thread:%ld.%06ld\r\n"
+          "used_cpu_user_main_thread:%ld.%06ld\r\n",
+          (long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec,
+          (long)usage.ru_utime.tv_sec, (long)usage.ru_utime.tv_usec);
+}
+
+static void put_modules(hf_server *server, hf__buf *text)
+{
+    (void)server;
+    (void)text;
+}
+
+/* The time of all calls is estimated from those that were timed. */
+static void put_commandstats(hf_server *server, hf__buf *text)
+{
+    for (size_t i = 0; i < HF__USAGE_SLOTS; i++) {
+        const hf_server_command *command = server->usage.slots[i];
+        double each_us;
+
+        if (command == NULL)
+            continue;
+        each_us = command->timed == 0 ? 0
+                                      : (double)command->timed_ns / 1000 /
+                                            (double)command->timed;
+        PRINT("cmdstat_%s:calls=%" PRIu64
+              ",usec=%.0f,usec_per_call=%.2f,rejected_calls=0,"
+              "failed_calls=%" PRIu64 "\r\n",
+              command->name, command->calls, each_us * (double)command->calls,
+              each_us, command->failed);
+    }
+}
+
+static void put_cluster(hf_server *server, hf__buf *text)
+{
+    (void)server;
+    PRINT("cluster_enabled:0\r\n");
+}
+
+/* Counting reads all keys: of a large store, not at each INFO. */
+static void count_keys(hf_server *server)
+{
+    int64_t now_us = hf__clock_boot_us();
+
+    if (server->info.counting_us > COUNT_SHORT_US &&
+        now_us - server->info.counted_us <
+            COUNT_REST * server->info.counting_us)
+        return;
+    if (server->round.tx == NULL ||
+        !hf__key_count(server->round.tx, &server->info.counts))
+        return;
+    server->info.counted_us = hf__clock_boot_us();
+    server->info.counting_us = server->info.counted_us - now_us;
+}
+
+static void put_keyspace(hf_server *server, hf__buf *text)
+{
+    const hf__key_counts *counts = &server->info.counts;
+
+    count_keys(server);
+    if (counts->keys > 0)
+        PRINT("db0:keys=%" PRId64 ",expires=%" PRId64 ",avg_ttl=%.0f\r\n",
+              counts->keys, counts->expiring,
+              counts->expiring == 0
+                  ? 0
+                  : counts->left_ms / (double)counts->expiring);
+}
+
+/* ----------------------------------------------------------------- command */
+
+typedef struct section {
+    const char *name; /* as its title */
+    bool extra;       /* only if asked for */
+    bool reads;       /* in a transaction */
+    void (*put)(hf_server *server, hf__buf *text);
+} section;
+
+static const section sections[] = {
+    {"Server", false, false, put_server},
+    {"Clients", false, false, put_clients},
+    {"Memory", false, true, put_memory},
+    {"Persistence", false, false, put_persistence},
+    {"Stats", false, false, put_stats},
+    {"Replication", false, false, put_replication},
+    {"CPU", false, false, put_cpu},
+    {"Modules", false, false, put_modules},
+    {"Commandstats", true, false, put_commandstats},
+    {"Cluster", false, false, put_cluster},
+    {"Keyspace", false, true, put_keyspace}};
+
+#define SECTION_COUNT (sizeof(sections) / sizeof(sections[0]))
+
+static bool is_named(hf_bytes word, const char *name)
+{
+    return word.size == strlen(name) &&
+           strncasecmp(word.data, name, word.size) == 0;
+}
+
+static bool is_asked(const section *one, const hf_bytes *words, size_t count)
+{
+    bool asked = count == 1 && !one->extra;
+
+    for (size_t i = 1; i < count && !asked; i++)
+        asked = is_named(words[i], one->name) || is_named(words[i], "all") ||
+                is_named(words[i], "everything") ||
+                (!one->extra && is_named(words[i], "default"));
+    return asked;
+}
+
+static void run_info(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf_server *server = conn->server;
+    bool reads = false;
+    hf__buf text;
+
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        reads |= sections[i].reads && is_asked(&sections[i], words, count);
+    if (reads && server->round.tx == NULL && !hf__unit_begin(conn, false))
+        return;
+    hf__buf_init(&text, TEXT_MAX);
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        if (!is_asked(&sections[i], words, count))
+            continue;
+        (void)hf__buf_print(&text, "%s# %s\r\n",
+                            hf__buf_size(&text) > 0 ? "\r\n" : "",
+                            sections[i].name);
+        sections[i].put(server, &text);
+    }
+    hf__answer_verbatim(&conn->answer, hf__buf_front(&text),
+                        hf__buf_size(&text));
+    hf__buf_done(&text);
+}
+
+const hf__served_entry hf__served_info[] = {
+    {"info", HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_info}, {NULL, 0, NULL}};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pause.c - see pause.h. */
+#include "serve/commands/pause.h"
+
+#include <string.h>
+
+#include "serve/commands/multi.h"
+#include "serve/state.h"
+
+void hf__pause_end(hf_server *server)
+{
+    server->pause.until_ms = 0;
+    server->pause.all = false;
+    hf__tick_stop(&server->pause.tick);
+    for (hf__conn *conn = server->conns; conn != NULL; conn = conn->next) {
+        if (!conn->held)
+            continue;
+        conn->held = false;
+        hf__conn_wake(conn);
+    }
+}
+
+static void ring(hf__tick *tick)
+{
+    hf__pause_end(tick->user);
+}
+
+/* Of two pauses the longer and the stricter one count. */
+void hf__pause_begin(hf_server *server, int64_t until_ms, bool all)
+{
+    hf__pause *pause = &server->pause;
+
+    if (until_ms > pause->until_ms)
+        pause->until_ms = until_ms;
+    pause->all |= all;
+    pause->tick.ring = ring;
+    pause->tick.user = server;
+    hf__tick_set(hf__loop_poller(server->loop), &pause->tick, pause->until_ms);
+}
+
+/* Scripts count as writes, as in Redis. */
+static bool writes(const hf__conn *conn, const hf__served *served,
+                   const hf__command *command)
+{
+    if (command != NULL)
+        return (command->flags & HF__COMMAND_WRITES) != 0;
+    return served != NULL && strcmp(served->name, "exec") == 0 &&
+           hf__multi_is_open(conn) && conn->multi->now.writes;
+}
+
+bool hf__pause_holds(hf__conn *conn, const hf__served *served,
+                     const hf__command *command)
+{
+    const hf__pause *pause = &conn->server->pause;
+
+    if (pause->until_ms == 0 || (!pause->all && !writes(conn, served, command)))
+        return false;
+    conn->held = true;
+    return true;
+}
