@@ -148,7 +148,7 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     status = hf__client_options_load(&options, opts, err);
     if (status != HF_OK)
         return status;
-    status = hf__client_url_parse(url, &parsed, err);
+    status = hf__store_url_parse(url, &parsed, err);
     if (status != HF_OK)
         return status;
 

@@ -39,7 +39,7 @@ hf_status hf_store_info(hf_client *client, hf_store_info_fn line, void *user,
 static hf_status parse(const char *url, hf__url *parsed,
                        const hf__store_ops **ops, hf_error *err)
 {
-    hf_status status = hf__client_url_parse(url, parsed, err);
+    hf_status status = hf__store_url_parse(url, parsed, err);
 
     if (status != HF_OK)
         return status;

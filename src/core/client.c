@@ -2,26 +2,8 @@
 /* client.c - who may use a client, and for how long there is one. */
 #include "core/client.h"
 
-#include <stdlib.h>
-
 #include "util/error.h"
 #include "util/fork.h"
-
-hf_status hf__client_url_parse(const char *url, hf__url *parsed, hf_error *err)
-{
-    bool given = url != NULL && url[0] != '\0';
-    hf_error cause = HF_ERROR_INIT;
-    hf_status status;
-
-    if (!given)
-        url = getenv("HOLDFAST_STORE");
-    if (url == NULL || url[0] == '\0')
-        url = "volatile:";
-    status = hf__url_parse(url, parsed, given ? err : &cause);
-    if (!given && status != HF_OK)
-        (void)hf__fail(err, status, "HOLDFAST_STORE: %s", cause.message);
-    return status;
-}
 
 bool hf__client_forked(const hf_client *client)
 {

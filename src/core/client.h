@@ -47,9 +47,6 @@ struct hf_client {
     void (*free)(hf_client *client);
 };
 
-/* Read the URL of a store: the environment's if it is NULL or "". */
-hf_status hf__client_url_parse(const char *url, hf__url *parsed, hf_error *err);
-
 /* Was it opened before a fork() that made this process? */
 bool hf__client_forked(const hf_client *client);
 

@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "core/client.h"
 #include "engine/embedded.h"
 #include "serve/commands/multi.h"
 #include "serve/commands/rounds.h"
@@ -115,7 +114,7 @@ static hf_status open_store(hf_server *server, const char *text, hf_error *err)
     hf__url url;
     hf__store_config config = {
         .url = &url, .connect_ms = CONNECT_MS, .loop = server->loop};
-    hf_status status = hf__client_url_parse(text, &url, err);
+    hf_status status = hf__store_url_parse(text, &url, err);
 
     if (status != HF_OK)
         return status;

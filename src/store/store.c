@@ -5,7 +5,27 @@
 #include "store/store.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "util/error.h"
+#include "util/url.h"
+
+hf_status hf__store_url_parse(const char *url, hf__url *parsed, hf_error *err)
+{
+    bool given = url != NULL && url[0] != '\0';
+    hf_error cause = HF_ERROR_INIT;
+    hf_status status;
+
+    if (!given)
+        url = getenv("HOLDFAST_STORE");
+    if (url == NULL || url[0] == '\0')
+        url = "volatile:";
+    status = hf__url_parse(url, parsed, given ? err : &cause);
+    if (!given && status != HF_OK)
+        (void)hf__fail(err, status, "HOLDFAST_STORE: %s", cause.message);
+    return status;
+}
 
 bool hf__store_takes(const hf__store_ops *ops, const char *scheme)
 {

@@ -348,6 +348,10 @@ struct hf__store {
     uint32_t shards; /* shard() is below it; 0: one part */
 };
 
+/* Read the URL of a store: the environment's if it is NULL or "". */
+hf_status hf__store_url_parse(const char *url, struct hf__url *parsed,
+                              hf_error *err);
+
 /* Is it a scheme of this driver? */
 bool hf__store_takes(const hf__store_ops *ops, const char *scheme);
 
