@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/embedded.h"
+#include "engine/engine.h"
 #include "engine/files/changes.h"
 #include "engine/keys/tx_life.h"
 #include "engine/lua/machine.h"
@@ -58,6 +58,35 @@ static embedded *self_of(hf__store *store)
 hf__env *hf__embedded_env(hf__store *store)
 {
     return self_of(store)->env;
+}
+
+const char *hf__embedded_path(hf__store *store)
+{
+    return self_of(store)->env->path;
+}
+
+int64_t hf__embedded_max_size(hf__store *store)
+{
+    return (int64_t)self_of(store)->env->sidecar.map->max_size;
+}
+
+int64_t hf__embedded_used(hf__store *store, const hf__tx *tx)
+{
+    MDB_stat stat = {0};
+
+    (void)mdb_stat(tx->txn, self_of(store)->env->dbi, &stat);
+    return (int64_t)((stat.ms_branch_pages + stat.ms_leaf_pages +
+                      stat.ms_overflow_pages) *
+                     stat.ms_psize);
+}
+
+uint32_t hf__embedded_flushes(hf__store *store)
+{
+    const hf__env *env = self_of(store)->env;
+
+    return __atomic_load_n(
+        &hf__changes_of(&env->rings[HF__RING_CHANGES])->flushes,
+        __ATOMIC_SEQ_CST);
 }
 
 int64_t hf__embedded_budget_ms(hf__store *store)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "engine/embedded.h"
+#include "engine/engine.h"
 #include "serve/commands/multi.h"
 #include "serve/commands/rounds.h"
 #include "serve/conn/listener.h"

@@ -5,7 +5,7 @@
 #ifndef HF__SERVE_STATE_H
 #define HF__SERVE_STATE_H
 
-#include "engine/run/round.h"
+#include "engine/engine.h"
 #include "holdfast/serve.h"
 #include "serve/commands/blocking.h"
 #include "serve/commands/info.h"

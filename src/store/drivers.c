@@ -4,7 +4,7 @@
  */
 #include "store/drivers.h"
 
-#include "engine/embedded.h"
+#include "engine/engine.h"
 #include "store/quorum/quorum.h"
 #include "store/redis/redis.h"
 #include "util/error.h"

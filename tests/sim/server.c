@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "engine/embedded.h"
+#include "engine/engine.h"
 #include "sim.h"
 #include "store/drivers.h"
 #include "util/clock.h"

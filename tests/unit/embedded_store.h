@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/embedded.h"
+#include "engine/engine.h"
 #include "support/slowness.h"
 #include "support/test.h"
 #include "util/clock.h"

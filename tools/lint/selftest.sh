@@ -148,6 +148,10 @@ bad_c layers.py 'may not include .engine/' src/store/redis/y.c \
     '#include "engine/commit/env.h"'
 bad_c layers.py 'is in a later room' src/engine/keys/y.c \
     '#include "engine/lua/machine.h"'
+bad_c layers.py 'is in a later room' src/engine/keys/y.c \
+    '#include "engine/engine.h"'
+bad_c layers.py 'may not include .engine/keys' src/serve/y.c \
+    '#include "engine/keys/number.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \
     '#include "store/redis/conn.h"'
 bad_c layers.py 'may not include .util/' include/holdfast/y.h \

@@ -213,7 +213,7 @@ static void run_hstrlen(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void run_hincrby(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
     hf__record *record;
     hf_bytes old;
     int64_t delta;

@@ -40,7 +40,7 @@ static uint64_t gather(const hf__scan *scan, hf__record *record,
 
 static void run_sscan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
     hf__packed_buf buf = {.tx = tx};
     hf__packed at = {0};
     hf__record *record;

@@ -333,7 +333,7 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void add(hf__tx *tx, hf_bytes key, int64_t delta)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
     const unsigned char *content;
     hf__record *record;
     int64_t value = 0;

@@ -81,7 +81,7 @@ static void reply_pairs(const hf__members *list, bool small)
 {
     const double whole_max = 0x1p62;
     hf__tx *tx = list->tx;
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     hf__reply_array(tx, 2 * list->count);
     for (size_t i = 0; i < list->count; i++) {

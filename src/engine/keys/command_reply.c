@@ -50,7 +50,7 @@ void hf__reply_arity(hf__tx *tx, const char *name)
 
 void hf__reply_double(hf__tx *tx, double value)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     if (tx->out->resp3)
         tx->out->ops->real(tx->out, value);

@@ -99,7 +99,7 @@ static const char two_digits[] = "0001020304050607080910111213141516171819"
                                  "6061626364656667686970717273747576777879"
                                  "8081828384858687888990919293949596979899";
 
-size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value)
+size_t hf__number_put_integer(char text[HF__NUMBER_TEXT_SIZE], int64_t value)
 {
     char digits[24];
     char *at = digits + sizeof(digits);
@@ -122,17 +122,17 @@ size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value)
     return size;
 }
 
-size_t hf__number_put_double(char text[HF__NUMBER_SIZE], double value)
+size_t hf__number_put_double(char text[HF__NUMBER_TEXT_SIZE], double value)
 {
     /* Below this %.17g prints all digits of an integer, too. */
     const double whole = 1e16;
 
     if (isinf(value)) {
-        return (size_t)snprintf(text, HF__NUMBER_SIZE, "%s",
+        return (size_t)snprintf(text, HF__NUMBER_TEXT_SIZE, "%s",
                                 value > 0 ? "inf" : "-inf");
     }
     if (value > -whole && value < whole && value == (double)(int64_t)value &&
         (value != 0 || !signbit(value)))
         return hf__number_put_integer(text, (int64_t)value);
-    return (size_t)snprintf(text, HF__NUMBER_SIZE, "%.17g", value);
+    return (size_t)snprintf(text, HF__NUMBER_TEXT_SIZE, "%.17g", value);
 }

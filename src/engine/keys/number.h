@@ -8,7 +8,7 @@
 #include "holdfast/base.h"
 
 /* Enough for any number, with its NUL. */
-#define HF__NUMBER_SIZE 40
+#define HF__NUMBER_TEXT_SIZE 40
 
 /* Decimal without spaces, "+" or leading zeros. */
 bool hf__number_integer(hf_bytes text, int64_t *value);
@@ -26,8 +26,8 @@ static inline bool hf__number_ends(hf_bytes text, size_t used)
 hf_status hf__number_double(hf_bytes text, double *value);
 
 /* Both return the size without the NUL. */
-size_t hf__number_put_integer(char text[HF__NUMBER_SIZE], int64_t value);
+size_t hf__number_put_integer(char text[HF__NUMBER_TEXT_SIZE], int64_t value);
 /* 17 significant digits. */
-size_t hf__number_put_double(char text[HF__NUMBER_SIZE], double value);
+size_t hf__number_put_double(char text[HF__NUMBER_TEXT_SIZE], double value);
 
 #endif

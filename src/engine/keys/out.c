@@ -89,7 +89,7 @@ static void reply_array(hf__out *out, size_t count)
 
 static void put_digits(hf__out *out, int64_t value)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     put_bytes(out, HF_REPLY_STRING, text, hf__number_put_integer(text, value));
 }

@@ -19,7 +19,7 @@ int64_t hf__rdb_integer(const unsigned char *at, unsigned width)
 
 bool hf__rdb_number(hf__tx *tx, int64_t number, hf_bytes *text)
 {
-    char digits[HF__NUMBER_SIZE];
+    char digits[HF__NUMBER_TEXT_SIZE];
     size_t size = hf__number_put_integer(digits, number);
     char *copy = hf__tx_alloc(tx, size);
 

@@ -257,7 +257,7 @@ uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
 
 void hf__scan_reply_cursor(hf__tx *tx, uint64_t cursor)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     hf__reply_array(tx, 2);
     hf__reply_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));

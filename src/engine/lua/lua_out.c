@@ -90,7 +90,7 @@ static void reply_bytes(hf__out *base, const void *data, size_t size)
 
 static void put_digits(lua_State *lua, int64_t value, bool own, int at)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     /* The library's scripts only calculate with it. */
     if (own)

@@ -117,7 +117,7 @@ static void set_metatable(lua_State *lua, hf__machine *machine)
 /* The same as a Lua string, which replaces the number on the stack. */
 static void push_number(lua_State *lua, int at, hf_bytes *word)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     lua_pushlstring(lua, text,
                     hf__number_put_double(text, lua_tonumber(lua, at)));

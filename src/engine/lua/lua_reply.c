@@ -152,7 +152,7 @@ static bool set_map(lua_State *lua, hf_reply *reply, hf__arena *arena,
 
 static bool set_double(lua_State *lua, hf_reply *reply, hf__arena *arena)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
     size_t size = hf__number_put_double(text, lua_tonumber(lua, -1));
 
     if (!hf__reply_set_bytes(reply, HF_REPLY_STRING, text, size, arena))

@@ -28,7 +28,7 @@ typedef struct counts {
 static void reply_number(hf__describe_fn line, void *user, const char *name,
                          uint64_t value)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     (void)hf__number_put_integer(text, (int64_t)value);
     line(user, name, text);

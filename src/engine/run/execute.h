@@ -8,6 +8,10 @@
 #include "engine/commands/command.h"
 #include "store/store.h"
 
+/* Each retry of what did not fit extends the store by a quarter or 16 MiB at
+ * least, or follows the end of a dead reader. */
+#define HF__WRITE_RETRY_MAX 64
+
 /* A request with the parameters of its store handle. */
 typedef struct hf__job {
     hf__request *request;

@@ -7,10 +7,6 @@
 
 #include "engine/run/execute.h"
 
-/* Each retry extends the store by a quarter or 16 MiB at least, or follows the
- * end of a dead reader. */
-#define HF__WRITE_RETRY_MAX 64
-
 /* Take the writer lock, run, commit, deliver events. */
 void hf__write_run(hf__env *env, const hf__job *job);
 

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/keys/argument.h"
-#include "engine/keys/command_reply.h"
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "serve/commands/multi.h"
 #include "serve/commands/pause.h"
 #include "serve/conn/peer.h"

@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/keys/argument.h"
-#include "engine/run/command_table.h"
+#include "engine/engine.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/users/acl_table.h"

@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/commit/env.h"
-#include "engine/embedded.h"
-#include "engine/keys/argument.h"
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "serve/conn/listener.h"
 #include "serve/messages/notify.h"
 #include "serve/parts.h"
@@ -55,9 +52,7 @@ static void get_bulk_max(hf_server *server, hf__buf *text)
 
 static void get_maxmemory(hf_server *server, hf__buf *text)
 {
-    const hf__env *env = hf__embedded_env(server->store);
-
-    put_integer(text, (int64_t)env->sidecar.map->max_size);
+    put_integer(text, hf__embedded_max_size(server->store));
 }
 
 static void get_script_limit(hf_server *server, hf__buf *text)

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "serve/commands/config.h"
 
 bool hf__config_integer(hf_bytes value, int64_t min, int64_t max,

@@ -2,8 +2,7 @@
 /*
  * hello.c - commands about the connection: HELLO, QUIT, RESET.
  */
-#include "engine/keys/argument.h"
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "serve/commands/client.h"
 #include "serve/commands/multi.h"
 #include "serve/parts.h"

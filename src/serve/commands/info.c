@@ -10,9 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "engine/embedded.h"
-#include "engine/keys/argument.h"
-#include "engine/keys/key_count.h"
+#include "engine/engine.h"
 #include "serve/commands/unit.h"
 #include "serve/conn/listener.h"
 #include "serve/parts.h"
@@ -123,20 +121,15 @@ static int64_t resident_size(void)
 /* Used is what the data takes in its file. */
 static void put_memory(hf_server *server, hf__buf *text)
 {
-    const hf__env *env = hf__embedded_env(server->store);
+    const hf__tx *tx = server->round.tx;
     struct rusage usage = {0};
-    MDB_stat stat = {0};
 
-    if (server->round.tx != NULL)
-        (void)mdb_stat(server->round.tx->txn, env->dbi, &stat);
     (void)getrusage(RUSAGE_SELF, &usage);
     put_bytes(text, "used_memory",
-              (int64_t)((stat.ms_branch_pages + stat.ms_leaf_pages +
-                         stat.ms_overflow_pages) *
-                        stat.ms_psize));
+              tx == NULL ? 0 : hf__embedded_used(server->store, tx));
     put_bytes(text, "used_memory_rss", resident_size());
     PRINT("used_memory_rss_peak:%ld\r\n", usage.ru_maxrss * 1024);
-    put_bytes(text, "maxmemory", (int64_t)env->sidecar.map->max_size);
+    put_bytes(text, "maxmemory", hf__embedded_max_size(server->store));
     PRINT("maxmemory_policy:noeviction\r\nmem_allocator:libc\r\n");
 }
 

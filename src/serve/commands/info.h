@@ -3,7 +3,7 @@
 #ifndef HF__SERVE_INFO_H
 #define HF__SERVE_INFO_H
 
-#include "engine/keys/key_count.h"
+#include "engine/engine.h"
 #include "holdfast/serve.h"
 
 #define HF__INFO_RUN_ID_SIZE 41

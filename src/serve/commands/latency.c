@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "engine/keys/argument.h"
+#include "engine/engine.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 

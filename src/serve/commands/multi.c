@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-#include "engine/embedded.h"
-#include "engine/wake/note.h"
+#include "engine/engine.h"
 #include "serve/commands/unit.h"
 #include "serve/parts.h"
 #include "serve/state.h"
@@ -193,15 +192,6 @@ static bool join(hf__conn *conn)
     return false;
 }
 
-static uint32_t flushes_of(const hf_server *server)
-{
-    const hf__env *env = hf__embedded_env(server->store);
-
-    return __atomic_load_n(
-        &hf__changes_of(&env->rings[HF__RING_CHANGES])->flushes,
-        __ATOMIC_SEQ_CST);
-}
-
 static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
 {
     hf__multi *multi = conn->multi;
@@ -213,7 +203,7 @@ static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
         watched head = {.bucket = bucket, .size = keys[i].size};
 
         head.stamp = __atomic_load_n(&stamps[bucket], __ATOMIC_SEQ_CST);
-        head.flushes = flushes_of(conn->server);
+        head.flushes = hf__embedded_flushes(conn->server->store);
 
         fits = hf__buf_append(&multi->watches, &head, sizeof(head)) &&
                hf__buf_append(&multi->watches, keys[i].data, keys[i].size);
@@ -311,7 +301,7 @@ static bool is_changed(const hf_server *server, hf__tx *tx, const watched *head,
 
     /* A key that did not exist is not changed by a FLUSHALL. */
     if (!head->existed)
-        stamp -= 2 * (flushes_of(server) - head->flushes);
+        stamp -= 2 * (hf__embedded_flushes(server->store) - head->flushes);
     if (stamp != head->stamp || (stamp & 1) || hf__note_has(tx, head->bucket))
         return true;
     /* It has expired, or was removed by a FLUSHALL of this round. */

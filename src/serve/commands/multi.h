@@ -5,7 +5,7 @@
 #ifndef HF__SERVE_MULTI_H
 #define HF__SERVE_MULTI_H
 
-#include "engine/commands/command.h"
+#include "engine/engine.h"
 #include "serve/commands/served.h"
 #include "util/buf.h"
 

@@ -5,7 +5,7 @@
 #ifndef HF__SERVE_PAUSE_H
 #define HF__SERVE_PAUSE_H
 
-#include "engine/commands/command.h"
+#include "engine/engine.h"
 #include "serve/commands/served.h"
 
 typedef struct hf__pause {

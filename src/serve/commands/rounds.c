@@ -23,9 +23,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "engine/embedded.h"
-#include "engine/run/command_table.h"
-#include "engine/run/write.h"
+#include "engine/engine.h"
 #include "serve/commands/multi.h"
 #include "serve/commands/pause.h"
 #include "serve/commands/served.h"

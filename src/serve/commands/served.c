@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/engine.h"
 #include "store/known_commands.h"
 #include "util/names.h"
 

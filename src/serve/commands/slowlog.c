@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "serve/commands/config.h"
 #include "serve/conn/peer.h"
 #include "serve/parts.h"

@@ -5,10 +5,7 @@
  */
 #include <string.h>
 
-#include "engine/keys/argument.h"
-#include "engine/keys/command_reply.h"
-#include "engine/keys/number.h"
-#include "engine/run/command_table.h"
+#include "engine/engine.h"
 #include "serve/commands/unit.h"
 #include "serve/parts.h"
 #include "serve/state.h"

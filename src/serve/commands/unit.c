@@ -2,7 +2,7 @@
 /* unit.c - see unit.h. */
 #include "serve/commands/unit.h"
 
-#include "engine/keys/command_reply.h"
+#include "engine/engine.h"
 #include "serve/state.h"
 #include "serve/users/access.h"
 #include "util/mem.h"

@@ -8,7 +8,7 @@
 #ifndef HF__SERVE_UNIT_H
 #define HF__SERVE_UNIT_H
 
-#include "engine/commands/command.h"
+#include "engine/engine.h"
 #include "serve/conn/conn.h"
 
 /*

@@ -5,7 +5,7 @@
 #ifndef HF__SERVE_WAITING_H
 #define HF__SERVE_WAITING_H
 
-#include "engine/commands/command.h"
+#include "engine/engine.h"
 #include "serve/conn/conn.h"
 #include "util/heap.h"
 

@@ -16,8 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "engine/embedded.h"
-#include "engine/files/files.h"
+#include "engine/engine.h"
 #include "serve/state.h"
 #include "util/error.h"
 #include "util/sha1.h"
@@ -210,7 +209,7 @@ hf_status hf__address_default(const hf_server *server, char *path, size_t size,
 
     if (status != HF_OK)
         return status;
-    make_name(hf__embedded_env(server->store)->path, name);
+    make_name(hf__embedded_path(server->store), name);
     if ((size_t)snprintf(path, size, "%s/%s.sock", folder, name) >= size)
         return hf__fail(err, HF_SYSTEM, "\"%s\" is too long", folder);
     return HF_OK;

@@ -6,12 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/keys/command_reply.h"
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "util/glob.h"
 
 /* A type byte, a number and the end of the line. */
-#define HEAD_SIZE (HF__NUMBER_SIZE + 3)
+#define HEAD_SIZE (HF__NUMBER_TEXT_SIZE + 3)
 /* Of a verbatim string: "txt:". */
 #define FORMAT_SIZE 4
 
@@ -127,7 +126,7 @@ static void reply_array(hf__out *out, size_t count)
 
 static void put_digits(hf__out *out, int64_t value)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     reply_bytes(out, text, hf__number_put_integer(text, value));
 }
@@ -151,7 +150,7 @@ static void reply_set(hf__out *out, size_t count)
 
 static void reply_real(hf__out *out, double value)
 {
-    char text[HF__NUMBER_SIZE];
+    char text[HF__NUMBER_TEXT_SIZE];
 
     put_line(self_of(out), ',', text, hf__number_put_double(text, value));
 }

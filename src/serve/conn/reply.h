@@ -5,7 +5,7 @@
 #ifndef HF__SERVE_REPLY_H
 #define HF__SERVE_REPLY_H
 
-#include "engine/keys/out.h"
+#include "engine/engine.h"
 #include "util/buf.h"
 
 /* Writes what commands reply to the end of a buffer. */

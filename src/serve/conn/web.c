@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/keys/argument.h"
+#include "engine/engine.h"
 
 #define VERSION "HTTP/"
 

@@ -6,7 +6,7 @@
 #ifndef HF__SERVE_CHANNEL_TABLE_H
 #define HF__SERVE_CHANNEL_TABLE_H
 
-#include "engine/wake/message_reader.h"
+#include "engine/engine.h"
 
 struct hf__conn;
 

@@ -6,7 +6,7 @@
 #ifndef HF__SERVE_NOTIFY_H
 #define HF__SERVE_NOTIFY_H
 
-#include "engine/wake/key_event.h"
+#include "engine/engine.h"
 
 /* Parameter flags: the classes of key_event.h, and these. */
 enum {

@@ -11,9 +11,7 @@
 
 #include <string.h>
 
-#include "engine/embedded.h"
-#include "engine/keys/reclaim.h"
-#include "engine/run/command_table.h"
+#include "engine/engine.h"
 #include "serve/commands/unit.h"
 #include "serve/messages/notify.h"
 #include "serve/messages/push.h"

@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-#include "engine/keys/argument.h"
-#include "engine/keys/number.h"
+#include "engine/engine.h"
 #include "serve/messages/push.h"
 #include "serve/parts.h"
 #include "serve/state.h"

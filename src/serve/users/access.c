@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/keys/argument.h"
+#include "engine/engine.h"
 #include "serve/state.h"
 #include "store/known_commands.h"
 #include "util/glob.h"

@@ -7,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/keys/argument.h"
-#include "engine/keys/number.h"
-#include "engine/run/command_table.h"
+#include "engine/engine.h"
 #include "serve/log.h"
 #include "serve/parts.h"
 #include "serve/users/access.h"

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h - the door of the engine: all that the table of drivers and the
+ * server may include of it.
+ *
+ * The table needs the driver alone. The server runs the commands of many
+ * connections in one transaction (a round), answers with the engine's texts,
+ * and reads its rings.
+ */
+#ifndef HF__ENGINE_ENGINE_H
+#define HF__ENGINE_ENGINE_H
+
+/* Folders of its user. */
+#include "engine/files/files.h"
+/* Arguments, numbers and replies. */
+#include "engine/keys/argument.h"
+#include "engine/keys/command_reply.h"
+#include "engine/keys/key_count.h"
+#include "engine/keys/number.h"
+#include "engine/keys/out.h"
+#include "engine/keys/reclaim.h"
+/* Commands, and running them. */
+#include "engine/commands/command.h"
+#include "engine/run/command_table.h"
+#include "engine/run/round.h"
+/* What other processes do. */
+#include "engine/wake/key_event.h"
+#include "engine/wake/message_reader.h"
+#include "engine/wake/note.h"
+#include "store/store.h"
+
+/* The driver. The functions below are of a store that it opened. */
+extern const hf__store_ops hf__embedded_store_ops;
+
+hf__env *hf__embedded_env(hf__store *store);
+/* Its folder. */
+const char *hf__embedded_path(hf__store *store);
+/* The most processor time of a script, ms. */
+int64_t hf__embedded_budget_ms(hf__store *store);
+/* What the keys take in the data file, and the most that it may have, bytes. */
+int64_t hf__embedded_used(hf__store *store, const hf__tx *tx);
+int64_t hf__embedded_max_size(hf__store *store);
+/* How often all keys were removed, by any process, while changes are noted. */
+uint32_t hf__embedded_flushes(hf__store *store);
+/* For readers of its rings. */
+hf__wake_inbox *hf__embedded_inbox(hf__store *store);
+/* What its feeds read. */
+hf__ring_reader *hf__embedded_changes(hf__store *store);
+
+#endif
