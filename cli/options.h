@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "holdfast.h"
+#include "holdfast/serve.h"
 
 enum option_id {
     OPT_STORE,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the library is built from: sets library_dependencies; and what only the
-# command is: command_dependencies. The modules of the library stand in
-# holdfast.pc.in and holdfast-config.cmake.in, for static linking. The
+# What the libraries are built from: sets library_dependencies, of libholdfast,
+# and common_dependencies, of libholdfast-serve and what both have; and what
+# only the command is: command_dependencies. The modules of the libraries stand
+# in holdfast.pc.in and holdfast-config.cmake.in, for static linking. The
 # command alone needs libmicrohttpd, for `serve --http`.
 find_package(PkgConfig REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
@@ -19,10 +20,12 @@ pkg_check_modules(holdfast_microhttpd REQUIRED IMPORTED_TARGET
 pkg_check_modules(holdfast_ncurses REQUIRED IMPORTED_TARGET ncursesw)
 set(command_dependencies PkgConfig::holdfast_ncurses)
 
+set(common_dependencies
+    PkgConfig::holdfast_ssl
+    Threads::Threads
+    m)
 set(library_dependencies
     PkgConfig::holdfast_lmdb
     PkgConfig::holdfast_bitop
     PkgConfig::holdfast_lua
-    PkgConfig::holdfast_ssl
-    Threads::Threads
-    m)
+    ${common_dependencies})

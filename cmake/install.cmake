@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the headers, both libraries, the command,
-# holdfast.pc and the CMake package.
+# What `cmake --install` puts where: the headers, the libraries, the command,
+# their .pc files and the CMake package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
@@ -9,17 +9,23 @@ install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h")
 install(TARGETS holdfast EXPORT holdfast-shared)
 install(TARGETS holdfast_static EXPORT holdfast-static)
-foreach(kind shared static)
+install(TARGETS holdfast_serve EXPORT holdfast-serve)
+install(TARGETS holdfast_serve_static EXPORT holdfast-serve_static)
+foreach(kind shared static serve serve_static)
     install(EXPORT holdfast-${kind} NAMESPACE holdfast::
         FILE holdfast-${kind}.cmake DESTINATION ${package_dir})
 endforeach()
 
 if(TARGET holdfast_command)
     install(TARGETS holdfast_command)
-    # Distributions install into /usr, where the loader looks by itself and
-    # where no path may stand in the program. Elsewhere the command finds the
-    # library that was installed with it.
-    if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+endif()
+
+# Distributions install into /usr, where the loader looks by itself and where no
+# path may stand in a program or library. Elsewhere these find the libraries that
+# were installed with them.
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set_target_properties(holdfast_serve PROPERTIES INSTALL_RPATH "$ORIGIN")
+    if(TARGET holdfast_command)
         file(RELATIVE_PATH to_libraries
             ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
         set_target_properties(holdfast_command PROPERTIES
@@ -29,8 +35,12 @@ endif()
 
 # After the targets.
 if(CMAKE_OBJCOPY AND NOT HF_SANITIZE)
-    set(files ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:holdfast>
-        ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:holdfast_static>)
+    set(files)
+    foreach(library holdfast holdfast_static holdfast_serve
+            holdfast_serve_static)
+        list(APPEND files
+            ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${library}>)
+    endforeach()
     if(TARGET holdfast_command)
         list(APPEND files
             ${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:holdfast_command>)
@@ -40,9 +50,11 @@ set(FILES \"${files}\")")
     install(SCRIPT cmake/strip.cmake)
 endif()
 
-configure_file(cmake/holdfast.pc.in holdfast.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/holdfast.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name holdfast holdfast-serve)
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 configure_package_config_file(cmake/holdfast-config.cmake.in
     ${PROJECT_BINARY_DIR}/holdfast-config.cmake

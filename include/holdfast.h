@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * @file holdfast.h - all of Holdfast.
+ * @file holdfast.h - all of libholdfast.
  *
  * Contents:
  * | header               | for                                                |
@@ -31,6 +31,8 @@
  * | holdfast/txn.h       | transactions of all these, with conditions         |
  * | holdfast/async.h     | asynchronous calls and event loops                 |
  * | holdfast/store.h     | facts, health, check, compaction, dump and load    |
+ *
+ * Not in it, as it is of another library (libholdfast-serve):
  * | holdfast/serve.h     | serving an embedded store to clients of Redis      |
  *
  * @code
@@ -72,7 +74,6 @@
 #include "holdfast/rwlock.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
-#include "holdfast/serve.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
 #include "holdfast/together.h"

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "holdfast.h"
+#include "holdfast/serve.h"
 
 #define FIRST_FD 3
 #define ADDRESS_SIZE 24

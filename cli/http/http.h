@@ -17,6 +17,7 @@
 #define HOLDFAST_CLI_HTTP_HTTP_H
 
 #include "holdfast.h"
+#include "holdfast/serve.h"
 
 struct http;
 

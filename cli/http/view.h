@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "holdfast/serve.h"
 #include "lock_sample.h"
 
 /* Where views come from. Only the sampler uses it. */

@@ -20,6 +20,12 @@
  * }
  * @endcode
  *
+ * These functions are in a library of their own, which programs that serve no
+ * store need not load: link with `pkg-config --libs holdfast-serve`
+ * (-lholdfast-serve -lholdfast), or with holdfast::serve of the CMake package.
+ * holdfast.h does not include this header. The two libraries must be of the
+ * same version; if not, the loader says so and the program does not start.
+ *
  * A server speaks the protocol of Redis (RESP2 and RESP3) and runs the commands
  * of its clients on an embedded store. Other processes may use that store at
  * the same time, by its files or through servers of their own. A server has one

@@ -28,23 +28,24 @@
 #include "engine/wake/message_reader.h"
 #include "engine/wake/note.h"
 #include "store/store.h"
+#include "util/private_api.h"
 
 /* The driver. The functions below are of a store that it opened. */
-extern const hf__store_ops hf__embedded_store_ops;
+HF__PRIVATE_API extern const hf__store_ops hf__embedded_store_ops;
 
-hf__env *hf__embedded_env(hf__store *store);
+HF__PRIVATE_API hf__env *hf__embedded_env(hf__store *store);
 /* Its folder. */
-const char *hf__embedded_path(hf__store *store);
+HF__PRIVATE_API const char *hf__embedded_path(hf__store *store);
 /* The most processor time of a script, ms. */
-int64_t hf__embedded_budget_ms(hf__store *store);
+HF__PRIVATE_API int64_t hf__embedded_budget_ms(hf__store *store);
 /* What the keys take in the data file, and the most that it may have, bytes. */
-int64_t hf__embedded_used(hf__store *store, const hf__tx *tx);
-int64_t hf__embedded_max_size(hf__store *store);
+HF__PRIVATE_API int64_t hf__embedded_used(hf__store *store, const hf__tx *tx);
+HF__PRIVATE_API int64_t hf__embedded_max_size(hf__store *store);
 /* How often all keys were removed, by any process, while changes are noted. */
-uint32_t hf__embedded_flushes(hf__store *store);
+HF__PRIVATE_API uint32_t hf__embedded_flushes(hf__store *store);
 /* For readers of its rings. */
-hf__wake_inbox *hf__embedded_inbox(hf__store *store);
+HF__PRIVATE_API hf__wake_inbox *hf__embedded_inbox(hf__store *store);
 /* What its feeds read. */
-hf__ring_reader *hf__embedded_changes(hf__store *store);
+HF__PRIVATE_API hf__ring_reader *hf__embedded_changes(hf__store *store);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "holdfast/base.h"
+#include "util/private_api.h"
 
 typedef struct hf__loop hf__loop;
 struct hf__poller;
@@ -24,13 +25,13 @@ typedef struct hf__task {
 } hf__task;
 
 /* No thread yet. NULL: out of memory. */
-hf__loop *hf__loop_new(void);
+HF__PRIVATE_API hf__loop *hf__loop_new(void);
 
 /*
  * Start the thread unless it runs. HF_SYSTEM: no thread, no descriptor.
  * Any thread, concurrently.
  */
-hf_status hf__loop_start(hf__loop *loop, hf_error *err);
+HF__PRIVATE_API hf_status hf__loop_start(hf__loop *loop, hf_error *err);
 
 /* Is the thread running? */
 bool hf__loop_started(const hf__loop *loop);
@@ -45,10 +46,10 @@ bool hf__loop_here(const hf__loop *loop);
 void hf__loop_post(hf__loop *loop, hf__task *task);
 
 /* Post and wait until it has run. Not from the loop thread. */
-void hf__loop_call(hf__loop *loop, hf__task *task);
+HF__PRIVATE_API void hf__loop_call(hf__loop *loop, hf__task *task);
 
 /* For code on the loop thread that has sockets. */
-struct hf__poller *hf__loop_poller(hf__loop *loop);
+HF__PRIVATE_API struct hf__poller *hf__loop_poller(hf__loop *loop);
 
 /*
  * One alarm on CLOCK_BOOTTIME (a timerfd, so that it rings immediately after a
@@ -70,6 +71,6 @@ void hf__alarm_free(hf__alarm *alarm);
  * stopped. Not from the loop thread. NULL is allowed. In a forked child only
  * memory is freed.
  */
-void hf__loop_free(hf__loop *loop);
+HF__PRIVATE_API void hf__loop_free(hf__loop *loop);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "fuzz.h"
 #include "holdfast.h"
+#include "holdfast/serve.h"
 #include "place.h"
 #include "store/redis/wire/resp.h"
 

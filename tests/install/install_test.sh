@@ -3,9 +3,11 @@
 #
 # install_test.sh - install a build into a new directory and use it from there
 # as another project would: by pkg-config, shared and static, and as a CMake
-# package. Also: only the public headers are installed, the shared library
-# exports their functions and no more, and each header and its example compile
-# alone in C and C++; and what is installed has its protections and is stripped.
+# package; libholdfast without the server, and libholdfast-serve. Also: only the
+# public headers are installed, the shared libraries export their functions and
+# no more, and each header and its example compile alone in C and C++; a
+# libholdfast of another version is refused by the loader; and what is installed
+# has its protections and is stripped.
 #
 # usage: install_test.sh BUILD_DIRECTORY SOURCE_DIRECTORY CMAKE CC FORTIFIED
 #        [CXX]
@@ -40,6 +42,14 @@ try() {
     rm -rf "$work/store"
 }
 
+# The same of a program that serves the store.
+try_server() {
+    say "running $(basename "$1")"
+    LD_LIBRARY_PATH=$libdir "$1" "file:$work/store?max_size=4M" \
+        "unix:$work/socket" || fail "$1 failed"
+    rm -rf "$work/store"
+}
+
 say "installing"
 "$cmake" --install "$build" --prefix "$prefix" >"$work/log" 2>&1 ||
     { cat "$work/log"; fail "cmake --install failed"; }
@@ -48,16 +58,19 @@ includedir=$(dirname "$header")
 pc=$(find "$prefix" -name holdfast.pc)
 libdir=$(dirname "$(dirname "$pc")")
 so=$libdir/libholdfast.so
+serve_so=$libdir/libholdfast-serve.so
 
 say "protections, and no debug information"
 command=$(find "$prefix" -type f -name holdfast -path '*bin*')
 sh "$source/hardening_test.sh" "$so" "$libdir/libholdfast.a" "$command" \
     "$fortified" || fail "protections are missing"
+sh "$source/hardening_test.sh" "$serve_so" "$libdir/libholdfast-serve.a" \
+    "$command" "$fortified" || fail "protections of the server are missing"
 sections() {
     readelf -SW "$1" | grep -q ' \.debug_info ' && echo debug
     readelf -SW "$1" | grep -q ' \.symtab ' && echo symtab
 }
-for file in "$(readlink -f "$so")" "$command"; do
+for file in "$(readlink -f "$so")" "$(readlink -f "$serve_so")" "$command"; do
     debug=$(dirname "$file")/.debug/$(basename "$file").debug
     [ -z "$(sections "$file")" ] || fail "$file is not stripped"
     [ "$(sections "$debug" | tr '\n' ' ')" = 'debug symtab ' ] ||
@@ -65,8 +78,10 @@ for file in "$(readlink -f "$so")" "$command"; do
     readelf -p .gnu_debuglink "$file" 2>/dev/null |
         grep -q "$(basename "$debug")" || fail "$file does not name $debug"
 done
-! readelf -SW "$libdir/libholdfast.a" | grep -q ' \.debug_info ' ||
-    fail "libholdfast.a is not stripped"
+for file in "$libdir/libholdfast.a" "$libdir/libholdfast-serve.a"; do
+    ! readelf -SW "$file" | grep -q ' \.debug_info ' ||
+        fail "$file is not stripped"
+done
 
 say "with DESTDIR all of it is left to the packager"
 DESTDIR=$work/staged "$cmake" --install "$build" --prefix /usr \
@@ -80,15 +95,35 @@ say "headers: the public ones, and no other"
 (cd "$includedir" && find . -type f) | sort >"$work/installed"
 diff "$work/public" "$work/installed" || fail "other headers are installed"
 
+# HEADER LIBRARY.so [HEADER]: its functions, but for those of the second header.
+same_symbols() {
+    for part in "$1" ${3:+"$3"}; do
+        "$cc" -E -P -I "$includedir" "$includedir/$part" | tr '\n' ' ' |
+            grep -o 'visibility("default")))[^;{]*' |
+            grep -o 'hf_[a-z_0-9]*(' | tr -d '(' | sort -u >"$work/declared.$part"
+    done
+    [ -s "$work/declared.$1" ] || fail "the header was not understood"
+    nm -D --defined-only "$2" | awk '$2 != "A" { print $3 }' |
+        grep -v @@HOLDFAST_PRIVATE_ | sed 's/@.*//' | sort -u >"$work/exported"
+    if [ -n "${3-}" ]; then
+        comm -23 "$work/declared.$1" "$work/declared.$3"
+    else
+        cat "$work/declared.$1"
+    fi >"$work/declared"
+    diff "$work/declared" "$work/exported" ||
+        fail "functions of $1 (<) and exported ones (>) differ"
+}
+
 say "symbols: the functions of the headers, and no more"
-"$cc" -E -P -I "$includedir" "$header" | tr '\n' ' ' |
-    grep -o 'visibility("default")))[^;{]*' | grep -o 'hf_[a-z_0-9]*(' |
-    tr -d '(' | sort -u >"$work/declared"
+mkdir "$work/declared.holdfast" # of holdfast/serve.h
+same_symbols holdfast.h "$so"
 [ "$(wc -l <"$work/declared")" -gt 30 ] || fail "the header was not understood"
-nm -D --defined-only "$so" | awk '$2 != "A" { print $3 }' |
-    sed 's/@.*//' | sort -u >"$work/exported"
-diff "$work/declared" "$work/exported" ||
-    fail "declared (<) and exported (>) functions differ"
+same_symbols holdfast/serve.h "$serve_so" holdfast.h
+
+say "libholdfast has nothing of the server"
+! nm -D "$so" | grep -q hf_server_ || fail "it knows hf_server_*"
+! ldd "$so" | grep -q 'holdfast-serve\|microhttpd' ||
+    fail "it needs libraries of the server"
 
 say "each header alone, and its example: C99, C11, C17, C++11, C++17"
 flags='-Wall -Wextra -Wpedantic -Werror -fsyntax-only'
@@ -132,23 +167,53 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig"
 package_flags() {
     pkg-config "--define-variable=prefix=$prefix" \
         "--define-variable=libdir=$libdir" \
-        "--define-variable=includedir=$includedir" "$@" holdfast
+        "--define-variable=includedir=$includedir" "$@"
 }
 # shellcheck disable=SC2046 # the flags are words
 "$cc" -std=c99 -Wall -Wextra -pedantic -Werror -o "$work/pc_shared" \
-    "$source/consumer.c" $(package_flags --cflags --libs) || fail "does not build"
+    "$source/consumer.c" $(package_flags --cflags --libs holdfast) ||
+    fail "does not build"
 try "$work/pc_shared"
+# shellcheck disable=SC2046
+"$cc" -std=c99 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror \
+    -o "$work/pc_server" "$source/server.c" \
+    $(package_flags --cflags --libs holdfast-serve) || fail "does not build"
+try_server "$work/pc_server"
 
 say "pkg-config, static"
-# Only our library statically: those it uses are the system's.
+# Only our libraries statically: those they use are the system's.
 # shellcheck disable=SC2046
 "$cc" -std=c99 -Wall -Wextra -pedantic -Werror -o "$work/pc_static" \
-    "$source/consumer.c" $(package_flags --cflags) "$libdir/libholdfast.a" \
-    $(package_flags --static --libs | sed 's/-lholdfast//') || fail "does not build"
-if ldd "$work/pc_static" | grep -q libholdfast; then
-    fail "the static program needs the shared library"
-fi
+    "$source/consumer.c" $(package_flags --cflags holdfast) \
+    "$libdir/libholdfast.a" \
+    $(package_flags --static --libs holdfast | sed 's/-lholdfast//') ||
+    fail "does not build"
+# shellcheck disable=SC2046
+"$cc" -std=c99 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror \
+    -o "$work/pc_server_static" "$source/server.c" \
+    $(package_flags --cflags holdfast-serve) \
+    "$libdir/libholdfast-serve.a" "$libdir/libholdfast.a" \
+    $(package_flags --static --libs holdfast-serve |
+        sed 's/-lholdfast-serve//; s/-lholdfast//') || fail "does not build"
+for file in "$work/pc_static" "$work/pc_server_static"; do
+    ! ldd "$file" | grep -q libholdfast || fail "$file needs a shared library"
+done
 try "$work/pc_static"
+try_server "$work/pc_server_static"
+
+say "a libholdfast of another version"
+mkdir "$work/other"
+printf '%s\n' 'HOLDFAST_0.1 { global: hf_client_open; local: *; };' \
+    'HOLDFAST_PRIVATE_0.0.9 { global: hf__round_run; };' >"$work/other.map"
+"$cc" -shared -fPIC -Wl,-soname,libholdfast.so.0 \
+    "-Wl,--version-script=$work/other.map" \
+    -o "$work/other/libholdfast.so.0" "$source/other.c"
+if LD_LIBRARY_PATH=$work/other:$libdir "$work/pc_server" volatile: \
+    "unix:$work/socket" 2>"$work/log"; then
+    fail "a server runs on a libholdfast of another version"
+fi
+grep -q "version .HOLDFAST_PRIVATE_.* not found (required by .*-serve" \
+    "$work/log" || { cat "$work/log"; fail "the loader does not say why"; }
 
 say "CMake package"
 {
@@ -158,6 +223,8 @@ say "CMake package"
 } >"$work/log" 2>&1 || { cat "$work/log"; fail "the package cannot be used"; }
 try "$work/package/consumer_shared"
 try "$work/package/consumer_static"
+try_server "$work/package/server_shared"
+try_server "$work/package/server_static"
 
 say "the command, where it was put"
 if [ -n "$command" ]; then

@@ -2,7 +2,6 @@
 /* serve_guesses_test.c - how wrong passwords of addresses are counted. */
 #include <string.h>
 
-#include "serve/guesses.h"
 #include "serve/users/guesses.h"
 #include "support/test.h"
 #include "util/mem.h"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No circles: of the library's files each calls only those below it.
+"""No circles: of the libraries' files each calls only those below it.
 
     circles.py BUILD
 
-Reads what every object of the library defines and uses (nm). A group of files
+Reads what every object of the libraries defines and uses (nm). A group of files
 that use one another, by whatever way round, can be read, tested and changed only
 as one; such a group must stand in MODULES with the reason why it is one module.
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OBJECTS = "CMakeFiles/holdfast_objects.dir"
+OBJECTS = "CMakeFiles/holdfast*_objects.dir"
 
 # Groups that may stay: their files, relative to src/, without ".c".
 MODULES = ()
@@ -34,16 +34,16 @@ def symbols(paths):
 
 def graph(build):
     """{file: {file it uses: symbols}}"""
-    top = pathlib.Path(build) / OBJECTS
     names = {}
-    for path in sorted(top.rglob("*.o")):
-        name = path.relative_to(top).as_posix()[:-len(".c.o")]
-        # An object of a file that was renamed stays in the build folder.
-        if name.startswith("src/") and not (ROOT / (name + ".c")).exists():
-            continue
-        names[str(path)] = name.removeprefix("src/")
+    for top in sorted(pathlib.Path(build).glob(OBJECTS)):
+        for path in sorted(top.rglob("*.o")):
+            name = path.relative_to(top).as_posix()[:-len(".c.o")]
+            # An object of a file that was renamed stays in the build folder.
+            if name.startswith("src/") and not (ROOT / (name + ".c")).exists():
+                continue
+            names[str(path)] = name.removeprefix("src/")
     if not names:
-        sys.exit(f"circles.py: no objects below {top}")
+        sys.exit(f"circles.py: no objects in {build}/{OBJECTS}")
     objects = {names[path]: of for path, of in symbols(names).items()}
     owner = {name: of for of, (defined, _) in objects.items()
              for name in defined}

@@ -42,10 +42,10 @@ LAYERS = (
                     "holdfast/serve.h", *BELOW_STORE)),
     ("include/", ("holdfast/",)),
     ("cli/run/", ("run/", "*")),
-    ("cli/http/", ("http/", "*")),
+    ("cli/http/", ("http/", "holdfast/serve.h", "*")),
     ("cli/top/", ("top/", "*")),
-    ("cli/cmd/", ("cmd/", "run/", "http/", "top/", "*")),
-    ("cli/", ("*",)),
+    ("cli/cmd/", ("cmd/", "run/", "http/", "top/", "holdfast/serve.h", "*")),
+    ("cli/", ("holdfast/serve.h", "*")),
 )
 # The folders of a driver: each uses only those before it.
 ROOMS = {
@@ -53,7 +53,8 @@ ROOMS = {
                 "fsck", "open", "maintenance"),
     "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }
-# Users of the library: they may include it and their own headers.
+# Users of the libraries: they may include them and their own headers.
+PUBLIC = ("holdfast.h", "holdfast/serve.h")
 USERS = ("tests/conformance/", "tests/seeds/")
 
 # Foreign header -> the folders that may meet it.
@@ -115,9 +116,9 @@ def check_own(top, path, name):
         if is_later_room(place, name):
             return f'"{name}" is in a later room'
         return None
-    if place.startswith(USERS) and name != "holdfast.h" \
+    if place.startswith(USERS) and name not in PUBLIC \
             and not is_own(top, path, name):
-        return f'only holdfast.h and its own headers, not "{name}"'
+        return f'only {" ".join(PUBLIC)} and its own headers, not "{name}"'
     return None
 
 

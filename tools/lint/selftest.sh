@@ -19,11 +19,13 @@ failures=0
 make_good()
 {
     mkdir -p "$good"/include "$good"/scripts/use "$good"/src/core "$good"/cli \
-        "$good"/src/util "$good"/src/store/redis "$good"/tests/conformance \
+        "$good"/src/util "$good"/src/serve "$good"/src/store/redis \
+        "$good"/tests/conformance \
         "$good"/tools/lint
     cp .clang-format "$good"
     cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
+    cp src/serve/serve.map "$good"/src/serve
     cp scripts/lock_renew.lua scripts/key_write.lua scripts/lock_undo.lua \
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts

@@ -14,6 +14,7 @@
 #include "engine/keys/command_reply.h"
 #include "engine/keys/keyspace.h"
 #include "engine/keys/records.h"
+#include "util/private_api.h"
 
 enum {
     HF__COMMAND_WRITES = 1u << 0,
@@ -77,24 +78,27 @@ extern const hf__command_entry hf__commands_object[];
 extern const hf__command_entry hf__commands_memory[];
 extern const hf__command_entry hf__commands_dump[];
 
-bool hf__command_arity_fits(const hf__command *command, size_t count);
+HF__PRIVATE_API bool hf__command_arity_fits(const hf__command *command,
+                                            size_t count);
 /* Run it; the arity has been checked. */
 void hf__command_run(hf__tx *tx, const hf__command *command,
                      const hf_bytes *args, size_t count);
 /* The row of a subcommand; NULL: unknown. */
-const hf__command *hf__subcommand_find(const hf__command *command,
-                                       hf_bytes name);
+HF__PRIVATE_API const hf__command *
+hf__subcommand_find(const hf__command *command, hf_bytes name);
 /* Run the subcommand args[1] of tx->command. */
 void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count);
 /* The first line of the reply to HELP. */
-void hf__help_heading(char text[HF__OUT_ERROR_SIZE], const char *name);
+HF__PRIVATE_API void hf__help_heading(char text[HF__OUT_ERROR_SIZE],
+                                      const char *name);
 /* Reply to the subcommand HELP. `lines` end with NULL. */
 void hf__reply_help(hf__tx *tx, const char *const *lines);
 /* Redis's text for an unknown command. */
-void hf__unknown_text(char text[HF__OUT_ERROR_SIZE], const hf_bytes *args,
-                      size_t count);
-void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
-                                 const char *command, hf_bytes word);
+HF__PRIVATE_API void hf__unknown_text(char text[HF__OUT_ERROR_SIZE],
+                                      const hf_bytes *args, size_t count);
+HF__PRIVATE_API void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
+                                                 const char *command,
+                                                 hf_bytes word);
 
 /* Set `err` to what the line of a failed command or script says. HF_FULL also
  * names the store. */

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "holdfast/base.h"
+#include "util/private_api.h"
 #include "util/url.h"
 
 /* The first two names are LMDB's. */
@@ -48,7 +49,8 @@ hf_status hf__settings_read(const hf__url *url, hf__settings *settings,
 
 /* The folder of the user's named volatile stores, or of a group's; created if
  * missing. HF_DENIED: others have access to it. */
-hf_status hf__volatile_dir_of_user(char *folder, size_t size, hf_error *err);
+HF__PRIVATE_API hf_status hf__volatile_dir_of_user(char *folder, size_t size,
+                                                   hf_error *err);
 hf_status hf__volatile_dir_of_group(gid_t group, char *folder, size_t size,
                                     hf_error *err);
 
@@ -72,7 +74,7 @@ void hf__directory_close(hf__directory *directory);
 
 /* mkdir() with mode 0700, or 2770 for a group, whatever the umask; 0 or an
  * errno. */
-int hf__files_make_directory(const char *path);
+HF__PRIVATE_API int hf__files_make_directory(const char *path);
 int hf__files_make_shared(const char *path, gid_t group);
 
 struct stat;

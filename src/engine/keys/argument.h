@@ -9,9 +9,11 @@
 
 #include "engine/keys/command_reply.h"
 #include "util/names.h"
+#include "util/private_api.h"
 
 /* Compare an argument with a lower-case text, ignoring case. */
-bool hf__arg_same(hf_bytes arg, const char *text); /* of equal size */
+HF__PRIVATE_API bool hf__arg_same(hf_bytes arg,
+                                  const char *text); /* of equal size */
 static inline bool hf__arg_is(hf_bytes arg, const char *text)
 {
     return arg.size == strlen(text) && hf__arg_same(arg, text);

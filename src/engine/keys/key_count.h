@@ -7,6 +7,7 @@
 #define HF__ENGINE_KEY_COUNT_H
 
 #include "engine/commit/tx.h"
+#include "util/private_api.h"
 
 typedef struct hf__key_counts {
     int64_t keys;
@@ -15,6 +16,6 @@ typedef struct hf__key_counts {
 } hf__key_counts;
 
 /* false: fatal. */
-bool hf__key_count(hf__tx *tx, hf__key_counts *counts);
+HF__PRIVATE_API bool hf__key_count(hf__tx *tx, hf__key_counts *counts);
 
 #endif

@@ -9,6 +9,7 @@
 #include "engine/commit/tx.h"
 #include "engine/files/format.h"
 #include "engine/wake/key_event.h"
+#include "util/private_api.h"
 
 typedef struct hf__record {
     struct hf__record *next; /* in its chain */
@@ -35,7 +36,7 @@ typedef struct hf__record {
 } hf__record;
 
 /* The key if it exists, else NULL; NULL also when fatal. */
-hf__record *hf__key_find(hf__tx *tx, hf_bytes key);
+HF__PRIVATE_API hf__record *hf__key_find(hf__tx *tx, hf_bytes key);
 /*
  * The key, NULL in *record if it does not exist. false: another type, which was
  * replied, or fatal.

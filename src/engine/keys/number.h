@@ -6,12 +6,13 @@
 #define HF__ENGINE_NUMBER_H
 
 #include "holdfast/base.h"
+#include "util/private_api.h"
 
 /* Enough for any number, with its NUL. */
 #define HF__NUMBER_TEXT_SIZE 40
 
 /* Decimal without spaces, "+" or leading zeros. */
-bool hf__number_integer(hf_bytes text, int64_t *value);
+HF__PRIVATE_API bool hf__number_integer(hf_bytes text, int64_t *value);
 
 /* strtod() on a text of any size, which need not end with a NUL: the number,
  * the bytes read, and errno. false: out of memory. */
@@ -26,8 +27,10 @@ static inline bool hf__number_ends(hf_bytes text, size_t used)
 hf_status hf__number_double(hf_bytes text, double *value);
 
 /* Both return the size without the NUL. */
-size_t hf__number_put_integer(char text[HF__NUMBER_TEXT_SIZE], int64_t value);
+HF__PRIVATE_API size_t hf__number_put_integer(char text[HF__NUMBER_TEXT_SIZE],
+                                              int64_t value);
 /* 17 significant digits. */
-size_t hf__number_put_double(char text[HF__NUMBER_TEXT_SIZE], double value);
+HF__PRIVATE_API size_t hf__number_put_double(char text[HF__NUMBER_TEXT_SIZE],
+                                             double value);
 
 #endif

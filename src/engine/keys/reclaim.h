@@ -7,6 +7,7 @@
 #define HF__ENGINE_RECLAIM_H
 
 #include "engine/commit/tx.h"
+#include "util/private_api.h"
 
 /* Delete some of them; part of every commit. */
 void hf__reclaim(hf__tx *tx);
@@ -26,7 +27,7 @@ void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far);
 void hf__reclaim_hard(hf__tx *tx);
 /* Delete expired keys, in at most so many steps. The transaction has no records
  * in memory. */
-void hf__reclaim_expired(hf__tx *tx, unsigned steps);
+HF__PRIVATE_API void hf__reclaim_expired(hf__tx *tx, unsigned steps);
 /* Is the store too full for commands that need space? */
 bool hf__tx_is_full(hf__tx *tx);
 

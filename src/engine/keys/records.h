@@ -7,9 +7,10 @@
 #define HF__ENGINE_RECORDS_H
 
 #include "engine/keys/keyspace.h"
+#include "util/private_api.h"
 
 /* Write the records to LMDB without committing; false: fatal. */
-bool hf__tx_flush(hf__tx *tx);
+HF__PRIVATE_API bool hf__tx_flush(hf__tx *tx);
 /* Move the records, which were written, to the cache. */
 void hf__records_put_away(hf__tx *tx);
 /* Drop a reader's records. */
@@ -20,6 +21,6 @@ void hf__tx_forget(hf__tx *tx);
  * Write and drop the records if there are many. Called between commands, and
  * between the keys of a variadic command: no record may be in use.
  */
-void hf__tx_trim(hf__tx *tx);
+HF__PRIVATE_API void hf__tx_trim(hf__tx *tx);
 
 #endif

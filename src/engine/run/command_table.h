@@ -6,11 +6,12 @@
 #define HF__ENGINE_COMMAND_TABLE_H
 
 #include "engine/commands/command.h"
+#include "util/private_api.h"
 
 /* All of them; the last one has no name. */
-const hf__command *hf__command_all(void);
+HF__PRIVATE_API const hf__command *hf__command_all(void);
 
 /* Ignores case; NULL: no such command. */
-const hf__command *hf__command_find(hf_bytes name);
+HF__PRIVATE_API const hf__command *hf__command_find(hf_bytes name);
 
 #endif

@@ -12,6 +12,7 @@
 #define HF__ENGINE_ROUND_H
 
 #include "engine/run/execute.h"
+#include "util/private_api.h"
 
 typedef struct hf__round {
     hf__env *env;
@@ -28,34 +29,37 @@ typedef struct hf__round {
     size_t script_count; /* run in this transaction */
 } hf__round;
 
-void hf__round_init(hf__round *round, hf__env *env, int64_t budget_ms);
+HF__PRIVATE_API void hf__round_init(hf__round *round, hf__env *env,
+                                    int64_t budget_ms);
 /* No transaction is open. */
-void hf__round_done(hf__round *round);
+HF__PRIVATE_API void hf__round_done(hf__round *round);
 
 /*
  * Have a transaction, in which commands may write if `writes`. May wait for the
  * writer lock until deadline_ms. Not HF_OK: no transaction is open, and what
  * ran in the round before did not happen.
  */
-hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
-                          hf_error *err);
+HF__PRIVATE_API hf_status hf__round_enter(hf__round *round, bool writes,
+                                          int64_t deadline_ms, hf_error *err);
 
 /* Scripts may not call the commands for which this returns an error; NULL: all.
  */
-void hf__round_limit(hf__round *round, hf__command_refuser *refuse,
-                     const void *user);
+HF__PRIVATE_API void hf__round_limit(hf__round *round,
+                                     hf__command_refuser *refuse,
+                                     const void *user);
 
 /*
  * Run a command whose number of words fits. The reply goes to `out`, or, of a
  * script, is returned; it is valid until the next call. false: the transaction
  * must be undone; end it.
  */
-bool hf__round_run(hf__round *round, const hf__command *command,
-                   const hf_bytes *words, size_t count, hf__out *out,
-                   const hf_reply **reply);
+HF__PRIVATE_API bool hf__round_run(hf__round *round, const hf__command *command,
+                                   const hf_bytes *words, size_t count,
+                                   hf__out *out, const hf_reply **reply);
 
 /* Commit, or undo what must be undone. With HF_FULL, round->made_room tells
  * whether the same round may fit now. */
-hf_status hf__round_end(hf__round *round, int64_t deadline_ms, hf_error *err);
+HF__PRIVATE_API hf_status hf__round_end(hf__round *round, int64_t deadline_ms,
+                                        hf_error *err);
 
 #endif

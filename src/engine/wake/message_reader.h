@@ -8,6 +8,7 @@
 
 #include "engine/wake/message.h"
 #include "engine/wake/ring_read.h"
+#include "util/private_api.h"
 
 typedef struct hf__message {
     hf__channel_kind kind; /* not a pattern; 0: an event of a key */
@@ -31,25 +32,32 @@ typedef struct hf__subscribed {
 } hf__subscribed;
 
 /* `got` and `lost` are set by the caller. */
-void hf__message_reader_init(hf__message_reader *reader, hf__wake_inbox *inbox);
+HF__PRIVATE_API void hf__message_reader_init(hf__message_reader *reader,
+                                             hf__wake_inbox *inbox);
 /* It is stopped. */
-void hf__message_reader_done(hf__message_reader *reader);
+HF__PRIVATE_API void hf__message_reader_done(hf__message_reader *reader);
 
 /* Before the first subscription, and after the last. stop() drops those that
  * are left. */
-hf_status hf__message_reader_start(hf__message_reader *reader,
-                                   int64_t deadline_ms, hf_error *err);
-void hf__message_reader_stop(hf__message_reader *reader);
+HF__PRIVATE_API hf_status hf__message_reader_start(hf__message_reader *reader,
+                                                   int64_t deadline_ms,
+                                                   hf_error *err);
+HF__PRIVATE_API void hf__message_reader_stop(hf__message_reader *reader);
 
 /* Subscribe and unsubscribe between lock() and unlock(). */
-hf_status hf__message_reader_lock(hf__message_reader *reader,
-                                  int64_t deadline_ms, hf_error *err);
-void hf__message_reader_unlock(hf__message_reader *reader);
-hf__subscribed hf__message_subscribe(hf__message_reader *reader,
-                                     hf__channel_kind kind, hf_bytes name);
-void hf__message_unsubscribe(hf__message_reader *reader, hf__channel_kind kind,
-                             hf_bytes name, hf__subscribed subscribed);
+HF__PRIVATE_API hf_status hf__message_reader_lock(hf__message_reader *reader,
+                                                  int64_t deadline_ms,
+                                                  hf_error *err);
+HF__PRIVATE_API void hf__message_reader_unlock(hf__message_reader *reader);
+HF__PRIVATE_API hf__subscribed hf__message_subscribe(hf__message_reader *reader,
+                                                     hf__channel_kind kind,
+                                                     hf_bytes name);
+HF__PRIVATE_API void hf__message_unsubscribe(hf__message_reader *reader,
+                                             hf__channel_kind kind,
+                                             hf_bytes name,
+                                             hf__subscribed subscribed);
 /* Classes of events that are to be reported. */
-void hf__message_want(hf__message_reader *reader, uint32_t classes);
+HF__PRIVATE_API void hf__message_want(hf__message_reader *reader,
+                                      uint32_t classes);
 
 #endif

@@ -9,6 +9,7 @@
 #include "engine/files/changes.h"
 #include "engine/wake/ring_write.h"
 #include "holdfast/watch.h"
+#include "util/private_api.h"
 
 /* A longer key becomes a gap. The kind of a note is its hf_change_kind. */
 #define HF__NOTE_KEY_MAX 16384u
@@ -24,7 +25,7 @@ void hf__note_flush(hf__tx *tx);
 
 /* Has it noted a key with this stamp, by hf__hash(key, 0) % HF__STAMPS,
  * FLUSHALL apart? After hf__tx_flush(), if there are readers. */
-bool hf__note_has(const hf__tx *tx, uint32_t stamp);
+HF__PRIVATE_API bool hf__note_has(const hf__tx *tx, uint32_t stamp);
 
 /* A transaction begins. May set `fatal`. */
 void hf__note_begin_watched(hf__tx *tx);

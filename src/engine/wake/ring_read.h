@@ -7,6 +7,7 @@
 #include "store/store.h"
 #include "util/buf.h"
 #include "util/poll.h"
+#include "util/private_api.h"
 
 typedef struct hf__ring_reader {
     hf__wake_inbox *inbox;
@@ -44,8 +45,8 @@ hf_status hf__ring_reader_start(hf__ring_reader *reader, hf_error *err);
 void hf__ring_reader_stop(hf__ring_reader *reader);
 
 /* Be not woken until the next look, which the caller promises. */
-void hf__ring_reader_pause(hf__ring_reader *reader);
+HF__PRIVATE_API void hf__ring_reader_pause(hf__ring_reader *reader);
 /* Read what there is. */
-void hf__ring_reader_look(hf__ring_reader *reader);
+HF__PRIVATE_API void hf__ring_reader_look(hf__ring_reader *reader);
 
 #endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * other.c - a libholdfast of another version, as far as the loader looks: it
+ * has the public functions, and the private ones under another name.
+ */
+void hf_client_open(void);
+void hf__round_run(void);
+
+void hf_client_open(void)
+{
+}
+
+void hf__round_run(void)
+{
+}
