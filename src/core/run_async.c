@@ -37,14 +37,14 @@ static hf__next step(hf__async_run *self, hf__happened what)
 
 /* ------------------------------------------------------------ timer, events */
 
-static void go_on(hf__async_run *self, hf__next next);
+static void proceed(hf__async_run *self, hf__next next);
 
 void hf__async_wake(hf__async_run *self)
 {
     self->moved = true;
     if (self->state == HF__ASYNC_SLEEPING) {
         self->moved = false;
-        go_on(self, step(self, HF__EVENT));
+        proceed(self, step(self, HF__EVENT));
     }
 }
 
@@ -169,7 +169,7 @@ static void run_answered(hf__task *task)
         is_local(self) && hf__clock_boot_ms() < self->by_ms &&
         pause_for(self, LOCAL_PAUSE_MS))
         return;
-    go_on(self, step(self, HF__ANSWERED));
+    proceed(self, step(self, HF__ANSWERED));
 }
 
 static void on_timer(hf__timer *timer)
@@ -179,9 +179,9 @@ static void on_timer(hf__timer *timer)
     if (self->state == HF__ASYNC_AT_STORE)
         cut_request(self);
     else if (self->state != HF__ASYNC_PAUSED)
-        go_on(self, step(self, HF__TIME));
+        proceed(self, step(self, HF__TIME));
     else if (!send_request(self))
-        go_on(self, step(self, HF__FAILED));
+        proceed(self, step(self, HF__FAILED));
 }
 
 /* -------------------------------------------------------------- what is next
@@ -243,7 +243,7 @@ static bool begin(hf__async_run *self, hf__next next, hf__happened *what)
     return false;
 }
 
-static void go_on(hf__async_run *self, hf__next next)
+static void proceed(hf__async_run *self, hf__next next)
 {
     hf__happened what;
 
@@ -276,7 +276,7 @@ void hf__async_cancel(hf__async_run *self)
         return;
     if (self->state != HF__ASYNC_FIRST && self->state != HF__ASYNC_AT_STORE) {
         self->procedure->cancelled = true;
-        go_on(self, step(self, HF__CANCELLED));
+        proceed(self, step(self, HF__CANCELLED));
     } else if (grace_ms > 0 &&
                (!self->listed ||
                 !hf__timer_set(
@@ -295,7 +295,7 @@ static void on_closing(hf__pending *pending)
     if (self->state == HF__ASYNC_AT_STORE)
         return;
     self->closed = true;
-    go_on(self, step(self, HF__CLOSED));
+    proceed(self, step(self, HF__CLOSED));
 }
 
 /* -------------------------------------------------------------------- begin */
@@ -304,7 +304,7 @@ static void run_resumed(hf__task *task)
 {
     hf__async_run *self = hf__container_of(task, hf__async_run, task);
 
-    go_on(self, step(self, HF__RESUMED));
+    proceed(self, step(self, HF__RESUMED));
 }
 
 static void resume(hf__procedure *procedure)
@@ -321,7 +321,7 @@ static void run_first(hf__task *task)
         self->pending.close = on_closing;
         hf__pending_add(client_of(self), &self->pending);
     }
-    go_on(self, self->next);
+    proceed(self, self->next);
 }
 
 static void post_first(hf__async_run *self, hf__next next)

@@ -186,7 +186,7 @@ static void tear_down(runner *self)
     pthread_mutex_destroy(&self->mutex);
 }
 
-/* An interruption is reported before it goes on. */
+/* An interruption is reported before it continues. */
 static hf__next take_step(runner *self, hf__happened what)
 {
     hf__procedure *procedure = self->procedure;

@@ -91,18 +91,9 @@ static hf_status run_put(hf__form form, hf_client *client, hf_bytes key,
     return hf__end(call);
 }
 
-hf_status hf_cache_put(hf_client *client, hf_bytes key, hf_bytes value,
-                       const hf_cache_options *opts, hf_error *err)
-{
-    return run_put(hf__blocking(err), client, key, value, opts);
-}
-
-hf_status hf_cache_put_start(hf_client *client, hf_bytes key, hf_bytes value,
-                             const hf_cache_options *opts,
-                             const hf_async *async, hf_error *err)
-{
-    return run_put(hf__started(async, err), client, key, value, opts);
-}
+HF__FORMS(hf_cache_put, run_put(form, client, key, value, opts),
+          hf_client *client, hf_bytes key, hf_bytes value,
+          const hf_cache_options *opts);
 
 hf_status hf_cache_put_many(hf_client *client, const hf_cache_put_item *items,
                             size_t count, const hf_cache_options *opts,
@@ -137,16 +128,8 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
     return hf__end(call);
 }
 
-hf_status hf_cache_delete(hf_client *client, hf_bytes key, hf_error *err)
-{
-    return run_delete(hf__blocking(err), client, key);
-}
-
-hf_status hf_cache_delete_start(hf_client *client, hf_bytes key,
-                                const hf_async *async, hf_error *err)
-{
-    return run_delete(hf__started(async, err), client, key);
-}
+HF__FORMS(hf_cache_delete, run_delete(form, client, key), hf_client *client,
+          hf_bytes key);
 
 hf_status hf_cache_delete_many(hf_client *client, const hf_bytes *keys,
                                size_t count, hf_status *statuses, hf_error *err)
@@ -183,16 +166,8 @@ static hf_status run_invalidate(hf__form form, hf_client *client, hf_bytes tag)
     return hf__end(call);
 }
 
-hf_status hf_cache_invalidate(hf_client *client, hf_bytes tag, hf_error *err)
-{
-    return run_invalidate(hf__blocking(err), client, tag);
-}
-
-hf_status hf_cache_invalidate_start(hf_client *client, hf_bytes tag,
-                                    const hf_async *async, hf_error *err)
-{
-    return run_invalidate(hf__started(async, err), client, tag);
-}
+HF__FORMS(hf_cache_invalidate, run_invalidate(form, client, tag),
+          hf_client *client, hf_bytes tag);
 
 hf_status hf_cache_invalidate_many(hf_client *client, const hf_bytes *tags,
                                    size_t count, hf_status *statuses,

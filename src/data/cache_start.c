@@ -162,7 +162,7 @@ static hf_status fill_ended(hf_cache_fill *fill, hf_error *err)
 
 /* ------------------------------------------------------------------- steps */
 
-/* The fill goes on, and its end may have freed the job afterwards. */
+/* The fill continues, and its end may have freed the job afterwards. */
 static hf__next close_away(job *self)
 {
     hf_error detail = HF_ERROR_INIT;

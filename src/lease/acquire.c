@@ -278,7 +278,7 @@ static hf__next stop_waiting(hf__acquire *self)
 /* ------------------------------------------------------------------- a try */
 
 /* After a try, or the return of its grant. */
-static hf__next go_on(hf__acquire *self)
+static hf__next decide(hf__acquire *self)
 {
     const hf__steps *steps = &self->steps;
 
@@ -304,13 +304,13 @@ static hf__next read_try(hf__acquire *self)
                            : hf__fail_copy(&self->detail, &request->error);
 
     status = hf__steps_read(&self->steps, status, &self->detail);
-    return take(self, status) == HF__ASK ? HF__ASK : go_on(self);
+    return take(self, status) == HF__ASK ? HF__ASK : decide(self);
 }
 
 static hf__next end_return(hf__acquire *self, hf_status status)
 {
     hf__steps_read_return(&self->steps, status);
-    return go_on(self);
+    return decide(self);
 }
 
 static hf__next read_answer(hf__acquire *self)
