@@ -63,13 +63,24 @@ struct hf__procedure {
     int64_t wake_ms;
     hf_error *failure;   /* the call's */
     bool cancelled;      /* it was reported */
-    unsigned interrupts; /* the client's counter when the call began */
+    unsigned interrupts; /* of a blocking one: the client's, when it began */
     void (*resume)(hf__procedure *self); /* the runner's */
     void *runner;
 };
 
-void hf__procedure_init(hf__procedure *self, hf_client *client,
-                        const hf__procedure_kind *kind, hf_error *failure);
+static inline void hf__procedure_init(hf__procedure *self, hf_client *client,
+                                      const hf__procedure_kind *kind,
+                                      hf_error *failure)
+{
+    self->kind = kind;
+    self->client = client;
+    self->topic = hf_view(NULL, 0);
+    self->about = NULL;
+    self->until_ms = self->ask_by_ms = self->wake_ms = INT64_MAX;
+    self->pause_ms = 0;
+    self->failure = failure;
+    self->cancelled = false;
+}
 
 /* On any thread, once for each time that it was away. */
 static inline void hf__resume(hf__procedure *self)

@@ -204,6 +204,8 @@ void hf__run_blocking(hf__procedure *procedure, hf__next next)
 {
     runner self;
 
+    procedure->interrupts = atomic_load_explicit(
+        &procedure->client->interrupts.count, memory_order_acquire);
     self.procedure = procedure;
     self.sleeper.registered = false;
     self.away = false;

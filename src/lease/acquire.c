@@ -458,15 +458,18 @@ void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
                       int64_t until_ms, hf__interrupt_mark mark, bool started)
 {
     hf__procedure_init(&self->procedure, lock->client, &kind, &self->detail);
-    hf__steps_init(&self->steps, lock, wait_ms, until_ms);
+    hf__steps_init(&self->steps, lock, wait_ms, until_ms, mark);
     self->procedure.until_ms = until_ms;
     self->procedure.about = lock;
-    self->steps.mark = mark;
     self->started = started;
     self->away = self->inside = self->closed = false;
     self->round = 0;
     self->status = HF_HELD;
-    self->detail = (hf_error)HF_ERROR_INIT; /* failed tries before a success */
+    /* Failed tries before a success fill it; most calls have none. */
+    self->detail.struct_size = sizeof(self->detail);
+    self->detail.status = HF_OK;
+    self->detail.sys_errno = 0;
+    self->detail.message[0] = '\0';
     self->place.entered = on_entered;
     self->place.pass = NULL;
     self->tried = NULL;

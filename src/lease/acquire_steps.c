@@ -62,10 +62,10 @@ static void draw_owner(hf__steps *steps)
 }
 
 void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
-                    int64_t until_ms)
+                    int64_t until_ms, hf__interrupt_mark mark)
 {
     steps->lock = lock;
-    steps->mark = hf__interrupt_mark_of(lock);
+    steps->mark = mark;
     steps->wait_ms = wait_ms;
     steps->until_ms = until_ms;
     steps->limit_ms = wait_ms == 0

@@ -93,7 +93,7 @@ typedef struct hf__steps {
 
 /* Step 1. */
 void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
-                    int64_t until_ms);
+                    int64_t until_ms, hf__interrupt_mark mark);
 
 /* Would a message of a release arrive? */
 bool hf__steps_listens(const hf__steps *steps);
