@@ -133,6 +133,7 @@ static hf__happened await_resume(runner *self)
     while (!self->resumed && !stopped(self) && hf__clock_boot_ms() < wake_ms)
         hf__cond_wait_until(&self->changed, &self->mutex, wake_ms);
     resumed = self->resumed;
+    self->resumed = false;
     pthread_mutex_unlock(&self->mutex);
     if (resumed)
         return HF__RESUMED;
@@ -152,7 +153,6 @@ static hf__happened be_away(runner *self)
 {
     set_up(self);
     self->away = true;
-    self->resumed = false;
     if (self->procedure->kind->leave(self->procedure))
         return HF__RESUMED;
     return await_resume(self);

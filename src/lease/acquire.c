@@ -226,52 +226,55 @@ static bool leave(hf__procedure *procedure)
     return true;
 }
 
+static hf__next end_pass(hf__acquire *self)
+{
+    if (hf__steps_take_pass(&self->steps))
+        return take(self, HF_OK);
+    if (self->closed)
+        return HF__END;
+    if (self->procedure.cancelled || !hf__steps_may_retry(self->status))
+        return give_up(self);
+    return begin_at_head(self);
+}
+
+/* At the head: a release may be taking what it offers. */
+static hf__next stop_pass(hf__acquire *self)
+{
+    self->stage = HF__ACQUIRE_PASS;
+    if (hf__wait_queue_stop_pass(queues_of(self), &self->place, self->away))
+        return end_pass(self);
+    self->away = true;
+    return stay(self);
+}
+
 static hf__next enter(hf__acquire *self)
 {
     if (!hf__steps_may_retry(self->status))
         return HF__END;
     self->inside = true;
+    self->away = false;
     self->steps.queue = self->place.queue;
-    if (self->procedure.cancelled || self->closed)
-        return HF__END;
     if (self->place.pass == NULL)
-        return begin_at_head(self);
+        return end_pass(self);
+    if (self->procedure.cancelled || self->closed)
+        return stop_pass(self);
     return be_away(
         self, HF__ACQUIRE_PASS,
         hf__at_most(self->steps.until_ms,
                     hf__clock_after(hf__clock_boot_ms(), PASS_WAIT_MS)));
 }
 
-static hf__next end_pass(hf__acquire *self)
-{
-    self->away = false;
-    if (hf__steps_take_pass(&self->steps))
-        return take(self, HF_OK);
-    if (self->closed)
-        return HF__END;
-    return self->procedure.cancelled ? give_up(self) : begin_at_head(self);
-}
-
-/* false: the place is about to be entered, or passed to. */
-static bool withdraw(hf__acquire *self)
-{
-    if (!self->away)
-        return true;
-    return self->stage == HF__ACQUIRE_PASS
-               ? hf__wait_queue_stop_pass(queues_of(self), &self->place)
-               : hf__wait_queue_withdraw(queues_of(self), &self->place);
-}
-
 /* It has waited long enough, or is not to wait any more. */
 static hf__next stop_waiting(hf__acquire *self)
 {
-    if (!withdraw(self))
-        return stay(self);
     if (self->stage == HF__ACQUIRE_PASS)
-        return end_pass(self);
-    self->status = hf__fail(&self->detail, HF_HELD,
-                            "timed out queueing behind other calls of this "
-                            "client");
+        return stop_pass(self);
+    if (self->away && !hf__wait_queue_withdraw(queues_of(self), &self->place))
+        return stay(self);
+    if (hf__steps_may_retry(self->status) && !self->closed)
+        self->status = hf__fail(&self->detail, HF_HELD,
+                                "timed out queueing behind other calls of this "
+                                "client");
     return HF__END;
 }
 
@@ -370,16 +373,18 @@ static hf__next cancel(hf__acquire *self)
     }
 }
 
+static bool waits_locally(const hf__acquire *self)
+{
+    return self->stage == HF__ACQUIRE_ENTER || self->stage == HF__ACQUIRE_PASS;
+}
+
 static hf__next close(hf__acquire *self)
 {
-    bool waits =
-        self->stage == HF__ACQUIRE_ENTER || self->stage == HF__ACQUIRE_PASS;
-
     self->closed = true;
     if (hf__steps_may_retry(self->status))
         self->status = hf__fail(&self->detail, HF_UNAVAILABLE,
                                 "the client was closed while it waited");
-    return waits && !withdraw(self) ? stay(self) : HF__END;
+    return waits_locally(self) ? stop_waiting(self) : HF__END;
 }
 
 static hf__next fail(hf__acquire *self)
@@ -389,7 +394,7 @@ static hf__next fail(hf__acquire *self)
     if (self->stage == HF__ACQUIRE_RETURN)
         return end_return(self, self->detail.status);
     self->status = self->detail.status;
-    return give_up(self);
+    return waits_locally(self) ? stop_waiting(self) : give_up(self);
 }
 
 /* ------------------------------------------------------------------- steps */

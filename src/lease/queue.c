@@ -278,17 +278,18 @@ bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_place *place)
     return !awaits;
 }
 
-bool hf__wait_queue_stop_pass(hf__wait_queues *queues, hf__wait_place *place)
+bool hf__wait_queue_stop_pass(hf__wait_queues *queues, hf__wait_place *place,
+                              bool awaits)
 {
     hf__wait_queue *queue = place->queue;
     bool stopped;
 
     pthread_mutex_lock(&queues->mutex);
-    stopped = queue->awaiting != NULL && !queue->passing;
-    if (stopped) {
-        queue->awaiting = NULL;
+    stopped = !queue->passing && (queue->awaiting != NULL || !awaits);
+    if (stopped)
         end_offer_locked(queue);
-    }
+    if (stopped || queue->passing)
+        queue->awaiting = stopped ? NULL : place;
     pthread_mutex_unlock(&queues->mutex);
     return stopped;
 }

@@ -102,8 +102,11 @@ void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
 /* At the head; true: there is nothing to await. false: entered() will be
  * called. */
 bool hf__wait_queue_await_pass(hf__wait_queues *queues, hf__wait_place *place);
-/* Await it no longer; false: entered() will be called, soon. */
-bool hf__wait_queue_stop_pass(hf__wait_queues *queues, hf__wait_place *place);
+/* Await it no longer, or, unless it `awaits`, not at all: a head that offers
+ * something calls one of the two before it asks or leaves. false: entered()
+ * will be called, soon. */
+bool hf__wait_queue_stop_pass(hf__wait_queues *queues, hf__wait_place *place,
+                              bool awaits);
 char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
                                 int64_t *entered_ms);
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,

@@ -69,7 +69,7 @@ TEST(pass_is_awaited_until_the_holder_releases)
     assert_string_equal(entry, "entry");
     assert_int_equal(entered_ms, 7);
     hf__free(entry);
-    assert_false(hf__wait_queue_stop_pass(&queues, &next));
+    assert_false(hf__wait_queue_stop_pass(&queues, &next, true));
     assert_int_equal(passes, 1);
     hf__wait_queue_pass(&queues, &holder, NULL, 0, 3);
     assert_int_equal(passes, 2);
@@ -94,5 +94,31 @@ TEST(delay_does_not_move_the_clock)
     hf__wait_queue_note_clock(&queues, head.queue, 2000, 8200000);
     assert_int_equal(hf__wait_queue_clock(&queues, head.queue, 1200), 7201000);
     hf__wait_queue_leave(&queues, head.queue, NULL);
+    hf__wait_queues_done(&queues);
+}
+
+/* One that is at the head and awaits nothing yet, as its call was cancelled. */
+TEST(pass_under_way_is_awaited_by_a_head_that_stops)
+{
+    hf_client client = {0};
+    hf_lock holder = {.client = &client, .keys.topic = {"name", 4}};
+    hf__pass offer = {.entry = "entry"};
+    hf__wait_place head = {0}, next = {.entered = note_pass, .pass = &offer};
+    int64_t entered_ms;
+    char *entry;
+
+    hf__wait_queues_init(&queues);
+    passes = 0;
+    assert_int_equal(join(&head), HF_OK);
+    assert_int_equal(join(&next), HF_HELD);
+    hf__wait_queue_leave(&queues, head.queue, &holder);
+    entry = hf__wait_queue_take_offer(&queues, &holder, &entered_ms);
+    assert_non_null(entry);
+    hf__free(entry);
+    assert_false(hf__wait_queue_stop_pass(&queues, &next, false));
+    hf__wait_queue_pass(&queues, &holder, NULL, 0, 0);
+    assert_int_equal(passes, 2);
+    assert_true(hf__wait_queue_stop_pass(&queues, &next, false));
+    hf__wait_queue_leave(&queues, next.queue, NULL);
     hf__wait_queues_done(&queues);
 }
