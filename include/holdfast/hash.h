@@ -29,7 +29,7 @@
 #ifndef HOLDFAST_HASH_H
 #define HOLDFAST_HASH_H
 
-#include "holdfast/value.h"
+#include "holdfast/async.h"
 
 #ifdef __cplusplus
 extern "C" {

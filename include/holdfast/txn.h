@@ -45,8 +45,6 @@
 #define HOLDFAST_TXN_H
 
 #include "holdfast/async.h"
-#include "holdfast/script.h"
-#include "holdfast/value.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -154,31 +154,6 @@ HF_API HF_MUST_USE hf_status hf_value_get_expire(
 HF_API HF_MUST_USE hf_status hf_value_delete(hf_client *client, hf_bytes key,
                                              hf_error *err);
 
-/** Flags of hf_value_cas() and hf_hash_cas(). */
-enum {
-    /** Send the call at most once: a lost reply is HF_INDETERMINATE. By
-     *  default a server keeps a record by which a call that is sent again
-     *  learns the outcome of the first: a key `PREFIXhf:cas:...` of about 150
-     *  bytes for each concurrent call (in a cluster, for each slot), for twice
-     *  the client's `request_ms`. This costs a read and a write, on a busy
-     *  server a third of the rate (docs/adr/0025). */
-    HF_CAS_ONCE = 1u << 0
-};
-
-/** Options of hf_value_cas() and hf_hash_cas(). Zero means the default. */
-typedef struct hf_cas_options {
-    size_t struct_size; /**< #HF_CAS_OPTIONS_INIT sets it */
-    /** New time to live of the key, ms, 1..#HF_TTL_MAX_MS; 0: keep what it
-     *  has (a key that is created does not expire). */
-    int64_t ttl_ms;
-    uint32_t flags;     /**< HF_CAS_* bits */
-    uint32_t reserved0; /**< must be 0 */
-} hf_cas_options;
-
-/* clang-format off */
-#define HF_CAS_OPTIONS_INIT { sizeof(hf_cas_options), 0, 0, 0 }
-/* clang-format on */
-
 /**
  * Compare and set: replace a value only if it is the expected one.
  *
@@ -334,28 +309,6 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
 HF_API HF_MUST_USE hf_status hf_value_put_fenced(
     hf_client *client, hf_bytes key, hf_bytes value, uint64_t token,
     const hf_value_set_options *opts, uint64_t *highest, hf_error *err);
-
-/** Flags of hf_add_options. */
-enum {
-    HF_ADD_MIN = 1u << 0, /**< `min` is given */
-    HF_ADD_MAX = 1u << 1  /**< `max` is given */
-};
-
-/** Options of hf_value_add() and hf_hash_add(). */
-typedef struct hf_add_options {
-    size_t struct_size; /**< #HF_ADD_OPTIONS_INIT sets it */
-    uint32_t flags;     /**< HF_ADD_* bits */
-    uint32_t reserved0; /**< must be 0 */
-    int64_t min;        /**< with HF_ADD_MIN: least result */
-    int64_t max;        /**< with HF_ADD_MAX: greatest result */
-    /** Time to live of a key that the call creates, ms, 1..#HF_TTL_MAX_MS;
-     *  0: none. A key that exists keeps what it has. */
-    int64_t ttl_ms;
-} hf_add_options;
-
-/* clang-format off */
-#define HF_ADD_OPTIONS_INIT { sizeof(hf_add_options), 0, 0, 0, 0, 0 }
-/* clang-format on */
 
 /**
  * Add to a counter: a value that is a decimal integer, exact in all of its 64
