@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "bench.h"
-#include "holdfast.h"
+#include "holdfast/cache.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 
 #define KEYS 1000
 #define VALUE_SIZE 100

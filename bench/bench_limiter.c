@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "holdfast.h"
+#include "holdfast/limiter.h"
 #include "script/script.h"
 #include "support/redis_server.h"
 

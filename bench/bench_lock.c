@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "ceiling.h"
+#include "holdfast/limiter.h"
+#include "holdfast/rwlock.h"
 #include "lock_pairs.h"
 #include "server_cpu.h"
 #include "support/redis_server.h"

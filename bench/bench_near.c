@@ -16,7 +16,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "holdfast.h"
+#include "holdfast/near.h"
+#include "holdfast/value.h"
 #include "util/hash.h"
 
 #define KEYS 100000

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "holdfast/command.h"
 #include "support/redis_server.h"
 
 #define ADDED_TTL_MS 2000

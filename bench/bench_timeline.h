@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 #define TIMELINE_PAGE 20
 #define TIMELINE_PAYLOAD 100 /* bytes */

@@ -12,6 +12,8 @@
 
 #include "bench.h"
 #include "bench_timeline.h"
+#include "holdfast/command.h"
+#include "holdfast/timeline.h"
 
 #define BATCH 1000
 #define NAME_SIZE 32

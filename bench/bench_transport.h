@@ -6,7 +6,6 @@
 #include <pthread.h>
 
 #include "bench.h"
-#include "holdfast.h"
 #include "support/redis_server.h"
 
 #define TRANSPORT_THREADS_MAX 64

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "bench_transport.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 
 #define LOCKS 100000
 #define LOCKS_QUICK 1000

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench_transport.h"
+#include "holdfast/value.h"
 
 #define VALUE "0123456789abcdef0123456789abcdef"
 #define TTL_MS 30000

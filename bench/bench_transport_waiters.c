@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "bench_transport.h"
+#include "holdfast/lock.h"
 
 #define WAITERS 1000
 #define IDLE_S 5

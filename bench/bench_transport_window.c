@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "bench_transport.h"
+#include "holdfast/script.h"
 
 #define WINDOW 256
 #define SCRIPT "return redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])"

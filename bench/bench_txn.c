@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "holdfast.h"
+#include "holdfast/command.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/redis_server.h"
 
 static const char by_hand[] =

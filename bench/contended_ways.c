@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "contended.h"
-#include "holdfast.h"
+#include "holdfast/lock.h"
 
 #define WAIT_MS 30000
 

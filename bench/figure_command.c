@@ -14,7 +14,8 @@
 
 #include "ceiling.h"
 #include "figures.h"
-#include "holdfast.h"
+#include "holdfast/command.h"
+#include "holdfast/script.h"
 #include "support/redis_server.h"
 
 #define KEY_COUNT 1000

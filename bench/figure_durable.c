@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "figures.h"
-#include "holdfast.h"
+#include "holdfast/value.h"
 
 #define THREADS 32
 #define KEYS_EACH 100

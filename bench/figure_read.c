@@ -13,7 +13,8 @@
 
 #include "bare.h"
 #include "figures.h"
-#include "holdfast.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 
 #define KEY_COUNT 100000
 #define KEY "key-%06d"

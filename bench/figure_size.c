@@ -16,7 +16,7 @@
 
 #include "bare.h"
 #include "figures.h"
-#include "holdfast.h"
+#include "holdfast/value.h"
 
 #define SMALL_COUNT 10000
 #define LARGE_COUNT 10000000

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lock_pairs.c - see lock_pairs.h. */
 #include "lock_pairs.h"
+#include "holdfast/value.h"
 
 static bool put_others(hf_client *client, int others, hf_error *error)
 {

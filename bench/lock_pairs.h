@@ -5,7 +5,7 @@
 #define BENCH_LOCK_PAIRS_H
 
 #include "bench.h"
-#include "holdfast.h"
+#include "holdfast/lock.h"
 
 typedef struct lock_pairs {
     hf_client *client;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 
 #define LOCKS 64
 #define ROUNDS 15

@@ -14,6 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

@@ -5,6 +5,10 @@
  */
 #include <poll.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/timeline.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/every_call.h"
 #include "support/redisson_peer.h"
 

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "holdfast/barrier.h"
+#include "holdfast/command.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 
+#include "holdfast/cache.h"
 #include "support/cache_filler.h"
 #include "support/slowness.h"
 

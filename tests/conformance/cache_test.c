@@ -3,6 +3,9 @@
  * cache_test.c - cache entries: what is read, filled and refused. What happens
  * during a fill is done within it, by the other client.
  */
+#include "holdfast/cache.h"
+#include "holdfast/key.h"
+#include "holdfast/value.h"
 #include "support/cache_filler.h"
 #include "support/slowness.h"
 #include "support/told.h"

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "holdfast/lock.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 

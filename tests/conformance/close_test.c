@@ -7,6 +7,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 

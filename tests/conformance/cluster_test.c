@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
 #include "support/test_clock.h"
 
 FIXTURE_TESTS();

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 

@@ -12,6 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/cache.h"
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 

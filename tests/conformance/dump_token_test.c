@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 

@@ -5,6 +5,8 @@
  */
 #include <stdatomic.h>
 
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/await_child.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
@@ -98,7 +101,7 @@ TEST(long_value_made_short_in_one_step_is_no_damage)
     hf_client_close(client);
     expect_status(HF_OK, open_url(url, &client));
     assert_value(client, key, bytes("short"));
-    expect_status(HF_OK, hf_value_delete(client, key, ERR));
+    expect_status(HF_OK, hf_key_delete(client, key, ERR));
     hf_client_close(client);
     expect_status(HF_OK, open_url(url, &client));
     hf_client_close(client);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

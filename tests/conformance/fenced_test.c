@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

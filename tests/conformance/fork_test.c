@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/await_child.h"
 #include "support/every_call.h"
 #include "support/store_fixture.h"

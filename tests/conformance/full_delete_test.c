@@ -10,6 +10,12 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "holdfast/cache.h"
+#include "holdfast/command.h"
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -8,6 +8,10 @@
  */
 #include <stdio.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/script.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

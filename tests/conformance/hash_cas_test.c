@@ -2,6 +2,7 @@
 /*
  * hash_cas_test.c - hf_hash_cas(): compare and set one field.
  */
+#include "holdfast/hash.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "holdfast/hash.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -4,6 +4,8 @@
  * hf_hash_ttl_fields(), `field_ttl_ms` of hf_hash_put(). A server without
  * HPEXPIRE refuses all of it and writes nothing.
  */
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
 #include "support/store_fixture.h"
 #include "support/test_clock.h"
 
@@ -200,8 +202,7 @@ TEST(ttl_of_fields_refuses_bad_input)
         return;
     expect_status(HF_NOT_FOUND,
                   hf_hash_ttl_fields(f->client, key, names, 1, &ttl_ms, ERR));
-    expect_status(HF_OK,
-                  hf_value_set(f->client, key, bytes("v"), NULL, NULL, ERR));
+    put_value(f->client, key, bytes("v"), 0);
     expect_status(HF_WRONG_TYPE, hf_hash_expire_fields(f->client, key, 1, names,
                                                        1, NULL, ERR));
     expect_status(HF_WRONG_TYPE,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/ids.h"
+#include "holdfast/key.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -101,7 +103,7 @@ TEST(ids_survive_the_loss_of_their_counter)
     int64_t before = next(ids);
 
     assert_ttl(f->client, name, 7 * 86400000);
-    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, name, ERR));
     assert_true(next(ids) > before);
     hf_ids_free(ids);
 }
@@ -113,7 +115,7 @@ TEST(dense_ids_do_not_survive_it)
     hf_ids *ids = ids_of(f->client, name, 1, HF_IDS_DENSE);
 
     assert_int_equal(next(ids), 1);
-    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, name, ERR));
     assert_int_equal(next(ids), 1);
     hf_ids_free(ids);
 }

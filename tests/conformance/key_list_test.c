@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/cache.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

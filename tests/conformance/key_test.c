@@ -2,6 +2,8 @@
 /*
  * key_test.c - expiry, type, name and list of keys of any type.
  */
+#include "holdfast/key.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

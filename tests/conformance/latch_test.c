@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/latch.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

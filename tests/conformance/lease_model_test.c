@@ -15,6 +15,8 @@
  */
 #include <stdlib.h>
 
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
 #include "support/prng.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

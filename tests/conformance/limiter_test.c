@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/key.h"
+#include "holdfast/limiter.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

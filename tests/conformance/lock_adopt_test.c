@@ -2,6 +2,8 @@
 /* lock_adopt_test.c - a held lock is passed on by a text. */
 #include <stdlib.h>
 
+#include "holdfast/adopt.h"
+#include "holdfast/semaphore.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 

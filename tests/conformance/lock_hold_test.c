@@ -5,6 +5,8 @@
  */
 #include <stdio.h>
 
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "holdfast/key.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();
@@ -169,7 +172,7 @@ TEST(damaged_registration_does_no_harm)
     assert_string_equal(holder.description, "");
     expect_status(
         HF_OK,
-        hf_value_delete(f->client, bytes("hf:client:0123456789abcdef"), ERR));
+        hf_key_delete(f->client, bytes("hf:client:0123456789abcdef"), ERR));
 }
 
 TEST(description_of_any_length_but_too_long)

@@ -3,6 +3,10 @@
  * lock_inspect_test.c - a lock seen and broken from outside: hf_lock_inspect(),
  * hf_lock_break() and hf_lock_break_owner().
  */
+#include "holdfast/hash.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

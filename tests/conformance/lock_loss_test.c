@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdatomic.h>
 
+#include "holdfast/lock.h"
 #include "support/byte_proxy.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"

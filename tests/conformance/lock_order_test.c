@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "holdfast/lock.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 

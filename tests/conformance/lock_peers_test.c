@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/semaphore.h"
 #include "support/byte_proxy.h"
 #include "support/fake_server.h"
 #include "support/slowness.h"

@@ -6,6 +6,11 @@
  */
 #include <stdio.h>
 
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/value.h"
+#include "holdfast/watch.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

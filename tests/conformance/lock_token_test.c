@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();
@@ -77,8 +80,7 @@ static void put_counter(fixture *f, const char *value, bool hash)
     fixture_not_quorum(f);
     if (f->cluster != NULL)
         skip();
-    (void)!hf_value_delete(f->client, bytes("hf:token"), NULL);
-    (void)!hf_hash_delete(f->client, bytes("hf:token"), NULL);
+    (void)!hf_key_delete(f->client, bytes("hf:token"), NULL);
     if (hash)
         put_hash(f->client, bytes("hf:token"), words("a", "1"), 0);
     else
@@ -124,8 +126,7 @@ TEST(what_is_no_token_counts_as_lost)
 static void lose_counter(fixture *f)
 {
     if (fixture_is_embedded(f)) {
-        expect_status(HF_OK,
-                      hf_value_delete(f->client, bytes("hf:token"), ERR));
+        expect_status(HF_OK, hf_key_delete(f->client, bytes("hf:token"), ERR));
         return;
     }
     assert_true(fixture_server_run(f, 0, "FLUSHALL"));
@@ -174,7 +175,7 @@ TEST(largest_token_is_issued_once)
     }
     expect_status(HF_NOT_FOUND, hf_lock_inspect(f->client, name, &info, ERR));
     assert_true(info.last_token == UINT64_C(9007199254740991));
-    expect_status(HF_OK, hf_value_delete(f->client, bytes("hf:token"), ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, bytes("hf:token"), ERR));
     assert_true(next_token(lock) < UINT64_C(1) << 52);
 }
 

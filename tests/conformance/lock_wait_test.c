@@ -8,6 +8,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "holdfast/key.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/script.h"
+#include "holdfast/semaphore.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
@@ -304,7 +308,7 @@ TEST(wait_behind_a_foreign_holder_polls)
     put_value(f->client, name, bytes("foreign"), 60000);
     w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
     expect_soon(waiting(f, name) == 1, 2000);
-    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, name, ERR));
     expect_status(HF_OK, finish(w));
     assert_true(hf_lock_is_held(w->lock));
 }
@@ -320,7 +324,7 @@ static int64_t take_over(fixture *f, hf_bytes name)
     w = start(fixture_lock(f, f->other, name, NULL), name, 10000);
     expect_soon(waiting(f, name) == 1, 2000);
     freed_ms = test_now_ms();
-    expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, name, ERR));
     expect_status(HF_OK, finish(w));
     expect_status(HF_OK, hf_lock_release(w->lock, ERR));
     return w->done_ms - freed_ms;

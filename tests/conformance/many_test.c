@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

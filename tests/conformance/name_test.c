@@ -3,6 +3,10 @@
  * name_test.c - which keys and lock names are accepted, and what the client's
  * prefix does to them.
  */
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/every_call.h"
 #include "support/redisson_peer.h"
 

@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/near.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/await_child.h"
 #include "support/store_fixture.h"
 

@@ -8,6 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/barrier.h"
+#include "holdfast/cache.h"
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/ids.h"
+#include "holdfast/key.h"
+#include "holdfast/latch.h"
+#include "holdfast/limiter.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

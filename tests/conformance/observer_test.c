@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "holdfast/election.h"
+#include "holdfast/key.h"
 #include "support/await_child.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
@@ -279,7 +281,7 @@ TEST(observer_says_that_a_key_is_no_election)
     expect_status(HF_WRONG_TYPE,
                   hf_observer_next(observer, &leader, 9999, ERR));
     assert_non_null(strstr(expect_message(), ":k\""));
-    expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+    expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
     (void)expect_leader(observer, NULL, "");
     hf_observer_close(observer);
     expect_status(HF_INVALID,

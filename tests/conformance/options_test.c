@@ -5,7 +5,11 @@
  */
 #include <stdio.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
 #include "holdfast/serve.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -6,6 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/together.h"
+#include "holdfast/value.h"
 #include "support/every_call.h"
 #include "support/redisson_peer.h"
 #include "support/slowness.h"

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

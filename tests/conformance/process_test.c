@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/together.h"
 #include "support/child_process.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"

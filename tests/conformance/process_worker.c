@@ -41,7 +41,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "holdfast.h"
+#include "holdfast/barrier.h"
+#include "holdfast/cache.h"
+#include "holdfast/election.h"
+#include "holdfast/latch.h"
+#include "holdfast/limiter.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
+#include "holdfast/value.h"
 #include "support/test_clock.h"
 
 static int complain(const char *what, const hf_error *err)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/every_call.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"

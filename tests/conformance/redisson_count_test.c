@@ -5,6 +5,9 @@
  */
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/key.h"
+#include "holdfast/redisson.h"
 #include "support/redisson_peer.h"
 
 FIXTURE_TESTS();
@@ -73,8 +76,7 @@ TEST(redisson_latch_below_zero_is_open)
 
     if (!redisson_is_here(f))
         return;
-    expect_status(HF_OK,
-                  hf_value_set(f->client, name, hf_str("-3"), NULL, NULL, ERR));
+    put_value(f->client, name, hf_str("-3"), 0);
     expect_status(HF_OK, hf_redisson_latch_await(f->client, name, 0, ERR));
     expect_status(HF_OK, hf_redisson_latch_left(f->client, name, &left, ERR));
     assert_int_equal(left, 0);
@@ -364,8 +366,7 @@ TEST(redisson_counts_leave_other_types_alone)
     if (!redisson_is_here(f))
         return;
     expect_status(HF_OK, hf_command(f->other, 4, words, NULL, ERR));
-    expect_status(HF_OK,
-                  hf_value_set(f->other, name, hf_str("v1"), NULL, NULL, ERR));
+    put_value(f->other, name, hf_str("v1"), 0);
     put_value(f->other, large, bytes("9007199254740993"), 0);
     for (int i = 0; i < 3; i++) {
         hf_bytes key = i == 0 ? name : i == 1 ? hash : large;

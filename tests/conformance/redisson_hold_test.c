@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/key.h"
+#include "holdfast/redisson.h"
 #include "support/redisson_peer.h"
 #include "support/slowness.h"
 

@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/election.h"
+#include "holdfast/latch.h"
+#include "holdfast/redisson.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
 #include "support/redisson_peer.h"
 #include "support/slowness.h"
 
@@ -309,8 +315,7 @@ TEST(redisson_lock_leaves_other_types_alone)
     lock = lock_of(f, f->client, name);
     expect_status(HF_OK, hf_command(f->other, 6, words, NULL, ERR));
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
-    expect_status(HF_OK,
-                  hf_value_set(f->other, name, hf_str("v"), NULL, NULL, ERR));
+    put_value(f->other, name, hf_str("v"), 0);
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
     expect_status(HF_WRONG_TYPE,
                   hf_lock_break(redisson_client(f, NULL), name, ERR));
@@ -658,8 +663,7 @@ TEST(redisson_permits_are_counted_and_expire)
     two = redisson_lock(f, f->other, name, HF_REDISSON_PERMIT, NULL);
     brief = redisson_lock(f, f->other, name, HF_REDISSON_PERMIT, &opts);
     expect_status(HF_HELD, hf_lock_try(one, ERR));
-    expect_status(HF_OK,
-                  hf_value_set(f->other, name, hf_str("2"), NULL, NULL, ERR));
+    put_value(f->other, name, hf_str("2"), 0);
     expect_status(HF_OK, hf_lock_try(one, ERR));
     expect_status(HF_OK, hf_lock_try(brief, ERR));
     expect_status(HF_HELD, hf_lock_try(two, ERR));
@@ -681,8 +685,7 @@ TEST(redisson_permit_is_woken_by_another_client)
 
     if (!redisson_is_here(f))
         return;
-    expect_status(HF_OK,
-                  hf_value_set(f->other, name, hf_str("1"), NULL, NULL, ERR));
+    put_value(f->other, name, hf_str("1"), 0);
     lock = redisson_lock(f, f->client, name, HF_REDISSON_PERMIT, NULL);
     waiter = redisson_lock(f, f->other, name, HF_REDISSON_PERMIT, NULL);
     expect_status(HF_OK, hf_lock_try(lock, ERR));

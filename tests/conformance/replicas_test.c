@@ -11,6 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
+
 FIXTURE_TESTS();
 
 #define TOO_MANY HF_REPLICAS_MAX

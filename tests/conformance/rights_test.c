@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/redisson.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
+#include "holdfast/watch.h"
 #include "support/dump_tape.h"
 #include "support/every_call.h"
 #include "support/fixture_rights.h"

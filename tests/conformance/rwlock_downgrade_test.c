@@ -3,6 +3,7 @@
  * rwlock_downgrade_test.c - a downgrade whose reply is late or lost: the writer
  * stops believing when the request is sent.
  */
+#include "holdfast/rwlock.h"
 #include "support/byte_proxy.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"

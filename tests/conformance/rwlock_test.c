@@ -8,6 +8,9 @@
 
 #include <poll.h>
 
+#include "holdfast/command.h"
+#include "holdfast/key.h"
+#include "holdfast/rwlock.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

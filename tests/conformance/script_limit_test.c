@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "holdfast/script.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -6,6 +6,8 @@
  */
 #include <stdio.h>
 
+#include "holdfast/command.h"
+#include "holdfast/semaphore.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

@@ -8,6 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/barrier.h"
+#include "holdfast/cache.h"
+#include "holdfast/election.h"
+#include "holdfast/latch.h"
+#include "holdfast/limiter.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/value.h"
 #include "support/child_process.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "support/fixture_rights.h"
 
 FIXTURE_TESTS();

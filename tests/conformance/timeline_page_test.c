@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/timeline.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

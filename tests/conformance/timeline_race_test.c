@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/script.h"
+#include "holdfast/timeline.h"
 #include "support/prng.h"
 #include "support/store_fixture.h"
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/script.h"
+#include "holdfast/timeline.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

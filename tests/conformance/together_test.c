@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

@@ -11,6 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/prng.h"
 #include "support/store_fixture.h"
 

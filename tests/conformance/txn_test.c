@@ -4,6 +4,14 @@
  */
 #include <stdio.h>
 
+#include "holdfast/cache.h"
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/timeline.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/every_call.h"
 #include "support/store_fixture.h"
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

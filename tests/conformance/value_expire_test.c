@@ -3,6 +3,7 @@
  * value_expire_test.c - hf_value_get_expire() and hf_value_expire_if(): the
  * expiry of a value, with what it holds.
  */
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -10,6 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/watch.h"
 #include "support/await_child.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
@@ -102,7 +107,7 @@ TEST(watch_reports_writes_and_deletions)
     expect_change(watch, hash, HF_CHANGE_WRITTEN);
     expect_status(HF_OK, hf_key_expire(f->other, key, 60000, ERR));
     expect_change(watch, key, HF_CHANGE_WRITTEN);
-    expect_status(HF_OK, hf_value_delete(f->other, key, ERR));
+    expect_status(HF_OK, hf_key_delete(f->other, key, ERR));
     expect_change(watch, key, HF_CHANGE_DELETED);
     expect_status(HF_OK, hf_hash_delete(f->client, hash, ERR));
     expect_change(watch, hash, HF_CHANGE_DELETED);

@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/cache.h"
+#include "holdfast/command.h"
+#include "holdfast/key.h"
+#include "holdfast/latch.h"
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "support/dump_tape.h"
 #include "support/store_fixture.h"
 #include "support/told.h"

@@ -13,7 +13,7 @@
 #ifndef TESTS_DIFFERENTIAL_COMMANDS_H
 #define TESTS_DIFFERENTIAL_COMMANDS_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 typedef enum rule {
     RULE_EXACT,

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "util/arena.h"
 
 typedef enum op_kind {

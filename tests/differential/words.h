@@ -16,7 +16,7 @@
 #ifndef TESTS_DIFFERENTIAL_WORDS_H
 #define TESTS_DIFFERENTIAL_WORDS_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "support/prng.h"
 #include "util/arena.h"
 

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "holdfast.h"
+#include "holdfast/cache.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"

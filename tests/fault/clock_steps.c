@@ -9,6 +9,15 @@
 #include <string.h>
 
 #include "fault_place.h"
+#include "holdfast/cache.h"
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/limiter.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "support/await_child.h"
 #include "support/expect.h"
 #include "support/redis_server.h"

@@ -25,6 +25,7 @@
 
 #include "cluster_load.h"
 #include "dead_master.h"
+#include "holdfast/lock.h"
 #include "support/slowness.h"
 
 #define MASTERS 3

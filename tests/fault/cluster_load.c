@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/value.h"
 #include "support/test_clock.h"
 
 #define NAP_US 5000

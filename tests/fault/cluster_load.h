@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "holdfast.h"
+#include "holdfast/script.h"
 #include "support/redis_cluster.h"
 
 #define LOAD_THREADS_MAX 64

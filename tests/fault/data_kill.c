@@ -29,6 +29,7 @@
 
 #include "data_kill.h"
 #include "fault_place.h"
+#include "holdfast/script.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
 #include "support/test_clock.h"

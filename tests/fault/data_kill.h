@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 #define WORKERS 4
 #define KINDS_MAX 16

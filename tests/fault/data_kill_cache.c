@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data_kill.h"
+#include "holdfast/cache.h"
 
 #define WITH(type, ...) (&(type){.struct_size = sizeof(type), __VA_ARGS__})
 

@@ -9,6 +9,11 @@
 #include <string.h>
 
 #include "data_kill.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FIELDS_MAX 5u

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "data_kill.h"
+#include "holdfast/script.h"
+#include "holdfast/timeline.h"
 
 /* Items after an even operation, once there are so many. */
 #define LENGTH 3u

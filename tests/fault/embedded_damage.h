@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "support/prng.h"
 
 #define PAGE 4096u

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "power_cut_found.h"
 #include "power_cut_work.h"
 #include "support/prng.h"

@@ -6,7 +6,7 @@
 #ifndef TESTS_FAULT_EMBEDDED_DAMAGE_CONTENT_H
 #define TESTS_FAULT_EMBEDDED_DAMAGE_CONTENT_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 /* Round 0 creates it, round 1 changes much of it. false: see stderr. */
 bool content_write(const char *url, uint64_t seed, unsigned round);

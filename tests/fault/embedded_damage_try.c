@@ -13,6 +13,7 @@
 
 #include "embedded_damage.h"
 #include "embedded_damage_content.h"
+#include "holdfast/store.h"
 
 /* Every call has its own limit of a few seconds; beyond this it hangs. */
 #define LIMIT_S 60

@@ -15,7 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/slowness.h"
 
 #define WRITER_MAX 8

@@ -13,6 +13,11 @@
 #include <string.h>
 
 #include "embedded_kill.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 
 /* What a check reads, and its message. */
 typedef struct seen {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "embedded_kill.h"
+#include "holdfast/store.h"
 
 /* A writer that has done nothing for this long hangs. */
 #define START_MS 20000

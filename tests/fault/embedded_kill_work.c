@@ -13,6 +13,10 @@
 #include <string.h>
 
 #include "embedded_kill.h"
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 
 static const char *const sources[WORK_KINDS] = {
     [WORK_COUNT] = "return redis.call('incr', KEYS[1])",

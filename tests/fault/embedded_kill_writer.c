@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "embedded_kill.h"
+#include "holdfast/value.h"
 
 /* Exit statuses; 0 is never intended. */
 enum { EXIT_FAILED = 3, EXIT_CHILD = 4 };

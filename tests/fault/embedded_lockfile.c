@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/await_child.h"
 #include "support/test.h"
 #include "support/test_clock.h"

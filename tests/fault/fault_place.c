@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/value.h"
+
 /* Exit statuses of expect_other()'s child in addition to those of hf_status. */
 enum { CHILD_READ = 101, CHILD_WRITE = 102, CHILD_MESSAGE = 103 };
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 typedef struct place {
     char folder[64]; /* a new one, to be removed */

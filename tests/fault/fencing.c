@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "support/byte_proxy.h"
 #include "support/expect.h"
 #include "support/redis_cluster.h"

@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/byte_proxy.h"
 #include "support/prng.h"
 #include "support/store_fixture.h"

@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
 #include "support/test_clock.h"

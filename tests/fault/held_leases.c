@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "holdfast/lock.h"
 #include "many_leases.h"
 #include "support/redis_cluster.h"
 #include "support/test_clock.h"

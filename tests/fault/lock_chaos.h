@@ -47,6 +47,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "holdfast/lock.h"
 #include "linearizable/history.h"
 #include "support/byte_proxy.h"
 #include "support/redis_cluster.h"

@@ -5,6 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
 #include "lock_chaos.h"
 
 #define PERMITS 3

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
 #include "lock_chaos.h"
 #include "support/test_clock.h"
 

@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
 #include "support/redis_server.h"
 
 #define GROWTH_MAX (1 << 20)

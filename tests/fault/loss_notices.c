@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "many_leases.h"
 #include "support/byte_proxy.h"
 #include "support/store_fixture.h"

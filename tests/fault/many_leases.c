@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+
 typedef hf_status (*make_fn)(hf_client *client, hf_bytes name,
                              const hf_lock_options *opts, hf_lock **lock,
                              hf_error *err);

@@ -4,7 +4,7 @@
 #ifndef MANY_LEASES_H
 #define MANY_LEASES_H
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 
 /* Make `count` handles: of locks only, or a third of each of locks, permits and
  * readers, which share names; these begin with `prefix`. opts->user of each is

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+
 #define WORD_MAX 8
 
 void key_name(char key[KEY_SIZE], unsigned thread, const char *part, size_t at)

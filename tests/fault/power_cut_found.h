@@ -6,7 +6,8 @@
 #ifndef TESTS_FAULT_POWER_CUT_FOUND_H
 #define TESTS_FAULT_POWER_CUT_FOUND_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
+#include "holdfast/reply.h"
 #include "power_cut_model.h"
 
 /* Names of a thread's keys: a letter for each, and "account:N" for all. */

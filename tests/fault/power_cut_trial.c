@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "holdfast.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "power_cut_found.h"
 
 /* Opening, reading and checking takes milliseconds; on a loaded machine some

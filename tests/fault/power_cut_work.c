@@ -20,7 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "holdfast.h"
+#include "holdfast/hash.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "power_cut_found.h"
 #include "power_cut_model.h"
 #include "recorder.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 /* Kinds of marks. Who: the thread; number: the operation; value: the token of
  * an acquired lock. */

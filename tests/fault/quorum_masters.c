@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
 #include "support/await_child.h"
 #include "support/byte_proxy.h"
 #include "support/expect.h"

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "support/redis_server.h"
 #include "support/sleepers.h"
 #include "support/slowness.h"

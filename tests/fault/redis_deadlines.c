@@ -21,7 +21,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/byte_proxy.h"
 #include "support/redis_server.h"
 #include "support/sleepers.h"

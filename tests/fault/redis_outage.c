@@ -19,6 +19,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "redis_outage.h"
 #include "support/byte_proxy.h"
 #include "support/child_process.h"

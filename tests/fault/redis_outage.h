@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /* Most time of one call of the load in addition to its own wait, ms. */
 #define LOAD_REQUEST_MS 700

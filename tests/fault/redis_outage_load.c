@@ -22,6 +22,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "redis_outage.h"
 #include "support/test_clock.h"
 

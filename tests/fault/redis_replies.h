@@ -6,7 +6,8 @@
 #ifndef REDIS_REPLIES_H
 #define REDIS_REPLIES_H
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/byte_proxy.h"
 #include "support/redis_server.h"
 #include "support/test.h"

@@ -9,6 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/barrier.h"
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/latch.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/test_clock.h"
 
 #define TTL_MS 30000

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
 #include "support/test.h"

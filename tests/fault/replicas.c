@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "holdfast/value.h"
 #include "support/redis_cluster.h"
 
 static int faults;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "support/redis_sentinel.h"
 
 #define WITHIN_MS 300    /* where too few must be reported */

@@ -7,6 +7,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
+
 /* What a call may take beyond its time: the server checks its clock ten times a
  * second, and the machine is busy. */
 #define LATE_MS 500

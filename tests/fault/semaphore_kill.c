@@ -25,7 +25,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "holdfast.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
 #include "support/test_clock.h"

@@ -28,6 +28,7 @@
 
 #include "cluster_load.h"
 #include "dead_master.h"
+#include "holdfast/lock.h"
 #include "support/redis_sentinel.h"
 #include "support/slowness.h"
 

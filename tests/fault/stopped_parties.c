@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/barrier.h"
 #include "support/prng.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"

@@ -28,6 +28,9 @@
 #include <unistd.h>
 
 #include "fault_place.h"
+#include "holdfast/command.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "holdfast/script.h"
 #include "support/answering_store.h"
 #include "support/every_call.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "commands_input.h"
-#include "holdfast.h"
+#include "holdfast/command.h"
 #include "kept_stores.h"
 
 #define COMMANDS_MAX 16

@@ -17,6 +17,8 @@
 #include "fault/embedded_damage.h"
 #include "fault/embedded_damage_content.h"
 #include "fuzz.h"
+#include "holdfast/command.h"
+#include "holdfast/store.h"
 #include "page_changes.h"
 #include "place.h"
 #include "support/dump_content.h"

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "holdfast.h"
+#include "holdfast/command.h"
 #include "input.h"
 #include "place.h"
 

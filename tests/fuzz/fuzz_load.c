@@ -10,6 +10,8 @@
  */
 #include "dump_frame.h"
 #include "fuzz.h"
+#include "holdfast/command.h"
+#include "holdfast/store.h"
 #include "kept_stores.h"
 #include "support/dump_tape.h"
 

@@ -7,6 +7,7 @@
 
 #include "engine/keys/rdb.h"
 #include "fuzz.h"
+#include "holdfast/command.h"
 #include "kept_stores.h"
 #include "support/rdb_forms.h"
 

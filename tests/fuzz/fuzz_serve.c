@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "holdfast.h"
 #include "holdfast/serve.h"
 #include "place.h"
 #include "store/redis/wire/resp.h"

@@ -3,6 +3,7 @@
 #include "kept_stores.h"
 
 #include "fuzz.h"
+#include "holdfast/command.h"
 #include "place.h"
 
 static kept stores;

@@ -9,6 +9,8 @@
 #include <poll.h>
 #include <uv.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 #include "support/prng.h"
 
 #define NUMBERS 4 /* most arguments, and most results, of a call */

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "history.h"
+#include "holdfast/hash.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define IN(...)                                                                \

@@ -10,6 +10,9 @@
  */
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -3,6 +3,7 @@
  * calls_cache.c - the calls of cache.h: entries, one of which may be the
  * knowledge that there is no value, and a tag that some of them have.
  */
+#include "holdfast/cache.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/value.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

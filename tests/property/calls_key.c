@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* calls_key.c - the calls of key.h. */
+#include "holdfast/key.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

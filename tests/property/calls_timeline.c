@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/timeline.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -5,6 +5,10 @@
  */
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* calls_value.c - the calls of value.h. */
+#include "holdfast/value.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

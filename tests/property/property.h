@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "holdfast.h"
+#include "holdfast/timeline.h"
 
 #define ARGUMENTS 6 /* most of a call */
 #define STEPS_MAX 400

@@ -2,6 +2,9 @@
 /* trial.c - running a sequence on the store and on the model, and comparing. */
 #include <string.h>
 
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/value.h"
 #include "property.h"
 #include "support/test_clock.h"
 

@@ -5,6 +5,12 @@
  * Here the script runs as it was printed, the transaction call by call, and one
  * hf_hash_put() does what all of them are for.
  */
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -5,6 +5,10 @@
  * if 1 is. By its own scripts, by hf_value_cas() and hf_hash_cas(), and by a
  * transaction.
  */
+#include "holdfast/hash.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

@@ -4,6 +4,7 @@
  * commands: items ordered by time, with separate values that hold their
  * content. article_3_timeline_test.c has the same with hf_timeline_*().
  */
+#include "holdfast/script.h"
 #include "support/store_fixture.h"
 
 static const hf_bytes list = {"ptxlist", 7};

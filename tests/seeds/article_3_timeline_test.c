@@ -5,6 +5,7 @@
  * of the two newest, its removal by time, and the order by a value for which
  * its author fetched and sorted everything.
  */
+#include "holdfast/timeline.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -4,6 +4,10 @@
  * VolatileCache and its TimingLock, with the same keys and times. Where the
  * article waits five seconds, the key's expiry is shortened instead.
  */
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

@@ -5,6 +5,11 @@
  * setIfAbsent program ("yang37"), Redisson's two scripts as they were printed,
  * and then our own lock doing the same.
  */
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

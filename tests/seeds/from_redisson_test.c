@@ -3,6 +3,11 @@
  * from_redisson_test.c - the examples of docs/guide/from-redisson.md.
  * snippets.py compares them with the page, line by line.
  */
+#include "holdfast/latch.h"
+#include "holdfast/limiter.h"
+#include "holdfast/redisson.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();

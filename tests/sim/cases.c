@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cases.c - what the programs of a run do. */
+#include "holdfast/lock.h"
 #include "sim.h"
 
 #define TTL 3000

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "holdfast/lock.h"
 #include "sim.h"
 #include "util/clock.h"
 #include "util/order.h"

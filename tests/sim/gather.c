@@ -5,6 +5,8 @@
  * 1. A generation of a barrier is passed by no more than its parties.
  * 2. A latch opens only after all arrivals, however often each is sent.
  */
+#include "holdfast/barrier.h"
+#include "holdfast/latch.h"
 #include "sim.h"
 
 #define PARTIES 2

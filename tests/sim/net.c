@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/lock.h"
 #include "sim.h"
 #include "store/drivers.h"
 #include "util/clock.h"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "holdfast/lock.h"
 #include "sim.h"
 #include "store/drivers.h"
 #include "util/clock.h"

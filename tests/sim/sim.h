@@ -18,6 +18,7 @@
 #ifndef TESTS_SIM_SIM_H
 #define TESTS_SIM_SIM_H
 
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "util/mem.h"
 

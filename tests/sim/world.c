@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
 #include "sim.h"
 
 /* The default of hf_client_open(). */

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/cache.h"
+#include "holdfast/key.h"
 #include "support/store_fixture.h"
 
 /* A fill: what it reports, and what happens in it. */

@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_DUMP_TAPE_H
 #define TESTS_SUPPORT_DUMP_TAPE_H
 
-#include "holdfast.h"
+#include <stddef.h>
 
 /* Start with zeros; free `data`. */
 typedef struct dump_tape {

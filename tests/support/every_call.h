@@ -7,7 +7,14 @@
 #ifndef TESTS_SUPPORT_EVERY_CALL_H
 #define TESTS_SUPPORT_EVERY_CALL_H
 
-#include "holdfast.h"
+#include "holdfast/barrier.h"
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/limiter.h"
+#include "holdfast/redisson.h"
+#include "holdfast/script.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/timeline.h"
 
 /* Where the results go. */
 typedef struct every_result {

@@ -6,6 +6,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include "holdfast/command.h"
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
+
 /* ---------------------------------------------------------------- timelines */
 
 DEFINE(timeline_add)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* every_lock.c - the calls of locks, semaphores and elections, for
  * every_call.c. */
+#include "holdfast/adopt.h"
+#include "holdfast/election.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
 #include "support/every_define.h"
 
 DEFINE(lock_try)

@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/barrier.h"
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/latch.h"
+#include "holdfast/redisson.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/timeline.h"
+#include "holdfast/value.h"
 #include "support/every_call.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

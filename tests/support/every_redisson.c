@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* every_redisson.c - the calls about locks, latches and semaphores of Redisson,
  * as every_call.c has the others. */
+#include "holdfast/redisson.h"
 #include "support/every_call.h"
 
 /* Run it, or start it: `...` are the arguments before async and err. */

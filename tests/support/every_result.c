@@ -2,6 +2,13 @@
 /* every_result.c - what calls write, and what they must leave alone. */
 #include <string.h>
 
+#include "holdfast/barrier.h"
+#include "holdfast/election.h"
+#include "holdfast/hash.h"
+#include "holdfast/limiter.h"
+#include "holdfast/script.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/timeline.h"
 #include "support/every_call.h"
 
 #define TOKEN_MAX (UINT64_C(1) << 53)

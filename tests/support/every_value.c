@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* every_value.c - the calls of values, hashes and caches, for every_call.c. */
+#include "holdfast/cache.h"
+#include "holdfast/hash.h"
+#include "holdfast/value.h"
 #include "support/every_define.h"
 
 /* ------------------------------------------------------------------- values */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* every_wait.c - the calls of latches, barriers, limiters and ids, for
  * every_call.c. */
+#include "holdfast/barrier.h"
+#include "holdfast/ids.h"
+#include "holdfast/latch.h"
+#include "holdfast/limiter.h"
 #include "support/every_define.h"
 
 /* -------------------------------------------------------- latches, barriers */

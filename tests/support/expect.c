@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/value.h"
+
 static __thread hf_error last_error;
 static __thread bool error_passed;
 
@@ -125,11 +130,16 @@ void assert_ttl_at(hf_client *client, hf_bytes key, int64_t high_ms,
     }
 }
 
-bool key_is_gone(hf_client *client, hf_bytes key)
+hf_status key_status(hf_client *client, hf_bytes key, hf_error *err)
 {
     int64_t ttl_ms;
 
-    return hf_key_ttl(client, key, &ttl_ms, NULL) == HF_NOT_FOUND;
+    return hf_key_ttl(client, key, &ttl_ms, err);
+}
+
+bool key_is_gone(hf_client *client, hf_bytes key)
+{
+    return key_status(client, key, NULL) == HF_NOT_FOUND;
 }
 
 size_t sorted_set_size(hf_client *client, hf_bytes key)

@@ -6,7 +6,7 @@
 #ifndef EXPECT_H
 #define EXPECT_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 #include "support/test.h"
 #include "support/test_clock.h"
 
@@ -52,7 +52,7 @@ void assert_field_at(hf_client *client, hf_bytes key, hf_bytes field,
 
 /* The key does not exist, with any type. */
 #define assert_no_key(client, key)                                             \
-    expect_status(HF_NOT_FOUND, hf_key_ttl((client), (key), &(int64_t){0}, ERR))
+    expect_status(HF_NOT_FOUND, key_status((client), (key), ERR))
 
 /* The key's time to live: at most high_ms and at least 2 s less (or 0), which
  * allows for a slow machine, more under a sanitizer; or none at all. */
@@ -62,6 +62,9 @@ void assert_field_at(hf_client *client, hf_bytes key, hf_bytes field,
     assert_ttl_at((client), (key), -1, __FILE__, __LINE__)
 void assert_ttl_at(hf_client *client, hf_bytes key, int64_t high_ms,
                    const char *file, int line);
+
+/* HF_OK, or HF_NOT_FOUND: it does not exist, with any type. */
+hf_status key_status(hf_client *client, hf_bytes key, hf_error *err);
 
 /* Does the key no longer exist? For expect_soon(). */
 bool key_is_gone(hf_client *client, hf_bytes key);

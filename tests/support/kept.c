@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "holdfast/command.h"
+#include "holdfast/store.h"
 #include "support/dump_content.h"
 #include "support/dump_tape.h"
 #include "util/error.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 typedef struct kept {
     const char *url;       /* an embedded store */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/command.h"
 #include "support/slowness.h"
 
 /* Below the second after which a waiter polls. */

@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_REDISSON_PEER_H
 #define TESTS_SUPPORT_REDISSON_PEER_H
 
+#include "holdfast/redisson.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 

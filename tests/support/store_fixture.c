@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
 #include "support/fixture_rights.h"
 #include "support/told.h"
 

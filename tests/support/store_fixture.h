@@ -22,6 +22,11 @@
 #include "support/redis_sentinel.h"
 #include "support/redis_server.h"
 
+/* Of holdfast/lock.h and script.h, which a test that uses them includes. */
+struct hf_lock;
+struct hf_lock_options;
+struct hf_script;
+
 typedef enum fixture_store {
     FIXTURE_EMBEDDED_VOLATILE,
     FIXTURE_EMBEDDED_FILE,
@@ -71,9 +76,9 @@ typedef struct fixture {
     unsigned test_number;
     char *keys[FIXTURE_OBJECT_MAX];
     size_t key_count;
-    hf_lock *locks[FIXTURE_OBJECT_MAX];
+    struct hf_lock *locks[FIXTURE_OBJECT_MAX];
     size_t lock_count;
-    hf_script *scripts[FIXTURE_OBJECT_MAX];
+    struct hf_script *scripts[FIXTURE_OBJECT_MAX];
     size_t script_count;
     hf_client *clients[FIXTURE_OBJECT_MAX];
     size_t client_count;
@@ -97,20 +102,21 @@ hf_bytes fixture_key(fixture *f, const char *name);
 hf_client *fixture_client(fixture *f, const hf_client_options *opts);
 hf_client *fixture_client_at(fixture *f, const char *url,
                              const hf_client_options *opts);
-hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
-                      const hf_lock_options *opts);
-hf_script *fixture_script(fixture *f, hf_client *client, const char *source);
+struct hf_lock *fixture_lock(fixture *f, hf_client *client, hf_bytes name,
+                             const struct hf_lock_options *opts);
+struct hf_script *fixture_script(fixture *f, hf_client *client,
+                                 const char *source);
 
 /* A handle that was made otherwise becomes one of those; returns it. */
-hf_lock *fixture_keep_lock(fixture *f, hf_lock *lock);
+struct hf_lock *fixture_keep_lock(fixture *f, struct hf_lock *lock);
 
 /* A client of another store, which is embedded and at first empty. */
 hf_client *fixture_elsewhere(fixture *f, const char *name,
                              const hf_client_options *opts);
 
 /* Free one of them, or close one of the clients, before the test ends. */
-void fixture_free_lock(fixture *f, hf_lock *lock);
-void fixture_free_script(fixture *f, hf_script *script);
+void fixture_free_lock(fixture *f, struct hf_lock *lock);
+void fixture_free_script(fixture *f, struct hf_script *script);
 void fixture_close_client(fixture *f, hf_client *client);
 
 /* Write the path of `name` in the program's directory. */
@@ -140,7 +146,7 @@ void fixture_not_quorum(const fixture *f); /* which has locks only */
 
 /* hf_lock_try(), again while the servers of a quorum are too late to vote: on a
  * busy machine they take longer than their 200 ms. */
-hf_status fixture_try(hf_lock *lock, hf_error *err);
+hf_status fixture_try(struct hf_lock *lock, hf_error *err);
 #define expect_taken(lock) expect_status(HF_OK, fixture_try((lock), ERR))
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef TOLD_H
 #define TOLD_H
 
-#include "holdfast.h"
+#include "holdfast/async.h"
 
 typedef struct told {
     unsigned count;    /* how often done() was called */

@@ -12,7 +12,12 @@
 #include <string.h>
 
 #include "embedded_store.h"
-#include "holdfast.h"
+#include "holdfast/cache.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/lock.h"
+#include "holdfast/script.h"
+#include "holdfast/value.h"
 #include "support/redis_server.h"
 #include "support/test.h"
 #include "util/clock.h"

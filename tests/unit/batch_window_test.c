@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "core/many.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/answering_store.h"
 #include "support/every_call.h"
 #include "support/test.h"

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "holdfast.h"
+#include "holdfast/store.h"
 
 #define REMARKS_MAX 64
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "embedded_store.h"
-#include "holdfast.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
 #include "support/test.h"
 #include "util/mem.h"
 

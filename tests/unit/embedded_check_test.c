@@ -18,6 +18,7 @@
 #include "engine/files/files.h"
 #include "engine/files/keyhead.h"
 #include "engine/files/pages.h"
+#include "holdfast/store.h"
 
 #define FINDINGS_SIZE 4096
 #define PAGE 4096u

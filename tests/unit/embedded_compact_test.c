@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "engine/files/files.h"
+#include "holdfast/store.h"
 #include "support/await_child.h"
 #include "util/rand.h"
 

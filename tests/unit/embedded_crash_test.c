@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "engine/files/sidecar.h"
-#include "holdfast.h"
+#include "holdfast/store.h"
 #include "support/slowness.h"
 #include "util/rand.h"
 

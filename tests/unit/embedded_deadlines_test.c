@@ -6,7 +6,7 @@
  */
 #include "embedded_store.h"
 
-#include "holdfast.h"
+#include "holdfast/store.h"
 
 #define MANY 1000
 

@@ -10,6 +10,8 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 
+#include "holdfast/store.h"
+
 EACH_TEST_WITH(set_up, tear_down);
 
 /* ---------------------------------------------------------- whose directory */

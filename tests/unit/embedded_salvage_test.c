@@ -12,7 +12,8 @@
 #include "engine/keys/type_hash.h"
 #include "engine/run/execute.h"
 #include "engine/run/write.h"
-#include "holdfast.h"
+#include "holdfast/command.h"
+#include "holdfast/store.h"
 
 #define SOON_MS 10000
 

@@ -10,6 +10,7 @@
 
 #include "engine/files/files.h"
 #include "engine/files/sidecar.h"
+#include "holdfast/store.h"
 #include "support/await_child.h"
 
 static place at;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/client.h"
+#include "holdfast/script.h"
 #include "store/redis/wire/resp.h"
 #include "support/answering_store.h"
 #include "support/every_call.h"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "holdfast/value.h"
 #include "script/script.h"
 #include "support/every_call.h"
 #include "support/fake_server.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/lock.h"
 #include "lease/owner.h"
 #include "support/test.h"
 

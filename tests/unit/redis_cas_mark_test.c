@@ -10,6 +10,10 @@
 #include <stdlib.h>
 
 #include "core/client.h"
+#include "holdfast/hash.h"
+#include "holdfast/script.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "support/redis_server.h"
 
 #define REQUEST_MS 1000

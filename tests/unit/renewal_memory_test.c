@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "embedded_store.h"
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
 #include "support/test.h"

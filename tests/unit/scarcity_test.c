@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 #include "embedded_store.h"
-#include "holdfast.h"
+#include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/await_child.h"
 #include "support/redis_server.h"
 #include "support/test.h"

@@ -4,7 +4,12 @@
  * it is applied or not, and says which.
  */
 #include "embedded_store.h"
-#include "holdfast.h"
+#include "holdfast/command.h"
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/script.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "support/redis_server.h"
 #include "support/test.h"
 #include "util/mem.h"

@@ -2,6 +2,7 @@
 /* wait_queue_test.c - the order in which calls of one client lead the queue. */
 #include <string.h>
 
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/queue.h"
 #include "support/test.h"

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "embedded_store.h"
-#include "holdfast.h"
+#include "holdfast/near.h"
+#include "holdfast/value.h"
+#include "holdfast/watch.h"
 #include "support/await_child.h"
 #include "support/prng.h"
 #include "support/redis_server.h"

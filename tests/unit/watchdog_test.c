@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "client/open.h"
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "support/slowness.h"
 #include "support/test.h"

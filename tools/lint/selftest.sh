@@ -36,7 +36,7 @@ make_good()
         "$good"/src/util
     c_file core/x.c '#include "util/heap.h"' 'int hf__x;' \
         >"$good"/src/core/x.c
-    c_file x.c '#include "holdfast.h"' 'int x;' >"$good"/cli/x.c
+    c_file x.c '#include "holdfast/lock.h"' 'int x;' >"$good"/cli/x.c
 }
 
 # A C file with its opening, and the given lines.
@@ -141,7 +141,10 @@ bad_c layers.py 'may not include .core/' src/util/y.c '#include "core/x.h"'
 bad_c layers.py 'may not include .store/' src/util/y.c '#include "store/s.h"'
 bad_c layers.py 'may not include .store/redis/' src/core/y.c \
     '#include "store/redis/conn.h"'
-bad_c layers.py 'may not include .holdfast' src/util/y.c '#include "holdfast.h"'
+bad_c layers.py 'may not include .holdfast' src/util/y.c \
+    '#include "holdfast/lock.h"'
+bad_c layers.py 'may not include .holdfast/serve' src/core/y.c \
+    '#include "holdfast/serve.h"'
 bad_c layers.py 'may not include .holdfast/lock' src/store/redis/y.c \
     '#include "holdfast/lock.h"'
 bad_c layers.py 'may not include .lease/' src/store/redis/y.c \
@@ -170,7 +173,7 @@ bad_c layers.py 'sys/epoll.h> belongs' src/core/y.c '#include <sys/epoll.h>'
 bad_c layers.py 'sys/socket.h> belongs' src/core/y.c '#include <sys/socket.h>'
 bad_c layers.py 'may not include .util/' cli/y.c '#include "util/heap.h"'
 bad_c layers.py 'may not include .cmd/' cli/run/y.c '#include "cmd/lock.h"'
-bad_c layers.py 'only holdfast.h' tests/conformance/y.c '#include "util/buf.h"'
+bad_c layers.py 'only public headers' tests/conformance/y.c '#include "util/buf.h"'
 
 # calls
 for call in malloc free strdup clock_gettime usleep getrandom printf fprintf \

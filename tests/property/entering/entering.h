@@ -6,7 +6,7 @@
 #ifndef TESTS_PROPERTY_ENTERING_H
 #define TESTS_PROPERTY_ENTERING_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 #include "support/dump_tape.h"
 #include "support/prng.h"
 

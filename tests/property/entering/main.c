@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #include "entering.h"
+#include "holdfast/command.h"
+#include "holdfast/store.h"
 #include "support/kept.h"
 #include "util/clock.h"
 
