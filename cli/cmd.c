@@ -14,6 +14,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/redisson.h"
 #include "json.h"
 #include "number.h"
 #include "out.h"

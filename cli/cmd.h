@@ -7,7 +7,7 @@
 #ifndef HOLDFAST_CLI_CMD_H
 #define HOLDFAST_CLI_CMD_H
 
-#include "holdfast.h"
+#include "holdfast/reply.h"
 #include "options.h"
 
 struct command;

@@ -5,7 +5,7 @@
 #ifndef HOLDFAST_CLI_COMPLAIN_H
 #define HOLDFAST_CLI_COMPLAIN_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /*
  * Print "holdfast: WHAT: MESSAGE" as one line; WHAT may be NULL. Control bytes

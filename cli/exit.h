@@ -8,7 +8,7 @@
 #ifndef HOLDFAST_CLI_EXIT_H
 #define HOLDFAST_CLI_EXIT_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 #define EXIT_MAP(X)                                                            \
     X(YES, 0, "done")                                                          \

@@ -3,7 +3,7 @@
 #ifndef HOLDFAST_CLI_HOLDER_H
 #define HOLDFAST_CLI_HOLDER_H
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "json.h"
 
 #define HOLDER_TEXT_SIZE 1024

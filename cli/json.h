@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 struct json {
     FILE *file;

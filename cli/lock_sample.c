@@ -20,6 +20,7 @@
 
 #include "clock.h"
 #include "holder.h"
+#include "holdfast/store.h"
 
 struct taking {
     hf_client *client;

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "json.h"
 
 /* More locks are an error: a sample has about 1 KiB for each. */

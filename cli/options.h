@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "holdfast.h"
 #include "holdfast/serve.h"
 
 enum option_id {

@@ -5,7 +5,9 @@
  */
 #include "options_table.h"
 
-#include "holdfast.h"
+#include "holdfast/limiter.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/timeline.h"
 
 /* With less, neither a renewal nor killing the group is sure to be in time. */
 #define LEASE_MIN_MS INT64_C(100)

@@ -14,6 +14,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/hash.h"
 
 /* Deeper than the nesting limit of the Lua-to-reply conversion in Redis
  * (luaMaxCStack guards it at 200); a reply cannot be this deep. */

@@ -10,8 +10,10 @@
 
 #include <stdbool.h>
 
-#include "holdfast.h"
+#include "holdfast/reply.h"
 #include "json.h"
+
+struct hf_fields; /* holdfast/hash.h */
 
 /* The bytes of a value; nothing if there is none (`data` NULL). */
 void out_value(const hf_buffer *value, bool raw);
@@ -23,12 +25,13 @@ void out_value(const hf_buffer *value, bool raw);
 void out_pair(hf_bytes name, hf_bytes value);
 
 /* Such a line for each field, sorted by name. */
-void out_fields(hf_fields *fields);
+void out_fields(struct hf_fields *fields);
 /* A line, escaped as those. */
 void out_line(hf_bytes text);
 /* The same for a word and a text; the word alone if there is no text. */
 void out_words(const char *word, hf_bytes text);
-void out_fields_json(struct json *json, const char *name, hf_fields *fields);
+void out_fields_json(struct json *json, const char *name,
+                     struct hf_fields *fields);
 
 /* A reply as redis-cli prints it on a terminal. */
 void out_reply(const hf_reply *reply);

@@ -9,6 +9,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/barrier.h"
 #include "json.h"
 #include "number.h"
 

@@ -14,6 +14,7 @@
 #include "cmd/cache_command.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/cache.h"
 #include "out.h"
 
 #define LIFE_OPTIONS                                                           \

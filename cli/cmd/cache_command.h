@@ -3,7 +3,7 @@
 #ifndef HOLDFAST_CLI_CMD_CACHE_COMMAND_H
 #define HOLDFAST_CLI_CMD_CACHE_COMMAND_H
 
-#include "holdfast.h"
+#include "holdfast/cache.h"
 
 struct cache_command {
     char **argv;

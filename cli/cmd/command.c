@@ -8,6 +8,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/command.h"
 
 /* The words, and `last` if its data is not NULL; NULL: out of memory. */
 static hf_bytes *list_words(const struct options *options, hf_bytes last)

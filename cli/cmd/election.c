@@ -12,6 +12,7 @@
 
 #include "exit.h"
 #include "holder.h"
+#include "holdfast/election.h"
 #include "number.h"
 #include "out.h"
 

@@ -10,6 +10,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/hash.h"
 #include "out.h"
 
 /* Begin the object about the key. */

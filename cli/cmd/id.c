@@ -7,6 +7,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/ids.h"
 #include "json.h"
 #include "number.h"
 

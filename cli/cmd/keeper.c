@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "holdfast/semaphore.h"
+
 /* How long one client may take to say what it wants. */
 #define CLIENT_S 1
 

@@ -27,6 +27,7 @@
 
 #include "cmd.h"
 #include "holder.h"
+#include "holdfast/lock.h"
 
 /* "TOKEN:k1:" and 32 digits. */
 #define KEEPER_ID_DIGITS 32

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "exit.h"
+#include "holdfast/key.h"
 #include "number.h"
 #include "out.h"
 

@@ -6,6 +6,8 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/latch.h"
+#include "holdfast/redisson.h"
 #include "json.h"
 #include "number.h"
 

@@ -13,6 +13,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/limiter.h"
 #include "json.h"
 #include "number.h"
 

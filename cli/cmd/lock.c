@@ -10,6 +10,7 @@
 #include "cmd/lock_keep.h"
 #include "exit.h"
 #include "holder.h"
+#include "holdfast/lock.h"
 #include "number.h"
 #include "out.h"
 

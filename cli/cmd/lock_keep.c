@@ -14,6 +14,7 @@
 #include "cmd/keeper.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/lock.h"
 #include "number.h"
 #include "out.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "exit.h"
+#include "holdfast/script.h"
 
 /* Views of `count` words; NULL if out of memory. */
 static hf_bytes *view_words(char **words, int count)

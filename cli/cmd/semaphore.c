@@ -8,6 +8,8 @@
 #include <inttypes.h>
 
 #include "exit.h"
+#include "holdfast/redisson.h"
+#include "holdfast/semaphore.h"
 #include "number.h"
 #include "out.h"
 

@@ -14,6 +14,7 @@
 #include "cmd/systemd.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/key.h"
 #include "holdfast/serve.h"
 #include "http/http.h"
 

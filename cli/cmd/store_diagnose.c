@@ -12,6 +12,7 @@
 #include "cmd/store.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/store.h"
 #include "json.h"
 
 static const char *const level_names[] = {"ok", "note", "warning", "error"};

@@ -19,6 +19,7 @@
 #include "cmd/progress.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/store.h"
 #include "json.h"
 
 /* Keys left out or refused that are named; others are only counted. */

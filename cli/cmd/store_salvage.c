@@ -9,6 +9,7 @@
 #include "cmd/store.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/store.h"
 #include "json.h"
 
 /* Room for a URL made of a path. */

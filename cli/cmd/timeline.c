@@ -12,6 +12,7 @@
 
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/timeline.h"
 #include "number.h"
 #include "out.h"
 

@@ -13,6 +13,8 @@
 #include "cmd/words.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/command.h"
+#include "holdfast/txn.h"
 #include "out.h"
 
 #define TEXT_MAX (64u << 20)

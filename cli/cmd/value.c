@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "exit.h"
+#include "holdfast/value.h"
 #include "out.h"
 
 #define EXPIRY_OPTIONS (OPTION(EX) | OPTION(PX) | OPTION(TTL))

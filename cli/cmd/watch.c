@@ -16,6 +16,7 @@
 #include "cmd.h"
 #include "complain.h"
 #include "exit.h"
+#include "holdfast/watch.h"
 #include "out.h"
 
 struct watching {

@@ -9,7 +9,7 @@
 #ifndef HOLDFAST_CLI_CMD_WORDS_H
 #define HOLDFAST_CLI_CMD_WORDS_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 struct words {
     hf_bytes *items;

@@ -16,7 +16,6 @@
 #ifndef HOLDFAST_CLI_HTTP_HTTP_H
 #define HOLDFAST_CLI_HTTP_HTTP_H
 
-#include "holdfast.h"
 #include "holdfast/serve.h"
 
 struct http;

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "holder.h"
+#include "holdfast/store.h"
 #include "number.h"
 
 /* Most locks of a view, and most bytes: a page with more helps no one, and each

@@ -22,6 +22,11 @@
 #include "complain.h"
 #include "exit.h"
 #include "holder.h"
+#include "holdfast/election.h"
+#include "holdfast/redisson.h"
+#include "holdfast/rwlock.h"
+#include "holdfast/semaphore.h"
+#include "holdfast/together.h"
 
 /* Lost, for a reason not known yet; short, since the command must be stopped.
  */

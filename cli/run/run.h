@@ -27,7 +27,8 @@
 #include <sys/types.h>
 
 #include "cmd.h"
-#include "holdfast.h"
+#include "holdfast/redisson.h"
+#include "holdfast/together.h"
 
 /* ------------------------------------------------------------------- plan */
 

@@ -3,7 +3,7 @@
 #ifndef HOLDFAST_CLI_TOP_CELL_H
 #define HOLDFAST_CLI_TOP_CELL_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 /*
  * Write `bytes` for the user's locale, in at most `columns` columns; longer
