@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/client.h"
+#include "holdfast/store.h"
 #include "store/diagnosis.h"
 #include "util/clock.h"
 #include "util/error.h"

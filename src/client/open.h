@@ -3,7 +3,7 @@
 #ifndef HF__CLIENT_OPEN_H
 #define HF__CLIENT_OPEN_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 /* To be closed by hf_client_close(); NULL: no memory. */
 hf_client *hf__client_new(const hf_client_options *options);

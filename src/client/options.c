@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/lock.h"
 #include "store/store.h"
 #include "util/error.h"
 #include "util/options.h"

@@ -4,7 +4,7 @@
 #ifndef HF__CLIENT_OPTIONS_H
 #define HF__CLIENT_OPTIONS_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 #include "util/secret.h"
 #include "util/url.h"
 

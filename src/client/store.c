@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "core/client.h"
+#include "holdfast/store.h"
 #include "store/drivers.h"
 #include "util/error.h"
 #include "util/options.h"

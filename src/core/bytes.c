@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.c - freeing what calls hand out, and reading replies. */
-#include "holdfast.h"
+#include "holdfast/hash.h"
 #include "store/store.h"
 #include "util/mem.h"
 

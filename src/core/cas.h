@@ -4,7 +4,6 @@
 #define HF__CORE_CAS_H
 
 #include "core/call.h"
-#include "holdfast.h"
 
 /* The last four words of the cas scripts: is a value expected, which, the new
  * one, the time to live. The call's note is the options' flags. */

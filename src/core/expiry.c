@@ -2,6 +2,7 @@
 /* expiry.c - see expiry.h. */
 #include "core/expiry.h"
 
+#include "holdfast/value.h"
 #include "util/error.h"
 
 /* 9999-12-31T23:59:59.999Z */

@@ -2,6 +2,7 @@
 /* fields.c - see fields.h. */
 #include "core/fields.h"
 
+#include "holdfast/hash.h"
 #include "util/error.h"
 
 hf_status hf__check_fields(const void *list, size_t count, const char *what,

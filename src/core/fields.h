@@ -4,7 +4,6 @@
 #define HF__CORE_FIELDS_H
 
 #include "core/call.h"
-#include "holdfast.h"
 
 /* 1..HF_HASH_FIELDS_MAX; `what` is what the caller calls the list. */
 hf_status hf__check_fields(const void *list, size_t count, const char *what,

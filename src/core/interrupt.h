@@ -17,7 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 #define HF__INTERRUPTED "interrupted by another thread"
 

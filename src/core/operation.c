@@ -7,8 +7,6 @@
  */
 #include "core/operation.h"
 
-#include "holdfast.h"
-
 #define OPERATION(name, word, again, ...)                                      \
     const hf__operation hf__op_##name = {                                      \
         .command = word, .repeatable = again, .answer = __VA_ARGS__}

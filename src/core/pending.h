@@ -6,7 +6,7 @@
 #ifndef HF__CORE_PENDING_H
 #define HF__CORE_PENDING_H
 
-#include "holdfast.h"
+#include "holdfast/client.h"
 
 typedef struct hf__pending {
     /* The client is being closed: stop timers and watches, and wait no longer.

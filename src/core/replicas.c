@@ -6,6 +6,7 @@
 
 #include "core/call.h"
 #include "core/client.h"
+#include "holdfast/lock.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/order.h"

@@ -7,8 +7,9 @@
 #ifndef HF__CORE_REPLICAS_H
 #define HF__CORE_REPLICAS_H
 
-#include "holdfast.h"
 #include "store/store.h"
+
+struct hf_lock_options; /* holdfast/lock.h */
 
 struct hf__url;
 
@@ -18,7 +19,8 @@ hf_status hf__replicas_of_client(hf__replicas *replicas,
                                  const hf_client_options *options,
                                  struct hf__url *url, hf_error *err);
 hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
-                               const hf_lock_options *options, hf_error *err);
+                               const struct hf_lock_options *options,
+                               hf_error *err);
 
 /* Ask the server, until then, whether it can do that. HF_UNSUPPORTED. */
 hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,

@@ -4,6 +4,7 @@
  * (core/waiting.h): each request is the same arrival, which renews its lease,
  * and which finds that the generation has ended.
  */
+#include "holdfast/barrier.h"
 #include "core/client.h"
 #include "core/own_key.h"
 #include "core/waiting.h"

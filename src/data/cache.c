@@ -3,6 +3,7 @@
  * cache.c - storing, deleting and invalidating cache entries. Reading them is
  * cache_get.c and cache_start.c.
  */
+#include "holdfast/cache.h"
 #include "core/form.h"
 #include "core/own_key.h"
 #include "data/cache_entry.h"

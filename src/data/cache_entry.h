@@ -8,7 +8,7 @@
 
 #include "core/check.h"
 #include "core/own_key.h"
-#include "holdfast.h"
+#include "holdfast/cache.h"
 
 /* Hexadecimal digits of a fill's token, which is also a tag's version. */
 #define HF__CACHE_TOKEN_DIGITS 24

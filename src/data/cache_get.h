@@ -4,6 +4,7 @@
 #define HF__DATA_CACHE_GET_H
 
 #include "data/cache_job.h"
+#include "holdfast/cache.h"
 
 /* A fill runs on the thread that waits for it. */
 extern const hf__procedure_kind hf__cache_blocking;

@@ -10,6 +10,7 @@
 #include "core/client.h"
 #include "core/repeat.h"
 #include "data/cache_steps.h"
+#include "holdfast/cache.h"
 
 struct hf_cache_fill {
     hf__cache_steps steps;

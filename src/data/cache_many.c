@@ -7,6 +7,7 @@
 #include "core/many.h"
 #include "core/run_blocking.h"
 #include "data/cache_get.h"
+#include "holdfast/cache.h"
 #include "util/error.h"
 #include "util/mem.h"
 

@@ -21,6 +21,7 @@
 #include "core/async.h"
 #include "core/run_async.h"
 #include "data/cache_job.h"
+#include "holdfast/cache.h"
 #include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"

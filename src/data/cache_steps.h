@@ -27,6 +27,7 @@
 
 #include "core/procedure.h"
 #include "data/cache_entry.h"
+#include "holdfast/cache.h"
 
 /* key, meta, fill, waiters, the tags of the options, the entry's own. */
 #define HF__CACHE_KEYS_MAX (4 + 2 * HF_CACHE_TAGS_MAX)

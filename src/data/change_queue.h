@@ -8,7 +8,7 @@
 #ifndef HF__DATA_CHANGE_QUEUE_H
 #define HF__DATA_CHANGE_QUEUE_H
 
-#include "holdfast.h"
+#include "holdfast/watch.h"
 #include "util/buf.h"
 
 typedef struct hf__change_queue {

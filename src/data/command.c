@@ -5,6 +5,7 @@
  * The store's error reply is handed out like every other reply; its status is
  * that of the call.
  */
+#include "holdfast/command.h"
 #include "core/client.h"
 #include "core/form.h"
 #include "store/known_commands.h"

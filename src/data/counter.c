@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "core/form.h"
+#include "holdfast/hash.h"
+#include "holdfast/value.h"
 #include "util/error.h"
 
 #define ADD_FLAGS (HF_ADD_MIN | HF_ADD_MAX)

@@ -3,6 +3,7 @@
  * hash.c - reading and deleting the fields under one key. As in value.c no
  * write is sent twice.
  */
+#include "holdfast/hash.h"
 #include "core/fields.h"
 #include "core/form.h"
 #include "util/error.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hash_cas.c - a field that is replaced only if it has the expected value. */
 #include "core/form.h"
+#include "holdfast/hash.h"
 
 static const hf__operation cas = {
     .script = HF__SCRIPT(HASH_CAS),

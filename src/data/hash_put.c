@@ -6,6 +6,7 @@
 #include "core/fence.h"
 #include "core/fields.h"
 #include "core/form.h"
+#include "holdfast/hash.h"
 #include "util/error.h"
 
 #define PUT_FLAGS (HF_HASH_NX | HF_HASH_XX | HF_HASH_REPLACE | HF_HASH_PERSIST)

@@ -5,6 +5,7 @@
  */
 #include "core/fields.h"
 #include "core/form.h"
+#include "holdfast/hash.h"
 #include "util/error.h"
 
 /* What the store replies for a field that does not exist. */

@@ -11,6 +11,7 @@
 
 #include "core/client.h"
 #include "core/form.h"
+#include "holdfast/ids.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/error.h"

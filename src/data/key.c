@@ -7,6 +7,7 @@
 
 #include "core/form.h"
 #include "core/own_key.h"
+#include "holdfast/key.h"
 #include "util/error.h"
 
 /* The keys about a key that each script takes. */

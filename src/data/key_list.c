@@ -4,6 +4,7 @@
 #include "core/client.h"
 #include "core/key_walk.h"
 #include "core/own_key.h"
+#include "holdfast/key.h"
 #include "util/error.h"
 
 typedef struct listing {

@@ -3,6 +3,7 @@
  * latch.c - latches. The scripts have the semantics; awaiting is a call that
  * sleeps between requests (core/waiting.h), woken when the latch opens.
  */
+#include "holdfast/latch.h"
 #include "core/client.h"
 #include "core/own_key.h"
 #include "core/waiting.h"

@@ -7,6 +7,7 @@
  * burst is rounded down to whole us, and so is what is compared with it, which
  * is exact as a unit takes at least one.
  */
+#include "holdfast/limiter.h"
 #include "core/client.h"
 #include "core/waiting.h"
 #include "util/clock.h"

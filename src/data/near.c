@@ -18,10 +18,12 @@
  * Locks: `mutex` of a shard guards its table, and the use of the store's stamps
  * under it, so that closing the client can withdraw them.
  */
+#include "holdfast/near.h"
 #include "core/batch.h"
 #include "core/feeds.h"
 #include "core/wrong_type.h"
 #include "data/near_table.h"
+#include "holdfast/watch.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

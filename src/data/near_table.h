@@ -15,7 +15,7 @@
 #ifndef HF__DATA_NEAR_TABLE_H
 #define HF__DATA_NEAR_TABLE_H
 
-#include "holdfast.h"
+#include "holdfast/base.h"
 
 typedef struct hf__near_entry {
     struct hf__near_entry *next;  /* in its bucket */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* script.c - the user's own Lua, loaded and run on any store. */
+#include "holdfast/script.h"
 #include "core/client.h"
 #include "core/form.h"
 #include "util/container.h"

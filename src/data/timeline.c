@@ -4,6 +4,7 @@
  *
  * As in value.c no write is sent twice.
  */
+#include "holdfast/timeline.h"
 #include "core/form.h"
 #include "data/timeline_items.h"
 #include "data/timeline_labels.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/timeline_labels.h"
+#include "holdfast/timeline.h"
 #include "util/error.h"
 #include "util/mem.h"
 

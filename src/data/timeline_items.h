@@ -5,7 +5,6 @@
 
 #include "core/call.h"
 #include "core/own_key.h"
-#include "holdfast.h"
 
 /* The keys as a script expects them, and room for `count` more words. */
 void hf__add_timeline(hf_call *call, hf_bytes key, size_t count);

@@ -16,7 +16,7 @@
 #define HF__DATA_TIMELINE_TAGS_H
 
 #include "core/call.h"
-#include "holdfast.h"
+#include "holdfast/timeline.h"
 
 #define HF__LABEL_NUMBER 'n'
 #define HF__LABEL_TEXT 't'

@@ -13,6 +13,7 @@
 #include "core/form.h"
 #include "data/timeline_items.h"
 #include "data/timeline_labels.h"
+#include "holdfast/timeline.h"
 #include "util/error.h"
 
 #define LIMIT_DEFAULT 20

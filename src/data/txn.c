@@ -6,6 +6,8 @@
 #include "data/txn.h"
 
 #include "core/client.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
 #include "util/error.h"
 #include "util/mem.h"
 

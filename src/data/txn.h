@@ -14,7 +14,6 @@
 #include "core/cas_session.h"
 #include "core/form.h"
 #include "core/queued.h"
-#include "holdfast.h"
 #include "store/known_commands.h"
 #include "util/sha1.h"
 

@@ -2,6 +2,7 @@
 /* txn_add.c - adding to a transaction: its limits and its slot. */
 #include "core/client.h"
 #include "data/txn.h"
+#include "holdfast/txn.h"
 #include "util/error.h"
 #include "util/mem.h"
 

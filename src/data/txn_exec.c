@@ -12,6 +12,7 @@
 
 #include "core/client.h"
 #include "data/txn.h"
+#include "holdfast/txn.h"
 #include "util/error.h"
 #include "util/mem.h"
 

@@ -8,6 +8,7 @@
 
 #include "core/client.h"
 #include "data/txn.h"
+#include "holdfast/txn.h"
 #include "store/known_commands.h"
 #include "util/error.h"
 

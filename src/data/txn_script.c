@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data/txn.h"
+#include "holdfast/script.h"
 #include "util/buf.h"
 #include "util/error.h"
 #include "util/mem.h"

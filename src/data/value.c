@@ -5,6 +5,7 @@
  * None of the writes here is sent twice: a second run could undo what another
  * client did between the two.
  */
+#include "holdfast/value.h"
 #include "core/expiry.h"
 #include "core/fence.h"
 #include "core/form.h"

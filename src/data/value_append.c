@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* value_append.c - appending to a value. */
 #include "core/form.h"
+#include "holdfast/value.h"
 
 static hf_status finish(hf_call *call, hf_error *err)
 {

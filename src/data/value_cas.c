@@ -8,6 +8,7 @@
  */
 #include "core/expiry.h"
 #include "core/form.h"
+#include "holdfast/value.h"
 #include "util/error.h"
 #include "util/sha1.h"
 

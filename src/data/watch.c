@@ -3,6 +3,7 @@
  * watch.c - watching keys: the queue of changes between a store's feed, on the
  * loop thread, and those who fetch them.
  */
+#include "holdfast/watch.h"
 #include "core/client.h"
 #include "core/feeds.h"
 #include "core/stream.h"

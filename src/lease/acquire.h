@@ -7,6 +7,7 @@
 #define HF__LEASE_ACQUIRE_H
 
 #include "core/procedure.h"
+#include "holdfast/lock.h"
 #include "lease/acquire_steps.h"
 
 typedef enum hf__acquire_stage {

@@ -7,6 +7,7 @@
 #define HF__LEASE_ACQUIRE_BEGIN_H
 
 #include "core/run_async.h"
+#include "holdfast/lock.h"
 #include "lease/acquire.h"
 
 typedef struct hf__acquiring {

@@ -2,6 +2,7 @@
 /* acquire_calls.c - hf_lock_acquire(), hf_lock_try(): on the calling thread. */
 #include "core/run_blocking.h"
 #include "core/wrong_type.h"
+#include "holdfast/lock.h"
 #include "lease/acquire.h"
 #include "lease/watchdog.h"
 #include "util/clock.h"

@@ -3,6 +3,7 @@
 #include "core/async.h"
 #include "core/client.h"
 #include "core/many.h"
+#include "holdfast/lock.h"
 #include "lease/acquire_begin.h"
 #include "util/cond.h"
 #include "util/container.h"

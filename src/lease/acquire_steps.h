@@ -45,6 +45,7 @@
 #ifndef HF__LEASE_ACQUIRE_STEPS_H
 #define HF__LEASE_ACQUIRE_STEPS_H
 
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/interrupt.h"
 #include "lease/lease.h"

@@ -6,6 +6,7 @@
 #define HF__LEASE_ELECTION_H
 
 #include "core/form.h"
+#include "holdfast/election.h"
 
 /* Read a reply of election_leader; with no leader, term is 0. On HF_OK what
  * `leader` held is freed. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exclusive.c - the kind of an exclusive lock. */
+#include "holdfast/lock.h"
 #include "lease/redisson.h"
 
 static const hf__lease_kind exclusive = {

@@ -12,6 +12,7 @@
 #ifndef HF__LEASE_EXPORT_TEXT_H
 #define HF__LEASE_EXPORT_TEXT_H
 
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 
 /* All but the name: the version, the kind, an owner id, numbers, the CRC. */

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 
 typedef struct hf__handed {
     enum {

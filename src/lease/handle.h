@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 
 #include "core/client.h"
+#include "holdfast/lock.h"
 #include "lease/kinds.h"
 #include "lease/leases.h"
 #include "util/heap.h"

@@ -5,6 +5,7 @@
 
 #include "core/client.h"
 #include "core/form.h"
+#include "holdfast/lock.h"
 #include "lease/owner.h"
 #include "lease/registry.h"
 #include "util/error.h"

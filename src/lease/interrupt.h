@@ -8,6 +8,7 @@
 #define HF__LEASE_INTERRUPT_H
 
 #include "core/interrupt.h"
+#include "holdfast/lock.h"
 
 /* The counters as a call found them. */
 typedef struct hf__interrupt_mark {

@@ -5,6 +5,7 @@
 #define HF__LEASE_KEEP_H
 
 #include "core/call.h"
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 
 /* If the lock, which was valid, is to remain: fill the call with a renewal for

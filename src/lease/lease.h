@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "util/heap.h"
 #include "util/loop.h"
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "core/async.h"
+#include "holdfast/lock.h"
 #include "lease/lease.h"
 #include "lease/redisson.h"
 #include "lease/release.h"

@@ -4,6 +4,7 @@
 
 #include "core/form.h"
 #include "core/waiting.h"
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/redisson.h"
 #include "script/script_words.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lock_holders.c - hf_lock_holders(). */
 #include "core/form.h"
+#include "holdfast/semaphore.h"
 #include "lease/handle.h"
 #include "script/script_words.h"
 #include "util/error.h"

@@ -6,6 +6,7 @@
 #include "core/batch.h"
 #include "core/client.h"
 #include "core/key_walk.h"
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/owner.h"
 #include "util/error.h"

@@ -15,6 +15,8 @@
 #include "core/run_async.h"
 #include "core/stream.h"
 #include "core/wrong_type.h"
+#include "holdfast/election.h"
+#include "holdfast/watch.h"
 #include "lease/election.h"
 #include "script/script_words.h"
 #include "util/clock.h"

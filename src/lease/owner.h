@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 
-#include "holdfast.h"
+#include "holdfast/lock.h"
 
 /* A client's id as text, with the NUL. */
 #define HF__CLIENT_ID_SIZE 17

@@ -4,6 +4,8 @@
  */
 
 #include "core/form.h"
+#include "holdfast/adopt.h"
+#include "holdfast/semaphore.h"
 #include "lease/export_text.h"
 #include "lease/lease.h"
 #include "lease/release.h"

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "holdfast/lock.h"
 #include "lease/handed.h"
 
 typedef struct hf__wait_queue hf__wait_queue;

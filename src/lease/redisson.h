@@ -3,6 +3,7 @@
 #ifndef HF__LEASE_REDISSON_H
 #define HF__LEASE_REDISSON_H
 
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 
 /* How a kind is stored. */

@@ -6,6 +6,7 @@
  */
 #include "core/client.h"
 #include "core/waiting.h"
+#include "holdfast/redisson.h"
 #include "lease/redisson.h"
 #include "script/script_words.h"
 #include "util/clock.h"

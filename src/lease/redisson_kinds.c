@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* redisson_kinds.c - the kinds of Redisson's locks, and their constructors. */
+#include "holdfast/redisson.h"
 #include "lease/redisson.h"
 #include "script/script_words.h"
 #include "util/error.h"

@@ -18,7 +18,7 @@
 #include "core/check.h"
 #include "core/own_key.h"
 #include "core/timers.h"
-#include "holdfast.h"
+#include "holdfast/lock.h"
 #include "store/store.h"
 
 /* The lines of an entry behind the first: pid, user, host, program, text. */

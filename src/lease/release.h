@@ -3,6 +3,7 @@
 #ifndef HF__LEASE_RELEASE_H
 #define HF__LEASE_RELEASE_H
 
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 
 /* A call on the handle has ended: if the handle was freed meanwhile on the

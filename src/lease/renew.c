@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* renew.c - hf_lock_renew() and its other forms. */
 #include "core/form.h"
+#include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/renewal.h"
 #include "util/error.h"

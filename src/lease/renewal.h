@@ -3,6 +3,8 @@
 #ifndef HF__LEASE_RENEWAL_H
 #define HF__LEASE_RENEWAL_H
 
+#include "holdfast/lock.h"
+#include "holdfast/reply.h"
 #include "lease/lease.h"
 
 /* The locks of one script. */

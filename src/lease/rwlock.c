@@ -3,6 +3,7 @@
  * rwlock.c - the kinds of the two handles of a read-write lock. The write lock
  * is the exclusive lock of that name.
  */
+#include "holdfast/rwlock.h"
 #include "lease/handle.h"
 #include "script/script_words.h"
 #include "util/error.h"

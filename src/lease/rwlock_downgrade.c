@@ -16,6 +16,7 @@
  * on_lost is not called: the caller learns by the status.
  */
 #include "core/form.h"
+#include "holdfast/rwlock.h"
 #include "lease/handle.h"
 #include "lease/lease.h"
 #include "lease/release.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/form.h"
+#include "holdfast/semaphore.h"
 #include "lease/handle.h"
 #include "script/script_words.h"
 #include "util/error.h"

@@ -21,6 +21,7 @@
 #ifndef HF__LEASE_TOGETHER_H
 #define HF__LEASE_TOGETHER_H
 
+#include "holdfast/lock.h"
 #include "lease/acquire_begin.h"
 
 /* One of the locks. */

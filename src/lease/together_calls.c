@@ -2,6 +2,7 @@
 /* together_calls.c - hf_lock_acquire_all() and its started form. */
 #include "core/async.h"
 #include "core/client.h"
+#include "holdfast/together.h"
 #include "lease/together.h"
 #include "util/cond.h"
 #include "util/container.h"

@@ -5,6 +5,7 @@
 
 #include "core/batch.h"
 #include "core/key_walk.h"
+#include "holdfast/store.h"
 #include "transfer/dump_writer.h"
 
 /* One key as key_read tells it. */

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 
-#include "holdfast.h"
 #include "transfer/dump_format.h"
 
 typedef enum hf__dump_event {

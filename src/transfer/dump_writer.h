@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 
-#include "holdfast.h"
 #include "transfer/dump_format.h"
 
 typedef struct hf__dump_writer {

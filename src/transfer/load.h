@@ -5,6 +5,7 @@
 #ifndef HF__TRANSFER_LOAD_H
 #define HF__TRANSFER_LOAD_H
 
+#include "holdfast/store.h"
 #include "transfer/dump.h"
 #include "transfer/dump_reader.h"
 #include "util/buf.h"

@@ -7,6 +7,7 @@
  * run; each key of it is there whole or not at all.
  */
 #include "core/own_key.h"
+#include "holdfast/store.h"
 #include "transfer/load.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -19,6 +19,7 @@
  * adding to it would copy it each time.
  */
 #include "core/own_key.h"
+#include "holdfast/store.h"
 #include "transfer/load.h"
 #include "util/clock.h"
 #include "util/error.h"

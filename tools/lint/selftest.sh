@@ -145,6 +145,8 @@ bad_c layers.py 'may not include .holdfast' src/util/y.c \
     '#include "holdfast/lock.h"'
 bad_c layers.py 'may not include .holdfast/serve' src/core/y.c \
     '#include "holdfast/serve.h"'
+bad_c layers.py 'has every noun' cli/y.c '#include "holdfast.h"'
+bad_c layers.py 'has every noun' tests/fault/y.c '#include "holdfast.h"'
 bad_c layers.py 'may not include .holdfast/lock' src/store/redis/y.c \
     '#include "holdfast/lock.h"'
 bad_c layers.py 'may not include .lease/' src/store/redis/y.c \
