@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo tests check test test-all lint asan \
+.PHONY: help deps build demo tests try check test test-all lint asan \
     asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
     interop interop-serve redis-suite model test-web install uninstall format
 
@@ -33,6 +33,11 @@ check: deps ## run the unit and the embedded tests: while you work
 	@cmake --preset release >/dev/null
 	@cmake --build --preset check
 	@ctest --preset check
+
+try: deps ## run the tests closest to what has changed (FILES="a b": these)
+	@grep -qs '^HF_TESTS:.*=ON' build/CMakeCache.txt || \
+	    cmake --preset release >/dev/null
+	@python3 -B tools/try.py build $(FILES)
 
 # In the order of the tests' files, not of the last run's times: that keeps the
 # processors busy.
