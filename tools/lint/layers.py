@@ -57,7 +57,7 @@ ROOMS = {
 }
 # Users of the libraries: they may include public headers and their own.
 USERS = ("tests/conformance/", "tests/seeds/")
-# A change of one noun would rebuild whoever includes them all. What a user has
+# A change of one noun would rebuild every file that includes them all. What a user has
 # installed does: there it is <holdfast.h>.
 ALL_NOUNS = "holdfast.h"
 
