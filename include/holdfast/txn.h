@@ -25,6 +25,7 @@
  * {tag}. One that is in another slot is refused when it is added.
  *
  * @code
+ * #include <holdfast/value.h>
  * hf_status finish(hf_client *client, hf_bytes job, hf_bytes me, hf_error *err)
  * {
  *     hf_async queue = HF_ASYNC_INIT;
