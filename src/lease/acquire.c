@@ -264,18 +264,24 @@ static hf__next enter(hf__acquire *self)
                     hf__clock_after(hf__clock_boot_ms(), PASS_WAIT_MS)));
 }
 
-/* It has waited long enough, or is not to wait any more. */
+/* It is not to wait any more. */
 static hf__next stop_waiting(hf__acquire *self)
 {
     if (self->stage == HF__ACQUIRE_PASS)
         return stop_pass(self);
-    if (self->away && !hf__wait_queue_withdraw(queues_of(self), &self->place))
-        return stay(self);
-    if (hf__steps_may_retry(self->status) && !self->closed)
+    return self->away && !hf__wait_queue_withdraw(queues_of(self), &self->place)
+               ? stay(self)
+               : HF__END;
+}
+
+/* It has waited long enough. */
+static hf__next time_out(hf__acquire *self)
+{
+    if (self->stage == HF__ACQUIRE_ENTER)
         self->status = hf__fail(&self->detail, HF_HELD,
                                 "timed out queueing behind other calls of this "
                                 "client");
-    return HF__END;
+    return stop_waiting(self);
 }
 
 /* ------------------------------------------------------------------- a try */
@@ -403,9 +409,9 @@ static hf__next after_wait(hf__acquire *self, hf__happened what)
 {
     switch (self->stage) {
     case HF__ACQUIRE_ENTER:
-        return what == HF__RESUMED ? enter(self) : stop_waiting(self);
+        return what == HF__RESUMED ? enter(self) : time_out(self);
     case HF__ACQUIRE_PASS:
-        return what == HF__RESUMED ? end_pass(self) : stop_waiting(self);
+        return what == HF__RESUMED ? end_pass(self) : time_out(self);
     case HF__ACQUIRE_FIRST:
         return look_again(self);
     case HF__ACQUIRE_LISTEN:
