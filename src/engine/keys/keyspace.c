@@ -278,7 +278,8 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
     for (record = tx->chains[chain].first; record != NULL;
          record = record->next) {
         if (record->hash == hash && record->key_size == key.size &&
-            memcmp(hf__record_key(record).data, key.data, key.size) == 0)
+            (key.size == 0 || /* then data may be NULL */
+             memcmp(hf__record_key(record).data, key.data, key.size) == 0))
             return record;
     }
     record = take_record(tx);
