@@ -78,24 +78,29 @@ static hf__next stay(hf__acquire *self)
     return HF__STAY;
 }
 
+/* What is left to do, in little time once a started call is cancelled. */
+static hf__next ask_last(hf__acquire *self, hf__acquire_stage stage,
+                         int64_t by_ms)
+{
+    (void)ask(self, stage);
+    if (self->started && self->procedure.cancelled)
+        by_ms =
+            hf__at_most(by_ms, hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
+    self->procedure.ask_by_ms = by_ms;
+    return HF__ASK;
+}
+
 /* Step 6. */
 static hf__next give_up(hf__acquire *self)
 {
     if (self->status == HF_OK || !self->steps.queued)
         return HF__END;
-    (void)ask(self, HF__ACQUIRE_LEAVE);
-    if (self->started && self->procedure.cancelled)
-        self->procedure.ask_by_ms =
-            hf__at_most(self->steps.limit_ms,
-                        hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
-    return HF__ASK;
+    return ask_last(self, HF__ACQUIRE_LEAVE, self->steps.limit_ms);
 }
 
 static hf__next give_back(hf__acquire *self)
 {
-    (void)ask(self, HF__ACQUIRE_RETURN);
-    self->procedure.ask_by_ms = self->steps.return_by_ms;
-    return HF__ASK;
+    return ask_last(self, HF__ACQUIRE_RETURN, self->steps.return_by_ms);
 }
 
 /* A grant counts unless a blocking call was interrupted. */
@@ -295,7 +300,7 @@ static hf__next decide(hf__acquire *self)
         self->tried(self->user, self->status);
     self->tried = NULL;
     if (self->status == HF_OK || !hf__steps_may_retry(self->status) ||
-        hf__clock_boot_ms() >= steps->until_ms)
+        self->procedure.cancelled || hf__clock_boot_ms() >= steps->until_ms)
         return give_up(self);
     if (!self->inside)
         return wait_in_turn(self);
@@ -369,8 +374,7 @@ static hf__next cancel(hf__acquire *self)
 {
     switch (self->stage) {
     case HF__ACQUIRE_RETURN:
-    case HF__ACQUIRE_LEAVE:
-        return HF__ASK;
+        return give_back(self);
     case HF__ACQUIRE_ENTER:
     case HF__ACQUIRE_PASS:
         return stop_waiting(self);
