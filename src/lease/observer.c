@@ -35,8 +35,7 @@ struct hf_observer {
     hf__async_run run;
     hf__request request;
     hf_bytes words[HF__ELECTION_LEADER_WORDS];
-    bool looking;      /* a look is under way; the loop thread's ... */
-    bool ended;        /* ... and that: none begins any more */
+    bool ended;        /* no look begins any more; the loop thread's */
     hf__stream stream; /* its mutex guards the rest */
     bool idle;         /* ended, and no look is under way */
     bool seen;         /* a look has succeeded */
@@ -167,7 +166,6 @@ static hf__next read_leader(hf_observer *self)
     pthread_mutex_unlock(&self->stream.mutex);
     hf__request_done(&self->request);
     hf__stream_serve(&self->stream);
-    self->looking = false;
     self->procedure.wake_ms = next_look(self, status);
     return self->ended ? HF__END : HF__SLEEP;
 }
@@ -176,18 +174,25 @@ static hf__request *fill(hf__procedure *procedure)
 {
     hf_observer *self = observer_of(procedure);
 
-    self->looking = true;
     hf__request_script(&self->request, &hf__scripts[HF__SCRIPT_ELECTION_LEADER],
                        self->words, HF__ELECTION_LEADER_WORDS,
                        HF__ELECTION_LEADER_KEYS);
     return &self->request;
 }
 
+/* A request is at the store. */
+static bool is_looking(const hf_observer *self)
+{
+    return self->run.state == HF__ASYNC_AT_STORE;
+}
+
 /* Without a timer there are still changes. */
 static hf__next fail(hf_observer *self)
 {
+    if (!is_looking(self))
+        return HF__STAY;
     self->request.status = self->request.error.status;
-    return self->looking ? read_leader(self) : HF__STAY;
+    return read_leader(self);
 }
 
 static hf__next step(hf__procedure *procedure, hf__happened what)
@@ -257,7 +262,7 @@ static void run_stop(hf__task *task)
 
     self->ended = true;
     (void)hf__async_stop(&self->run);
-    if (!self->looking)
+    if (!is_looking(self))
         rest(self);
 }
 
