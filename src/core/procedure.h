@@ -82,6 +82,14 @@ static inline void hf__procedure_init(hf__procedure *self, hf_client *client,
     self->cancelled = false;
 }
 
+/* Have its events counted from the next request, or HF__LISTEN, on. Once only:
+ * who interrupts the call may be reading it. */
+static inline void hf__procedure_use(hf__procedure *self, hf_bytes topic)
+{
+    if (self->topic.size == 0)
+        self->topic = topic;
+}
+
 /* On any thread, once for each time that it was away. */
 static inline void hf__resume(hf__procedure *self)
 {

@@ -37,8 +37,8 @@ static hf__next ask(hf__wait *wait)
 {
     hf__procedure *procedure = &wait->procedure;
 
-    if (hf__wait_joined(wait) && procedure->topic.size == 0)
-        procedure->topic = wait->call->key;
+    if (hf__wait_joined(wait))
+        hf__procedure_use(procedure, wait->call->key);
     procedure->pause_ms =
         wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
     return HF__ASK;

@@ -336,8 +336,8 @@ static hf__next ask(hf__cache_steps *steps, hf__cache_stage stage)
     steps->stage = stage;
     steps->procedure.ask_by_ms =
         stage == HF__CACHE_STORE ? INT64_MAX : steps->limit_ms;
-    if (stage == HF__CACHE_JOIN && steps->procedure.topic.size == 0)
-        steps->procedure.topic = steps->keys[0];
+    if (stage == HF__CACHE_JOIN)
+        hf__procedure_use(&steps->procedure, steps->keys[0]);
     return HF__ASK;
 }
 

@@ -42,8 +42,7 @@ static hf__next ask(hf__acquire *self, hf__acquire_stage stage)
 
 static void use_topic(hf__acquire *self)
 {
-    if (self->procedure.topic.size == 0)
-        self->procedure.topic = self->steps.lock->keys.topic;
+    hf__procedure_use(&self->procedure, self->steps.lock->keys.topic);
 }
 
 /* A request at the head; events of the lock are counted from before it. */
@@ -116,18 +115,13 @@ static hf__next take(hf__acquire *self, hf_status status)
 /* --------------------------------------------------- steps 4 and 5: the head
  */
 
-static hf__next leave_to_others(hf__acquire *self, int64_t pause_ms)
-{
-    return sleep_for(self, HF__ACQUIRE_LEFT, pause_ms);
-}
-
 static hf__next ask_after_event(hf__acquire *self)
 {
     int64_t pause_ms = hf__steps_event_delay(&self->steps);
 
     self->round = 0;
     if (self->steps.left_ms != 0)
-        return leave_to_others(self, pause_ms);
+        return sleep_for(self, HF__ACQUIRE_LEFT, pause_ms);
     return pause_ms > 0 ? sleep_for(self, HF__ACQUIRE_PAUSE, pause_ms)
                         : ask_at_head(self);
 }
@@ -184,7 +178,7 @@ static hf__next rest(hf__acquire *self)
     int64_t rest_ms = hf__steps_rest(&self->steps);
 
     hf__steps_leave(&self->steps);
-    return leave_to_others(self, rest_ms);
+    return sleep_for(self, HF__ACQUIRE_LEFT, rest_ms);
 }
 
 /* ------------------------------------------------- step 3: the local queue */
@@ -370,22 +364,16 @@ static bool interrupted(const hf__procedure *procedure)
     return hf__interrupted(self->steps.lock, self->steps.mark);
 }
 
-static hf__next cancel(hf__acquire *self)
-{
-    switch (self->stage) {
-    case HF__ACQUIRE_RETURN:
-        return give_back(self);
-    case HF__ACQUIRE_ENTER:
-    case HF__ACQUIRE_PASS:
-        return stop_waiting(self);
-    default:
-        return give_up(self);
-    }
-}
-
 static bool waits_locally(const hf__acquire *self)
 {
     return self->stage == HF__ACQUIRE_ENTER || self->stage == HF__ACQUIRE_PASS;
+}
+
+static hf__next cancel(hf__acquire *self)
+{
+    if (self->stage == HF__ACQUIRE_RETURN)
+        return give_back(self);
+    return waits_locally(self) ? stop_waiting(self) : give_up(self);
 }
 
 static hf__next close(hf__acquire *self)
