@@ -3,6 +3,7 @@
 #include "lease/acquire.h"
 
 #include "lease/redisson.h"
+#include "lease/release.h"
 #include "lease/watchdog.h"
 #include "util/clock.h"
 #include "util/container.h"
@@ -494,10 +495,26 @@ static bool queues_at_once(hf__acquire *self)
     return true;
 }
 
+/* What renews it, or has the thread of a started one that may wait. */
+static hf_status start_watchdog(hf__acquire *self)
+{
+    const hf_lock *lock = self->steps.lock;
+
+    return lock->watched || (self->started && self->steps.until_ms > 0)
+               ? hf__watchdog_start(&lock->client->leases->watchdog,
+                                    &self->detail)
+               : HF_OK;
+}
+
 hf__next hf__acquire_first(hf__acquire *self)
 {
     hf__steps *steps = &self->steps;
+    hf_status status = start_watchdog(self);
 
+    if (status != HF_OK) {
+        self->status = status;
+        return HF__END;
+    }
     if (steps->until_ms == 0)
         return ask(self, HF__ACQUIRE_TRY);
     if (hf__redisson_yield(steps->lock) > 0 || hf__steps_rest(steps) > 0)
@@ -506,6 +523,31 @@ hf__next hf__acquire_first(hf__acquire *self)
         return ask(self, HF__ACQUIRE_TRY);
     return queues_at_once(self) ? ask(self, HF__ACQUIRE_FIRST)
                                 : wait_in_turn(self);
+}
+
+/* The state of the handle, which another thread may free afterwards if the call
+ * is a started one. */
+static void end_state(hf__acquire *self, hf_status status)
+{
+    hf_lock *lock = self->steps.lock;
+    hf_client *client = lock->client;
+    hf__watchdog *watchdog = &client->leases->watchdog;
+    bool watched, deferred;
+
+    pthread_mutex_lock(&watchdog->mutex);
+    if (status == HF_OK)
+        hf__lock_hold_locked(lock, &self->steps.grant);
+    else
+        lock->state = HF__LOCK_FREE;
+    lock->acquiring = NULL;
+    watched = lock->watched;
+    deferred = lock->free_deferred;
+    pthread_cond_broadcast(&lock->changed);
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (status == HF_OK && watched)
+        hf__registry_note(&client->leases->registry);
+    if (deferred)
+        hf__lock_free_deferred(lock);
 }
 
 hf_status hf__acquire_end(hf__acquire *self, hf_error *err)
@@ -523,5 +565,7 @@ hf_status hf__acquire_end(hf__acquire *self, hf_error *err)
         hf__wait_queue_leave(
             queues_of(self), steps->queue,
             status == HF_OK && steps->clock_us != 0 ? steps->lock : NULL);
-    return hf__steps_end(steps, status, &self->detail, err);
+    status = hf__steps_end(steps, status, &self->detail, err);
+    end_state(self, status);
+    return status;
 }

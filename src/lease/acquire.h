@@ -47,7 +47,8 @@ void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
                       int64_t until_ms, hf__interrupt_mark mark, bool started);
 /* What is next at first; the handle is in state ACQUIRING. */
 hf__next hf__acquire_first(hf__acquire *self);
-/* It has ended: its status and message; on HF_OK steps.grant is set. */
+/* It has ended: its status and message. The handle is HELD, or FREE, and is not
+ * to be used afterwards if the call was started. */
 hf_status hf__acquire_end(hf__acquire *self, hf_error *err);
 
 #endif

@@ -2,7 +2,6 @@
 /* acquire_begin.c - see acquire_begin.h. */
 #include "lease/acquire_begin.h"
 
-#include "lease/release.h"
 #include "lease/watchdog.h"
 #include "util/clock.h"
 #include "util/container.h"
@@ -11,32 +10,13 @@
 static void ended(hf__async_run *run)
 {
     hf__acquiring *self = hf__container_of(run, hf__acquiring, run);
-    hf__acquire *acquire = &self->acquire;
-    hf_lock *lock = acquire->steps.lock;
-    hf_client *client = lock->client;
-    hf__watchdog *watchdog = &client->leases->watchdog;
     hf_error error = HF_ERROR_INIT;
-    bool watched, deferred;
     hf_status status;
 
     (void)hf__async_stop(run);
     if (atomic_load(&run->cancelled)) /* also during the first try */
-        acquire->procedure.cancelled = true;
-    status = hf__acquire_end(acquire, &error);
-    pthread_mutex_lock(&watchdog->mutex);
-    if (status == HF_OK)
-        hf__lock_hold_locked(lock, &acquire->steps.grant);
-    else
-        lock->state = HF__LOCK_FREE;
-    lock->acquiring = NULL;
-    watched = lock->watched; /* the lock may be freed after this */
-    pthread_cond_broadcast(&lock->changed);
-    deferred = lock->free_deferred;
-    pthread_mutex_unlock(&watchdog->mutex);
-    if (status == HF_OK && watched)
-        hf__registry_note(&client->leases->registry);
-    if (deferred)
-        hf__lock_free_deferred(lock);
+        self->acquire.procedure.cancelled = true;
+    status = hf__acquire_end(&self->acquire, &error);
     self->done(self->user, status, &error);
     hf__free(self);
 }
@@ -49,17 +29,6 @@ bool hf__acquiring_first(const hf__acquiring *self)
 void hf__acquiring_cancel(hf__acquiring *self)
 {
     hf__async_cancel(&self->run);
-}
-
-/* One that may wait does so with the loop thread. */
-static hf_status start_watchdog(hf__acquiring *self)
-{
-    hf_lock *lock = self->acquire.steps.lock;
-
-    if (!lock->watched && self->acquire.steps.until_ms == 0)
-        return HF_OK;
-    return hf__watchdog_start(&lock->client->leases->watchdog,
-                              &self->acquire.detail);
 }
 
 hf__request *hf__acquiring_begin(hf__acquiring *self)
@@ -83,11 +52,6 @@ hf__request *hf__acquiring_begin(hf__acquiring *self)
     if (!acquires) {
         self->done(self->user, status, detail);
         hf__free(self);
-        return NULL;
-    }
-    acquire->status = start_watchdog(self);
-    if (acquire->status != HF_OK) {
-        ended(&self->run);
         return NULL;
     }
     return hf__async_begin_with(&self->run, hf__acquire_first(acquire));

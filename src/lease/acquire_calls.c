@@ -17,9 +17,9 @@ typedef struct hf__attempt {
     hf_lock *lock;
 } hf__attempt;
 
-static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                           hf__interrupt_mark mark, hf__grant *grant,
-                           hf_error *err)
+/* In state ACQUIRING, without the mutex. */
+static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
+                     hf__interrupt_mark mark, hf_error *err)
 {
     hf__acquire acquire;
     hf_status status;
@@ -27,8 +27,6 @@ static hf_status ask_store(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
     hf__acquire_init(&acquire, lock, wait_ms, until_ms, mark, false);
     hf__run_blocking(&acquire.procedure, hf__acquire_first(&acquire));
     status = hf__acquire_end(&acquire, err);
-    if (status == HF_OK)
-        *grant = acquire.steps.grant;
     if (status == HF_WRONG_TYPE)
         hf__wrong_type_ask(lock->client, &acquire.steps.request,
                            acquire.steps.request.deadline_ms, err);
@@ -63,32 +61,6 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t lease_ms,
         hf__cond_wait_until(&lock->changed, &watchdog->mutex,
                             until_ms > 0 ? until_ms : INT64_MAX);
     }
-}
-
-/* In state ACQUIRING, without the mutex. */
-static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                     hf__interrupt_mark mark, hf_error *err)
-{
-    hf__watchdog *watchdog = &lock->client->leases->watchdog;
-    hf__grant grant;
-    bool watched;
-    hf_status status = HF_OK;
-
-    if (lock->watched)
-        status = hf__watchdog_start(watchdog, err);
-    if (status == HF_OK)
-        status = ask_store(lock, wait_ms, until_ms, mark, &grant, err);
-    pthread_mutex_lock(&watchdog->mutex);
-    if (status == HF_OK)
-        hf__lock_hold_locked(lock, &grant);
-    else
-        lock->state = HF__LOCK_FREE;
-    watched = lock->watched;
-    pthread_cond_broadcast(&lock->changed);
-    pthread_mutex_unlock(&watchdog->mutex);
-    if (status == HF_OK && watched)
-        hf__registry_note(&lock->client->leases->registry);
-    return status;
 }
 
 static void wake(hf__sleeper *sleeper)
