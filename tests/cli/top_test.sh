@@ -91,15 +91,26 @@ sampled() {
     tail -n 2 samples | grep -q "$1"
 }
 
-test_changes_are_counted() {
-    watch_samples
+# `turns` is handed over from one holder to the next, which a sample has seen.
+hand_over() {
     hold turns
-    eventually 10 sampled '"turns"'
-    start run turns -- sh -c 'until [ -e seen ]; do sleep 0.02; done'
+    start run turns -- env sh -c 'until [ -e seen ]; do sleep 0.02; done'
     eventually 10 waits turns 1
     : >gate
-    eventually 10 sampled '"hand_overs":1,"losses":0'
+    eventually 10 sampled '"description":"env"'
     : >seen
+    ends 0 "$pid"
+    rm seen
+    eventually 10 sampled '"locks_held":0'
+}
+
+# Once in 10 s a release leaves a lock free for 110 ms, for other libraries: a
+# sample sees it free then, and the hand-over is not counted (ADR 0086).
+test_changes_are_counted() {
+    watch_samples
+    hand_over
+    sampled '"hand_overs":1' || hand_over
+    eventually 10 sampled '"hand_overs":1,"losses":0'
     "$HOLDFAST" lock acquire --ttl "$(slowed 800)" --keep-pid $$ killed >handle
     eventually 10 is_known killed
     eventually 10 sampled '"killed"'
