@@ -8,6 +8,7 @@
 #include "support/fake_server.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,9 +55,11 @@ static void *accept_all(void *user)
 {
     fake_server *server = user;
     fake_connection *next;
-    int fd;
+    int fd, on = 1;
 
     while ((fd = accept(server->fd, NULL, NULL)) >= 0) {
+        if (server->port != 0) /* no wait for an ACK between two replies */
+            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
         pthread_mutex_lock(&server->mutex);
         if (server->count == CONNECTIONS_MAX) {
             close(fd);

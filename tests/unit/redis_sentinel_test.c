@@ -217,6 +217,21 @@ TEST(password_that_is_missing_is_asked_for)
     deployment_close(&all);
 }
 
+/* The subscription is confirmed, in a packet of its own, and the query refused:
+ * there is a pause before the next connection all the same. */
+TEST(sentinel_that_refuses_queries_is_left_in_peace)
+{
+    deployment all;
+
+    deployment_prepare(&all);
+    all.sentinels[0].refusal = "-NOPERM no\r\n";
+    all.sentinels[0].delay_ms = 5;
+    deployment_open(&all);
+    hf__clock_sleep_until(hf__clock_boot_ms() + 1000);
+    assert_in_range(fake_server_count(all.sentinels[0].server), 1, 30);
+    deployment_close(&all);
+}
+
 TEST(server_is_no_sentinel)
 {
     deployment all;

@@ -7,8 +7,8 @@
  * these back to DOWN. RESOLVING waits for the first lookup of a name. The first
  * attempt after a connection that worked is immediate; later ones follow after
  * 20 to 500 ms (decorrelated jitter). A connection has worked once a byte was
- * received after its login: one that breaks on its first request is not remade
- * without a pause.
+ * received after its login, or when its owner says so: one that breaks on its
+ * first request is not remade without a pause.
  *
  * Everything runs on the loop thread, so there are no locks. One timer serves
  * the connection and its owner.
@@ -336,7 +336,8 @@ static void take_input(hf__async_conn *conn)
     conn->ops->input(conn);
     /* A reply that made the owner drop the connection does not count: a server
      * that refuses every time is not retried without a pause. */
-    if (conn->state == HF__ASYNC_UP)
+    if (conn->state == HF__ASYNC_UP &&
+        (conn->ops->worked == NULL || conn->ops->worked(conn)))
         conn->delay_ms = 0;
 }
 

@@ -21,6 +21,10 @@ typedef struct hf__async_conn_ops {
     void (*up)(hf__async_conn *conn);
     /* conn->in has received bytes. */
     void (*input)(hf__async_conn *conn);
+    /* Has the server done, on this connection, what it is for? NULL: it has
+     * once anything was received. If not, the next one is made after a pause.
+     */
+    bool (*worked)(const hf__async_conn *conn);
     /* `conn->out` was sent whole. */
     void (*drained)(hf__async_conn *conn);
     /* The connection broke, or (was_up false) could not be made; conn->error

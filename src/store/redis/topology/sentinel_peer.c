@@ -62,6 +62,7 @@ static void on_up(hf__async_conn *conn)
 
     peer->asked_ms = 0;
     peer->subscribing = false;
+    peer->answers = false;
     begin_reply(peer);
     if (mode != HF__REDIS_SENTINEL && mode != HF__REDIS_UNKNOWN) {
         give_up(peer, HF_INVALID, "it is a server, not a sentinel");
@@ -93,6 +94,7 @@ static void finish_question(hf__sentinel_peer *peer)
 {
     hf__silence_learn(&peer->node, hf__clock_boot_ms() - peer->asked_ms);
     peer->asked_ms = 0;
+    peer->answers = true;
     if (peer->again) {
         hf__sentinel_peer_ask(peer);
         return;
@@ -163,6 +165,12 @@ static void on_input(hf__async_conn *conn)
     }
 }
 
+/* The reply to SUBSCRIBE comes first, and may be all that a user is allowed. */
+static bool has_answered(const hf__async_conn *conn)
+{
+    return hf__container_of(conn, const hf__sentinel_peer, conn)->answers;
+}
+
 static void on_drained(hf__async_conn *conn)
 {
     (void)conn;
@@ -207,6 +215,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 static const hf__async_conn_ops peer_link_ops = {
     .up = on_up,
     .input = on_input,
+    .worked = has_answered,
     .drained = on_drained,
     .down = on_down,
     .wanted = is_wanted,

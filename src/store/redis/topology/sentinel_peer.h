@@ -42,6 +42,7 @@ struct hf__sentinel_peer {
     uint32_t listed;  /* the asker's: when it was last listed */
     bool subscribing; /* no reply to SUBSCRIBE yet */
     bool again;       /* query again when this query is complete */
+    bool answers;     /* it has answered a query on this connection */
     bool closing;
     int64_t asked_ms; /* 0: no query is open */
     hf__sentinel_step step;
