@@ -42,7 +42,7 @@ static size_t grown_capacity(const hf__buf *buf, size_t need)
     return capacity < need ? need : capacity;
 }
 
-static bool grow(hf__buf *buf, size_t need)
+static bool grow_buf(hf__buf *buf, size_t need)
 {
     size_t size = hf__buf_size(buf);
     size_t capacity = grown_capacity(buf, need);
@@ -68,7 +68,7 @@ static bool grow(hf__buf *buf, size_t need)
     return true;
 }
 
-static void compact(hf__buf *buf)
+static void compact_buf(hf__buf *buf)
 {
     size_t size = hf__buf_size(buf);
 
@@ -87,8 +87,8 @@ unsigned char *hf__buf_reserve(hf__buf *buf, size_t size)
         bool fits = buf->data != NULL && used + size <= buf->capacity;
 
         if (fits && (buf->start >= used || buf->capacity >= buf->limit))
-            compact(buf);
-        else if (!grow(buf, used + size))
+            compact_buf(buf);
+        else if (!grow_buf(buf, used + size))
             return NULL;
     }
     return buf->data + buf->end;

@@ -20,8 +20,8 @@ static void make_one_line(char *text)
     }
 }
 
-static void fill(hf_error *err, hf_status status, int sys_errno,
-                 const char *format, va_list args)
+static void fill_error(hf_error *err, hf_status status, int sys_errno,
+                       const char *format, va_list args)
 {
     err->status = status;
     err->sys_errno = sys_errno;
@@ -37,7 +37,7 @@ hf_status hf__fail(hf_error *err, hf_status status, const char *format, ...)
     if (err == NULL)
         return status;
     va_start(args, format);
-    fill(err, status, 0, format, args);
+    fill_error(err, status, 0, format, args);
     va_end(args);
     return status;
 }
@@ -52,7 +52,7 @@ hf_status hf__fail_errno(hf_error *err, hf_status status, int sys_errno,
     if (err == NULL)
         return status;
     va_start(args, format);
-    fill(err, status, sys_errno, format, args);
+    fill_error(err, status, sys_errno, format, args);
     va_end(args);
     size = strlen(err->message);
     snprintf(err->message + size, sizeof(err->message) - size, ": %s",
@@ -80,7 +80,7 @@ void hf__fail_prefix(hf_error *err, const char *format, ...)
         return;
     memcpy(old, err->message, sizeof(old));
     va_start(args, format);
-    fill(err, err->status, err->sys_errno, format, args);
+    fill_error(err, err->status, err->sys_errno, format, args);
     va_end(args);
     size = strlen(err->message);
     snprintf(err->message + size, sizeof(err->message) - size, ": %s", old);

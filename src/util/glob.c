@@ -42,7 +42,7 @@ typedef struct range {
     signed char low, high;
 } range;
 
-static size_t left(const pattern *rest)
+static size_t bytes_left(const pattern *rest)
 {
     return (size_t)(rest->end - rest->at);
 }
@@ -53,12 +53,12 @@ static range next_item(pattern *rest)
     const signed char first = (signed char)rest->at[0];
     signed char last;
 
-    if (left(rest) >= 2 && rest->at[0] == '\\') {
+    if (bytes_left(rest) >= 2 && rest->at[0] == '\\') {
         rest->at += 2;
         last = (signed char)rest->at[-1];
         return (range){last, last};
     }
-    if (left(rest) < 3 || rest->at[1] != '-') {
+    if (bytes_left(rest) < 3 || rest->at[1] != '-') {
         rest->at++;
         return (range){first, first};
     }
@@ -67,7 +67,7 @@ static range next_item(pattern *rest)
     return first <= last ? (range){first, last} : (range){last, first};
 }
 
-static bool takes(pattern *rest, char byte)
+static bool takes_byte(pattern *rest, char byte)
 {
     bool found = rest->at < rest->end && *rest->at == byte;
 
@@ -79,7 +79,7 @@ static bool takes(pattern *rest, char byte)
 /* A class, after its '['. One without a ']' ends with the pattern. */
 static bool class_fits(pattern *rest, char byte)
 {
-    bool negated = takes(rest, '^');
+    bool negated = takes_byte(rest, '^');
     bool found = false;
 
     while (rest->at < rest->end && *rest->at != ']') {
@@ -88,14 +88,14 @@ static bool class_fits(pattern *rest, char byte)
         if (item.low <= (signed char)byte && (signed char)byte <= item.high)
             found = true;
     }
-    (void)takes(rest, ']');
+    (void)takes_byte(rest, ']');
     return found != negated;
 }
 
 /* A part that is one byte, maybe escaped. */
 static char next_byte(pattern *rest)
 {
-    if (*rest->at == '\\' && left(rest) >= 2)
+    if (*rest->at == '\\' && bytes_left(rest) >= 2)
         rest->at++;
     return *rest->at++;
 }
@@ -103,9 +103,9 @@ static char next_byte(pattern *rest)
 /* Does the pattern's next part match the byte? Skips it. */
 static bool part_fits(pattern *rest, char byte)
 {
-    if (takes(rest, '?'))
+    if (takes_byte(rest, '?'))
         return true;
-    if (takes(rest, '['))
+    if (takes_byte(rest, '['))
         return class_fits(rest, byte);
     return next_byte(rest) == byte;
 }
@@ -132,7 +132,7 @@ static const char *run_fits(pattern *rest, const char *at, const char *end)
 /* The same for each byte: bit `bit` of masks[byte]. */
 static void class_mask(pattern *rest, uint64_t bit, uint64_t masks[256])
 {
-    bool negated = takes(rest, '^');
+    bool negated = takes_byte(rest, '^');
     bool found[256] = {false};
 
     while (rest->at < rest->end && *rest->at != ']') {
@@ -141,17 +141,17 @@ static void class_mask(pattern *rest, uint64_t bit, uint64_t masks[256])
         for (int byte = item.low; byte <= item.high; byte++)
             found[(unsigned char)byte] = true;
     }
-    (void)takes(rest, ']');
+    (void)takes_byte(rest, ']');
     for (size_t i = 0; i < 256; i++)
         masks[i] |= found[i] != negated ? bit : 0;
 }
 
 static void part_mask(pattern *rest, uint64_t bit, uint64_t masks[256])
 {
-    if (takes(rest, '?')) {
+    if (takes_byte(rest, '?')) {
         for (size_t i = 0; i < 256; i++)
             masks[i] |= bit;
-    } else if (takes(rest, '[')) {
+    } else if (takes_byte(rest, '[')) {
         class_mask(rest, bit, masks);
     } else {
         masks[(unsigned char)next_byte(rest)] |= bit;
@@ -208,8 +208,8 @@ static const char *find_quickly(const run *of, const char *at, const char *end)
 }
 
 /* Where the run ends that fits first; NULL: nowhere. */
-static const char *find(const run *of, const char *at, const char *end,
-                        size_t *steps)
+static const char *find_run(const run *of, const char *at, const char *end,
+                            size_t *steps)
 {
     for (; (size_t)(end - at) >= of->parts; at++) {
         pattern rest = of->rest;
@@ -246,7 +246,7 @@ static bool runs_fit(pattern *rest, const char *at, const char *end)
     while (at != NULL) {
         run next;
 
-        while (takes(rest, '*'))
+        while (takes_byte(rest, '*'))
             ;
         if (rest->at == rest->end)
             return true;
@@ -255,7 +255,7 @@ static bool runs_fit(pattern *rest, const char *at, const char *end)
             return false;
         if (rest->at == rest->end)
             return run_fits(&next.rest, end - next.parts, end) != NULL;
-        at = find(&next, at, end, &steps);
+        at = find_run(&next, at, end, &steps);
     }
     return false;
 }

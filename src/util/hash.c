@@ -7,7 +7,7 @@
 /* Odd, half its bits set: 2^64 over the golden ratio. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-static uint64_t mix(uint64_t sum, uint64_t word)
+static uint64_t mix_word(uint64_t sum, uint64_t word)
 {
     sum = (sum ^ word) * FACTOR;
     return sum ^ sum >> 29;
@@ -22,13 +22,13 @@ uint64_t hf__hash(hf_bytes bytes, uint64_t seed)
 
     for (; left >= sizeof(word); at += sizeof(word), left -= sizeof(word)) {
         memcpy(&word, at, sizeof(word));
-        sum = mix(sum, word);
+        sum = mix_word(sum, word);
     }
     if (left > 0) {
         word = 0;
         for (size_t i = 0; i < left; i++)
             word = word << 8 | at[i];
-        sum = mix(sum, word);
+        sum = mix_word(sum, word);
     }
     return sum ^ sum >> 32;
 }

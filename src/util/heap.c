@@ -54,7 +54,7 @@ static bool is_before(const hf__heap_node *a, const hf__heap_node *b)
     return a->sequence < b->sequence;
 }
 
-static void place(hf__heap *heap, hf__heap_node *node, size_t index)
+static void place_node(hf__heap *heap, hf__heap_node *node, size_t index)
 {
     heap->nodes[index] = node;
     node->index = index;
@@ -68,10 +68,10 @@ static void sift_up(hf__heap *heap, hf__heap_node *node, size_t index)
 
         if (!is_before(node, heap->nodes[parent]))
             break;
-        place(heap, heap->nodes[parent], index);
+        place_node(heap, heap->nodes[parent], index);
         index = parent;
     }
-    place(heap, node, index);
+    place_node(heap, node, index);
 }
 
 static void sift_down(hf__heap *heap, hf__heap_node *node, size_t index)
@@ -86,13 +86,13 @@ static void sift_down(hf__heap *heap, hf__heap_node *node, size_t index)
             child++;
         if (!is_before(heap->nodes[child], node))
             break;
-        place(heap, heap->nodes[child], index);
+        place_node(heap, heap->nodes[child], index);
         index = child;
     }
-    place(heap, node, index);
+    place_node(heap, node, index);
 }
 
-static void settle(hf__heap *heap, hf__heap_node *node, size_t index)
+static void sift_node(hf__heap *heap, hf__heap_node *node, size_t index)
 {
     if (index > 0 && is_before(node, heap->nodes[(index - 1) / 2]))
         sift_up(heap, node, index);
@@ -108,7 +108,7 @@ void hf__heap_put(hf__heap *heap, hf__heap_node *node, int64_t at_ms)
     }
     node->at_ms = at_ms;
     node->sequence = heap->next_sequence++;
-    settle(heap, node, node->index);
+    sift_node(heap, node, node->index);
 }
 
 void hf__heap_remove(hf__heap *heap, hf__heap_node *node)
@@ -121,7 +121,7 @@ void hf__heap_remove(hf__heap *heap, hf__heap_node *node)
     node->index = HF__HEAP_NONE;
     last = heap->nodes[--heap->count];
     if (last != node)
-        settle(heap, last, index);
+        sift_node(heap, last, index);
 }
 
 hf__heap_node *hf__heap_first(const hf__heap *heap)

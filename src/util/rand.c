@@ -26,7 +26,7 @@ typedef struct pool {
 
 static _Thread_local pool thread_pool;
 
-static void fetch(unsigned char *to, size_t size)
+static void fetch_random(unsigned char *to, size_t size)
 {
     while (size > 0) {
         ssize_t got = getrandom(to, size, 0);
@@ -47,11 +47,11 @@ void hf__rand_bytes(void *data, size_t size)
     uint32_t generation = hf__fork_generation();
 
     if (size > POOL_SIZE / 4) {
-        fetch(data, size);
+        fetch_random(data, size);
         return;
     }
     if (own->left < size || own->fork_generation != generation) {
-        fetch(own->bytes, POOL_SIZE);
+        fetch_random(own->bytes, POOL_SIZE);
         own->left = POOL_SIZE;
         own->fork_generation = generation;
     }

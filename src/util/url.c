@@ -39,7 +39,7 @@ typedef struct url_parser {
     char *next; /* free room in the storage */
 } url_parser;
 
-static hf_status refuse(url_parser *parser, const char *why)
+static hf_status refuse_url(url_parser *parser, const char *why)
 {
     return hf__fail(parser->err, HF_INVALID, "the URL has %s", why);
 }
@@ -67,7 +67,7 @@ static int hex_value(char c)
 
 /* Cut off and return the text before the first `stop` (or all); `rest` keeps
  * the text after it. `found`: whether there was one. */
-static slice cut(slice *rest, char stop, bool *found)
+static slice cut_slice(slice *rest, char stop, bool *found)
 {
     slice head = *rest;
     const char *at = memchr(rest->data, stop, rest->size);
@@ -85,8 +85,8 @@ static slice cut(slice *rest, char stop, bool *found)
 }
 
 /* Decode a slice into the storage. */
-static hf_status take(url_parser *parser, slice from, const char *what,
-                      const char **string)
+static hf_status decode_slice(url_parser *parser, slice from, const char *what,
+                              const char **string)
 {
     char *to = parser->next;
 
@@ -134,20 +134,20 @@ static hf_status parse_scheme(url_parser *parser, slice *rest)
 {
     bool found;
     slice whole = *rest;
-    slice scheme = cut(rest, ':', &found);
+    slice scheme = cut_slice(rest, ':', &found);
     hf_status status;
 
     if (is_path(whole))
         return refuse_path(parser, whole);
     if (!found || scheme.size == 0 || !is_alpha(scheme.data[0]))
-        return refuse(parser, "no scheme (such as \"redis:\")");
+        return refuse_url(parser, "no scheme (such as \"redis:\")");
     for (size_t i = 0; i < scheme.size; i++) {
         char c = scheme.data[i];
 
         if (!is_alpha(c) && !is_digit(c) && strchr("+-.", c) == NULL)
-            return refuse(parser, "no scheme (such as \"redis:\")");
+            return refuse_url(parser, "no scheme (such as \"redis:\")");
     }
-    status = take(parser, scheme, "scheme", &parser->url->scheme);
+    status = decode_slice(parser, scheme, "scheme", &parser->url->scheme);
     if (status != HF_OK)
         return status;
     for (char *c = (char *)parser->url->scheme; *c != '\0'; c++) {
@@ -160,11 +160,12 @@ static hf_status parse_scheme(url_parser *parser, slice *rest)
 static hf_status parse_user(url_parser *parser, slice user)
 {
     bool has_password;
-    slice name = cut(&user, ':', &has_password);
-    hf_status status = take(parser, name, "user name", &parser->url->username);
+    slice name = cut_slice(&user, ':', &has_password);
+    hf_status status =
+        decode_slice(parser, name, "user name", &parser->url->username);
 
     if (status == HF_OK && has_password)
-        status = take(parser, user, "password", &parser->url->password);
+        status = decode_slice(parser, user, "password", &parser->url->password);
     return status;
 }
 
@@ -174,11 +175,11 @@ static hf_status parse_port(url_parser *parser, slice text)
 
     for (size_t i = 0; i < text.size && port <= 65535; i++) {
         if (!is_digit(text.data[i]))
-            return refuse(parser, "a bad port: not a number");
+            return refuse_url(parser, "a bad port: not a number");
         port = port * 10 + (text.data[i] - '0');
     }
     if (port < 1 || port > 65535)
-        return refuse(parser, "a bad port: not in 1 to 65535");
+        return refuse_url(parser, "a bad port: not in 1 to 65535");
     parser->url->port = port;
     return HF_OK;
 }
@@ -214,18 +215,18 @@ static hf_status parse_ipv6(url_parser *parser, slice rest)
 
     rest.data++;
     rest.size--;
-    host = cut(&rest, ']', &closed);
+    host = cut_slice(&rest, ']', &closed);
     if (!closed)
-        return refuse(parser, "a bad host: a \"[\" without \"]\"");
-    status = take(parser, host, "host", &parser->url->host);
+        return refuse_url(parser, "a bad host: a \"[\" without \"]\"");
+    status = decode_slice(parser, host, "host", &parser->url->host);
     if (status != HF_OK)
         return status;
     if (!is_ipv6(parser->url->host))
-        return refuse(parser, "a bad host: not an IPv6 address in \"[]\"");
+        return refuse_url(parser, "a bad host: not an IPv6 address in \"[]\"");
     if (rest.size == 0)
         return HF_OK;
     if (rest.data[0] != ':')
-        return refuse(parser, "a bad host: text after its \"]\"");
+        return refuse_url(parser, "a bad host: text after its \"]\"");
     rest.data++;
     rest.size--;
     return parse_port(parser, rest);
@@ -239,12 +240,12 @@ static hf_status parse_host(url_parser *parser, slice rest)
 
     if (rest.size > 0 && rest.data[0] == '[')
         return parse_ipv6(parser, rest);
-    host = cut(&rest, ':', &has_port);
-    status = take(parser, host, "host", &parser->url->host);
+    host = cut_slice(&rest, ':', &has_port);
+    status = decode_slice(parser, host, "host", &parser->url->host);
     if (status != HF_OK)
         return status;
     if (!is_host(parser->url->host))
-        return refuse(parser, "a bad host: an invalid character");
+        return refuse_url(parser, "a bad host: an invalid character");
     return has_port ? parse_port(parser, rest) : HF_OK;
 }
 
@@ -260,16 +261,16 @@ static hf_status parse_hosts(url_parser *parser, slice list)
     if (memchr(list.data, ',', list.size) == NULL)
         return parse_host(parser, list);
     while (more) {
-        one = cut(&rest, ',', &more);
+        one = cut_slice(&rest, ',', &more);
         if (one.size == 0)
-            return refuse(parser, "an empty host in its list");
+            return refuse_url(parser, "an empty host in its list");
         status = parse_host(parser, one);
         if (status != HF_OK)
             return status;
         parser->next = next;
     }
     parser->url->port = 0;
-    return take(parser, list, "host", &parser->url->host);
+    return decode_slice(parser, list, "host", &parser->url->host);
 }
 
 static hf_status parse_authority(url_parser *parser, slice authority)
@@ -294,16 +295,16 @@ static hf_status parse_param(url_parser *parser, slice text)
     hf__url_param *param = &url->params[url->param_count];
     char quoted[HF__QUOTED_SIZE];
     bool has_value;
-    slice name = cut(&text, '=', &has_value);
+    slice name = cut_slice(&text, '=', &has_value);
     hf_status status;
 
     if (url->param_count == HF__URL_PARAM_MAX)
-        return refuse(parser, "too many parameters");
+        return refuse_url(parser, "too many parameters");
     if (!has_value || name.size == 0)
-        return refuse(parser, "a parameter that is not name=value");
-    status = take(parser, name, "parameter", &param->name);
+        return refuse_url(parser, "a parameter that is not name=value");
+    status = decode_slice(parser, name, "parameter", &param->name);
     if (status == HF_OK)
-        status = take(parser, text, "parameter", &param->value);
+        status = decode_slice(parser, text, "parameter", &param->value);
     if (status != HF_OK)
         return status;
     if (hf__url_param_get(url, param->name) != NULL)
@@ -320,7 +321,7 @@ static hf_status parse_params(url_parser *parser, slice rest)
     hf_status status = HF_OK;
 
     while (more && status == HF_OK)
-        status = parse_param(parser, cut(&rest, '&', &more));
+        status = parse_param(parser, cut_slice(&rest, '&', &more));
     return status;
 }
 
@@ -336,9 +337,9 @@ static hf_status parse_hier_part(url_parser *parser, slice *rest)
     rest->data = authority.data + authority.size;
     rest->size -= 2 + authority.size;
     if (memchr(rest->data, '@', rest->size) != NULL)
-        return refuse(parser,
-                      "an \"@\" after its host: write \"/\" and \"?\" in a "
-                      "password as %2F and %3F, and any other \"@\" as %40");
+        return refuse_url(
+            parser, "an \"@\" after its host: write \"/\" and \"?\" in a "
+                    "password as %2F and %3F, and any other \"@\" as %40");
     return parse_authority(parser, authority);
 }
 
@@ -352,17 +353,17 @@ static hf_status take_list(url_parser *parser, slice list)
     return HF_OK;
 }
 
-static hf_status parse(url_parser *parser, slice rest)
+static hf_status parse_url(url_parser *parser, slice rest)
 {
     bool has_params;
     slice path;
     hf_status status;
 
     if (memchr(rest.data, '#', rest.size) != NULL)
-        return refuse(parser, "a \"#\": write it as %23");
+        return refuse_url(parser, "a \"#\": write it as %23");
     for (size_t i = 0; i < rest.size; i++) {
         if ((unsigned char)rest.data[i] < 0x20 || rest.data[i] == 0x7f)
-            return refuse(parser, "a control character");
+            return refuse_url(parser, "a control character");
     }
     status = parse_scheme(parser, &rest);
     if (status == HF_OK && strcmp(parser->url->scheme, "redlock") == 0)
@@ -371,8 +372,8 @@ static hf_status parse(url_parser *parser, slice rest)
         status = parse_hier_part(parser, &rest);
     if (status != HF_OK)
         return status;
-    path = cut(&rest, '?', &has_params);
-    status = take(parser, path, "path", &parser->url->path);
+    path = cut_slice(&rest, '?', &has_params);
+    status = decode_slice(parser, path, "path", &parser->url->path);
     if (status == HF_OK && has_params)
         status = parse_params(parser, rest);
     return status;
@@ -387,7 +388,7 @@ hf_status hf__url_parse(const char *text, hf__url *url, hf_error *err)
 
     memset(url, 0, sizeof(*url));
     if (all.size > TEXT_MAX)
-        return refuse(&parser, "more than 16384 bytes");
+        return refuse_url(&parser, "more than 16384 bytes");
     /* Decoding never lengthens; each string adds its NUL. */
     head.size = sizeof(head) + all.size + STRING_COUNT_MAX;
     url->storage = hf__calloc(1, head.size);
@@ -395,7 +396,7 @@ hf_status hf__url_parse(const char *text, hf__url *url, hf_error *err)
         return hf__fail(err, HF_NO_MEMORY, "no memory for the URL");
     memcpy(url->storage, &head, sizeof(head));
     parser.next = url->storage + sizeof(head);
-    status = parse(&parser, all);
+    status = parse_url(&parser, all);
     if (status != HF_OK)
         hf__url_done(url);
     return status;
@@ -448,9 +449,9 @@ static slice split_port(slice one, int *port)
         one.data++;
         one.size--;
     }
-    host = cut(&one, bracketed ? ']' : ':', &found);
+    host = cut_slice(&one, bracketed ? ']' : ':', &found);
     if (bracketed)
-        (void)cut(&one, ':', &found);
+        (void)cut_slice(&one, ':', &found);
     *port = 0;
     for (size_t i = 0; i < one.size; i++)
         *port = *port * 10 + (one.data[i] - '0');
@@ -469,7 +470,7 @@ bool hf__url_host(const hf__url *url, size_t at, char host[HF__URL_HOST_SIZE],
     for (size_t i = 0; i <= at; i++) {
         if (!more)
             return false;
-        one = cut(&rest, ',', &more);
+        one = cut_slice(&rest, ',', &more);
     }
     if (one.size == 0)
         return false;
@@ -540,7 +541,7 @@ hf_status hf__parse_int(const char *text, int64_t low, int64_t high,
 }
 
 /* Apply a suffix; false: unknown, or too large a number. */
-static bool scale(const char *suffix, int64_t *size)
+static bool scale_size(const char *suffix, int64_t *size)
 {
     static const char letters[] = "KMG";
     const char *at;
@@ -561,7 +562,7 @@ hf_status hf__parse_size(const char *text, int64_t low, int64_t high,
     const char *rest;
     int64_t number;
 
-    if (!read_number(text, &number, &rest) || !scale(rest, &number) ||
+    if (!read_number(text, &number, &rest) || !scale_size(rest, &number) ||
         number < low || number > high)
         return hf__fail(err, HF_INVALID,
                         "%s: %s is not a size in %lld to %lld bytes "
