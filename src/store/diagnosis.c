@@ -20,9 +20,10 @@
 /* ... and replies so slow that leases of a few seconds are in danger. */
 #define TOO_SLOW_US 200000
 
-static void tell(const hf__diagnosis *diagnosis, hf_status status,
-                 hf_level level, const char *name, const char *remedy,
-                 const char *format, va_list args)
+static void report_diagnostic(const hf__diagnosis *diagnosis, hf_status status,
+                              hf_level level, const char *name,
+                              const char *remedy, const char *format,
+                              va_list args)
 {
     hf_store_diagnostic remark = {.level = level,
                                   .status = status,
@@ -45,7 +46,7 @@ void hf__report(const hf__diagnosis *diagnosis, hf_level level,
     va_list args;
 
     va_start(args, format);
-    tell(diagnosis, HF_OK, level, name, remedy, format, args);
+    report_diagnostic(diagnosis, HF_OK, level, name, remedy, format, args);
     va_end(args);
 }
 
@@ -56,7 +57,8 @@ void hf__report_error(const hf__diagnosis *diagnosis, hf_status status,
     va_list args;
 
     va_start(args, format);
-    tell(diagnosis, status, HF_LEVEL_ERROR, name, remedy, format, args);
+    report_diagnostic(diagnosis, status, HF_LEVEL_ERROR, name, remedy, format,
+                      args);
     va_end(args);
 }
 

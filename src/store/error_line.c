@@ -10,14 +10,14 @@
 
 #include "util/error.h"
 
-static bool begins(hf_bytes text, const char *with)
+static bool begins_with(hf_bytes text, const char *with)
 {
     size_t size = strlen(with);
 
     return text.size >= size && memcmp(text.data, with, size) == 0;
 }
 
-static hf_bytes skip(hf_bytes text, size_t size)
+static hf_bytes skip_bytes(hf_bytes text, size_t size)
 {
     return hf_view((const char *)text.data + size, text.size - size);
 }
@@ -44,12 +44,13 @@ static size_t find_line(hf_bytes tail)
     const size_t on_at = sizeof(mark) - 1;
     const size_t later_at = on_at + 40 + 2;
 
-    if (!begins(tail, mark))
+    if (!begins_with(tail, mark))
         return 0;
-    if (begins(skip(tail, on_at), on))
+    if (begins_with(skip_bytes(tail, on_at), on))
         return on_at + sizeof(on) - 1;
-    if (tail.size > later_at && begins(skip(tail, later_at - 2), ", ") &&
-        begins(skip(tail, later_at), on))
+    if (tail.size > later_at &&
+        begins_with(skip_bytes(tail, later_at - 2), ", ") &&
+        begins_with(skip_bytes(tail, later_at), on))
         return later_at + sizeof(on) - 1;
     return 0;
 }
@@ -65,11 +66,11 @@ static unsigned cut_tail(hf_bytes *text)
     size_t digits;
 
     for (; at < text->size; at++) {
-        tail = skip(*text, at);
+        tail = skip_bytes(*text, at);
         line_at = find_line(tail);
         if (line_at > 0) {
             text->size = at;
-            return leading_number(skip(tail, line_at), &digits);
+            return leading_number(skip_bytes(tail, line_at), &digits);
         }
     }
     return 0;
@@ -83,19 +84,19 @@ static unsigned cut_place(hf_bytes *text)
     size_t digits;
     unsigned line;
 
-    if (!begins(*text, mark))
+    if (!begins_with(*text, mark))
         return 0;
-    rest = skip(*text, sizeof(mark) - 1);
+    rest = skip_bytes(*text, sizeof(mark) - 1);
     line = leading_number(rest, &digits);
-    rest = skip(rest, digits);
-    if (digits == 0 || !begins(rest, ": "))
+    rest = skip_bytes(rest, digits);
+    if (digits == 0 || !begins_with(rest, ": "))
         return 0;
-    *text = skip(rest, 2);
+    *text = skip_bytes(rest, 2);
     return line;
 }
 
 /* Enough: messages are cut to HF_ERROR_MESSAGE_SIZE. */
-static int printed(hf_bytes text)
+static int printed_size(hf_bytes text)
 {
     return text.size > HF_ERROR_MESSAGE_SIZE ? HF_ERROR_MESSAGE_SIZE
                                              : (int)text.size;
@@ -107,19 +108,19 @@ hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
     unsigned line = cut_tail(&text);
     unsigned place;
 
-    if (begins(text, "ERR "))
-        text = skip(text, 4);
+    if (begins_with(text, "ERR "))
+        text = skip_bytes(text, 4);
     place = cut_place(&text);
     if (place != 0)
         line = place;
     if (text.size == 0 || *(const char *)text.data == '\0')
         text = hf_str("an error without a text");
     if (hint != NULL)
-        return hf__fail(err, status, "%.*s; %s", printed(text),
+        return hf__fail(err, status, "%.*s; %s", printed_size(text),
                         (const char *)text.data, hint);
     if (line != 0)
-        return hf__fail(err, status, "%.*s (line %u)", printed(text),
+        return hf__fail(err, status, "%.*s (line %u)", printed_size(text),
                         (const char *)text.data, line);
-    return hf__fail(err, status, "%.*s", printed(text),
+    return hf__fail(err, status, "%.*s", printed_size(text),
                     (const char *)text.data);
 }

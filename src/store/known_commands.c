@@ -91,8 +91,8 @@ static size_t from_end(int8_t at, size_t count)
     return count > (size_t)-at ? count - (size_t)-at : 0;
 }
 
-static void range(const hf__known_command *known, size_t count,
-                  hf__key_words *keys)
+static void find_key_range(const hf__known_command *known, size_t count,
+                           hf__key_words *keys)
 {
     size_t last = from_end(known->last, count);
 
@@ -101,8 +101,9 @@ static void range(const hf__known_command *known, size_t count,
     keys->last = last < count ? last : count - 1;
 }
 
-static void counted(const hf__known_command *known, const hf_bytes *words,
-                    size_t count, hf__key_words *keys)
+static void find_counted_keys(const hf__known_command *known,
+                              const hf_bytes *words, size_t count,
+                              hf__key_words *keys)
 {
     size_t at = (size_t)known->first;
     size_t rest = count > at + 1 ? count - at - 1 : 0;
@@ -158,7 +159,8 @@ static size_t stream_options(hf_bytes command)
 }
 
 /* The first half of what follows STREAMS; the rest are ids. */
-static void streams(const hf_bytes *words, size_t count, hf__key_words *keys)
+static void find_stream_keys(const hf_bytes *words, size_t count,
+                             hf__key_words *keys)
 {
     for (size_t at = stream_options(words[0]); at < count; at++) {
         if (!is_word(words[at], "STREAMS"))
@@ -178,10 +180,10 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
     keys->last = 0;
     switch (known->place) {
     case HF__KEYS_COUNTED:
-        counted(known, words, count, keys);
+        find_counted_keys(known, words, count, keys);
         return;
     case HF__KEYS_STREAM:
-        streams(words, count, keys);
+        find_stream_keys(words, count, keys);
         return;
     case HF__KEYS_SORT:
         keys->extra = find_store(words, count);
@@ -192,7 +194,7 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
     default:
         break;
     }
-    range(known, count, keys);
+    find_key_range(known, count, keys);
 }
 
 bool hf__known_is_movable(const hf__known_command *known)

@@ -120,7 +120,7 @@ static bool outlives_quarantine(const hf__quorum *self,
 }
 
 /* Requests that fail before they are sent; true: it did. */
-static bool refuse(const hf__quorum *self, hf__request *request)
+static bool refuse_request(const hf__quorum *self, hf__request *request)
 {
     request->sends = 0;
     if (is_forked(self))
@@ -150,14 +150,14 @@ static void quorum_submit(hf__store *store, hf__request *const *requests,
     hf__quorum *self = self_of(store);
 
     for (size_t i = 0; i < count; i++) {
-        if (refuse(self, requests[i]))
+        if (refuse_request(self, requests[i]))
             requests[i]->on_done(requests[i]);
         else
             hf__broadcast(self, requests[i]);
     }
 }
 
-static void unpark(hf__request *request)
+static void wake_caller(hf__request *request)
 {
     uint32_t *done = request->user;
 
@@ -170,9 +170,9 @@ static void quorum_perform(hf__store *store, hf__request *request)
     hf__quorum *self = self_of(store);
     uint32_t done = 0;
 
-    if (refuse(self, request))
+    if (refuse_request(self, request))
         return;
-    request->on_done = unpark;
+    request->on_done = wake_caller;
     request->user = &done;
     hf__broadcast(self, request);
     while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) == 0)

@@ -218,7 +218,7 @@ static int why_not(const hf_reply *reply, size_t number)
 enum { UNDECIDED = 1 };
 
 /* Of lock `number`: 1 renewed, 0 free, -1 held by another owner, 2 unknown. */
-static int renewed(const counting *c, size_t number)
+static int renewal_outcome(const counting *c, size_t number)
 {
     size_t yes = 0;
     size_t no = 0;
@@ -249,7 +249,7 @@ static bool rule_renew(counting *c)
 
     /* A lock that cannot be decided must not fail the others of its batch. */
     for (size_t i = 1; i <= locks; i++) {
-        int what = renewed(c, i);
+        int what = renewal_outcome(c, i);
 
         if (what == 2 && (c->open > 0 || c->counted < c->majority))
             return settle_open(c);
@@ -259,7 +259,7 @@ static bool rule_renew(counting *c)
     if (!hf__reply_set_array(&c->tally->reply, 2 * failed, c->arena))
         return false;
     for (size_t i = 1; i <= locks; i++) {
-        int what = renewed(c, i);
+        int what = renewal_outcome(c, i);
 
         if (what == 1)
             continue;
@@ -289,7 +289,7 @@ typedef struct view {
 } view;
 
 /* {owner, pttl, token, waiters ...}, or NULL. */
-static const hf_reply *parts(const hf__node_vote *vote)
+static const hf_reply *holder_parts(const hf__node_vote *vote)
 {
     const hf_reply *reply = vote->reply;
 
@@ -306,7 +306,7 @@ static size_t same_owner(const counting *c, const hf_reply *owner)
     size_t votes = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const hf_reply *items = parts(&c->votes[i]);
+        const hf_reply *items = holder_parts(&c->votes[i]);
 
         votes += items != NULL && items[0].kind == HF_REPLY_STRING &&
                  same_bytes(&items[0], owner);
@@ -320,17 +320,17 @@ static size_t with_waiters(const counting *c, int64_t waiters)
     size_t found = 0;
 
     for (size_t i = 0; i < c->count; i++) {
-        const hf_reply *items = parts(&c->votes[i]);
+        const hf_reply *items = holder_parts(&c->votes[i]);
 
         found += items != NULL && items[3].integer >= waiters;
     }
     return found;
 }
 
-static void look(const counting *c, view *seen)
+static void read_votes(const counting *c, view *seen)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const hf_reply *items = parts(&c->votes[i]);
+        const hf_reply *items = holder_parts(&c->votes[i]);
         size_t votes;
 
         if (items == NULL)
@@ -362,7 +362,7 @@ static bool rule_read(counting *c)
 
     if (c->counted < c->majority)
         return settle_open(c);
-    look(c, &seen);
+    read_votes(c, &seen);
     /* Missing votes may give a holder its majority. */
     if (seen.votes > 0 && seen.votes < c->majority &&
         seen.votes + c->open >= c->majority)

@@ -22,7 +22,7 @@ struct hf__release {
     char bytes[];
 };
 
-static bool begin(hf__quorum *quorum)
+static bool begin_undo(hf__quorum *quorum)
 {
     bool room;
 
@@ -54,7 +54,7 @@ static void release_done(hf__request *request)
     pthread_mutex_unlock(&quorum->mutex);
 }
 
-static char *add(char *at, hf_bytes word)
+static char *add_word(char *at, hf_bytes word)
 {
     memcpy(at, word.data, word.size);
     return at + word.size;
@@ -77,13 +77,13 @@ static hf__release *release_new(hf__quorum *quorum, const hf__undo *undo)
     for (size_t i = 0; i < rule->undo.word_count; i++) {
         char *begin = at;
 
-        at = add(at, undo->words[i]);
+        at = add_word(at, undo->words[i]);
         self->words[i] = hf_view(begin, (size_t)(at - begin));
     }
     return self;
 }
 
-static void note(hf__release *self, hf__release **noted)
+static void note_undo(hf__release *self, hf__release **noted)
 {
     self->noted = noted;
     if (noted == NULL)
@@ -101,7 +101,7 @@ void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
     hf__request *request;
     hf__release *self;
 
-    if (!begin(quorum))
+    if (!begin_undo(quorum))
         return;
     self = release_new(quorum, undo);
     if (self == NULL) {
@@ -110,7 +110,7 @@ void hf__undo_send(hf__quorum *quorum, size_t node, const hf__undo *undo,
         pthread_mutex_unlock(&quorum->mutex);
         return;
     }
-    note(self, noted);
+    note_undo(self, noted);
     request = &self->request;
     hf__request_script(request, rule->script, self->words, rule->word_count,
                        rule->key_count);

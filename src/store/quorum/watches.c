@@ -259,7 +259,7 @@ hf_status hf__quorum_event_watch(hf__store *store, hf_bytes topic,
     return HF_OK;
 }
 
-static hf__quorum_watch *take(hf__quorum *self, const hf__watch *watch)
+static hf__quorum_watch *take_watch(hf__quorum *self, const hf__watch *watch)
 {
     hf__quorum_watch **at = &self->watches;
     hf__quorum_watch *found;
@@ -277,7 +277,7 @@ static hf__quorum_watch *take(hf__quorum *self, const hf__watch *watch)
 void hf__quorum_event_unwatch(hf__store *store, hf__watch *watch)
 {
     hf__quorum *self = self_of(store);
-    hf__quorum_watch *found = take(self, watch);
+    hf__quorum_watch *found = take_watch(self, watch);
 
     if (found == NULL)
         return;

@@ -234,7 +234,7 @@ static void keep_reason(hf__secure *self)
 }
 
 /* Map a failed call: EAGAIN and *wants, 0 for end of stream, or the error. */
-static int judge(hf__secure *self, int result, short *wants)
+static int map_failure(hf__secure *self, int result, short *wants)
 {
     switch (SSL_get_error(self->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -269,7 +269,7 @@ int hf__channel_handshake(hf__channel *channel)
     result = SSL_do_handshake(self->ssl);
     if (result == 1)
         return 0;
-    rc = judge(self, result, &channel->read_wants);
+    rc = map_failure(self, result, &channel->read_wants);
     return rc == 0 ? ECONNRESET : rc;
 }
 
@@ -290,7 +290,7 @@ ssize_t hf__secure_send(hf__channel *channel, const void *data, size_t size)
     self->half = false;
     if (result == 1)
         return (ssize_t)sent;
-    errno = judge(self, result, &channel->write_wants);
+    errno = map_failure(self, result, &channel->write_wants);
     self->half = errno == EAGAIN;
     if (errno == 0)
         errno = EPIPE;
@@ -317,7 +317,7 @@ ssize_t hf__secure_recv(hf__channel *channel, void *data, size_t size,
     channel->read_wants = POLLIN;
     if (result == 1)
         return (ssize_t)got;
-    rc = judge(self, result, &channel->read_wants);
+    rc = map_failure(self, result, &channel->read_wants);
     errno = rc;
     return rc == 0 ? 0 : -1;
 }
@@ -351,7 +351,7 @@ bool hf__channel_is_stale(hf__channel *channel)
     ERR_clear_error();
     self->sys_errno = 0;
     result = SSL_peek(self->ssl, &byte, 1);
-    return result > 0 || judge(self, result, &wants) != EAGAIN;
+    return result > 0 || map_failure(self, result, &wants) != EAGAIN;
 }
 
 hf_status hf__channel_fail(const hf__channel *channel, hf_error *err,

@@ -130,8 +130,9 @@ static hf_status trust_directory(SSL_CTX *context, const char *path,
     return HF_OK;
 }
 
-static hf_status trust(SSL_CTX *context, const hf__tls_settings *settings,
-                       hf_error *err)
+static hf_status trust_authorities(SSL_CTX *context,
+                                   const hf__tls_settings *settings,
+                                   hf_error *err)
 {
     const char *file = settings->files[HF__TLS_CA];
     hf_status status = HF_OK;
@@ -224,8 +225,9 @@ static hf_status use_key_with_file(SSL_CTX *context,
     return status;
 }
 
-static hf_status identify(SSL_CTX *context, const hf__tls_settings *settings,
-                          hf_error *err)
+static hf_status load_certificate(SSL_CTX *context,
+                                  const hf__tls_settings *settings,
+                                  hf_error *err)
 {
     const char *cert = settings->files[HF__TLS_CERT];
     const char *key = settings->files[HF__TLS_KEY];
@@ -287,9 +289,9 @@ static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
     if (settings->serves)
         set_up_server(context);
     if (settings->verifies)
-        status = trust(context, settings, err);
+        status = trust_authorities(context, settings, err);
     if (status == HF_OK)
-        status = identify(context, settings, err);
+        status = load_certificate(context, settings, err);
     return status;
 }
 
@@ -375,8 +377,8 @@ static void renew_locked(hf__tls *tls)
 /* ----------------------------------------------------------- open and close */
 
 /* `url` NULL: for a server. */
-static hf_status make(const hf__url *url, const hf_tls_options *options,
-                      hf__tls **tls, hf_error *err)
+static hf_status make_tls(const hf__url *url, const hf_tls_options *options,
+                          hf__tls **tls, hf_error *err)
 {
     hf__tls *made = hf__calloc(1, sizeof(*made));
     hf_status status;
@@ -403,13 +405,13 @@ static hf_status make(const hf__url *url, const hf_tls_options *options,
 hf_status hf__tls_new(const hf__url *url, const hf_tls_options *options,
                       hf__tls **tls, hf_error *err)
 {
-    return make(url, options, tls, err);
+    return make_tls(url, options, tls, err);
 }
 
 hf_status hf__tls_new_server(const hf_tls_options *options, hf__tls **tls,
                              hf_error *err)
 {
-    return make(NULL, options, tls, err);
+    return make_tls(NULL, options, tls, err);
 }
 
 bool hf__tls_wants_clients(const hf__tls *tls)
@@ -477,7 +479,7 @@ static void take_name(char name[HF__URL_HOST_SIZE], const char *host)
 }
 
 /* Server Name Indication is for names only (RFC 6066, 3). */
-static bool expect(SSL *ssl, const hf__tls *tls, const char *host)
+static bool expect_name(SSL *ssl, const hf__tls *tls, const char *host)
 {
     char name[HF__URL_HOST_SIZE];
     bool is_ip;
@@ -510,7 +512,7 @@ struct ssl_st *hf__tls_begin(hf__tls *tls, const char *host)
         SSL_set_accept_state(ssl);
         return ssl;
     }
-    if (!expect(ssl, tls, host)) {
+    if (!expect_name(ssl, tls, host)) {
         SSL_free(ssl);
         return NULL;
     }

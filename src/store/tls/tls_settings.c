@@ -26,8 +26,8 @@ const char *hf__tls_file_name(hf__tls_file file)
 }
 
 /* An option overrides the URL's parameter. */
-static hf_status find(const char **to, const char *option, const hf__url *url,
-                      const char *name, hf_error *err)
+static hf_status find_word(const char **to, const char *option,
+                           const hf__url *url, const char *name, hf_error *err)
 {
     *to = option != NULL ? option : hf__url_param_get(url, name);
     if (*to != NULL && (*to)[0] == '\0')
@@ -45,14 +45,16 @@ static hf_status find_all(tls_words *words, const hf__url *url,
     hf_status status = HF_OK;
 
     for (hf__tls_file at = 0; status == HF_OK && at < HF__TLS_FILES; at++)
+        status = find_word(&words->files[at], files[at], url,
+                           hf__tls_file_name(at), err);
+    if (status == HF_OK)
         status =
-            find(&words->files[at], files[at], url, hf__tls_file_name(at), err);
+            find_word(&words->ca_dir, from->ca_dir, url, "tls_ca_dir", err);
     if (status == HF_OK)
-        status = find(&words->ca_dir, from->ca_dir, url, "tls_ca_dir", err);
+        status = find_word(&words->name, from->name, url, "tls_name", err);
     if (status == HF_OK)
-        status = find(&words->name, from->name, url, "tls_name", err);
-    if (status == HF_OK)
-        status = find(&words->verify, from->verify, url, "tls_verify", err);
+        status =
+            find_word(&words->verify, from->verify, url, "tls_verify", err);
     if (words->verify == NULL)
         words->verify = "full";
     words->key_password = from->key_password;
@@ -84,7 +86,7 @@ static hf_status check_verify(const tls_words *words, hf_error *err)
     return HF_OK;
 }
 
-static hf_status check(const tls_words *words, hf_error *err)
+static hf_status check_words(const tls_words *words, hf_error *err)
 {
     bool cert = words->files[HF__TLS_CERT] != NULL;
     bool key = words->files[HF__TLS_KEY] != NULL;
@@ -105,7 +107,7 @@ static hf_status check(const tls_words *words, hf_error *err)
 
 /* ------------------------------------------------------------------- copy */
 
-static bool copy(char **to, const char *from)
+static bool copy_text(char **to, const char *from)
 {
     if (from == NULL)
         return true;
@@ -116,14 +118,14 @@ static bool copy(char **to, const char *from)
 static bool copy_all(hf__tls_settings *settings, const tls_words *words)
 {
     for (hf__tls_file at = 0; at < HF__TLS_FILES; at++) {
-        if (!copy(&settings->files[at], words->files[at]))
+        if (!copy_text(&settings->files[at], words->files[at]))
             return false;
     }
     settings->verifies = strcmp(words->verify, "none") != 0;
     settings->wants_name = strcmp(words->verify, "full") == 0;
-    return copy(&settings->ca_dir, words->ca_dir) &&
-           copy(&settings->key_password, words->key_password) &&
-           copy(&settings->name, words->name);
+    return copy_text(&settings->ca_dir, words->ca_dir) &&
+           copy_text(&settings->key_password, words->key_password) &&
+           copy_text(&settings->name, words->name);
 }
 
 hf_status hf__tls_settings_init(hf__tls_settings *settings, const hf__url *url,
@@ -134,7 +136,7 @@ hf_status hf__tls_settings_init(hf__tls_settings *settings, const hf__url *url,
 
     memset(settings, 0, sizeof(*settings));
     if (status == HF_OK)
-        status = check(&words, err);
+        status = check_words(&words, err);
     if (status == HF_OK && !copy_all(settings, &words))
         status = hf__fail(err, HF_NO_MEMORY, "out of memory");
     return status;

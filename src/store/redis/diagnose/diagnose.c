@@ -134,7 +134,7 @@ static void tell_abilities(hf__target *target)
 
 /* ------------------------------------------------------------------- whole */
 
-static bool reach(hf__target *target)
+static bool reach_server(hf__target *target)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status =
@@ -199,7 +199,7 @@ bool hf__server_diagnose(hf__server *server, const char *name,
     hf__target target = {.server = server, .diagnosis = *diagnosis};
 
     target.diagnosis.node = name;
-    if (!reach(&target))
+    if (!reach_server(&target))
         return false;
     take_info(&target);
     tell_version(&target);

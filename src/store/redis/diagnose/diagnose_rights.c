@@ -175,8 +175,8 @@ static void ask_who(hf__target *target, name_set *names)
 
 /* --------------------------------------------------------------- one right */
 
-static size_t fill(const right_form *right, const name_set *names,
-                   const char **words)
+static size_t fill_words(const right_form *right, const name_set *names,
+                         const char **words)
 {
     size_t count = 0;
 
@@ -200,7 +200,7 @@ static judgement dry_run(hf__target *target, const name_set *names,
                          const right_form *right)
 {
     const char *words[WORDS_MAX + 3] = {"ACL", "DRYRUN", names->user};
-    size_t count = fill(right, names, words + 3);
+    size_t count = fill_words(right, names, words + 3);
     hf__request request;
     judgement verdict = UNKNOWN;
 
@@ -226,7 +226,7 @@ static judgement try_it(hf__target *target, const name_set *names,
                         const right_form *right)
 {
     const char *words[WORDS_MAX];
-    size_t count = fill(right, names, words);
+    size_t count = fill_words(right, names, words);
     hf__request request;
     judgement verdict = ALLOWED;
 
@@ -279,8 +279,8 @@ static void tell_where(const right_form *right, const name_set *names,
 }
 
 /* Add "GET, "; where one does not fit, "..." ends the list. */
-static void list(char text[LIST_SIZE], const right_form *right,
-                 const name_set *names, judgement verdict)
+static void list_command(char text[LIST_SIZE], const right_form *right,
+                         const name_set *names, judgement verdict)
 {
     static const char rest[] = ", ...";
     size_t size = strlen(text);
@@ -315,8 +315,8 @@ static void tell_rights(hf__target *target, const name_set *names,
         if (verdict == UNKNOWN)
             verdict = try_it(target, names, &rights[i]);
         if (verdict != ALLOWED)
-            list(verdict == UNKNOWN ? unknown : refused, &rights[i], names,
-                 verdict);
+            list_command(verdict == UNKNOWN ? unknown : refused, &rights[i],
+                         names, verdict);
     }
     if (refused[0] != '\0' && missing == HF_LEVEL_ERROR)
         hf__report_error(to, HF_DENIED, name, remedy, "refused: %s", refused);

@@ -25,7 +25,7 @@ typedef struct attempt {
     int64_t took_us;
 } attempt;
 
-static void publish(hf__target *target, attempt *self)
+static void publish_message(hf__target *target, attempt *self)
 {
     const char *words[] = {"PUBLISH", self->channel, topic};
     hf__request request;
@@ -49,7 +49,7 @@ static void try_once(hf__target *target, attempt *self)
     if (!self->listens)
         return;
     began_us = hf__clock_boot_us();
-    publish(target, self);
+    publish_message(target, self);
     if (self->heard <= 0)
         return;
     until_ms = hf__diagnosis_until(&target->diagnosis, hf__clock_boot_ms());
@@ -57,7 +57,7 @@ static void try_once(hf__target *target, attempt *self)
     self->took_us = hf__clock_boot_us() - began_us;
 }
 
-static void tell(const hf__target *target, const attempt *self)
+static void report_wakeup(const hf__target *target, const attempt *self)
 {
     static const char remedy[] =
         "allow +subscribe, +publish and the channels &PREFIX* of the clients' "
@@ -108,6 +108,6 @@ void hf__diagnose_wakeups(hf__target *target)
     try_once(target, self);
     hf__subscription_close(
         &self->subscription); /* then its error can be read */
-    tell(target, self);
+    report_wakeup(target, self);
     hf__free(self);
 }

@@ -36,14 +36,14 @@ typedef struct asked_entry {
     uint32_t key_size; /* of the key that follows */
 } asked_entry;
 
-static hf__change_conn *of(hf__async_conn *conn)
+static hf__change_conn *conn_of(hf__async_conn *conn)
 {
     return hf__container_of(conn, hf__change_conn, conn);
 }
 
 /* Send a command and note it. false: no room. */
-static bool ask(hf__change_conn *self, uint32_t what, const hf_bytes *words,
-                size_t count, hf_bytes key)
+static bool ask_server(hf__change_conn *self, uint32_t what,
+                       const hf_bytes *words, size_t count, hf_bytes key)
 {
     asked_entry entry = {what, (uint32_t)key.size};
     unsigned char *at = hf__buf_reserve(&self->asked, sizeof(entry) + key.size);
@@ -69,7 +69,7 @@ static void drop_no_memory(hf__change_conn *self)
 
 static void on_up(hf__async_conn *conn)
 {
-    hf__change_conn *self = of(conn);
+    hf__change_conn *self = conn_of(conn);
     hf_bytes words[] = {hf_str("CLIENT"), hf_str("TRACKING"), hf_str("ON"),
                         hf_str("BCAST"),  hf_str("PREFIX"),   self->prefix};
 
@@ -82,8 +82,8 @@ static void on_up(hf__async_conn *conn)
                  "%s does not report changes of keys: it refuses HELLO 3",
                  conn->peer);
         hf__async_conn_drop(conn);
-    } else if (ask(self, ASKED_TRACK, words, self->prefix.size > 0 ? 6 : 4,
-                   hf_view(NULL, 0))) {
+    } else if (ask_server(self, ASKED_TRACK, words,
+                          self->prefix.size > 0 ? 6 : 4, hf_view(NULL, 0))) {
         hf__async_conn_flush(conn);
     } else {
         drop_no_memory(self);
@@ -92,7 +92,7 @@ static void on_up(hf__async_conn *conn)
 
 /* ------------------------------------------------------------------- input */
 
-static void refuse(hf__change_conn *self)
+static void refuse_message(hf__change_conn *self)
 {
     hf__async_conn *conn = &self->conn;
     const hf_reply *message = &self->message;
@@ -148,7 +148,7 @@ static void take_change(hf__change_conn *self, hf_bytes key)
     if (key.size < self->prefix.size ||
         memcmp(key.data, self->prefix.data, self->prefix.size) != 0)
         return;
-    if (!self->kinds || !ask(self, ASKED_EXISTS, words, 2, key))
+    if (!self->kinds || !ask_server(self, ASKED_EXISTS, words, 2, key))
         self->ops->changed(self, HF_CHANGE_WRITTEN, key);
 }
 
@@ -182,7 +182,7 @@ static bool take_message(hf__change_conn *self)
 
 static void on_input(hf__async_conn *conn)
 {
-    hf__change_conn *self = of(conn);
+    hf__change_conn *self = conn_of(conn);
     hf__resp_result parsed;
 
     while (conn->state == HF__ASYNC_UP && hf__buf_size(&conn->in) > 0) {
@@ -194,7 +194,7 @@ static void on_input(hf__async_conn *conn)
         if (parsed == HF__RESP_NO_MEMORY)
             drop_no_memory(self);
         else if (parsed != HF__RESP_DONE || !take_message(self))
-            refuse(self);
+            refuse_message(self);
         hf__arena_free(&self->arena);
         hf__resp_begin(&conn->resp, &self->arena, &self->message);
     }
@@ -209,7 +209,7 @@ static void on_drained(hf__async_conn *conn)
 
 static void on_down(hf__async_conn *conn, bool was_up)
 {
-    hf__change_conn *self = of(conn);
+    hf__change_conn *self = conn_of(conn);
     bool listened = self->listens;
 
     (void)was_up;
@@ -225,11 +225,11 @@ static bool is_wanted(hf__async_conn *conn)
 
 /* ----------------------------------------------------------------- silence */
 
-static void probe(hf__change_conn *self, int64_t now_ms)
+static void probe_server(hf__change_conn *self, int64_t now_ms)
 {
     hf_bytes word = hf_str("PING");
 
-    if (!ask(self, ASKED_PING, &word, 1, hf_view(NULL, 0)))
+    if (!ask_server(self, ASKED_PING, &word, 1, hf_view(NULL, 0)))
         return; /* requests without an answer so far will do */
     hf__async_conn_flush(&self->conn);
     self->probed_ms = now_ms;
@@ -243,7 +243,7 @@ static int64_t watch_silence(hf__change_conn *self, int64_t now_ms)
     if (conn->state != HF__ASYNC_UP)
         return INT64_MAX;
     if (!self->probes && now_ms >= conn->alive_ms + SILENCE_MS)
-        probe(self, now_ms);
+        probe_server(self, now_ms);
     if (conn->state != HF__ASYNC_UP)
         return INT64_MAX;
     if (!self->probes)
@@ -258,7 +258,7 @@ static int64_t watch_silence(hf__change_conn *self, int64_t now_ms)
 
 static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 {
-    hf__change_conn *self = of(conn);
+    hf__change_conn *self = conn_of(conn);
     int64_t next_ms = watch_silence(self, now_ms);
 
     return hf__at_most(next_ms, self->ops->tick(self, now_ms));
@@ -295,7 +295,7 @@ void hf__change_conn_update(hf__change_conn *self)
 
 static void on_closed(hf__async_conn *conn)
 {
-    hf__change_conn *self = of(conn);
+    hf__change_conn *self = conn_of(conn);
 
     self->ops->closed(self);
 }

@@ -37,7 +37,7 @@ static hf__heard **place_of(hf__channels *channels, hf_bytes name)
     return place;
 }
 
-static void drop(hf__channels *channels, hf__heard **place)
+static void drop_channel(hf__channels *channels, hf__heard **place)
 {
     hf__heard *heard = *place;
 
@@ -67,7 +67,7 @@ void hf__channels_want(hf__channels *channels, hf_bytes name, uint32_t bucket,
     (*place)->until_ms = until_ms;
 }
 
-static bool put(hf__buf *out, const char *verb, const hf__heard *heard)
+static bool put_command(hf__buf *out, const char *verb, const hf__heard *heard)
 {
     hf_bytes words[] = {hf_str(verb), name_of(heard)};
     hf__request request;
@@ -77,17 +77,18 @@ static bool put(hf__buf *out, const char *verb, const hf__heard *heard)
 }
 
 /* false: no room. `*some`: a request was written. */
-static bool unsubscribe(hf__channels *channels, hf__heard **place, hf__buf *out,
-                        bool *some)
+static bool put_unsubscribe(hf__channels *channels, hf__heard **place,
+                            hf__buf *out, bool *some)
 {
     const hf__heard *heard = *place;
 
     if (heard->sent &&
-        !put(out, heard->sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE", heard))
+        !put_command(out, heard->sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE",
+                     heard))
         return false;
     *some = *some || heard->sent;
     channels->leaving += heard->sent;
-    drop(channels, place);
+    drop_channel(channels, place);
     return true;
 }
 
@@ -97,7 +98,7 @@ bool hf__channels_forget(hf__channels *channels, hf_bytes name, hf__buf *out)
     hf__heard **place = place_of(channels, name);
     bool some = false;
 
-    if (*place != NULL && !unsubscribe(channels, place, out, &some))
+    if (*place != NULL && !put_unsubscribe(channels, place, out, &some))
         (*place)->until_ms = 0;
     return some;
 }
@@ -117,15 +118,15 @@ void hf__channels_done(hf__channels *channels)
 {
     for (size_t at = 0; at < HF__EVENTS_COUNT; at++) {
         while (channels->lists[at] != NULL)
-            drop(channels, &channels->lists[at]);
+            drop_channel(channels, &channels->lists[at]);
     }
 }
 
-static bool subscribe(hf__heard *heard, uint32_t list,
-                      hf__key_tracking *tracking, hf__buf *out)
+static bool put_subscribe(hf__heard *heard, uint32_t list,
+                          hf__key_tracking *tracking, hf__buf *out)
 {
     if (!hf__key_tracking_has_room(tracking) ||
-        !put(out, heard->sharded ? "SSUBSCRIBE" : "SUBSCRIBE", heard))
+        !put_command(out, heard->sharded ? "SSUBSCRIBE" : "SUBSCRIBE", heard))
         return false;
     hf__key_tracking_channel(tracking, list);
     heard->sent = true;
@@ -142,7 +143,7 @@ bool hf__channels_subscribe(hf__channels *channels, hf__key_tracking *tracking,
              heard = heard->next) {
             if (heard->sent)
                 continue;
-            if (!subscribe(heard, at, tracking, out))
+            if (!put_subscribe(heard, at, tracking, out))
                 return some;
             channels->unsent--;
             some = true;
@@ -164,7 +165,7 @@ bool hf__channels_tidy(hf__channels *channels, int64_t now_ms, hf__buf *out)
         while (*place != NULL) {
             if ((*place)->until_ms > now_ms)
                 place = &(*place)->next;
-            else if (!unsubscribe(channels, place, out, &some))
+            else if (!put_unsubscribe(channels, place, out, &some))
                 return some; /* next time */
         }
     }
@@ -195,7 +196,7 @@ bool hf__channels_end(hf__channels *channels, hf_bytes name, uint32_t *bucket)
     if (*place == NULL || !(*place)->sent)
         return false;
     *bucket = (*place)->bucket;
-    drop(channels, place);
+    drop_channel(channels, place);
     return true;
 }
 
@@ -206,5 +207,5 @@ void hf__channels_refuse(hf__channels *channels, uint32_t list)
     while (*place != NULL && !(*place)->sent)
         place = &(*place)->next;
     if (*place != NULL)
-        drop(channels, place);
+        drop_channel(channels, place);
 }

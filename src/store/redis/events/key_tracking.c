@@ -11,8 +11,9 @@ void hf__key_tracking_reset(hf__key_tracking *tracking)
     memset(tracking, 0, sizeof(*tracking));
 }
 
-static void note(hf__key_tracking *tracking, hf__key_tracking_kind kind,
-                 uint32_t bucket, bool held)
+static void note_question(hf__key_tracking *tracking,
+                          hf__key_tracking_kind kind, uint32_t bucket,
+                          bool held)
 {
     uint32_t at = (tracking->first + tracking->count++) % HF__TRACKING_MAX;
 
@@ -26,11 +27,11 @@ bool hf__key_tracking_ping(hf__key_tracking *tracking, hf__buf *out)
     if (tracking->count == HF__TRACKING_MAX ||
         !hf__resp_put_words(out, words, 1))
         return false;
-    note(tracking, HF__TRACKING_PING, 0, false);
+    note_question(tracking, HF__TRACKING_PING, 0, false);
     return true;
 }
 
-static bool track(hf__key_tracking *tracking, hf__buf *out)
+static bool track_keys(hf__key_tracking *tracking, hf__buf *out)
 {
     static const char *const words[] = {"CLIENT", "TRACKING", "ON"};
 
@@ -38,7 +39,7 @@ static bool track(hf__key_tracking *tracking, hf__buf *out)
         return true;
     if (!hf__resp_put_words(out, words, 3))
         return false;
-    note(tracking, HF__TRACKING_TRACK, 0, false);
+    note_question(tracking, HF__TRACKING_TRACK, 0, false);
     tracking->tracks = true;
     return true;
 }
@@ -51,12 +52,12 @@ bool hf__key_tracking_key(hf__key_tracking *tracking, hf_bytes key,
     hf__request get;
 
     if (tracking->refused || tracking->count > HF__TRACKING_MAX - 3 ||
-        !track(tracking, out))
+        !track_keys(tracking, out))
         return false;
     hf__request_command(&get, words, 2, true);
     if (!hf__resp_put_request(out, &get, false))
         return false;
-    note(tracking, HF__TRACKING_KEY, bucket, held);
+    note_question(tracking, HF__TRACKING_KEY, bucket, held);
     return true;
 }
 
@@ -68,7 +69,7 @@ bool hf__key_tracking_has_room(const hf__key_tracking *tracking)
 
 void hf__key_tracking_channel(hf__key_tracking *tracking, uint32_t list)
 {
-    note(tracking, HF__TRACKING_CHANNEL, list, false);
+    note_question(tracking, HF__TRACKING_CHANNEL, list, false);
 }
 
 static hf__key_tracking_question take_first(hf__key_tracking *tracking)

@@ -223,7 +223,7 @@ static bool take_message(hf__subscription *subscription)
     return false;
 }
 
-static void refuse(hf__subscription *subscription)
+static void refuse_message(hf__subscription *subscription)
 {
     hf__async_conn *conn = &subscription->conn;
     hf_bytes line;
@@ -252,7 +252,7 @@ static void on_input(hf__async_conn *conn)
         if (parsed != HF__RESP_DONE)
             hf__reply_set_nil(&subscription->message);
         if (parsed != HF__RESP_DONE || !take_message(subscription))
-            refuse(subscription);
+            refuse_message(subscription);
         hf__arena_free(&subscription->arena);
         hf__resp_begin(&conn->resp, &subscription->arena,
                        &subscription->message);

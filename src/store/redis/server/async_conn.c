@@ -284,7 +284,7 @@ static void try_to_connect(hf__async_conn *conn)
     next_address(conn);
 }
 
-static void start(hf__async_conn *conn, int64_t now_ms)
+static void start_connect(hf__async_conn *conn, int64_t now_ms)
 {
     conn->state = HF__ASYNC_RESOLVING;
     conn->sent = 0;
@@ -491,7 +491,7 @@ void hf__async_conn_update(hf__async_conn *conn)
     next_ms = conn->ops->tick(conn, now_ms);
     if (conn->state == HF__ASYNC_DOWN && now_ms >= conn->retry_ms &&
         conn->ops->wanted(conn))
-        start(conn, now_ms);
+        start_connect(conn, now_ms);
     else if (conn->state == HF__ASYNC_RESOLVING)
         try_to_connect(conn);
     if (conn->state == HF__ASYNC_RESOLVING)

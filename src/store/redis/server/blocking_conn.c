@@ -199,8 +199,8 @@ static int64_t left_of(hf__blocking_conn *conn, int64_t until_ms,
 }
 
 /* Read once more. */
-static hf__blocking_conn_result receive(hf__blocking_conn *conn,
-                                        int64_t until_ms, hf_error *err)
+static hf__blocking_conn_result receive_bytes(hf__blocking_conn *conn,
+                                              int64_t until_ms, hf_error *err)
 {
     unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
     int64_t now_ms = hf__clock_boot_ms();
@@ -274,7 +274,7 @@ static hf__blocking_conn_result read_reply(hf__blocking_conn *conn,
         }
         if (parsed == HF__RESP_NO_MEMORY)
             return HF__CONN_NO_MEMORY;
-        result = receive(conn, until_ms, err);
+        result = receive_bytes(conn, until_ms, err);
         if (result != HF__CONN_OK)
             return result;
     }
@@ -450,8 +450,8 @@ hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
     return status;
 }
 
-static bool put(hf__blocking_conn *conn, const hf__request *request,
-                const hf__attempts *attempts)
+static bool put_request(hf__blocking_conn *conn, const hf__request *request,
+                        const hf__attempts *attempts)
 {
     static const char *const asking[] = {"ASKING"};
 
@@ -492,7 +492,7 @@ hf__blocking_conn_result hf__blocking_conn_exchange(hf__blocking_conn *conn,
     conn->request = request;
     conn->patience_ms = 0;
     conn->owed = attempts->asking ? 2 : 1;
-    if (put(conn, request, attempts))
+    if (put_request(conn, request, attempts))
         result = send_all(conn, request->deadline_ms, err);
     if (result != HF__CONN_UNSENT)
         attempts->asking = false;

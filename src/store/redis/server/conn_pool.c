@@ -118,7 +118,7 @@ static bool back_off(inline_run *run, unsigned tries)
     return true;
 }
 
-static void fail(inline_run *run, const hf_error *err)
+static void fail_run(inline_run *run, const hf_error *err)
 {
     hf__retry_fail(run->request, run->attempts->doubtful, err);
     hf__arena_free(&run->request->arena);
@@ -147,7 +147,7 @@ static bool after_no_connection(inline_run *run, hf_error *err)
         if (run->attempts->doubtful && back_off(run, run->attempts->losses))
             return true;
     }
-    fail(run, err);
+    fail_run(run, err);
     return false;
 }
 
@@ -163,7 +163,7 @@ static bool after_loss(inline_run *run, hf_error *err)
         return true;
     }
     err->status = HF_INDETERMINATE;
-    fail(run, err);
+    fail_run(run, err);
     return false;
 }
 
@@ -216,7 +216,7 @@ static bool after_silence(inline_run *run, hf_error *err)
     run->attempts->doubtful = true;
     if (++run->attempts->losses >= HF__RETRY_LOSSES_MAX) {
         hf__blocking_conn_close(elder);
-        fail(run, err);
+        fail_run(run, err);
         return false;
     }
     slot->conn = elder == &slot->pair[0] ? &slot->pair[1] : &slot->pair[0];
@@ -251,7 +251,7 @@ static bool after_exchange(inline_run *run, hf__blocking_conn_result result,
         hf__fail(err, HF_NO_MEMORY, "out of memory");
         break;
     }
-    fail(run, err);
+    fail_run(run, err);
     return false;
 }
 

@@ -175,7 +175,8 @@ static hf_status auth_refused(hf_bytes line, hf_error *err)
     return hf__fail(err, HF_DENIED, "the server refused the password");
 }
 
-static hf_status refused(hf__login_step step, hf_bytes line, hf_error *err)
+static hf_status login_refused(hf__login_step step, hf_bytes line,
+                               hf_error *err)
 {
     hf_error detail = HF_ERROR_INIT;
 
@@ -203,7 +204,7 @@ static hf_status refused(hf__login_step step, hf_bytes line, hf_error *err)
 static hf_status without_role(const hf__login *login, hf_bytes line,
                               hf_error *err)
 {
-    hf_status status = refused(HF__LOGIN_ROLE, line, err);
+    hf_status status = login_refused(HF__LOGIN_ROLE, line, err);
 
     if (status != HF_OK)
         return status;
@@ -250,7 +251,7 @@ hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
             return without_role(login, line, err);
         if (step == HF__LOGIN_WAIT)
             return without_wait(line, err);
-        return refused(step, line, err);
+        return login_refused(step, line, err);
     }
     if (step == HF__LOGIN_HELLO)
         return read_hello(&login->traits, reply, err);

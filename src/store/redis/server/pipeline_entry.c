@@ -37,7 +37,7 @@ void hf__pipeline_poke(hf__pipeline *pipe)
 }
 
 /* The request's outcome is set: return it to its owner. */
-static void finish(hf__pipeline *pipe, hf__pipeline_entry *entry)
+static void finish_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__request *request = entry->request;
 
@@ -56,7 +56,7 @@ static void finish(hf__pipeline *pipe, hf__pipeline_entry *entry)
 
 void hf__pipeline_complete(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
-    finish(pipe, entry);
+    finish_entry(pipe, entry);
     hf__free(entry);
 }
 
@@ -65,7 +65,7 @@ void hf__pipeline_expire(hf__pipeline *pipe, hf__pipeline_entry *entry,
 {
     hf__arena_free(&entry->request->arena);
     hf__retry_fail(entry->request, entry->attempts.doubtful, err);
-    finish(pipe, entry);
+    finish_entry(pipe, entry);
 }
 
 void hf__pipeline_fail(hf__pipeline *pipe, hf__pipeline_entry *entry,

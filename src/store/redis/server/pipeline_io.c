@@ -130,7 +130,7 @@ static bool may_write(const hf__pipeline *pipe)
 }
 
 /* Write as much as the socket accepts. */
-static void pump(hf__pipeline *pipe)
+static void write_requests(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
     size_t most = pipe->wait_batch == NULL ? BATCH_SIZE : HF__WAIT_BATCH_SIZE;
@@ -154,14 +154,14 @@ static void on_up(hf__async_conn *conn)
 {
     atomic_fetch_add(&hf__container_of(conn, hf__pipeline, conn)->generation,
                      1);
-    pump(hf__container_of(conn, hf__pipeline, conn));
+    write_requests(hf__container_of(conn, hf__pipeline, conn));
 }
 
 static void on_drained(hf__async_conn *conn)
 {
     hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
 
-    pump(pipe);
+    write_requests(pipe);
     hf__pipeline_settle(pipe);
 }
 
@@ -176,7 +176,7 @@ static void lose_place(hf__pipeline *pipe, hf_error *err)
 }
 
 /* The request of an entry that is in no list has its reply. */
-static void answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
+static void entry_answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__redirect redirect;
     hf__verdict verdict;
@@ -237,7 +237,7 @@ static bool read_reply(hf__pipeline *pipe)
     }
     if (parsed == HF__RESP_DONE && head != NULL) {
         hf__pipeline_list_unlink(&pipe->in_flight, head);
-        answered(pipe, head);
+        entry_answered(pipe, head);
         return !pipe->broken;
     }
     if (parsed == HF__RESP_NO_MEMORY)
@@ -282,7 +282,7 @@ static void on_input(hf__async_conn *conn)
                  conn->peer);
     if (pipe->broken || (pipe->leaving && pipe->in_flight.count == 0))
         hf__async_conn_drop(conn);
-    pump(pipe);
+    write_requests(pipe);
     hf__pipeline_settle(pipe);
 }
 
@@ -297,7 +297,7 @@ static bool is_wanted(hf__async_conn *conn)
 /* ------------------------------------------------------------------- time */
 
 /* An entry's deadline has passed. */
-static void expire(hf__pipeline *pipe, hf__pipeline_entry *entry)
+static void expire_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     const hf__async_conn *conn = &pipe->conn;
     hf_error err = HF_ERROR_INIT;
@@ -391,7 +391,7 @@ static bool all_repeatable(const hf__pipeline *pipe)
 
 /* Drop a connection that is silent while the server responds, if everything in
  * flight is repeatable. */
-static void leave(hf__pipeline *pipe)
+static void leave_silent(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
     int64_t now_ms = hf__clock_boot_ms();
@@ -414,7 +414,7 @@ static void on_probe_up(hf__pipeline *pipe)
 {
     /* Input that was not read yet is no silence. */
     if (!hf__channel_is_stale(&pipe->conn.channel))
-        leave(pipe);
+        leave_silent(pipe);
     hf__async_conn_update(&pipe->conn);
 }
 
@@ -430,7 +430,7 @@ static void check_silence(hf__pipeline *pipe, int64_t now_ms)
         return;
     if (!all_repeatable(pipe) ||
         !hf__probe_begin(pipe, on_probe_up, on_probe_failed))
-        leave(pipe);
+        leave_silent(pipe);
 }
 
 /* Nothing is owed: another connection's silence is reason enough. */
@@ -454,8 +454,8 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
     int64_t next_ms;
 
     while (first_of(&pipe->due) <= now_ms)
-        expire(pipe, hf__container_of(hf__heap_first(&pipe->due),
-                                      hf__pipeline_entry, due));
+        expire_entry(pipe, hf__container_of(hf__heap_first(&pipe->due),
+                                            hf__pipeline_entry, due));
     while (first_of(&pipe->again) <= now_ms) {
         entry = hf__container_of(hf__heap_first(&pipe->again),
                                  hf__pipeline_entry, again);
@@ -467,7 +467,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
     check_other_silence(pipe);
     if (pipe->wait_batch != NULL)
         hf__wait_batch_tick(pipe, now_ms);
-    pump(pipe);
+    write_requests(pipe);
     hf__pipeline_settle(pipe);
     next_ms = first_of(&pipe->due);
     if (first_of(&pipe->again) < next_ms)

@@ -16,7 +16,7 @@
 
 /* The connection broke with this entry in flight. true: it may be sent
  * again. */
-static bool survives(hf__pipeline *pipe, hf__pipeline_entry *entry)
+static bool survives_break(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__request *request = entry->request;
     hf_error err;
@@ -84,7 +84,7 @@ void hf__requeue_down(hf__async_conn *conn, bool was_up)
     pipe->leaving = false;
     memset(pipe->scripts, 0, sizeof(pipe->scripts));
     while ((entry = hf__pipeline_list_take(&pipe->in_flight)) != NULL) {
-        if (survives(pipe, entry))
+        if (survives_break(pipe, entry))
             hf__pipeline_list_prepend(&saved, entry);
     }
     while ((entry = hf__pipeline_list_take(&saved)) != NULL)

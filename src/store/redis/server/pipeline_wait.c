@@ -66,8 +66,8 @@ bool hf__wait_batch_is_open(const hf__pipeline *pipe)
            pipe->wait_batch->resting;
 }
 
-static void complete(hf__pipeline *pipe, hf__pipeline_entry *entry,
-                     int32_t acked)
+static void complete_entry(hf__pipeline *pipe, hf__pipeline_entry *entry,
+                           int32_t acked)
 {
     entry->request->acked = acked;
     hf__pipeline_complete(pipe, entry);
@@ -78,7 +78,7 @@ static void complete_held(hf__pipeline *pipe, int32_t acked)
     hf__pipeline_entry *entry;
 
     while ((entry = hf__pipeline_list_take(&pipe->wait_batch->held)) != NULL)
-        complete(pipe, entry, acked);
+        complete_entry(pipe, entry, acked);
 }
 
 /* ------------------------------------------------------------------- WAIT */
@@ -199,7 +199,7 @@ void hf__wait_batch_continue(hf__pipeline *pipe)
 
 /* The callers served by this batch are woken next. Give them time to join the
  * next one: otherwise two halves of them would alternate. */
-static void rest(hf__pipeline *pipe, size_t served)
+static void rest_batch(hf__pipeline *pipe, size_t served)
 {
     pipe->wait_batch->resting = true;
     pipe->wait_batch->expected = hf__pipeline_depth(pipe) + served;
@@ -222,7 +222,7 @@ void hf__wait_batch_gather(hf__pipeline *pipe)
 
 /* Step 4. An error counts as 0 replicas; a missing permission was reported at
  * login. */
-static void count(hf__pipeline *pipe)
+static void count_replicas(hf__pipeline *pipe)
 {
     hf__wait_batch *batch = pipe->wait_batch;
     const hf_reply *reply = &batch->request.reply;
@@ -241,13 +241,13 @@ static void count(hf__pipeline *pipe)
     while ((entry = hf__pipeline_list_take(&held)) != NULL) {
         if (batch->keeps_up || given_up || entry->until_ms <= now_ms) {
             served += entry->parked != NULL;
-            complete(pipe, entry, acked);
+            complete_entry(pipe, entry, acked);
         } else {
             hf__pipeline_list_append(&batch->held, entry);
         }
     }
     if (batch->held.count == 0 && served > 1)
-        rest(pipe, served);
+        rest_batch(pipe, served);
 }
 
 /* Step 2. */
@@ -261,7 +261,7 @@ bool hf__wait_batch_answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
         (request->reply.kind != HF_REPLY_ERROR && !hf__request_fits(request)))
         return false;
     if (entry == batch->wait) {
-        count(pipe);
+        count_replicas(pipe);
         return true;
     }
     if (request->reply.kind == HF_REPLY_ERROR ||
@@ -276,7 +276,7 @@ bool hf__wait_batch_answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
 void hf__wait_batch_expire(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     hf__pipeline_list_unlink(&pipe->wait_batch->held, entry);
-    complete(pipe, entry, -1);
+    complete_entry(pipe, entry, -1);
 }
 
 /* ------------------------------------------------------------------- leases */

@@ -27,7 +27,7 @@ static hf__replicated_conn *first_of(hf__replicated *all)
     return atomic_load_explicit(&all->first, memory_order_acquire);
 }
 
-static hf__replicated_conn *find(hf__replicated *all, uint32_t replicas)
+static hf__replicated_conn *find_conn(hf__replicated *all, uint32_t replicas)
 {
     hf__replicated_conn *at = first_of(all);
 
@@ -51,14 +51,15 @@ static void retire_one(hf__replicated *all, hf__replicated_conn *durable)
 }
 
 /* If another thread was faster, use its connection. */
-static hf__replicated_conn *add(hf__replicated *all, hf__replicated_conn *made)
+static hf__replicated_conn *add_conn(hf__replicated *all,
+                                     hf__replicated_conn *made)
 {
     hf__replicated_conn *found;
 
     for (;;) {
         hf__replicated_conn *first = first_of(all);
 
-        found = find(all, made->wait_batch.replicas);
+        found = find_conn(all, made->wait_batch.replicas);
         if (found != NULL)
             break;
         made->next = first;
@@ -71,7 +72,7 @@ static hf__replicated_conn *add(hf__replicated *all, hf__replicated_conn *made)
 
 hf__pipeline *hf__replicated_pipeline(hf__replicated *all, uint32_t replicas)
 {
-    hf__replicated_conn *durable = find(all, replicas);
+    hf__replicated_conn *durable = find_conn(all, replicas);
 
     if (durable != NULL)
         return &durable->pipeline;
@@ -84,7 +85,7 @@ hf__pipeline *hf__replicated_pipeline(hf__replicated *all, uint32_t replicas)
     durable->pipeline.wait_batch = &durable->wait_batch;
     durable->pipeline.conn.waits = true;
     atomic_init(&durable->leaving, false);
-    durable = add(all, durable);
+    durable = add_conn(all, durable);
     if (atomic_load(&all->retired))
         retire_one(all, durable);
     return &durable->pipeline;

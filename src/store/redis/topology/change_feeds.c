@@ -62,7 +62,7 @@ static uint32_t get_state(const hf__change_feed *self)
     return __atomic_load_n(&self->state, __ATOMIC_ACQUIRE);
 }
 
-static void fail(hf__change_feed *self, const hf_error *error)
+static void fail_feed(hf__change_feed *self, const hf_error *error)
 {
     (void)hf__fail_copy(&self->error, error);
     set_state(self, FAILED);
@@ -117,7 +117,7 @@ static void on_down(hf__change_conn *conn, bool was_listening)
     hf__change_feed *self = one->feed;
 
     if (get_state(self) == OPENING)
-        fail(self, &conn->conn.error);
+        fail_feed(self, &conn->conn.error);
     else if (was_listening)
         report_broken(self);
     if (one->feeds->want_map != NULL)
@@ -314,7 +314,7 @@ static void run_open(hf__task *task)
         hf_error error = HF_ERROR_INIT;
 
         hf__fail(&error, HF_NO_MEMORY, "a watch");
-        fail(self, &error);
+        fail_feed(self, &error);
     }
     update_parts(self);
 }

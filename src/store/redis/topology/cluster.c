@@ -51,7 +51,7 @@ typedef struct cluster_store {
     hf__change_feeds feeds;
 } cluster_store;
 
-static cluster_store *of(hf__store *store)
+static cluster_store *cluster_of(hf__store *store)
 {
     return (cluster_store *)store;
 }
@@ -97,9 +97,9 @@ static void pause_before(hf__route *route, const hf__attempts *attempts)
 }
 
 /* MOVED and ASK: to the server that was named. */
-static bool follow(cluster_store *self, const hf__server *from,
-                   const hf__attempts *attempts, const hf__redirect *why,
-                   hf__route *route)
+static bool follow_redirect(cluster_store *self, const hf__server *from,
+                            const hf__attempts *attempts,
+                            const hf__redirect *why, hf__route *route)
 {
     hf__resolved resolved;
     const char *host = why->host;
@@ -154,7 +154,7 @@ static bool cluster_redirect(hf__router *router, hf__server *from,
     case HF__REDIRECT_MOVED:
     case HF__REDIRECT_ASK:
         if (strcmp(why->host, "?") != 0)
-            return follow(self, from, attempts, why, route);
+            return follow_redirect(self, from, attempts, why, route);
         break; /* the whole map may name it */
     case HF__REDIRECT_TRY_AGAIN:
         if (!retry_elsewhere(self, from, request, attempts, route))
@@ -256,8 +256,8 @@ static void close_all(cluster_store *self)
     hf__cluster_subscriptions_done(&self->subscriptions);
 }
 
-static hf_status discover(cluster_store *self, const hf__store_config *config,
-                          hf_error *err)
+static hf_status discover_nodes(cluster_store *self,
+                                const hf__store_config *config, hf_error *err)
 {
     int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), config->connect_ms);
     hf_status status = add_seeds(self, config->url, err);
@@ -299,7 +299,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     hf__cluster_subscriptions_init(&self->subscriptions, &self->map);
     hf__change_feeds_init(&self->feeds, &self->context, NULL, &self->map);
     self->feeds.want_map = want_map;
-    status = discover(self, config, err);
+    status = discover_nodes(self, config, err);
     if (status != HF_OK) {
         free_store(self);
         return status;
@@ -311,7 +311,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
 
 static void cluster_close(hf__store *store)
 {
-    cluster_store *self = of(store);
+    cluster_store *self = cluster_of(store);
 
     if (is_forked(self)) {
         hf__cluster_subscriptions_abandon(&self->subscriptions);
@@ -327,7 +327,7 @@ static void cluster_close(hf__store *store)
 
 static void cluster_perform(hf__store *store, hf__request *request)
 {
-    cluster_store *self = of(store);
+    cluster_store *self = cluster_of(store);
     hf__server *server;
 
     if (hf__store_context_refuse(&self->context, request))
@@ -386,7 +386,7 @@ static void cluster_submit(hf__store *store, hf__request *const *requests,
 
     for (; count > 0; count -= part, requests += part) {
         part = count < SORTED_MAX ? count : SORTED_MAX;
-        submit_some(of(store), requests, part);
+        submit_some(cluster_of(store), requests, part);
     }
 }
 
@@ -405,7 +405,7 @@ static uint32_t cluster_shard(const hf__store *store, hf_bytes key)
 static hf_status cluster_parts(hf__store *store, hf__parts *parts,
                                int64_t deadline_ms, hf_error *err)
 {
-    return hf__cluster_find_parts(store, &of(store)->refresh, parts,
+    return hf__cluster_find_parts(store, &cluster_of(store)->refresh, parts,
                                   deadline_ms, err);
 }
 
@@ -413,74 +413,77 @@ static hf_status cluster_parts(hf__store *store, hf__parts *parts,
 
 static const char *cluster_inbox(hf__store *store)
 {
-    return of(store)->context.channel;
+    return cluster_of(store)->context.channel;
 }
 
 static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
                                   int64_t deadline_ms)
 {
-    return hf__cluster_subscriptions_seq(&of(store)->subscriptions, topic,
-                                         deadline_ms);
+    return hf__cluster_subscriptions_seq(&cluster_of(store)->subscriptions,
+                                         topic, deadline_ms);
 }
 
 static bool cluster_event_listens(hf__store *store, hf_bytes topic)
 {
-    return hf__cluster_subscriptions_listen(&of(store)->subscriptions, topic);
+    return hf__cluster_subscriptions_listen(&cluster_of(store)->subscriptions,
+                                            topic);
 }
 
 static void cluster_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__cluster_subscriptions_key(&of(store)->subscriptions, key, held);
+    hf__cluster_subscriptions_key(&cluster_of(store)->subscriptions, key, held);
 }
 
 static void cluster_event_channel(hf__store *store, hf_bytes topic,
                                   hf_bytes channel, bool sharded,
                                   int64_t keep_ms)
 {
-    hf__cluster_subscriptions_hear(&of(store)->subscriptions, topic, channel,
-                                   sharded, keep_ms);
+    hf__cluster_subscriptions_hear(&cluster_of(store)->subscriptions, topic,
+                                   channel, sharded, keep_ms);
 }
 
 static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                int64_t until_ms)
 {
-    return hf__cluster_subscriptions_wait(&of(store)->subscriptions, topic, seq,
-                                          until_ms);
+    return hf__cluster_subscriptions_wait(&cluster_of(store)->subscriptions,
+                                          topic, seq, until_ms);
 }
 
 static void cluster_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__events_wake(&of(store)->subscriptions.events, hf__events_bucket(topic));
+    hf__events_wake(&cluster_of(store)->subscriptions.events,
+                    hf__events_bucket(topic));
 }
 
 static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
                                      hf__watch *watch, hf_error *err)
 {
-    return hf__cluster_subscriptions_watch(&of(store)->subscriptions, topic,
-                                           watch, err);
+    return hf__cluster_subscriptions_watch(&cluster_of(store)->subscriptions,
+                                           topic, watch, err);
 }
 
 static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__cluster_subscriptions_unwatch(&of(store)->subscriptions, watch);
+    hf__cluster_subscriptions_unwatch(&cluster_of(store)->subscriptions, watch);
 }
 
 static hf_status cluster_feed_open(hf__store *store, hf__feed *feed,
                                    int64_t deadline_ms, hf_error *err)
 {
-    return hf__change_feeds_open(&of(store)->feeds, feed, deadline_ms, err);
+    return hf__change_feeds_open(&cluster_of(store)->feeds, feed, deadline_ms,
+                                 err);
 }
 
 static void cluster_feed_close(hf__store *store, hf__feed *feed)
 {
-    hf__change_feeds_close(&of(store)->feeds, feed);
+    hf__change_feeds_close(&cluster_of(store)->feeds, feed);
 }
 
 /* ---------------------------------------------------------------- describe */
 
 static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
 {
-    cluster_store *self = of(store);
+    cluster_store *self = cluster_of(store);
     hf_bytes words[] = {hf_str("CLUSTER"), hf_str("INFO")};
     hf__request request;
 
@@ -501,7 +504,7 @@ static void cluster_describe(hf__store *store, hf__describe_fn line, void *user)
 
 static void cluster_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
-    hf__cluster_diagnose(&of(store)->map, diagnosis);
+    hf__cluster_diagnose(&cluster_of(store)->map, diagnosis);
 }
 
 static const char *const schemes[] = {"redis+cluster", "rediss+cluster",

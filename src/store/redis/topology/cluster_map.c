@@ -133,7 +133,7 @@ static hf_status have_node(hf__cluster_map *map, const char *host, int port,
     return add_node(map, host, port, place, err);
 }
 
-static hf__server *hold(hf__cluster_map *map, hf__cluster_node *node)
+static hf__server *hold_server(hf__cluster_map *map, hf__cluster_node *node)
 {
     if (map->closing ||
         (node->server == NULL && make_server(map, node, NULL) != HF_OK))
@@ -169,7 +169,7 @@ static hf__cluster_node *with_slots(hf__cluster_map *map, size_t at, bool has)
     return NULL;
 }
 
-static hf__cluster_node *nth(hf__cluster_map *map, size_t from, size_t at)
+static hf__cluster_node *nth_node(hf__cluster_map *map, size_t from, size_t at)
 {
     size_t counts[2] = {0, 0}; /* with slots, and without */
 
@@ -195,9 +195,9 @@ hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot,
     assert(slot < HF__SLOT_COUNT);
     pthread_mutex_lock(&map->mutex);
     owner = map->owners[slot];
-    node = owner != 0 ? map->nodes[owner - 1] : nth(map, slot, 0);
+    node = owner != 0 ? map->nodes[owner - 1] : nth_node(map, slot, 0);
     if (node != NULL)
-        server = hold(map, node);
+        server = hold_server(map, node);
     if (node != NULL && id != NULL)
         *id = node->id;
     pthread_mutex_unlock(&map->mutex);
@@ -217,8 +217,8 @@ static void set_owner(hf__cluster_map *map, uint32_t slot, size_t place)
     map->nodes[place]->had_slots = true;
 }
 
-static hf__server *find(hf__cluster_map *map, const char *host, int port,
-                        const uint32_t *slot)
+static hf__server *find_server(hf__cluster_map *map, const char *host, int port,
+                               const uint32_t *slot)
 {
     hf__server *server = NULL;
     size_t place;
@@ -226,7 +226,7 @@ static hf__server *find(hf__cluster_map *map, const char *host, int port,
     pthread_mutex_lock(&map->mutex);
     if (!map->closing && have_node(map, host, port, &place, NULL) == HF_OK) {
         map->nodes[place]->named_ms = hf__clock_boot_ms();
-        server = hold(map, map->nodes[place]);
+        server = hold_server(map, map->nodes[place]);
     }
     if (server != NULL && slot != NULL)
         set_owner(map, *slot, place);
@@ -237,14 +237,14 @@ static hf__server *find(hf__cluster_map *map, const char *host, int port,
 hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
                                  int port)
 {
-    return find(map, host, port, NULL);
+    return find_server(map, host, port, NULL);
 }
 
 hf__server *hf__cluster_map_move(hf__cluster_map *map, uint32_t slot,
                                  const char *host, int port)
 {
     assert(slot < HF__SLOT_COUNT);
-    return find(map, host, port, &slot);
+    return find_server(map, host, port, &slot);
 }
 
 static hf__cluster_node *by_id(hf__cluster_map *map, uint32_t id)
@@ -264,7 +264,7 @@ hf__server *hf__cluster_map_part(hf__cluster_map *map, uint32_t id)
     pthread_mutex_lock(&map->mutex);
     node = by_id(map, id);
     if (node != NULL && node->slot_count > 0)
-        server = hold(map, node);
+        server = hold_server(map, node);
     pthread_mutex_unlock(&map->mutex);
     return server;
 }
@@ -275,9 +275,9 @@ hf__server *hf__cluster_map_nth(hf__cluster_map *map, size_t from, size_t at)
     hf__server *server = NULL;
 
     pthread_mutex_lock(&map->mutex);
-    node = nth(map, from, at);
+    node = nth_node(map, from, at);
     if (node != NULL)
-        server = hold(map, node);
+        server = hold_server(map, node);
     pthread_mutex_unlock(&map->mutex);
     return server;
 }
@@ -404,16 +404,16 @@ static size_t take_unused(hf__cluster_map *map, hf__server **unused,
 
 /* Requests at a hanging server are not waited for once others have its slots:
  * that would take until their deadlines. */
-static void retire(hf__server *server)
+static void retire_server(hf__server *server)
 {
     if (hf__route_is_suspected(&server->node))
         hf__server_reset(server);
     hf__server_retire(server);
 }
 
-static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
-                         size_t count, uint16_t *places, bool *lost,
-                         hf_error *err)
+static hf_status install_ranges(hf__cluster_map *map,
+                                const hf__cluster_range *ranges, size_t count,
+                                uint16_t *places, bool *lost, hf_error *err)
 {
     hf__server *unused[64];
     size_t taken;
@@ -435,7 +435,7 @@ static hf_status install(hf__cluster_map *map, const hf__cluster_range *ranges,
         taken = map->closing ? 0 : take_unused(map, unused, 64, lost);
         pthread_mutex_unlock(&map->mutex);
         for (size_t i = 0; i < taken; i++)
-            retire(unused[i]);
+            retire_server(unused[i]);
     } while (taken == 64);
     return HF_OK;
 }
@@ -450,7 +450,7 @@ hf_status hf__cluster_map_install(hf__cluster_map *map,
     *lost = false;
     if (places == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    status = install(map, ranges, count, places, lost, err);
+    status = install_ranges(map, ranges, count, places, lost, err);
     hf__free(places);
     return status;
 }

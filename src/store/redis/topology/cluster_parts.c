@@ -19,8 +19,9 @@
 #define AGAIN_MS 100
 
 /* Ask one master. */
-static hf_status ask(hf__store *store, uint32_t part, int64_t deadline_ms,
-                     hf__cluster_self *self, hf_error *err)
+static hf_status ask_master(hf__store *store, uint32_t part,
+                            int64_t deadline_ms, hf__cluster_self *self,
+                            hf_error *err)
 {
     hf_bytes words[] = {hf_str("CLUSTER"), hf_str("NODES")};
     hf__request request;
@@ -43,8 +44,9 @@ static hf_status ask(hf__store *store, uint32_t part, int64_t deadline_ms,
 }
 
 /* One attempt; HF_UNAVAILABLE: another may succeed. */
-static hf_status survey(hf__store *store, hf__cluster_map *map,
-                        hf__parts *parts, int64_t deadline_ms, hf_error *err)
+static hf_status list_masters(hf__store *store, hf__cluster_map *map,
+                              hf__parts *parts, int64_t deadline_ms,
+                              hf_error *err)
 {
     uint32_t slot_count = 0;
     uint32_t covered;
@@ -54,7 +56,8 @@ static hf_status survey(hf__store *store, hf__cluster_map *map,
         hf__cluster_map_list(map, parts->ids, HF__PARTS_MAX, &covered);
     for (size_t i = 0; i < parts->count; i++) {
         hf__cluster_self self;
-        hf_status status = ask(store, parts->ids[i], deadline_ms, &self, err);
+        hf_status status =
+            ask_master(store, parts->ids[i], deadline_ms, &self, err);
 
         if (status != HF_OK)
             return status;
@@ -78,8 +81,8 @@ hf_status hf__cluster_find_parts(hf__store *store, hf__cluster_refresh *refresh,
 {
     hf_status status;
 
-    while ((status = survey(store, refresh->map, parts, deadline_ms, err)) ==
-           HF_UNAVAILABLE) {
+    while ((status = list_masters(store, refresh->map, parts, deadline_ms,
+                                  err)) == HF_UNAVAILABLE) {
         int64_t again_ms = hf__clock_boot_ms() + AGAIN_MS;
 
         if (again_ms >= deadline_ms)

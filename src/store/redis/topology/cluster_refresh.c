@@ -55,7 +55,7 @@ void hf__cluster_refresh_done(hf__cluster_refresh *refresh)
 
 /* ----------------------------------------------------------------- a round */
 
-static void fill(hf__cluster_refresh *refresh, int64_t until_ms)
+static void fill_request(hf__cluster_refresh *refresh, int64_t until_ms)
 {
     hf__request *request = &refresh->request;
 
@@ -96,7 +96,7 @@ void hf__cluster_refresh_doubt(hf__cluster_refresh *refresh,
 }
 
 /* It has replied. */
-static void trust(hf__cluster_refresh *refresh, const hf__server *server)
+static void trust_server(hf__cluster_refresh *refresh, const hf__server *server)
 {
     pthread_mutex_lock(&refresh->mutex);
     for (size_t i = 0; i < HF__REFRESH_DOUBTED; i++) {
@@ -144,7 +144,7 @@ static hf__server *next_server(hf__cluster_refresh *refresh)
     return server;
 }
 
-static void begin(hf__cluster_refresh *refresh)
+static void begin_refresh(hf__cluster_refresh *refresh)
 {
     refresh->tries = refresh->at = 0;
     refresh->last = false;
@@ -179,7 +179,7 @@ static int64_t latest_ms(const hf__cluster_refresh *refresh)
                                                  : refresh->failed_ms;
 }
 
-static void finish(hf__cluster_refresh *refresh, bool installed)
+static void finish_refresh(hf__cluster_refresh *refresh, bool installed)
 {
     pthread_mutex_lock(&refresh->mutex);
     refresh->running = false;
@@ -197,11 +197,11 @@ static void ask_next(hf__cluster_refresh *refresh)
     hf__server *server = next_server(refresh);
 
     if (server == NULL) {
-        finish(refresh, false);
+        finish_refresh(refresh, false);
         return;
     }
-    fill(refresh,
-         hf__clock_boot_ms() + hf__silence_limit(&server->node, TRY_MS));
+    fill_request(refresh, hf__clock_boot_ms() +
+                              hf__silence_limit(&server->node, TRY_MS));
     hf__server_submit(server, &request, 1);
     hf__server_release(server);
 }
@@ -216,9 +216,9 @@ static void on_done(hf__request *request)
         ask_next(refresh);
         return;
     }
-    trust(refresh, refresh->server);
+    trust_server(refresh, refresh->server);
     refresh->installed(refresh, lost);
-    finish(refresh, true);
+    finish_refresh(refresh, true);
 }
 
 /* A caller blocked by a map that has just been installed starts one round
@@ -243,7 +243,7 @@ void hf__cluster_refresh_want(hf__cluster_refresh *refresh,
     pthread_mutex_unlock(&refresh->mutex);
     if (!starts)
         return;
-    begin(refresh);
+    begin_refresh(refresh);
     ask_next(refresh);
 }
 
@@ -279,14 +279,14 @@ static hf_status ask_once(hf__cluster_refresh *refresh, hf__server *server,
 
     if (status != HF_OK)
         return status;
-    fill(refresh, until_ms);
+    fill_request(refresh, until_ms);
     refresh->request.repeatable = false;
     hf__server_perform(server, &refresh->request);
     return take_answer(refresh, &lost, err);
 }
 
-static hf_status ask(hf__cluster_refresh *refresh, hf__server *server,
-                     int64_t until_ms, hf_error *err)
+static hf_status ask_server(hf__cluster_refresh *refresh, hf__server *server,
+                            int64_t until_ms, hf_error *err)
 {
     hf_status status = HF_INDETERMINATE;
 
@@ -330,7 +330,8 @@ static hf_status ask_all(hf__cluster_refresh *refresh, int64_t until_ms,
 
         status = hf__clock_boot_ms() >= until_ms
                      ? HF_TIMEOUT
-                     : ask(refresh, server, share_of(refresh, until_ms), &why);
+                     : ask_server(refresh, server, share_of(refresh, until_ms),
+                                  &why);
         hf__server_release(server);
         if (status == HF_OK)
             return HF_OK;
@@ -354,9 +355,9 @@ hf_status hf__cluster_refresh_first(hf__cluster_refresh *refresh,
     refresh->running = true;
     pthread_mutex_unlock(&refresh->mutex);
     refresh->opening = true;
-    begin(refresh);
+    begin_refresh(refresh);
     status = ask_all(refresh, until_ms, err);
     refresh->opening = false;
-    finish(refresh, status == HF_OK);
+    finish_refresh(refresh, status == HF_OK);
     return status;
 }

@@ -62,7 +62,7 @@ find_locked(const hf__cluster_subscriptions *subscriptions, uint32_t node_id)
     return subscription;
 }
 
-static bool accepts(hf__subscription *inbox, hf_bytes topic)
+static bool accepts_topic(hf__subscription *inbox, hf_bytes topic)
 {
     const hf__cluster_subscription *subscription = ear_of(inbox);
     hf__cluster_subscriptions *subscriptions = subscription->subscriptions;
@@ -85,7 +85,7 @@ make_locked(hf__cluster_subscriptions *subscriptions, hf__server *server,
     }
     hf__subscription_init(&subscription->subscription, &server->node);
     subscription->subscription.events = &subscriptions->events;
-    subscription->subscription.accepts = accepts;
+    subscription->subscription.accepts = accepts_topic;
     subscription->subscriptions = subscriptions;
     subscription->server = server;
     subscription->node_id = node_id;
@@ -96,8 +96,8 @@ make_locked(hf__cluster_subscriptions *subscriptions, hf__server *server,
 }
 
 /* Get the subscription for a topic, to be put back; NULL: out of memory. */
-static hf__cluster_subscription *take(hf__cluster_subscriptions *subscriptions,
-                                      hf_bytes topic)
+static hf__cluster_subscription *
+take_subscription(hf__cluster_subscriptions *subscriptions, hf_bytes topic)
 {
     hf__cluster_subscription *subscription;
     hf__server *server;
@@ -154,7 +154,7 @@ uint32_t hf__cluster_subscriptions_seq(hf__cluster_subscriptions *subscriptions,
     uint32_t seq;
 
     if (!hf__store_context_is_forked(subscriptions->map->context))
-        subscription = take(subscriptions, topic);
+        subscription = take_subscription(subscriptions, topic);
     if (subscription == NULL)
         return hf__events_read(&subscriptions->events,
                                hf__events_bucket(topic));
@@ -184,7 +184,7 @@ void hf__cluster_subscriptions_key(hf__cluster_subscriptions *subscriptions,
     hf__cluster_subscription *subscription = NULL;
 
     if (!hf__store_context_is_forked(subscriptions->map->context))
-        subscription = take(subscriptions, key);
+        subscription = take_subscription(subscriptions, key);
     if (subscription == NULL)
         return;
     hf__event_watch_key(&subscription->subscription, key, held);
@@ -199,7 +199,7 @@ void hf__cluster_subscriptions_hear(hf__cluster_subscriptions *subscriptions,
     hf__cluster_subscription *subscription = NULL;
 
     if (!hf__store_context_is_forked(subscriptions->map->context))
-        subscription = take(subscriptions, topic);
+        subscription = take_subscription(subscriptions, topic);
     if (subscription == NULL)
         return;
     hf__event_channel(&subscription->subscription, topic, channel, sharded,
@@ -224,7 +224,7 @@ hf__cluster_subscriptions_watch(hf__cluster_subscriptions *subscriptions,
 
     if (hf__store_context_is_forked(subscriptions->map->context))
         return hf__fail(err, HF_INVALID, "the client was opened before fork()");
-    subscription = take(subscriptions, topic);
+    subscription = take_subscription(subscriptions, topic);
     if (subscription == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     status = hf__event_watch(&subscription->subscription, topic, watch, err);

@@ -17,7 +17,7 @@
 
 #define PORT_MAX 65535
 
-static const hf_reply *item(const hf_reply *list, size_t at)
+static const hf_reply *list_item(const hf_reply *list, size_t at)
 {
     if (list == NULL || list->kind != HF_REPLY_ARRAY || at >= list->array.count)
         return NULL;
@@ -43,7 +43,7 @@ static bool read_number(const hf_reply *reply, int64_t low, int64_t high,
 /* "ip" of a node's last element. */
 static const hf_reply *find_ip(const hf_reply *node)
 {
-    const hf_reply *more = item(node, 3);
+    const hf_reply *more = list_item(node, 3);
 
     return more == NULL ? NULL : hf__reply_field(more, "ip");
 }
@@ -52,7 +52,7 @@ static const hf_reply *find_ip(const hf_reply *node)
 static bool read_host(const hf_reply *node, const char *asked,
                       char host[HF__HOST_SIZE])
 {
-    const hf_reply *endpoint = item(node, 0);
+    const hf_reply *endpoint = list_item(node, 0);
 
     host[0] = '\0';
     if (is_text(endpoint, "?")) {
@@ -74,14 +74,14 @@ static bool read_host(const hf_reply *node, const char *asked,
 static bool read_range(const hf_reply *reply, const char *asked,
                        hf__cluster_range *range)
 {
-    const hf_reply *master = item(reply, 2);
+    const hf_reply *master = list_item(reply, 2);
     int64_t first;
     int64_t last;
     int64_t port;
 
-    if (!read_number(item(reply, 0), 0, HF__SLOT_COUNT - 1, &first) ||
-        !read_number(item(reply, 1), first, HF__SLOT_COUNT - 1, &last) ||
-        !read_number(item(master, 1), 0, PORT_MAX, &port) ||
+    if (!read_number(list_item(reply, 0), 0, HF__SLOT_COUNT - 1, &first) ||
+        !read_number(list_item(reply, 1), first, HF__SLOT_COUNT - 1, &last) ||
+        !read_number(list_item(master, 1), 0, PORT_MAX, &port) ||
         !read_host(master, asked, range->host))
         return false;
     range->first = (uint32_t)first;
@@ -105,7 +105,7 @@ hf_status hf__cluster_view_read(hf__cluster_view *view, const hf_reply *reply,
     for (size_t i = 0; i < count; i++) {
         hf__cluster_range *range = &view->ranges[view->count];
 
-        if (!read_range(item(reply, i), asked, range)) {
+        if (!read_range(list_item(reply, i), asked, range)) {
             hf__cluster_view_done(view);
             return hf__fail(err, HF_CORRUPT,
                             "%s sent a malformed list of slots", asked);
@@ -129,7 +129,7 @@ void hf__cluster_view_done(hf__cluster_view *view)
 /* ----------------------------------------------------------- CLUSTER NODES */
 
 /* Cut off what precedes the first `stop`, or all. */
-static hf_bytes cut(hf_bytes *rest, char stop)
+static hf_bytes cut_field(hf_bytes *rest, char stop)
 {
     const char *data = rest->data;
     const char *at = rest->size == 0 ? NULL : memchr(data, stop, rest->size);
@@ -143,7 +143,7 @@ static hf_bytes cut(hf_bytes *rest, char stop)
 static bool has_flag(hf_bytes flags, const char *flag)
 {
     while (flags.size > 0) {
-        hf_bytes one = cut(&flags, ',');
+        hf_bytes one = cut_field(&flags, ',');
 
         if (one.size == strlen(flag) && memcmp(one.data, flag, one.size) == 0)
             return true;
@@ -187,7 +187,7 @@ static bool take_slots(hf__cluster_self *self, hf_bytes run)
         self->is_moving = true;
         return true;
     }
-    begin = cut(&run, '-');
+    begin = cut_field(&run, '-');
     if (!read_slot(begin, &first))
         return false;
     last = first;
@@ -203,14 +203,14 @@ static bool read_line(hf__cluster_self *self, hf_bytes line)
     hf_bytes fields[8];
 
     for (size_t i = 0; i < 8; i++)
-        fields[i] = cut(&line, ' ');
+        fields[i] = cut_field(&line, ' ');
     memset(self, 0, sizeof(*self));
     self->stamp = add_to_stamp(14695981039346656037u, fields[0]);
     self->stamp = add_to_stamp(self->stamp, fields[6]);
     self->stamp = add_to_stamp(self->stamp, line);
     self->is_master = has_flag(fields[2], "master");
     while (line.size > 0) {
-        hf_bytes run = cut(&line, ' ');
+        hf_bytes run = cut_field(&line, ' ');
 
         if (run.size > 0 && !take_slots(self, run))
             return false;
@@ -221,12 +221,12 @@ static bool read_line(hf__cluster_self *self, hf_bytes line)
 bool hf__cluster_self_read(hf__cluster_self *self, hf_bytes text)
 {
     while (text.size > 0) {
-        hf_bytes line = cut(&text, '\n');
+        hf_bytes line = cut_field(&text, '\n');
         hf_bytes rest = line;
 
-        cut(&rest, ' ');
-        cut(&rest, ' ');
-        if (has_flag(cut(&rest, ' '), "myself"))
+        cut_field(&rest, ' ');
+        cut_field(&rest, ' ');
+        if (has_flag(cut_field(&rest, ' '), "myself"))
             return read_line(self, line);
     }
     return false;

@@ -16,7 +16,7 @@ typedef struct redis_store {
     hf__redis_address address;
 } redis_store;
 
-static redis_store *of(hf__store *store)
+static redis_store *redis_of(hf__store *store)
 {
     return (redis_store *)store;
 }
@@ -96,7 +96,7 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
 
 static void redis_close(hf__store *store)
 {
-    redis_store *self = of(store);
+    redis_store *self = redis_of(store);
 
     if (is_forked(self)) {
         hf__subscription_abandon(&self->single.subscription);
@@ -119,7 +119,7 @@ static void redis_describe(hf__store *store, hf__describe_fn line, void *user)
         "valkey_version", "redis_version",     "redis_mode",        "role",
         "run_id",         "uptime_in_seconds", "maxmemory_policy",  "maxmemory",
         "aof_enabled",    "loading",           "connected_clients", NULL};
-    redis_store *self = of(store);
+    redis_store *self = redis_of(store);
 
     line(user, "store",
          self->address.where.path != NULL ? "server on a unix socket"
@@ -131,7 +131,7 @@ static void redis_describe(hf__store *store, hf__describe_fn line, void *user)
 
 static void redis_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
-    redis_store *self = of(store);
+    redis_store *self = redis_of(store);
 
     (void)hf__server_diagnose(self->single.server, self->address.where.text,
                               diagnosis);

@@ -37,7 +37,7 @@ typedef struct sentinel_store {
     hf__sentinel_watch watch;
 } sentinel_store;
 
-static sentinel_store *of(hf__store *store)
+static sentinel_store *sentinel_of(hf__store *store)
 {
     return (sentinel_store *)store;
 }
@@ -101,8 +101,8 @@ static hf_status reach_master(sentinel_store *self, hf_error *err)
     }
 }
 
-static hf_status begin(sentinel_store *self, const hf__store_config *config,
-                       hf_error *err)
+static hf_status begin_store(sentinel_store *self,
+                             const hf__store_config *config, hf_error *err)
 {
     hf_status status;
 
@@ -126,7 +126,7 @@ static hf_status begin(sentinel_store *self, const hf__store_config *config,
     return HF_OK;
 }
 
-static void end(sentinel_store *self)
+static void end_store(sentinel_store *self)
 {
     hf__sentinel_watch_close(&self->watch);
     hf__subscription_close(&self->single.subscription);
@@ -150,14 +150,14 @@ static hf_status sentinel_open(const hf__store_config *config,
         hf__free(self);
         return status;
     }
-    status = begin(self, config, err);
+    status = begin_store(self, config, err);
     if (status != HF_OK)
         return status;
     status = hf__sentinel_watch_start(&self->watch, err);
     if (status == HF_OK && !config->lazy)
         status = reach_master(self, err);
     if (status != HF_OK) {
-        end(self);
+        end_store(self);
         return status;
     }
     *store = &self->single.base;
@@ -166,10 +166,10 @@ static hf_status sentinel_open(const hf__store_config *config,
 
 static void sentinel_close(hf__store *store)
 {
-    sentinel_store *self = of(store);
+    sentinel_store *self = sentinel_of(store);
 
     if (!hf__store_context_is_forked(&self->single.context)) {
-        end(self);
+        end_store(self);
         return;
     }
     hf__sentinel_watch_abandon(&self->watch);
@@ -198,7 +198,7 @@ static void sentinel_describe(hf__store *store, hf__describe_fn line,
                                         "loading",
                                         "connected_clients",
                                         NULL};
-    sentinel_store *self = of(store);
+    sentinel_store *self = sentinel_of(store);
 
     line(user, "store", "master behind sentinels");
     if (!hf__store_context_is_forked(&self->single.context))
@@ -269,7 +269,7 @@ static void await_sentinels(sentinel_store *self,
 
 static void sentinel_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
-    sentinel_store *self = of(store);
+    sentinel_store *self = sentinel_of(store);
     examined_line examined = {.diagnosis = diagnosis};
 
     await_sentinels(self, diagnosis);

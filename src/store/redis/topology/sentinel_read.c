@@ -86,8 +86,8 @@ static hf_status is_none(hf_error *err)
     return hf__fail(err, HF_INVALID, "not a sentinel's reply");
 }
 
-static hf_status refused(hf__sentinel_step step, const hf_reply *reply,
-                         hf_error *err)
+static hf_status step_refused(hf__sentinel_step step, const hf_reply *reply,
+                              hf_error *err)
 {
     hf_bytes line = hf_view(reply->bytes.data, reply->bytes.size);
     hf_error detail = HF_ERROR_INIT;
@@ -122,7 +122,7 @@ hf_status hf__sentinel_read(hf__sentinel_step step, const hf_reply *reply,
                             hf__sentinel_answer *answer, hf_error *err)
 {
     if (reply->kind == HF_REPLY_ERROR)
-        return refused(step, reply, err);
+        return step_refused(step, reply, err);
     if (step == HF__SENTINEL_ADDRESS)
         return take_address(reply, answer, err);
     if (step == HF__SENTINEL_MYID)

@@ -114,7 +114,7 @@ static hf__sentinel_vote count_votes(hf__sentinel_watch *watch,
 }
 
 /* Of two errors, prefer the one that a retry does not cure. */
-static const hf_error *graver(const hf_error *one, const hf_error *other)
+static const hf_error *graver_error(const hf_error *one, const hf_error *other)
 {
     bool other_stays = hf_status_kind(other->status) != HF_KIND_RETRY;
 
@@ -133,7 +133,7 @@ static void explain_silence(const hf__sentinel_watch *watch, hf_error *err)
 
     for (at = 0; at < watch->count; at++) {
         if (watch->peers[at]->conn.error.status != HF_OK)
-            best = graver(best, &watch->peers[at]->conn.error);
+            best = graver_error(best, &watch->peers[at]->conn.error);
     }
     if (best == NULL)
         hf__fail(err, HF_UNAVAILABLE, "no sentinel replied in time");
@@ -167,8 +167,8 @@ static void explain_split(const hf__sentinel_watch *watch, hf_error *err)
              watch->place->name, text);
 }
 
-static void explain(const hf__sentinel_watch *watch, hf__sentinel_vote vote,
-                    hf_error *err)
+static void explain_vote(const hf__sentinel_watch *watch,
+                         hf__sentinel_vote vote, hf_error *err)
 {
     switch (vote) {
     case HF__BALLOT_SILENT:
@@ -193,7 +193,7 @@ static void explain(const hf__sentinel_watch *watch, hf__sentinel_vote vote,
 }
 
 /* Step 3 and 4. */
-static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
+static void evaluate_votes(hf__sentinel_watch *watch, int64_t now_ms)
 {
     hf__sentinel_answer winner;
     hf_error err = HF_ERROR_INIT;
@@ -213,7 +213,7 @@ static void evaluate(hf__sentinel_watch *watch, int64_t now_ms)
         hf__sentinel_watch_decide(watch, &winner);
         return;
     }
-    explain(watch, vote, &err);
+    explain_vote(watch, vote, &err);
     /* A peer that reconnects starts a query itself. */
     watch->unsure = vote != HF__BALLOT_SILENT;
     hf__sentinel_watch_fail(watch, &err,
@@ -291,7 +291,7 @@ static void run_turn(hf__task *task)
         return;
     if (now_ms >= next_round(watch))
         begin_round(watch, now_ms);
-    evaluate(watch, now_ms);
+    evaluate_votes(watch, now_ms);
     next_ms = next_round(watch);
     if (count_in(watch, HF__SENTINEL_ASKED) > 0 && now_ms < final_ms(watch) &&
         final_ms(watch) < next_ms)

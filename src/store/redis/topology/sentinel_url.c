@@ -87,7 +87,7 @@ static hf_status take_hosts(hf__sentinel_url *place, const hf__url *url,
 }
 
 /* Empty is the same as missing. */
-static bool copy(const char *value, char **to)
+static bool copy_param(const char *value, char **to)
 {
     if (value == NULL || value[0] == '\0')
         return true;
@@ -97,7 +97,7 @@ static bool copy(const char *value, char **to)
 
 static bool take_param(const hf__url *url, const char *name, char **to)
 {
-    return copy(hf__url_param_get(url, name), to);
+    return copy_param(hf__url_param_get(url, name), to);
 }
 
 /* "sentinel_password_file", unless there is a password. */
@@ -130,7 +130,7 @@ static hf_status take_watchers(hf__sentinel_url *place, const hf__url *url,
     hf__redis_account *watchers = &place->watchers;
     hf_status status;
 
-    if (!copy(place->account.client_name, &watchers->client_name) ||
+    if (!copy_param(place->account.client_name, &watchers->client_name) ||
         !take_param(url, "sentinel_username", &watchers->username) ||
         !take_param(url, "sentinel_password", &watchers->password))
         return hf__fail(err, HF_NO_MEMORY, "out of memory");

@@ -187,7 +187,7 @@ static void describe_master(hf__sentinel_watch *watch, hf__describe_fn line,
 }
 
 /* NULL: out of memory. */
-static survey_task *survey(const hf__sentinel_watch *watch)
+static survey_task *collect_state(const hf__sentinel_watch *watch)
 {
     survey_task *task = hf__calloc(1, sizeof(*task));
 
@@ -209,7 +209,7 @@ void hf__sentinel_watch_describe(hf__sentinel_watch *watch,
     size_t at;
 
     describe_master(watch, line, user);
-    task = survey(watch);
+    task = collect_state(watch);
     if (task == NULL)
         return;
     for (at = 0; at < task->count; at++)

@@ -9,7 +9,7 @@
 #include "store/tls/tls.h"
 #include "util/clock.h"
 
-static hf__single_server *of(hf__store *store)
+static hf__single_server *single_server_of(hf__store *store)
 {
     return (hf__single_server *)store;
 }
@@ -18,7 +18,7 @@ static hf__single_server *of(hf__store *store)
 
 void hf__single_server_perform(hf__store *store, hf__request *request)
 {
-    hf__single_server *self = of(store);
+    hf__single_server *self = single_server_of(store);
 
     if (!hf__store_context_refuse(&self->context, request))
         hf__server_perform(self->server, request);
@@ -27,7 +27,7 @@ void hf__single_server_perform(hf__store *store, hf__request *request)
 void hf__single_server_submit(hf__store *store, hf__request *const *requests,
                               size_t count)
 {
-    hf__single_server *self = of(store);
+    hf__single_server *self = single_server_of(store);
     size_t first = 0;
     size_t at;
 
@@ -51,7 +51,7 @@ void hf__single_server_cancel(hf__store *store, hf__request *request)
 
 uint32_t hf__single_server_generation(hf__store *store)
 {
-    return atomic_load(&of(store)->server->pipeline.generation);
+    return atomic_load(&single_server_of(store)->server->pipeline.generation);
 }
 
 uint32_t hf__single_server_shard(const hf__store *store, hf_bytes key)
@@ -65,66 +65,71 @@ uint32_t hf__single_server_shard(const hf__store *store, hf_bytes key)
 
 const char *hf__single_server_inbox(hf__store *store)
 {
-    return of(store)->context.channel;
+    return single_server_of(store)->context.channel;
 }
 
 uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
                                      int64_t deadline_ms)
 {
-    return hf__event_seq(&of(store)->subscription, topic, deadline_ms);
+    return hf__event_seq(&single_server_of(store)->subscription, topic,
+                         deadline_ms);
 }
 
 bool hf__single_server_event_listens(hf__store *store, hf_bytes topic)
 {
     (void)topic;
-    return hf__subscription_listens(&of(store)->subscription);
+    return hf__subscription_listens(&single_server_of(store)->subscription);
 }
 
 void hf__single_server_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__event_watch_key(&of(store)->subscription, key, held);
+    hf__event_watch_key(&single_server_of(store)->subscription, key, held);
 }
 
 void hf__single_server_event_channel(hf__store *store, hf_bytes topic,
                                      hf_bytes channel, bool sharded,
                                      int64_t keep_ms)
 {
-    hf__event_channel(&of(store)->subscription, topic, channel, sharded,
-                      keep_ms);
+    hf__event_channel(&single_server_of(store)->subscription, topic, channel,
+                      sharded, keep_ms);
 }
 
 bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
                                   uint32_t seq, int64_t until_ms)
 {
-    return hf__event_wait(&of(store)->subscription, topic, seq, until_ms);
+    return hf__event_wait(&single_server_of(store)->subscription, topic, seq,
+                          until_ms);
 }
 
 void hf__single_server_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__events_wake(of(store)->subscription.events, hf__events_bucket(topic));
+    hf__events_wake(single_server_of(store)->subscription.events,
+                    hf__events_bucket(topic));
 }
 
 hf_status hf__single_server_event_watch(hf__store *store, hf_bytes topic,
                                         hf__watch *watch, hf_error *err)
 {
-    return hf__event_watch(&of(store)->subscription, topic, watch, err);
+    return hf__event_watch(&single_server_of(store)->subscription, topic, watch,
+                           err);
 }
 
 void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__event_unwatch(&of(store)->context, of(store)->subscription.events,
-                      watch);
+    hf__event_unwatch(&single_server_of(store)->context,
+                      single_server_of(store)->subscription.events, watch);
 }
 
 hf_status hf__single_server_feed_open(hf__store *store, hf__feed *feed,
                                       int64_t deadline_ms, hf_error *err)
 {
-    return hf__change_feeds_open(&of(store)->feeds, feed, deadline_ms, err);
+    return hf__change_feeds_open(&single_server_of(store)->feeds, feed,
+                                 deadline_ms, err);
 }
 
 void hf__single_server_feed_close(hf__store *store, hf__feed *feed)
 {
-    hf__change_feeds_close(&of(store)->feeds, feed);
+    hf__change_feeds_close(&single_server_of(store)->feeds, feed);
 }
 
 /* ---------------------------------------------------------------- describe */

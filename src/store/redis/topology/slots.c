@@ -20,7 +20,7 @@ static const uint16_t crc_steps[16] = {
     0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
     0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef};
 
-static uint32_t crc16(const unsigned char *bytes, size_t size)
+static uint32_t crc16_xmodem(const unsigned char *bytes, size_t size)
 {
     uint32_t crc = 0;
 
@@ -50,7 +50,7 @@ uint32_t hf__slot_of(hf_bytes key)
 {
     hf_bytes part = hashed_part(key);
 
-    return crc16(part.data, part.size) % HF__SLOT_COUNT;
+    return crc16_xmodem(part.data, part.size) % HF__SLOT_COUNT;
 }
 
 /* -------------------------------------------------------------------- tags */
@@ -71,7 +71,8 @@ static void make_tags(void)
         tag[0] = (unsigned char)digits[number / 4096];
         tag[1] = (unsigned char)digits[number / 64 % 64];
         tag[2] = (unsigned char)digits[number % 64];
-        memcpy(tags[crc16(tag, TAG_DIGITS) % HF__SLOT_COUNT], tag, TAG_DIGITS);
+        memcpy(tags[crc16_xmodem(tag, TAG_DIGITS) % HF__SLOT_COUNT], tag,
+               TAG_DIGITS);
     }
 }
 
@@ -84,7 +85,7 @@ void hf__slot_tag(uint32_t slot, char text[HF__TAG_SIZE])
 
 /* ---------------------------------------------------------------- requests */
 
-static hf_status refuse(hf_bytes one, hf_bytes other, hf_error *err)
+static hf_status refuse_slots(hf_bytes one, hf_bytes other, hf_error *err)
 {
     char one_text[HF__QUOTED_SIZE];
     char other_text[HF__QUOTED_SIZE];
@@ -104,7 +105,7 @@ static hf_status slot_of_script(const hf__request *request, uint32_t *slot,
     *slot = request->key_count == 0 ? 0 : hf__slot_of(keys[0]);
     for (size_t i = 1; i < request->key_count; i++) {
         if (hf__slot_of(keys[i]) != *slot)
-            return refuse(keys[0], keys[i], err);
+            return refuse_slots(keys[0], keys[i], err);
     }
     return HF_OK;
 }
@@ -126,7 +127,7 @@ hf_status hf__slot_of_request(const hf__request *request, uint32_t *slot,
     *slot = begin == 0 ? 0 : hf__slot_of(words[begin]);
     for (size_t at = begin; at != 0; at = hf__key_words_next(&keys, at)) {
         if (hf__slot_of(words[at]) != *slot)
-            return refuse(words[begin], words[at], err);
+            return refuse_slots(words[begin], words[at], err);
     }
     return HF_OK;
 }

@@ -30,7 +30,7 @@ static bool ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
-static hf_status copy(char **to, const char *from, hf_error *err)
+static hf_status copy_text(char **to, const char *from, hf_error *err)
 {
     if (from == NULL)
         return HF_OK;
@@ -58,7 +58,7 @@ static hf_status take_client_name(hf__redis_account *account,
                         "client_name must be 1 to %d bytes of printable ASCII "
                         "without blanks",
                         CLIENT_NAME_MAX);
-    return copy(&account->client_name, name, err);
+    return copy_text(&account->client_name, name, err);
 }
 
 /* Never fall back to no encryption when it was requested. */
@@ -89,11 +89,12 @@ hf_status hf__redis_account_init(hf__redis_account *account,
         password = NULL;
     if (username != NULL && password == NULL)
         return hf__fail(err, HF_INVALID, "a user name without a password");
-    status = copy(&account->username, username, err);
+    status = copy_text(&account->username, username, err);
     if (status == HF_OK)
-        status = copy(&account->password, password, err);
+        status = copy_text(&account->password, password, err);
     if (status == HF_OK)
-        status = copy(&account->password_file,
+        status =
+            copy_text(&account->password_file,
                       hf__url_param_get(config->url, "password_file"), err);
     if (status == HF_OK)
         status = take_client_name(account, config, err);
@@ -104,7 +105,7 @@ hf_status hf__redis_account_init(hf__redis_account *account,
     return status;
 }
 
-static void wipe(char *secret)
+static void wipe_secret(char *secret)
 {
     if (secret != NULL)
         explicit_bzero(secret, strlen(secret));
@@ -113,8 +114,8 @@ static void wipe(char *secret)
 
 void hf__redis_account_done(hf__redis_account *account)
 {
-    wipe(account->username);
-    wipe(account->password);
+    wipe_secret(account->username);
+    wipe_secret(account->password);
     hf__free(account->password_file);
     hf__free(account->client_name);
     hf__tls_free(account->tls);
@@ -134,9 +135,9 @@ hf_status hf__redis_where_init(hf__redis_where *where, const char *host,
     snprintf(text, sizeof(text),
              strchr(host, ':') != NULL ? "[%s]:%d" : "%s:%d", host, port);
     where->port = port;
-    status = copy(&where->host, host, err);
+    status = copy_text(&where->host, host, err);
     if (status == HF_OK)
-        status = copy(&where->text, text, err);
+        status = copy_text(&where->text, text, err);
     if (status != HF_OK)
         hf__redis_where_done(where);
     return status;
@@ -169,10 +170,10 @@ bool hf__redis_host_read(hf_bytes text, char host[HF__HOST_SIZE])
 static hf_status init_path(hf__redis_where *where, const char *path,
                            hf_error *err)
 {
-    hf_status status = copy(&where->path, path, err);
+    hf_status status = copy_text(&where->path, path, err);
 
     if (status == HF_OK)
-        status = copy(&where->text, path, err);
+        status = copy_text(&where->text, path, err);
     if (status != HF_OK)
         hf__redis_where_done(where);
     return status;

@@ -75,14 +75,14 @@ static const error_row rows[] = {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
-static bool begins(hf_bytes text, const char *with)
+static bool begins_with(hf_bytes text, const char *with)
 {
     size_t size = strlen(with);
 
     return text.size >= size && memcmp(text.data, with, size) == 0;
 }
 
-static hf_bytes skip(hf_bytes text, size_t size)
+static hf_bytes skip_bytes(hf_bytes text, size_t size)
 {
     return hf_view((const char *)text.data + size, text.size - size);
 }
@@ -96,14 +96,15 @@ static size_t word_size(hf_bytes line)
                          : (size_t)(space - (const char *)line.data);
 }
 
-static bool matches(const error_row *row, hf_bytes line)
+static bool matches_row(const error_row *row, hf_bytes line)
 {
     size_t size = word_size(line);
 
     if (size != strlen(row->word) || memcmp(line.data, row->word, size) != 0)
         return false;
     return row->rest == NULL ||
-           (line.size > size && begins(skip(line, size + 1), row->rest));
+           (line.size > size &&
+            begins_with(skip_bytes(line, size + 1), row->rest));
 }
 
 static const error_row *find_row(hf_bytes line)
@@ -111,7 +112,7 @@ static const error_row *find_row(hf_bytes line)
     size_t at;
 
     for (at = 0; at < ROW_COUNT; at++) {
-        if (matches(&rows[at], line))
+        if (matches_row(&rows[at], line))
             return &rows[at];
     }
     return NULL;

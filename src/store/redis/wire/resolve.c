@@ -50,7 +50,7 @@ typedef struct dns_resolver {
     int port;
 } dns_resolver;
 
-static dns_resolver *of(hf__resolver *resolver)
+static dns_resolver *dns_of(hf__resolver *resolver)
 {
     return (dns_resolver *)resolver;
 }
@@ -99,7 +99,7 @@ static void drop_reference(dns_resolver *self)
 
 static void dns_free(hf__resolver *resolver)
 {
-    dns_resolver *self = of(resolver);
+    dns_resolver *self = dns_of(resolver);
 
     if (self->fork_generation == hf__fork_generation())
         drop_reference(self);
@@ -109,7 +109,7 @@ static void dns_free(hf__resolver *resolver)
 
 static void dns_get(hf__resolver *resolver, hf__resolved *resolved)
 {
-    dns_resolver *self = of(resolver);
+    dns_resolver *self = dns_of(resolver);
 
     pthread_mutex_lock(&self->mutex);
     *resolved = self->known;
@@ -120,7 +120,7 @@ static void dns_get(hf__resolver *resolver, hf__resolved *resolved)
 }
 
 /* Of `known`, only count, items and sizes ever change. */
-static void *ask(void *user)
+static void *resolve_thread(void *user)
 {
     dns_resolver *self = user;
     hf__resolved resolved;
@@ -154,7 +154,7 @@ static bool start_asking(dns_resolver *self)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, &attributes, ask, self) == 0;
+    started = pthread_create(&thread, &attributes, resolve_thread, self) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return started;
@@ -162,7 +162,7 @@ static bool start_asking(dns_resolver *self)
 
 static void dns_refresh(hf__resolver *resolver)
 {
-    dns_resolver *self = of(resolver);
+    dns_resolver *self = dns_of(resolver);
     int64_t now_ms = hf__clock_boot_ms();
 
     if (!self->is_name)
@@ -179,7 +179,7 @@ static void dns_refresh(hf__resolver *resolver)
 
 static bool dns_asks(hf__resolver *resolver)
 {
-    dns_resolver *self = of(resolver);
+    dns_resolver *self = dns_of(resolver);
     bool asks;
 
     pthread_mutex_lock(&self->mutex);

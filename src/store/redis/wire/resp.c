@@ -51,7 +51,7 @@ void hf__resp_drop(hf__resp *resp)
 }
 
 /* The place of the next value. */
-static hf_reply *target(hf__resp *resp)
+static hf_reply *value_target(hf__resp *resp)
 {
     hf__resp_frame *frame;
 
@@ -71,7 +71,7 @@ static bool take_room(hf__resp *resp, size_t size)
 }
 
 /* A value is complete: advance, and leave the arrays that it completes. */
-static hf__resp_result completed(hf__resp *resp)
+static hf__resp_result complete_value(hf__resp *resp)
 {
     hf__resp_frame *frame;
 
@@ -136,11 +136,11 @@ static bool read_number(text_line line, int64_t *number)
 static hf__resp_result set_bytes(hf__resp *resp, hf_reply_kind kind,
                                  text_line line)
 {
-    hf_reply *reply = target(resp);
+    hf_reply *reply = value_target(resp);
     char *copy;
 
     if (reply == &resp->dropped)
-        return completed(resp);
+        return complete_value(resp);
     if (!take_room(resp, line.size))
         return HF__RESP_BROKEN;
     copy = hf__arena_copy(resp->arena, line.text, line.size);
@@ -149,13 +149,13 @@ static hf__resp_result set_bytes(hf__resp *resp, hf_reply_kind kind,
     reply->kind = kind;
     reply->bytes.data = copy;
     reply->bytes.size = line.size;
-    return completed(resp);
+    return complete_value(resp);
 }
 
 static hf__resp_result set_nil(hf__resp *resp)
 {
-    hf__reply_set_nil(target(resp));
-    return completed(resp);
+    hf__reply_set_nil(value_target(resp));
+    return complete_value(resp);
 }
 
 static hf__resp_result set_integer(hf__resp *resp, text_line line)
@@ -164,16 +164,16 @@ static hf__resp_result set_integer(hf__resp *resp, text_line line)
 
     if (!read_number(line, &number))
         return HF__RESP_BROKEN;
-    hf__reply_set_integer(target(resp), number);
-    return completed(resp);
+    hf__reply_set_integer(value_target(resp), number);
+    return complete_value(resp);
 }
 
 static hf__resp_result set_boolean(hf__resp *resp, text_line line)
 {
     if (line.size != 1 || (line.text[0] != 't' && line.text[0] != 'f'))
         return HF__RESP_BROKEN;
-    hf__reply_set_integer(target(resp), line.text[0] == 't');
-    return completed(resp);
+    hf__reply_set_integer(value_target(resp), line.text[0] == 't');
+    return complete_value(resp);
 }
 
 /* Expect `count` items, kept in `items` unless NULL. */
@@ -204,7 +204,7 @@ static bool count_items(hf__resp *resp, int64_t count, int64_t each)
 /* `pairs`: two items for each of the number. */
 static hf__resp_result read_array(hf__resp *resp, text_line line, bool pairs)
 {
-    hf_reply *reply = target(resp);
+    hf_reply *reply = value_target(resp);
     hf_reply *items = NULL;
     int64_t count;
 
@@ -212,7 +212,7 @@ static hf__resp_result read_array(hf__resp *resp, text_line line, bool pairs)
         return HF__RESP_BROKEN;
     if (count == -1 && !pairs) {
         hf__reply_set_nil_array(reply);
-        return completed(resp);
+        return complete_value(resp);
     }
     if (!count_items(resp, count, pairs ? 2 : 1))
         return HF__RESP_BROKEN;
@@ -229,7 +229,7 @@ static hf__resp_result read_array(hf__resp *resp, text_line line, bool pairs)
     reply->array.items = items;
     reply->array.count = (size_t)count;
     if (count == 0)
-        return completed(resp);
+        return complete_value(resp);
     return open_frame(resp, items, count, false);
 }
 
@@ -257,7 +257,7 @@ static hf__resp_result read_push(hf__resp *resp, text_line line)
 static hf__resp_result open_bulk(hf__resp *resp, hf_reply_kind kind,
                                  text_line line, size_t skip)
 {
-    hf_reply *reply = target(resp);
+    hf_reply *reply = value_target(resp);
     int64_t size;
     char *data;
 
@@ -313,7 +313,7 @@ static hf__resp_result read_body(hf__resp *resp, hf__buf *in)
         return HF__RESP_BROKEN;
     hf__buf_consume(in, 2);
     resp->bulk = NULL;
-    return completed(resp);
+    return complete_value(resp);
 }
 
 static hf__resp_result read_value(hf__resp *resp, char type, text_line line)
