@@ -179,7 +179,7 @@ void call_print_reply(const struct call *call, const hf_reply *reply)
 }
 
 /* Make room for one more read; false if out of memory. */
-static bool grow(hf_buffer *buffer, size_t *room)
+static bool grow_buffer(hf_buffer *buffer, size_t *room)
 {
     size_t wanted = *room == 0 ? STDIN_ROOM : *room * 2;
     void *data;
@@ -199,7 +199,7 @@ int call_read_stdin(const struct call *call, size_t limit, hf_buffer *buffer)
     const char *what = call->command->grammar.name;
     size_t room = 0;
 
-    while (grow(buffer, &room)) {
+    while (grow_buffer(buffer, &room)) {
         ssize_t got = read(STDIN_FILENO, (char *)buffer->data + buffer->size,
                            room - buffer->size);
 

@@ -39,7 +39,8 @@ struct look {
     int64_t asked_ms;
 };
 
-static hf_status fail(hf_error *err, hf_status status, const char *message)
+static hf_status fail_sample(hf_error *err, hf_status status,
+                             const char *message)
 {
     err->status = status;
     snprintf(err->message, sizeof(err->message), "%s", message);
@@ -87,7 +88,7 @@ static bool same_owner(const struct lock_row *row, const hf_lock_info *info)
 /* ---------------------------------------------------------------- the list */
 
 /* Room for one more row; false: out of memory. */
-static bool grow(struct taking *taking)
+static bool grow_rows(struct taking *taking)
 {
     struct lock_sample *sample = taking->sample;
     size_t room = taking->room == 0 ? 64 : 2 * taking->room;
@@ -121,13 +122,14 @@ static int add_row(void *user, hf_bytes name, const hf_lock_info *info)
         return 0;
     if (taking->sample->count == LOCK_SAMPLE_MAX) {
         taking->status =
-            fail(taking->err, HF_UNSUPPORTED, "too many locks match");
+            fail_sample(taking->err, HF_UNSUPPORTED, "too many locks match");
         return 1;
     }
     copy = malloc(name.size + 1);
-    if (copy == NULL || !grow(taking)) {
+    if (copy == NULL || !grow_rows(taking)) {
         free(copy);
-        taking->status = fail(taking->err, HF_NO_MEMORY, "out of memory");
+        taking->status =
+            fail_sample(taking->err, HF_NO_MEMORY, "out of memory");
         return 1;
     }
     memcpy(copy, name.data, name.size);
@@ -166,7 +168,7 @@ static bool is_new_name(const struct lock_row *row,
     return before == NULL || by_name(row, before) != 0;
 }
 
-static hf_status list(struct taking *taking, hf_bytes pattern)
+static hf_status list_locks(struct taking *taking, hf_bytes pattern)
 {
     struct lock_sample *sample = taking->sample;
     hf_error err = HF_ERROR_INIT;
@@ -317,7 +319,7 @@ static hf_status look_at_all(struct taking *taking)
     int fd;
 
     if (looks == NULL)
-        return fail(taking->err, HF_NO_MEMORY, "out of memory");
+        return fail_sample(taking->err, HF_NO_MEMORY, "out of memory");
     status = hf_client_fd(taking->client, &fd, &err);
     if (status != HF_OK)
         note_failure(taking, status, &err);
@@ -329,7 +331,7 @@ static hf_status look_at_all(struct taking *taking)
         }
         await_calls(taking, fd);
         if (is_stopped(taking))
-            taking->status = fail(taking->err, HF_CANCELLED, "stopped");
+            taking->status = fail_sample(taking->err, HF_CANCELLED, "stopped");
     }
     free(looks);
     return taking->status;
@@ -414,10 +416,10 @@ hf_status lock_sample_take(hf_client *client, hf_bytes pattern,
     hf_status status;
 
     if (new == NULL)
-        return fail(err, HF_NO_MEMORY, "out of memory");
+        return fail_sample(err, HF_NO_MEMORY, "out of memory");
     taking.sample = new;
     new->began_ms = now_ms();
-    status = list(&taking, pattern);
+    status = list_locks(&taking, pattern);
     if (status == HF_OK && previous != NULL)
         keep_known(new, previous);
     if (status == HF_OK)
@@ -528,8 +530,8 @@ hf_status lock_sample_break(hf_client *client, hf_bytes name, hf_bytes owner,
     if (status != HF_OK)
         return status;
     if (search.held)
-        return fail(err, HF_CONFLICT, "another owner holds it now");
-    return fail(err, HF_NOT_FOUND, "it is not held any more");
+        return fail_sample(err, HF_CONFLICT, "another owner holds it now");
+    return fail_sample(err, HF_NOT_FOUND, "it is not held any more");
 }
 
 static void on_fact(void *user, const char *name, const char *value)

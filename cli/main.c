@@ -220,7 +220,7 @@ static bool help_noun(int count, char **words)
     return true;
 }
 
-static int help(int count, char **words)
+static int help_command(int count, char **words)
 {
     const struct command *command;
     int used;
@@ -257,14 +257,14 @@ static int run_command(const struct command *command,
 }
 
 /* `count` words from the command on. */
-static int dispatch(struct options *options, int count, char **words)
+static int dispatch_command(struct options *options, int count, char **words)
 {
     const struct command *command;
     int used = 0;
     int code;
 
     if (strcmp(words[0], "help") == 0)
-        return help(count - 1, words + 1);
+        return help_command(count - 1, words + 1);
     if ((options->given[OPT_HELP] && help_noun(count, words)) ||
         (count == 2 && is_help(words[1]) && help_noun(1, words)))
         return EXIT_YES;
@@ -297,7 +297,7 @@ static int run_words(struct options *options, int count, char **words)
         count = options->tail_count;
         words = options->tail;
         options->tail_count = 0;
-        return dispatch(options, count, words);
+        return dispatch_command(options, count, words);
     }
     if (options->given[OPT_HELP]) {
         print_general_help(stdout);

@@ -13,7 +13,7 @@
 /* More wrong letters are not a typing error. */
 #define DISTANCE_MAX 2
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t least_of(size_t a, size_t b, size_t c)
 {
     size_t ab = a < b ? a : b;
 
@@ -37,7 +37,7 @@ static size_t distance_of(const char *a, const char *b)
             size_t above = row[j + 1];
             size_t change = a[i] == b[j] ? 0 : 1;
 
-            row[j + 1] = least(corner + change, above + 1, row[j] + 1);
+            row[j + 1] = least_of(corner + change, above + 1, row[j] + 1);
             corner = above;
         }
     }

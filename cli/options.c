@@ -28,7 +28,7 @@ struct reader {
     bool no_options; /* `--` was seen */
 };
 
-static bool accepts(const struct grammar *grammar, int id)
+static bool accepts_option(const struct grammar *grammar, int id)
 {
     return (grammar->accepts >> id & 1) != 0;
 }
@@ -151,7 +151,7 @@ static int keep_text(const struct reader *reader, int id, char *text)
     return id == OPT_LISTEN ? keep_listen(reader, text) : EXIT_YES;
 }
 
-static int keep(const struct reader *reader, int id, char *text)
+static int keep_option(const struct reader *reader, int id, char *text)
 {
     reader->options->given[id] = true;
     reader->options->text[id] = text;
@@ -181,7 +181,7 @@ static int keep_with_argument(struct reader *reader, int id, char *text)
         }
         text = reader->argv[reader->at++];
     }
-    return keep(reader, id, text);
+    return keep_option(reader, id, text);
 }
 
 static int unknown_option(const struct grammar *grammar, const char *name)
@@ -191,7 +191,7 @@ static int unknown_option(const struct grammar *grammar, const char *name)
     int i;
 
     for (id = 0; id < OPT_COUNT; id++) {
-        for (i = 0; accepts(grammar, id) && i < 3; i++)
+        for (i = 0; accepts_option(grammar, id) && i < 3; i++)
             if (option_table[id].names[i] != NULL)
                 nearest_offer(&nearest, option_table[id].names[i]);
     }
@@ -210,7 +210,7 @@ static int find_long(const struct grammar *grammar, const char *name)
     int i;
 
     for (id = 0; id < OPT_COUNT; id++) {
-        for (i = 0; accepts(grammar, id) && i < 3; i++) {
+        for (i = 0; accepts_option(grammar, id) && i < 3; i++) {
             const char *known = option_table[id].names[i];
 
             if (known != NULL && strcmp(known, name) == 0)
@@ -243,7 +243,7 @@ static int find_letter(const struct grammar *grammar, char letter)
     int id;
 
     for (id = 0; id < OPT_COUNT; id++)
-        if (accepts(grammar, id) && option_table[id].letters != NULL &&
+        if (accepts_option(grammar, id) && option_table[id].letters != NULL &&
             strchr(option_table[id].letters, letter) != NULL)
             return id;
     return OPT_COUNT;

@@ -48,8 +48,8 @@ static void on_done(void *user, hf_status status, const hf_error *err)
 }
 
 /* A signal leaves the barrier, which breaks it, and is returned; else 0. */
-static int await(const struct call *call, struct waiting *self,
-                 hf_call *pending, int fd, int signals)
+static int await_party(const struct call *call, struct waiting *self,
+                       hf_call *pending, int fd, int signals)
 {
     struct pollfd polled[] = {{fd, POLLIN, 0}, {signals, POLLIN, 0}};
     struct signalfd_siginfo info = {0};
@@ -89,7 +89,7 @@ static int wait_here(const struct call *call, uint32_t parties, int signals)
             &options, &pass, &async, &self.err);
     if (status != HF_OK)
         return call_failed(call, status, &self.err);
-    signal = await(call, &self, pending, fd, signals);
+    signal = await_party(call, &self, pending, fd, signals);
     if (signal != 0 && self.status == HF_CANCELLED)
         return EXIT_SIGNAL + signal;
     if (self.status != HF_OK)

@@ -34,7 +34,7 @@ struct child_run {
     bool has_exited;
 };
 
-static int spawn(struct child_run *run, int out)
+static int spawn_child(struct child_run *run, int out)
 {
     char **argv = run->command->argv;
     posix_spawn_file_actions_t actions;
@@ -61,7 +61,7 @@ static int spawn(struct child_run *run, int out)
     return failed == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int start(struct child_run *run)
+static int start_child(struct child_run *run)
 {
     int ends[2];
     int code;
@@ -70,7 +70,7 @@ static int start(struct child_run *run)
         complain("cache fill", "pipe: %s", strerror(errno));
         return EXIT_SYSTEM;
     }
-    code = spawn(run, ends[1]);
+    code = spawn_child(run, ends[1]);
     close(ends[1]);
     run->fd = ends[0];
     if (code != EXIT_YES)
@@ -150,7 +150,7 @@ static void pass_signals_on(struct child_run *run)
     }
 }
 
-static void await(struct child_run *run)
+static void await_child(struct child_run *run)
 {
     while (!run->has_exited || run->fd >= 0) {
         struct pollfd files[] = {{.fd = run->signals.fd, .events = POLLIN},
@@ -173,9 +173,9 @@ void cache_command_run(void *user, hf_cache_fill *fill)
 
     command->code = signals_open(&run.signals);
     if (command->code == EXIT_YES)
-        command->code = start(&run);
+        command->code = start_child(&run);
     if (command->code == EXIT_YES)
-        await(&run);
+        await_child(&run);
     status = hf_cache_fill_done(
         fill, command->code == EXIT_YES ? HF_OK : HF_CANCELLED,
         hf_view(command->output.data, command->output.size), &err);

@@ -83,7 +83,7 @@ struct observing {
     bool done;
 };
 
-static void finish(struct observing *all, int code)
+static void end_observing(struct observing *all, int code)
 {
     all->done = true;
     all->code = code;
@@ -116,14 +116,14 @@ static void on_change(void *user, hf_status status, const hf_error *err)
         return;
     }
     if (status != HF_OK) {
-        finish(all, call_failed(all->call, status, err));
+        end_observing(all, call_failed(all->call, status, err));
         return;
     }
     print_change(all->call, &all->leader);
     if (fflush(stdout) != 0)
-        finish(all, EXIT_IO); /* out_end() reports it */
+        end_observing(all, EXIT_IO); /* out_end() reports it */
     else if (all->left > 0 && --all->left == 0)
-        finish(all, EXIT_YES);
+        end_observing(all, EXIT_YES);
     else
         start_next(all);
 }
@@ -138,7 +138,7 @@ static void start_next(struct observing *all)
     async.user = all;
     status = hf_observer_next_start(all->observer, &all->leader, &async, &err);
     if (status != HF_OK)
-        finish(all, call_failed(all->call, status, &err));
+        end_observing(all, call_failed(all->call, status, &err));
 }
 
 /* Until a signal, or all->done. */
@@ -154,12 +154,12 @@ static void print_changes(struct observing *all, int fd, int signals)
         (void)poll(polled, 2, -1);
         if (polled[1].revents != 0 &&
             read(signals, &info, sizeof(info)) == sizeof(info)) {
-            finish(all, EXIT_SIGNAL + (int)info.ssi_signo);
+            end_observing(all, EXIT_SIGNAL + (int)info.ssi_signo);
             return;
         }
         status = hf_client_dispatch(all->call->client, NULL, &err);
         if (status != HF_OK)
-            finish(all, call_failed(all->call, status, &err));
+            end_observing(all, call_failed(all->call, status, &err));
     }
 }
 

@@ -48,7 +48,7 @@ static hf_status take_ids(const struct call *call, int64_t *values,
     return status;
 }
 
-static int id(struct call *call)
+static int allocate_ids(struct call *call)
 {
     const struct options *given = call->options;
     hf_error err = HF_ERROR_INIT;
@@ -83,6 +83,6 @@ const struct command id_commands[] = {
      .notes = "One number on each line, greater than those of all calls that "
               "ended before.\nWith --dense they begin at 1, and repeat if the "
               "store loses the counter.\n",
-     .run = id},
+     .run = allocate_ids},
     COMMAND_END,
 };

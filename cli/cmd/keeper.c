@@ -158,7 +158,7 @@ static bool is_pointless(const struct keeper *self)
            is_asked_to_end(self);
 }
 
-static hf_status await(struct keeper *self, hf_call *call)
+static hf_status await_acquire(struct keeper *self, hf_call *call)
 {
     struct pollfd watched[] = {{-1, POLLIN, 0},
                                {self->parent, POLLIN, 0},
@@ -190,7 +190,7 @@ static hf_status make_lock(struct keeper *self)
                        &self->err);
 }
 
-static hf_status acquire(struct keeper *self)
+static hf_status start_acquire(struct keeper *self)
 {
     hf_async async = HF_ASYNC_INIT;
     hf_call *call = NULL;
@@ -208,7 +208,7 @@ static hf_status acquire(struct keeper *self)
         status = hf_lock_acquire_start(self->lock, self->plan->wait_ms, &async,
                                        &self->err);
     if (status == HF_OK)
-        status = await(self, call);
+        status = await_acquire(self, call);
     return status == HF_OK ? self->status : status;
 }
 
@@ -256,7 +256,7 @@ static hf_status listen_here(struct keeper *self)
 /* ------------------------------------------------------------------ keeping */
 
 /* What was lost by --max-hold can still be released at the store. */
-static hf_status release(struct keeper *self)
+static hf_status release_lock(struct keeper *self)
 {
     bool held = hf_lock_is_held(self->lock);
     hf_status status = hf_lock_release(self->lock, &self->err);
@@ -268,15 +268,15 @@ static hf_status release(struct keeper *self)
     return HF_EXPIRED;
 }
 
-static hf_status obey(struct keeper *self, char order)
+static hf_status obey_order(struct keeper *self, char order)
 {
     self->err = (hf_error)HF_ERROR_INIT;
-    return order == KEEPER_RELEASE ? release(self)
+    return order == KEEPER_RELEASE ? release_lock(self)
                                    : hf_lock_renew(self->lock, &self->err);
 }
 
 /* Serve one client; true: the lock was released. */
-static bool serve(struct keeper *self)
+static bool serve_client(struct keeper *self)
 {
     struct timeval limit = {CLIENT_S, 0};
     struct keeper_reply reply;
@@ -288,14 +288,14 @@ static bool serve(struct keeper *self)
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     if (keeper_is_peer(fd) && recv(fd, &order, 1, 0) == 1 &&
         (order == KEEPER_RENEW || order == KEEPER_RELEASE)) {
-        fill_reply(self, obey(self, order), &self->err, &reply);
+        fill_reply(self, obey_order(self, order), &self->err, &reply);
         (void)send_reply(fd, &reply);
     }
     close(fd);
     return order == KEEPER_RELEASE;
 }
 
-static void keep(struct keeper *self)
+static void keep_lock(struct keeper *self)
 {
     struct pollfd watched[] = {{self->shell, POLLIN, 0},
                                {self->signals, POLLIN, 0},
@@ -310,7 +310,7 @@ static void keep(struct keeper *self)
             watched[3].fd = -1; /* we stay, to say so to the shell */
             signal_shell(self);
         }
-        if ((watched[2].revents & POLLIN) != 0 && serve(self))
+        if ((watched[2].revents & POLLIN) != 0 && serve_client(self))
             return;
     }
 }
@@ -326,7 +326,7 @@ static bool may_stay(const struct keeper *self)
 static void report_and_keep(struct keeper *self)
 {
     struct keeper_reply reply;
-    hf_status status = acquire(self);
+    hf_status status = start_acquire(self);
 
     if (status == HF_OK) {
         status = listen_here(self);
@@ -342,7 +342,7 @@ static void report_and_keep(struct keeper *self)
     if (!send_reply(self->parent, &reply) || status != HF_OK || !may_stay(self))
         return;
     close(self->parent);
-    keep(self);
+    keep_lock(self);
 }
 
 _Noreturn void keeper_run(const struct keeper_plan *plan, int fd)

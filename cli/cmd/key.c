@@ -82,8 +82,8 @@ static int key_ttl(struct call *call)
 }
 
 /* The outcome of a call that writes; `done` is its name in JSON. */
-static int finish(const struct call *call, const char *done, hf_status status,
-                  const hf_error *err)
+static int finish_write(const struct call *call, const char *done,
+                        hf_status status, const hf_error *err)
 {
     struct json json;
 
@@ -104,7 +104,7 @@ static int key_expire(struct call *call)
 
     if (ttl_ms == 0)
         return call_usage(call, "specify --ttl, --ex, --px or --persist");
-    return finish(
+    return finish_write(
         call, "set",
         hf_key_expire(call->client, call_operand(call, 0), ttl_ms, &err), &err);
 }
@@ -135,10 +135,10 @@ static int key_rename(struct call *call)
     uint32_t flags = call->options->given[OPT_NX] ? (uint32_t)HF_RENAME_NX : 0;
     hf_error err = HF_ERROR_INIT;
 
-    return finish(call, "renamed",
-                  hf_key_rename(call->client, call_operand(call, 0),
-                                call_operand(call, 1), flags, &err),
-                  &err);
+    return finish_write(call, "renamed",
+                        hf_key_rename(call->client, call_operand(call, 0),
+                                      call_operand(call, 1), flags, &err),
+                        &err);
 }
 
 static int key_copy(struct call *call)
@@ -147,19 +147,19 @@ static int key_copy(struct call *call)
         call->options->given[OPT_REPLACE] ? (uint32_t)HF_COPY_REPLACE : 0;
     hf_error err = HF_ERROR_INIT;
 
-    return finish(call, "copied",
-                  hf_key_copy(call->client, call_operand(call, 0),
-                              call_operand(call, 1), flags, &err),
-                  &err);
+    return finish_write(call, "copied",
+                        hf_key_copy(call->client, call_operand(call, 0),
+                                    call_operand(call, 1), flags, &err),
+                        &err);
 }
 
 static int key_delete(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
 
-    return finish(call, "deleted",
-                  hf_key_delete(call->client, call_operand(call, 0), &err),
-                  &err);
+    return finish_write(
+        call, "deleted",
+        hf_key_delete(call->client, call_operand(call, 0), &err), &err);
 }
 
 const struct command key_commands[] = {

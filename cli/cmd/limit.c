@@ -66,7 +66,7 @@ static void print_state(const struct call *call, bool taken,
 }
 
 /* Become the command. */
-static int execute(struct call *call)
+static int become_command(struct call *call)
 {
     char **argv = call->options->tail;
     int why;
@@ -81,7 +81,7 @@ static int execute(struct call *call)
     return why == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int limit(struct call *call)
+static int take_units(struct call *call)
 {
     const struct options *given = call->options;
     hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
@@ -108,7 +108,7 @@ static int limit(struct call *call)
         print_state(call, status == HF_OK, &state);
     if (status != HF_OK)
         return call_failed(call, status, &err);
-    return given->tail_count > 0 ? execute(call) : EXIT_YES;
+    return given->tail_count > 0 ? become_command(call) : EXIT_YES;
 }
 
 const struct command limit_commands[] = {
@@ -125,6 +125,6 @@ const struct command limit_commands[] = {
               "are ms, s, m, h, d.\nWithout a command the units that remain "
               "are printed. Exit code 1: refused; the\nmessage says when to "
               "retry.\n",
-     .run = limit},
+     .run = take_units},
     COMMAND_END,
 };

@@ -89,7 +89,7 @@ static int make_plan(struct keeper_plan *plan, const struct call *call)
 }
 
 /* The lock's holder is described by the shell, unless the user says. */
-static void describe(struct call *call, pid_t shell)
+static void describe_by_shell(struct call *call, pid_t shell)
 {
     static char text[HF_HOLDER_TEXT_SIZE];
     char path[32];
@@ -190,7 +190,7 @@ int lock_acquire(struct call *call)
 
     if (code != EXIT_YES)
         return code;
-    describe(call, plan.shell);
+    describe_by_shell(call, plan.shell);
     fd = start_keeper(&plan);
     if (fd < 0)
         return EXIT_SYSTEM;
@@ -226,7 +226,7 @@ static const char *id_of(const char *handle)
 }
 
 /* false: there is no keeper. */
-static bool ask(const char *id, char order, struct keeper_reply *reply)
+static bool ask_keeper(const char *id, char order, struct keeper_reply *reply)
 {
     struct timeval limit = {ANSWER_S, 0};
     struct sockaddr_un address;
@@ -253,7 +253,7 @@ static int order_keeper(const struct call *call, char order)
 
     if (id == NULL)
         return call_usage(call, "HANDLE is what lock acquire has printed");
-    if (!ask(id, order, &reply)) {
+    if (!ask_keeper(id, order, &reply)) {
         complain(command, "the lock is not held: it was released, or its "
                           "keeper has ended");
         return EXIT_LOST;

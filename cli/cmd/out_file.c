@@ -38,7 +38,7 @@ static bool may_follow(const char *path, const struct stat *link)
 }
 
 /* Replace `path`, a link, by its target. 0 or an errno. */
-static int follow(char path[PATH_MAX])
+static int follow_link(char path[PATH_MAX])
 {
     char target[PATH_MAX];
     char *last = strrchr(path, '/');
@@ -56,7 +56,7 @@ static int follow(char path[PATH_MAX])
     return 0;
 }
 
-static int resolve(const char *name, char path[PATH_MAX])
+static int resolve_links(const char *name, char path[PATH_MAX])
 {
     struct stat info;
     int failed;
@@ -72,7 +72,7 @@ static int resolve(const char *name, char path[PATH_MAX])
             return 0;
         if (!may_follow(path, &info))
             return EACCES;
-        failed = follow(path);
+        failed = follow_link(path);
         if (failed != 0)
             return failed;
     }
@@ -106,7 +106,7 @@ static int open_temporary(struct out_file *file, const char *path)
 int out_file_open(struct out_file *file, const char *name)
 {
     char path[PATH_MAX];
-    int failed = resolve(name, path);
+    int failed = resolve_links(name, path);
 
     *file = (struct out_file){.name = name, .fd = -1};
     if (failed != 0)

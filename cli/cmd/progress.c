@@ -19,7 +19,7 @@
 #define AMOUNT_SIZE 24
 
 /* "950", "1.2 k", "34 M". */
-static const char *amount(char text[AMOUNT_SIZE], double value)
+static const char *amount_text(char text[AMOUNT_SIZE], double value)
 {
     static const char prefixes[] = " kMGTP";
     const char *prefix = prefixes;
@@ -76,9 +76,10 @@ void progress_draw(struct progress *progress, uint64_t done, uint64_t total,
     if (total > 0)
         draw_bar(done, total);
     fprintf(stderr, " %skeys, %sB, %skeys/s, %sB/s\033[K",
-            amount(amounts[0], (double)keys), amount(amounts[1], (double)bytes),
-            amount(amounts[2], (double)keys / seconds),
-            amount(amounts[3], (double)bytes / seconds));
+            amount_text(amounts[0], (double)keys),
+            amount_text(amounts[1], (double)bytes),
+            amount_text(amounts[2], (double)keys / seconds),
+            amount_text(amounts[3], (double)bytes / seconds));
     (void)fflush(stderr);
 }
 

@@ -100,7 +100,7 @@ static void print_addresses(const hf_server *server, const struct http *http)
     fflush(stdout);
 }
 
-static void reload(hf_server *server)
+static void reload_users(hf_server *server)
 {
     hf_error err = HF_ERROR_INIT;
 
@@ -179,7 +179,7 @@ static hf_status await_end(hf_server *server, hf_client *client, int signals,
         *number = (int)info.ssi_signo;
         if (info.ssi_signo != SIGHUP)
             return HF_OK;
-        reload(server);
+        reload_users(server);
     }
     return HF_CORRUPT;
 }
@@ -218,7 +218,7 @@ static int run_server(const struct call *call, hf_server *server,
     return code;
 }
 
-static int serve(struct call *call)
+static int serve_store(struct call *call)
 {
     hf_error err = HF_ERROR_INIT;
     hf_server *server = NULL;
@@ -274,6 +274,6 @@ const struct command serve_commands[] = {
          "allowed. There is no TLS: to be read from other machines it "
          "belongs\nbehind a proxy that has it.\n",
      .opens_store = true,
-     .run = serve},
+     .run = serve_store},
     COMMAND_END,
 };

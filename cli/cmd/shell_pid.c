@@ -45,7 +45,7 @@ static void take_field(struct process *process, int field,
         process->environment = value;
 }
 
-static bool look(pid_t pid, struct process *process)
+static bool read_process(pid_t pid, struct process *process)
 {
     char path[32], line[1024];
     char *at = NULL, *rest = NULL;
@@ -87,9 +87,9 @@ static bool is_fork(pid_t pid, pid_t parent)
         return false;
     (void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)parent);
     return stat(path, &exe[1]) == 0 && same_file(&exe[0], &exe[1]) &&
-           look(pid, &one) && look(parent, &two) && one.arguments != 0 &&
-           one.stack == two.stack && one.arguments == two.arguments &&
-           one.environment == two.environment;
+           read_process(pid, &one) && read_process(parent, &two) &&
+           one.arguments != 0 && one.stack == two.stack &&
+           one.arguments == two.arguments && one.environment == two.environment;
 }
 
 /* Does it write to the pipe that we write to? */
@@ -109,7 +109,7 @@ pid_t shell_find(int *pidfd)
     struct process process;
 
     for (int i = 0; i < CLIMB_MAX && has_our_pipe(pid); i++) {
-        if (!look(pid, &process) || !is_fork(pid, process.parent))
+        if (!read_process(pid, &process) || !is_fork(pid, process.parent))
             return 0;
         pid = process.parent;
     }

@@ -84,8 +84,8 @@ static void take_found(void *user, const hf_store_diagnostic *found)
 }
 
 /* A store that cannot be opened is reported as a diagnostic. */
-static hf_status diagnose(struct call *call, struct report *report,
-                          hf_error *err)
+static hf_status diagnose_store(struct call *call, struct report *report,
+                                hf_error *err)
 {
     hf_store_diagnose_options options = HF_STORE_DIAGNOSE_OPTIONS_INIT;
     hf_store_diagnostic found = {.level = HF_LEVEL_ERROR,
@@ -145,7 +145,7 @@ int store_diagnose(struct call *call)
         json_begin(&json, stdout);
         json_open(&json, "diagnostics", '[');
     }
-    status = diagnose(call, &report, &err);
+    status = diagnose_store(call, &report, &err);
     if (call->json)
         end_json(&report);
     else if (report.started)

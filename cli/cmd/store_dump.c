@@ -204,9 +204,9 @@ static void report_result(const struct transfer *transfer,
 }
 
 /* Report the outcome; the exit code. */
-static int finish(struct transfer *transfer, hf_status status,
-                  const hf_error *err, const hf_store_transfer *result,
-                  bool dump)
+static int report_transfer(struct transfer *transfer, hf_status status,
+                           const hf_error *err, const hf_store_transfer *result,
+                           bool dump)
 {
     progress_clear(&transfer->progress);
     if (stop_signal != 0 && status != HF_OK) {
@@ -243,7 +243,7 @@ static int run_dump(struct transfer *transfer, bool *complete)
     status = hf_store_dump(transfer->call->client, &opts, put_bytes, transfer,
                            &result, &err);
     *complete = result.complete;
-    return finish(transfer, status, &err, &result, true);
+    return report_transfer(transfer, status, &err, &result, true);
 }
 
 static int dump_to_stdout(struct transfer *transfer)
@@ -325,7 +325,7 @@ static int run_load(struct transfer *transfer, uint32_t flags)
         progress_clear(&transfer->progress);
         return EXIT_YES;
     }
-    return finish(transfer, status, &err, &result, false);
+    return report_transfer(transfer, status, &err, &result, false);
 }
 
 /* A file is read twice, so that one that is damaged, or that the store cannot

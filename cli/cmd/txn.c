@@ -48,7 +48,7 @@ static int fail_call(const struct txn *txn, size_t line, hf_status status,
 }
 
 /* Make room in a list of lines. */
-static bool grow(size_t **lines, size_t *room, size_t count)
+static bool grow_lines(size_t **lines, size_t *room, size_t count)
 {
     size_t wanted = *room == 0 ? 16 : 2 * *room;
     size_t *grown;
@@ -88,7 +88,7 @@ static const struct {
 
 #define CONDITION_COUNT (sizeof(conditions) / sizeof(conditions[0]))
 
-static bool is(hf_bytes word, const char *text)
+static bool is_word(hf_bytes word, const char *text)
 {
     return word.size == strlen(text) && memcmp(word.data, text, word.size) == 0;
 }
@@ -121,8 +121,9 @@ static int read_condition(struct txn *txn, const struct words *words,
     char usage[64];
     size_t kind = 0;
 
-    while (kind < CONDITION_COUNT &&
-           (words->count < 2 || !is(words->items[1], conditions[kind].name)))
+    while (
+        kind < CONDITION_COUNT &&
+        (words->count < 2 || !is_word(words->items[1], conditions[kind].name)))
         kind++;
     if (kind == CONDITION_COUNT)
         return fail_line(txn, line,
@@ -133,8 +134,8 @@ static int read_condition(struct txn *txn, const struct words *words,
                        conditions[kind].usage);
         return fail_line(txn, line, usage);
     }
-    if (!grow(&txn->condition_lines, &txn->condition_room,
-              txn->condition_count))
+    if (!grow_lines(&txn->condition_lines, &txn->condition_room,
+                    txn->condition_count))
         return no_memory(txn);
     status =
         add_condition(txn->queue.txn, (enum condition)kind, words->items, &err);
@@ -151,7 +152,8 @@ static int read_command(struct txn *txn, const struct words *words, size_t line)
     hf_error err = HF_ERROR_INIT;
     hf_status status;
 
-    if (!grow(&txn->command_lines, &txn->command_room, txn->command_count))
+    if (!grow_lines(&txn->command_lines, &txn->command_room,
+                    txn->command_count))
         return no_memory(txn);
     status =
         hf_command_start(txn->call->client, words->count, words->items,
@@ -179,8 +181,9 @@ static int read_lines(struct txn *txn, char *text, size_t size)
         if (wrong != NULL)
             code = fail_line(txn, line, wrong);
         else if (words.count > 0)
-            code = is(words.items[0], "if") ? read_condition(txn, &words, line)
-                                            : read_command(txn, &words, line);
+            code = is_word(words.items[0], "if")
+                       ? read_condition(txn, &words, line)
+                       : read_command(txn, &words, line);
         at = next + 1;
     }
     words_free(&words);
@@ -223,7 +226,7 @@ static size_t failed_line(const struct txn *txn, const hf_error *err)
                         : txn->command_lines[failed];
 }
 
-static int execute(struct txn *txn)
+static int execute_txn(struct txn *txn)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status = hf_txn_exec(txn->queue.txn, &err);
@@ -266,7 +269,7 @@ static int run_text(struct call *call, char *text, size_t size)
     txn.replies = calloc(lines, sizeof(hf_reply *));
     code = txn.replies == NULL ? no_memory(&txn) : read_lines(&txn, text, size);
     if (code == EXIT_YES)
-        code = execute(&txn);
+        code = execute_txn(&txn);
     for (size_t i = 0; i < txn.command_count; i++)
         hf_reply_free(txn.replies[i]);
     hf_txn_free(txn.queue.txn);

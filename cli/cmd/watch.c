@@ -66,7 +66,7 @@ static void print_change(const struct call *call, const hf_change *change)
     }
 }
 
-static void finish(struct watching *all, int code)
+static void end_watching(struct watching *all, int code)
 {
     all->done = true;
     all->code = code;
@@ -82,14 +82,14 @@ static void on_change(void *user, hf_status status, const hf_error *err)
     if (all->done)
         return;
     if (status != HF_OK) {
-        finish(all, call_failed(all->call, status, err));
+        end_watching(all, call_failed(all->call, status, err));
         return;
     }
     print_change(all->call, &item->change);
     if (fflush(stdout) != 0)
-        finish(all, EXIT_IO); /* out_end() reports it */
+        end_watching(all, EXIT_IO); /* out_end() reports it */
     else if (all->left > 0 && --all->left == 0)
-        finish(all, EXIT_YES);
+        end_watching(all, EXIT_YES);
     else
         start_next(item);
 }
@@ -104,7 +104,7 @@ static void start_next(struct watched *item)
     async.user = item;
     status = hf_watch_next_start(item->watch, &item->change, &async, &err);
     if (status != HF_OK)
-        finish(item->all, call_failed(item->all->call, status, &err));
+        end_watching(item->all, call_failed(item->all->call, status, &err));
 }
 
 static int open_all(struct watching *all)
@@ -151,19 +151,19 @@ static void print_changes(struct watching *all, int fd, int signals)
 
         if (ready == 0 && wait_ms == 0) {
             complain("watch", "timed out");
-            finish(all, EXIT_NO);
+            end_watching(all, EXIT_NO);
         } else if (polled[1].revents != 0 &&
                    read(signals, &info, sizeof(info)) == sizeof(info)) {
-            finish(all, EXIT_SIGNAL + (int)info.ssi_signo);
+            end_watching(all, EXIT_SIGNAL + (int)info.ssi_signo);
         } else if (ready > 0) {
             status = hf_client_dispatch(all->call->client, NULL, &err);
             if (status != HF_OK)
-                finish(all, call_failed(all->call, status, &err));
+                end_watching(all, call_failed(all->call, status, &err));
         }
     }
 }
 
-static int follow(struct watching *all)
+static int follow_changes(struct watching *all)
 {
     struct call *call = all->call;
     hf_error err = HF_ERROR_INIT;
@@ -189,7 +189,7 @@ static int follow(struct watching *all)
     return all->code;
 }
 
-static int watch(struct call *call)
+static int watch_keys(struct call *call)
 {
     struct watching all = {
         .call = call, .count = call->options->operand_count, .left = -1};
@@ -202,7 +202,7 @@ static int watch(struct call *call)
         complain("watch", "out of memory");
         return EXIT_SYSTEM;
     }
-    code = follow(&all);
+    code = follow_changes(&all);
     /* Its calls are reported by then, and use the items. */
     hf_client_close(call->client);
     call->client = NULL;
@@ -225,6 +225,6 @@ const struct command watch_commands[] = {
          "changes\n"
          "may have been missed, so read the keys again. Runs until it gets a\n"
          "signal.\n",
-     .run = watch},
+     .run = watch_keys},
     COMMAND_END,
 };

@@ -18,7 +18,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int digit(char c)
+static int hex_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -29,8 +29,8 @@ static int digit(char c)
 
 static const char *read_hex(struct reader *reader)
 {
-    int high = reader->end - reader->at >= 2 ? digit(reader->at[0]) : -1;
-    int low = high < 0 ? -1 : digit(reader->at[1]);
+    int high = reader->end - reader->at >= 2 ? hex_value(reader->at[0]) : -1;
+    int low = high < 0 ? -1 : hex_value(reader->at[1]);
 
     if (low < 0)
         return "\\x is not followed by two hexadecimal digits";
@@ -94,7 +94,7 @@ static const char *read_word(struct reader *reader)
     return wrong;
 }
 
-static bool grow(struct words *words)
+static bool grow_words(struct words *words)
 {
     size_t wanted = words->room == 0 ? 16 : 2 * words->room;
     hf_bytes *items;
@@ -122,7 +122,7 @@ const char *words_split(struct words *words, char *line, size_t size)
             reader.at++;
         if (reader.at == reader.end || *reader.at == '#')
             return NULL;
-        if (!grow(words))
+        if (!grow_words(words))
             return "out of memory";
         wrong = read_word(&reader);
         words->items[words->count++] =

@@ -6,22 +6,23 @@
 
 #include "http/page.h"
 
-static bool add(struct MHD_Response *response, const char *name,
-                const char *value)
+static bool add_header(struct MHD_Response *response, const char *name,
+                       const char *value)
 {
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
 static bool add_all(struct MHD_Response *response, const char *type)
 {
-    return add(response, "Connection", "close") &&
-           add(response, "Content-Type", type) &&
-           add(response, "Cache-Control", "no-store") &&
-           add(response, "X-Content-Type-Options", "nosniff") &&
-           add(response, "Referrer-Policy", "no-referrer") &&
-           add(response, "Cross-Origin-Resource-Policy", "same-origin") &&
-           add(response, "Cross-Origin-Opener-Policy", "same-origin") &&
-           add(response, "Content-Security-Policy", page_policy);
+    return add_header(response, "Connection", "close") &&
+           add_header(response, "Content-Type", type) &&
+           add_header(response, "Cache-Control", "no-store") &&
+           add_header(response, "X-Content-Type-Options", "nosniff") &&
+           add_header(response, "Referrer-Policy", "no-referrer") &&
+           add_header(response, "Cross-Origin-Resource-Policy",
+                      "same-origin") &&
+           add_header(response, "Cross-Origin-Opener-Policy", "same-origin") &&
+           add_header(response, "Content-Security-Policy", page_policy);
 }
 
 static enum MHD_Result send_one(struct MHD_Connection *connection,
@@ -33,7 +34,8 @@ static enum MHD_Result send_one(struct MHD_Connection *connection,
 
     if (response == NULL)
         return MHD_NO;
-    if (add_all(response, type) && (name == NULL || add(response, name, value)))
+    if (add_all(response, type) &&
+        (name == NULL || add_header(response, name, value)))
         result = MHD_queue_response(connection, code, response);
     MHD_destroy_response(response);
     return result;

@@ -26,7 +26,7 @@ struct stream {
 
 /* Have a view to send from; false: the connection was suspended. Without any
  * more, stream->view is NULL. */
-static bool advance(struct stream *stream)
+static bool advance_stream(struct stream *stream)
 {
     if (!stream->waits) {
         http_conns_limit(stream->streams->conns, stream->waiter.connection, -1);
@@ -54,7 +54,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *data,
 
     (void)position;
     if (stream->view == NULL || stream->sent == stream->view->event_size) {
-        if (!advance(stream))
+        if (!advance_stream(stream))
             return 0;
         if (stream->view == NULL)
             return MHD_CONTENT_READER_END_OF_STREAM;

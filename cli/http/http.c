@@ -136,8 +136,8 @@ static enum MHD_Result run_events(struct http *http,
     return http_events(&http->streams, connection);
 }
 
-static enum MHD_Result broken(struct MHD_Connection *connection,
-                              const struct http_waiter *waiter)
+static enum MHD_Result answer_break(struct MHD_Connection *connection,
+                                    const struct http_waiter *waiter)
 {
     switch (waiter->status) {
     case HF_OK:
@@ -186,7 +186,7 @@ static enum MHD_Result run_break(struct http *http,
     struct http_waiter *waiter = &request->waiter;
 
     if (request->waited)
-        return broken(connection, waiter);
+        return answer_break(connection, waiter);
     if (!copy_argument(connection, "name", &waiter->broken) ||
         !copy_argument(connection, "owner", &waiter->owner))
         return MHD_NO;
@@ -194,7 +194,7 @@ static enum MHD_Result run_break(struct http *http,
         return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
                                 "?name= is missing\n");
     request->waited = !http_sampler_break(http->sampler, waiter);
-    return request->waited ? MHD_YES : broken(connection, waiter);
+    return request->waited ? MHD_YES : answer_break(connection, waiter);
 }
 
 /* ----------------------------------------------------------------- requests */
@@ -225,7 +225,8 @@ static bool method_fits(const struct route *route, const char *method)
            strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
 }
 
-static const char *header(struct MHD_Connection *connection, const char *name)
+static const char *request_header(struct MHD_Connection *connection,
+                                  const char *name)
 {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
@@ -249,9 +250,10 @@ static bool has_two_hosts(struct MHD_Connection *connection)
 }
 
 /* Answer a request that gets nothing else; MHD_NO: there is no reason. */
-static enum MHD_Result refuse(const struct http *http,
-                              struct MHD_Connection *connection,
-                              const struct route *route, const char *method)
+static enum MHD_Result refuse_request(const struct http *http,
+                                      struct MHD_Connection *connection,
+                                      const struct route *route,
+                                      const char *method)
 {
     if (has_two_hosts(connection))
         return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
@@ -260,16 +262,17 @@ static enum MHD_Result refuse(const struct http *http,
         return http_answer_method(connection, route != NULL && route->writes);
     if (http->needs_token) {
         if ((route == NULL || !route->is_public) &&
-            !http_token_given(header(connection, "Authorization"), http->token))
+            !http_token_given(request_header(connection, "Authorization"),
+                              http->token))
             return http_answer_unauthorized(connection);
-    } else if (!http_host_is_local(header(connection, "Host"))) {
+    } else if (!http_host_is_local(request_header(connection, "Host"))) {
         return http_answer_text(connection, MHD_HTTP_MISDIRECTED_REQUEST,
                                 "the host must be localhost or its address\n");
     }
     if (route == NULL)
         return http_answer_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
     if (!route->is_public &&
-        http_site_is_other(header(connection, "Sec-Fetch-Site")))
+        http_site_is_other(request_header(connection, "Sec-Fetch-Site")))
         return http_answer_text(connection, MHD_HTTP_FORBIDDEN,
                                 "not for other sites\n");
     return MHD_NO;
@@ -289,7 +292,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     (void)upload_size;
     http_conns_limit(&http->conns, connection, ANSWER_MS);
     if (request == NULL) {
-        if (refuse(http, connection, route, method) == MHD_YES)
+        if (refuse_request(http, connection, route, method) == MHD_YES)
             return MHD_YES;
         request = calloc(1, sizeof(*request));
         if (request == NULL)
@@ -368,7 +371,7 @@ static bool start_daemon(struct http *http)
     return http->daemon != NULL;
 }
 
-static int start(struct http *http)
+static int start_http(struct http *http)
 {
     http->sampler = http_sampler_start(&http->source, &http->conns);
     if (http->sampler == NULL)
@@ -426,7 +429,7 @@ int http_start(const struct http_options *options, hf_server *server,
     if (code == EXIT_YES)
         code = open_source(options, server, &http->source);
     if (code == EXIT_YES)
-        code = start(http);
+        code = start_http(http);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code == EXIT_YES) {
         *started = http;

@@ -20,7 +20,8 @@
 #define HOST_SIZE 256
 
 /* Divide "[::1]:80", "host:80" or "80"; false: it is none of these. */
-static bool divide(const char *address, char host[HOST_SIZE], const char **port)
+static bool divide_address(const char *address, char host[HOST_SIZE],
+                           const char **port)
 {
     const char *colon = strrchr(address, ':');
     size_t size = colon == NULL ? 0 : (size_t)(colon - address);
@@ -103,7 +104,7 @@ int http_listen(const char *address, struct http_listener *listener)
     bool listens;
     int failed;
 
-    if (!divide(address, host, &port)) {
+    if (!divide_address(address, host, &port)) {
         complain(WHAT, "not HOST:PORT: \"%s\"", address);
         return EXIT_USAGE;
     }

@@ -9,8 +9,8 @@
 #include "clock.h"
 
 /* HELP is the last line of those that begin a family of metrics. */
-static void family(FILE *file, const char *name, const char *type,
-                   const char *unit, const char *help)
+static void print_family(FILE *file, const char *name, const char *type,
+                         const char *unit, const char *help)
 {
     fprintf(file, "# TYPE holdfast_%s %s\n", name, type);
     if (unit != NULL)
@@ -19,47 +19,50 @@ static void family(FILE *file, const char *name, const char *type,
 }
 
 /* -1: not known, and left out. */
-static void gauge(FILE *file, const char *name, const char *unit,
-                  const char *help, int64_t value)
+static void print_gauge(FILE *file, const char *name, const char *unit,
+                        const char *help, int64_t value)
 {
     if (value < 0)
         return;
-    family(file, name, "gauge", unit, help);
+    print_family(file, name, "gauge", unit, help);
     fprintf(file, "holdfast_%s %" PRId64 "\n", name, value);
 }
 
-static void counter(FILE *file, const char *name, const char *unit,
-                    const char *help, uint64_t value)
+static void print_counter(FILE *file, const char *name, const char *unit,
+                          const char *help, uint64_t value)
 {
-    family(file, name, "counter", unit, help);
+    print_family(file, name, "counter", unit, help);
     fprintf(file, "holdfast_%s_total %" PRIu64 "\n", name, value);
 }
 
-static void seconds(FILE *file, const char *name, const char *help, int64_t ms)
+static void print_seconds(FILE *file, const char *name, const char *help,
+                          int64_t ms)
 {
-    family(file, name, "gauge", "seconds", help);
+    print_family(file, name, "gauge", "seconds", help);
     fprintf(file, "holdfast_%s %" PRId64 ".%03d\n", name, ms / 1000,
             (int)(ms % 1000));
 }
 
 static void print_locks(FILE *file, const struct http_figures *figures)
 {
-    gauge(file, "up", NULL, "1 if the locks could be read", figures->read);
+    print_gauge(file, "up", NULL, "1 if the locks could be read",
+                figures->read);
     if (figures->read) {
-        gauge(file, "locks_held", NULL, "Locks that are held", figures->locks);
-        gauge(file, "locks_contended", NULL, "Held locks that are waited for",
-              figures->contended);
-        gauge(file, "lock_waiters", NULL, "Clients that wait for locks",
-              figures->waiters);
-        seconds(file, "lock_oldest_seconds", "How long the oldest lock is held",
-                figures->oldest_ms);
+        print_gauge(file, "locks_held", NULL, "Locks that are held",
+                    figures->locks);
+        print_gauge(file, "locks_contended", NULL,
+                    "Held locks that are waited for", figures->contended);
+        print_gauge(file, "lock_waiters", NULL, "Clients that wait for locks",
+                    figures->waiters);
+        print_seconds(file, "lock_oldest_seconds",
+                      "How long the oldest lock is held", figures->oldest_ms);
     }
-    counter(file, "lock_hand_overs", NULL,
-            "Locks that were seen with another owner than before",
-            figures->changes.hand_overs);
-    counter(file, "lock_losses", NULL,
-            "Leases that were seen to end without a release",
-            figures->changes.losses);
+    print_counter(file, "lock_hand_overs", NULL,
+                  "Locks that were seen with another owner than before",
+                  figures->changes.hand_overs);
+    print_counter(file, "lock_losses", NULL,
+                  "Leases that were seen to end without a release",
+                  figures->changes.losses);
 }
 
 static void print_waits(FILE *file, const struct lock_waits *waits)
@@ -67,8 +70,8 @@ static void print_waits(FILE *file, const struct lock_waits *waits)
     uint64_t count = 0;
     int64_t most_ms = 1;
 
-    family(file, "lock_wait_seconds", "histogram", "seconds",
-           "How long holders that were seen had waited, if they had to");
+    print_family(file, "lock_wait_seconds", "histogram", "seconds",
+                 "How long holders that were seen had waited, if they had to");
     for (int i = 0; i < LOCK_WAIT_TIMES - 1; i++, most_ms *= 4) {
         count += waits->times[i];
         fprintf(file,
@@ -86,11 +89,11 @@ static void print_waits(FILE *file, const struct lock_waits *waits)
 
 static void print_store(FILE *file, const struct http_figures *figures)
 {
-    gauge(file, "store_keys", NULL, "Keys in the store", figures->keys);
-    gauge(file, "store_used_bytes", "bytes", "Size of the store",
-          figures->size);
-    gauge(file, "store_limit_bytes", "bytes", "Greatest size of the store",
-          figures->size_max);
+    print_gauge(file, "store_keys", NULL, "Keys in the store", figures->keys);
+    print_gauge(file, "store_used_bytes", "bytes", "Size of the store",
+                figures->size);
+    print_gauge(file, "store_limit_bytes", "bytes",
+                "Greatest size of the store", figures->size_max);
 }
 
 /* ------------------------------------------------------------------- server */
@@ -100,8 +103,8 @@ static void print_rounds(FILE *file, const hf_server_stats *stats)
 {
     uint64_t count = 0;
 
-    family(file, "round_units", "histogram", NULL,
-           "Commands in a transaction; an EXEC counts as one");
+    print_family(file, "round_units", "histogram", NULL,
+                 "Commands in a transaction; an EXEC counts as one");
     for (int i = 0; i < HF_SERVER_SIZES - 1; i++) {
         count += stats->round_sizes[i];
         fprintf(file, "holdfast_round_units_bucket{le=\"%d.0\"} %" PRIu64 "\n",
@@ -112,22 +115,23 @@ static void print_rounds(FILE *file, const hf_server_stats *stats)
             "holdfast_round_units_count %" PRIu64 "\n"
             "holdfast_round_units_sum %" PRIu64 "\n",
             stats->rounds, stats->rounds, stats->units);
-    counter(file, "rounds_undone", NULL, "Transactions that had to run again",
-            stats->undone);
+    print_counter(file, "rounds_undone", NULL,
+                  "Transactions that had to run again", stats->undone);
 }
 
 static void print_server(FILE *file, const hf_server_stats *stats)
 {
-    gauge(file, "connections", NULL, "Open connections of clients",
-          (int64_t)stats->connections);
-    counter(file, "connections_opened", NULL, "Connections that were accepted",
-            stats->connections_total);
-    counter(file, "connections_refused", NULL,
-            "Connections that were too many, or lacked memory",
-            stats->connections_refused);
-    counter(file, "received_bytes", "bytes", "Bytes of requests",
-            stats->bytes_in);
-    counter(file, "sent_bytes", "bytes", "Bytes of replies", stats->bytes_out);
+    print_gauge(file, "connections", NULL, "Open connections of clients",
+                (int64_t)stats->connections);
+    print_counter(file, "connections_opened", NULL,
+                  "Connections that were accepted", stats->connections_total);
+    print_counter(file, "connections_refused", NULL,
+                  "Connections that were too many, or lacked memory",
+                  stats->connections_refused);
+    print_counter(file, "received_bytes", "bytes", "Bytes of requests",
+                  stats->bytes_in);
+    print_counter(file, "sent_bytes", "bytes", "Bytes of replies",
+                  stats->bytes_out);
     print_rounds(file, stats);
 }
 
@@ -157,18 +161,18 @@ static void print_commands(FILE *file, const struct http_view *view)
 {
     const hf_server_command *commands = view->commands;
 
-    family(file, "commands", "counter", NULL, "Commands that were run");
+    print_family(file, "commands", "counter", NULL, "Commands that were run");
     for (size_t i = 0; i < view->command_count; i++)
         fprintf(file, "holdfast_commands_total{command=\"%s\"} %" PRIu64 "\n",
                 commands[i].name, commands[i].calls);
-    family(file, "command_errors", "counter", NULL,
-           "Commands with an error as the reply");
+    print_family(file, "command_errors", "counter", NULL,
+                 "Commands with an error as the reply");
     for (size_t i = 0; i < view->command_count; i++)
         fprintf(file,
                 "holdfast_command_errors_total{command=\"%s\"} %" PRIu64 "\n",
                 commands[i].name, commands[i].failed);
-    family(file, "command_seconds", "histogram", "seconds",
-           "Time of a command without its commit; one of 17 is timed");
+    print_family(file, "command_seconds", "histogram", "seconds",
+                 "Time of a command without its commit; one of 17 is timed");
     for (size_t i = 0; i < view->command_count; i++)
         print_times(file, &commands[i]);
 }
@@ -180,17 +184,17 @@ bool http_metrics(const struct http_view *view, char **text, size_t *size)
 
     if (file == NULL)
         return false;
-    family(file, "build", "info", NULL, "Version of Holdfast");
+    print_family(file, "build", "info", NULL, "Version of Holdfast");
     fprintf(file, "holdfast_build_info{version=\"%s\"} 1\n", hf_version());
-    seconds(file, "uptime_seconds", "Since the server was started",
-            view->figures.up_ms);
+    print_seconds(file, "uptime_seconds", "Since the server was started",
+                  view->figures.up_ms);
     print_locks(file, &view->figures);
     print_waits(file, &view->figures.waits);
     print_store(file, &view->figures);
     print_server(file, &view->figures.server);
     print_commands(file, view);
-    seconds(file, "sample_age_seconds", "Since all of this was read",
-            now_ms() - view->made_ms);
+    print_seconds(file, "sample_age_seconds", "Since all of this was read",
+                  now_ms() - view->made_ms);
     fputs("# EOF\n", file);
     failed = ferror(file);
     if (fclose(file) == 0 && failed == 0)

@@ -112,7 +112,7 @@ static int64_t work_locked(struct http_sampler *sampler)
     return waits && rest_ms < CUT_MS ? rest_ms : CUT_MS;
 }
 
-static void *run(void *user)
+static void *run_sampler(void *user)
 {
     struct http_sampler *sampler = user;
 
@@ -147,7 +147,7 @@ struct http_sampler *http_sampler_start(struct http_source *source,
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&sampler->wake, &clock);
     pthread_condattr_destroy(&clock);
-    failed = pthread_create(&sampler->thread, NULL, run, sampler);
+    failed = pthread_create(&sampler->thread, NULL, run_sampler, sampler);
     if (failed == 0)
         return sampler;
     complain("serve --http", "cannot start a thread: %s", strerror(failed));

@@ -207,8 +207,8 @@ static int64_t unix_ms(void)
 }
 
 /* `error`: why there is no new sample; NULL: there is. */
-static void print(FILE *file, const struct http_source *source,
-                  const struct http_figures *figures, const char *error)
+static void print_view(FILE *file, const struct http_source *source,
+                       const struct http_figures *figures, const char *error)
 {
     struct json json;
     int64_t shown = 0;
@@ -261,7 +261,8 @@ struct http_view *http_view_make(struct http_source *source)
     view->figures.read = status == HF_OK;
     if (source->previous != NULL)
         sum_up(&view->figures, source->previous);
-    print(file, source, &view->figures, status == HF_OK ? NULL : err.message);
+    print_view(file, source, &view->figures,
+               status == HF_OK ? NULL : err.message);
     atomic_init(&view->users, 1);
     failed = ferror(file);
     if (fclose(file) != 0 || failed != 0) {

@@ -62,7 +62,7 @@ static bool is_replaced(const struct environment *environment,
     return strncmp(variable, password_var, sizeof(password_var) - 1) == 0;
 }
 
-static char *join(const char *name, const char *value)
+static char *join_assignment(const char *name, const char *value)
 {
     size_t size = strlen(name) + strlen(value) + 1;
     char *joined = malloc(size);
@@ -83,7 +83,7 @@ static bool is_set(const char *variable)
 static bool make_one(struct environment *environment, int which, char *value)
 {
     if (value != NULL)
-        environment->ours[which] = join(var_names[which], value);
+        environment->ours[which] = join_assignment(var_names[which], value);
     free(value);
     return environment->ours[which] != NULL;
 }
@@ -100,7 +100,8 @@ static bool make_password(struct environment *environment)
 static bool make_ours(struct environment *environment,
                       const struct lease *lease)
 {
-    environment->ours[VAR_NAME] = join(var_names[VAR_NAME], lease->plan->name);
+    environment->ours[VAR_NAME] =
+        join_assignment(var_names[VAR_NAME], lease->plan->name);
     return environment->ours[VAR_NAME] != NULL &&
            make_one(environment, VAR_TOKEN, lease_tokens(lease)) &&
            make_one(environment, VAR_OWNER, lease_owners(lease)) &&
@@ -132,8 +133,8 @@ static bool environment_make(struct environment *environment,
 }
 
 /* In the child, where only async-signal-safe calls are allowed. */
-static _Noreturn void become(int fd, char **argv, char **environment,
-                             const struct signals *signals)
+static _Noreturn void become_command(int fd, char **argv, char **environment,
+                                     const struct signals *signals)
 {
     char go;
     int failed;
@@ -167,7 +168,7 @@ int child_start(struct child *child, const struct lease *lease,
     }
     if (child->pid == 0) {
         close(pair[0]);
-        become(pair[1], lease->plan->argv, environment.all, signals);
+        become_command(pair[1], lease->plan->argv, environment.all, signals);
     }
     environment_free(&environment);
     if (pair[1] >= 0)

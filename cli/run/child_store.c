@@ -52,7 +52,7 @@ static int hex_value(char digit)
 }
 
 /* A part of a URL, decoded; to be freed. */
-static char *decode(struct part text)
+static char *decode_part(struct part text)
 {
     char *decoded = malloc(text.size + 1);
     size_t used = 0;
@@ -77,7 +77,7 @@ static char *decode(struct part text)
 
 /* -------------------------------------------------------------------- parts */
 
-static void put(FILE *out, struct part part)
+static void put_part(FILE *out, struct part part)
 {
     (void)fwrite(part.data, 1, part.size, out);
 }
@@ -97,7 +97,7 @@ static struct part take_until(struct part *rest, const char *ends)
 /* The name of a file with the secret that a part of a URL encodes. */
 static bool put_secret(FILE *out, struct part text)
 {
-    char *secret = decode(text);
+    char *secret = decode_part(text);
     char *name = secret == NULL ? NULL : child_secret(secret);
 
     if (name != NULL)
@@ -119,15 +119,17 @@ static struct part put_authority(FILE *out, struct part authority)
     if (at != NULL)
         colon = memchr(authority.data, ':', (size_t)(at - authority.data));
     if (colon == NULL || colon + 1 == at) {
-        put(out, authority);
+        put_part(out, authority);
         return password;
     }
     password.data = colon + 1;
     password.size = (size_t)(at - password.data);
-    put(out, (struct part){authority.data, (size_t)(colon - authority.data)});
+    put_part(out,
+             (struct part){authority.data, (size_t)(colon - authority.data)});
     if (colon == authority.data)
         at++; /* nor a user */
-    put(out, (struct part){at, (size_t)(authority.data + authority.size - at)});
+    put_part(out,
+             (struct part){at, (size_t)(authority.data + authority.size - at)});
     return password;
 }
 
@@ -135,13 +137,13 @@ static bool put_parameter(FILE *out, struct part text)
 {
     struct part value = text;
     struct part name = take_until(&value, "=");
-    char *plain = decode(name);
+    char *plain = decode_part(name);
     bool secret = plain != NULL && strcmp(plain, "sentinel_password") == 0;
     bool ok = plain != NULL;
 
     free(plain);
     if (!secret) {
-        put(out, text);
+        put_part(out, text);
         return ok;
     }
     (void)fputs("sentinel_password_file=", out);
@@ -180,15 +182,15 @@ static bool put_server(FILE *out, struct part url)
     size_t before;
 
     if (slashes == NULL) {
-        put(out, url);
+        put_part(out, url);
         return true;
     }
     before = (size_t)(slashes + 3 - url.data);
-    put(out, (struct part){url.data, before});
+    put_part(out, (struct part){url.data, before});
     url.data += before;
     url.size -= before;
     password = put_authority(out, take_until(&url, "/?"));
-    put(out, take_until(&url, "?"));
+    put_part(out, take_until(&url, "?"));
     return put_parameters(out, url, password);
 }
 

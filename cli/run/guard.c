@@ -81,14 +81,14 @@ static bool is_still_ours(const struct sentry *sentry)
     return kill(sentry->order.pgid, 0) != 0 && errno == ESRCH;
 }
 
-static _Noreturn void fire(const struct sentry *sentry)
+static _Noreturn void kill_group(const struct sentry *sentry)
 {
     if (sentry->order.pgid > 0 && is_still_ours(sentry))
         kill(-sentry->order.pgid, SIGKILL);
     _exit(EXIT_YES);
 }
 
-static void obey(struct sentry *sentry, const struct order *order)
+static void obey_order(struct sentry *sentry, const struct order *order)
 {
     if (sentry->order.pgid == 0)
         sentry->leader_fd = (int)syscall(SYS_pidfd_open, order->pgid, 0U);
@@ -103,9 +103,9 @@ static void listen_once(struct sentry *sentry)
     ssize_t got = recv(0, &order, sizeof(order), MSG_TRUNC);
 
     if (got == (ssize_t)sizeof(order))
-        obey(sentry, &order);
+        obey_order(sentry, &order);
     else if (got >= 0 || errno != EINTR)
-        fire(sentry);
+        kill_group(sentry);
 }
 
 static _Noreturn void stand_guard(int fd)
@@ -126,7 +126,7 @@ static _Noreturn void stand_guard(int fd)
         if (watched[0].revents != 0)
             listen_once(&sentry);
         else if (watched[1].revents != 0)
-            fire(&sentry);
+            kill_group(&sentry);
     }
 }
 

@@ -101,7 +101,7 @@ static hf_status make_locks(struct lease *lease)
     return status;
 }
 
-/* In the dispatch of acquire(). */
+/* In the dispatch of acquire_thread(). */
 static void on_acquired(void *user, hf_status status, const hf_error *err)
 {
     struct lease *lease = user;
@@ -141,7 +141,7 @@ static int ms_to_say(const struct lease *lease, size_t n, int64_t began_ms)
 }
 
 /* Dispatch until on_acquired() was called. */
-static hf_status await(struct lease *lease, hf_call *call)
+static hf_status await_acquire(struct lease *lease, hf_call *call)
 {
     struct pollfd watched[2] = {{-1, POLLIN, 0}, {lease->cancel_fd, POLLIN, 0}};
     hf_status status = hf_client_fd(lease->client, &watched[0].fd, &lease->err);
@@ -184,7 +184,7 @@ static hf_status open_lock(struct lease *lease)
     return status == HF_OK ? make_locks(lease) : status;
 }
 
-static void *acquire(void *user)
+static void *acquire_thread(void *user)
 {
     struct lease *lease = user;
     hf_async async = HF_ASYNC_INIT;
@@ -199,7 +199,7 @@ static void *acquire(void *user)
                                            lease->plan->wait_ms, &async,
                                            &lease->err);
     if (status == HF_OK)
-        status = await(lease, call);
+        status = await_acquire(lease, call);
     if (status != HF_OK) {
         lease->status = status;
         raise_flag(lease->done_fd);
@@ -207,9 +207,9 @@ static void *acquire(void *user)
     return NULL;
 }
 
-static int begin(struct lease *lease)
+static int start_thread(struct lease *lease)
 {
-    int failed = pthread_create(&lease->thread, NULL, acquire, lease);
+    int failed = pthread_create(&lease->thread, NULL, acquire_thread, lease);
 
     if (failed == 0)
         return EXIT_YES;
@@ -228,7 +228,7 @@ int lease_begin(struct lease *lease, const struct run_plan *plan)
         complain(run_verb, "eventfd: %s", strerror(errno));
         return EXIT_SYSTEM;
     }
-    return begin(lease);
+    return start_thread(lease);
 }
 
 int lease_begin_again(struct lease *lease)
@@ -237,7 +237,7 @@ int lease_begin_again(struct lease *lease)
 
     (void)!read(lease->done_fd, &count, sizeof(count));
     lease->err = (hf_error)HF_ERROR_INIT;
-    return begin(lease);
+    return start_thread(lease);
 }
 
 bool lease_is_done(const struct lease *lease)

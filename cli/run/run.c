@@ -328,7 +328,7 @@ static int run_command(struct run *run)
 }
 
 /* Release the lock. If the store says we did not hold it, it was lost. */
-static void release(struct run *run)
+static void release_lease(struct run *run)
 {
     hf_error err = HF_ERROR_INIT;
     hf_status status;
@@ -431,7 +431,7 @@ static int run_phases(struct run *run)
     while (acquires_again(run))
         code = run_again(run);
     if (run->lease.status == HF_OK) {
-        release(run);
+        release_lease(run);
         code = run->lost == HF_OK ? code : EXIT_LOST;
     }
     if (run->plan.call->json)
@@ -447,7 +447,7 @@ static int run_phases(struct run *run)
  * that it waits for dies of the signal too; and while the command had the
  * terminal, the rest of our job did not get the signal.
  */
-static _Noreturn void interrupt(const struct run *run)
+static _Noreturn void die_interrupted(const struct run *run)
 {
     if (run->tty.was_given)
         kill(0, SIGINT);
@@ -455,7 +455,7 @@ static _Noreturn void interrupt(const struct run *run)
 }
 
 /* The lock's holder is described by the command, unless the user says. */
-static void describe(struct call *call, const struct run_plan *plan)
+static void describe_by_command(struct call *call, const struct run_plan *plan)
 {
     static char text[HF_HOLDER_TEXT_SIZE];
     const char *name = call->options->text[OPT_SHELL];
@@ -480,7 +480,7 @@ static int run_run(struct call *call)
     code = make_plan(&run.plan, call);
     run.began_ms = now_ms();
     if (code == EXIT_YES)
-        describe(call, &run.plan);
+        describe_by_command(call, &run.plan);
     if (code == EXIT_YES)
         code = signals_open(&run.signals);
     if (code == EXIT_YES && run.plan.on_lost != ON_LOST_WARN)
@@ -491,7 +491,7 @@ static int run_run(struct call *call)
         code = run_phases(&run);
     guard_end(&run.guard);
     if (run.end_signal == SIGINT && code != EXIT_LOST)
-        interrupt(&run);
+        die_interrupted(&run);
     return code;
 }
 

@@ -73,7 +73,7 @@ bool signals_is_end(int signal)
            signal != SIGTSTP;
 }
 
-static void unblock(int signal, sigset_t *before)
+static void unblock_signal(int signal, sigset_t *before)
 {
     sigset_t set;
 
@@ -85,7 +85,7 @@ static void unblock(int signal, sigset_t *before)
 void signals_die(int signal)
 {
     kill(getpid(), signal);
-    unblock(signal, NULL);
+    unblock_signal(signal, NULL);
     _exit(EXIT_SIGNAL + signal);
 }
 
@@ -95,7 +95,7 @@ bool signals_stop(bool job)
     sigset_t pending;
 
     kill(job ? 0 : getpid(), SIGTSTP);
-    unblock(SIGTSTP, &before);
+    unblock_signal(SIGTSTP, &before);
     /* Stopped here, until SIGCONT. */
     sigprocmask(SIG_SETMASK, &before, NULL);
     return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;

@@ -74,7 +74,7 @@ static void begin_ending(struct loop *loop)
     child_signal(loop->watch->child, SIGCONT);
 }
 
-static void lose(struct loop *loop, hf_status reason)
+static void handle_loss(struct loop *loop, hf_status reason)
 {
     static const char *const what[] = {
         [ON_LOST_TERM] = "ending the command",
@@ -112,7 +112,7 @@ static void look_at_lease(struct loop *loop)
     valid_until_ms = lease_valid_until_ms(loop->watch->lease);
     reason = lease_lost(loop->watch->lease);
     if (reason != HF_OK) {
-        lose(loop, reason);
+        handle_loss(loop, reason);
     } else if (valid_until_ms > loop->valid_until_ms) {
         loop->valid_until_ms = valid_until_ms;
         update_guard(loop);
@@ -199,7 +199,7 @@ static int next_look_ms(const struct loop *loop)
 
 /* Handle what has happened; false once the command has ended. The child is
  * last: the others may have ended it, and no further signal would come. */
-static bool look(struct loop *loop)
+static bool look_around(struct loop *loop)
 {
     pass_signals_on(loop);
     look_at_lease(loop);
@@ -214,7 +214,7 @@ void watch_child(struct watch *watch)
         {watch->lease->lost_fd, POLLIN, 0},
     };
 
-    while (look(&loop)) {
+    while (look_around(&loop)) {
         /* Reported once; the descriptor stays readable. */
         nfds_t count = loop.phase == PHASE_HELD ? 2 : 1;
 

@@ -47,7 +47,7 @@
 /* ----------------------------------------------------------------- drawing */
 
 /* `bytes` at a place, cut at the right edge; the column after it. */
-static int put(int line, int column, hf_bytes bytes)
+static int put_bytes(int line, int column, hf_bytes bytes)
 {
     char text[LINE_TEXT_SIZE];
     size_t used;
@@ -61,7 +61,7 @@ static int put(int line, int column, hf_bytes bytes)
 
 static int put_text(int line, int column, const char *text)
 {
-    return put(line, column, hf_str(text));
+    return put_bytes(line, column, hf_str(text));
 }
 
 static hf_bytes name_of(const struct lock_row *row)
@@ -181,7 +181,7 @@ static void draw_lock(int line, const char *before, const struct lock_row *row)
     char holder[HOLDER_TEXT_SIZE], token[64];
     int column;
 
-    put(line, put_text(line, 0, before), name_of(row));
+    put_bytes(line, put_text(line, 0, before), name_of(row));
     top_holder(row, holder);
     column = put_text(line + 1, 0, "held by ");
     column = put_text(line + 1, column, holder);
@@ -218,7 +218,7 @@ static void draw_foot(const struct top_state *state, bool whole)
                  "b break");
 }
 
-static void draw(struct top_state *state)
+static void draw_screen(struct top_state *state)
 {
     bool whole = LINES >= LINES_MIN;
 
@@ -272,7 +272,7 @@ static bool is_hopeless(const struct top_state *state)
 }
 
 /* The exit code. */
-static int follow(struct top_state *state, int signals)
+static int follow_keys(struct top_state *state, int signals)
 {
     struct pollfd polled[] = {{STDIN_FILENO, POLLIN, 0},
                               {top_worker_fd(state->worker), POLLIN, 0},
@@ -280,7 +280,7 @@ static int follow(struct top_state *state, int signals)
     struct signalfd_siginfo info;
 
     while (!state->quit && !is_hopeless(state)) {
-        draw(state);
+        draw_screen(state);
         (void)poll(polled, 3, REDRAW_MS);
         if (read(signals, &info, sizeof(info)) == sizeof(info))
             return EXIT_SIGNAL + (int)info.ssi_signo;
@@ -328,7 +328,7 @@ static void set_up(void)
     set_escdelay(ESCAPE_MS);
 }
 
-static int show(struct call *call, struct top_state *state, int signals)
+static int show_screen(struct call *call, struct top_state *state, int signals)
 {
     SCREEN *screen = open_screen(call);
     int code;
@@ -336,7 +336,7 @@ static int show(struct call *call, struct top_state *state, int signals)
     if (screen == NULL)
         return EXIT_USAGE;
     set_up();
-    code = follow(state, signals);
+    code = follow_keys(state, signals);
     endwin();
     delscreen(screen);
     if (is_hopeless(state))
@@ -361,7 +361,7 @@ int top_screen(struct call *call, hf_bytes pattern, int64_t interval_ms,
         complain(call->command->grammar.name, "cannot start a thread");
         return EXIT_SYSTEM;
     }
-    code = show(call, &state, signals);
+    code = show_screen(call, &state, signals);
     if (!top_worker_stop(state.worker))
         _exit(code); /* a request may take seconds */
     top_state_free(&state);

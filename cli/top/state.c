@@ -52,7 +52,7 @@ static void select_again(struct top_state *state, const struct lock_row *was)
 }
 
 /* Fill the view again; `was` is the selected row, maybe of an older sample. */
-static bool show(struct top_state *state, const struct lock_row *was)
+static bool show_sample(struct top_state *state, const struct lock_row *was)
 {
     if (state->sample == NULL)
         return true;
@@ -90,7 +90,7 @@ bool top_state_receive(struct top_state *state)
         say_broken(state, &news);
     if (news.sample != NULL) {
         state->sample = news.sample;
-        done = show(state, was);
+        done = show_sample(state, was);
         lock_sample_free(old);
     }
     return done;
@@ -151,7 +151,7 @@ static bool ask_to_break(struct top_state *state)
     return true;
 }
 
-static void confirm(struct top_state *state, int key)
+static void confirm_break(struct top_state *state, int key)
 {
     state->mode = TOP_LIST;
     if (key == 'y')
@@ -162,7 +162,7 @@ static void confirm(struct top_state *state, int key)
 }
 
 /* Drop the last character, of one byte or more. */
-static void shorten(char *text)
+static void shorten_text(char *text)
 {
     size_t size = strlen(text);
 
@@ -182,14 +182,14 @@ static bool edit_filter(struct top_state *state, int key)
         state->filter[0] = '\0';
     } else if (key == KEY_BACKSPACE || key == KEY_DELETE ||
                key == CONTROL('h')) {
-        shorten(state->filter);
+        shorten_text(state->filter);
     } else if (key == CONTROL('u')) {
         state->filter[0] = '\0';
     } else if (key >= ' ' && key <= 0xff && size + 1 < TOP_FILTER_SIZE) {
         state->filter[size] = (char)key;
         state->filter[size + 1] = '\0';
     }
-    return show(state, top_state_selected(state));
+    return show_sample(state, top_state_selected(state));
 }
 
 /* False: not one of these. */
@@ -222,7 +222,7 @@ bool top_state_key(struct top_state *state, int key)
     if (state->mode == TOP_FILTER)
         return edit_filter(state, key);
     if (state->mode == TOP_CONFIRM)
-        confirm(state, key);
+        confirm_break(state, key);
     else if (move_by(state, key))
         ;
     else if (key == 'q')
@@ -237,7 +237,7 @@ bool top_state_key(struct top_state *state, int key)
         state->sort = key == 's' ? (state->sort + 1) % TOP_SORTS : state->sort;
         if (key == KEY_ESCAPE)
             state->filter[0] = '\0';
-        return show(state, was);
+        return show_sample(state, was);
     } else if (key == 'p' || key == ' ') {
         state->paused = !state->paused;
         top_worker_set(state->worker, state->interval_ms, state->paused);

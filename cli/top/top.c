@@ -50,8 +50,8 @@ static int64_t interval_of(const struct call *call)
 }
 
 /* The next sample in place of `last`. */
-static hf_status take(const struct call *call, struct lock_sample **last,
-                      hf_error *err)
+static hf_status take_sample(const struct call *call, struct lock_sample **last,
+                             hf_error *err)
 {
     struct lock_sample *sample;
     hf_status status = lock_sample_take(call->client, pattern_of(call), *last,
@@ -84,7 +84,7 @@ static int print_samples(struct call *call)
     hf_status status;
 
     for (;; pause_for(top_pause_ms(sample, interval_of(call)))) {
-        status = take(call, &sample, &err);
+        status = take_sample(call, &sample, &err);
         if (status == HF_OK && !skip)
             print_sample(call, sample);
         if (status != HF_OK || (once && !skip) || fflush(stdout) != 0)
@@ -95,7 +95,7 @@ static int print_samples(struct call *call)
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
-static int top(struct call *call)
+static int run_top(struct call *call)
 {
     setlocale(LC_CTYPE, "");
     if (call->json || call->options->given[OPT_ONE_SAMPLE])
@@ -160,6 +160,6 @@ const struct command top_commands[] = {
               "of two samples. --json\n"
               "prints an object for each sample; each of its \"locks\" is as "
               "by holdfast lock inspect.\n",
-     .run = top},
+     .run = run_top},
     COMMAND_END,
 };

@@ -46,7 +46,7 @@ static int by_waiters(const void *a, const void *b)
     return by_held(a, b);
 }
 
-static bool matches(const struct lock_row *row, const char *filter)
+static bool matches_filter(const struct lock_row *row, const char *filter)
 {
     char holder[HOLDER_TEXT_SIZE];
 
@@ -64,7 +64,7 @@ bool top_view_fill(struct top_view *view, const struct lock_sample *sample,
     if (view->rows == NULL)
         return false;
     for (size_t i = 0; i < sample->count; i++) {
-        if (filter[0] == '\0' || matches(&sample->rows[i], filter))
+        if (filter[0] == '\0' || matches_filter(&sample->rows[i], filter))
             view->rows[view->count++] = &sample->rows[i];
     }
     if (sort != TOP_BY_NAME)

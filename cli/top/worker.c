@@ -81,7 +81,7 @@ static bool await_work_locked(struct top_worker *worker)
     return worker->breaks;
 }
 
-static void notify(struct top_worker *worker)
+static void notify_screen(struct top_worker *worker)
 {
     uint64_t one = 1;
 
@@ -127,7 +127,7 @@ static void break_lock(struct top_worker *worker)
     pthread_mutex_unlock(&worker->mutex);
 }
 
-static void *work(void *arg)
+static void *worker_thread(void *arg)
 {
     struct top_worker *worker = arg;
 
@@ -147,7 +147,7 @@ static void *work(void *arg)
             break_lock(worker);
         else
             take_sample(worker);
-        notify(worker);
+        notify_screen(worker);
     }
 }
 
@@ -160,7 +160,7 @@ static bool start_thread(struct top_worker *worker)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&worker->thread, NULL, work, worker);
+    failed = pthread_create(&worker->thread, NULL, worker_thread, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed == 0;
 }
