@@ -11,7 +11,7 @@
 /* Longest name of a command. */
 #define NAME_SIZE 32
 
-static void perform(hf__store *store, hf__request *request)
+static void perform_request(hf__store *store, hf__request *request)
 {
     answering_store *self = (answering_store *)(void *)store;
     char name[NAME_SIZE] = "";
@@ -34,19 +34,20 @@ static void perform(hf__store *store, hf__request *request)
     hf__request_fail(request, HF_INDETERMINATE, "no answer");
 }
 
-static void submit(hf__store *store, hf__request *const *requests, size_t count)
+static void submit_requests(hf__store *store, hf__request *const *requests,
+                            size_t count)
 {
     answering_store *self = (answering_store *)(void *)store;
 
     if (self->submitted != NULL)
         self->submitted(self->user, requests, count);
     for (size_t i = 0; i < count; i++) {
-        perform(store, requests[i]);
+        perform_request(store, requests[i]);
         requests[i]->on_done(requests[i]);
     }
 }
 
-static const char *inbox(hf__store *store)
+static const char *store_inbox(hf__store *store)
 {
     (void)store;
     return "0123456789abcdef";
@@ -96,7 +97,7 @@ static void event_unwatch(hf__store *store, hf__watch *watch)
     (void)watch;
 }
 
-static uint32_t shard(const hf__store *store, hf_bytes key)
+static uint32_t store_shard(const hf__store *store, hf_bytes key)
 {
     (void)store;
     (void)key;
@@ -104,15 +105,15 @@ static uint32_t shard(const hf__store *store, hf_bytes key)
 }
 
 static const hf__store_ops ops = {
-    .perform = perform,
-    .submit = submit,
-    .inbox = inbox,
+    .perform = perform_request,
+    .submit = submit_requests,
+    .inbox = store_inbox,
     .event_seq = event_seq,
     .event_wait = event_wait,
     .event_watch = event_watch,
     .event_unwatch = event_unwatch,
     .event_channel = event_channel,
-    .shard = shard,
+    .shard = store_shard,
 };
 
 void answering_store_begin(answering_store *self, hf_client *client)

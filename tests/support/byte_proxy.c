@@ -107,7 +107,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void wake(byte_proxy *self)
+static void wake_proxy(byte_proxy *self)
 {
     (void)!write(self->wake_fd, &(uint64_t){1}, sizeof(uint64_t));
 }
@@ -236,7 +236,7 @@ static void choose_protocol(const byte_proxy *self, char *data, size_t size)
 }
 
 /* Read what is for `way`; false: the connection is over. */
-static bool take(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
+static bool take_bytes(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
 {
     const fault *wrong = &self->faults[way];
     pipe_way *to = &it->ways[way];
@@ -267,8 +267,8 @@ static bool take(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
 }
 
 /* How many bytes may be passed on now. */
-static size_t allowed(const fault *wrong, const tunnel *it,
-                      const pipe_way *from, int64_t now)
+static size_t allowed_size(const fault *wrong, const tunnel *it,
+                           const pipe_way *from, int64_t now)
 {
     size_t size = from->run_count > 0 && from->runs[0].due_ms <= now
                       ? from->runs[0].size
@@ -283,7 +283,8 @@ static size_t allowed(const fault *wrong, const tunnel *it,
     return size;
 }
 
-static void sent(byte_proxy *self, byte_way way, pipe_way *from, size_t size)
+static void drop_sent(byte_proxy *self, byte_way way, pipe_way *from,
+                      size_t size)
 {
     fault *wrong = &self->faults[way];
 
@@ -299,7 +300,7 @@ static void sent(byte_proxy *self, byte_way way, pipe_way *from, size_t size)
 }
 
 /* Pass on what may be passed on; false: the connection is over. */
-static bool give(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
+static bool pass_bytes(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
 {
     fault *wrong = &self->faults[way];
     pipe_way *from = &it->ways[way];
@@ -310,13 +311,13 @@ static bool give(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
         wrong->cut = false;
         wrong->cut_tunnel = it;
     }
-    while (!from->closed && (size = allowed(wrong, it, from, now)) > 0) {
+    while (!from->closed && (size = allowed_size(wrong, it, from, now)) > 0) {
         put = send(it->fds[way], from->data, size, MSG_NOSIGNAL);
         if (is_gone(put))
             return false;
         if (put < 0)
             break;
-        sent(self, way, from, (size_t)put);
+        drop_sent(self, way, from, (size_t)put);
         if (wrong->cut_tunnel == it)
             wrong->cut_left -= (uint64_t)put;
         if (wrong->split)
@@ -333,11 +334,11 @@ static bool give(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
     return true;
 }
 
-static void turn(byte_proxy *self, tunnel *it, int64_t now)
+static void serve_tunnel(byte_proxy *self, tunnel *it, int64_t now)
 {
     for (int way = 0; way < 2 && it->used; way++) {
-        if (!take(self, it, (byte_way)way, now) ||
-            !give(self, it, (byte_way)way, now)) {
+        if (!take_bytes(self, it, (byte_way)way, now) ||
+            !pass_bytes(self, it, (byte_way)way, now)) {
             end_tunnel(self, it, false);
             return;
         }
@@ -366,13 +367,13 @@ static void turn_all(byte_proxy *self)
     }
     for (size_t i = 0; i < TUNNELS_MAX && !self->frozen; i++) {
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
-            turn(self, self->tunnels[i], now);
+            serve_tunnel(self, self->tunnels[i], now);
     }
 }
 
 /* ------------------------------------------------------------------ thread */
 
-static void watch(struct pollfd *list, size_t *count, int fd, short events)
+static void add_polled(struct pollfd *list, size_t *count, int fd, short events)
 {
     if (fd >= 0 && events != 0)
         list[(*count)++] = (struct pollfd){fd, events, 0};
@@ -385,15 +386,15 @@ static void watch_tunnel(const byte_proxy *self, tunnel *it,
 {
     for (int way = 0; way < 2; way++) {
         pipe_way *to = &it->ways[way];
-        bool due = allowed(&self->faults[way], it, to, now) > 0;
+        bool due = allowed_size(&self->faults[way], it, to, now) > 0;
 
         to->polled = 0;
         if (!to->ended && to->size < PIPE_SIZE && to->run_count < RUNS_MAX) {
             to->polled = *count;
-            watch(list, count, it->fds[1 - way], POLLIN);
+            add_polled(list, count, it->fds[1 - way], POLLIN);
         }
         if (due)
-            watch(list, count, it->fds[way], POLLOUT);
+            add_polled(list, count, it->fds[way], POLLOUT);
         *soon = *soon || to->run_count > 0;
     }
 }
@@ -404,9 +405,9 @@ static size_t watch_all(byte_proxy *self, struct pollfd *list, int *wait_ms)
     size_t count = 0;
     int64_t now = now_ms();
 
-    watch(list, &count, self->wake_fd, POLLIN);
-    watch(list, &count, self->listeners[0], self->dark ? 0 : POLLIN);
-    watch(list, &count, self->listeners[1], self->dark ? 0 : POLLIN);
+    add_polled(list, &count, self->wake_fd, POLLIN);
+    add_polled(list, &count, self->listeners[0], self->dark ? 0 : POLLIN);
+    add_polled(list, &count, self->listeners[1], self->dark ? 0 : POLLIN);
     for (size_t i = 0; i < TUNNELS_MAX && !self->frozen; i++) {
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
             watch_tunnel(self, self->tunnels[i], list, &count, &soon, now);
@@ -506,7 +507,7 @@ static bool make_names(byte_proxy *self, const char *server_socket)
     return true;
 }
 
-static byte_proxy *start(const char *server_socket, int server_port)
+static byte_proxy *start_proxy(const char *server_socket, int server_port)
 {
     byte_proxy *self = calloc(1, sizeof(*self));
 
@@ -533,12 +534,12 @@ static byte_proxy *start(const char *server_socket, int server_port)
 
 byte_proxy *byte_proxy_start(const char *server_socket)
 {
-    return start(server_socket, 0);
+    return start_proxy(server_socket, 0);
 }
 
 byte_proxy *byte_proxy_start_tcp(int server_port)
 {
-    return start("", server_port);
+    return start_proxy("", server_port);
 }
 
 static void fill_queue(byte_proxy *self)
@@ -581,7 +582,7 @@ void byte_proxy_stop(byte_proxy *self)
     pthread_mutex_lock(&self->mutex);
     self->stopping = true;
     pthread_mutex_unlock(&self->mutex);
-    wake(self);
+    wake_proxy(self);
     pthread_join(self->thread, NULL);
     for (size_t i = 0; i < TUNNELS_MAX; i++) {
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
@@ -613,14 +614,14 @@ int byte_proxy_port(const byte_proxy *self)
 
 /* ------------------------------------------------------------------ faults */
 
-static void settle(byte_proxy *self)
+static void unlock_and_wake(byte_proxy *self)
 {
     pthread_mutex_unlock(&self->mutex);
-    wake(self);
+    wake_proxy(self);
 }
 
 /* Delayed bytes are passed on now. */
-static void hurry(tunnel *it)
+static void end_delays(tunnel *it)
 {
     for (int way = 0; way < 2; way++) {
         for (size_t i = 0; i < it->ways[way].run_count; i++)
@@ -636,23 +637,23 @@ void byte_proxy_heal(byte_proxy *self)
     self->frozen = false;
     for (size_t i = 0; i < TUNNELS_MAX; i++) {
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
-            hurry(self->tunnels[i]);
+            end_delays(self->tunnels[i]);
     }
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_delay(byte_proxy *self, byte_way way, int64_t delay_ms)
 {
     pthread_mutex_lock(&self->mutex);
     self->faults[way].delay_ms = delay_ms;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_split(byte_proxy *self, byte_way way)
 {
     pthread_mutex_lock(&self->mutex);
     self->faults[way].split = true;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_throttle(byte_proxy *self, byte_way way, int64_t bytes)
@@ -660,14 +661,14 @@ void byte_proxy_throttle(byte_proxy *self, byte_way way, int64_t bytes)
     pthread_mutex_lock(&self->mutex);
     self->faults[way].rate = bytes;
     self->faults[way].budget = 0;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_freeze(byte_proxy *self)
 {
     pthread_mutex_lock(&self->mutex);
     self->frozen = true;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_darken(byte_proxy *self)
@@ -677,14 +678,14 @@ void byte_proxy_darken(byte_proxy *self)
     if (!self->dark)
         fill_queue(self);
     self->dark = true;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_swallow(byte_proxy *self, byte_way way)
 {
     pthread_mutex_lock(&self->mutex);
     self->faults[way].swallow = true;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_cut(byte_proxy *self, byte_way way, uint64_t size, byte_end end)
@@ -696,7 +697,7 @@ void byte_proxy_cut(byte_proxy *self, byte_way way, uint64_t size, byte_end end)
     wrong->cut_tunnel = NULL;
     wrong->cut_left = size;
     wrong->cut_end = end;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_break(byte_proxy *self, byte_end end)
@@ -706,14 +707,14 @@ void byte_proxy_break(byte_proxy *self, byte_end end)
         if (self->tunnels[i] != NULL && self->tunnels[i]->used)
             break_tunnel(self, self->tunnels[i], TO_CLIENT, end);
     }
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_speak(byte_proxy *self, int version)
 {
     pthread_mutex_lock(&self->mutex);
     self->speak = version;
-    settle(self);
+    unlock_and_wake(self);
 }
 
 void byte_proxy_refuse(byte_proxy *self, bool refuse)
@@ -725,7 +726,7 @@ void byte_proxy_refuse(byte_proxy *self, bool refuse)
         self->listeners[0] = listen_unix(self);
         self->listeners[1] = listen_tcp(self);
     }
-    settle(self);
+    unlock_and_wake(self);
 }
 
 /* ----------------------------------------------------------------- figures */

@@ -63,8 +63,8 @@ static X509 *draw_up(certificates *self, const certificate_spec *spec,
     return made;
 }
 
-static bool save(const certificates *self, const char *file, EVP_PKEY *key,
-                 X509 *certificate)
+static bool save_pair(const certificates *self, const char *file, EVP_PKEY *key,
+                      X509 *certificate)
 {
     char name[32];
     char path[CERTIFICATES_PATH_SIZE];
@@ -94,7 +94,7 @@ bool certificates_issue(certificates *self, const certificate_spec *spec)
     issued =
         issued &&
         X509_sign(made, issuer != NULL ? self->key : key, EVP_sha256()) > 0 &&
-        save(self, spec->file, key, made);
+        save_pair(self, spec->file, key, made);
     if (!issued)
         fprintf(stderr, "cannot issue the certificate %s\n", spec->file);
     X509_free(made);
@@ -146,7 +146,7 @@ static bool make_authority(certificates *self)
            add_extension(self->certificate, self->certificate, NID_key_usage,
                          "critical,keyCertSign,cRLSign") &&
            X509_sign(self->certificate, self->key, EVP_sha256()) > 0 &&
-           save(self, "ca", self->key, self->certificate);
+           save_pair(self, "ca", self->key, self->certificate);
 }
 
 certificates *certificates_new(void)

@@ -115,7 +115,7 @@ bool child_tell(child_process *child, const char *line)
            write(child->in, "\n", 1) == 1;
 }
 
-static void forget(child_process *child)
+static void clear_child(child_process *child)
 {
     (void)close(child->out);
     child->pid = 0;
@@ -134,12 +134,12 @@ int child_end(child_process *child, int64_t limit_ms)
         if (test_now_ms() > until_ms) {
             (void)kill(child->pid, SIGKILL);
             (void)waitpid(child->pid, &how, 0);
-            forget(child);
+            clear_child(child);
             return -1;
         }
         test_rest();
     }
-    forget(child);
+    clear_child(child);
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
@@ -151,5 +151,5 @@ void child_kill(child_process *child)
     (void)kill(child->pid, SIGKILL);
     (void)waitpid(child->pid, NULL, 0);
     (void)close(child->in);
-    forget(child);
+    clear_child(child);
 }

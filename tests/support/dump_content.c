@@ -10,7 +10,8 @@
 /* ---------------------------------------------------------------- reading */
 
 /* `count` items, one more of which is to be added. NULL: no memory. */
-static void *grown(hf__arena *arena, void *items, size_t count, size_t size)
+static void *grown_array(hf__arena *arena, void *items, size_t count,
+                         size_t size)
 {
     void *more = items;
 
@@ -24,8 +25,8 @@ static void *grown(hf__arena *arena, void *items, size_t count, size_t size)
 
 static bool add_key(dump_content *content, const hf__dump_reader *reader)
 {
-    dump_key *keys =
-        grown(&content->arena, content->keys, content->count, sizeof(*keys));
+    dump_key *keys = grown_array(&content->arena, content->keys, content->count,
+                                 sizeof(*keys));
     char *name =
         hf__arena_copy(&content->arena, reader->key.data, reader->key.size);
 
@@ -55,8 +56,8 @@ static bool add_piece(dump_content *content, const hf__dump_reader *reader,
         return true;
     }
     if (number % each == 0) {
-        key->groups = grown(&content->arena, key->groups, key->count,
-                            sizeof(*key->groups));
+        key->groups = grown_array(&content->arena, key->groups, key->count,
+                                  sizeof(*key->groups));
         if (key->groups == NULL)
             return false;
         memset(&key->groups[key->count++], 0, sizeof(*key->groups));
@@ -168,7 +169,8 @@ void dump_content_done(dump_content *content)
 
 /* -------------------------------------------------------------- comparing */
 
-static bool differ(const dump_key *key, const char *what, hf_error *why)
+static bool report_difference(const dump_key *key, const char *what,
+                              hf_error *why)
 {
     char quoted[HF__QUOTED_SIZE];
 
@@ -191,14 +193,14 @@ static bool same_groups(const dump_key *a, const dump_key *b)
 static bool same_key(const dump_key *a, const dump_key *b, hf_error *why)
 {
     if (compare_keys(a, b) != 0)
-        return differ(a, "it is in one store only", why);
+        return report_difference(a, "it is in one store only", why);
     if (a->type != b->type)
-        return differ(a, "another type", why);
+        return report_difference(a, "another type", why);
     if (a->expires_unix_ms != b->expires_unix_ms)
-        return differ(a, "another expiry", why);
+        return report_difference(a, "another expiry", why);
     if (a->count != b->count)
-        return differ(a, "another count of elements", why);
-    return same_groups(a, b) || differ(a, "another content", why);
+        return report_difference(a, "another count of elements", why);
+    return same_groups(a, b) || report_difference(a, "another content", why);
 }
 
 bool dump_content_equal(const dump_content *a, const dump_content *b,
@@ -206,8 +208,8 @@ bool dump_content_equal(const dump_content *a, const dump_content *b,
 {
     for (size_t i = 0; i < a->count || i < b->count; i++) {
         if (i >= a->count || i >= b->count)
-            return differ(i < a->count ? &a->keys[i] : &b->keys[i],
-                          "it is in one store only", why);
+            return report_difference(i < a->count ? &a->keys[i] : &b->keys[i],
+                                     "it is in one store only", why);
         if (!same_key(&a->keys[i], &b->keys[i], why))
             return false;
     }

@@ -197,13 +197,13 @@ DEFINE(txn_exec)
 
 /* ---------------------------------------------------------------- transfers */
 
-static int drop(void *user, const void *data, size_t size)
+static int drop_bytes(void *user, const void *data, size_t size)
 {
     (void)user;
     return data == NULL || size == 0 ? EINVAL : 0;
 }
 
-static int give(void *user, void *data, size_t size, size_t *got)
+static int give_dump(void *user, void *data, size_t size, size_t *got)
 {
     every_place *p = user;
     size_t left = p->dump_size - p->dump_at;
@@ -217,12 +217,12 @@ static int give(void *user, void *data, size_t size, size_t *got)
 DEFINE(store_dump)
 {
     (void)async;
-    return hf_store_dump(p->client, NULL, drop, NULL, NULL, err);
+    return hf_store_dump(p->client, NULL, drop_bytes, NULL, NULL, err);
 }
 
 DEFINE(store_load)
 {
     (void)async;
     p->dump_at = 0;
-    return hf_store_load(p->client, NULL, give, p, NULL, err);
+    return hf_store_load(p->client, NULL, give_dump, p, NULL, err);
 }

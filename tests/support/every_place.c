@@ -20,12 +20,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static hf_bytes one(void)
+static hf_bytes value_one(void)
 {
     return hf_str("1");
 }
 
-static int keep(void *user, const void *data, size_t size)
+static int keep_dump(void *user, const void *data, size_t size)
 {
     every_place *place = user;
 
@@ -36,11 +36,11 @@ static int keep(void *user, const void *data, size_t size)
     return 0;
 }
 
-static bool fill(hf_client *client)
+static bool fill_store(hf_client *client)
 {
     hf_field field = {hf_str("f"), hf_str("v")};
 
-    return hf_value_set(client, hf_str("a"), one(), NULL, NULL, NULL) ==
+    return hf_value_set(client, hf_str("a"), value_one(), NULL, NULL, NULL) ==
                HF_OK &&
            hf_hash_put(client, hf_str("h"), &field, 1, NULL, NULL) == HF_OK;
 }
@@ -58,8 +58,8 @@ bool every_place_begin(every_place *place)
     snprintf(place->url, sizeof(place->url), "volatile:%s/store", place->dir);
     if (hf_client_open(place->url, NULL, &client, NULL) != HF_OK)
         return false;
-    made = fill(client) &&
-           hf_store_dump(client, NULL, keep, place, NULL, NULL) == HF_OK;
+    made = fill_store(client) &&
+           hf_store_dump(client, NULL, keep_dump, place, NULL, NULL) == HF_OK;
     hf_client_close(client);
     return made;
 }
@@ -126,7 +126,7 @@ static hf_status make_lock(every_place *place, const every_call *call,
                            const hf_lock_options *options, hf_error *err)
 {
     if (call->is_election)
-        return hf_election_new(place->client, place->key, one(), options,
+        return hf_election_new(place->client, place->key, value_one(), options,
                                &place->lock, err);
     if (call->is_redisson)
         return hf_redisson_lock_new(place->client, place->key, call->kind,
@@ -186,28 +186,29 @@ static hf_status fill_latch(every_place *place, const every_call *call,
     if (!is_of(call, "latch set"))
         status = hf_latch_set(place->client, place->key, 1, 60000, NULL, err);
     if (status == HF_OK && is_of(call, "latch await"))
-        status =
-            hf_latch_arrive(place->client, place->key, one(), 1, NULL, err);
+        status = hf_latch_arrive(place->client, place->key, value_one(), 1,
+                                 NULL, err);
     return status;
 }
 
 hf_status every_call_fill(every_place *place, const every_call *call,
                           hf_error *err)
 {
-    hf_field field = {one(), one()};
+    hf_field field = {value_one(), value_one()};
 
     if (is_of(call, "redisson latch await"))
         return HF_OK; /* it is open */
     if (is_of(call, "redisson permit") || is_of(call, "redisson latch") ||
         is_of(call, "redisson semaphore"))
-        return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
+        return hf_value_set(place->client, place->key, value_one(), NULL, NULL,
+                            err);
     if (call->is_redisson)
         return HF_OK;
     if (is_of(call, "hash"))
         return hf_hash_put(place->client, place->key, &field, 1, NULL, err);
     if (is_of(call, "timeline"))
-        return hf_timeline_add(place->client, place->key, one(), one(), 60000,
-                               NULL, err);
+        return hf_timeline_add(place->client, place->key, value_one(),
+                               value_one(), 60000, NULL, err);
     if (is_of(call, "latch"))
         return fill_latch(place, call, err);
     if (is_of(call, "barrier reset"))
@@ -218,7 +219,8 @@ hf_status every_call_fill(every_place *place, const every_call *call,
         is_of(call, "election") || is_of(call, "barrier") ||
         is_of(call, "semaphore"))
         return HF_OK;
-    return hf_value_set(place->client, place->key, one(), NULL, NULL, err);
+    return hf_value_set(place->client, place->key, value_one(), NULL, NULL,
+                        err);
 }
 
 void every_call_done(every_place *place)

@@ -256,7 +256,7 @@ DEFINE(hash_delete)
 
 /* ------------------------------------------------------------------- caches */
 
-static hf_cache_options kept(void)
+static hf_cache_options minute_options(void)
 {
     hf_cache_options options = HF_CACHE_OPTIONS_INIT;
 
@@ -277,7 +277,7 @@ DEFINE(cache_get)
 
 DEFINE(cache_get_or_fill)
 {
-    hf_cache_options options = kept();
+    hf_cache_options options = minute_options();
 
     return CALL(hf_cache_get_or_fill, p->client, p->key, fill_one, NULL,
                 &options, &p->result.buffer, NULL);
@@ -292,7 +292,7 @@ DEFINE(cache_get_many)
 
 DEFINE(cache_put)
 {
-    hf_cache_options options = kept();
+    hf_cache_options options = minute_options();
 
     return CALL(hf_cache_put, p->client, p->key, one(), &options);
 }
@@ -300,7 +300,7 @@ DEFINE(cache_put)
 DEFINE(cache_put_many)
 {
     hf_cache_put_item item = {p->key, one()};
-    hf_cache_options options = kept();
+    hf_cache_options options = minute_options();
 
     (void)async;
     return hf_cache_put_many(p->client, &item, 1, &options, &p->result.status,

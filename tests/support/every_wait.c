@@ -53,7 +53,7 @@ DEFINE(barrier_reset)
 
 /* ------------------------------------------------------------ limiters, ids */
 
-static hf_limiter_options rate(void)
+static hf_limiter_options high_rate(void)
 {
     hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
 
@@ -63,7 +63,7 @@ static hf_limiter_options rate(void)
 
 DEFINE(limiter_take)
 {
-    hf_limiter_options options = rate();
+    hf_limiter_options options = high_rate();
 
     return CALL(hf_limiter_take, p->client, p->key, 1, &options,
                 &p->result.limiter);
@@ -71,7 +71,7 @@ DEFINE(limiter_take)
 
 DEFINE(limiter_take_waiting)
 {
-    hf_limiter_options options = rate();
+    hf_limiter_options options = high_rate();
 
     options.wait_ms = 1000;
     return CALL(hf_limiter_take, p->client, p->key, 1, &options,
@@ -80,7 +80,7 @@ DEFINE(limiter_take_waiting)
 
 DEFINE(limiter_take_many)
 {
-    hf_limiter_options options = rate();
+    hf_limiter_options options = high_rate();
     hf_limiter_item item = {p->key, 1, &p->result.limiter};
 
     (void)async;

@@ -42,7 +42,7 @@ struct fake_server {
     int port; /* 0: on the unix socket */
 };
 
-static void *serve(void *user)
+static void *serve_connection(void *user)
 {
     fake_connection *self = user;
 
@@ -68,7 +68,7 @@ static void *accept_all(void *user)
             next->server = server;
             next->number = server->count++;
             next->fd = fd;
-            pthread_create(&next->thread, NULL, serve, next);
+            pthread_create(&next->thread, NULL, serve_connection, next);
         }
         pthread_mutex_unlock(&server->mutex);
     }
@@ -113,8 +113,8 @@ static bool listen_tcp(fake_server *server)
     return true;
 }
 
-static fake_server *start(fake_session session, void *user,
-                          bool (*listen_fn)(fake_server *server))
+static fake_server *start_server(fake_session session, void *user,
+                                 bool (*listen_fn)(fake_server *server))
 {
     fake_server *server = calloc(1, sizeof(*server));
 
@@ -132,12 +132,12 @@ static fake_server *start(fake_session session, void *user,
 
 fake_server *fake_server_start(fake_session session, void *user)
 {
-    return start(session, user, listen_at);
+    return start_server(session, user, listen_at);
 }
 
 fake_server *fake_server_start_tcp(fake_session session, void *user)
 {
-    return start(session, user, listen_tcp);
+    return start_server(session, user, listen_tcp);
 }
 
 int fake_server_port(const fake_server *server)

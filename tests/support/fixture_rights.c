@@ -28,7 +28,8 @@ static bool add_text(char line[FIXTURE_RIGHTS_SIZE], const char *text)
 }
 
 /* How many commands begin with it; the last of them in `line`. */
-static int find(FILE *page, const char *first, char line[FIXTURE_RIGHTS_SIZE])
+static int find_rights(FILE *page, const char *first,
+                       char line[FIXTURE_RIGHTS_SIZE])
 {
     char text[256];
     bool inside = false;
@@ -58,7 +59,7 @@ bool fixture_rights_read(const char *first, char line[FIXTURE_RIGHTS_SIZE])
     int found = 0;
 
     if (page != NULL) {
-        found = find(page, first, line);
+        found = find_rights(page, first, line);
         (void)fclose(page);
     }
     if (found != 1) {
@@ -111,7 +112,7 @@ bool fixture_server_run(const fixture *f, int number, const char *command)
 }
 
 /* Each server has its own access lists. */
-static bool give(const fixture *f, const char *first)
+static bool give_rights(const fixture *f, const char *first)
 {
     char line[FIXTURE_RIGHTS_SIZE];
     int number = 0;
@@ -183,18 +184,18 @@ static bool log_in_by_url(fixture *f)
 
 bool fixture_rights_give(fixture *f)
 {
-    bool given = give(f, FIXTURE_RIGHTS_USER);
+    bool given = give_rights(f, FIXTURE_RIGHTS_USER);
 
     if (f->rights == FIXTURE_RIGHTS_DUMP) {
-        given = given && give(f, DUMP) && give_newer(f, DUMP_NEWER);
+        given = given && give_rights(f, DUMP) && give_newer(f, DUMP_NEWER);
     } else {
         given = given && setenv("HOLDFAST_PREFIX", "t", 1) == 0;
     }
     if (f->cluster != NULL) {
-        given = given && give(f, CLUSTER);
+        given = given && give_rights(f, CLUSTER);
     }
     if (f->store == FIXTURE_QUORUM) {
-        given = given && give(f, QUORUM);
+        given = given && give_rights(f, QUORUM);
     }
     if (f->sentinel != NULL) {
         given = given && give_watchers(f);

@@ -28,7 +28,7 @@ void kept_close(kept *self)
 }
 
 /* *ok becomes false; `step` comes before the message. */
-static bool failed(hf_status status, const char *step, hf_error *why)
+static bool step_failed(hf_status status, const char *step, hf_error *why)
 {
     if (status == HF_OK)
         return false;
@@ -52,42 +52,44 @@ static bool passes_check(const char *url, const char *when, hf_error *why)
     status = hf_store_check(url, &options, take_fault, &fault, why);
     if (fault.status != HF_OK)
         (void)hf__fail_copy(why, &fault);
-    return !failed(status, when, why);
+    return !step_failed(status, when, why);
 }
 
-static bool dump(hf_client *client, dump_tape *tape, const char *when,
-                 hf_error *why)
+static bool dump_client(hf_client *client, dump_tape *tape, const char *when,
+                        hf_error *why)
 {
     tape->size = 0;
     tape->at = 0;
-    return !failed(hf_store_dump(client, NULL, dump_tape_put, tape, NULL, why),
-                   when, why);
+    return !step_failed(
+        hf_store_dump(client, NULL, dump_tape_put, tape, NULL, why), when, why);
 }
 
-static bool reopen(kept *self, hf_error *why)
+static bool reopen_client(kept *self, hf_error *why)
 {
     hf_client_close(self->client);
     self->client = NULL;
     return passes_check(self->url, "check when closed", why) &&
-           !failed(hf_client_open(self->url, NULL, &self->client, why),
-                   "opening again", why);
+           !step_failed(hf_client_open(self->url, NULL, &self->client, why),
+                        "opening again", why);
 }
 
 /* Into the other store, which is emptied, and out of it. */
-static bool load(kept *self, dump_tape *from, dump_tape *to, hf_error *why)
+static bool load_other(kept *self, dump_tape *from, dump_tape *to,
+                       hf_error *why)
 {
     hf_bytes words[] = {hf_str("flushall")};
 
     from->at = 0;
-    return !failed(hf_command(self->other, 1, words, NULL, why), "FLUSHALL",
-                   why) &&
-           !failed(hf_store_load(self->other, NULL, dump_tape_take, from, NULL,
-                                 why),
-                   "loading the dump", why) &&
-           dump(self->other, to, "dump of what was loaded", why);
+    return !step_failed(hf_command(self->other, 1, words, NULL, why),
+                        "FLUSHALL", why) &&
+           !step_failed(hf_store_load(self->other, NULL, dump_tape_take, from,
+                                      NULL, why),
+                        "loading the dump", why) &&
+           dump_client(self->other, to, "dump of what was loaded", why);
 }
 
-static bool same(dump_tape *a, dump_tape *b, const char *when, hf_error *why)
+static bool same_content(dump_tape *a, dump_tape *b, const char *when,
+                         hf_error *why)
 {
     dump_content one, other;
     hf_status status;
@@ -103,19 +105,19 @@ static bool same(dump_tape *a, dump_tape *b, const char *when, hf_error *why)
         dump_content_done(&other);
     }
     dump_content_done(&one);
-    return is_same || !failed(HF_CONFLICT, when, why);
+    return is_same || !step_failed(HF_CONFLICT, when, why);
 }
 
 bool kept_holds(kept *self, hf_error *why)
 {
     dump_tape before = {0}, after = {0};
     bool holds = passes_check(self->url, "check when open", why) &&
-                 dump(self->client, &before, "dump", why) &&
-                 reopen(self, why) &&
-                 dump(self->client, &after, "dump after opening", why) &&
-                 same(&before, &after, "after opening", why) &&
-                 load(self, &before, &after, why) &&
-                 same(&before, &after, "after loading", why);
+                 dump_client(self->client, &before, "dump", why) &&
+                 reopen_client(self, why) &&
+                 dump_client(self->client, &after, "dump after opening", why) &&
+                 same_content(&before, &after, "after opening", why) &&
+                 load_other(self, &before, &after, why) &&
+                 same_content(&before, &after, "after loading", why);
 
     free(before.data);
     free(after.data);
@@ -125,9 +127,9 @@ bool kept_holds(kept *self, hf_error *why)
 bool kept_loads(kept *self, hf_error *why)
 {
     dump_tape before = {0}, after = {0};
-    bool holds = dump(self->client, &before, "dump", why) &&
-                 load(self, &before, &after, why) &&
-                 same(&before, &after, "after loading", why);
+    bool holds = dump_client(self->client, &before, "dump", why) &&
+                 load_other(self, &before, &after, why) &&
+                 same_content(&before, &after, "after loading", why);
 
     free(before.data);
     free(after.data);

@@ -20,7 +20,7 @@ pid_t __real_fork(void);
 pid_t __wrap_fork(void);
 
 /* Of a thread, which may have ended. */
-static bool sleeps(const char *tid)
+static bool thread_sleeps(const char *tid)
 {
     char path[64], line[128] = "";
     const char *state;
@@ -46,7 +46,7 @@ static bool others_sleep(void)
     (void)snprintf(own, sizeof(own), "%d", (int)gettid());
     while (tasks != NULL && quiet && (entry = readdir(tasks)) != NULL)
         quiet = entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0 ||
-                sleeps(entry->d_name);
+                thread_sleeps(entry->d_name);
     if (tasks != NULL)
         (void)closedir(tasks);
     return quiet;

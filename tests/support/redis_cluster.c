@@ -41,8 +41,8 @@ static void pause_ms(long ms)
 
 /* Run a command on one server; false: it failed, or did not reply. */
 __attribute__((format(printf, 5, 6))) static bool
-ask(const redis_cluster *cluster, int at, char *answer, size_t size,
-    const char *format, ...)
+ask_member(const redis_cluster *cluster, int at, char *answer, size_t size,
+           const char *format, ...)
 {
     char command[1024];
     va_list args;
@@ -89,7 +89,7 @@ static bool learn_id(redis_cluster *cluster, int at)
     char answer[128];
     char *line;
 
-    if (!ask(cluster, at, answer, sizeof(answer), "CLUSTER MYID")) {
+    if (!ask_member(cluster, at, answer, sizeof(answer), "CLUSTER MYID")) {
         return false;
     }
     line = strchr(answer, '\n');
@@ -100,15 +100,15 @@ static bool learn_id(redis_cluster *cluster, int at)
     return true;
 }
 
-static bool introduce(redis_cluster *cluster, int at)
+static bool introduce_member(redis_cluster *cluster, int at)
 {
     char answer[256];
 
     for (int other = 0; other < at; other++) {
-        if (!ask(cluster, at, answer, sizeof(answer),
-                 "CLUSTER MEET 127.0.0.1 %d %s",
-                 redis_server_port(cluster->members[other].server),
-                 cluster->members[other].bus_port)) {
+        if (!ask_member(cluster, at, answer, sizeof(answer),
+                        "CLUSTER MEET 127.0.0.1 %d %s",
+                        redis_server_port(cluster->members[other].server),
+                        cluster->members[other].bus_port)) {
             return false;
         }
     }
@@ -121,10 +121,10 @@ static bool give_slots(redis_cluster *cluster, int at)
     int first = REDIS_CLUSTER_SLOTS * at / cluster->masters;
     int last = REDIS_CLUSTER_SLOTS * (at + 1) / cluster->masters - 1;
 
-    return ask(cluster, at, answer, sizeof(answer),
-               "CLUSTER SET-CONFIG-EPOCH %d", at + 1) &&
-           ask(cluster, at, answer, sizeof(answer),
-               "CLUSTER ADDSLOTSRANGE %d %d", first, last);
+    return ask_member(cluster, at, answer, sizeof(answer),
+                      "CLUSTER SET-CONFIG-EPOCH %d", at + 1) &&
+           ask_member(cluster, at, answer, sizeof(answer),
+                      "CLUSTER ADDSLOTSRANGE %d %d", first, last);
 }
 
 static int count_of(const char *text, const char *part)
@@ -147,9 +147,10 @@ static bool wait_until(const redis_cluster *cluster, const char *command,
     for (int at = 0; at < cluster->size; at++) {
         int waited_ms = 0;
 
-        while (!ask(cluster, at, answer, sizeof(answer), "%s", command) ||
-               (count_of(answer, text) != count &&
-                (or == NULL || strstr(answer, or) == NULL))) {
+        while (
+            !ask_member(cluster, at, answer, sizeof(answer), "%s", command) ||
+            (count_of(answer, text) != count &&
+             (or == NULL || strstr(answer, or) == NULL))) {
             if (waited_ms >= WAIT_MS) {
                 fprintf(stderr,
                         "cluster: server %d: not %d times \"%s\" in %s:\n%s\n",
@@ -181,23 +182,23 @@ bool redis_cluster_settle(const redis_cluster *cluster)
 }
 
 /* A server replicates only servers that it knows already. */
-static bool replicate(redis_cluster *cluster, int at)
+static bool replicate_master(redis_cluster *cluster, int at)
 {
     char answer[256];
     int master = (at - cluster->masters) % cluster->masters;
 
-    return ask(cluster, at, answer, sizeof(answer), "CLUSTER REPLICATE %s",
-               cluster->members[master].id);
+    return ask_member(cluster, at, answer, sizeof(answer),
+                      "CLUSTER REPLICATE %s", cluster->members[master].id);
 }
 
-static bool form(redis_cluster *cluster)
+static bool form_cluster(redis_cluster *cluster)
 {
     char known[64];
 
     for (int at = 0; at < cluster->size; at++) {
         if (!learn_id(cluster, at) ||
             (at < cluster->masters && !give_slots(cluster, at)) ||
-            !introduce(cluster, at)) {
+            !introduce_member(cluster, at)) {
             return false;
         }
     }
@@ -207,7 +208,7 @@ static bool form(redis_cluster *cluster)
         return false;
     }
     for (int at = cluster->masters; at < cluster->size; at++) {
-        if (!replicate(cluster, at)) {
+        if (!replicate_master(cluster, at)) {
             return false;
         }
     }
@@ -243,7 +244,7 @@ redis_cluster *redis_cluster_start(int masters, int replicas,
         started = start_member(cluster, &cluster->members[at]);
         cluster->size += started;
     }
-    if (started && form(cluster)) {
+    if (started && form_cluster(cluster)) {
         make_url(cluster);
         return cluster;
     }
@@ -286,7 +287,8 @@ bool redis_cluster_command(const redis_cluster *cluster, const char *command)
     bool done = true;
 
     for (int at = 0; at < cluster->size; at++) {
-        done = ask(cluster, at, answer, sizeof(answer), "%s", command) && done;
+        done = ask_member(cluster, at, answer, sizeof(answer), "%s", command) &&
+               done;
     }
     return done;
 }
@@ -323,7 +325,7 @@ int redis_cluster_owner(const redis_cluster *cluster, int asked, int slot)
     int owner = -1;
 
     if (answer == NULL ||
-        !ask(cluster, asked, answer, ANSWER_SIZE, "CLUSTER NODES")) {
+        !ask_member(cluster, asked, answer, ANSWER_SIZE, "CLUSTER NODES")) {
         free(answer);
         return -1;
     }
@@ -346,12 +348,12 @@ bool redis_cluster_open_slot(redis_cluster *cluster, int slot, int from, int to)
 {
     char answer[256];
 
-    return ask(cluster, to, answer, sizeof(answer),
-               "CLUSTER SETSLOT %d IMPORTING %s", slot,
-               cluster->members[from].id) &&
-           ask(cluster, from, answer, sizeof(answer),
-               "CLUSTER SETSLOT %d MIGRATING %s", slot,
-               cluster->members[to].id);
+    return ask_member(cluster, to, answer, sizeof(answer),
+                      "CLUSTER SETSLOT %d IMPORTING %s", slot,
+                      cluster->members[from].id) &&
+           ask_member(cluster, from, answer, sizeof(answer),
+                      "CLUSTER SETSLOT %d MIGRATING %s", slot,
+                      cluster->members[to].id);
 }
 
 /* The next key of "*2\r\n$3\r\nabc\r\n..." at *at; names without spaces. */
@@ -383,16 +385,17 @@ int redis_cluster_move_keys(redis_cluster *cluster, int slot, int from, int to,
     char key[KEY_SIZE];
     int moved = 0;
 
-    if (answer == NULL || !ask(cluster, from, answer, ANSWER_SIZE,
-                               "CLUSTER GETKEYSINSLOT %d %d", slot, count)) {
+    if (answer == NULL ||
+        !ask_member(cluster, from, answer, ANSWER_SIZE,
+                    "CLUSTER GETKEYSINSLOT %d %d", slot, count)) {
         free(answer);
         return -1;
     }
     while (next_key(&at, key)) {
-        if (!ask(cluster, from, said, sizeof(said),
-                 "MIGRATE 127.0.0.1 %d %s 0 %d",
-                 redis_server_port(cluster->members[to].server), key,
-                 MIGRATE_MS)) {
+        if (!ask_member(cluster, from, said, sizeof(said),
+                        "MIGRATE 127.0.0.1 %d %s 0 %d",
+                        redis_server_port(cluster->members[to].server), key,
+                        MIGRATE_MS)) {
             fprintf(stderr, "cluster: MIGRATE %s: %s\n", key, said);
             moved = -1;
             break;
@@ -408,13 +411,13 @@ bool redis_cluster_close_slot(redis_cluster *cluster, int slot, int to)
 {
     char answer[256];
     bool done =
-        ask(cluster, to, answer, sizeof(answer), "CLUSTER SETSLOT %d NODE %s",
-            slot, cluster->members[to].id);
+        ask_member(cluster, to, answer, sizeof(answer),
+                   "CLUSTER SETSLOT %d NODE %s", slot, cluster->members[to].id);
 
     for (int at = 0; done && at < cluster->masters; at++) {
-        done = at == to ||
-               ask(cluster, at, answer, sizeof(answer),
-                   "CLUSTER SETSLOT %d NODE %s", slot, cluster->members[to].id);
+        done = at == to || ask_member(cluster, at, answer, sizeof(answer),
+                                      "CLUSTER SETSLOT %d NODE %s", slot,
+                                      cluster->members[to].id);
     }
     return done;
 }

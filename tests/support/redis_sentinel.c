@@ -138,7 +138,7 @@ static void write_config(const redis_sentinel *all, const sentinel *self,
     }
 }
 
-static bool spawn(redis_sentinel *all, sentinel *self)
+static bool spawn_sentinel(redis_sentinel *all, sentinel *self)
 {
     const char *arguments[] = {redis_server_program(), self->config,
                                "--sentinel", NULL};
@@ -183,13 +183,13 @@ static bool start_sentinels(redis_sentinel *all)
         snprintf(self->config, sizeof(self->config), "%s/%d.conf", all->dir, i);
     }
     for (int i = 0; i < REDIS_SENTINEL_COUNT; i++) {
-        if (!spawn(all, &all->sentinels[i]))
+        if (!spawn_sentinel(all, &all->sentinels[i]))
             return false;
     }
     return true;
 }
 
-static void end(sentinel *self)
+static void kill_sentinel(sentinel *self)
 {
     if (self->pid == 0)
         return;
@@ -201,7 +201,7 @@ static void end(sentinel *self)
 
 void redis_sentinel_kill(redis_sentinel *all, int number)
 {
-    end(&all->sentinels[number]);
+    kill_sentinel(&all->sentinels[number]);
 }
 
 void redis_sentinel_pause(redis_sentinel *all, int number)
@@ -238,7 +238,7 @@ static int connect_port(int port)
     return fd;
 }
 
-static bool say(int fd, const char *text)
+static bool send_line(int fd, const char *text)
 {
     size_t size = strlen(text);
 
@@ -247,7 +247,7 @@ static bool say(int fd, const char *text)
 }
 
 /* The reply up to the first pause in it. */
-static bool hear(int fd, char *answer, size_t size)
+static bool read_reply(int fd, char *answer, size_t size)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
     size_t used = 0;
@@ -279,9 +279,9 @@ bool redis_sentinel_command(const redis_sentinel *all, int number,
         return false;
     if (all->options.sentinel_password != NULL) {
         snprintf(text, sizeof(text), "AUTH %s", all->options.sentinel_password);
-        good = say(fd, text) && hear(fd, text, sizeof(text));
+        good = send_line(fd, text) && read_reply(fd, text, sizeof(text));
     }
-    good = good && say(fd, command) && hear(fd, answer, size);
+    good = good && send_line(fd, command) && read_reply(fd, answer, size);
     close(fd);
     return good;
 }
@@ -447,7 +447,7 @@ void redis_sentinel_stop(redis_sentinel *all)
     if (all == NULL)
         return;
     for (int i = 0; i < REDIS_SENTINEL_COUNT; i++) {
-        end(&all->sentinels[i]);
+        kill_sentinel(&all->sentinels[i]);
         unlink(all->sentinels[i].config);
     }
     for (int i = 0; i < REDIS_SENTINEL_SERVERS; i++)

@@ -164,7 +164,7 @@ static bool read_answer(int fd, char *answer, size_t size)
     return used > 0;
 }
 
-static bool ask(int fd, const char *command, char *answer, size_t size)
+static bool ask_server(int fd, const char *command, char *answer, size_t size)
 {
     size_t length = strlen(command);
 
@@ -181,7 +181,7 @@ static bool log_in(const redis_server *server, int fd)
     if (server->password == NULL)
         return true;
     snprintf(command, sizeof(command), "AUTH %s", server->password);
-    return ask(fd, command, answer, sizeof(answer)) &&
+    return ask_server(fd, command, answer, sizeof(answer)) &&
            strcmp(answer, "+OK\r\n") == 0;
 }
 
@@ -193,7 +193,7 @@ bool redis_server_command(const redis_server *server, const char *command,
 
     if (fd < 0)
         return false;
-    answered = log_in(server, fd) && ask(fd, command, answer, size);
+    answered = log_in(server, fd) && ask_server(fd, command, answer, size);
     close(fd);
     return answered;
 }
@@ -215,7 +215,8 @@ static void run_server(const char **arguments, int log_fd, pid_t parent)
 }
 
 /* Append to a list of arguments whose unused part is NULL. */
-static void append(const char **arguments, const char *name, const char *value)
+static void append_argument(const char **arguments, const char *name,
+                            const char *value)
 {
     while (*arguments != NULL)
         arguments++;
@@ -240,9 +241,9 @@ static void add_served(const char **arguments, const redis_server *server,
 {
     snprintf(listen, PATH_SIZE + 16, "unix:%s", server->socket_path);
     snprintf(tcp, 32, "127.0.0.1:%d", server->port);
-    append(arguments, "serve", "--listen");
-    append(arguments, listen, "--listen");
-    append(arguments, tcp, NULL);
+    append_argument(arguments, "serve", "--listen");
+    append_argument(arguments, listen, "--listen");
+    append_argument(arguments, tcp, NULL);
 }
 
 static void add_redis(const char **arguments, const redis_server *server,
@@ -251,23 +252,24 @@ static void add_redis(const char **arguments, const redis_server *server,
     const redis_server_tls *tls = server->tls;
 
     snprintf(port, 16, "%d", server->port);
-    append(arguments, "--port", port);
-    append(arguments, "--bind", "127.0.0.1");
-    append(arguments, "--unixsocket", server->socket_path);
-    append(arguments, "--dir", server->dir);
-    append(arguments, "--save", "");
-    append(arguments, "--appendonly", "no");
-    append(arguments, "--enable-debug-command", "yes");
+    append_argument(arguments, "--port", port);
+    append_argument(arguments, "--bind", "127.0.0.1");
+    append_argument(arguments, "--unixsocket", server->socket_path);
+    append_argument(arguments, "--dir", server->dir);
+    append_argument(arguments, "--save", "");
+    append_argument(arguments, "--appendonly", "no");
+    append_argument(arguments, "--enable-debug-command", "yes");
     if (server->password != NULL)
-        append(arguments, "--requirepass", server->password);
+        append_argument(arguments, "--requirepass", server->password);
     if (tls == NULL)
         return;
     snprintf(tls_port, 16, "%d", server->tls_port);
-    append(arguments, "--tls-port", tls_port);
-    append(arguments, "--tls-cert-file", tls->certificate);
-    append(arguments, "--tls-key-file", tls->key);
-    append(arguments, "--tls-ca-cert-file", tls->ca);
-    append(arguments, "--tls-auth-clients", tls->asks_clients ? "yes" : "no");
+    append_argument(arguments, "--tls-port", tls_port);
+    append_argument(arguments, "--tls-cert-file", tls->certificate);
+    append_argument(arguments, "--tls-key-file", tls->key);
+    append_argument(arguments, "--tls-ca-cert-file", tls->ca);
+    append_argument(arguments, "--tls-auth-clients",
+                    tls->asks_clients ? "yes" : "no");
 }
 
 static bool is_holdfast(const char *program)
@@ -277,7 +279,7 @@ static bool is_holdfast(const char *program)
     return strcmp(slash != NULL ? slash + 1 : program, "holdfast") == 0;
 }
 
-static bool spawn(redis_server *server)
+static bool spawn_server(redis_server *server)
 {
     char first[PATH_SIZE + 16];
     char second[32];
@@ -303,7 +305,7 @@ static bool spawn(redis_server *server)
     return server->pid != 0;
 }
 
-static void reap(redis_server *server, int signal_number)
+static void kill_server(redis_server *server, int signal_number)
 {
     if (server->pid == 0)
         return;
@@ -328,7 +330,7 @@ static bool wait_ready(redis_server *server)
         }
         pause_ms(5);
     }
-    reap(server, SIGKILL);
+    kill_server(server, SIGKILL);
     return false;
 }
 
@@ -343,7 +345,7 @@ static bool start_at(redis_server *server, int port, int tls_port)
     snprintf(server->tcp_url, sizeof(server->tcp_url), "%s://127.0.0.1:%d",
              redis_server_scheme(), port);
     unlink(server->socket_path);
-    return port > 0 && spawn(server) && wait_ready(server);
+    return port > 0 && spawn_server(server) && wait_ready(server);
 }
 
 static bool make_dir(redis_server *server)
@@ -416,7 +418,7 @@ void redis_server_stop(redis_server *server)
 {
     if (server == NULL)
         return;
-    reap(server, SIGKILL);
+    kill_server(server, SIGKILL);
     (void)nftw(server->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     free(server->password);
     free(server);
@@ -424,7 +426,7 @@ void redis_server_stop(redis_server *server)
 
 void redis_server_kill(redis_server *server)
 {
-    reap(server, SIGKILL);
+    kill_server(server, SIGKILL);
 }
 
 /* A stopped process is stopped once waitpid() says so. */
@@ -447,7 +449,7 @@ void redis_server_resume(redis_server *server)
 
 bool redis_server_restart(redis_server *server)
 {
-    reap(server, SIGKILL);
+    kill_server(server, SIGKILL);
     return start_at(server, server->port, server->tls_port);
 }
 

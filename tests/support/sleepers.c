@@ -39,7 +39,7 @@ static long long now_us(void)
     return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
 }
 
-static void note(atomic_llong *worst_us, long long late_us)
+static void note_worst(atomic_llong *worst_us, long long late_us)
 {
     long long seen_us = atomic_load(worst_us);
 
@@ -60,7 +60,7 @@ static void *sleep_and_look(void *user)
     while (!atomic_load(self->stop)) {
         atomic_store(&self->due_us, now_us() + NAP_US);
         nanosleep(&span, NULL);
-        note(self->worst_us, now_us() - atomic_load(&self->due_us));
+        note_worst(self->worst_us, now_us() - atomic_load(&self->due_us));
     }
     return NULL;
 }

@@ -48,7 +48,7 @@ static double by_load(void)
 }
 
 /* 1: as good as idle. */
-static double slowness(void)
+static double slowness_factor(void)
 {
     double work = by_work();
     double load = by_load();
@@ -57,14 +57,14 @@ static double slowness(void)
     return most < 1.5 ? 1 : most;
 }
 
-static int64_t times(int64_t ms, double factor, double most)
+static int64_t scaled_ms(int64_t ms, double factor, double most)
 {
     return (int64_t)((double)ms * (factor < most ? factor : most));
 }
 
 int64_t slowed_ms(int64_t quiet_ms)
 {
-    return times(quiet_ms, slowness() * SLOWER_WAIT, SLOWEST_WAIT);
+    return scaled_ms(quiet_ms, slowness_factor() * SLOWER_WAIT, SLOWEST_WAIT);
 }
 
 bool took_between(int64_t took_ms, int64_t low_ms, int64_t high_ms)
@@ -75,7 +75,7 @@ bool took_between(int64_t took_ms, int64_t low_ms, int64_t high_ms)
         return true;
     /* What is awaited may need several threads, each of which waits for a
      * processor. */
-    allowed_ms = times(high_ms, 2 * slowness() * SLOWER, SLOWEST);
+    allowed_ms = scaled_ms(high_ms, 2 * slowness_factor() * SLOWER, SLOWEST);
     if (took_ms >= low_ms && took_ms <= allowed_ms)
         return true;
     (void)fprintf(stderr,

@@ -40,7 +40,7 @@ static const test_row *row_at(size_t i)
 }
 
 /* "heap_test" of "tests/unit/heap_test.c"; valid until the next call. */
-static const char *stem(const char *file)
+static const char *file_stem(const char *file)
 {
     static char name[256];
     const char *slash = strrchr(file, '/');
@@ -51,10 +51,10 @@ static const char *stem(const char *file)
 }
 
 /* The file of this stem; NULL: there is none. */
-static const char *find(const char *name)
+static const char *find_file(const char *name)
 {
     for (size_t i = 0; i < row_count(); i++) {
-        if (strcmp(stem(row_at(i)->file), name) == 0)
+        if (strcmp(file_stem(row_at(i)->file), name) == 0)
             return row_at(i)->file;
     }
     return NULL;
@@ -88,7 +88,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The rows of a file, in their order. */
-static size_t collect(const char *file, const test_row **rows)
+static size_t collect_rows(const char *file, const test_row **rows)
 {
     size_t count = 0;
 
@@ -106,12 +106,12 @@ static size_t collect(const char *file, const test_row **rows)
 }
 
 /* Run what `pattern` matches of a file; -1: that is none. */
-static int run(const char *title, const char *file, const char *pattern)
+static int run_file(const char *title, const char *file, const char *pattern)
 {
     const test_row *rows[ROWS_MAX];
     struct CMUnitTest tests[ROWS_MAX];
     test_row each = {0}, all = {0};
-    size_t count = collect(file, rows), chosen = 0;
+    size_t count = collect_rows(file, rows), chosen = 0;
 
     for (size_t i = 0; i < count; i++) {
         if (rows[i]->kind == TEST_ROW_EACH)
@@ -138,19 +138,20 @@ int test_run_all(const char *title)
 {
     const char *file = row_at(0)->file;
 
-    return run(title == NULL ? stem(file) : title, file, "*");
+    return run_file(title == NULL ? file_stem(file) : title, file, "*");
 }
 
-static int list(void)
+static int list_tests(void)
 {
     const test_row *rows[ROWS_MAX];
 
     for (size_t i = 0; i < row_count(); i++) {
-        size_t count = begins_file(i) ? collect(row_at(i)->file, rows) : 0;
+        size_t count = begins_file(i) ? collect_rows(row_at(i)->file, rows) : 0;
 
         for (size_t k = 0; k < count; k++) {
             if (is_test(rows[k]))
-                (void)printf("%s %s\n", stem(rows[k]->file), rows[k]->name);
+                (void)printf("%s %s\n", file_stem(rows[k]->file),
+                             rows[k]->name);
         }
     }
     return 0;
@@ -158,12 +159,12 @@ static int list(void)
 
 int test_main(int argc, char **argv)
 {
-    const char *file = argc < 2 ? NULL : find(argv[1]);
+    const char *file = argc < 2 ? NULL : find_file(argv[1]);
     int next = file == NULL ? 1 : 2, failed;
     const char *pattern = next < argc ? argv[next] : "*";
 
     if (argc == 2 && strcmp(argv[1], "--list") == 0)
-        return list();
+        return list_tests();
     if (file == NULL && are_many()) {
         (void)fprintf(stderr,
                       "%s FILE [TEST]: run the tests of a file\n"
@@ -173,7 +174,7 @@ int test_main(int argc, char **argv)
     }
     if (file == NULL)
         file = row_at(0)->file;
-    failed = run(stem(file), file, pattern);
+    failed = run_file(file_stem(file), file, pattern);
     if (failed >= 0)
         return failed;
     (void)fprintf(stderr, "%s: %s has no test %s\n", argv[0], file, pattern);

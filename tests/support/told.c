@@ -18,7 +18,7 @@ typedef struct line {
 
 static line *lines;
 
-static void note(void *user, hf_status status, const hf_error *err)
+static void note_outcome(void *user, hf_status status, const hf_error *err)
 {
     told *self = ((const line *)user)->to;
 
@@ -38,7 +38,7 @@ hf_async tell(told *note_in)
     assert_non_null(made);
     *made = (line){.next = lines, .to = note_in};
     lines = made;
-    async.done = note;
+    async.done = note_outcome;
     async.user = made;
     return async;
 }
