@@ -35,7 +35,7 @@ static hf_bytes next_key(reading *self, char name[BENCH_NAME_SIZE])
     return hf_str(name);
 }
 
-static void fill(void *user, hf_cache_fill *handle)
+static void fill_entry(void *user, hf_cache_fill *handle)
 {
     (void)user;
     (void)!hf_cache_fill_done(handle, HF_OK, hf_view(value, VALUE_SIZE), NULL);
@@ -65,8 +65,9 @@ static bool get_or_fill(void *user, int64_t count)
     reading *self = user;
 
     while (count-- > 0) {
-        if (hf_cache_get_or_fill(self->client, next_key(self, name), fill, NULL,
-                                 &self->options, &got, NULL, &error) != HF_OK)
+        if (hf_cache_get_or_fill(self->client, next_key(self, name), fill_entry,
+                                 NULL, &self->options, &got, NULL,
+                                 &error) != HF_OK)
             return bench_fail("%s", error.message);
         hf_buffer_free(&got);
     }
@@ -93,8 +94,9 @@ static bool get_by_script(void *user, int64_t count)
     return true;
 }
 
-static bool measure(const bench_run *run, reading *self, const char *name,
-                    const char *store, bool (*ours)(void *user, int64_t count))
+static bool measure_reading(const bench_run *run, reading *self,
+                            const char *name, const char *store,
+                            bool (*ours)(void *user, int64_t count))
 {
     bench_subject subject = {.run = ours, .user = self};
     bench_subject ceiling = {.run = get_value, .user = self};
@@ -125,8 +127,8 @@ static bool bench_all(const bench_run *run, const char *url, const char *store)
                         &self.script, &error) == HF_OK ||
          bench_fail("%s", error.message);
     ok = ok && get_or_fill(&self, KEYS) &&
-         measure(run, &self, "cache_hit", store, get_or_fill) &&
-         measure(run, &self, "script_hit", store, get_by_script);
+         measure_reading(run, &self, "cache_hit", store, get_or_fill) &&
+         measure_reading(run, &self, "script_hit", store, get_by_script);
     self.options.tags = &tag;
     self.options.tag_count = 1;
     for (int i = 0; ok && i < KEYS; i++) {
@@ -136,8 +138,9 @@ static bool bench_all(const bench_run *run, const char *url, const char *store)
                  HF_OK ||
              bench_fail("%s", error.message);
     }
-    ok = ok && get_or_fill(&self, KEYS) &&
-         measure(run, &self, "cache_hit_with_a_tag", store, get_or_fill);
+    ok =
+        ok && get_or_fill(&self, KEYS) &&
+        measure_reading(run, &self, "cache_hit_with_a_tag", store, get_or_fill);
     hf_script_free(self.script);
     hf_client_close(self.client);
     return ok;

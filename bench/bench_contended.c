@@ -144,9 +144,9 @@ static void read_log(const contended_board *board, uint64_t first,
     figures->late /= (double)count;
 }
 
-static void compute(const place *at, const contended_cell *cell,
-                    const reading *from, const reading *to,
-                    contended_figures *figures)
+static void compute_figures(const place *at, const contended_cell *cell,
+                            const reading *from, const reading *to,
+                            contended_figures *figures)
 {
     double pairs = (double)(to->acquired - from->acquired);
 
@@ -171,9 +171,9 @@ static void rest_ms(int ms)
     nanosleep(&time, NULL);
 }
 
-static void measure(const place *at, const contended_way *way,
-                    const contended_cell *cell, const contended_crew *crew,
-                    contended_figures *figures)
+static void measure_cell(const place *at, const contended_way *way,
+                         const contended_cell *cell, const contended_crew *crew,
+                         contended_figures *figures)
 {
     bool quick = at->order->run.quick, tcp = way->store == CONTENDED_TCP;
     int measured_ms = quick ? 30 : at->order->seconds * 1000;
@@ -187,7 +187,7 @@ static void measure(const place *at, const contended_way *way,
     read_now(at, way, crew, cell->workers, &from);
     rest_ms(measured_ms);
     read_now(at, way, crew, cell->workers, &to);
-    compute(at, cell, &from, &to, figures);
+    compute_figures(at, cell, &from, &to, figures);
     if (tcp) {
         uint64_t before = at->board->acquired;
         long requests =
@@ -250,7 +250,7 @@ static bool run_cell(const place *at, const contended_way *way,
     ok = redis_server_command(at->server, "FLUSHALL", answer, sizeof(answer)) &&
          contended_start(&crew, &task, way->library, program_of(at, way));
     if (ok)
-        measure(at, way, cell, &crew, figures);
+        measure_cell(at, way, cell, &crew, figures);
     ok = contended_end(&crew, ok ? END_WAIT_S : 0) && ok;
     figures->overlaps = at->board->overlaps;
     figures->measured = ok;
@@ -350,7 +350,8 @@ static bool read_cell(contended_cell *cell, const char *text)
            cell->workers > 0 && cell->workers <= CONTENDED_WORKERS_MAX;
 }
 
-static bool choose(contended_order *self, const char *word, const char *value)
+static bool read_option(contended_order *self, const char *word,
+                        const char *value)
 {
     if (strcmp(word, "--peers") == 0 && value != NULL)
         self->peers = value;
@@ -381,7 +382,7 @@ static bool read_words(contended_order *self, int argc, char **argv)
             if (strcmp(argv[i], ways[way].name) == 0)
                 known = self->any = self->chosen[way] = true;
         }
-        if (!known && !choose(self, argv[i], argv[i + 1]))
+        if (!known && !read_option(self, argv[i], argv[i + 1]))
             return false;
         if (!known)
             i++;

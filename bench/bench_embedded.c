@@ -37,7 +37,7 @@ static const figure figures[] = {
 
 #define FIGURE_COUNT (sizeof(figures) / sizeof(figures[0]))
 
-static int usage(void)
+static int print_usage(void)
 {
     fputs("usage: bench_embedded [--json] [--quick] [--large] [FIGURE...]\n"
           "figures:",
@@ -50,8 +50,8 @@ static int usage(void)
 }
 
 /* false: unknown. */
-static bool choose(const char *word, bench_run *run, bool *large,
-                   bool chosen[FIGURE_COUNT])
+static bool read_option(const char *word, bench_run *run, bool *large,
+                        bool chosen[FIGURE_COUNT])
 {
     if (strcmp(word, "--json") == 0)
         return run->json = true;
@@ -66,7 +66,8 @@ static bool choose(const char *word, bench_run *run, bool *large,
     return false;
 }
 
-static bool measure(const bench_run *run, const bool chosen[FIGURE_COUNT])
+static bool measure_chosen(const bench_run *run,
+                           const bool chosen[FIGURE_COUNT])
 {
     bool ok = true;
 
@@ -98,8 +99,8 @@ int main(int argc, char **argv)
     char *memory_path, *disk_path;
 
     for (int i = 1; i < argc; i++) {
-        if (!choose(argv[i], &run, &large, chosen))
-            return usage();
+        if (!read_option(argv[i], &run, &large, chosen))
+            return print_usage();
     }
     choose_default(large, chosen);
     if (run.quick) {
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
     if (memory_path != NULL && disk_path != NULL) {
         run.memory = memory_path;
         run.disk = disk_path;
-        ok = measure(&run, chosen);
+        ok = measure_chosen(&run, chosen);
     }
     bench_remove_directory(memory_path);
     bench_remove_directory(disk_path);

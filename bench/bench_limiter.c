@@ -23,7 +23,7 @@ typedef struct taking {
     const char *sha1; /* of the raw script */
 } taking;
 
-static bool take(void *user, int64_t count)
+static bool take_units(void *user, int64_t count)
 {
     hf_error error = HF_ERROR_INIT;
     taking *self = user;
@@ -56,10 +56,10 @@ static bool take_raw(void *user, int64_t count)
     return true;
 }
 
-static bool measure(const bench_run *run, taking *self, const char *name,
-                    const char *sha1)
+static bool measure_taking(const bench_run *run, taking *self, const char *name,
+                           const char *sha1)
 {
-    bench_subject subject = {.run = take, .user = self};
+    bench_subject subject = {.run = take_units, .user = self};
     bench_subject ceiling = {.run = take_raw, .user = self};
     bench_figure figure = {.name = name,
                            .store = "redis-tcp",
@@ -80,10 +80,10 @@ static bool measure_all(const bench_run *run, taking *self)
     redisReply *loaded =
         redisCommand(self->raw, "SCRIPT LOAD %s", "return {1, 0, 0}");
     bool ok = loaded != NULL && loaded->type == REDIS_REPLY_STRING &&
-              take(self, 1) &&
-              measure(run, self, "limiter_same_script",
-                      hf__scripts[HF__SCRIPT_LIMITER_TAKE].sha1) &&
-              measure(run, self, "limiter_empty_script", loaded->str);
+              take_units(self, 1) &&
+              measure_taking(run, self, "limiter_same_script",
+                             hf__scripts[HF__SCRIPT_LIMITER_TAKE].sha1) &&
+              measure_taking(run, self, "limiter_empty_script", loaded->str);
 
     freeReplyObject(loaded);
     return ok;

@@ -159,7 +159,7 @@ static bool bench_readers(const bench_run *run, redis_server *server)
     return ok;
 }
 
-static bool measure(const bench_run *run, redis_server *server)
+static bool measure_server(const bench_run *run, redis_server *server)
 {
     const char *path = redis_server_socket_path(server);
     ceiling_redis *pairs = ceiling_redis_open(path);
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     server = redis_server_start(NULL);
     if (server == NULL)
         return 69;
-    ok = measure(&run, server);
+    ok = measure_server(&run, server);
     redis_server_stop(server);
     return ok ? 0 : 1;
 }

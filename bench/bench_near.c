@@ -74,7 +74,7 @@ static hf_near *open_near(hf_client *client, int64_t max_bytes)
     return near;
 }
 
-static bool get(hf_near *near, int number)
+static bool get_value(hf_near *near, int number)
 {
     hf_buffer value = HF_BUFFER_INIT;
     hf_error error = HF_ERROR_INIT;
@@ -110,7 +110,7 @@ static bool hit_near(void *user, int64_t count)
 
     for (int64_t i = 0; i < count; i++) {
         self->next = (self->next + STRIDE) % HOT;
-        if (!get(self->near, self->next))
+        if (!get_value(self->near, self->next))
             return false;
     }
     return true;
@@ -186,7 +186,7 @@ static bool bench_hits(const bench_run *run, hf_client *client)
 static double *cumulated; /* of Zipf's law */
 static uint64_t seed;
 
-static double draw(void)
+static double draw_number(void)
 {
     seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return (double)(seed >> 11) / 9007199254740992.0;
@@ -208,7 +208,7 @@ static bool make_zipf(int keys)
 
 static int draw_zipf(int keys)
 {
-    double at = draw();
+    double at = draw_number();
     int low = 0, high = keys - 1;
 
     while (low < high) {
@@ -320,7 +320,7 @@ static bool bench_trace(const bench_run *run, hf_client *client, trace *of)
     bool ok = near != NULL && make_trace(of, run->quick ? 100000 : 1000000);
 
     for (int i = 0; ok && i < of->count; i++)
-        ok = get(near, of->reads[i]);
+        ok = get_value(near, of->reads[i]);
     if (ok && hf_near_get_stats(near, &stats, NULL) == HF_OK)
         print_ratio(run, of, (double)stats.hits / of->count,
                     lru_ratio(of, stats.entries), stats.entries);

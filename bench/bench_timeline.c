@@ -89,7 +89,8 @@ static void *keep_adding(void *user)
     return NULL;
 }
 
-static bool fill(const plan *self, const timeline_way *way, hf_client *client)
+static bool fill_timeline(const plan *self, const timeline_way *way,
+                          hf_client *client)
 {
     for (int64_t at = 0; at < self->items; at += FILL_BATCH) {
         int64_t left = self->items - at;
@@ -130,7 +131,7 @@ static bool read_work(hf_client *client, work *now)
     return true;
 }
 
-static work rate(const work *from, const work *to)
+static work work_rate(const work *from, const work *to)
 {
     double time_s = to->at_s - from->at_s;
 
@@ -140,7 +141,7 @@ static work rate(const work *from, const work *to)
 
 /* ------------------------------------------------------------------ reading */
 
-static int compare(const void *left, const void *right)
+static int by_number(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
 
@@ -164,7 +165,7 @@ static bool read_pages(const plan *self, const timeline_way *way,
         times[count++] = (bench_now_s() - start_s) * 1e6;
     }
     if (good) {
-        qsort(times, (size_t)count, sizeof(*times), compare);
+        qsort(times, (size_t)count, sizeof(*times), by_number);
         *result =
             (page_result){count, times[count / 2], times[(int)(count * 0.99)],
                           0, (bench_cpu_s() - cpu_s) / count * 1e6};
@@ -173,8 +174,8 @@ static bool read_pages(const plan *self, const timeline_way *way,
     return good;
 }
 
-static bool measure(const plan *self, const timeline_way *way, bool server,
-                    hf_client *client, page_result *result)
+static bool measure_way(const plan *self, const timeline_way *way, bool server,
+                        hf_client *client, page_result *result)
 {
     work before = {0}, settled = {0}, after = {0}, idle;
 
@@ -188,7 +189,7 @@ static bool measure(const plan *self, const timeline_way *way, bool server,
         return false;
     if (!server)
         return true;
-    idle = rate(&before, &settled);
+    idle = work_rate(&before, &settled);
     result->cpu_us = ((after.cpu_s - settled.cpu_s) -
                       idle.cpu_s * (after.at_s - settled.at_s)) /
                      result->pages * 1e6;
@@ -213,10 +214,10 @@ static bool run_way(const plan *self, const timeline_way *way, const char *url,
         hf_client_close(client);
         return bench_fail("%s", err.message);
     }
-    good = fill(self, way, client) &&
+    good = fill_timeline(self, way, client) &&
            pthread_create(&adding.thread, NULL, keep_adding, &adding) == 0;
     if (good) {
-        good = measure(self, way, server, client, result);
+        good = measure_way(self, way, server, client, result);
         __atomic_store_n(&adding.stop, true, __ATOMIC_RELAXED);
         pthread_join(adding.thread, NULL);
     }

@@ -27,7 +27,7 @@ static double fee_of(int64_t number)
     return (double)(bits >> 20) / 1e3;
 }
 
-static bool done(hf_status status, const hf_error *err)
+static bool is_ok(hf_status status, const hf_error *err)
 {
     return status == HF_OK || bench_fail("%s", err->message);
 }
@@ -59,9 +59,9 @@ static bool add_items(hf_client *client, int64_t first, size_t count,
             ttl_ms,         0,
             attributes[i],  attribute_count};
     }
-    return done(hf_timeline_add_many(client, hf_str("ptxlist"), items, count, 0,
-                                     statuses, &err),
-                &err);
+    return is_ok(hf_timeline_add_many(client, hf_str("ptxlist"), items, count,
+                                      0, statuses, &err),
+                 &err);
 }
 
 static bool timeline_add(hf_client *client, int64_t first, size_t count,
@@ -86,7 +86,7 @@ static bool read_page(hf_client *client, const hf_attribute *equals)
     options.order_by = hf_str("fee");
     options.limit = TIMELINE_PAGE;
     options.equals = equals;
-    if (!done(
+    if (!is_ok(
             hf_timeline_page(client, hf_str("ptxlist"), &options, &page, &err),
             &err))
         return false;
@@ -120,9 +120,9 @@ static bool count_page(hf_client *client, int64_t items)
     (void)items;
     options.order_by = hf_str("fee");
     options.equals = &kind;
-    if (!done(hf_timeline_count_matching(client, hf_str("ptxlist"), &options,
-                                         &count, &next, &err),
-              &err))
+    if (!is_ok(hf_timeline_count_matching(client, hf_str("ptxlist"), &options,
+                                          &count, &next, &err),
+               &err))
         return false;
     hf_buffer_free(&next);
     return true;
@@ -196,16 +196,17 @@ static bool send_all(hf_client *client, commands *self)
     for (size_t i = 0; i < self->count; i++)
         hf_reply_free(replies[i]);
     self->count = self->word_count = self->text_count = 0;
-    return done(status, &err);
+    return is_ok(status, &err);
 }
 
-static hf_reply *ask(hf_client *client, size_t count, const hf_bytes *words)
+static hf_reply *ask_server(hf_client *client, size_t count,
+                            const hf_bytes *words)
 {
     hf_error err = HF_ERROR_INIT;
     hf_reply *reply = NULL;
 
-    return done(hf_command(client, count, words, &reply, &err), &err) ? reply
-                                                                      : NULL;
+    return is_ok(hf_command(client, count, words, &reply, &err), &err) ? reply
+                                                                       : NULL;
 }
 
 static int64_t unix_ms(void)
@@ -225,7 +226,7 @@ static void put_in_list(commands *self, int64_t number, int64_t ttl_ms)
     put_number(self, "%012" PRId64, number);
 }
 
-static bool sweep(hf_client *client)
+static bool sweep_expired(hf_client *client)
 {
     hf_bytes words[] = {hf_str("ZREMRANGEBYSCORE"), hf_str("ptxlist"),
                         hf_str("-inf"), hf_str("")};
@@ -234,7 +235,7 @@ static bool sweep(hf_client *client)
 
     snprintf(now, sizeof(now), "%" PRId64, unix_ms());
     words[3] = hf_str(now);
-    reply = ask(client, 4, words);
+    reply = ask_server(client, 4, words);
     hf_reply_free(reply);
     return reply != NULL;
 }
@@ -295,7 +296,7 @@ static bool sort_page(hf_client *client, int64_t items)
                               hf_str("LIMIT"), hf_str("0"),
                               hf_str("20"),    hf_str("DESC"),
                               hf_str("GET"),   hf_str("ptx:*->data")};
-    hf_reply *reply = ask(client, 10, words);
+    hf_reply *reply = ask_server(client, 10, words);
     size_t found = hf_reply_count(reply);
 
     (void)items;
@@ -305,7 +306,7 @@ static bool sort_page(hf_client *client, int64_t items)
 
 /* ------------------------------------------------- everything is fetched */
 
-static int compare(const void *left, const void *right)
+static int by_fee(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
 
@@ -313,15 +314,15 @@ static int compare(const void *left, const void *right)
 }
 
 /* Fetch the values of `count` keys; their fees. false: failed. */
-static bool fetch(hf_client *client, hf_bytes *words, size_t count,
-                  double *fees, size_t *fee_count)
+static bool fetch_fees(hf_client *client, hf_bytes *words, size_t count,
+                       double *fees, size_t *fee_count)
 {
     hf_reply *reply;
 
     if (count == 0)
         return true;
     words[0] = hf_str("MGET");
-    reply = ask(client, count + 1, words);
+    reply = ask_server(client, count + 1, words);
     for (size_t i = 0; i < hf_reply_count(reply); i++) {
         hf_bytes value = hf_reply_bytes(hf_reply_at(reply, i));
 
@@ -334,7 +335,7 @@ static bool fetch(hf_client *client, hf_bytes *words, size_t count,
 
 static bool sort_fees(double *fees, size_t count)
 {
-    qsort(fees, count, sizeof(*fees), compare);
+    qsort(fees, count, sizeof(*fees), by_fee);
     return count >= TIMELINE_PAGE || bench_fail("%zu items", count);
 }
 
@@ -356,7 +357,7 @@ static bool fetch_page(hf_client *client, int64_t items)
     static char names[BATCH][NAME_SIZE];
     const hf_bytes all[] = {hf_str("ZRANGE"), hf_str("ptxlist"), hf_str("0"),
                             hf_str("-1")};
-    hf_reply *ids = ask(client, 4, all);
+    hf_reply *ids = ask_server(client, 4, all);
     double *fees = calloc(2 * (size_t)items + 100000, sizeof(*fees));
     size_t at = 0, fee_count = 0;
     bool good = ids != NULL && fees != NULL;
@@ -369,7 +370,7 @@ static bool fetch_page(hf_client *client, int64_t items)
         words[at + 1] = hf_str(names[at]);
         at++;
         if (at == BATCH || i + 1 == hf_reply_count(ids)) {
-            good = fetch(client, words, at, fees, &fee_count);
+            good = fetch_fees(client, words, at, fees, &fee_count);
             at = 0;
         }
     }
@@ -394,7 +395,7 @@ static bool scan_step(hf_client *client, char cursor[24], double *fees,
     static hf_bytes words[4 * BATCH + 1];
     const hf_bytes scan[] = {hf_str("SCAN"),  hf_str(cursor),  hf_str("MATCH"),
                              hf_str("ptx:*"), hf_str("COUNT"), hf_str("1000")};
-    hf_reply *reply = ask(client, 6, scan);
+    hf_reply *reply = ask_server(client, 6, scan);
     const hf_reply *keys = hf_reply_at(reply, 1);
     size_t count = hf_reply_count(keys);
     bool good = reply != NULL && count <= (size_t)4 * BATCH;
@@ -404,7 +405,7 @@ static bool scan_step(hf_client *client, char cursor[24], double *fees,
     if (good) {
         hf_bytes next = hf_reply_bytes(hf_reply_at(reply, 0));
 
-        good = fetch(client, words, count, fees, fee_count);
+        good = fetch_fees(client, words, count, fees, fee_count);
         snprintf(cursor, 24, "%.*s", (int)next.size, (const char *)next.data);
     }
     hf_reply_free(reply);
@@ -428,8 +429,8 @@ static bool scan_page(hf_client *client, int64_t items)
 
 const timeline_way timeline_ways[] = {
     {"timeline", timeline_add, timeline_page, NULL, false},
-    {"sort", sort_add, sort_page, sweep, false},
-    {"fetch", fetch_add, fetch_page, sweep, false},
+    {"sort", sort_add, sort_page, sweep_expired, false},
+    {"fetch", fetch_add, fetch_page, sweep_expired, false},
     {"scan", scan_add, scan_page, NULL, false},
     {"filtered", kinds_add, filtered_page, NULL, true},
     {"counted", kinds_add, count_page, NULL, true},

@@ -212,7 +212,7 @@ static const struct {
 
 #define FIGURE_COUNT (sizeof(figures) / sizeof(figures[0]))
 
-static bool measure(const transport *to, const bool chosen[FIGURE_COUNT])
+static bool measure_chosen(const transport *to, const bool chosen[FIGURE_COUNT])
 {
     for (size_t i = 0; i < FIGURE_COUNT; i++) {
         if (chosen[i] && !figures[i].measure(to))
@@ -240,11 +240,11 @@ static bool measure_all(const bench_run *run, const bool chosen[FIGURE_COUNT])
     to.server = redis_server_start_tls(NULL, &tls);
     if (to.server != NULL) {
         to.url = redis_server_tcp_url(to.server);
-        ok = measure(&to, chosen);
+        ok = measure_chosen(&to, chosen);
         to.name = "tls";
         to.tls = &tls;
         to.url = redis_server_tls_url(to.server);
-        ok = ok && measure(&to, chosen);
+        ok = ok && measure_chosen(&to, chosen);
     }
     redis_server_stop(to.server);
     certificates_free(issued);
@@ -252,7 +252,8 @@ static bool measure_all(const bench_run *run, const bool chosen[FIGURE_COUNT])
 }
 
 /* false: unknown. */
-static bool choose(const char *word, bench_run *run, bool chosen[FIGURE_COUNT])
+static bool read_option(const char *word, bench_run *run,
+                        bool chosen[FIGURE_COUNT])
 {
     if (strcmp(word, "--json") == 0)
         return run->json = true;
@@ -275,7 +276,7 @@ int main(int argc, char **argv)
     bool any = false;
 
     for (int i = 1; i < argc; i++) {
-        if (!choose(argv[i], &run, chosen)) {
+        if (!read_option(argv[i], &run, chosen)) {
             fputs("usage: bench_transport [--json] [--quick] [FIGURE...]\n"
                   "figures: threads window renewals overtaking waiters\n",
                   stderr);

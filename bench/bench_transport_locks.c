@@ -23,7 +23,7 @@
 /* The watchdog renews nothing during the measurement. */
 #define TTL_MS 600000
 
-static bool order(const transport *to, const char *command)
+static bool run_command(const transport *to, const char *command)
 {
     char answer[128];
 
@@ -115,13 +115,14 @@ static double longest_script_ms(const transport *to)
     return longest_us / 1000;
 }
 
-static bool renew(renewals *self, const transport *to, round_figures *round)
+static bool renew_locks(renewals *self, const transport *to,
+                        round_figures *round)
 {
     hf_error error = HF_ERROR_INIT;
     double wall_s, client_s, server_s;
     hf_status status;
 
-    if (!order(to, "SLOWLOG RESET"))
+    if (!run_command(to, "SLOWLOG RESET"))
         return false;
     server_s = transport_server_cpu_s(to);
     client_s = transport_client_cpu_s();
@@ -166,12 +167,12 @@ bool transport_renewals(const transport *to)
     int rounds = to->run->quick ? 1 : ROUNDS;
     round_figures best = {1e9, 1e9, 1e9, 1e9}, one = {0};
     renewals self = {0};
-    bool ok = order(to, "CONFIG SET slowlog-log-slower-than 200 "
-                        "slowlog-max-len 500") &&
+    bool ok = run_command(to, "CONFIG SET slowlog-log-slower-than 200 "
+                              "slowlog-max-len 500") &&
               open_locks(&self, to);
 
     for (int i = 0; ok && i < rounds; i++) {
-        ok = renew(&self, to, &one);
+        ok = renew_locks(&self, to, &one);
         best.wall_s = one.wall_s < best.wall_s ? one.wall_s : best.wall_s;
         if (one.client_s < best.client_s)
             best.client_s = one.client_s;
@@ -184,7 +185,7 @@ bool transport_renewals(const transport *to)
         print_renewals(to, self.count, &best);
     fflush(stdout);
     close_locks(&self);
-    return ok && order(to, "CONFIG SET slowlog-log-slower-than 10000");
+    return ok && run_command(to, "CONFIG SET slowlog-log-slower-than 10000");
 }
 
 /* ---------------------------------------------------------------- overtaking

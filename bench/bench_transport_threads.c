@@ -27,7 +27,7 @@ struct transport_raw {
     SSL *ssl;
 };
 
-static bool secure(transport_raw *raw, const redis_server_tls *tls)
+static bool start_tls(transport_raw *raw, const redis_server_tls *tls)
 {
     raw->context = SSL_CTX_new(TLS_client_method());
     if (raw->context == NULL)
@@ -55,7 +55,7 @@ transport_raw *transport_raw_open(const transport *to)
     raw->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(raw->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (connect(raw->fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-        (to->tls == NULL || secure(raw, to->tls)))
+        (to->tls == NULL || start_tls(raw, to->tls)))
         return raw;
     bench_fail("cannot connect to port %d", port);
     transport_raw_close(raw);
@@ -134,8 +134,8 @@ static bool set_raw(void *user, int thread, const bool *stop, int64_t *done)
     return true;
 }
 
-static bool measure(const transport *to, setting *both, int threads,
-                    double asked)
+static bool measure_threads(const transport *to, setting *both, int threads,
+                            double asked)
 {
     const transport_subject ours = {
         .work = {.work = set_ours, .user = both, .threads = threads}};
@@ -192,7 +192,7 @@ bool transport_threads(const transport *to)
         ok = both.raw[i] != NULL;
     }
     for (size_t i = 0; ok && i < sizeof(rows) / sizeof(rows[0]); i++)
-        ok = measure(to, &both, rows[i].threads, rows[i].asked);
+        ok = measure_threads(to, &both, rows[i].threads, rows[i].asked);
     if (ok && to->tls != NULL)
         ok = measure_tls(to, &both);
     for (int i = 0; i < TRANSPORT_THREADS_MAX; i++)

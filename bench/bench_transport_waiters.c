@@ -62,7 +62,7 @@ static void on_done(void *user, hf_status status, const hf_error *err)
     self->done++;
 }
 
-static hf_status hold(waiters *self, const transport *to, hf_error *error)
+static hf_status hold_lock(waiters *self, const transport *to, hf_error *error)
 {
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
     hf_status status = hf_client_open(to->url, NULL, &self->client, error);
@@ -94,7 +94,7 @@ static bool begin_waiting(waiters *self, const transport *to, bool apart)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     hf_error error = HF_ERROR_INIT;
-    hf_status status = hold(self, to, &error);
+    hf_status status = hold_lock(self, to, &error);
 
     options.connect_ms = 20000; /* a thousand handshakes */
     for (int i = 0; status == HF_OK && i < self->count; i++) {

@@ -38,7 +38,7 @@ typedef struct window {
 
 static void on_done(void *user, hf_status status, const hf_error *err);
 
-static void start(window *self, int number)
+static void start_slot(window *self, int number)
 {
     const hf_bytes key = hf_str("window");
     const hf_bytes args[] = {hf_str("0123456789abcdef"), hf_str("30000")};
@@ -64,7 +64,7 @@ static void on_done(void *user, hf_status status, const hf_error *err)
     hf_reply_free(self->replies[slot->number]);
     self->done++;
     if (!self->stop && !self->failed)
-        start(self, slot->number);
+        start_slot(self, slot->number);
 }
 
 static double cpu_s(void)
@@ -85,7 +85,7 @@ static bool measure_ours(void *user, int slice_ms, transport_pace *pace)
     self->done = 0;
     self->stop = false;
     for (int i = 0; i < WINDOW && !self->failed; i++)
-        start(self, i);
+        start_slot(self, i);
     while (running > 0) {
         if (poll(&self->ready, 1, 10000) != 1)
             return bench_fail("no reply within 10 s");

@@ -31,7 +31,7 @@ typedef struct side {
     int fd;
 } side;
 
-static bool check(hf_status status, const hf_error *err)
+static bool is_ok(hf_status status, const hf_error *err)
 {
     return status == HF_OK || bench_fail("%s", err->message);
 }
@@ -75,7 +75,7 @@ static bool run_txn(void *user, int64_t count)
         if (status == HF_OK)
             status = hf_txn_exec(q.txn, &err);
         hf_txn_free(q.txn);
-        if (!check(status, &err))
+        if (!is_ok(status, &err))
             return false;
     }
     return true;
@@ -91,7 +91,7 @@ static bool run_script(void *user, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         hf_reply *reply = NULL;
 
-        if (!check(hf_script_run(self->script, keys, 2, args, 2, &reply, &err),
+        if (!is_ok(hf_script_run(self->script, keys, 2, args, 2, &reply, &err),
                    &err))
             return false;
         hf_reply_free(reply);
@@ -100,7 +100,7 @@ static bool run_script(void *user, int64_t count)
 }
 
 /* Send, and read until so many bytes have come: the replies are known. */
-static bool trip(int fd, const char *request, size_t reply_size)
+static bool send_and_read(int fd, const char *request, size_t reply_size)
 {
     char reply[256];
     size_t size = strlen(request);
@@ -133,8 +133,8 @@ static bool run_raw(void *user, int64_t count)
     side *self = user;
 
     for (int64_t i = 0; i < count; i++) {
-        if (!trip(self->fd, look, sizeof(looked) - 1) ||
-            !trip(self->fd, act, sizeof(acted) - 1))
+        if (!send_and_read(self->fd, look, sizeof(looked) - 1) ||
+            !send_and_read(self->fd, act, sizeof(acted) - 1))
             return false;
     }
     return true;
@@ -142,9 +142,9 @@ static bool run_raw(void *user, int64_t count)
 
 /* ----------------------------------------------------------------- figures */
 
-static bool compare(const bench_run *run, const char *name, const char *store,
-                    const char *ceiling, side *self,
-                    bool (*other)(void *user, int64_t count))
+static bool compare_ways(const bench_run *run, const char *name,
+                         const char *store, const char *ceiling, side *self,
+                         bool (*other)(void *user, int64_t count))
 {
     bench_figure figure = {
         .name = name, .store = store, .ceiling = ceiling, .threads = 1};
@@ -163,11 +163,11 @@ static bool open_side(side *self, const char *url)
     hf_error err = HF_ERROR_INIT;
 
     self->options = (hf_txn_options)HF_TXN_OPTIONS_INIT;
-    return check(hf_client_open(url, NULL, &self->client, &err), &err) &&
-           check(hf_script_load(self->client, hf_str(by_hand), &self->script,
+    return is_ok(hf_client_open(url, NULL, &self->client, &err), &err) &&
+           is_ok(hf_script_load(self->client, hf_str(by_hand), &self->script,
                                 &err),
                  &err) &&
-           check(hf_value_set(self->client, hf_str("{t}a"), hf_str("v"), NULL,
+           is_ok(hf_value_set(self->client, hf_str("{t}a"), hf_str("v"), NULL,
                               NULL, &err),
                  &err);
 }
@@ -182,11 +182,11 @@ static bool on_embedded(const bench_run *run, const char *url)
 {
     side self = {.fd = -1};
     bool ok = open_side(&self, url) &&
-              compare(run, "txn", "embedded", "script", &self, run_script);
+              compare_ways(run, "txn", "embedded", "script", &self, run_script);
 
     self.counters = true;
-    ok = ok && compare(run, "txn_of_counters", "embedded", "script", &self,
-                       run_script);
+    ok = ok && compare_ways(run, "txn_of_counters", "embedded", "script", &self,
+                            run_script);
     close_side(&self);
     return ok;
 }
@@ -207,17 +207,19 @@ static int connect_to(const char *path)
 static bool on_server(const bench_run *run, redis_server *server)
 {
     side self = {.fd = connect_to(redis_server_socket_path(server))};
-    bool ok = self.fd >= 0 && open_side(&self, redis_server_unix_url(server)) &&
-              compare(run, "txn", "redis", "watch_multi", &self, run_raw) &&
-              compare(run, "txn", "redis", "script", &self, run_script);
+    bool ok =
+        self.fd >= 0 && open_side(&self, redis_server_unix_url(server)) &&
+        compare_ways(run, "txn", "redis", "watch_multi", &self, run_raw) &&
+        compare_ways(run, "txn", "redis", "script", &self, run_script);
 
     self.options.flags = HF_TXN_ONCE;
-    ok = ok &&
-         compare(run, "txn_once", "redis", "watch_multi", &self, run_raw) &&
-         compare(run, "txn_once", "redis", "script", &self, run_script);
+    ok =
+        ok &&
+        compare_ways(run, "txn_once", "redis", "watch_multi", &self, run_raw) &&
+        compare_ways(run, "txn_once", "redis", "script", &self, run_script);
     self.counters = true;
-    ok = ok && compare(run, "txn_of_counters_once", "redis", "script", &self,
-                       run_script);
+    ok = ok && compare_ways(run, "txn_of_counters_once", "redis", "script",
+                            &self, run_script);
     close_side(&self);
     close(self.fd);
     return ok;

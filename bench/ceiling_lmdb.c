@@ -30,8 +30,8 @@ struct ceiling_lmdb {
     lock_names names[BENCH_LOCKS_MAX];
 };
 
-static bool put(ceiling_lmdb *ceiling, MDB_txn *txn, const char *name,
-                size_t size, unsigned flags)
+static bool put_record(ceiling_lmdb *ceiling, MDB_txn *txn, const char *name,
+                       size_t size, unsigned flags)
 {
     return bare_put(&ceiling->base, txn, name, ceiling->value, size, flags);
 }
@@ -46,7 +46,7 @@ static bool put_others(ceiling_lmdb *ceiling, int others)
     for (int i = 0; i < others; i++) {
         bench_other_name(name, i);
         snprintf(key, sizeof(key), "m%s", name);
-        if (!put(ceiling, txn, key, LOCK_SIZE, 0)) {
+        if (!put_record(ceiling, txn, key, LOCK_SIZE, 0)) {
             mdb_txn_abort(txn);
             return false;
         }
@@ -85,7 +85,7 @@ ceiling_lmdb *ceiling_lmdb_open(const char *directory, const bench_load *load)
 }
 
 /* A record that may be missing; its first bytes count, so that it is read. */
-static bool get(ceiling_lmdb *ceiling, MDB_txn *txn, const char *name)
+static bool get_record(ceiling_lmdb *ceiling, MDB_txn *txn, const char *name)
 {
     MDB_val key = {strlen(name), (void *)(uintptr_t)name};
     MDB_val value;
@@ -96,26 +96,27 @@ static bool get(ceiling_lmdb *ceiling, MDB_txn *txn, const char *name)
     return rc == MDB_NOTFOUND || bare_ok(rc);
 }
 
-static bool acquire(ceiling_lmdb *ceiling, const lock_names *names)
+static bool acquire_lock(ceiling_lmdb *ceiling, const lock_names *names)
 {
     MDB_txn *txn;
 
     return bare_begin(&ceiling->base, 0, &txn) &&
-           put(ceiling, txn, names->lock, LOCK_SIZE, MDB_NOOVERWRITE) &&
-           get(ceiling, txn, names->token) &&
-           put(ceiling, txn, names->token, TOKEN_SIZE, 0) &&
+           put_record(ceiling, txn, names->lock, LOCK_SIZE, MDB_NOOVERWRITE) &&
+           get_record(ceiling, txn, names->token) &&
+           put_record(ceiling, txn, names->token, TOKEN_SIZE, 0) &&
            bare_ok(mdb_txn_commit(txn));
 }
 
-static bool release(ceiling_lmdb *ceiling, const lock_names *names)
+static bool release_lock(ceiling_lmdb *ceiling, const lock_names *names)
 {
     MDB_val key = {strlen(names->lock), (void *)(uintptr_t)names->lock};
     MDB_txn *txn;
 
     return bare_begin(&ceiling->base, 0, &txn) &&
-           get(ceiling, txn, names->lock) &&
+           get_record(ceiling, txn, names->lock) &&
            bare_ok(mdb_del(txn, ceiling->base.dbi, &key, NULL)) &&
-           get(ceiling, txn, names->wait) && bare_ok(mdb_txn_commit(txn));
+           get_record(ceiling, txn, names->wait) &&
+           bare_ok(mdb_txn_commit(txn));
 }
 
 bool ceiling_lmdb_run(void *user, int64_t count)
@@ -127,7 +128,7 @@ bool ceiling_lmdb_run(void *user, int64_t count)
 
         ceiling->next = (ceiling->next + 1) % ceiling->locks;
         memcpy(ceiling->value, &i, sizeof(i));
-        if (!acquire(ceiling, names) || !release(ceiling, names))
+        if (!acquire_lock(ceiling, names) || !release_lock(ceiling, names))
             return false;
     }
     return true;

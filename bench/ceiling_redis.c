@@ -28,7 +28,7 @@ struct ceiling_redis {
     message release; /* empty: none */
 };
 
-static void add(message *m, const char *word)
+static void add_word(message *m, const char *word)
 {
     int size = snprintf(m->text + m->size, sizeof(m->text) - m->size,
                         "$%zu\r\n%s\r\n", strlen(word), word);
@@ -36,44 +36,45 @@ static void add(message *m, const char *word)
     m->size += (size_t)size;
 }
 
-static void begin(message *m, int words, uint32_t script, const char *keys)
+static void begin_message(message *m, int words, uint32_t script,
+                          const char *keys)
 {
     m->size = (size_t)snprintf(m->text, sizeof(m->text), "*%d\r\n", words);
-    add(m, "EVALSHA");
-    add(m, hf__scripts[script].sha1);
-    add(m, keys);
-    add(m, LOCK);
+    add_word(m, "EVALSHA");
+    add_word(m, hf__scripts[script].sha1);
+    add_word(m, keys);
+    add_word(m, LOCK);
 }
 
 static void format_limiter(ceiling_redis *ceiling)
 {
     message *m = &ceiling->acquire;
 
-    begin(m, 9, HF__SCRIPT_LIMITER_TAKE, "1");
-    add(m, "1");
-    add(m, "0");
-    add(m, "1000000");
-    add(m, "1000000");
-    add(m, "0");
+    begin_message(m, 9, HF__SCRIPT_LIMITER_TAKE, "1");
+    add_word(m, "1");
+    add_word(m, "0");
+    add_word(m, "1000000");
+    add_word(m, "1000000");
+    add_word(m, "0");
 }
 
 static void format_messages(ceiling_redis *ceiling)
 {
     message *m = &ceiling->acquire;
 
-    begin(m, 11, HF__SCRIPT_LOCK_ACQUIRE, "3");
-    add(m, "hf:token");
-    add(m, "hf:wait:{" LOCK "}");
-    add(m, OWNER);
-    add(m, "30000");
-    add(m, "");
-    add(m, "0");
-    add(m, "0");
+    begin_message(m, 11, HF__SCRIPT_LOCK_ACQUIRE, "3");
+    add_word(m, "hf:token");
+    add_word(m, "hf:wait:{" LOCK "}");
+    add_word(m, OWNER);
+    add_word(m, "30000");
+    add_word(m, "");
+    add_word(m, "0");
+    add_word(m, "0");
     m = &ceiling->release;
-    begin(m, 7, HF__SCRIPT_LOCK_RELEASE, "3");
-    add(m, "hf:token");
-    add(m, "hf:wait:{" LOCK "}");
-    add(m, OWNER);
+    begin_message(m, 7, HF__SCRIPT_LOCK_RELEASE, "3");
+    add_word(m, "hf:token");
+    add_word(m, "hf:wait:{" LOCK "}");
+    add_word(m, OWNER);
 }
 
 int ceiling_redis_connect(const char *socket_path)

@@ -9,7 +9,7 @@
 #define EMBEDDED_US 35
 #define WORST 1e6
 
-static int find(const contended_way *ways, const char *name)
+static int find_way(const contended_way *ways, const char *name)
 {
     int way = 0;
 
@@ -19,9 +19,9 @@ static int find(const contended_way *ways, const char *name)
 }
 
 /* The targets come in the same order in each run. */
-static void note(contended_verdict *self, int *next, const char *way,
-                 const contended_cell *cell, const char *what, double value,
-                 double limit)
+static void note_target(contended_verdict *self, int *next, const char *way,
+                        const contended_cell *cell, const char *what,
+                        double value, double limit)
 {
     int i = (*next)++;
 
@@ -67,22 +67,23 @@ static void judge_cell(contended_verdict *self, int *next,
 {
     const contended_figures *ours = &results->of[way][cell];
     const contended_figures *lock =
-        &results->of[find(ways, "rueidislock")][cell];
+        &results->of[find_way(ways, "rueidislock")][cell];
     const char *name = ways[way].name;
     double other = best_other(ways, results, cell);
 
-    note(self, next, name, &cells[cell], "most / least acquisitions",
-         (double)ours->most / (double)ours->least, 1.1);
+    note_target(self, next, name, &cells[cell], "most / least acquisitions",
+                (double)ours->most / (double)ours->least, 1.1);
     if (ways[way].store != CONTENDED_TCP)
         return;
-    note(self, next, name, &cells[cell], "requests a pair", ours->requests,
-         2.05);
+    note_target(self, next, name, &cells[cell], "requests a pair",
+                ours->requests, 2.05);
     if (other > 0)
-        note(self, next, name, &cells[cell], "pairs/s, best other / ours",
-             other / ours->pairs_per_s, 1);
+        note_target(self, next, name, &cells[cell],
+                    "pairs/s, best other / ours", other / ours->pairs_per_s, 1);
     if (lock->measured)
-        note(self, next, name, &cells[cell], "server CPU, ours / rueidislock",
-             ours->server_us / lock->server_us, 1);
+        note_target(self, next, name, &cells[cell],
+                    "server CPU, ours / rueidislock",
+                    ours->server_us / lock->server_us, 1);
 }
 
 static void judge_way(contended_verdict *self, int *next,
@@ -97,11 +98,12 @@ static void judge_way(contended_verdict *self, int *next,
             judge_cell(self, next, ways, way, cells, cell, results);
     if (!ours[0].measured || !ours[3].measured)
         return;
-    note(self, next, ways[way].name, &cells[3], "hand-over p50, 50 workers / 2",
-         ours[3].p50_us / ours[0].p50_us, 2);
+    note_target(self, next, ways[way].name, &cells[3],
+                "hand-over p50, 50 workers / 2",
+                ours[3].p50_us / ours[0].p50_us, 2);
     if (ways[way].store == CONTENDED_EMBEDDED && ways[way].apart)
-        note(self, next, ways[way].name, &cells[0], "hand-over p50, us",
-             ours[0].p50_us, EMBEDDED_US);
+        note_target(self, next, ways[way].name, &cells[0], "hand-over p50, us",
+                    ours[0].p50_us, EMBEDDED_US);
 }
 
 void contended_judge(contended_verdict *verdict, const contended_way *ways,

@@ -59,7 +59,7 @@ typedef struct worker {
     bool ok;
 } worker;
 
-static void rest(long ns)
+static void sleep_ns(long ns)
 {
     struct timespec time = {0, ns};
 
@@ -67,7 +67,7 @@ static void rest(long ns)
         nanosleep(&time, NULL);
 }
 
-static void enter(contended_board *board, int number, uint64_t now_ns)
+static void note_acquired(contended_board *board, int number, uint64_t now_ns)
 {
     uint64_t self = (uint64_t)number + 1;
     uint64_t after_ns = now_ns - board->released_ns;
@@ -83,7 +83,7 @@ static void enter(contended_board *board, int number, uint64_t now_ns)
     board->acquired = i + 1;
 }
 
-static void leave(contended_board *board, int number, uint64_t since_ns)
+static void note_released(contended_board *board, int number, uint64_t since_ns)
 {
     uint64_t now_ns = contended_now_ns();
 
@@ -94,7 +94,7 @@ static void leave(contended_board *board, int number, uint64_t since_ns)
     board->released_ns = now_ns;
 }
 
-static bool turn(const worker *self, void *lock)
+static bool take_turn(const worker *self, void *lock)
 {
     contended_board *board = self->task->board;
     uint64_t now_ns;
@@ -102,16 +102,16 @@ static bool turn(const worker *self, void *lock)
     if (!self->library->acquire(lock))
         return false;
     now_ns = contended_now_ns();
-    enter(board, self->number, now_ns);
-    rest(1000L * self->task->hold_us);
-    leave(board, self->number, now_ns);
+    note_acquired(board, self->number, now_ns);
+    sleep_ns(1000L * self->task->hold_us);
+    note_released(board, self->number, now_ns);
     if (!self->library->release(lock))
         return false;
-    rest(1000L * self->task->pause_us);
+    sleep_ns(1000L * self->task->pause_us);
     return true;
 }
 
-static void *work(void *user)
+static void *worker_thread(void *user)
 {
     worker *self = user;
     contended_board *board = self->task->board;
@@ -123,9 +123,9 @@ static void *work(void *user)
         return NULL;
     board->workers[self->number].ready = 1;
     while (board->stop_ns == 0)
-        rest(1000000);
+        sleep_ns(1000000);
     while (self->ok && contended_now_ns() < board->stop_ns)
-        self->ok = turn(self, lock);
+        self->ok = take_turn(self, lock);
     return NULL;
 }
 
@@ -143,11 +143,11 @@ static bool run_workers(const contended_task *task,
                               .library = library,
                               .client = client,
                               .number = first + i};
-        if (i > 0 &&
-            pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
+        if (i > 0 && pthread_create(&workers[i].thread, NULL, worker_thread,
+                                    &workers[i]) != 0)
             return bench_fail("cannot start a thread");
     }
-    (void)work(&workers[0]);
+    (void)worker_thread(&workers[0]);
     for (int i = 0; i < count; i++) {
         if (i > 0)
             pthread_join(workers[i].thread, NULL);
@@ -224,7 +224,7 @@ static bool await_ready(contended_crew *crew, const contended_task *task)
         }
         if (bench_now_s() > until_s)
             return bench_fail("the workers did not start");
-        rest(2000000);
+        sleep_ns(2000000);
     }
     return true;
 }
@@ -247,7 +247,7 @@ bool contended_start(contended_crew *crew, const contended_task *task,
     return await_ready(crew, task);
 }
 
-static void reap(contended_crew *crew, bool *ok)
+static void reap_workers(contended_crew *crew, bool *ok)
 {
     for (int i = crew->count - 1; i >= 0; i--) {
         int status = 1;
@@ -265,9 +265,9 @@ bool contended_end(contended_crew *crew, int wait_s)
     double until_s = bench_now_s() + wait_s;
     bool ok = true;
 
-    for (reap(crew, &ok); crew->count > 0 && bench_now_s() < until_s;
-         reap(crew, &ok))
-        rest(2000000);
+    for (reap_workers(crew, &ok); crew->count > 0 && bench_now_s() < until_s;
+         reap_workers(crew, &ok))
+        sleep_ns(2000000);
     if (crew->count > 0)
         fprintf(stderr, "bench: killed %d workers that still waited\n",
                 crew->count);

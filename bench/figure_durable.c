@@ -94,7 +94,7 @@ static bool write_raw(void *user, int64_t count)
     return true;
 }
 
-static bool measure(const bench_run *run, durable *both)
+static bool measure_durable(const bench_run *run, durable *both)
 {
     const bench_subject many = {.timed = write_by_many, .user = both};
     const bench_subject one = {.timed = write_by_one, .user = both};
@@ -133,7 +133,7 @@ bool figure_durable(const bench_run *run)
         return bench_fail("cannot create %s", path);
     ok = hf_client_open(url, NULL, &both.client, &error) == HF_OK ||
          bench_fail("%s", error.message);
-    ok = ok && measure(run, &both);
+    ok = ok && measure_durable(run, &both);
     hf_client_close(both.client);
     close(both.fd);
     return ok;

@@ -22,8 +22,9 @@ static const bench_load dense = {"volatile-adjacent", BENCH_LOCKS_MAX, 100000,
 /* LMDB has next to nothing to do: the rest is the cost of Lua. */
 static const bench_load alone = {"volatile-one-lock", 1, 0, false};
 
-static bool against(const bench_run *run, const bench_load *load,
-                    const bench_figure *figure, const bench_subject *ceiling)
+static bool measure_against(const bench_run *run, const bench_load *load,
+                            const bench_figure *figure,
+                            const bench_subject *ceiling)
 {
     char url[BENCH_PATH_SIZE];
     bench_result result;
@@ -55,7 +56,7 @@ static bool against_lmdb(const bench_run *run, const bench_load *load,
     bool ok;
 
     raw.user = directory != NULL ? ceiling_lmdb_open(directory, load) : NULL;
-    ok = raw.user != NULL && against(run, load, &figure, &raw);
+    ok = raw.user != NULL && measure_against(run, load, &figure, &raw);
     ceiling_lmdb_close(raw.user);
     bench_remove_directory(directory);
     return ok;
@@ -94,7 +95,7 @@ bool figure_lock_redis(const bench_run *run)
         return false;
     if (load_scripts(server))
         raw.user = ceiling_redis_open(redis_server_socket_path(server));
-    ok = raw.user != NULL && against(run, &in_use, &figure, &raw);
+    ok = raw.user != NULL && measure_against(run, &in_use, &figure, &raw);
     ceiling_redis_close(raw.user);
     redis_server_stop(server);
     return ok;

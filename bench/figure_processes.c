@@ -42,7 +42,7 @@ static double run_pairs_for(lock_pairs *pairs, int slice_ms)
     return (double)done / spent;
 }
 
-static void work(const char *url, int number, int order_fd, int reply_fd)
+static void run_worker(const char *url, int number, int order_fd, int reply_fd)
 {
     bench_load load = {"volatile", BENCH_LOCKS_MAX / 2, 0, true};
     lock_pairs pairs = {.first = number * load.locks};
@@ -63,7 +63,7 @@ static void work(const char *url, int number, int order_fd, int reply_fd)
 }
 
 /* Start one and wait until it is ready. */
-static bool start(worker *self, const char *url, int number)
+static bool start_worker(worker *self, const char *url, int number)
 {
     int orders[2], replies[2];
     double ready;
@@ -75,7 +75,7 @@ static bool start(worker *self, const char *url, int number)
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(orders[1]);
         close(replies[0]);
-        work(url, number, orders[0], replies[1]);
+        run_worker(url, number, orders[0], replies[1]);
         _exit(0);
     }
     close(orders[0]);
@@ -88,7 +88,7 @@ static bool start(worker *self, const char *url, int number)
            ready >= 0;
 }
 
-static void stop(worker *self)
+static void stop_worker(worker *self)
 {
     const int end = 0;
 
@@ -147,11 +147,11 @@ bool figure_two_processes(const bench_run *run)
 
     snprintf(url, sizeof(url), "volatile:%s/two", run->memory);
     for (int i = 0; i < WORKERS && ok; i++)
-        ok = start(&both.workers[i], url, i);
+        ok = start_worker(&both.workers[i], url, i);
     ok = ok && bench_compare(run, &two, &one, &result);
     if (ok)
         bench_print(run, &figure, &result);
     for (int i = 0; i < WORKERS; i++)
-        stop(&both.workers[i]);
+        stop_worker(&both.workers[i]);
     return ok;
 }

@@ -240,7 +240,8 @@ static bool kill_a_reader(const char *directory)
     return ok || bench_fail("the reader could not read");
 }
 
-static bool overwrite(sized *self, const char *directory, int64_t overwrites)
+static bool overwrite_values(sized *self, const char *directory,
+                             int64_t overwrites)
 {
     for (int64_t i = 0; i < overwrites; i++) {
         if (i % (overwrites / VICTIMS) == 0 && !kill_a_reader(directory))
@@ -263,7 +264,7 @@ bool figure_overwrites(const bench_run *run)
 
     for (int i = 0; ok && i < self.count; i++)
         ok = set_ours(&self, i, OVERWRITE_SIZE);
-    ok = ok && overwrite(&self, directory, overwrites);
+    ok = ok && overwrite_values(&self, directory, overwrites);
     if (ok)
         print_number(run, "overwrites", "file_per_live_byte",
                      file_size(directory) / live, 3);

@@ -83,7 +83,7 @@ typedef struct parties {
     size_t sizes[WAYS][STEPS][LOCKS];
 } parties;
 
-static bool done(hf_status status, const hf_error *err)
+static bool is_ok(hf_status status, const hf_error *err)
 {
     return status == HF_OK || bench_fail("%s", err->message);
 }
@@ -162,9 +162,10 @@ static bool run_ours(parties *self)
     hf_status statuses[LOCKS];
     hf_error err = HF_ERROR_INIT;
 
-    return done(hf_lock_acquire_many(self->locks, LOCKS, 0, statuses, &err),
-                &err) &&
-           done(hf_lock_release_many(self->locks, LOCKS, statuses, &err), &err);
+    return is_ok(hf_lock_acquire_many(self->locks, LOCKS, 0, statuses, &err),
+                 &err) &&
+           is_ok(hf_lock_release_many(self->locks, LOCKS, statuses, &err),
+                 &err);
 }
 
 /* ------------------------------------------------------------------- rounds */
@@ -207,7 +208,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void print(const bench_run *run, double us[WAYS][ROUNDS], int rounds)
+static void print_ratios(const bench_run *run, double us[WAYS][ROUNDS],
+                         int rounds)
 {
     double ratios[ROUNDS];
 
@@ -245,15 +247,15 @@ static bool open_parties(parties *self)
             if (!format_step(self, way, step))
                 return false;
     }
-    if (!done(hf_client_open(redis_server_tcp_url(self->server), NULL,
-                             &self->client, &err),
-              &err))
+    if (!is_ok(hf_client_open(redis_server_tcp_url(self->server), NULL,
+                              &self->client, &err),
+               &err))
         return false;
     for (int i = 0; i < LOCKS; i++) {
         snprintf(name, sizeof(name), "pair-%02d", i);
-        if (!done(hf_lock_new(self->client, hf_str(name), NULL, &self->locks[i],
-                              &err),
-                  &err))
+        if (!is_ok(hf_lock_new(self->client, hf_str(name), NULL,
+                               &self->locks[i], &err),
+                   &err))
             return false;
     }
     return true;
@@ -286,7 +288,7 @@ bool server_cpu(const bench_run *run, redis_server *server)
             ok = run_round(&self, way, run->quick ? TURNS_QUICK : TURNS,
                            &us[way][round]);
     if (ok)
-        print(run, us, rounds);
+        print_ratios(run, us, rounds);
     close_parties(&self);
     return ok;
 }
