@@ -15,9 +15,9 @@
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/redisson.h"
-#include "json.h"
-#include "number.h"
-#include "out.h"
+#include "json_line.h"
+#include "output.h"
+#include "read_number.h"
 
 /* The library's own defaults. */
 #define REQUEST_DEFAULT_MS 5000

@@ -7,8 +7,8 @@
 #ifndef HOLDFAST_CLI_CMD_H
 #define HOLDFAST_CLI_CMD_H
 
+#include "command_line.h"
 #include "holdfast/reply.h"
-#include "options.h"
 
 struct command;
 

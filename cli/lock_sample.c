@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "holder.h"
+#include "holder_text.h"
 #include "holdfast/store.h"
+#include "lease_clock.h"
 
 struct taking {
     hf_client *client;

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "holdfast/lock.h"
-#include "json.h"
+#include "json_line.h"
 
 /* More locks are an error: a sample has about 1 KiB for each. */
 #define LOCK_SAMPLE_MAX 100000
@@ -27,7 +27,7 @@ struct lock_row {
     char *name; /* without the client's prefix; may have any bytes */
     size_t name_size;
     hf_lock_info info;
-    int64_t read_ms;  /* when `info` was asked for; now_ms() of clock.h */
+    int64_t read_ms;  /* when `info` was asked for; now_ms() of lease_clock.h */
     int64_t seen_ms;  /* since when samples have this owner */
     int64_t held_ms;  /* how long it is held; -1: unknown */
     int64_t lease_ms; /* the most that samples have seen left of its lease */

@@ -15,7 +15,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "nearest.h"
-#include "out.h"
+#include "output.h"
 
 /* The commands that begin with one word. */
 struct noun {

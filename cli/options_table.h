@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "options.h"
+#include "command_line.h"
 
 enum option_kind {
     KIND_FLAG,     /* no argument */

@@ -8,8 +8,8 @@
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/ids.h"
-#include "json.h"
-#include "number.h"
+#include "json_line.h"
+#include "read_number.h"
 
 static void print_ids(const struct call *call, const int64_t *values,
                       size_t count)

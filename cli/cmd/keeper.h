@@ -26,7 +26,7 @@
 #include <sys/un.h>
 
 #include "cmd.h"
-#include "holder.h"
+#include "holder_text.h"
 #include "holdfast/lock.h"
 
 /* "TOKEN:k1:" and 32 digits. */

@@ -14,8 +14,8 @@
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/limiter.h"
-#include "json.h"
-#include "number.h"
+#include "json_line.h"
+#include "read_number.h"
 
 /* "5m" or "m" to ms. */
 static bool read_period(const char *text, int64_t *ms)

@@ -15,8 +15,8 @@
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/lock.h"
-#include "number.h"
-#include "out.h"
+#include "output.h"
+#include "read_number.h"
 
 #define TTL_DEFAULT_MS INT64_C(30000)
 

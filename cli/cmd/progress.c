@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "lease_clock.h"
 
 /* Between two updates. */
 #define PAUSE_MS 100

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/store.h"
+#include "cmd/store_verbs.h"
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/store.h"
-#include "json.h"
+#include "json_line.h"
 
 static const char *const level_names[] = {"ok", "note", "warning", "error"};
 

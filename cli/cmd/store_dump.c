@@ -5,7 +5,7 @@
  * INT, TERM and HUP end a dump or a load cleanly: an unfinished file is
  * removed, and so is an unfinished key in the store.
  */
-#include "cmd/store.h"
+#include "cmd/store_verbs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/store.h"
-#include "json.h"
+#include "json_line.h"
 
 /* Keys left out or refused that are named; others are only counted. */
 #define NAMED_MAX 10

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/store.h"
+#include "cmd/store_verbs.h"
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/store.h"
-#include "json.h"
+#include "json_line.h"
 
 /* Room for a URL made of a path. */
 #define URL_SIZE 4200

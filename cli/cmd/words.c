@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-struct reader {
+struct word_reader {
     const char *at;
     const char *end;
     char *to;
@@ -27,7 +27,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static const char *read_hex(struct reader *reader)
+static const char *read_hex(struct word_reader *reader)
 {
     int high = reader->end - reader->at >= 2 ? hex_value(reader->at[0]) : -1;
     int low = high < 0 ? -1 : hex_value(reader->at[1]);
@@ -40,7 +40,7 @@ static const char *read_hex(struct reader *reader)
 }
 
 /* After a backslash. */
-static const char *read_escape(struct reader *reader)
+static const char *read_escape(struct word_reader *reader)
 {
     static const char letters[] = "nrt", values[] = "\n\r\t";
     const char *letter;
@@ -59,7 +59,7 @@ static const char *read_escape(struct reader *reader)
 }
 
 /* After a quote, up to the same one. */
-static const char *read_quoted(struct reader *reader, char quote)
+static const char *read_quoted(struct word_reader *reader, char quote)
 {
     const char *wrong = NULL;
 
@@ -76,7 +76,7 @@ static const char *read_quoted(struct reader *reader, char quote)
     return wrong != NULL ? wrong : "a quote is not closed";
 }
 
-static const char *read_word(struct reader *reader)
+static const char *read_word(struct word_reader *reader)
 {
     const char *wrong = NULL;
 
@@ -111,7 +111,7 @@ static bool grow_words(struct words *words)
 
 const char *words_split(struct words *words, char *line, size_t size)
 {
-    struct reader reader = {line, line + size, line};
+    struct word_reader reader = {line, line + size, line};
     const char *wrong = NULL;
 
     words->count = 0;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "clock.h"
+#include "lease_clock.h"
 
 /* For a client to send its request. */
 #define REQUEST_MS 10000

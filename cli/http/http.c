@@ -16,7 +16,7 @@
 #include "exit.h"
 #include "http/answer.h"
 #include "http/conns.h"
-#include "http/events.h"
+#include "http/event_stream.h"
 #include "http/guard.h"
 #include "http/listen.h"
 #include "http/metrics.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clock.h"
+#include "lease_clock.h"
 
 /* HELP is the last line of those that begin a family of metrics. */
 static void print_family(FILE *file, const char *name, const char *type,

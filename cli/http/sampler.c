@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
 #include "complain.h"
+#include "lease_clock.h"
 
 /* A view is made at most this often, and is this long good for others. */
 #define VIEW_MS 1000

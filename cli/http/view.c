@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
-#include "holder.h"
+#include "holder_text.h"
 #include "holdfast/store.h"
-#include "number.h"
+#include "lease_clock.h"
+#include "read_number.h"
 
 /* Most locks of a view, and most bytes: a page with more helps no one, and each
  * stream of events may keep a view of its own. */

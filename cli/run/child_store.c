@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct part {
+struct url_part {
     const char *data;
     size_t size;
 };
@@ -52,7 +52,7 @@ static int hex_value(char digit)
 }
 
 /* A part of a URL, decoded; to be freed. */
-static char *decode_part(struct part text)
+static char *decode_part(struct url_part text)
 {
     char *decoded = malloc(text.size + 1);
     size_t used = 0;
@@ -77,15 +77,15 @@ static char *decode_part(struct part text)
 
 /* -------------------------------------------------------------------- parts */
 
-static void put_part(FILE *out, struct part part)
+static void put_part(FILE *out, struct url_part part)
 {
     (void)fwrite(part.data, 1, part.size, out);
 }
 
 /* Take what precedes the first of `ends`, which remains in `rest`. */
-static struct part take_until(struct part *rest, const char *ends)
+static struct url_part take_until(struct url_part *rest, const char *ends)
 {
-    struct part part = {rest->data, 0};
+    struct url_part part = {rest->data, 0};
 
     while (part.size < rest->size && strchr(ends, part.data[part.size]) == NULL)
         part.size++;
@@ -95,7 +95,7 @@ static struct part take_until(struct part *rest, const char *ends)
 }
 
 /* The name of a file with the secret that a part of a URL encodes. */
-static bool put_secret(FILE *out, struct part text)
+static bool put_secret(FILE *out, struct url_part text)
 {
     char *secret = decode_part(text);
     char *name = secret == NULL ? NULL : child_secret(secret);
@@ -110,9 +110,9 @@ static bool put_secret(FILE *out, struct part text)
 }
 
 /* "user:password@host" without the password, which is returned. */
-static struct part put_authority(FILE *out, struct part authority)
+static struct url_part put_authority(FILE *out, struct url_part authority)
 {
-    struct part password = {NULL, 0};
+    struct url_part password = {NULL, 0};
     const char *at = memrchr(authority.data, '@', authority.size);
     const char *colon = NULL;
 
@@ -124,19 +124,19 @@ static struct part put_authority(FILE *out, struct part authority)
     }
     password.data = colon + 1;
     password.size = (size_t)(at - password.data);
-    put_part(out,
-             (struct part){authority.data, (size_t)(colon - authority.data)});
+    put_part(out, (struct url_part){authority.data,
+                                    (size_t)(colon - authority.data)});
     if (colon == authority.data)
         at++; /* nor a user */
-    put_part(out,
-             (struct part){at, (size_t)(authority.data + authority.size - at)});
+    put_part(out, (struct url_part){
+                      at, (size_t)(authority.data + authority.size - at)});
     return password;
 }
 
-static bool put_parameter(FILE *out, struct part text)
+static bool put_parameter(FILE *out, struct url_part text)
 {
-    struct part value = text;
-    struct part name = take_until(&value, "=");
+    struct url_part value = text;
+    struct url_part name = take_until(&value, "=");
     char *plain = decode_part(name);
     bool secret = plain != NULL && strcmp(plain, "sentinel_password") == 0;
     bool ok = plain != NULL;
@@ -154,7 +154,8 @@ static bool put_parameter(FILE *out, struct part text)
     return put_secret(out, value);
 }
 
-static bool put_parameters(FILE *out, struct part rest, struct part password)
+static bool put_parameters(FILE *out, struct url_part rest,
+                           struct url_part password)
 {
     char mark = '?';
     bool ok = true;
@@ -175,10 +176,10 @@ static bool put_parameters(FILE *out, struct part rest, struct part password)
 
 /* --------------------------------------------------------------------- URLs */
 
-static bool put_server(FILE *out, struct part url)
+static bool put_server(FILE *out, struct url_part url)
 {
     const char *slashes = memmem(url.data, url.size, "://", 3);
-    struct part password;
+    struct url_part password;
     size_t before;
 
     if (slashes == NULL) {
@@ -186,7 +187,7 @@ static bool put_server(FILE *out, struct part url)
         return true;
     }
     before = (size_t)(slashes + 3 - url.data);
-    put_part(out, (struct part){url.data, before});
+    put_part(out, (struct url_part){url.data, before});
     url.data += before;
     url.size -= before;
     password = put_authority(out, take_until(&url, "/?"));
@@ -195,7 +196,7 @@ static bool put_server(FILE *out, struct part url)
 }
 
 /* Does another server's URL begin here? */
-static bool begins_url(struct part rest)
+static bool begins_url(struct url_part rest)
 {
     size_t i = 0;
 
@@ -205,19 +206,19 @@ static bool begins_url(struct part rest)
     return i > 0 && i + 3 <= rest.size && memcmp(rest.data + i, "://", 3) == 0;
 }
 
-static bool put_list(FILE *out, struct part rest)
+static bool put_list(FILE *out, struct url_part rest)
 {
     bool ok = true;
 
     while (rest.size > 0) {
-        struct part one = {rest.data, 0};
+        struct url_part one = {rest.data, 0};
 
         do {
             one.size++;
         } while (one.size < rest.size &&
                  !(rest.data[one.size - 1] == ',' &&
-                   begins_url((struct part){rest.data + one.size,
-                                            rest.size - one.size})));
+                   begins_url((struct url_part){rest.data + one.size,
+                                                rest.size - one.size})));
         rest.data += one.size;
         rest.size -= one.size;
         if (rest.size > 0)
@@ -251,7 +252,7 @@ static bool put_url(FILE *out, const char *url)
     size_t size = sizeof(file) - 1;
 
     if (strncasecmp(url, file, size) != 0)
-        return put_list(out, (struct part){url, strlen(url)});
+        return put_list(out, (struct url_part){url, strlen(url)});
     (void)fputs(file, out);
     if (url[size] != '/' && url[size] != '\0') {
         if (!put_folder(out))

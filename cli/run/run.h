@@ -2,13 +2,13 @@
 /*
  * run.h - the parts of `holdfast run`.
  *
- *   run.c      the plan, the phases, the exit code
- *   signals.c  signals are read from a descriptor; none has a handler
- *   guard.c    a second process that kills the command if we cannot
- *   lease.c    the lock, acquired on a thread, so that signals are handled
- *   child.c    the command in its own process group
- *   tty.c      who owns the terminal
- *   watch.c    the loop while the command runs
+ *   run_phases.c  the plan, the phases, the exit code
+ *   signals.c     signals are read from a descriptor; none has a handler
+ *   sentry.c      a second process that kills the command if we cannot
+ *   run_lease.c   the lock, acquired on a thread, so that signals are handled
+ *   child.c       the command in its own process group
+ *   tty.c         who owns the terminal
+ *   child_loop.c  the loop while the command runs
  *
  * The order of events; V is the instant at which the lock's validity ends:
  *
@@ -204,7 +204,7 @@ void tty_close(struct tty *tty);
 
 /* ------------------------------------------------------------------ watch */
 
-/* The loop's view of the parts; they belong to run.c. */
+/* The loop's view of the parts; they belong to run_phases.c. */
 struct watch {
     const struct run_plan *plan;
     const struct signals *signals;

@@ -5,7 +5,7 @@
  * Only the foreground group may do that, so a job in the background cannot
  * steal the terminal. It is done at the start if the command has the terminal
  * as input and output; otherwise (`run ... | less`) when the command first
- * stops because it needs the terminal (watch.c).
+ * stops because it needs the terminal (child_loop.c).
  */
 #include "run/run.h"
 

@@ -15,9 +15,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "complain.h"
 #include "exit.h"
+#include "lease_clock.h"
 #include "top/cell.h"
 #include "top/state.h"
 

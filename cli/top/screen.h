@@ -4,7 +4,7 @@
 #define HOLDFAST_CLI_TOP_SCREEN_H
 
 #include "cmd.h"
-#include "top/view.h"
+#include "top/shown_rows.h"
 
 /* Until the user quits; the exit code. */
 int top_screen(struct call *call, hf_bytes pattern, int64_t interval_ms,

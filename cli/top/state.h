@@ -6,7 +6,7 @@
 #ifndef HOLDFAST_CLI_TOP_STATE_H
 #define HOLDFAST_CLI_TOP_STATE_H
 
-#include "top/view.h"
+#include "top/shown_rows.h"
 #include "top/worker.h"
 
 #define TOP_FILTER_SIZE 128

@@ -9,10 +9,10 @@
 #include "cmd.h"
 #include "complain.h"
 #include "exit.h"
-#include "json.h"
+#include "json_line.h"
 #include "lock_sample.h"
 #include "top/screen.h"
-#include "top/view.h"
+#include "top/shown_rows.h"
 #include "top/worker.h"
 
 static void print_sample(const struct call *call,

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "lease_clock.h"
 
 /* How long top_worker_stop() waits. */
 #define STOP_MS 300

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* latch_verbs.c - holdfast latch set|arrive|await|get|delete. */
+#include "cmd.h"
+
+#include <stdio.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "holdfast/latch.h"
+#include "holdfast/redisson.h"
+#include "json_line.h"
+#include "read_number.h"
+
+/* The count that is left; -1: there is no latch. */
+static void print_left(const struct call *call, int64_t left)
+{
+    struct json json;
+
+    if (!call->json) {
+        if (left >= 0)
+            printf("%lld\n", (long long)left);
+        return;
+    }
+    json_begin(&json, stdout);
+    json_bytes(&json, "name", call_operand(call, 0));
+    if (left >= 0)
+        json_integer(&json, "left", left);
+    else
+        json_null(&json, "left");
+    json_end(&json);
+}
+
+static bool is_redisson(const struct call *call)
+{
+    return call->options->given[OPT_REDISSON_COUNT];
+}
+
+static int redisson_set(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    int64_t count;
+
+    if (call->options->given[OPT_TTL])
+        return call_usage(call, "with --redisson a latch has no --ttl");
+    if (!call_redisson_count(call, 1, "COUNT", 1, &count))
+        return EXIT_USAGE;
+    return call_redisson_set(
+        call,
+        hf_redisson_latch_set(call->client, call_operand(call, 0), count, &err),
+        &err);
+}
+
+/* What is left is not known. */
+static int redisson_arrive(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    if (call->options->operand_count > 1)
+        return call_usage(call, "with --redisson an arrival has no ID");
+    status =
+        hf_redisson_latch_arrive(call->client, call_operand(call, 0), &err);
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        call_print_done(call, "arrived", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int latch_set(struct call *call)
+{
+    const char *text = call->options->operands[1];
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+    int64_t count;
+
+    if (is_redisson(call))
+        return redisson_set(call);
+    if (!call->options->given[OPT_TTL])
+        return call_usage(call, "missing --ttl SEC");
+    if (!number_integer(text, &count)) {
+        complain("latch set", "COUNT is 1 to %lld, not \"%s\"",
+                 (long long)HF_LATCH_COUNT_MAX, text);
+        return EXIT_USAGE;
+    }
+    status = hf_latch_set(call->client, call_operand(call, 0), count,
+                          call_ttl_ms(call), NULL, &err);
+    if (status == HF_OK || status == HF_CONFLICT)
+        call_print_done(call, "set", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int latch_arrive(struct call *call)
+{
+    hf_bytes id =
+        call->options->operand_count > 1 ? call_operand(call, 1) : hf_str("");
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+    int64_t left = -1;
+
+    if (is_redisson(call))
+        return redisson_arrive(call);
+    if (call->options->operand_count > 1 && id.size == 0)
+        return call_usage(call, "ID is empty");
+    status = hf_latch_arrive(call->client, call_operand(call, 0), id, 1, &left,
+                             &err);
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        print_left(call, left);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int latch_await(struct call *call)
+{
+    const struct options *given = call->options;
+    hf_error err = HF_ERROR_INIT;
+    int64_t wait_ms =
+        given->given[OPT_WAIT] ? given->number[OPT_WAIT] : HF_FOREVER;
+    hf_bytes name = call_operand(call, 0);
+    hf_status status;
+
+    if (is_redisson(call) && given->given[OPT_EARLY])
+        return call_usage(call, "--early cannot be used with --redisson");
+    if (is_redisson(call))
+        status = hf_redisson_latch_await(call->client, name, wait_ms, &err);
+    else if (given->given[OPT_EARLY])
+        status = hf_latch_await_early(call->client, name, wait_ms, &err);
+    else
+        status = hf_latch_await(call->client, name, wait_ms, &err);
+    if (status == HF_OK || status == HF_TIMEOUT)
+        call_print_done(call, "open", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int latch_get(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    int64_t left = -1;
+    hf_bytes name = call_operand(call, 0);
+    hf_status status =
+        is_redisson(call)
+            ? hf_redisson_latch_left(call->client, name, &left, &err)
+            : hf_latch_left(call->client, name, &left, &err);
+
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        print_left(call, left);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+static int latch_delete(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_status status =
+        hf_latch_delete(call->client, call_operand(call, 0), &err);
+
+    if (status == HF_OK || status == HF_NOT_FOUND)
+        call_print_done(call, "deleted", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
+const struct command latch_commands[] = {
+    {.grammar = {.name = "latch set",
+                 .accepts =
+                     OPTIONS_WRITE | OPTION(TTL) | OPTION(REDISSON_COUNT),
+                 .operands_min = 2,
+                 .operands_max = 2,
+                 .operands = "NAME COUNT"},
+     .summary = "make a latch, unless there is one",
+     .notes = "--ttl is required: how long the latch exists, open or not.\n"
+              "With --redisson it is an RCountDownLatch, which has none.\n",
+     .run = latch_set},
+    {.grammar = {.name = "latch arrive",
+                 .accepts = OPTIONS_WRITE | OPTION(REDISSON_COUNT),
+                 .operands_min = 1,
+                 .operands_max = 2,
+                 .operands = "NAME [ID]"},
+     .summary = "count a latch down, and print what is left",
+     .notes = "An ID counts once, however often it arrives.\n"
+              "With --redisson there is no ID, and nothing is printed.\n",
+     .run = latch_arrive},
+    {.grammar = {.name = "latch await",
+                 .accepts = OPTIONS_COMMON | OPTION(WAIT) | OPTION(EARLY) |
+                            OPTION(REDISSON_COUNT),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "wait until a latch is open",
+     .notes = "Exit code 1: it was not, or there is no latch. With --redisson "
+              "one that was\nnever set is open.\n",
+     .run = latch_await},
+    {.grammar = {.name = "latch get",
+                 .accepts = OPTIONS_COMMON | OPTION(REDISSON_COUNT),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "print the count of a latch",
+     .run = latch_get},
+    {.grammar = {.name = "latch delete",
+                 .accepts = OPTIONS_WRITE,
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .operands = "NAME"},
+     .summary = "delete a latch, and end all waits for it",
+     .run = latch_delete},
+    COMMAND_END,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_line.h - write one JSON object on a line.
+ *
+ * Bytes that are valid UTF-8 become a string, others the object {"base64":
+ * "..."}. No memory is allocated.
+ */
+#ifndef HOLDFAST_CLI_JSON_LINE_H
+#define HOLDFAST_CLI_JSON_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "holdfast/base.h"
+
+struct json {
+    FILE *file;
+    bool follows; /* a comma is needed before the next member */
+};
+
+/* Begin and end the line. */
+void json_begin(struct json *json, FILE *file);
+void json_end(struct json *json);
+
+/* Members of an object; `name` NULL: an element of an array. */
+void json_bytes(struct json *json, const char *name, hf_bytes value);
+void json_text(struct json *json, const char *name, const char *value);
+void json_integer(struct json *json, const char *name, int64_t value);
+void json_number(struct json *json, const char *name, double value);
+void json_bool(struct json *json, const char *name, bool value);
+void json_null(struct json *json, const char *name);
+
+/* A value from a call; null if there was none. */
+void json_buffer(struct json *json, const char *name, const hf_buffer *value);
+
+/* Nested values: `bracket` is '{' or '[', then '}' or ']'. */
+void json_open(struct json *json, const char *name, char bracket);
+void json_close(struct json *json, char bracket);
+
+#endif

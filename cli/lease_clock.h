@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease_clock.h - the clock of leases. */
+#ifndef HOLDFAST_CLI_LEASE_CLOCK_H
+#define HOLDFAST_CLI_LEASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds of CLOCK_BOOTTIME. */
+int64_t now_ms(void);
+
+#endif

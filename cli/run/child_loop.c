@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * child_loop.c - the loop while the command runs.
+ *
+ * It sleeps in poll() until a signal, the loss of the lock, or the next check
+ * of the lease. If the command is stopped we stop too, so that the shell
+ * prompts; when we are continued, we continue the command.
+ */
+#include "run/run.h"
+
+#include <poll.h>
+
+#include "complain.h"
+#include "lease_clock.h"
+
+/* Even if the lease is long, so that after a suspend the guard soon learns of
+ * a renewal. */
+#define LOOK_MAX_MS INT64_C(5000)
+
+enum phase {
+    PHASE_HELD,   /* the lock is held */
+    PHASE_ENDING, /* lost; the command was asked to end */
+    PHASE_KILLED, /* lost; its group was killed */
+    PHASE_WARNED  /* lost; the command continues (--on-lost warn) */
+};
+
+struct loop {
+    struct watch *watch;
+    enum phase phase;
+    int64_t valid_until_ms; /* as the guard knows it */
+    int64_t kill_at_ms;     /* in PHASE_ENDING */
+    bool guard_missed;      /* its death was reported */
+};
+
+static const char *reason_text(hf_status reason)
+{
+    switch ((int)reason) {
+    case HF_LOST:
+        return "taken by another owner";
+    case HF_EXPIRED:
+        return "lease expired, or deleted";
+    case HF_TIMEOUT:
+        return "--max-hold passed";
+    default:
+        return "could not be renewed in time";
+    }
+}
+
+static void update_guard(const struct loop *loop)
+{
+    guard_update(loop->watch->guard, loop->watch->child->pid,
+                 loop->valid_until_ms - loop->watch->plan->margin_ms / 5);
+}
+
+static void kill_group(struct loop *loop)
+{
+    child_signal(loop->watch->child, SIGKILL);
+    loop->phase = PHASE_KILLED;
+}
+
+static void begin_ending(struct loop *loop)
+{
+    int64_t margin_ms = loop->watch->plan->margin_ms;
+    int64_t latest_ms = now_ms() + margin_ms;
+
+    /* A lock that was taken away is not valid any more. */
+    if (loop->valid_until_ms > latest_ms) {
+        loop->valid_until_ms = latest_ms;
+        update_guard(loop);
+    }
+    loop->kill_at_ms = loop->valid_until_ms - margin_ms / 3;
+    loop->phase = PHASE_ENDING;
+    child_signal(loop->watch->child, SIGTERM);
+    child_signal(loop->watch->child, SIGCONT);
+}
+
+static void handle_loss(struct loop *loop, hf_status reason)
+{
+    static const char *const what[] = {
+        [ON_LOST_TERM] = "ending the command",
+        [ON_LOST_KILL] = "killing the command",
+        [ON_LOST_WARN] = "the command continues",
+    };
+    const struct run_plan *plan = loop->watch->plan;
+
+    loop->watch->lost = reason;
+    /* The command first: a message may block on a full pipe. */
+    switch (plan->on_lost) {
+    case ON_LOST_TERM:
+        begin_ending(loop);
+        break;
+    case ON_LOST_KILL:
+        kill_group(loop);
+        break;
+    case ON_LOST_WARN:
+        loop->phase = PHASE_WARNED;
+        break;
+    }
+    complain(run_verb, "%s \"%s\" lost: %s; %s", plan->what, plan->name,
+             reason_text(reason), what[plan->on_lost]);
+}
+
+static void look_at_lease(struct loop *loop)
+{
+    int64_t valid_until_ms;
+    hf_status reason;
+
+    if (loop->phase == PHASE_ENDING && now_ms() >= loop->kill_at_ms)
+        kill_group(loop);
+    if (loop->phase != PHASE_HELD)
+        return;
+    valid_until_ms = lease_valid_until_ms(loop->watch->lease);
+    reason = lease_lost(loop->watch->lease);
+    if (reason != HF_OK) {
+        handle_loss(loop, reason);
+    } else if (valid_until_ms > loop->valid_until_ms) {
+        loop->valid_until_ms = valid_until_ms;
+        update_guard(loop);
+    }
+}
+
+static void look_at_guard(struct loop *loop)
+{
+    if (loop->phase == PHASE_HELD && !loop->guard_missed &&
+        guard_was_killed(loop->watch->guard)) {
+        loop->guard_missed = true;
+        complain(run_verb,
+                 "the guard process was killed: if holdfast is killed "
+                 "too, the command will continue");
+    }
+}
+
+/* The command stopped. Stop too if the reason is the terminal. */
+static void follow_stop(struct loop *loop, int stop_signal)
+{
+    struct watch *watch = loop->watch;
+    bool wants_tty = stop_signal == SIGTTIN || stop_signal == SIGTTOU;
+    bool had_tty = watch->tty->to != 0;
+
+    if (wants_tty && tty_give(watch->tty, watch->child->pid)) {
+        child_signal(watch->child, SIGCONT);
+        return;
+    }
+    if (!had_tty && !wants_tty && stop_signal != SIGTSTP)
+        return;
+    tty_take(watch->tty);
+    if (!signals_stop(watch->tty->fd >= 0) && had_tty) {
+        /* We cannot stop, as no shell would continue us. */
+        tty_give(watch->tty, watch->child->pid);
+        child_signal(watch->child, SIGCONT);
+    } else if (had_tty) {
+        tty_give(watch->tty, watch->child->pid);
+    }
+}
+
+/* False once the child has ended. */
+static bool look_at_child(struct loop *loop)
+{
+    int stop_signal = 0;
+
+    switch (child_look(loop->watch->child, &stop_signal)) {
+    case CHILD_RUNS:
+        return true;
+    case CHILD_STOPPED:
+        follow_stop(loop, stop_signal);
+        return true;
+    case CHILD_ENDED:
+        break;
+    }
+    return false;
+}
+
+static void pass_signals_on(struct loop *loop)
+{
+    int signal;
+
+    while ((signal = signals_next(loop->watch->signals)) != 0) {
+        if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM)
+            loop->watch->told_to_end = true;
+        if (signal == SIGCHLD)
+            look_at_guard(loop);
+        else
+            child_signal(loop->watch->child, signal);
+    }
+}
+
+static int next_look_ms(const struct loop *loop)
+{
+    int64_t wait_ms = loop->watch->plan->ttl_ms / 6;
+
+    if (loop->phase == PHASE_ENDING) {
+        wait_ms = loop->kill_at_ms - now_ms();
+        return wait_ms > 0 ? (int)wait_ms : 0;
+    }
+    if (loop->phase != PHASE_HELD)
+        return -1;
+    return (int)(wait_ms < LOOK_MAX_MS ? wait_ms : LOOK_MAX_MS);
+}
+
+/* Handle what has happened; false once the command has ended. The child is
+ * last: the others may have ended it, and no further signal would come. */
+static bool look_around(struct loop *loop)
+{
+    pass_signals_on(loop);
+    look_at_lease(loop);
+    return look_at_child(loop) || loop->phase == PHASE_ENDING;
+}
+
+void watch_child(struct watch *watch)
+{
+    struct loop loop = {watch, PHASE_HELD, 0, 0, false};
+    struct pollfd watched[2] = {
+        {watch->signals->fd, POLLIN, 0},
+        {watch->lease->lost_fd, POLLIN, 0},
+    };
+
+    while (look_around(&loop)) {
+        /* Reported once; the descriptor stays readable. */
+        nfds_t count = loop.phase == PHASE_HELD ? 2 : 1;
+
+        (void)poll(watched, count, next_look_ms(&loop));
+    }
+    if (watch->lost == HF_OK) {
+        watch->lost = lease_lost(watch->lease);
+        if (watch->lost != HF_OK) {
+            complain(run_verb, "%s \"%s\" lost: %s", watch->plan->what,
+                     watch->plan->name, reason_text(watch->lost));
+        }
+    }
+}
