@@ -31,16 +31,16 @@ typedef struct pattern {
 } pattern;
 
 /* A run between stars: `rest` begins with it. */
-typedef struct run {
+typedef struct star_run {
     pattern rest;
     size_t parts;
-} run;
+} star_run;
 
 /* Bytes are signed in ranges, which is how Redis compares them on most
  * machines. */
-typedef struct range {
+typedef struct byte_range {
     signed char low, high;
-} range;
+} byte_range;
 
 static size_t bytes_left(const pattern *rest)
 {
@@ -48,7 +48,7 @@ static size_t bytes_left(const pattern *rest)
 }
 
 /* An item of a class: a byte, an escaped byte, or a range of them. */
-static range next_item(pattern *rest)
+static byte_range next_item(pattern *rest)
 {
     const signed char first = (signed char)rest->at[0];
     signed char last;
@@ -56,15 +56,16 @@ static range next_item(pattern *rest)
     if (bytes_left(rest) >= 2 && rest->at[0] == '\\') {
         rest->at += 2;
         last = (signed char)rest->at[-1];
-        return (range){last, last};
+        return (byte_range){last, last};
     }
     if (bytes_left(rest) < 3 || rest->at[1] != '-') {
         rest->at++;
-        return (range){first, first};
+        return (byte_range){first, first};
     }
     last = (signed char)rest->at[2];
     rest->at += 3;
-    return first <= last ? (range){first, last} : (range){last, first};
+    return first <= last ? (byte_range){first, last}
+                         : (byte_range){last, first};
 }
 
 static bool takes_byte(pattern *rest, char byte)
@@ -83,7 +84,7 @@ static bool class_fits(pattern *rest, char byte)
     bool found = false;
 
     while (rest->at < rest->end && *rest->at != ']') {
-        range item = next_item(rest);
+        byte_range item = next_item(rest);
 
         if (item.low <= (signed char)byte && (signed char)byte <= item.high)
             found = true;
@@ -136,7 +137,7 @@ static void class_mask(pattern *rest, uint64_t bit, uint64_t masks[256])
     bool found[256] = {false};
 
     while (rest->at < rest->end && *rest->at != ']') {
-        range item = next_item(rest);
+        byte_range item = next_item(rest);
 
         for (int byte = item.low; byte <= item.high; byte++)
             found[(unsigned char)byte] = true;
@@ -179,7 +180,7 @@ static void add_block(pattern *rest, bool first, const char *text, size_t size,
 }
 
 /* Where the run ends that fits first; NULL: nowhere in the window. */
-static const char *find_in(const run *of, const char *text, size_t size)
+static const char *find_in(const star_run *of, const char *text, size_t size)
 {
     pattern rest = of->rest;
     bool ends[WINDOW];
@@ -191,7 +192,8 @@ static const char *find_in(const run *of, const char *text, size_t size)
     return found != NULL ? text + (found - ends) + 1 : NULL;
 }
 
-static const char *find_quickly(const run *of, const char *at, const char *end)
+static const char *find_quickly(const star_run *of, const char *at,
+                                const char *end)
 {
     while ((size_t)(end - at) >= of->parts) {
         size_t size = 2 * of->parts + AHEAD;
@@ -208,7 +210,7 @@ static const char *find_quickly(const run *of, const char *at, const char *end)
 }
 
 /* Where the run ends that fits first; NULL: nowhere. */
-static const char *find_run(const run *of, const char *at, const char *end,
+static const char *find_run(const star_run *of, const char *at, const char *end,
                             size_t *steps)
 {
     for (; (size_t)(end - at) >= of->parts; at++) {
@@ -228,9 +230,9 @@ static const char *find_run(const run *of, const char *at, const char *end,
 /* ------------------------------------------------------------------- runs */
 
 /* The run behind a star, or as much of it as is longer than the text. */
-static run next_run(pattern *rest, size_t parts_max)
+static star_run next_run(pattern *rest, size_t parts_max)
 {
-    run next = {*rest, 0};
+    star_run next = {*rest, 0};
 
     while (is_run(rest) && next.parts <= parts_max) {
         (void)part_fits(rest, '\0');
@@ -244,7 +246,7 @@ static bool runs_fit(pattern *rest, const char *at, const char *end)
     size_t steps = 0;
 
     while (at != NULL) {
-        run next;
+        star_run next;
 
         while (takes_byte(rest, '*'))
             ;

@@ -213,15 +213,15 @@ void hf__loop_post(hf__loop *loop, hf__task *task)
     pthread_mutex_unlock(&loop->mutex);
 }
 
-typedef struct call {
+typedef struct loop_call {
     hf__task base;
     hf__task *task;
     uint32_t done;
-} call;
+} loop_call;
 
 static void run_call(hf__task *task)
 {
-    call *self = (call *)task;
+    loop_call *self = (loop_call *)task;
     uint32_t *done = &self->done;
 
     self->task->run(self->task);
@@ -233,7 +233,7 @@ static void run_call(hf__task *task)
 
 void hf__loop_call(hf__loop *loop, hf__task *task)
 {
-    call self = {.base.run = run_call, .task = task};
+    loop_call self = {.base.run = run_call, .task = task};
 
     assert(!hf__loop_here(loop));
     hf__loop_post(loop, &self.base);
