@@ -26,15 +26,15 @@
 
 #include "store/quorum/nodes.h"
 #include "store/quorum/outcome.h"
-#include "store/quorum/round.h"
+#include "store/quorum/quorum_round.h"
 #include "store/quorum/work.h"
 #include "util/error.h"
 
 /* ------------------------------------------------------------------- votes */
 
-static void count_vote(hf__round_part *done, bool counts)
+static void count_vote(hf__quorum_part *done, bool counts)
 {
-    hf__round *self = done->round;
+    hf__quorum_round *self = done->round;
     hf__node_vote *vote = &self->votes[done->node];
 
     pthread_mutex_lock(&self->mutex);
@@ -45,12 +45,12 @@ static void count_vote(hf__round_part *done, bool counts)
         hf__outcome_late_locked(self, done->node);
     else
         hf__outcome_judge_locked(self);
-    hf__round_leave_locked(self);
+    hf__quorum_round_leave_locked(self);
 }
 
 static void part_identified(void *user)
 {
-    hf__round_part *done = user;
+    hf__quorum_part *done = user;
 
     count_vote(done, hf__node_standing(done->round->quorum, done->node) ==
                          HF__NODE_VOTES);
@@ -58,8 +58,8 @@ static void part_identified(void *user)
 
 static void part_done(hf__request *request)
 {
-    hf__round_part *done = request->user;
-    hf__round *self = done->round;
+    hf__quorum_part *done = request->user;
+    hf__quorum_round *self = done->round;
     hf__standing standing = HF__NODE_QUARANTINED;
 
     hf__node_answered(self->quorum, done->node,
@@ -68,20 +68,21 @@ static void part_done(hf__request *request)
     if (request->status == HF_OK)
         standing = hf__node_standing(self->quorum, done->node);
     if (standing == HF__NODE_UNKNOWN)
-        hf__node_identify(self->quorum, done->node,
-                          hf__round_node_deadline(self, self->deadline_ms),
-                          part_identified, done);
+        hf__node_identify(
+            self->quorum, done->node,
+            hf__quorum_round_node_deadline(self, self->deadline_ms),
+            part_identified, done);
     else
         count_vote(done, standing == HF__NODE_VOTES);
 }
 
 /* ----------------------------------------------------------------- starting */
 
-static void fill_part(hf__round *self, size_t node, const hf__request *request,
-                      int64_t deadline_ms)
+static void fill_part(hf__quorum_round *self, size_t node,
+                      const hf__request *request, int64_t deadline_ms)
 {
     size_t count = request->word_count;
-    hf__round_part *mine = &self->parts[node];
+    hf__quorum_part *mine = &self->parts[node];
 
     mine->words = self->words + (node + 1) * count;
     memcpy(mine->words, self->words, count * sizeof(hf_bytes));
@@ -100,7 +101,7 @@ static void fill_part(hf__round *self, size_t node, const hf__request *request,
 }
 
 /* The round lives until `open` is 0. */
-static void send_parts(hf__round *self)
+static void send_parts(hf__quorum_round *self)
 {
     hf__quorum *quorum = self->quorum;
 
@@ -115,18 +116,18 @@ static void send_parts(hf__round *self)
     pthread_mutex_lock(&self->mutex);
     self->started = true;
     hf__outcome_judge_locked(self);
-    hf__round_leave_locked(self);
+    hf__quorum_round_leave_locked(self);
 }
 
 void hf__broadcast(hf__quorum *quorum, hf__request *request)
 {
-    hf__round *self = hf__round_new(quorum, request);
+    hf__quorum_round *self = hf__quorum_round_new(quorum, request);
     bool silent[HF__QUORUM_NODES_MAX];
     int64_t deadline_ms;
 
     if (self == NULL || !hf__work_enter(quorum)) {
         if (self != NULL)
-            hf__round_drop(self);
+            hf__quorum_round_drop(self);
         hf__request_fail(
             request, self == NULL ? HF_NO_MEMORY : HF_UNAVAILABLE, "%s",
             self == NULL ? "a request to a quorum" : "the client was closed");
@@ -136,8 +137,8 @@ void hf__broadcast(hf__quorum *quorum, hf__request *request)
     request->driver = self;
     self->deadline_ms = request->deadline_ms;
     if (self->acquire != NULL)
-        self->ttl_ms = hf__round_ttl(request);
-    deadline_ms = hf__round_node_deadline(self, request->deadline_ms);
+        self->ttl_ms = hf__quorum_round_ttl(request);
+    deadline_ms = hf__quorum_round_node_deadline(self, request->deadline_ms);
     hf__work_begins(quorum);
     hf__nodes_silent(quorum, silent);
     for (size_t i = 0; i < quorum->count; i++) {
@@ -150,7 +151,7 @@ void hf__broadcast(hf__quorum *quorum, hf__request *request)
 
 void hf__broadcast_cancel(hf__quorum *quorum, hf__request *request)
 {
-    hf__round *self = request->driver;
+    hf__quorum_round *self = request->driver;
 
     if (self == NULL)
         return;

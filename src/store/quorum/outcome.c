@@ -19,7 +19,7 @@
  */
 
 /* The mutex is released around on_done(). */
-static void complete_locked(hf__round *self, hf__request *request)
+static void complete_locked(hf__quorum_round *self, hf__request *request)
 {
     request->sends = 1;
     for (size_t i = 0; i < self->quorum->count; i++) {
@@ -34,7 +34,7 @@ static void complete_locked(hf__round *self, hf__request *request)
     pthread_mutex_lock(&self->mutex);
 }
 
-static void fail_locked(hf__round *self, hf_status status)
+static void fail_locked(hf__quorum_round *self, hf_status status)
 {
     hf__request *request = self->request;
     size_t reached = 0;
@@ -58,7 +58,7 @@ static void fail_locked(hf__round *self, hf_status status)
     complete_locked(self, request);
 }
 
-static void reply_locked(hf__round *self, const hf_reply *reply)
+static void reply_locked(hf__quorum_round *self, const hf_reply *reply)
 {
     hf__request *request = self->request;
 
@@ -79,7 +79,7 @@ static bool has_nothing(const hf__node_vote *vote)
 }
 
 /* The words of a script that follows the acquire. */
-static void fill_follow(const hf__round *self, const hf__follow *follow,
+static void fill_follow(const hf__quorum_round *self, const hf__follow *follow,
                         hf_bytes words[HF__FOLLOW_WORDS_MAX])
 {
     for (size_t i = 0; i < follow->word_count; i++) {
@@ -95,7 +95,7 @@ static void fill_follow(const hf__round *self, const hf__follow *follow,
     }
 }
 
-static void send_undo(hf__round *self, size_t node, hf__release **noted)
+static void send_undo(hf__quorum_round *self, size_t node, hf__release **noted)
 {
     hf__undo undo = {.rule = self->acquire, .ttl_ms = self->ttl_ms};
 
@@ -107,7 +107,7 @@ static void send_undo(hf__round *self, size_t node, hf__release **noted)
 
 /* Undos of nodes that have voted meanwhile need not be tracked: no vote will
  * ask for them. */
-static void forget_undos_locked(hf__round *self)
+static void forget_undos_locked(hf__quorum_round *self)
 {
     bool done[HF__QUORUM_NODES_MAX];
     size_t count = self->quorum->count;
@@ -123,7 +123,7 @@ static void forget_undos_locked(hf__round *self)
 }
 
 /* Undo what was granted, or may still be. */
-static void undo_locked(hf__round *self)
+static void undo_locked(hf__quorum_round *self)
 {
     bool nothing[HF__QUORUM_NODES_MAX];
     size_t count = self->quorum->count, granted = 0;
@@ -148,7 +148,7 @@ static void undo_locked(hf__round *self)
     forget_undos_locked(self);
 }
 
-void hf__outcome_late_locked(hf__round *self, size_t node)
+void hf__outcome_late_locked(hf__quorum_round *self, size_t node)
 {
     bool nothing = has_nothing(&self->votes[node]);
 
@@ -165,10 +165,11 @@ void hf__outcome_late_locked(hf__round *self, size_t node)
 
 static void confirm_done(hf__request *request);
 
-static void fill_confirm(hf__round *self, size_t node, int64_t deadline_ms)
+static void fill_confirm(hf__quorum_round *self, size_t node,
+                         int64_t deadline_ms)
 {
     const hf__follow *rule = &self->acquire->confirm;
-    hf__round_part *confirm = &self->confirms[node];
+    hf__quorum_part *confirm = &self->confirms[node];
     hf__request *request = &confirm->request;
 
     hf__request_script(request, rule->script, self->confirm_words,
@@ -183,7 +184,7 @@ static void fill_confirm(hf__round *self, size_t node, int64_t deadline_ms)
 }
 
 /* The nodes that have to store the token: those that granted a smaller one. */
-static size_t choose_locked(hf__round *self, size_t nodes[])
+static size_t choose_locked(hf__quorum_round *self, size_t nodes[])
 {
     size_t count = 0;
 
@@ -201,11 +202,11 @@ static size_t choose_locked(hf__round *self, size_t nodes[])
 }
 
 /* Step 3. */
-static void begin_confirming_locked(hf__round *self, uint64_t token)
+static void begin_confirming_locked(hf__quorum_round *self, uint64_t token)
 {
     hf__quorum *quorum = self->quorum;
     int64_t deadline_ms =
-        hf__round_node_deadline(self, self->request->deadline_ms);
+        hf__quorum_round_node_deadline(self, self->request->deadline_ms);
     size_t nodes[HF__QUORUM_NODES_MAX];
     size_t count;
 
@@ -235,7 +236,7 @@ static void begin_confirming_locked(hf__round *self, uint64_t token)
 }
 
 /* Step 4. */
-static void lose_locked(hf__round *self, const hf__tally *tally)
+static void lose_locked(hf__quorum_round *self, const hf__tally *tally)
 {
     undo_locked(self);
     if (tally != NULL && tally->kind == HF__TALLY_REPLY)
@@ -244,7 +245,7 @@ static void lose_locked(hf__round *self, const hf__tally *tally)
         fail_locked(self, tally != NULL ? tally->status : HF_UNAVAILABLE);
 }
 
-static void judge_confirms_locked(hf__round *self)
+static void judge_confirms_locked(hf__quorum_round *self)
 {
     const hf__quorum *quorum = self->quorum;
     hf_reply reply;
@@ -260,7 +261,7 @@ static void judge_confirms_locked(hf__round *self)
 }
 
 /* Step 2. */
-void hf__outcome_judge_locked(hf__round *self)
+void hf__outcome_judge_locked(hf__quorum_round *self)
 {
     hf__request *request = self->request;
     hf__tally tally;
@@ -292,8 +293,8 @@ void hf__outcome_judge_locked(hf__round *self)
 
 static void confirm_done(hf__request *request)
 {
-    hf__round_part *confirm = request->user;
-    hf__round *self = confirm->round;
+    hf__quorum_part *confirm = request->user;
+    hf__quorum_round *self = confirm->round;
     bool yes = request->status == HF_OK &&
                request->reply.kind == HF_REPLY_INTEGER &&
                request->reply.integer == 1;
@@ -302,5 +303,5 @@ static void confirm_done(hf__request *request)
     self->confirmed += yes;
     self->unconfirmed += !yes;
     judge_confirms_locked(self);
-    hf__round_leave_locked(self);
+    hf__quorum_round_leave_locked(self);
 }

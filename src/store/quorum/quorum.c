@@ -8,7 +8,7 @@
 #include "store/diagnosis.h"
 #include "store/quorum/broadcast.h"
 #include "store/quorum/nodes.h"
-#include "store/quorum/round.h"
+#include "store/quorum/quorum_round.h"
 #include "store/quorum/tally.h"
 #include "store/quorum/watches.h"
 #include "util/clock.h"
@@ -116,7 +116,7 @@ static bool outlives_quarantine(const hf__quorum *self,
                                 const hf__request *request)
 {
     return self->restart_ms > 0 && request->script->acquire != NULL &&
-           hf__round_ttl(request) > self->restart_ms;
+           hf__quorum_round_ttl(request) > self->restart_ms;
 }
 
 /* Requests that fail before they are sent; true: it did. */
@@ -135,7 +135,7 @@ static bool refuse_request(const hf__quorum *self, hf__request *request)
                          "a lease of %lld ms is longer than the quarantine of "
                          "restarted servers, %lld ms "
                          "(redlock:quarantine=MS,...)",
-                         (long long)hf__round_ttl(request),
+                         (long long)hf__quorum_round_ttl(request),
                          (long long)self->restart_ms);
     else if (request->deadline_ms <= hf__clock_boot_ms())
         hf__request_fail(request, HF_UNAVAILABLE, "no time is left");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round.c - see round.h. */
-#include "store/quorum/round.h"
+/* quorum_round.c - see quorum_round.h. */
+#include "store/quorum/quorum_round.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define NODE_MAX_MS 200
 #define NODE_LEAST_MS 20 /* however short the lease */
 
-int64_t hf__round_ttl(const hf__request *acquire)
+int64_t hf__quorum_round_ttl(const hf__request *acquire)
 {
     hf_bytes word = acquire->words[acquire->script->acquire->ttl];
     char text[24] = "";
@@ -27,11 +27,11 @@ int64_t hf__round_ttl(const hf__request *acquire)
     return strtoll(text, NULL, 10);
 }
 
-hf__round *hf__round_new(hf__quorum *quorum, hf__request *request)
+hf__quorum_round *hf__quorum_round_new(hf__quorum *quorum, hf__request *request)
 {
     size_t count = request->word_count;
     size_t size = 0;
-    hf__round *self = hf__calloc(
+    hf__quorum_round *self = hf__calloc(
         1, sizeof(*self) + (quorum->count + 1) * count * sizeof(hf_bytes));
     char *at;
 
@@ -57,14 +57,14 @@ hf__round *hf__round_new(hf__quorum *quorum, hf__request *request)
     return self;
 }
 
-void hf__round_drop(hf__round *self)
+void hf__quorum_round_drop(hf__quorum_round *self)
 {
     pthread_mutex_destroy(&self->mutex);
     hf__free(self->bytes);
     hf__free(self);
 }
 
-static void round_free(hf__round *self)
+static void round_free(hf__quorum_round *self)
 {
     hf__quorum *quorum = self->quorum;
 
@@ -72,13 +72,13 @@ static void round_free(hf__round *self)
         hf__request_done(&self->parts[i].request);
         hf__request_done(&self->confirms[i].request);
     }
-    hf__round_drop(self);
+    hf__quorum_round_drop(self);
     pthread_mutex_lock(&quorum->mutex);
     hf__work_ended_locked(quorum);
     pthread_mutex_unlock(&quorum->mutex);
 }
 
-void hf__round_leave_locked(hf__round *self)
+void hf__quorum_round_leave_locked(hf__quorum_round *self)
 {
     bool last = --self->open == 0;
 
@@ -88,7 +88,8 @@ void hf__round_leave_locked(hf__round *self)
         round_free(self);
 }
 
-int64_t hf__round_node_deadline(const hf__round *self, int64_t deadline_ms)
+int64_t hf__quorum_round_node_deadline(const hf__quorum_round *self,
+                                       int64_t deadline_ms)
 {
     int64_t third_ms = hf__at_least(self->ttl_ms / 3, NODE_LEAST_MS);
     int64_t limit_ms;
