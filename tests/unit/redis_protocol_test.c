@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "store/redis/events/subscription.h"
+#include "store/redis/events/event_conn.h"
 #include "store/redis/server/server.h"
 #include "store/redis/wire/resp.h"
 #include "support/slowness.h"
@@ -389,7 +389,7 @@ TEST(silent_subscription_is_made_again)
     uint32_t seq;
 
     probes = 0;
-    hf__subscription_hurry(100, 2000);
+    hf__event_conn_set_silence(100, 2000);
     driver_open(&driver, fake_server_url(server));
     seq = driver.store->ops->event_seq(driver.store, hf_str("topic"),
                                        hf__clock_boot_ms() + ENOUGH_MS);
@@ -398,7 +398,7 @@ TEST(silent_subscription_is_made_again)
     assert_int_equal(__atomic_load_n(&probes, __ATOMIC_SEQ_CST), 2);
     assert_int_equal(fake_server_count(server), 3);
     driver_close(&driver);
-    hf__subscription_hurry(5000, 5000);
+    hf__event_conn_set_silence(5000, 5000);
     fake_server_stop(server);
 }
 

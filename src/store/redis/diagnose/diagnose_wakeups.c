@@ -17,7 +17,7 @@
 static const char topic[] = "doctor";
 
 typedef struct attempt {
-    hf__subscription subscription;
+    hf__event_conn event_conn;
     char channel[HF__CHANNEL_SIZE];
     bool listens;
     bool woken;
@@ -42,10 +42,10 @@ static void try_once(hf__target *target, attempt *self)
     hf_bytes name = hf_str(topic);
     int64_t until_ms =
         hf__diagnosis_until(&target->diagnosis, hf__clock_boot_ms());
-    uint32_t seq = hf__event_seq(&self->subscription, name, until_ms);
+    uint32_t seq = hf__event_seq(&self->event_conn, name, until_ms);
     int64_t began_us;
 
-    self->listens = hf__subscription_listens(&self->subscription);
+    self->listens = hf__event_conn_listens(&self->event_conn);
     if (!self->listens)
         return;
     began_us = hf__clock_boot_us();
@@ -53,7 +53,7 @@ static void try_once(hf__target *target, attempt *self)
     if (self->heard <= 0)
         return;
     until_ms = hf__diagnosis_until(&target->diagnosis, hf__clock_boot_ms());
-    self->woken = hf__event_wait(&self->subscription, name, seq, until_ms);
+    self->woken = hf__event_wait(&self->event_conn, name, seq, until_ms);
     self->took_us = hf__clock_boot_us() - began_us;
 }
 
@@ -63,7 +63,7 @@ static void report_wakeup(const hf__target *target, const attempt *self)
         "allow +subscribe, +publish and the channels &PREFIX* of the clients' "
         "prefix; without wake-ups waiters poll";
     const hf__diagnosis *to = &target->diagnosis;
-    const hf_error *err = &self->subscription.conn.error;
+    const hf_error *err = &self->event_conn.conn.error;
 
     if (self->woken)
         hf__report(to, HF_LEVEL_OK, "wake-ups", "",
@@ -103,11 +103,10 @@ void hf__diagnose_wakeups(hf__target *target)
     if (self == NULL)
         return;
     name_channel(&target->diagnosis, self->channel);
-    hf__subscription_init(&self->subscription, &target->server->node);
-    self->subscription.channel = self->channel;
+    hf__event_conn_init(&self->event_conn, &target->server->node);
+    self->event_conn.channel = self->channel;
     try_once(target, self);
-    hf__subscription_close(
-        &self->subscription); /* then its error can be read */
+    hf__event_conn_close(&self->event_conn); /* then its error can be read */
     report_wakeup(target, self);
     hf__free(self);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channels.h - the channels of other libraries to which a subscription listens
- * in addition to the client's inbox (hf__store_ops::event_channel).
+ * channels.h - the channels of other libraries to which a client listens
+ * in addition to its inbox (hf__store_ops::event_channel).
  *
  * A channel is kept until the instant that its users have asked for, and
  * unsubscribed later. Loop thread only.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_ops.c - waiting for and watching the counters of a subscription.
+ * event_ops.c - waiting for and watching the counters of an event connection.
  * Counters and watches belong to the loop thread; other threads post a task.
  */
 #include "store/redis/events/event_ops.h"
@@ -8,51 +8,50 @@
 #include "util/clock.h"
 #include "util/error.h"
 
-static hf__store_context *context_of(hf__subscription *subscription)
+static hf__store_context *context_of(hf__event_conn *self)
 {
-    return subscription->conn.node->context;
+    return self->conn.node->context;
 }
 
-uint32_t hf__event_seq(hf__subscription *subscription, hf_bytes topic,
+uint32_t hf__event_seq(hf__event_conn *self, hf_bytes topic,
                        int64_t deadline_ms)
 {
-    hf__store_context *context = context_of(subscription);
+    hf__store_context *context = context_of(self);
 
     if (!hf__store_context_is_forked(context) &&
         hf__loop_start(context->loop, NULL) == HF_OK) {
-        hf__subscription_start(subscription);
-        hf__subscription_wait(subscription, deadline_ms);
+        hf__event_conn_start(self);
+        hf__event_conn_wait(self, deadline_ms);
     }
-    return hf__events_read(subscription->events, hf__events_bucket(topic));
+    return hf__events_read(self->events, hf__events_bucket(topic));
 }
 
-void hf__event_watch_key(hf__subscription *subscription, hf_bytes key,
-                         bool held)
+void hf__event_watch_key(hf__event_conn *self, hf_bytes key, bool held)
 {
-    hf__store_context *context = context_of(subscription);
+    hf__store_context *context = context_of(self);
 
     if (!hf__store_context_is_forked(context) &&
         hf__loop_started(context->loop))
-        hf__subscription_watch_key(subscription, key, held);
+        hf__event_conn_watch_key(self, key, held);
 }
 
-void hf__event_channel(hf__subscription *subscription, hf_bytes topic,
-                       hf_bytes channel, bool sharded, int64_t keep_ms)
+void hf__event_channel(hf__event_conn *self, hf_bytes topic, hf_bytes channel,
+                       bool sharded, int64_t keep_ms)
 {
-    hf__store_context *context = context_of(subscription);
+    hf__store_context *context = context_of(self);
 
     if (hf__store_context_is_forked(context) ||
         hf__loop_start(context->loop, NULL) != HF_OK)
         return;
-    hf__subscription_start(subscription);
-    hf__subscription_hear(subscription, topic, channel, sharded,
-                          keep_ms == 0 ? 0 : hf__clock_boot_ms() + keep_ms);
+    hf__event_conn_start(self);
+    hf__event_conn_hear(self, topic, channel, sharded,
+                        keep_ms == 0 ? 0 : hf__clock_boot_ms() + keep_ms);
 }
 
-bool hf__event_wait(hf__subscription *subscription, hf_bytes topic,
-                    uint32_t seq, int64_t until_ms)
+bool hf__event_wait(hf__event_conn *self, hf_bytes topic, uint32_t seq,
+                    int64_t until_ms)
 {
-    return hf__events_wait(subscription->events, hf__events_bucket(topic), seq,
+    return hf__events_wait(self->events, hf__events_bucket(topic), seq,
                            until_ms);
 }
 
@@ -84,20 +83,20 @@ static void run_on_loop(hf__store_context *context, watch_task *task)
         hf__loop_call(context->loop, &task->base);
 }
 
-hf_status hf__event_watch(hf__subscription *subscription, hf_bytes topic,
+hf_status hf__event_watch(hf__event_conn *self, hf_bytes topic,
                           hf__watch *watch, hf_error *err)
 {
-    watch_task task = {{run_add, NULL}, subscription->events, watch};
+    watch_task task = {{run_add, NULL}, self->events, watch};
     hf_status status;
 
-    if (hf__store_context_is_forked(context_of(subscription)))
+    if (hf__store_context_is_forked(context_of(self)))
         return hf__fail(err, HF_INVALID, "the client was opened before fork()");
-    status = hf__loop_start(context_of(subscription)->loop, err);
+    status = hf__loop_start(context_of(self)->loop, err);
     if (status != HF_OK)
         return status;
-    hf__subscription_start(subscription);
+    hf__event_conn_start(self);
     watch->bucket = hf__events_bucket(topic);
-    run_on_loop(context_of(subscription), &task);
+    run_on_loop(context_of(self), &task);
     return HF_OK;
 }
 

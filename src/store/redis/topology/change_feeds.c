@@ -27,28 +27,28 @@
 
 enum { OPENING, OPEN, FAILED };
 
-typedef struct part {
+typedef struct feed_part {
     hf__change_conn conn; /* first */
     hf__change_feed *feed;
     hf__change_feeds *feeds;
-    struct part *next;
+    struct feed_part *next;
     hf__server *server; /* held */
     uint32_t node_id;   /* 0: no cluster */
-} part;
+} feed_part;
 
 struct hf__change_feed {
     hf__feed *to;
     hf__change_feeds *feeds;
     hf__change_feed *next;
-    part *parts;
+    feed_part *parts;
     uint32_t state; /* a futex */
     hf_error error; /* of FAILED */
     int64_t map_ms; /* when the map is to be refreshed */
 };
 
-static part *part_of(hf__change_conn *conn)
+static feed_part *part_of(hf__change_conn *conn)
 {
-    return hf__container_of(conn, part, conn);
+    return hf__container_of(conn, feed_part, conn);
 }
 
 static void set_state(hf__change_feed *self, uint32_t state)
@@ -70,7 +70,7 @@ static void fail_feed(hf__change_feed *self, const hf_error *error)
 
 static bool all_listen(const hf__change_feed *self)
 {
-    for (const part *one = self->parts; one != NULL; one = one->next) {
+    for (const feed_part *one = self->parts; one != NULL; one = one->next) {
         if (!one->conn.listens)
             return false;
     }
@@ -113,7 +113,7 @@ static void on_listening(hf__change_conn *conn)
 
 static void on_down(hf__change_conn *conn, bool was_listening)
 {
-    part *one = part_of(conn);
+    feed_part *one = part_of(conn);
     hf__change_feed *self = one->feed;
 
     if (get_state(self) == OPENING)
@@ -126,7 +126,7 @@ static void on_down(hf__change_conn *conn, bool was_listening)
 
 static void on_closed(hf__change_conn *conn)
 {
-    part *one = part_of(conn);
+    feed_part *one = part_of(conn);
     hf__change_feeds *feeds = one->feeds;
 
     hf__change_conn_done(&one->conn);
@@ -138,7 +138,7 @@ static void on_closed(hf__change_conn *conn)
 
 static int64_t on_tick(hf__change_conn *conn, int64_t now_ms)
 {
-    part *one = part_of(conn);
+    feed_part *one = part_of(conn);
     hf__change_feed *self = one->feed;
 
     if (one->feeds->want_map == NULL)
@@ -158,7 +158,7 @@ static const hf__change_conn_ops part_ops = {
     .tick = on_tick,
 };
 
-static void close_part(part *one)
+static void close_part(feed_part *one)
 {
     __atomic_add_fetch(&one->feeds->leaving, 1, __ATOMIC_RELAXED);
     hf__change_conn_close(&one->conn);
@@ -168,7 +168,7 @@ static void close_part(part *one)
 static bool add_part(hf__change_feed *self, hf__server *server,
                      uint32_t node_id)
 {
-    part *one = hf__calloc(1, sizeof(*one));
+    feed_part *one = hf__calloc(1, sizeof(*one));
 
     if (one == NULL) {
         hf__server_release(server);
@@ -198,7 +198,7 @@ static bool is_listed(const uint32_t *ids, size_t count, uint32_t id)
 
 static bool has_part(const hf__change_feed *self, uint32_t id)
 {
-    const part *one = self->parts;
+    const feed_part *one = self->parts;
 
     while (one != NULL && one->node_id != id)
         one = one->next;
@@ -225,11 +225,11 @@ static bool add_nodes(hf__change_feed *self, const uint32_t *ids, size_t count)
 static bool remove_nodes(hf__change_feed *self, const uint32_t *ids,
                          size_t count)
 {
-    part **place = &self->parts;
+    feed_part **place = &self->parts;
     bool any = false;
 
     while (*place != NULL) {
-        part *one = *place;
+        feed_part *one = *place;
 
         if (is_listed(ids, count, one->node_id)) {
             place = &one->next;
@@ -255,7 +255,7 @@ static bool follow_map(hf__change_feed *self, bool *removed)
 
 static void update_parts(hf__change_feed *self)
 {
-    part *one, *next;
+    feed_part *one, *next;
 
     /* One that fails here stays in the list. */
     for (one = self->parts; one != NULL; one = next) {
@@ -290,14 +290,14 @@ void hf__change_feeds_sync(hf__change_feeds *feeds)
 
 /* -------------------------------------------------------------------- open */
 
-typedef struct feed_task {
+typedef struct feed_call {
     hf__task base;
     hf__change_feed *self;
-} feed_task;
+} feed_call;
 
 static void run_open(hf__task *task)
 {
-    hf__change_feed *self = ((feed_task *)(void *)task)->self;
+    hf__change_feed *self = ((feed_call *)(void *)task)->self;
     hf__change_feeds *feeds = self->feeds;
     bool removed;
     bool whole;
@@ -321,9 +321,9 @@ static void run_open(hf__task *task)
 
 static void run_close(hf__task *task)
 {
-    hf__change_feed *self = ((feed_task *)(void *)task)->self;
+    hf__change_feed *self = ((feed_call *)(void *)task)->self;
     hf__change_feed **place = &self->feeds->first;
-    part *one;
+    feed_part *one;
 
     while (*place != self)
         place = &(*place)->next;
@@ -336,7 +336,7 @@ static void run_close(hf__task *task)
 
 static void run_on_loop(hf__change_feed *self, void (*run)(hf__task *task))
 {
-    feed_task task = {{run, NULL}, self};
+    feed_call task = {{run, NULL}, self};
     hf__loop *loop = self->feeds->context->loop;
 
     if (hf__loop_here(loop))
@@ -406,26 +406,26 @@ void hf__change_feeds_init(hf__change_feeds *feeds, hf__store_context *context,
     feeds->context = context;
     feeds->server = server;
     feeds->map = map;
-    atomic_init(&feeds->poked, false);
+    atomic_init(&feeds->reset_posted, false);
 }
 
-static void run_poke(hf__task *task)
+static void run_reset(hf__task *task)
 {
     hf__change_feeds *feeds =
-        hf__container_of(task, hf__change_feeds, poke_task);
+        hf__container_of(task, hf__change_feeds, reset_task);
 
-    atomic_store(&feeds->poked, false);
+    atomic_store(&feeds->reset_posted, false);
     for (hf__change_feed *one = feeds->first; one != NULL; one = one->next)
         update_parts(one);
 }
 
-void hf__change_feeds_poke(hf__change_feeds *feeds)
+void hf__change_feeds_reset(hf__change_feeds *feeds)
 {
     if (!hf__loop_started(feeds->context->loop) ||
-        atomic_exchange(&feeds->poked, true))
+        atomic_exchange(&feeds->reset_posted, true))
         return;
-    feeds->poke_task.run = run_poke;
-    hf__loop_post(feeds->context->loop, &feeds->poke_task);
+    feeds->reset_task.run = run_reset;
+    hf__loop_post(feeds->context->loop, &feeds->reset_task);
 }
 
 static void run_nothing(hf__task *task)
@@ -438,7 +438,7 @@ void hf__change_feeds_settle(hf__change_feeds *feeds)
     hf__task task = {run_nothing, NULL};
     uint32_t leaving;
 
-    /* `poke_task` comes first, if it is posted. */
+    /* `reset_task` comes first, if it is posted. */
     if (hf__loop_started(feeds->context->loop))
         hf__loop_call(feeds->context->loop, &task);
     while ((leaving = __atomic_load_n(&feeds->leaving, __ATOMIC_ACQUIRE)) != 0)
@@ -449,7 +449,7 @@ void hf__change_feeds_abandon(hf__change_feeds *feeds)
 {
     for (hf__change_feed *self = feeds->first; self != NULL;
          self = self->next) {
-        for (part *one = self->parts; one != NULL; one = one->next)
+        for (feed_part *one = self->parts; one != NULL; one = one->next)
             hf__change_conn_abandon(&one->conn);
     }
 }

@@ -16,8 +16,8 @@ typedef struct hf__change_feeds {
     void (*want_map)(struct hf__change_feeds *feeds);
     hf__change_feed *first; /* the loop thread's */
     uint32_t leaving;       /* connections that are being closed; a futex */
-    hf__task poke_task;
-    atomic_bool poked; /* it is posted */
+    hf__task reset_task;
+    atomic_bool reset_posted; /* it is posted */
 } hf__change_feeds;
 
 /* `server` or `map`; the other is NULL. */
@@ -30,7 +30,7 @@ hf_status hf__change_feeds_open(hf__change_feeds *feeds, hf__feed *feed,
 void hf__change_feeds_close(hf__change_feeds *feeds, hf__feed *feed);
 
 /* The server's address has moved: see hf__server_reset(). Any thread. */
-void hf__change_feeds_poke(hf__change_feeds *feeds);
+void hf__change_feeds_reset(hf__change_feeds *feeds);
 /* The loop thread: the cluster has another map. */
 void hf__change_feeds_sync(hf__change_feeds *feeds);
 

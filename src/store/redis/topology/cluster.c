@@ -16,10 +16,10 @@
 #include "store/redis/redis.h"
 #include "store/redis/topology/change_feeds.h"
 #include "store/redis/topology/cluster_describe.h"
+#include "store/redis/topology/cluster_events.h"
 #include "store/redis/topology/cluster_map.h"
 #include "store/redis/topology/cluster_parts.h"
 #include "store/redis/topology/cluster_refresh.h"
-#include "store/redis/topology/cluster_subscriptions.h"
 #include "store/redis/topology/slots.h"
 #include "store/tls/tls.h"
 #include "util/clock.h"
@@ -47,7 +47,7 @@ typedef struct cluster_store {
     hf__redis_account account;
     hf__cluster_map map;
     hf__cluster_refresh refresh;
-    hf__cluster_subscriptions subscriptions;
+    hf__cluster_events events;
     hf__change_feeds feeds;
 } cluster_store;
 
@@ -191,7 +191,7 @@ static void on_installed(hf__cluster_refresh *refresh, bool lost)
 
     hf__store_context_change(&self->context);
     if (lost)
-        hf__cluster_subscriptions_lost(&self->subscriptions);
+        hf__cluster_events_lost(&self->events);
     hf__change_feeds_sync(&self->feeds);
 }
 
@@ -251,9 +251,9 @@ static void close_all(cluster_store *self)
 {
     hf__cluster_map_stop(&self->map);
     hf__change_feeds_settle(&self->feeds);
-    hf__cluster_subscriptions_close(&self->subscriptions);
+    hf__cluster_events_close(&self->events);
     hf__cluster_map_close(&self->map);
-    hf__cluster_subscriptions_done(&self->subscriptions);
+    hf__cluster_events_done(&self->events);
 }
 
 static hf_status discover_nodes(cluster_store *self,
@@ -296,7 +296,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     hf__cluster_map_init(&self->map, &self->context, &self->account);
     hf__cluster_refresh_init(&self->refresh, &self->map);
     self->refresh.installed = on_installed;
-    hf__cluster_subscriptions_init(&self->subscriptions, &self->map);
+    hf__cluster_events_init(&self->events, &self->map);
     hf__change_feeds_init(&self->feeds, &self->context, NULL, &self->map);
     self->feeds.want_map = want_map;
     status = discover_nodes(self, config, err);
@@ -314,7 +314,7 @@ static void cluster_close(hf__store *store)
     cluster_store *self = cluster_of(store);
 
     if (is_forked(self)) {
-        hf__cluster_subscriptions_abandon(&self->subscriptions);
+        hf__cluster_events_abandon(&self->events);
         hf__change_feeds_abandon(&self->feeds);
         hf__cluster_map_abandon(&self->map);
     } else {
@@ -419,52 +419,51 @@ static const char *cluster_inbox(hf__store *store)
 static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
                                   int64_t deadline_ms)
 {
-    return hf__cluster_subscriptions_seq(&cluster_of(store)->subscriptions,
-                                         topic, deadline_ms);
+    return hf__cluster_events_seq(&cluster_of(store)->events, topic,
+                                  deadline_ms);
 }
 
 static bool cluster_event_listens(hf__store *store, hf_bytes topic)
 {
-    return hf__cluster_subscriptions_listen(&cluster_of(store)->subscriptions,
-                                            topic);
+    return hf__cluster_events_listen(&cluster_of(store)->events, topic);
 }
 
 static void cluster_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__cluster_subscriptions_key(&cluster_of(store)->subscriptions, key, held);
+    hf__cluster_events_key(&cluster_of(store)->events, key, held);
 }
 
 static void cluster_event_channel(hf__store *store, hf_bytes topic,
                                   hf_bytes channel, bool sharded,
                                   int64_t keep_ms)
 {
-    hf__cluster_subscriptions_hear(&cluster_of(store)->subscriptions, topic,
-                                   channel, sharded, keep_ms);
+    hf__cluster_events_hear(&cluster_of(store)->events, topic, channel, sharded,
+                            keep_ms);
 }
 
 static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                int64_t until_ms)
 {
-    return hf__cluster_subscriptions_wait(&cluster_of(store)->subscriptions,
-                                          topic, seq, until_ms);
+    return hf__cluster_events_wait(&cluster_of(store)->events, topic, seq,
+                                   until_ms);
 }
 
 static void cluster_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__events_wake(&cluster_of(store)->subscriptions.events,
+    hf__events_wake(&cluster_of(store)->events.events,
                     hf__events_bucket(topic));
 }
 
 static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
                                      hf__watch *watch, hf_error *err)
 {
-    return hf__cluster_subscriptions_watch(&cluster_of(store)->subscriptions,
-                                           topic, watch, err);
+    return hf__cluster_events_watch(&cluster_of(store)->events, topic, watch,
+                                    err);
 }
 
 static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
 {
-    hf__cluster_subscriptions_unwatch(&cluster_of(store)->subscriptions, watch);
+    hf__cluster_events_unwatch(&cluster_of(store)->events, watch);
 }
 
 static hf_status cluster_feed_open(hf__store *store, hf__feed *feed,

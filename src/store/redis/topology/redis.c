@@ -86,8 +86,7 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
         hf__free(self);
         return status;
     }
-    hf__subscription_init(&self->single.subscription,
-                          &self->single.server->node);
+    hf__event_conn_init(&self->single.event_conn, &self->single.server->node);
     hf__change_feeds_init(&self->single.feeds, &self->single.context,
                           self->single.server, NULL);
     *store = &self->single.base;
@@ -99,11 +98,11 @@ static void redis_close(hf__store *store)
     redis_store *self = redis_of(store);
 
     if (is_forked(self)) {
-        hf__subscription_abandon(&self->single.subscription);
+        hf__event_conn_abandon(&self->single.event_conn);
         hf__change_feeds_abandon(&self->single.feeds);
         hf__server_abandon(self->single.server);
     } else {
-        hf__subscription_close(&self->single.subscription);
+        hf__event_conn_close(&self->single.event_conn);
         hf__change_feeds_settle(&self->single.feeds);
         hf__server_close(self->single.server);
     }

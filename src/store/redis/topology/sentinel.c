@@ -48,8 +48,8 @@ static void on_moved(void *user)
 
     hf__server_reset(self->single.server);
     hf__store_context_change(&self->single.context);
-    hf__subscription_poke(&self->single.subscription);
-    hf__change_feeds_poke(&self->single.feeds);
+    hf__event_conn_reset(&self->single.event_conn);
+    hf__change_feeds_reset(&self->single.feeds);
 }
 
 static bool on_redirect(hf__router *router, hf__server *from,
@@ -119,8 +119,7 @@ static hf_status begin_store(sentinel_store *self,
         hf__free(self);
         return status;
     }
-    hf__subscription_init(&self->single.subscription,
-                          &self->single.server->node);
+    hf__event_conn_init(&self->single.event_conn, &self->single.server->node);
     hf__change_feeds_init(&self->single.feeds, &self->single.context,
                           self->single.server, NULL);
     return HF_OK;
@@ -129,7 +128,7 @@ static hf_status begin_store(sentinel_store *self,
 static void end_store(sentinel_store *self)
 {
     hf__sentinel_watch_close(&self->watch);
-    hf__subscription_close(&self->single.subscription);
+    hf__event_conn_close(&self->single.event_conn);
     hf__change_feeds_settle(&self->single.feeds);
     hf__server_close(self->single.server);
     hf__sentinel_watch_done(&self->watch);
@@ -173,7 +172,7 @@ static void sentinel_close(hf__store *store)
         return;
     }
     hf__sentinel_watch_abandon(&self->watch);
-    hf__subscription_abandon(&self->single.subscription);
+    hf__event_conn_abandon(&self->single.event_conn);
     hf__change_feeds_abandon(&self->single.feeds);
     hf__server_abandon(self->single.server);
     hf__sentinel_url_done(&self->place);

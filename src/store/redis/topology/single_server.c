@@ -71,53 +71,53 @@ const char *hf__single_server_inbox(hf__store *store)
 uint32_t hf__single_server_event_seq(hf__store *store, hf_bytes topic,
                                      int64_t deadline_ms)
 {
-    return hf__event_seq(&single_server_of(store)->subscription, topic,
+    return hf__event_seq(&single_server_of(store)->event_conn, topic,
                          deadline_ms);
 }
 
 bool hf__single_server_event_listens(hf__store *store, hf_bytes topic)
 {
     (void)topic;
-    return hf__subscription_listens(&single_server_of(store)->subscription);
+    return hf__event_conn_listens(&single_server_of(store)->event_conn);
 }
 
 void hf__single_server_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__event_watch_key(&single_server_of(store)->subscription, key, held);
+    hf__event_watch_key(&single_server_of(store)->event_conn, key, held);
 }
 
 void hf__single_server_event_channel(hf__store *store, hf_bytes topic,
                                      hf_bytes channel, bool sharded,
                                      int64_t keep_ms)
 {
-    hf__event_channel(&single_server_of(store)->subscription, topic, channel,
+    hf__event_channel(&single_server_of(store)->event_conn, topic, channel,
                       sharded, keep_ms);
 }
 
 bool hf__single_server_event_wait(hf__store *store, hf_bytes topic,
                                   uint32_t seq, int64_t until_ms)
 {
-    return hf__event_wait(&single_server_of(store)->subscription, topic, seq,
+    return hf__event_wait(&single_server_of(store)->event_conn, topic, seq,
                           until_ms);
 }
 
 void hf__single_server_event_wake(hf__store *store, hf_bytes topic)
 {
-    hf__events_wake(single_server_of(store)->subscription.events,
+    hf__events_wake(single_server_of(store)->event_conn.events,
                     hf__events_bucket(topic));
 }
 
 hf_status hf__single_server_event_watch(hf__store *store, hf_bytes topic,
                                         hf__watch *watch, hf_error *err)
 {
-    return hf__event_watch(&single_server_of(store)->subscription, topic, watch,
+    return hf__event_watch(&single_server_of(store)->event_conn, topic, watch,
                            err);
 }
 
 void hf__single_server_event_unwatch(hf__store *store, hf__watch *watch)
 {
     hf__event_unwatch(&single_server_of(store)->context,
-                      single_server_of(store)->subscription.events, watch);
+                      single_server_of(store)->event_conn.events, watch);
 }
 
 hf_status hf__single_server_feed_open(hf__store *store, hf__feed *feed,

@@ -8,7 +8,7 @@
 #ifndef HF__STORE_REDIS_SINGLE_SERVER_H
 #define HF__STORE_REDIS_SINGLE_SERVER_H
 
-#include "store/redis/events/subscription.h"
+#include "store/redis/events/event_conn.h"
 #include "store/redis/server/server.h"
 #include "store/redis/topology/change_feeds.h"
 
@@ -16,7 +16,7 @@ typedef struct hf__single_server {
     hf__store base;
     hf__store_context context;
     hf__server *server;
-    hf__subscription subscription;
+    hf__event_conn event_conn;
     hf__change_feeds feeds;
 } hf__single_server;
 
