@@ -2,7 +2,7 @@
 /*
  * alarm.c - a timerfd on CLOCK_BOOTTIME that the loop watches.
  *
- * Setting it is one system call from any thread. Setting also forgets an
+ * Setting it is one system call from any thread. Setting also clears an
  * expiry that was not read yet, so an alarm put off before its ring began does
  * not ring at the old instant.
  */

@@ -138,7 +138,7 @@ static void close_topology(topology *self)
         if (self->parts[at].server != NULL)
             hf__server_close(self->parts[at].server);
     }
-    hf__store_context_settle(&self->context);
+    hf__store_context_drain(&self->context);
     hf__loop_free(self->loop);
     for (int at = 0; at < SERVERS; at++)
         fake_server_stop(self->parts[at].fake);
@@ -210,7 +210,7 @@ TEST(retired_server_still_counts_what_it_did)
     expect(&before, -1);
     all.parts[A].server = NULL;
     hf__server_release(server);
-    hf__store_context_settle(&all.context);
+    hf__store_context_drain(&all.context);
     close_topology(&all);
 }
 
@@ -234,7 +234,7 @@ TEST(retired_server_makes_no_connection_that_stays)
     expect(&call, 2);
     all.parts[A].server = NULL;
     hf__server_release(server);
-    hf__store_context_settle(&all.context);
+    hf__store_context_drain(&all.context);
     assert_true(atomic_load(&all.parts[B].waits) > 0);
     close_topology(&all);
 }

@@ -156,7 +156,7 @@ static void close_topology(topology *self)
         if (self->servers[at] != NULL)
             hf__server_close(self->servers[at]);
     }
-    hf__store_context_settle(&self->context);
+    hf__store_context_drain(&self->context);
     hf__loop_free(self->loop);
     for (int at = 0; at < SERVERS; at++)
         fake_server_stop(self->fakes[at]);
@@ -426,7 +426,7 @@ TEST(retired_server_ends_what_is_in_flight_only)
     call_end(&after);
     all.servers[A] = NULL;
     hf__server_release(server);
-    hf__store_context_settle(&all.context);
+    hf__store_context_drain(&all.context);
     close_topology(&all);
 }
 
@@ -442,7 +442,7 @@ TEST(retired_server_goes_when_the_last_deadline_has_passed)
     begin(&all, &call, true);
     wait_word(&reached);
     hf__server_retire(all.servers[A]);
-    hf__store_context_settle(&all.context);
+    hf__store_context_drain(&all.context);
     all.servers[A] = NULL;
     assert_int_equal(call.done, 1);
     assert_status(&call, HF_INDETERMINATE);

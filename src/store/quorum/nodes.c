@@ -187,7 +187,7 @@ static bool is_duplicate_locked(const hf__quorum *quorum, size_t node,
 
 /*
  * A new process that has been up for less than a lock may live may have
- * forgotten one. The exception: all nodes were young when the quorum was
+ * lost one. The exception: all nodes were young when the quorum was
  * opened, and this one had been started by then.
  */
 static void admit_locked(hf__quorum *quorum, hf__quorum_node *node, bool first,
@@ -402,7 +402,7 @@ static hf_status probe_status(const hf__quorum *quorum, const node_probe *probe,
     return HF_OK;
 }
 
-/* If all are young, the deployment is new and no lock was forgotten. */
+/* If all are young, the deployment is new and no lock was lost. */
 static void trust_new_locked(hf__quorum *quorum, const node_probe *probe)
 {
     quorum->is_new = probe->old == 0;
@@ -414,7 +414,7 @@ static void trust_new_locked(hf__quorum *quorum, const node_probe *probe)
 }
 
 /* Is the outcome known? */
-static bool is_settled(const hf__quorum *quorum, const node_probe *probe)
+static bool is_decided(const hf__quorum *quorum, const node_probe *probe)
 {
     return probe->open == 0 || probe->duplicate > 0 ||
            probe->first.status != HF_OK || probe->answered >= quorum->majority;
@@ -453,7 +453,7 @@ hf_status hf__nodes_probe(hf__quorum *quorum, int64_t connect_ms, hf_error *err)
     probe->first = (hf_error)HF_ERROR_INIT;
     query_all(quorum, probe, until_ms);
     pthread_mutex_lock(&quorum->mutex);
-    while (!is_settled(quorum, probe))
+    while (!is_decided(quorum, probe))
         hf__cond_wait_until(&probe->changed, &quorum->mutex, INT64_MAX);
     until_ms = hf__at_most(until_ms, hf__clock_boot_ms() + JOIN_MS);
     while (probe->open > 0 && hf__clock_boot_ms() < until_ms)

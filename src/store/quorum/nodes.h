@@ -2,7 +2,7 @@
 /*
  * nodes.h - the servers of a quorum: opening them, and which of them may vote.
  *
- * A server that was restarted without its data has forgotten the locks it voted
+ * A server that was restarted without its data has lost the locks it voted
  * for. It is recognised by its run id, which is read after each new connection:
  * if it has changed, the node is in quarantine, and its votes do not count
  * until it has been up for as long as a lock may live. (The Redis documentation

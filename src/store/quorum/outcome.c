@@ -107,7 +107,7 @@ static void send_undo(hf__quorum_round *self, size_t node, hf__release **noted)
 
 /* Undos of nodes that have voted meanwhile need not be tracked: no vote will
  * ask for them. */
-static void forget_undos_locked(hf__quorum_round *self)
+static void clear_undos_locked(hf__quorum_round *self)
 {
     bool done[HF__QUORUM_NODES_MAX];
     size_t count = self->quorum->count;
@@ -145,7 +145,7 @@ static void undo_locked(hf__quorum_round *self)
         hf__work_leave(self->quorum);
     }
     pthread_mutex_lock(&self->mutex);
-    forget_undos_locked(self);
+    clear_undos_locked(self);
 }
 
 void hf__outcome_late_locked(hf__quorum_round *self, size_t node)

@@ -110,8 +110,8 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
 
 /* ---------------------------------------------------------------- requests */
 
-/* A node that forgot a lock votes again after the quarantine, perhaps for a
- * second owner if the lease is longer. 0: nodes forget nothing. */
+/* A node that lost a lock votes again after the quarantine, perhaps for a
+ * second owner if the lease is longer. 0: nodes lose nothing. */
 static bool outlives_quarantine(const hf__quorum *self,
                                 const hf__request *request)
 {

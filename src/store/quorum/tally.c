@@ -20,7 +20,7 @@ typedef struct counting {
 
 typedef bool rule(counting *c);
 
-static bool settle_integer(counting *c, int64_t value)
+static bool decide_integer(counting *c, int64_t value)
 {
     c->tally->kind = HF__TALLY_REPLY;
     hf__reply_set_integer(&c->tally->reply, value);
@@ -29,7 +29,7 @@ static bool settle_integer(counting *c, int64_t value)
 
 /* Undecided: wait while votes are missing, else fail. Nodes that applied it
  * have done so. */
-static bool settle_open(counting *c)
+static bool leave_open(counting *c)
 {
     bool reads = c->request->script->quorum == HF__QUORUM_READ;
 
@@ -105,7 +105,7 @@ static size_t same_holder(const counting *c, const hf_reply *one)
  * majority, the votes are split and the lock is free: a lease of 0, so that the
  * caller tries again soon.
  */
-static bool settle_refusal(counting *c)
+static bool decide_refusal(counting *c)
 {
     const hf_reply *best = NULL;
     size_t best_votes = 0;
@@ -158,7 +158,7 @@ static bool rule_acquire(counting *c)
     /* Impossible now: "held" if a majority refused or the votes are split, else
      * too few nodes answered. A slow vote must not make the difference. */
     if (refused + granted >= c->majority && refused > 0)
-        return settle_refusal(c);
+        return decide_refusal(c);
     if (refused + granted + c->open >= c->majority && refused > 0)
         return true;
     c->tally->kind = HF__TALLY_FAILED;
@@ -176,17 +176,17 @@ static bool rule_count(counting *c)
     size_t gone = count_integer(c, 0);
 
     if (released >= c->majority)
-        return settle_integer(c, 1);
+        return decide_integer(c, 1);
     if (taken >= c->majority)
-        return settle_integer(c, -1);
+        return decide_integer(c, -1);
     if (gone + taken >= c->majority)
-        return settle_integer(c, 0);
+        return decide_integer(c, 0);
     /* Released on all reachable nodes: on the others it expires, and they are
      * no majority. */
     if (c->open == 0 && released > 0 && c->counted >= c->majority)
-        return settle_integer(c,
+        return decide_integer(c,
                               released + c->count - c->counted >= c->majority);
-    return settle_open(c);
+    return leave_open(c);
 }
 
 /* {i, why, ...}. A malformed reply must not count as "all renewed". */
@@ -252,7 +252,7 @@ static bool rule_renew(counting *c)
         int what = renewal_outcome(c, i);
 
         if (what == 2 && (c->open > 0 || c->counted < c->majority))
-            return settle_open(c);
+            return leave_open(c);
         failed += what != 1;
     }
     c->tally->kind = HF__TALLY_REPLY;
@@ -274,8 +274,8 @@ static bool rule_renew(counting *c)
 static bool rule_any(counting *c)
 {
     if (c->counted < c->majority)
-        return settle_open(c);
-    return settle_integer(c, greatest_integer(c) >= 1);
+        return leave_open(c);
+    return decide_integer(c, greatest_integer(c) >= 1);
 }
 
 /* ------------------------------------------------------------------ inspect */
@@ -361,7 +361,7 @@ static bool rule_read(counting *c)
     bool ok = true;
 
     if (c->counted < c->majority)
-        return settle_open(c);
+        return leave_open(c);
     read_votes(c, &seen);
     /* Missing votes may give a holder its majority. */
     if (seen.votes > 0 && seen.votes < c->majority &&
@@ -405,7 +405,7 @@ bool hf__tally_knows(const hf__script *script)
 
 /* An error such as WRONGTYPE or NOPERM is the caller's mistake: it is the
  * quorum's if the nodes without it are too few to decide. */
-static bool settle_refused(counting *c)
+static bool decide_mistake(counting *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const hf__node_vote *vote = &c->votes[i];
@@ -439,7 +439,7 @@ bool hf__tally_votes(const hf__request *request, const hf__node_vote *votes,
                                      votes[i].status == HF_CORRUPT);
     }
     tally->reached = c.counted;
-    if (settle_refused(&c))
+    if (decide_mistake(&c))
         return true;
     return rules[request->script->quorum](&c);
 }

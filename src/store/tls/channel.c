@@ -175,7 +175,7 @@ void hf__channel_close(hf__channel *channel)
     hf__channel_init(channel);
 }
 
-void hf__channel_abandon(hf__channel *channel)
+void hf__channel_close_forked(hf__channel *channel)
 {
     if (channel->fd >= 0)
         close(channel->fd);

@@ -44,7 +44,7 @@ void hf__channel_close(hf__channel *channel);
 /* In a forked child: close the descriptor without a close_notify, as the
  * connection is the parent's. OpenSSL's memory is leaked: its locks may be held
  * by the parent's threads. */
-void hf__channel_abandon(hf__channel *channel);
+void hf__channel_close_forked(hf__channel *channel);
 
 /* OpenSSL's side of a connection with TLS; else NULL. */
 const struct ssl_st *hf__channel_ssl(const hf__channel *channel);

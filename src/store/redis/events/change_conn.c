@@ -312,7 +312,7 @@ void hf__change_conn_done(hf__change_conn *self)
     hf__async_conn_done(&self->conn);
 }
 
-void hf__change_conn_abandon(hf__change_conn *self)
+void hf__change_conn_close_forked(hf__change_conn *self)
 {
-    hf__async_conn_abandon(&self->conn);
+    hf__async_conn_close_forked(&self->conn);
 }

@@ -42,6 +42,7 @@ void hf__change_conn_update(hf__change_conn *self);
 /* closed() follows; then done() frees. */
 void hf__change_conn_close(hf__change_conn *self);
 void hf__change_conn_done(hf__change_conn *self);
-void hf__change_conn_abandon(hf__change_conn *self); /* in a forked child */
+void hf__change_conn_close_forked(
+    hf__change_conn *self); /* in a forked child */
 
 #endif

@@ -93,7 +93,7 @@ static bool put_unsubscribe(hf__channels *channels, hf__heard **place,
 }
 
 /* Without room it stays until it is tidied up. */
-bool hf__channels_forget(hf__channels *channels, hf_bytes name, hf__buf *out)
+bool hf__channels_remove(hf__channels *channels, hf_bytes name, hf__buf *out)
 {
     hf__heard **place = place_of(channels, name);
     bool some = false;

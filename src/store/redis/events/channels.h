@@ -29,7 +29,7 @@ typedef struct hf__channels {
 void hf__channels_want(hf__channels *channels, hf_bytes name, uint32_t bucket,
                        bool sharded, int64_t until_ms);
 /* Unsubscribe a channel; true: a request for that was written. */
-bool hf__channels_forget(hf__channels *channels, hf_bytes name, hf__buf *out);
+bool hf__channels_remove(hf__channels *channels, hf_bytes name, hf__buf *out);
 /* The connection is new, or there is none. */
 void hf__channels_reset(hf__channels *channels);
 void hf__channels_done(hf__channels *channels);

@@ -408,7 +408,7 @@ static void run_hear(hf__task *task)
     bool some = false;
 
     if (what->until_ms == 0)
-        some = hf__channels_forget(channels, channel, &conn->out);
+        some = hf__channels_remove(channels, channel, &conn->out);
     else
         hf__channels_want(channels, channel, what->bucket, what->sharded,
                           what->until_ms);
@@ -544,7 +544,7 @@ void hf__event_conn_done(hf__event_conn *self)
     hf__async_conn_done(&self->conn);
 }
 
-void hf__event_conn_abandon(hf__event_conn *self)
+void hf__event_conn_close_forked(hf__event_conn *self)
 {
-    hf__async_conn_abandon(&self->conn);
+    hf__async_conn_close_forked(&self->conn);
 }

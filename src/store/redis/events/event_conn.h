@@ -77,7 +77,7 @@ void hf__event_conn_close_here(hf__event_conn *self,
 void hf__event_conn_done(hf__event_conn *self);
 
 /* In a forked child: close the descriptor and nothing else. */
-void hf__event_conn_abandon(hf__event_conn *self);
+void hf__event_conn_close_forked(hf__event_conn *self);
 
 /* Test seam: silence before the first PING, and how long its reply may take,
  * for later connections. Not for production. */

@@ -526,9 +526,9 @@ void hf__async_conn_close(hf__async_conn *conn,
     hf__loop_post(conn->node->context->loop, &conn->closing);
 }
 
-void hf__async_conn_abandon(hf__async_conn *conn)
+void hf__async_conn_close_forked(hf__async_conn *conn)
 {
-    hf__channel_abandon(&conn->channel);
+    hf__channel_close_forked(&conn->channel);
 }
 
 void hf__async_conn_done(hf__async_conn *conn)

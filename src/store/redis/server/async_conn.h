@@ -106,6 +106,6 @@ void hf__async_conn_close(hf__async_conn *conn,
 void hf__async_conn_done(hf__async_conn *conn);
 
 /* In a forked child: close the descriptor and nothing else. */
-void hf__async_conn_abandon(hf__async_conn *conn);
+void hf__async_conn_close_forked(hf__async_conn *conn);
 
 #endif

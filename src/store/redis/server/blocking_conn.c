@@ -52,9 +52,9 @@ void hf__blocking_conn_done(hf__blocking_conn *conn)
     hf__buf_done(&conn->out);
 }
 
-void hf__blocking_conn_abandon(hf__blocking_conn *conn, bool busy)
+void hf__blocking_conn_close_forked(hf__blocking_conn *conn, bool busy)
 {
-    hf__channel_abandon(&conn->channel);
+    hf__channel_close_forked(&conn->channel);
     if (!busy)
         hf__blocking_conn_done(conn);
 }

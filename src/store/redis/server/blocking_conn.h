@@ -64,7 +64,7 @@ void hf__blocking_conn_close(hf__blocking_conn *conn);
 
 /* In a forked child: close the connection, and free it unless a thread of the
  * parent was using it (`busy`). */
-void hf__blocking_conn_abandon(hf__blocking_conn *conn, bool busy);
+void hf__blocking_conn_close_forked(hf__blocking_conn *conn, bool busy);
 
 static inline bool hf__blocking_conn_is_open(const hf__blocking_conn *conn)
 {

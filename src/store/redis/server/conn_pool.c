@@ -47,15 +47,15 @@ void hf__conn_pool_done(hf__conn_pool *pool)
 }
 
 /* A busy slot belongs to a thread of the parent. */
-void hf__conn_pool_abandon(hf__conn_pool *pool)
+void hf__conn_pool_close_forked(hf__conn_pool *pool)
 {
     size_t at;
     bool busy;
 
     for (at = 0; at < HF__POOL_COUNT; at++) {
         busy = atomic_load(&pool->slots[at].busy);
-        hf__blocking_conn_abandon(&pool->slots[at].pair[0], busy);
-        hf__blocking_conn_abandon(&pool->slots[at].pair[1], busy);
+        hf__blocking_conn_close_forked(&pool->slots[at].pair[0], busy);
+        hf__blocking_conn_close_forked(&pool->slots[at].pair[1], busy);
     }
 }
 

@@ -27,7 +27,7 @@ void hf__conn_pool_init(hf__conn_pool *pool, hf__redis_node *node);
 void hf__conn_pool_done(hf__conn_pool *pool);
 
 /* In a forked child: like done(), as far as is safe. */
-void hf__conn_pool_abandon(hf__conn_pool *pool);
+void hf__conn_pool_close_forked(hf__conn_pool *pool);
 
 /* Connect the first one, to check that the server accepts the login. */
 hf_status hf__conn_pool_open(hf__conn_pool *pool, int64_t until_ms,

@@ -64,7 +64,7 @@ static void run_task(hf__task *task)
     if (pipe->conn.state == HF__ASYNC_CLOSED)
         hf__pipeline_fail_all(pipe);
     hf__async_conn_update(&pipe->conn);
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
 }
 
 /* NULL: refused, and the request's outcome is set. */
@@ -162,7 +162,7 @@ void hf__pipeline_cancel(hf__request *request)
      * the caller may be an on_done within a list. */
     if (entry->due.index != HF__HEAP_NONE)
         hf__heap_put(&pipe->due, &entry->due, request->deadline_ms);
-    hf__pipeline_poke(pipe);
+    hf__pipeline_wake(pipe);
 }
 
 /* -------------------------------------------------------------- life, end */
@@ -182,7 +182,7 @@ void hf__pipeline_init(hf__pipeline *pipe, hf__redis_node *node)
 void hf__pipeline_retire(hf__pipeline *pipe)
 {
     atomic_store(&pipe->retired, true);
-    hf__pipeline_poke(pipe);
+    hf__pipeline_wake(pipe);
 }
 
 static void on_link_closed(hf__async_conn *conn)
@@ -243,8 +243,8 @@ void hf__pipeline_done(hf__pipeline *pipe)
     hf__async_conn_done(&pipe->conn);
 }
 
-void hf__pipeline_abandon(hf__pipeline *pipe)
+void hf__pipeline_close_forked(hf__pipeline *pipe)
 {
-    hf__async_conn_abandon(&pipe->conn);
-    hf__probe_abandon(pipe);
+    hf__async_conn_close_forked(&pipe->conn);
+    hf__probe_close_forked(pipe);
 }

@@ -86,7 +86,7 @@ void hf__pipeline_cancel(hf__request *request);
 
 /* Have the conn look at what it is to do. Any thread; nothing if the loop was
  * not started. */
-void hf__pipeline_poke(hf__pipeline *pipe);
+void hf__pipeline_wake(hf__pipeline *pipe);
 
 /* See hf__server_retire(); the loop is started. */
 void hf__pipeline_retire(hf__pipeline *pipe);
@@ -102,6 +102,6 @@ void hf__pipeline_done(hf__pipeline *pipe);
 
 /* In a forked child, where the loop thread may have been in the middle of
  * anything: close the descriptor and leave the rest as it is. */
-void hf__pipeline_abandon(hf__pipeline *pipe);
+void hf__pipeline_close_forked(hf__pipeline *pipe);
 
 #endif

@@ -22,7 +22,7 @@ void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries)
         hf__loop_post(pipe->context->loop, &pipe->task);
 }
 
-void hf__pipeline_poke(hf__pipeline *pipe)
+void hf__pipeline_wake(hf__pipeline *pipe)
 {
     bool post;
 

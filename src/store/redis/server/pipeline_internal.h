@@ -70,7 +70,7 @@ void hf__requeue_unsent(hf__pipeline *pipe);
  * wake the callers whose requests have completed, and release the server once
  * it is retired and idle.
  */
-void hf__pipeline_settle(hf__pipeline *pipe);
+void hf__pipeline_end_callback(hf__pipeline *pipe);
 
 /* -------------------------------------------------------------------- probe */
 
@@ -90,7 +90,7 @@ bool hf__probe_is_on(const hf__pipeline *pipe);
 void hf__probe_close(hf__pipeline *pipe);
 
 /* In a forked child. */
-void hf__probe_abandon(hf__pipeline *pipe);
+void hf__probe_close_forked(hf__pipeline *pipe);
 
 /* --------------------------------------------------------------------- WAIT */
 

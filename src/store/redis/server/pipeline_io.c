@@ -162,7 +162,7 @@ static void on_drained(hf__async_conn *conn)
     hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
 
     write_requests(pipe);
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -283,7 +283,7 @@ static void on_input(hf__async_conn *conn)
     if (pipe->broken || (pipe->leaving && pipe->in_flight.count == 0))
         hf__async_conn_drop(conn);
     write_requests(pipe);
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
 }
 
 static bool is_wanted(hf__async_conn *conn)
@@ -421,7 +421,7 @@ static void on_probe_up(hf__pipeline *pipe)
 static void on_probe_failed(hf__pipeline *pipe)
 {
     hf__requeue_unsent(pipe);
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
 }
 
 static void check_silence(hf__pipeline *pipe, int64_t now_ms)
@@ -468,7 +468,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
     if (pipe->wait_batch != NULL)
         hf__wait_batch_tick(pipe, now_ms);
     write_requests(pipe);
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
     next_ms = first_of(&pipe->due);
     if (first_of(&pipe->again) < next_ms)
         next_ms = first_of(&pipe->again);
@@ -516,7 +516,7 @@ void hf__pipeline_fail_all(hf__pipeline *pipe)
             hf__pipeline_list_unlink(hf__pipeline_lane(pipe, entry), entry);
         hf__pipeline_fail(pipe, entry, &err);
     }
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
 }
 
 const hf__async_conn_ops hf__pipeline_conn_ops = {

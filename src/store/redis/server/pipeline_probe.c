@@ -121,8 +121,8 @@ void hf__probe_close(hf__pipeline *pipe)
         hf__async_conn_close(&pipe->probe->conn, on_closed);
 }
 
-void hf__probe_abandon(hf__pipeline *pipe)
+void hf__probe_close_forked(hf__pipeline *pipe)
 {
     if (pipe->probe != NULL)
-        hf__async_conn_abandon(&pipe->probe->conn);
+        hf__async_conn_close_forked(&pipe->probe->conn);
 }

@@ -91,7 +91,7 @@ void hf__requeue_down(hf__async_conn *conn, bool was_up)
         hf__pipeline_put_back(pipe, entry);
     if (!was_up)
         hf__requeue_unsent(pipe);
-    hf__pipeline_settle(pipe);
+    hf__pipeline_end_callback(pipe);
 }
 
 /* The server is retired: nothing is written to it any more. */
@@ -129,7 +129,7 @@ static void hand_on_all(hf__pipeline *pipe)
     hf__server_release(pipe->conn.node->server);
 }
 
-void hf__pipeline_settle(hf__pipeline *pipe)
+void hf__pipeline_end_callback(hf__pipeline *pipe)
 {
     if (atomic_load_explicit(&pipe->retired, memory_order_acquire) &&
         pipe->conn.state != HF__ASYNC_CLOSED)

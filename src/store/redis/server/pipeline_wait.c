@@ -203,7 +203,7 @@ static void rest_batch(hf__pipeline *pipe, size_t served)
 {
     pipe->wait_batch->resting = true;
     pipe->wait_batch->expected = hf__pipeline_depth(pipe) + served;
-    hf__pipeline_poke(pipe);
+    hf__pipeline_wake(pipe);
 }
 
 void hf__wait_batch_gather(hf__pipeline *pipe)

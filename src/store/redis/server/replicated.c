@@ -96,7 +96,7 @@ void hf__replicated_reset(hf__replicated *all)
     hf__replicated_conn *at;
 
     for (at = first_of(all); at != NULL; at = at->next)
-        hf__pipeline_poke(&at->pipeline);
+        hf__pipeline_wake(&at->pipeline);
 }
 
 /* --------------------------------------------------------------------- end */
@@ -160,13 +160,13 @@ void hf__replicated_close_here(hf__replicated *all,
 }
 
 /* In a forked child: close descriptors and free memory. */
-void hf__replicated_abandon(hf__replicated *all)
+void hf__replicated_close_forked(hf__replicated *all)
 {
     hf__replicated_conn *at;
 
     while ((at = first_of(all)) != NULL) {
         atomic_store(&all->first, at->next);
-        hf__pipeline_abandon(&at->pipeline);
+        hf__pipeline_close_forked(&at->pipeline);
         hf__free(at);
     }
 }

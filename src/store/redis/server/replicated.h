@@ -42,7 +42,7 @@ hf__pipeline *hf__replicated_pipeline(hf__replicated *all, uint32_t replicas);
 /* See hf__server_reset() and the others of these names. */
 void hf__replicated_reset(hf__replicated *all);
 void hf__replicated_retire(hf__replicated *all);
-void hf__replicated_abandon(hf__replicated *all);
+void hf__replicated_close_forked(hf__replicated *all);
 
 /* close(): complete and close them, not on the loop thread; free(): they are
  * closed, or were never used. */

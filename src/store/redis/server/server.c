@@ -170,7 +170,7 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
 void hf__server_reset(hf__server *server)
 {
     __atomic_add_fetch(&server->node.epoch, 1, __ATOMIC_ACQ_REL);
-    hf__pipeline_poke(&server->pipeline);
+    hf__pipeline_wake(&server->pipeline);
     hf__replicated_reset(&server->replicated);
 }
 
@@ -225,10 +225,10 @@ void hf__server_close(hf__server *server)
     free_server(server);
 }
 
-void hf__server_abandon(hf__server *server)
+void hf__server_close_forked(hf__server *server)
 {
-    hf__replicated_abandon(&server->replicated);
-    hf__pipeline_abandon(&server->pipeline);
-    hf__conn_pool_abandon(&server->pool);
+    hf__replicated_close_forked(&server->replicated);
+    hf__pipeline_close_forked(&server->pipeline);
+    hf__conn_pool_close_forked(&server->pool);
     free_server(server);
 }

@@ -78,6 +78,6 @@ void hf__server_retire(hf__server *server);
 void hf__server_close(hf__server *server);
 
 /* In a forked child: close descriptors and free memory. */
-void hf__server_abandon(hf__server *server);
+void hf__server_close_forked(hf__server *server);
 
 #endif

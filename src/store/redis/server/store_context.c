@@ -64,7 +64,7 @@ void hf__store_context_change(hf__store_context *context)
     hf__futex_wake_all(&context->changes, false);
 }
 
-void hf__store_context_settle(hf__store_context *context)
+void hf__store_context_drain(hf__store_context *context)
 {
     uint32_t leaving;
 

@@ -45,6 +45,6 @@ bool hf__store_context_refuse(const hf__store_context *context,
 void hf__store_context_change(hf__store_context *context);
 
 /* Wait until every retired server is freed. Not on the loop thread. */
-void hf__store_context_settle(hf__store_context *context);
+void hf__store_context_drain(hf__store_context *context);
 
 #endif

@@ -433,7 +433,7 @@ static void run_nothing(hf__task *task)
     (void)task;
 }
 
-void hf__change_feeds_settle(hf__change_feeds *feeds)
+void hf__change_feeds_drain(hf__change_feeds *feeds)
 {
     hf__task task = {run_nothing, NULL};
     uint32_t leaving;
@@ -445,11 +445,11 @@ void hf__change_feeds_settle(hf__change_feeds *feeds)
         hf__futex_wait(&feeds->leaving, leaving, INT64_MAX, false);
 }
 
-void hf__change_feeds_abandon(hf__change_feeds *feeds)
+void hf__change_feeds_close_forked(hf__change_feeds *feeds)
 {
     for (hf__change_feed *self = feeds->first; self != NULL;
          self = self->next) {
         for (feed_part *one = self->parts; one != NULL; one = one->next)
-            hf__change_conn_abandon(&one->conn);
+            hf__change_conn_close_forked(&one->conn);
     }
 }

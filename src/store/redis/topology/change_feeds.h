@@ -36,8 +36,8 @@ void hf__change_feeds_sync(hf__change_feeds *feeds);
 
 /* All feeds are closed: wait until no connection is left. Not on the loop
  * thread. */
-void hf__change_feeds_settle(hf__change_feeds *feeds);
+void hf__change_feeds_drain(hf__change_feeds *feeds);
 /* In a forked child: close descriptors and free memory. */
-void hf__change_feeds_abandon(hf__change_feeds *feeds);
+void hf__change_feeds_close_forked(hf__change_feeds *feeds);
 
 #endif

@@ -250,7 +250,7 @@ static void free_store(cluster_store *self)
 static void close_all(cluster_store *self)
 {
     hf__cluster_map_stop(&self->map);
-    hf__change_feeds_settle(&self->feeds);
+    hf__change_feeds_drain(&self->feeds);
     hf__cluster_events_close(&self->events);
     hf__cluster_map_close(&self->map);
     hf__cluster_events_done(&self->events);
@@ -314,9 +314,9 @@ static void cluster_close(hf__store *store)
     cluster_store *self = cluster_of(store);
 
     if (is_forked(self)) {
-        hf__cluster_events_abandon(&self->events);
-        hf__change_feeds_abandon(&self->feeds);
-        hf__cluster_map_abandon(&self->map);
+        hf__cluster_events_close_forked(&self->events);
+        hf__change_feeds_close_forked(&self->feeds);
+        hf__cluster_map_close_forked(&self->map);
     } else {
         close_all(self);
     }

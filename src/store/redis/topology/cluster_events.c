@@ -284,13 +284,13 @@ void hf__cluster_events_done(hf__cluster_events *all)
     pthread_mutex_destroy(&all->mutex);
 }
 
-void hf__cluster_events_abandon(hf__cluster_events *all)
+void hf__cluster_events_close_forked(hf__cluster_events *all)
 {
     hf__cluster_conn *self;
 
     while ((self = all->first) != NULL) {
         all->first = self->next;
-        hf__event_conn_abandon(&self->conn);
+        hf__event_conn_close_forked(&self->conn);
         hf__free(self);
     }
 }

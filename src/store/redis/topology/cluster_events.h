@@ -50,6 +50,6 @@ void hf__cluster_events_lost(hf__cluster_events *all);
 void hf__cluster_events_close(hf__cluster_events *all);
 void hf__cluster_events_done(hf__cluster_events *all);
 /* In a forked child. */
-void hf__cluster_events_abandon(hf__cluster_events *all);
+void hf__cluster_events_close_forked(hf__cluster_events *all);
 
 #endif

@@ -485,13 +485,13 @@ void hf__cluster_map_close(hf__cluster_map *map)
     end_all(map, hf__server_close);
     /* Until all servers are closed, their replies may lead the loop thread to
      * any node; `closing` keeps it from changing them. */
-    hf__store_context_settle(map->context);
+    hf__store_context_drain(map->context);
     free_all(map);
     pthread_mutex_destroy(&map->mutex);
 }
 
-void hf__cluster_map_abandon(hf__cluster_map *map)
+void hf__cluster_map_close_forked(hf__cluster_map *map)
 {
-    end_all(map, hf__server_abandon);
+    end_all(map, hf__server_close_forked);
     free_all(map);
 }

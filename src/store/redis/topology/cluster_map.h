@@ -100,9 +100,9 @@ hf_status hf__cluster_map_install(hf__cluster_map *map,
 
 /* Hand out no more servers. Any thread. */
 void hf__cluster_map_stop(hf__cluster_map *map);
-/* Close all servers, wait for retired ones, and free; abandon: in a forked
- * child. */
+/* Close all servers, wait for retired ones, and free; close_forked(): in a
+ * forked child. */
 void hf__cluster_map_close(hf__cluster_map *map);
-void hf__cluster_map_abandon(hf__cluster_map *map);
+void hf__cluster_map_close_forked(hf__cluster_map *map);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * 1. A caller that finds the map wrong calls want(). That starts a round if the
  *    last one is long enough ago; after MOVED the slot is right already, so
- *    there is no hurry, but a blocked caller waits for it.
+ *    it is not urgent, but a blocked caller waits for it.
  * 2. A round asks one node, and the next one if it fails: those with slots
  *    first, starting with another one each time, then those of the URL; last
  *    those that recently did not answer. Each has TRY_MS.

@@ -98,12 +98,12 @@ static void redis_close(hf__store *store)
     redis_store *self = redis_of(store);
 
     if (is_forked(self)) {
-        hf__event_conn_abandon(&self->single.event_conn);
-        hf__change_feeds_abandon(&self->single.feeds);
-        hf__server_abandon(self->single.server);
+        hf__event_conn_close_forked(&self->single.event_conn);
+        hf__change_feeds_close_forked(&self->single.feeds);
+        hf__server_close_forked(self->single.server);
     } else {
         hf__event_conn_close(&self->single.event_conn);
-        hf__change_feeds_settle(&self->single.feeds);
+        hf__change_feeds_drain(&self->single.feeds);
         hf__server_close(self->single.server);
     }
     hf__redis_address_done(&self->address);

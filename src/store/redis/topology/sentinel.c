@@ -129,7 +129,7 @@ static void end_store(sentinel_store *self)
 {
     hf__sentinel_watch_close(&self->watch);
     hf__event_conn_close(&self->single.event_conn);
-    hf__change_feeds_settle(&self->single.feeds);
+    hf__change_feeds_drain(&self->single.feeds);
     hf__server_close(self->single.server);
     hf__sentinel_watch_done(&self->watch);
     hf__sentinel_url_done(&self->place);
@@ -171,10 +171,10 @@ static void sentinel_close(hf__store *store)
         end_store(self);
         return;
     }
-    hf__sentinel_watch_abandon(&self->watch);
-    hf__event_conn_abandon(&self->single.event_conn);
-    hf__change_feeds_abandon(&self->single.feeds);
-    hf__server_abandon(self->single.server);
+    hf__sentinel_watch_close_forked(&self->watch);
+    hf__event_conn_close_forked(&self->single.event_conn);
+    hf__change_feeds_close_forked(&self->single.feeds);
+    hf__server_close_forked(self->single.server);
     hf__sentinel_url_done(&self->place);
     hf__free(self);
 }

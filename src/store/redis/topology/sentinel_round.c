@@ -203,10 +203,10 @@ static void evaluate_votes(hf__sentinel_watch *watch, int64_t now_ms)
     if (vote == HF__BALLOT_OPEN)
         return;
     if (!newer)
-        watch->unsettled_ms = 0;
-    else if (watch->unsettled_ms == 0)
-        watch->unsettled_ms = now_ms;
-    if (newer && now_ms < watch->unsettled_ms + PATIENCE_MS)
+        watch->minority_ms = 0;
+    else if (watch->minority_ms == 0)
+        watch->minority_ms = now_ms;
+    if (newer && now_ms < watch->minority_ms + PATIENCE_MS)
         vote = HF__BALLOT_SPLIT;
     if (vote == HF__BALLOT_DECIDED) {
         watch->unsure = false;
@@ -230,7 +230,7 @@ static void close_peer(hf__sentinel_watch *watch, hf__sentinel_peer *peer)
 }
 
 /* Drop learned peers that failed and are not listed any more. */
-static void forget_lost(hf__sentinel_watch *watch)
+static void drop_lost(hf__sentinel_watch *watch)
 {
     hf__sentinel_peer *peer;
     size_t at;
@@ -254,7 +254,7 @@ static void begin_round(hf__sentinel_watch *watch, int64_t now_ms)
     hf__sentinel_peer *peer;
     size_t at;
 
-    forget_lost(watch);
+    drop_lost(watch);
     watch->round++;
     watch->again_ms = watch->unsure ? watch->again_ms * 2 : AGAIN_MS;
     if (watch->again_ms > AGAIN_MAX_MS)

@@ -17,7 +17,7 @@ void hf__sentinel_round_want(hf__sentinel_watch *watch);
 /* The alarm's callback. */
 void hf__sentinel_round_alarm(void *watch);
 
-/* Start to close all peers: hf__store_context_settle() waits for that.
+/* Start to close all peers: hf__store_context_drain() waits for that.
  * watch->alarm is NULL. */
 void hf__sentinel_round_end(hf__sentinel_watch *watch);
 

@@ -102,7 +102,7 @@ void hf__sentinel_watch_close(hf__sentinel_watch *watch)
         return;
     watch->close_task.run = run_close;
     hf__loop_call(loop, &watch->close_task);
-    hf__store_context_settle(&watch->context);
+    hf__store_context_drain(&watch->context);
     hf__alarm_free(watch->gone_alarm);
     /* Waits for tasks posted before the close. */
     hf__loop_call(loop, &last);
@@ -116,12 +116,12 @@ void hf__sentinel_watch_done(hf__sentinel_watch *watch)
 }
 
 /* The peers belong to the loop thread, which may have been in any state. */
-void hf__sentinel_watch_abandon(hf__sentinel_watch *watch)
+void hf__sentinel_watch_close_forked(hf__sentinel_watch *watch)
 {
     size_t at;
 
     for (at = 0; at < watch->count; at++)
-        hf__async_conn_abandon(&watch->peers[at]->conn);
+        hf__async_conn_close_forked(&watch->peers[at]->conn);
     hf__resolver_free(watch->address);
 }
 

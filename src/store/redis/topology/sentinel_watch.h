@@ -44,11 +44,11 @@ typedef struct hf__sentinel_watch {
     hf__sentinel_peer *peers[HF__SENTINEL_MAX];
     size_t count;
     uint32_t round;
-    bool wanted;          /* a round was requested */
-    bool unsure;          /* the latest round decided nothing */
-    int64_t began_ms;     /* that round */
-    int64_t again_ms;     /* from there to the next, while unsure */
-    int64_t unsettled_ms; /* since when a newer minority is there; 0: none */
+    bool wanted;         /* a round was requested */
+    bool unsure;         /* the latest round decided nothing */
+    int64_t began_ms;    /* that round */
+    int64_t again_ms;    /* from there to the next, while unsure */
+    int64_t minority_ms; /* since when a newer minority is there; 0: none */
 } hf__sentinel_watch;
 
 /* Starts nothing. `place` must stay valid. */
@@ -76,6 +76,6 @@ void hf__sentinel_watch_close(hf__sentinel_watch *watch);
 void hf__sentinel_watch_done(hf__sentinel_watch *watch);
 
 /* In a forked child, instead of close() and done(). */
-void hf__sentinel_watch_abandon(hf__sentinel_watch *watch);
+void hf__sentinel_watch_close_forked(hf__sentinel_watch *watch);
 
 #endif
