@@ -35,7 +35,7 @@
 typedef struct plan {
     bench_run run;
     int64_t items;
-    int settle_ms; /* adding alone, before and while it is measured */
+    int warm_up_ms; /* adding alone, before and while it is measured */
     int read_ms;
     int pages_min;
 } plan;
@@ -177,25 +177,25 @@ static bool read_pages(const plan *self, const timeline_way *way,
 static bool measure_way(const plan *self, const timeline_way *way, bool server,
                         hf_client *client, page_result *result)
 {
-    work before = {0}, settled = {0}, after = {0}, idle;
+    work before = {0}, warm = {0}, after = {0}, idle;
 
     sleep_ms(ADDED_TTL_MS);
     if (server && !read_work(client, &before))
         return false;
-    sleep_ms(self->settle_ms);
-    if ((server && !read_work(client, &settled)) ||
+    sleep_ms(self->warm_up_ms);
+    if ((server && !read_work(client, &warm)) ||
         !read_pages(self, way, client, result) ||
         (server && !read_work(client, &after)))
         return false;
     if (!server)
         return true;
-    idle = work_rate(&before, &settled);
-    result->cpu_us = ((after.cpu_s - settled.cpu_s) -
-                      idle.cpu_s * (after.at_s - settled.at_s)) /
-                     result->pages * 1e6;
-    result->bytes = ((after.bytes - settled.bytes) -
-                     idle.bytes * (after.at_s - settled.at_s)) /
-                    result->pages;
+    idle = work_rate(&before, &warm);
+    result->cpu_us =
+        ((after.cpu_s - warm.cpu_s) - idle.cpu_s * (after.at_s - warm.at_s)) /
+        result->pages * 1e6;
+    result->bytes =
+        ((after.bytes - warm.bytes) - idle.bytes * (after.at_s - warm.at_s)) /
+        result->pages;
     return true;
 }
 
@@ -295,7 +295,7 @@ static bool is_chosen(int argc, char **argv, const char *name, bool apart)
 int main(int argc, char **argv)
 {
     plan self = {
-        .items = 100000, .settle_ms = 2000, .read_ms = 5000, .pages_min = 10};
+        .items = 100000, .warm_up_ms = 2000, .read_ms = 5000, .pages_min = 10};
     bool good = true;
 
     for (int i = 1; i < argc; i++) {
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
             self.items = strtoll(argv[++i], NULL, 10);
         if (strcmp(argv[i], "--quick") == 0) {
             self.items = 2000;
-            self.settle_ms = self.read_ms = 100;
+            self.warm_up_ms = self.read_ms = 100;
         }
     }
     for (int i = 0; i < timeline_way_count && good; i++) {

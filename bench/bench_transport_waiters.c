@@ -20,7 +20,7 @@
 /* Separate clients: each polls, less often the more are ahead of it in the
  * queue, and for the first time after some seconds. */
 #define CLIENTS_QUICK 20
-#define SETTLE_S 60
+#define WARM_UP_S 60
 #define IDLE_APART_S 30
 
 /* Per client: three connections, an alarm, and the loop's descriptors. */
@@ -190,15 +190,15 @@ static void print_waiters(const transport *to, const waiters *self, bool apart,
 }
 
 static bool measure_waiters(const transport *to, waiters *self, bool apart,
-                            int settle_s, int idle_s)
+                            int warm_up_s, int idle_s)
 {
-    struct timespec settle = {settle_s, 0};
+    struct timespec warm_up = {warm_up_s, 0};
     struct timespec idle = {idle_s, 0};
     double server_s, client_s, percent, hand_over_ms = 0;
 
     if (!begin_waiting(self, to, apart))
         return false;
-    nanosleep(&settle, NULL);
+    nanosleep(&warm_up, NULL);
     server_s = transport_server_cpu_s(to);
     client_s = transport_client_cpu_s();
     nanosleep(&idle, NULL);
@@ -231,7 +231,7 @@ bool transport_waiters(const transport *to)
     self.count = quick ? CLIENTS_QUICK : WAITERS;
     if (!raise_descriptors(self.count * DESCRIPTORS_EACH))
         return false;
-    ok = measure_waiters(to, &self, true, quick ? IDLE_QUICK_S : SETTLE_S,
+    ok = measure_waiters(to, &self, true, quick ? IDLE_QUICK_S : WARM_UP_S,
                          quick ? IDLE_QUICK_S : IDLE_APART_S);
     end_waiting(&self);
     return ok;
