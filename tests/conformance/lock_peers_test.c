@@ -161,7 +161,7 @@ TEST(locks_on_other_nodes_are_renewed_while_one_hangs)
                       3 * opts.ttl_ms);
     assert_false(hf_lock_is_held(locks[1]));
     redis_server_resume(redis_cluster_server(f->cluster, 1));
-    assert_true(redis_cluster_settle(f->cluster));
+    assert_true(redis_cluster_await_whole(f->cluster));
     for (int i = 0; i < NODES; i++) {
         (void)!hf_lock_release(locks[i], NULL);
     }

@@ -163,7 +163,7 @@ TEST(client_works_again_after_a_restart)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
 
-/* A server that forgot its scripts (a failover, SCRIPT FLUSH) gets them again.
+/* A server that lost its scripts (a failover, SCRIPT FLUSH) gets them again.
  * That must not be taken for a repeated request, for which "not held" would
  * mean "released". */
 TEST(lost_lock_is_reported_by_a_server_without_scripts)

@@ -265,7 +265,7 @@ static void undo_fault(cluster_trial *trial, int server)
     } else if (is_case(trial, "stop")) {
         redis_server_resume(victim);
     }
-    check(trial, redis_cluster_settle(trial->cluster),
+    check(trial, redis_cluster_await_whole(trial->cluster),
           "the cluster is incomplete");
 }
 

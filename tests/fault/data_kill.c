@@ -37,7 +37,7 @@
 /* For a worker to start and do something on a busy machine. */
 #define START_MS 60000
 /* For a server to answer what the dead have sent, on an idle machine. */
-#define SETTLE_MS 20
+#define REST_MS 20
 
 typedef struct options {
     uint32_t kills;
@@ -259,7 +259,7 @@ static bool check_end(void)
 {
     char say[TEXT_SIZE];
 
-    (void)usleep((useconds_t)slowed_ms(SETTLE_MS) * 1000);
+    (void)usleep((useconds_t)slowed_ms(REST_MS) * 1000);
     acknowledged = in_flight = applied = 0;
     for (uint32_t i = 0; i < all->lives; i++) {
         if (!check_life(i, true))

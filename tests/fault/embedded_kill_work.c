@@ -416,7 +416,7 @@ static bool note_token(worker *self, uint32_t which, uint64_t before,
     return true;
 }
 
-/* The fault: the store forgets its tokens after one far ahead. */
+/* The fault: the store loses its tokens after one far ahead. */
 static void lose_tokens(worker *self, uint64_t n)
 {
     hf_error err = HF_ERROR_INIT;

@@ -557,7 +557,7 @@ static bool all_have(uint64_t token)
     return true;
 }
 
-/* A token that no minority can forget. */
+/* A token that no minority can lose. */
 static uint64_t token_everywhere(hf_client *client)
 {
     uint64_t token;

@@ -31,8 +31,8 @@
  * WIPED: the data of the store is gone (restart without a file, FLUSHALL): data
  * is empty at some instant of it; leases as with LAPSED.
  *
- * FORGOT: a replica without the last writes may have been promoted: nothing is
- * claimed any more on keys of data that were in use; leases as with LAPSED.
+ * LAST_LOST: a replica without the last writes may have been promoted: nothing
+ * is claimed any more on keys of data that were in use; leases as with LAPSED.
  *
  * LAPSED: leases ended in the store too early, as its clock was set forward.
  * Those held at that time, and those granted in the lapse, exclude no one.
@@ -73,7 +73,7 @@ typedef enum subject {
     SUBJECTS
 } subject;
 
-typedef enum lapse_kind { WIPED, FORGOT, LAPSED } lapse_kind;
+typedef enum lapse_kind { WIPED, LAST_LOST, LAPSED } lapse_kind;
 
 typedef struct lapse {
     lapse_kind kind;
@@ -97,7 +97,7 @@ typedef struct round_memory {
     atomic_uint used; /* records */
     atomic_uint clients;
     atomic_uint data_calls;
-    atomic_uint epoch; /* of keys of data: a new one after each FORGOT */
+    atomic_uint epoch; /* of keys of data: a new one after each LAST_LOST */
     atomic_uint holds;
     atomic_uint versions;          /* used */
     atomic_uint current[SUBJECTS]; /* version of each register */

@@ -51,7 +51,7 @@ static void replace_by_sentinels(nemesis_state *self)
     }
     at = fault_begin("%s the master", stopped ? "stop" : "kill -9");
     master = redis_sentinel_server(all, before);
-    lapse_begin(FORGOT);
+    lapse_begin(LAST_LOST);
     take_away(master, stopped);
     self->at->master = redis_sentinel_await(all, before, 0, WAIT_MS);
     back = bring_back(master, stopped);
@@ -69,7 +69,7 @@ static void order_failover(nemesis_state *self)
     int before = redis_sentinel_master(all);
     char answer[64];
 
-    lapse_begin(FORGOT);
+    lapse_begin(LAST_LOST);
     (void)redis_sentinel_command(all, 0,
                                  "SENTINEL FAILOVER " REDIS_SENTINEL_NAME,
                                  answer, sizeof(answer));
@@ -119,7 +119,7 @@ static bool fail_over_to(nemesis_state *self, int next, int master)
                                    sizeof(answer));
         done = await_owner(self, master, next, ORDER_MS);
     } while (!done && test_now_ms() - began_ms < WAIT_MS);
-    return done && redis_cluster_settle(self->at->cluster);
+    return done && redis_cluster_await_whole(self->at->cluster);
 }
 
 static void replace_in_cluster(nemesis_state *self)
@@ -128,11 +128,11 @@ static void replace_in_cluster(nemesis_state *self)
     bool stopped = prng_chance(&self->random, 50), fine;
     size_t at = fault_begin("%s node %d", stopped ? "stop" : "kill -9", master);
 
-    lapse_begin(FORGOT);
+    lapse_begin(LAST_LOST);
     take_away(node(self, master), stopped);
     fine = await_owner(self, master, MASTERS + master, WAIT_MS);
     fine = bring_back(node(self, master), stopped) && fine;
-    fine = fine && redis_cluster_settle(self->at->cluster) &&
+    fine = fine && redis_cluster_await_whole(self->at->cluster) &&
            fail_over_to(self, master, master);
     if (!fine)
         give_up(self, "no failover");

@@ -51,7 +51,7 @@ void lapse_end(void)
     lapse *it = &shared->lapses[(shared->lapse_count - 1) % LAPSES_MAX];
 
     it->to_ns = history_now_ns();
-    if (it->kind == FORGOT)
+    if (it->kind == LAST_LOST)
         atomic_fetch_add(&shared->epoch, 1);
 }
 

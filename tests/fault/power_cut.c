@@ -171,7 +171,7 @@ static void add_ack(acks *to, const recorder_event *event)
 }
 
 /* What was acknowledged grace_ms ago must be there from now on. */
-static void settle(run *self, unsigned thread, int64_t now_ms)
+static void require_due(run *self, unsigned thread, int64_t now_ms)
 {
     int64_t until_ms = now_ms - (int64_t)self->args->grace_ms;
     model *least = &self->given.least[thread];
@@ -323,7 +323,7 @@ static void replay(run *self, disk *power)
         if (mark != NULL)
             take_mark(self, mark);
         for (unsigned j = 0; j < self->given.threads; j++)
-            settle(self, j, disk_time_ms(power));
+            require_due(self, j, disk_time_ms(power));
         /* Also if its completion was reported. */
         boundary |= mark != NULL && mark->flags == MARK_DONE;
         try_moment(self, power, i, boundary);

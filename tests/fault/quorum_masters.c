@@ -303,7 +303,7 @@ LASTING_TEST(order_holds_when_a_release_reaches_servers_late)
         for (size_t i = 0; i < LATE_WAITERS; i++)
             queue_up(&waiters[i], i);
         atomic_store(&served, 0);
-        sleepers_forget(late);
+        sleepers_reset(late);
         byte_proxy_delay(proxy, TO_SERVER, LATE_MS);
         expect_status(HF_OK, hf_lock_release(holder, ERR));
         byte_proxy_heal(proxy);

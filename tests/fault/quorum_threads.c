@@ -247,12 +247,12 @@ static void sum_up(const fault *of, int64_t recovery_ms)
         violation(of->name, "a lock is not granted any more");
 }
 
-static void forget_figures(void)
+static void reset_figures(void)
 {
     for (int i = 0; i < 3; i++)
         atomic_store(&counts[i], 0);
     atomic_store(&worst_us, INT64_MIN);
-    sleepers_forget(late);
+    sleepers_reset(late);
 }
 
 static void run_fault(const fault *of, int first)
@@ -261,7 +261,7 @@ static void run_fault(const fault *of, int first)
     int64_t until_us = since_us + FAULT_MS * 1000;
     int64_t recovery_ms = 0;
 
-    forget_figures();
+    reset_figures();
     begin_fault(of, first);
     if (of->nodes <= NODES / 2)
         recovery_ms = await_grants(since_us, RECOVERY_MAX_MS);

@@ -272,7 +272,7 @@ static void remember_map(void *at, size_t size, uint64_t inode)
     abort();
 }
 
-static void forget_map(const void *at)
+static void remove_map(const void *at)
 {
     pthread_mutex_lock(&map_mutex);
     for (size_t i = 0; i < MAP_COUNT; i++) {
@@ -329,7 +329,7 @@ EXPORT void *mmap64(void *at, size_t size, int protection, int flags, int fd,
 EXPORT int munmap(void *at, size_t size)
 {
     if (log_recording())
-        forget_map(at);
+        remove_map(at);
     return REAL(munmap)(at, size);
 }
 

@@ -221,7 +221,7 @@ bool log_is_file(int fd, descriptor *result)
     return log_look_up(fd, result) == REGULAR;
 }
 
-void log_forget(int fd)
+void log_closed(int fd)
 {
     if (fd < 0 || fd >= DESCRIPTOR_MAX)
         return;

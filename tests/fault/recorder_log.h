@@ -46,7 +46,7 @@ void log_unknown(int fd, const char *call);
 kind log_look_up(int fd, descriptor *result);
 bool log_is_file(int fd, descriptor *result);
 /* It is closed, or reused. */
-void log_forget(int fd);
+void log_closed(int fd);
 
 bool log_descriptor_path(int fd, char path[PATH_MAX]);
 /* The part of an absolute path below the root; NULL: it is not below. */

@@ -74,7 +74,7 @@ static int done_open(recorder_event *event, int fd, int flags)
     struct stat info;
     descriptor file;
 
-    log_forget(fd);
+    log_closed(fd);
     if (event != NULL && fd >= 0 && fstat(fd, &info) == 0)
         event->file = info.st_ino;
     log_done(event, fd >= 0);
@@ -145,19 +145,19 @@ EXPORT int creat(const char *path, mode_t mode)
 
 EXPORT int close(int fd)
 {
-    log_forget(fd);
+    log_closed(fd);
     return REAL(close)(fd);
 }
 
 EXPORT int dup2(int from, int to)
 {
-    log_forget(to);
+    log_closed(to);
     return REAL(dup2)(from, to);
 }
 
 EXPORT int dup3(int from, int to, int flags)
 {
-    log_forget(to);
+    log_closed(to);
     return REAL(dup3)(from, to, flags);
 }
 

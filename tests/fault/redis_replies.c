@@ -57,7 +57,7 @@ static stage here;
 static account accounts[OPS];
 
 /* check(), with a count of the result. */
-static size_t settle(trial *self)
+static size_t check_and_count(trial *self)
 {
     size_t unknown = check(self);
 
@@ -91,7 +91,7 @@ static void cut_answer(operation op, call_form form, unsigned size,
     byte_proxy_cut(here.proxy, TO_CLIENT, size, end);
     run(&self);
     expect(&self, byte_proxy_cuts(here.proxy) == before + 1);
-    unknown = settle(&self);
+    unknown = check_and_count(&self);
     expect(&self, (unknown > 0) == !is_resolved(op));
     byte_proxy_heal(here.proxy);
     finish(&self);
@@ -323,7 +323,7 @@ static void end_silence(silence *self)
     size_t unknown;
 
     pthread_join(self->thread, NULL);
-    unknown = settle(of);
+    unknown = check_and_count(of);
     expect(of, unknown == (is_resolved(of->op) ? 0 : of->count));
     /* None was sent again too early, or waited longer than the deadline; the
      * rest is up to the machine. */

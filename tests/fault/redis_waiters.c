@@ -28,7 +28,7 @@
 #define SHARE_MAX (0.01 * SLOWER)
 
 /* Until all have tried once and sleep. */
-#define SETTLE_MS 1500
+#define QUIET_MS 1500
 
 static int64_t measure_ms = 3000;
 static redis_server *server;
@@ -91,7 +91,7 @@ static void measure(const char *what)
     char pid[24];
 
     server_pid(pid);
-    rest_ms(SETTLE_MS);
+    rest_ms(QUIET_MS);
     own = used_ns("self");
     theirs = used_ns(pid);
     began_ms = test_now_ms();

@@ -204,7 +204,7 @@ static void run_cluster(void)
     hf_client *client, *other;
     holdings taken;
 
-    if (cluster == NULL || !redis_cluster_settle(cluster))
+    if (cluster == NULL || !redis_cluster_await_whole(cluster))
         exit(2);
     client = open_client(redis_cluster_url(cluster), 1, PATIENT_MS);
     other = open_client(redis_cluster_url(cluster), 0, 0);

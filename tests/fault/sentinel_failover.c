@@ -251,7 +251,7 @@ static void await_recovery(trial *self)
     }
 }
 
-/* In its present state: it forgets once it follows the next one. The one that
+/* In its present state: it loses it once it follows the next one. The one that
  * the operator replaced is a replica already, and has nothing to report. */
 static void read_old(trial *self)
 {
@@ -262,7 +262,7 @@ static void read_old(trial *self)
 
 /* Is the next master still the master? Checked after everything was read from
  * it. */
-static bool is_settled(const trial *self)
+static bool is_still_master(const trial *self)
 {
     return self->next < 0 || redis_sentinel_master(self->servers) == self->next;
 }
@@ -286,7 +286,7 @@ static void judge_counters(trial *self, hf_client *witness)
         violation(self, "an increment was counted twice");
     if (all.false_no > 0)
         violation(self, "a call \"not applied\" was applied");
-    self->again = !is_settled(self);
+    self->again = !is_still_master(self);
     if (self->again)
         printf("  the sentinels replaced the next master, too: again\n");
     else if (all.missing > 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_resp.c - bytes from a server, cut into any pieces, yield the same
- * replies and the same end, also when a reply is abandoned half-way.
+ * replies and the same end, also when a reply is dropped half-way.
  *
  * The first byte of the input chooses the pieces, the second where a reply is
- * abandoned. Only after a first byte of 0 may a reply claim much memory.
+ * dropped. Only after a first byte of 0 may a reply claim much memory.
  */
 #include <string.h>
 
@@ -78,7 +78,7 @@ static bool feed(stream *from, hf__buf *in)
     return true;
 }
 
-/* One reply. `sum` is unchanged if it was abandoned. */
+/* One reply. `sum` is unchanged if it was dropped. */
 static hf__resp_result read_one(stream *from, hf__buf *in, outcome *out)
 {
     bool dropped = false;

@@ -113,10 +113,10 @@ static void pass_until(int64_t until_ms)
         sim_now_us += (to_ms - now_ms) * 1000;
         resume();
         check_now(); /* before anyone has reacted */
-        world_settle();
+        world_run_due();
         check_now();
         while (to_ms < until_ms && run_due()) {
-            world_settle();
+            world_run_due();
             check_now();
         }
     }
@@ -388,7 +388,7 @@ void moves_make(const move *one)
         disturb(one);
     }
     extend_stalled();
-    world_settle();
+    world_run_due();
     check_now();
 }
 

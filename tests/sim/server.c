@@ -49,7 +49,7 @@ void server_open(void)
     hf__url_done(&parsed);
 }
 
-static void forget(void)
+static void free_copies(void)
 {
     for (size_t i = 0; has_copies && i < KEYS; i++)
         hf__request_done(&copies[i].reply);
@@ -60,7 +60,7 @@ void server_close(void)
 {
     char command[128];
 
-    forget();
+    free_copies();
     store->ops->close(store);
     hf__loop_free(loop);
     snprintf(command, sizeof(command), "rm -rf /dev/shm/holdfast-%u/%s",
@@ -154,7 +154,7 @@ static void save_key(const char *key, saved *copy)
 
 void server_save(void)
 {
-    forget();
+    free_copies();
     for (size_t i = 0; i < KEYS; i++)
         save_key(keys[i], &copies[i]);
     has_copies = true;

@@ -274,7 +274,7 @@ client *sim_opening(void); /* whose client is being opened */
 void world_begin(const sim_case *of);
 void world_end(void);
 /* Let background threads do what is due. */
-void world_settle(void);
+void world_run_due(void);
 bool world_runs(const client *of); /* neither stalled nor dead */
 bool world_over(void);
 void world_refresh(void); /* the truth, after the server has run something */

@@ -382,7 +382,7 @@ static void wake_callers(const client *of)
     }
 }
 
-void world_settle(void)
+void world_run_due(void)
 {
     for (size_t i = 0; i < sim_world.client_count; i++) {
         client *of = &sim_world.clients[i];
@@ -451,7 +451,7 @@ static void end_programs(void)
 {
     for (int turn = 0; !programs_ended(); turn++) {
         end_waits();
-        world_settle();
+        world_run_due();
         for (size_t i = 0; i < sim_world.program_count; i++) {
             actor *thread = sim_world.programs[i].thread;
 
@@ -466,7 +466,7 @@ static void end_programs(void)
             abort();
         }
     }
-    world_settle();
+    world_run_due();
 }
 
 /* All that its programs do is wait for calls that were started. */

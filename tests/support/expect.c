@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * expect.c - see expect.h. A call marked with ERR gets a fresh hf_error of the
- * calling thread, which expect_status_at() then checks and forgets.
+ * calling thread, which expect_status_at() then checks and clears.
  */
 #include "support/expect.h"
 

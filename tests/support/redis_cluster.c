@@ -166,7 +166,7 @@ static bool wait_until(const redis_cluster *cluster, const char *command,
 
 /* Masters have no link, and must have as many replicas as at first. That a
  * server is a replica, its peers learn from its next message. */
-bool redis_cluster_settle(const redis_cluster *cluster)
+bool redis_cluster_await_whole(const redis_cluster *cluster)
 {
     int replicas = cluster->size / cluster->masters - 1;
     char slaves[64];
@@ -212,7 +212,7 @@ static bool form_cluster(redis_cluster *cluster)
             return false;
         }
     }
-    return redis_cluster_settle(cluster);
+    return redis_cluster_await_whole(cluster);
 }
 
 static void make_url(redis_cluster *cluster)

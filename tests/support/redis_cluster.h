@@ -34,7 +34,7 @@ int redis_cluster_owner(const redis_cluster *cluster, int asked, int slot);
 
 /* Wait until every server sees a whole cluster with all replicas, and these
  * have caught up. */
-bool redis_cluster_settle(const redis_cluster *cluster);
+bool redis_cluster_await_whole(const redis_cluster *cluster);
 
 /* Run a command on every running server; false: it failed on some. */
 bool redis_cluster_command(const redis_cluster *cluster, const char *command);

@@ -112,7 +112,7 @@ int64_t sleepers_late_us(const sleepers *all)
     return worst_us;
 }
 
-void sleepers_forget(sleepers *all)
+void sleepers_reset(sleepers *all)
 {
     atomic_store(&all->worst_us, 0);
 }

@@ -17,7 +17,7 @@ sleepers *sleepers_start(void);
 
 /* The longest delay of any, us, since the start or the last reset. */
 int64_t sleepers_late_us(const sleepers *all);
-void sleepers_forget(sleepers *all);
+void sleepers_reset(sleepers *all);
 
 void sleepers_stop(sleepers *all);
 

@@ -94,7 +94,7 @@ TEST(late_grant_finds_its_release_behind_it)
     drain(c);
 }
 
-/* A node that refused the acquire for now, or had forgotten the script, ran the
+/* A node that refused the acquire for now, or had lost the script, ran the
  * release first: what it then grants is released once more. */
 TEST(grant_behind_its_release_is_released_again)
 {

@@ -151,7 +151,7 @@ TEST(two_votes_of_one_process_are_one)
     drain(c);
 }
 
-/* A node may forget a lock and vote again while its lease still runs. */
+/* A node may lose a lock and vote again while its lease still runs. */
 TEST(lease_beyond_the_quarantine_is_refused)
 {
     hf__quorum *quorum = *state;
@@ -162,7 +162,7 @@ TEST(lease_beyond_the_quarantine_is_refused)
     assert_int_equal(HF_INVALID, c->status);
     EXPECT_LOGS("", "", "", "", "");
     drain(c);
-    quorum->restart_ms = 0; /* nodes forget nothing */
+    quorum->restart_ms = 0; /* nodes lose nothing */
     c = call_new(HF__SCRIPT_LOCK_ACQUIRE);
     c->words[4] = hf_str("60001");
     submit(quorum, c);

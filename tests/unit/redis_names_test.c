@@ -56,7 +56,7 @@ void freeaddrinfo(struct addrinfo *list)
 }
 
 /* No thread outlives its test. */
-static void settle(void)
+static void await_queries(void)
 {
     while (atomic_load(&under_way) > 0)
         hf__clock_sleep_until(hf__clock_boot_ms() + 1);
@@ -83,7 +83,7 @@ TEST(names_of_a_map_are_looked_up_at_once)
         hf__clock_sleep_until(hf__clock_boot_ms() + 1);
     }
     cluster_close(&self);
-    settle();
+    await_queries();
     assert_int_equal(atomic_load(&asked), 1);
 }
 
@@ -122,7 +122,7 @@ static bool continues_with_the_reply(bool by_loop)
     call_end(&call);
     assert_int_equal(requests(&self, A), 1);
     cluster_close(&self);
-    settle();
+    await_queries();
     return good;
 }
 
@@ -162,5 +162,5 @@ TEST(cluster_opens_by_a_name_that_is_found_late)
     if (status != HF_OK)
         fail_msg("not opened: %s", err.message);
     cluster_close(&self);
-    settle();
+    await_queries();
 }

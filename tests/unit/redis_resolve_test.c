@@ -82,7 +82,7 @@ static void hold(bool held)
 }
 
 /* Until no query is under way, so that no thread outlives its test. */
-static void settle(void)
+static void await_queries(void)
 {
     hold(false);
     pthread_mutex_lock(&mutex);
@@ -156,7 +156,7 @@ TEST(name_is_waited_for_on_another_thread)
     assert_int_equal(resolved.count, 1);
     assert_int_equal(
         ntohs(((struct sockaddr_in *)&resolved.items[0])->sin_port), 6379);
-    settle();
+    await_queries();
     assert_false(pthread_equal(last_asker, pthread_self()));
     hf__resolver_free(resolver);
 }
@@ -174,7 +174,7 @@ TEST(slow_name_costs_no_more_than_the_deadline)
     assert_took(hf__clock_boot_ms() - began_ms, 100, 1000);
     assert_non_null(strstr(err.message, "slow.example"));
     assert_non_null(strstr(err.message, "timed out"));
-    settle(); /* the query ends after the resolver is gone */
+    await_queries(); /* the query ends after the resolver is gone */
 }
 
 /* Opening a store by a name whose DNS server hangs. */
@@ -197,7 +197,7 @@ TEST(stores_open_or_fail_by_their_deadline)
         assert_took(hf__clock_boot_ms() - began_ms, 0, 1000 + ENOUGH_MS / 5);
         assert_non_null(strstr(err.message, "slow.example"));
     }
-    settle();
+    await_queries();
 }
 
 TEST(unknown_name_says_why)
@@ -223,7 +223,7 @@ TEST(unknown_name_says_why)
         assert_int_equal(resolved.count, 0);
     } while (strstr(resolved.text, gai_strerror(EAI_NONAME)) == NULL);
     assert_non_null(strstr(resolved.text, "lost.example:6379"));
-    settle();
+    await_queries();
     hf__resolver_free(resolver);
 }
 
@@ -238,7 +238,7 @@ TEST(sentinel_of_an_unknown_name_is_named)
                      HF_UNAVAILABLE);
     assert_non_null(strstr(err.message, "lost.example:1"));
     assert_non_null(strstr(err.message, gai_strerror(EAI_NONAME)));
-    settle();
+    await_queries();
 }
 
 /* A name whose address changed: the known one is used until the reply is there.
@@ -253,7 +253,7 @@ TEST(refresh_resolves_in_the_background)
     answer = "127.0.0.1";
     assert_int_equal(resolver_new("slow.example", 0, &resolver, NULL), HF_OK);
     await_addresses(resolver, 1);
-    settle();
+    await_queries();
     hold(true);
     answer = "127.0.0.2";
     before = question_count();
@@ -264,7 +264,7 @@ TEST(refresh_resolves_in_the_background)
     }
     hf__resolver_get(resolver, &resolved);
     assert_int_equal(resolved.count, 1);
-    settle();
+    await_queries();
     do {
         assert_true(hf__clock_boot_ms() < until_ms);
         hf__clock_sleep_until(hf__clock_boot_ms() + 5);
@@ -282,5 +282,5 @@ TEST(resolver_may_go_while_it_asks)
     hold(true);
     assert_int_equal(resolver_new("slow.example", 0, &resolver, NULL), HF_OK);
     hf__resolver_free(resolver);
-    settle();
+    await_queries();
 }

@@ -279,7 +279,7 @@ TEST(reply_that_does_not_fit_is_no_memory)
     }
 }
 
-/* A reply is abandoned at every point of its arrival; the next one is read. */
+/* A reply is dropped at every point of its arrival; the next one is read. */
 TEST(dropped_reply_leaves_the_next_one_whole)
 {
     for (size_t i = 0; i < sizeof(corpus) / sizeof(corpus[0]); i++) {

@@ -289,7 +289,8 @@ static bool always_read_only(int fd, unsigned connection, unsigned number,
     return fake_server_say(fd, "-READONLY replica\r\n");
 }
 
-/* Requests in flight on the abandoned connection still get their replies. */
+/* Requests in flight on the connection that was given up still get their
+ * replies. */
 TEST(read_only_server_answers_all_before_it_is_left)
 {
     enum { COUNT = 100 };

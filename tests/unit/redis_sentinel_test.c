@@ -474,7 +474,7 @@ static void await_described(deployment *all, int port, bool expected)
     }
 }
 
-TEST(lost_sentinel_that_is_not_listed_is_forgotten)
+TEST(lost_sentinel_that_is_not_listed_is_removed)
 {
     deployment all;
     int port;
