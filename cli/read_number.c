@@ -9,16 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Append a digit; false if the number no longer fits. */
-static bool push_digit(int64_t *number, char digit)
-{
-    int value = digit - '0';
-
-    if (*number > (INT64_MAX - value) / 10)
-        return false;
-    *number = *number * 10 + value;
-    return true;
-}
+#include "util/decimal.h"
 
 static bool is_digit(char c)
 {
@@ -53,9 +44,8 @@ static const char *read_decimal(const char *text, int64_t *thousandths)
     int64_t whole = 0;
     int64_t fraction = 0;
 
-    for (; is_digit(*at); at++)
-        if (!push_digit(&whole, *at))
-            return NULL;
+    if (is_digit(*at) && !hf__decimal_read(text, &whole, &at))
+        return NULL;
     if (*at == '.')
         at = read_fraction(at + 1, &fraction);
     else if (at == text)
@@ -95,43 +85,23 @@ bool number_duration(const char *text, int64_t *ms)
 
 bool number_integer(const char *text, int64_t *number)
 {
-    bool minus = *text == '-';
-    const char *at = text + minus;
-    int64_t value = 0;
+    const char *rest;
 
-    /* The least number has no positive twin. */
-    if (minus && strcmp(at, "9223372036854775808") == 0) {
-        *number = INT64_MIN;
-        return true;
-    }
-    if (!is_digit(*at))
-        return false;
-    for (; is_digit(*at); at++)
-        if (!push_digit(&value, *at))
-            return false;
-    *number = minus ? -value : value;
-    return *at == '\0';
+    return hf__decimal_read(text, number, &rest) && *rest == '\0';
 }
 
 bool number_size(const char *text, int64_t *size)
 {
-    static const char suffixes[] = "KMG";
-    const char *at = text, *suffix;
-    int64_t value = 0;
-    int bits = 0;
+    return is_digit(*text) && hf__decimal_size(text, size);
+}
 
-    for (; is_digit(*at); at++)
-        if (!push_digit(&value, *at))
-            return false;
-    if (at == text)
-        return false;
-    suffix = *at == '\0' ? NULL : strchr(suffixes, *at);
-    if (suffix != NULL) {
-        bits = 10 * (int)(suffix - suffixes + 1);
-        at++;
-    }
-    *size = value << bits;
-    return *at == '\0' && *size >> bits == value;
+int number_hex(char digit)
+{
+    if (is_digit(digit))
+        return digit - '0';
+    if (digit >= 'a' && digit <= 'f')
+        return digit - 'a' + 10;
+    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
 void number_print_seconds(int64_t ms, char *text, size_t size)

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "read_number.h"
+
 struct word_reader {
     const char *at;
     const char *end;
@@ -18,19 +20,10 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static const char *read_hex(struct word_reader *reader)
 {
-    int high = reader->end - reader->at >= 2 ? hex_value(reader->at[0]) : -1;
-    int low = high < 0 ? -1 : hex_value(reader->at[1]);
+    int high = reader->end - reader->at >= 2 ? number_hex(reader->at[0]) : -1;
+    int low = high < 0 ? -1 : number_hex(reader->at[1]);
 
     if (low < 0)
         return "\\x is not followed by two hexadecimal digits";

@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "read_number.h"
+
 struct url_part {
     const char *data;
     size_t size;
@@ -43,14 +45,6 @@ char *child_secret(const char *secret)
     return name; /* the descriptor stays open until we end */
 }
 
-static int hex_value(char digit)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *at = strchr(digits, tolower((unsigned char)digit));
-
-    return digit == '\0' || at == NULL ? -1 : (int)(at - digits);
-}
-
 /* A part of a URL, decoded; to be freed. */
 static char *decode_part(struct url_part text)
 {
@@ -63,9 +57,10 @@ static char *decode_part(struct url_part text)
     for (i = 0; i < text.size; i++) {
         const char *at = text.data + i;
 
-        if (*at == '%' && i + 2 < text.size && hex_value(at[1]) >= 0 &&
-            hex_value(at[2]) >= 0) {
-            decoded[used++] = (char)(hex_value(at[1]) * 16 + hex_value(at[2]));
+        if (*at == '%' && i + 2 < text.size && number_hex(at[1]) >= 0 &&
+            number_hex(at[2]) >= 0) {
+            decoded[used++] =
+                (char)(number_hex(at[1]) * 16 + number_hex(at[2]));
             i += 2;
         } else {
             decoded[used++] = *at;

@@ -224,7 +224,8 @@ static void run_call(hf__task *task)
     loop_call *self = (loop_call *)task;
     uint32_t *done = &self->done;
 
-    self->task->run(self->task);
+    if (self->task != NULL)
+        self->task->run(self->task);
     __atomic_store_n(done, 1, __ATOMIC_RELEASE);
     /* The caller may have freed the word by now. It is not read: a private wake
      * only looks for sleepers on the address. */

@@ -45,7 +45,8 @@ bool hf__loop_here(const hf__loop *loop);
  */
 void hf__loop_post(hf__loop *loop, hf__task *task);
 
-/* Post and wait until it has run. Not from the loop thread. */
+/* Post and wait until it has run; NULL: until those posted before have. Not
+ * from the loop thread. */
 HF__PRIVATE_API void hf__loop_call(hf__loop *loop, hf__task *task);
 
 /* For code on the loop thread that has sockets. */

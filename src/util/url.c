@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "util/decimal.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -502,27 +503,6 @@ hf_status hf__url_check_params(const hf__url *url, const char *const *known,
     return HF_OK;
 }
 
-/* Digits with an optional '-'; `*rest` is what follows them. */
-static bool read_number(const char *text, int64_t *value, const char **rest)
-{
-    bool negative = *text == '-';
-    int64_t number = 0;
-
-    text += negative;
-    if (!is_digit(*text))
-        return false;
-    for (; is_digit(*text); text++) {
-        int64_t digit = negative ? '0' - *text : *text - '0';
-
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_add_overflow(number, digit, &number))
-            return false;
-    }
-    *value = number;
-    *rest = text;
-    return true;
-}
-
 hf_status hf__parse_int(const char *text, int64_t low, int64_t high,
                         const char *what, int64_t *value, hf_error *err)
 {
@@ -530,8 +510,8 @@ hf_status hf__parse_int(const char *text, int64_t low, int64_t high,
     const char *rest;
     int64_t number;
 
-    if (!read_number(text, &number, &rest) || *rest != '\0' || number < low ||
-        number > high)
+    if (!hf__decimal_read(text, &number, &rest) || *rest != '\0' ||
+        number < low || number > high)
         return hf__fail(err, HF_INVALID,
                         "%s: %s is not a whole number in %lld to %lld", what,
                         hf__quoted(quoted, hf_str(text)), (long long)low,
@@ -540,30 +520,13 @@ hf_status hf__parse_int(const char *text, int64_t low, int64_t high,
     return HF_OK;
 }
 
-/* Apply a suffix; false: unknown, or too large a number. */
-static bool scale_size(const char *suffix, int64_t *size)
-{
-    static const char letters[] = "KMG";
-    const char *at;
-
-    if (*suffix == '\0')
-        return true;
-    at = strchr(letters, *suffix);
-    if (at == NULL || suffix[1] != '\0')
-        return false;
-    return !__builtin_mul_overflow(*size, INT64_C(1024) << 10 * (at - letters),
-                                   size);
-}
-
 hf_status hf__parse_size(const char *text, int64_t low, int64_t high,
                          const char *what, int64_t *size, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
-    const char *rest;
     int64_t number;
 
-    if (!read_number(text, &number, &rest) || !scale_size(rest, &number) ||
-        number < low || number > high)
+    if (!hf__decimal_size(text, &number) || number < low || number > high)
         return hf__fail(err, HF_INVALID,
                         "%s: %s is not a size in %lld to %lld bytes "
                         "(suffixes K, M, G)",
