@@ -14,7 +14,6 @@
 
 #include "complain.h"
 #include "exit.h"
-#include "holdfast/redisson.h"
 #include "json_line.h"
 #include "output.h"
 #include "read_number.h"
@@ -37,16 +36,15 @@ int call_usage(const struct call *call, const char *message)
     return EXIT_USAGE;
 }
 
-bool call_redisson_count(const struct call *call, int index, const char *what,
-                         int64_t low, int64_t *count)
+bool call_count(const struct call *call, int index, const char *what,
+                int64_t low, int64_t high, int64_t *count)
 {
     const char *text = call->options->operands[index];
 
-    if (number_integer(text, count) && *count >= low &&
-        *count <= HF_REDISSON_COUNT_MAX)
+    if (number_integer(text, count) && *count >= low && *count <= high)
         return true;
     complain(call->command->grammar.name, "%s is %lld to %lld, not \"%s\"",
-             what, (long long)low, (long long)HF_REDISSON_COUNT_MAX, text);
+             what, (long long)low, (long long)high, text);
     return false;
 }
 

@@ -63,11 +63,11 @@ hf_bytes call_operand(const struct call *call, int index);
 /* Report an invalid command line that the grammar cannot express. */
 int call_usage(const struct call *call, const char *message);
 
-/* Operand `index`, which is a count or permits of Redisson and called `what`,
- * no less than `low`; false: an error was printed. */
-bool call_redisson_count(const struct call *call, int index, const char *what,
-                         int64_t low, int64_t *count);
-/* After setting one; its exit code. */
+/* Operand `index`, called `what`, as a number in low..high; false: an error was
+ * printed. */
+bool call_count(const struct call *call, int index, const char *what,
+                int64_t low, int64_t high, int64_t *count);
+/* After setting a latch or semaphore of Redisson; its exit code. */
 int call_redisson_set(const struct call *call, hf_status status,
                       const hf_error *err);
 /* Print {"name":...,WHAT:done} with --json, else nothing. */

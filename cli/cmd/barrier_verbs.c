@@ -7,11 +7,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "complain.h"
 #include "exit.h"
 #include "holdfast/barrier.h"
 #include "json_line.h"
-#include "read_number.h"
 
 static void print_generation(const struct call *call, int64_t generation,
                              const int *last)
@@ -103,12 +101,8 @@ static int barrier_wait(struct call *call)
     int64_t parties;
     int signals, code;
 
-    if (!number_integer(call->options->operands[1], &parties) || parties < 1 ||
-        parties > HF_BARRIER_PARTIES_MAX) {
-        complain("barrier wait", "PARTIES is 1 to %u, not \"%s\"",
-                 HF_BARRIER_PARTIES_MAX, call->options->operands[1]);
+    if (!call_count(call, 1, "PARTIES", 1, HF_BARRIER_PARTIES_MAX, &parties))
         return EXIT_USAGE;
-    }
     signals = call_end_signals(call);
     if (signals < 0)
         return EXIT_SYSTEM;

@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "complain.h"
 #include "exit.h"
 #include "holdfast/ids.h"
 #include "json_line.h"
-#include "read_number.h"
 
 static void print_ids(const struct call *call, const int64_t *values,
                       size_t count)
@@ -50,19 +48,14 @@ static hf_status take_ids(const struct call *call, int64_t *values,
 
 static int allocate_ids(struct call *call)
 {
-    const struct options *given = call->options;
     hf_error err = HF_ERROR_INIT;
     int64_t count = 1;
     int64_t *values;
     hf_status status;
 
-    if (given->operand_count > 1 &&
-        (!number_integer(given->operands[1], &count) || count < 1 ||
-         count > HF_IDS_BLOCK_MAX)) {
-        complain("id", "COUNT is 1 to %u, not \"%s\"", HF_IDS_BLOCK_MAX,
-                 given->operands[1]);
+    if (call->options->operand_count > 1 &&
+        !call_count(call, 1, "COUNT", 1, HF_IDS_BLOCK_MAX, &count))
         return EXIT_USAGE;
-    }
     values = calloc((size_t)count, sizeof(*values));
     if (values == NULL)
         return EXIT_SYSTEM;

@@ -4,12 +4,10 @@
 
 #include <stdio.h>
 
-#include "complain.h"
 #include "exit.h"
 #include "holdfast/latch.h"
 #include "holdfast/redisson.h"
 #include "json_line.h"
-#include "read_number.h"
 
 /* The count that is left; -1: there is no latch. */
 static void print_left(const struct call *call, int64_t left)
@@ -42,7 +40,7 @@ static int redisson_set(struct call *call)
 
     if (call->options->given[OPT_TTL])
         return call_usage(call, "with --redisson a latch has no --ttl");
-    if (!call_redisson_count(call, 1, "COUNT", 1, &count))
+    if (!call_count(call, 1, "COUNT", 1, HF_REDISSON_COUNT_MAX, &count))
         return EXIT_USAGE;
     return call_redisson_set(
         call,
@@ -67,7 +65,6 @@ static int redisson_arrive(struct call *call)
 
 static int latch_set(struct call *call)
 {
-    const char *text = call->options->operands[1];
     hf_error err = HF_ERROR_INIT;
     hf_status status;
     int64_t count;
@@ -76,11 +73,8 @@ static int latch_set(struct call *call)
         return redisson_set(call);
     if (!call->options->given[OPT_TTL])
         return call_usage(call, "missing --ttl SEC");
-    if (!number_integer(text, &count)) {
-        complain("latch set", "COUNT is 1 to %lld, not \"%s\"",
-                 (long long)HF_LATCH_COUNT_MAX, text);
+    if (!call_count(call, 1, "COUNT", 1, HF_LATCH_COUNT_MAX, &count))
         return EXIT_USAGE;
-    }
     status = hf_latch_set(call->client, call_operand(call, 0), count,
                           call_ttl_ms(call), NULL, &err);
     if (status == HF_OK || status == HF_CONFLICT)

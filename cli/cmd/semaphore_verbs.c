@@ -11,7 +11,6 @@
 #include "holdfast/redisson.h"
 #include "holdfast/semaphore.h"
 #include "output.h"
-#include "read_number.h"
 
 static void print_json(hf_bytes name, const hf_semaphore_info *info)
 {
@@ -89,9 +88,8 @@ static int semaphore_resize(struct call *call)
     hf_status status;
     int64_t permits;
 
-    if (!number_integer(call->options->operands[1], &permits) || permits < 0 ||
-        permits > HF_SEMAPHORE_PERMITS_MAX)
-        return call_usage(call, "PERMITS must be 0..100000");
+    if (!call_count(call, 1, "PERMITS", 0, HF_SEMAPHORE_PERMITS_MAX, &permits))
+        return EXIT_USAGE;
     status = hf_semaphore_resize(call->client, call_operand(call, 0),
                                  (uint32_t)permits, &err);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
@@ -113,7 +111,7 @@ static int semaphore_set(struct call *call)
     int64_t permits;
 
     if (!is_redisson(call) ||
-        !call_redisson_count(call, 1, "PERMITS", 1, &permits))
+        !call_count(call, 1, "PERMITS", 1, HF_REDISSON_COUNT_MAX, &permits))
         return EXIT_USAGE;
     return call_redisson_set(call,
                              hf_redisson_semaphore_set(call->client,
@@ -131,7 +129,7 @@ static int semaphore_acquire(struct call *call)
 
     if (!is_redisson(call) ||
         (given->operand_count > 1 &&
-         !call_redisson_count(call, 1, "PERMITS", 1, &permits)))
+         !call_count(call, 1, "PERMITS", 1, HF_REDISSON_COUNT_MAX, &permits)))
         return EXIT_USAGE;
     if (given->given[OPT_NONBLOCK] || given->given[OPT_WAIT])
         wait_ms = given->number[OPT_WAIT];
@@ -150,8 +148,8 @@ static int semaphore_release(struct call *call)
 
     if (!is_redisson(call) ||
         (call->options->operand_count > 1 &&
-         !call_redisson_count(call, 1, "PERMITS", -HF_REDISSON_COUNT_MAX,
-                              &permits)))
+         !call_count(call, 1, "PERMITS", -HF_REDISSON_COUNT_MAX,
+                     HF_REDISSON_COUNT_MAX, &permits)))
         return EXIT_USAGE;
     status = hf_redisson_semaphore_release(call->client, call_operand(call, 0),
                                            permits, &err);

@@ -50,7 +50,7 @@ test_wrong_latches_are_named() {
     expect 64 latch set a x --ttl 1
     contains "$err" 'COUNT is 1 to 1000000, not "x"'
     expect 64 latch set a 0 --ttl 1
-    contains "$err" 'count is 0'
+    contains "$err" 'COUNT is 1 to 1000000, not "0"'
     expect 64 latch arrive a ''
     contains "$err" 'ID is empty'
     expect 0 hash put h f v
