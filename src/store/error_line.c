@@ -10,14 +10,14 @@
 
 #include "util/error.h"
 
-static bool begins_with(hf_bytes text, const char *with)
+bool hf__text_begins(hf_bytes text, const char *with)
 {
     size_t size = strlen(with);
 
     return text.size >= size && memcmp(text.data, with, size) == 0;
 }
 
-static hf_bytes skip_bytes(hf_bytes text, size_t size)
+hf_bytes hf__text_skip(hf_bytes text, size_t size)
 {
     return hf_view((const char *)text.data + size, text.size - size);
 }
@@ -44,13 +44,13 @@ static size_t find_line(hf_bytes tail)
     const size_t on_at = sizeof(mark) - 1;
     const size_t later_at = on_at + 40 + 2;
 
-    if (!begins_with(tail, mark))
+    if (!hf__text_begins(tail, mark))
         return 0;
-    if (begins_with(skip_bytes(tail, on_at), on))
+    if (hf__text_begins(hf__text_skip(tail, on_at), on))
         return on_at + sizeof(on) - 1;
     if (tail.size > later_at &&
-        begins_with(skip_bytes(tail, later_at - 2), ", ") &&
-        begins_with(skip_bytes(tail, later_at), on))
+        hf__text_begins(hf__text_skip(tail, later_at - 2), ", ") &&
+        hf__text_begins(hf__text_skip(tail, later_at), on))
         return later_at + sizeof(on) - 1;
     return 0;
 }
@@ -66,11 +66,11 @@ static unsigned cut_tail(hf_bytes *text)
     size_t digits;
 
     for (; at < text->size; at++) {
-        tail = skip_bytes(*text, at);
+        tail = hf__text_skip(*text, at);
         line_at = find_line(tail);
         if (line_at > 0) {
             text->size = at;
-            return leading_number(skip_bytes(tail, line_at), &digits);
+            return leading_number(hf__text_skip(tail, line_at), &digits);
         }
     }
     return 0;
@@ -84,14 +84,14 @@ static unsigned cut_place(hf_bytes *text)
     size_t digits;
     unsigned line;
 
-    if (!begins_with(*text, mark))
+    if (!hf__text_begins(*text, mark))
         return 0;
-    rest = skip_bytes(*text, sizeof(mark) - 1);
+    rest = hf__text_skip(*text, sizeof(mark) - 1);
     line = leading_number(rest, &digits);
-    rest = skip_bytes(rest, digits);
-    if (digits == 0 || !begins_with(rest, ": "))
+    rest = hf__text_skip(rest, digits);
+    if (digits == 0 || !hf__text_begins(rest, ": "))
         return 0;
-    *text = skip_bytes(rest, 2);
+    *text = hf__text_skip(rest, 2);
     return line;
 }
 
@@ -108,8 +108,8 @@ hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
     unsigned line = cut_tail(&text);
     unsigned place;
 
-    if (begins_with(text, "ERR "))
-        text = skip_bytes(text, 4);
+    if (hf__text_begins(text, "ERR "))
+        text = hf__text_skip(text, 4);
     place = cut_place(&text);
     if (place != 0)
         line = place;

@@ -3,7 +3,14 @@
 #ifndef HF__STORE_ERROR_LINE_H
 #define HF__STORE_ERROR_LINE_H
 
+#include <stdbool.h>
+
 #include "holdfast/base.h"
+
+bool hf__text_begins(hf_bytes text, const char *with);
+
+/* The text behind its first `size` bytes. */
+hf_bytes hf__text_skip(hf_bytes text, size_t size);
 
 /*
  * Fill `err` from an error text of Redis's form: "CODE text", perhaps with

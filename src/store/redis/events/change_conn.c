@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "store/redis/events/message.h"
-#include "store/redis/wire/errors.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -91,20 +90,6 @@ static void on_up(hf__async_conn *conn)
 }
 
 /* ------------------------------------------------------------------- input */
-
-static void refuse_message(hf__change_conn *self)
-{
-    hf__async_conn *conn = &self->conn;
-    const hf_reply *message = &self->message;
-
-    if (message->kind == HF_REPLY_ERROR)
-        hf__redis_error(hf_view(message->bytes.data, message->bytes.size),
-                        false, &conn->error);
-    else
-        hf__fail(&conn->error, HF_CORRUPT, "%s sent a malformed message",
-                 conn->peer);
-    hf__async_conn_drop(conn);
-}
 
 static hf_change_kind kind_of(const hf_reply *reply)
 {
@@ -194,17 +179,12 @@ static void on_input(hf__async_conn *conn)
         if (parsed == HF__RESP_NO_MEMORY)
             drop_no_memory(self);
         else if (parsed != HF__RESP_DONE || !take_message(self))
-            refuse_message(self);
+            hf__message_refuse(&self->message, conn);
         hf__arena_free(&self->arena);
         hf__resp_begin(&conn->resp, &self->arena, &self->message);
     }
     if (conn->state == HF__ASYNC_UP)
         hf__async_conn_flush(conn);
-}
-
-static void on_drained(hf__async_conn *conn)
-{
-    (void)conn;
 }
 
 static void on_down(hf__async_conn *conn, bool was_up)
@@ -215,12 +195,6 @@ static void on_down(hf__async_conn *conn, bool was_up)
     (void)was_up;
     self->listens = false;
     self->ops->down(self, listened);
-}
-
-static bool is_wanted(hf__async_conn *conn)
-{
-    (void)conn;
-    return true;
 }
 
 /* ----------------------------------------------------------------- silence */
@@ -267,9 +241,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 static const hf__async_conn_ops conn_ops = {
     .up = on_up,
     .input = on_input,
-    .drained = on_drained,
     .down = on_down,
-    .wanted = is_wanted,
     .tick = on_tick,
 };
 
@@ -286,11 +258,6 @@ void hf__change_conn_init(hf__change_conn *self, const hf__change_conn_ops *ops,
     self->kinds = kinds;
     hf__buf_init(&self->asked, ASKED_LIMIT);
     hf__arena_init(&self->arena);
-}
-
-void hf__change_conn_update(hf__change_conn *self)
-{
-    hf__async_conn_update(&self->conn);
 }
 
 static void on_closed(hf__async_conn *conn)
@@ -310,9 +277,4 @@ void hf__change_conn_done(hf__change_conn *self)
     hf__arena_free(&self->arena);
     hf__buf_done(&self->asked);
     hf__async_conn_done(&self->conn);
-}
-
-void hf__change_conn_close_forked(hf__change_conn *self)
-{
-    hf__async_conn_close_forked(&self->conn);
 }

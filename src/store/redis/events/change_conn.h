@@ -35,14 +35,11 @@ struct hf__change_conn {
     hf_reply message;
 };
 
-/* `prefix` stays valid. It connects when it is updated. */
+/* `prefix` stays valid. It connects when `conn` is updated. */
 void hf__change_conn_init(hf__change_conn *self, const hf__change_conn_ops *ops,
                           hf__redis_node *node, hf_bytes prefix, bool kinds);
-void hf__change_conn_update(hf__change_conn *self);
 /* closed() follows; then done() frees. */
 void hf__change_conn_close(hf__change_conn *self);
 void hf__change_conn_done(hf__change_conn *self);
-void hf__change_conn_close_forked(
-    hf__change_conn *self); /* in a forked child */
 
 #endif

@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "store/redis/events/message.h"
-#include "store/redis/wire/errors.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -217,21 +216,6 @@ static bool take_message(hf__event_conn *self)
     return false;
 }
 
-static void refuse_message(hf__event_conn *self)
-{
-    hf__async_conn *conn = &self->conn;
-    hf_bytes line;
-
-    if (self->message.kind == HF_REPLY_ERROR) {
-        line = hf_view(self->message.bytes.data, self->message.bytes.size);
-        hf__redis_error(line, false, &conn->error);
-    } else {
-        hf__fail(&conn->error, HF_CORRUPT, "%s sent a malformed message",
-                 conn->peer);
-    }
-    hf__async_conn_drop(conn);
-}
-
 static void on_input(hf__async_conn *conn)
 {
     hf__event_conn *self = hf__container_of(conn, hf__event_conn, conn);
@@ -244,15 +228,10 @@ static void on_input(hf__async_conn *conn)
         if (parsed != HF__RESP_DONE)
             hf__reply_set_nil(&self->message);
         if (parsed != HF__RESP_DONE || !take_message(self))
-            refuse_message(self);
+            hf__message_refuse(&self->message, conn);
         hf__arena_free(&self->arena);
         hf__resp_begin(&conn->resp, &self->arena, &self->message);
     }
-}
-
-static void on_drained(hf__async_conn *conn)
-{
-    (void)conn;
 }
 
 /* If it was subscribed, reconnect immediately; otherwise after a pause. */
@@ -264,12 +243,6 @@ static void on_down(hf__async_conn *conn, bool was_up)
         set_state(self, HF__EVENT_CONN_TRYING);
     else
         set_state(self, HF__EVENT_CONN_FAILED);
-}
-
-static bool is_wanted(hf__async_conn *conn)
-{
-    (void)conn;
-    return true;
 }
 
 static void send_probe(hf__event_conn *self, int64_t now_ms)
@@ -333,9 +306,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 static const hf__async_conn_ops inbox_link_ops = {
     .up = on_up,
     .input = on_input,
-    .drained = on_drained,
     .down = on_down,
-    .wanted = is_wanted,
     .tick = on_tick,
 };
 

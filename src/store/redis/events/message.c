@@ -5,6 +5,9 @@
  */
 #include "store/redis/events/message.h"
 
+#include "store/redis/wire/errors.h"
+#include "util/error.h"
+
 /* Every reply expected here is a single value, except that of PING in RESP2:
  * ["pong", ""]. */
 static bool is_answer(const hf_reply *reply)
@@ -62,4 +65,15 @@ hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *channel,
         return HF__MESSAGE_NONE;
     *message = hf_view(items[2].bytes.data, items[2].bytes.size);
     return HF__MESSAGE_EVENT;
+}
+
+void hf__message_refuse(const hf_reply *reply, hf__async_conn *conn)
+{
+    if (reply->kind == HF_REPLY_ERROR)
+        hf__redis_error(hf_view(reply->bytes.data, reply->bytes.size), false,
+                        &conn->error);
+    else
+        hf__fail(&conn->error, HF_CORRUPT, "%s sent a malformed message",
+                 conn->peer);
+    hf__async_conn_drop(conn);
 }

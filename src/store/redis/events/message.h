@@ -3,6 +3,7 @@
 #ifndef HF__STORE_REDIS_MESSAGE_H
 #define HF__STORE_REDIS_MESSAGE_H
 
+#include "store/redis/server/async_conn.h"
 #include "store/reply.h"
 
 typedef enum hf__message_kind {
@@ -21,5 +22,9 @@ hf__message_kind hf__message_read(const hf_reply *reply, hf_bytes *channel,
 
 /* Of CHANGED: the keys, `*count` of them; NULL: all keys. */
 const hf_reply *hf__message_keys(const hf_reply *reply, size_t *count);
+
+/* Drop the connection that received one that it did not ask for: an error is
+ * the reason, anything else is malformed. */
+void hf__message_refuse(const hf_reply *reply, hf__async_conn *conn);
 
 #endif

@@ -390,7 +390,7 @@ static void on_ready(hf__async_conn *conn, bool writable)
     conn->alive_ms = hf__clock_boot_ms();
     hf__async_conn_flush(conn);
     if (conn->sockets == sockets && conn->state == HF__ASYNC_UP &&
-        hf__buf_size(&conn->out) == 0)
+        hf__buf_size(&conn->out) == 0 && conn->ops->drained != NULL)
         conn->ops->drained(conn);
 }
 
@@ -479,6 +479,11 @@ static void check_epoch(hf__async_conn *conn)
     conn->retry_ms = 0;
 }
 
+static bool is_wanted(hf__async_conn *conn)
+{
+    return conn->ops->wanted == NULL || conn->ops->wanted(conn);
+}
+
 void hf__async_conn_update(hf__async_conn *conn)
 {
     int64_t now_ms = hf__clock_boot_ms();
@@ -490,7 +495,7 @@ void hf__async_conn_update(hf__async_conn *conn)
     check_until(conn, now_ms);
     next_ms = conn->ops->tick(conn, now_ms);
     if (conn->state == HF__ASYNC_DOWN && now_ms >= conn->retry_ms &&
-        conn->ops->wanted(conn))
+        is_wanted(conn))
         start_connect(conn, now_ms);
     else if (conn->state == HF__ASYNC_RESOLVING)
         try_to_connect(conn);
@@ -499,7 +504,7 @@ void hf__async_conn_update(hf__async_conn *conn)
             next_ms,
             now_ms + hf__resolver_pause_ms(conn->resolving_ms, now_ms));
     if (conn->state == HF__ASYNC_DOWN && conn->retry_ms < next_ms &&
-        conn->ops->wanted(conn))
+        is_wanted(conn))
         next_ms = conn->retry_ms;
     if (is_starting(conn) && conn->until_ms < next_ms)
         next_ms = conn->until_ms;

@@ -25,12 +25,12 @@ typedef struct hf__async_conn_ops {
      * once anything was received. If not, the next one is made after a pause.
      */
     bool (*worked)(const hf__async_conn *conn);
-    /* `conn->out` was sent whole. */
+    /* `conn->out` was sent whole. NULL: of no interest. */
     void (*drained)(hf__async_conn *conn);
     /* The connection broke, or (was_up false) could not be made; conn->error
      * says why, and conn->sent still counts. */
     void (*down)(hf__async_conn *conn, bool was_up);
-    /* Is a connection wanted now? */
+    /* Is a connection wanted now? NULL: always. */
     bool (*wanted)(hf__async_conn *conn);
     /* Do what is due by `now_ms`; returns when to be called next. */
     int64_t (*tick)(hf__async_conn *conn, int64_t now_ms);

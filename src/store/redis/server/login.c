@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/error_line.h"
 #include "store/redis/wire/errors.h"
 #include "store/redis/wire/resp.h"
 #include "util/error.h"
@@ -183,11 +184,11 @@ static hf_status login_refused(hf__login_step step, hf_bytes line,
     if (step == HF__LOGIN_AUTH)
         return auth_refused(line, err);
     hf__redis_error(line, false, &detail);
-    if (line.size >= 6 && memcmp(line.data, "NOAUTH", 6) == 0)
+    if (hf__text_begins(line, "NOAUTH"))
         return hf__fail(err, HF_DENIED, "the server requires a password");
     if (detail.status == HF_UNAVAILABLE || step == HF__LOGIN_SELECT)
         return hf__fail_copy(err, &detail);
-    if (line.size >= 7 && memcmp(line.data, "NOPROTO", 7) == 0)
+    if (hf__text_begins(line, "NOPROTO"))
         return HF_OK; /* it speaks RESP2 */
     if (detail.status == HF_UNSUPPORTED && step == HF__LOGIN_HELLO)
         return hf__fail(err, HF_UNSUPPORTED,

@@ -215,15 +215,8 @@ static void run_close(hf__task *task)
                             on_closed);
 }
 
-static void run_nothing(hf__task *task)
-{
-    (void)task;
-}
-
 void hf__pipeline_close(hf__pipeline *pipe)
 {
-    hf__task last = {.run = run_nothing};
-
     if (!hf__loop_started(pipe->context->loop))
         return;
     pipe->close_task.run = run_close;
@@ -231,7 +224,7 @@ void hf__pipeline_close(hf__pipeline *pipe)
     while (__atomic_load_n(&pipe->is_closed, __ATOMIC_ACQUIRE) == 0)
         hf__futex_wait(&pipe->is_closed, 0, INT64_MAX, false);
     /* If an on_done has submitted more, that task runs before this one. */
-    hf__loop_call(pipe->context->loop, &last);
+    hf__loop_call(pipe->context->loop, NULL);
 }
 
 void hf__pipeline_done(hf__pipeline *pipe)

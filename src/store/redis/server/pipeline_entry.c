@@ -7,12 +7,10 @@
 #include "store/redis/server/retry.h"
 #include "util/mem.h"
 
-void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries)
+static void post_task(hf__pipeline *pipe, hf__pipeline_list *entries)
 {
     bool post;
 
-    if (entries->count == 0)
-        return;
     pthread_mutex_lock(&pipe->mutex);
     hf__pipeline_list_move(&pipe->inbound, entries);
     post = !pipe->posted;
@@ -22,18 +20,18 @@ void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries)
         hf__loop_post(pipe->context->loop, &pipe->task);
 }
 
+void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries)
+{
+    if (entries->count > 0)
+        post_task(pipe, entries);
+}
+
 void hf__pipeline_wake(hf__pipeline *pipe)
 {
-    bool post;
+    hf__pipeline_list none = {NULL, NULL, 0};
 
-    if (!hf__loop_started(pipe->context->loop))
-        return;
-    pthread_mutex_lock(&pipe->mutex);
-    post = !pipe->posted;
-    pipe->posted = true;
-    pthread_mutex_unlock(&pipe->mutex);
-    if (post)
-        hf__loop_post(pipe->context->loop, &pipe->task);
+    if (hf__loop_started(pipe->context->loop))
+        post_task(pipe, &none);
 }
 
 /* The request's outcome is set: return it to its owner. */

@@ -65,7 +65,6 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 static const hf__async_conn_ops probe_ops = {
     .up = on_up,
     .input = on_nothing,
-    .drained = on_nothing,
     .down = on_down,
     .wanted = is_wanted,
     .tick = on_tick,

@@ -260,7 +260,7 @@ static void update_parts(hf__change_feed *self)
     /* One that fails here stays in the list. */
     for (one = self->parts; one != NULL; one = next) {
         next = one->next;
-        hf__change_conn_update(&one->conn);
+        hf__async_conn_update(&one->conn.conn);
     }
 }
 
@@ -428,19 +428,13 @@ void hf__change_feeds_reset(hf__change_feeds *feeds)
     hf__loop_post(feeds->context->loop, &feeds->reset_task);
 }
 
-static void run_nothing(hf__task *task)
-{
-    (void)task;
-}
-
 void hf__change_feeds_drain(hf__change_feeds *feeds)
 {
-    hf__task task = {run_nothing, NULL};
     uint32_t leaving;
 
     /* `reset_task` comes first, if it is posted. */
     if (hf__loop_started(feeds->context->loop))
-        hf__loop_call(feeds->context->loop, &task);
+        hf__loop_call(feeds->context->loop, NULL);
     while ((leaving = __atomic_load_n(&feeds->leaving, __ATOMIC_ACQUIRE)) != 0)
         hf__futex_wait(&feeds->leaving, leaving, INT64_MAX, false);
 }
@@ -450,6 +444,6 @@ void hf__change_feeds_close_forked(hf__change_feeds *feeds)
     for (hf__change_feed *self = feeds->first; self != NULL;
          self = self->next) {
         for (feed_part *one = self->parts; one != NULL; one = one->next)
-            hf__change_conn_close_forked(&one->conn);
+            hf__async_conn_close_forked(&one->conn.conn);
     }
 }

@@ -41,24 +41,18 @@
 #define SORTED_MAX 64
 
 typedef struct cluster_store {
-    hf__store base;
+    hf__cluster_events events; /* with the store's base */
     hf__store_context context;
     hf__router router;
     hf__redis_account account;
     hf__cluster_map map;
     hf__cluster_refresh refresh;
-    hf__cluster_events events;
     hf__change_feeds feeds;
 } cluster_store;
 
 static cluster_store *cluster_of(hf__store *store)
 {
     return (cluster_store *)store;
-}
-
-static bool is_forked(const cluster_store *self)
-{
-    return hf__store_context_is_forked(&self->context);
 }
 
 /* ------------------------------------------------------------------ routing */
@@ -109,13 +103,10 @@ static bool follow_redirect(cluster_store *self, const hf__server *from,
         host = resolved.host;
     }
     route->asking = why->kind == HF__REDIRECT_ASK;
-    if (route->asking) {
-        route->server = hf__cluster_map_find(&self->map, host, why->port);
-    } else {
-        route->server =
-            hf__cluster_map_move(&self->map, why->slot, host, why->port);
+    route->server = hf__cluster_map_find(&self->map, host, why->port,
+                                         route->asking ? NULL : &why->slot);
+    if (!route->asking)
         hf__cluster_refresh_want(&self->refresh, HF__REFRESH_MOVED);
-    }
     if (attempts->redirects > QUICK_REDIRECTS)
         pause_before(route, attempts);
     return route->server != NULL;
@@ -281,9 +272,9 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     self = hf__calloc(1, sizeof(*self));
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    self->base.ops = &hf__cluster_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
-    self->base.shards = HF__SLOT_COUNT;
+    self->events.base.ops = &hf__cluster_store_ops;
+    self->events.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    self->events.base.shards = HF__SLOT_COUNT;
     self->router.redirect = cluster_redirect;
     self->router.suspect = cluster_suspect;
     self->router.of_slots = true;
@@ -305,7 +296,7 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
         return status;
     }
 
-    *store = &self->base;
+    *store = &self->events.base;
     return HF_OK;
 }
 
@@ -313,7 +304,7 @@ static void cluster_close(hf__store *store)
 {
     cluster_store *self = cluster_of(store);
 
-    if (is_forked(self)) {
+    if (hf__store_context_is_forked(&self->context)) {
         hf__cluster_events_close_forked(&self->events);
         hf__change_feeds_close_forked(&self->feeds);
         hf__cluster_map_close_forked(&self->map);
@@ -416,56 +407,6 @@ static const char *cluster_inbox(hf__store *store)
     return cluster_of(store)->context.channel;
 }
 
-static uint32_t cluster_event_seq(hf__store *store, hf_bytes topic,
-                                  int64_t deadline_ms)
-{
-    return hf__cluster_events_seq(&cluster_of(store)->events, topic,
-                                  deadline_ms);
-}
-
-static bool cluster_event_listens(hf__store *store, hf_bytes topic)
-{
-    return hf__cluster_events_listen(&cluster_of(store)->events, topic);
-}
-
-static void cluster_event_key(hf__store *store, hf_bytes key, bool held)
-{
-    hf__cluster_events_key(&cluster_of(store)->events, key, held);
-}
-
-static void cluster_event_channel(hf__store *store, hf_bytes topic,
-                                  hf_bytes channel, bool sharded,
-                                  int64_t keep_ms)
-{
-    hf__cluster_events_hear(&cluster_of(store)->events, topic, channel, sharded,
-                            keep_ms);
-}
-
-static bool cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
-                               int64_t until_ms)
-{
-    return hf__cluster_events_wait(&cluster_of(store)->events, topic, seq,
-                                   until_ms);
-}
-
-static void cluster_event_wake(hf__store *store, hf_bytes topic)
-{
-    hf__events_wake(&cluster_of(store)->events.events,
-                    hf__events_bucket(topic));
-}
-
-static hf_status cluster_event_watch(hf__store *store, hf_bytes topic,
-                                     hf__watch *watch, hf_error *err)
-{
-    return hf__cluster_events_watch(&cluster_of(store)->events, topic, watch,
-                                    err);
-}
-
-static void cluster_event_unwatch(hf__store *store, hf__watch *watch)
-{
-    hf__cluster_events_unwatch(&cluster_of(store)->events, watch);
-}
-
 static hf_status cluster_feed_open(hf__store *store, hf__feed *feed,
                                    int64_t deadline_ms, hf_error *err)
 {
@@ -516,14 +457,14 @@ const hf__store_ops hf__cluster_store_ops = {
     .perform = cluster_perform,
     .submit = cluster_submit,
     .inbox = cluster_inbox,
-    .event_seq = cluster_event_seq,
-    .event_listens = cluster_event_listens,
-    .event_key = cluster_event_key,
-    .event_channel = cluster_event_channel,
-    .event_wait = cluster_event_wait,
-    .event_wake = cluster_event_wake,
-    .event_watch = cluster_event_watch,
-    .event_unwatch = cluster_event_unwatch,
+    .event_seq = hf__cluster_event_seq,
+    .event_listens = hf__cluster_event_listens,
+    .event_key = hf__cluster_event_key,
+    .event_channel = hf__cluster_event_channel,
+    .event_wait = hf__cluster_event_wait,
+    .event_wake = hf__cluster_event_wake,
+    .event_watch = hf__cluster_event_watch,
+    .event_unwatch = hf__cluster_event_unwatch,
     .feed_open = cluster_feed_open,
     .feed_close = cluster_feed_close,
     .shard = cluster_shard,

@@ -19,8 +19,6 @@
  */
 #include "store/redis/topology/cluster_events.h"
 
-#include <string.h>
-
 #include "store/redis/events/event_ops.h"
 #include "store/redis/topology/slots.h"
 #include "util/container.h"
@@ -45,7 +43,6 @@ static hf__cluster_conn *conn_of(hf__event_conn *conn)
 
 void hf__cluster_events_init(hf__cluster_events *all, hf__cluster_map *map)
 {
-    memset(all, 0, sizeof(*all));
     all->map = map;
     hf__events_init(&all->events);
     pthread_mutex_init(&all->mutex, NULL);
@@ -61,6 +58,20 @@ static hf__cluster_conn *find_locked(const hf__cluster_events *all,
     return self;
 }
 
+/* Is the node of a topic's slot subscribed to? */
+static bool listens_to(hf__cluster_events *all, hf_bytes topic)
+{
+    uint32_t owner = hf__cluster_map_owner(all->map, hf__slot_of(topic));
+    const hf__cluster_conn *its;
+    bool listens;
+
+    pthread_mutex_lock(&all->mutex);
+    its = find_locked(all, owner);
+    listens = its != NULL && hf__event_conn_listens(&its->conn);
+    pthread_mutex_unlock(&all->mutex);
+    return listens;
+}
+
 static bool accepts_topic(hf__event_conn *conn, hf_bytes topic)
 {
     const hf__cluster_conn *self = conn_of(conn);
@@ -68,7 +79,7 @@ static bool accepts_topic(hf__event_conn *conn, hf_bytes topic)
 
     return hf__cluster_map_owner(all->map, hf__slot_of(topic)) ==
                self->node_id ||
-           !hf__cluster_events_listen(all, topic);
+           !listens_to(all, topic);
 }
 
 /* Takes over the hold of the server. */
@@ -93,13 +104,16 @@ static hf__cluster_conn *make_locked(hf__cluster_events *all,
     return self;
 }
 
-/* Get the connection for a topic, to be put back; NULL: out of memory. */
+/* Get the connection for a topic, to be put back. NULL: out of memory, or in a
+ * forked child. */
 static hf__cluster_conn *take_conn(hf__cluster_events *all, hf_bytes topic)
 {
     hf__cluster_conn *self;
     hf__server *server;
     uint32_t node_id;
 
+    if (hf__store_context_is_forked(all->map->context))
+        return NULL;
     pthread_mutex_lock(&all->mutex);
     server = hf__cluster_map_take(all->map, hf__slot_of(topic), &node_id);
     self = server == NULL ? NULL : find_locked(all, node_id);
@@ -143,14 +157,18 @@ static void give_back(hf__cluster_conn *self)
 
 /* ------------------------------------------------------------------ events */
 
-uint32_t hf__cluster_events_seq(hf__cluster_events *all, hf_bytes topic,
-                                int64_t deadline_ms)
+static hf__cluster_events *events_of(hf__store *store)
 {
-    hf__cluster_conn *self = NULL;
+    return (hf__cluster_events *)store;
+}
+
+uint32_t hf__cluster_event_seq(hf__store *store, hf_bytes topic,
+                               int64_t deadline_ms)
+{
+    hf__cluster_events *all = events_of(store);
+    hf__cluster_conn *self = take_conn(all, topic);
     uint32_t seq;
 
-    if (!hf__store_context_is_forked(all->map->context))
-        self = take_conn(all, topic);
     if (self == NULL)
         return hf__events_read(&all->events, hf__events_bucket(topic));
     seq = hf__event_seq(&self->conn, topic, deadline_ms);
@@ -158,25 +176,15 @@ uint32_t hf__cluster_events_seq(hf__cluster_events *all, hf_bytes topic,
     return seq;
 }
 
-bool hf__cluster_events_listen(hf__cluster_events *all, hf_bytes topic)
+bool hf__cluster_event_listens(hf__store *store, hf_bytes topic)
 {
-    uint32_t owner = hf__cluster_map_owner(all->map, hf__slot_of(topic));
-    const hf__cluster_conn *its;
-    bool listens;
-
-    pthread_mutex_lock(&all->mutex);
-    its = find_locked(all, owner);
-    listens = its != NULL && hf__event_conn_listens(&its->conn);
-    pthread_mutex_unlock(&all->mutex);
-    return listens;
+    return listens_to(events_of(store), topic);
 }
 
-void hf__cluster_events_key(hf__cluster_events *all, hf_bytes key, bool held)
+void hf__cluster_event_key(hf__store *store, hf_bytes key, bool held)
 {
-    hf__cluster_conn *self = NULL;
+    hf__cluster_conn *self = take_conn(events_of(store), key);
 
-    if (!hf__store_context_is_forked(all->map->context))
-        self = take_conn(all, key);
     if (self == NULL)
         return;
     hf__event_watch_key(&self->conn, key, held);
@@ -184,29 +192,33 @@ void hf__cluster_events_key(hf__cluster_events *all, hf_bytes key, bool held)
 }
 
 /* At the node of its slot only, which is also where sharded messages are. */
-void hf__cluster_events_hear(hf__cluster_events *all, hf_bytes topic,
-                             hf_bytes channel, bool sharded, int64_t keep_ms)
+void hf__cluster_event_channel(hf__store *store, hf_bytes topic,
+                               hf_bytes channel, bool sharded, int64_t keep_ms)
 {
-    hf__cluster_conn *self = NULL;
+    hf__cluster_conn *self = take_conn(events_of(store), topic);
 
-    if (!hf__store_context_is_forked(all->map->context))
-        self = take_conn(all, topic);
     if (self == NULL)
         return;
     hf__event_channel(&self->conn, topic, channel, sharded, keep_ms);
     give_back(self);
 }
 
-bool hf__cluster_events_wait(hf__cluster_events *all, hf_bytes topic,
-                             uint32_t seq, int64_t until_ms)
+bool hf__cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
+                            int64_t until_ms)
 {
-    return hf__events_wait(&all->events, hf__events_bucket(topic), seq,
-                           until_ms);
+    return hf__events_wait(&events_of(store)->events, hf__events_bucket(topic),
+                           seq, until_ms);
 }
 
-hf_status hf__cluster_events_watch(hf__cluster_events *all, hf_bytes topic,
-                                   hf__watch *watch, hf_error *err)
+void hf__cluster_event_wake(hf__store *store, hf_bytes topic)
 {
+    hf__events_wake(&events_of(store)->events, hf__events_bucket(topic));
+}
+
+hf_status hf__cluster_event_watch(hf__store *store, hf_bytes topic,
+                                  hf__watch *watch, hf_error *err)
+{
+    hf__cluster_events *all = events_of(store);
     hf__cluster_conn *self;
     hf_status status;
 
@@ -220,8 +232,10 @@ hf_status hf__cluster_events_watch(hf__cluster_events *all, hf_bytes topic,
     return status;
 }
 
-void hf__cluster_events_unwatch(hf__cluster_events *all, hf__watch *watch)
+void hf__cluster_event_unwatch(hf__store *store, hf__watch *watch)
 {
+    hf__cluster_events *all = events_of(store);
+
     hf__event_unwatch(all->map->context, &all->events, watch);
 }
 

@@ -18,7 +18,9 @@
 
 typedef struct hf__cluster_conn hf__cluster_conn;
 
+/* A cluster's store begins with one. */
 typedef struct hf__cluster_events {
+    hf__store base;
     hf__cluster_map *map;
     hf__events events;     /* shared by all of them */
     pthread_mutex_t mutex; /* guards the list and use counts */
@@ -27,20 +29,22 @@ typedef struct hf__cluster_events {
     uint32_t leaving; /* closed and not freed yet; a futex */
 } hf__cluster_events;
 
+/* `all` is zeroed. */
 void hf__cluster_events_init(hf__cluster_events *all, hf__cluster_map *map);
 
 /* See hf__store_ops. */
-uint32_t hf__cluster_events_seq(hf__cluster_events *all, hf_bytes topic,
-                                int64_t deadline_ms);
-bool hf__cluster_events_listen(hf__cluster_events *all, hf_bytes topic);
-void hf__cluster_events_key(hf__cluster_events *all, hf_bytes key, bool held);
-void hf__cluster_events_hear(hf__cluster_events *all, hf_bytes topic,
-                             hf_bytes channel, bool sharded, int64_t keep_ms);
-bool hf__cluster_events_wait(hf__cluster_events *all, hf_bytes topic,
-                             uint32_t seq, int64_t until_ms);
-hf_status hf__cluster_events_watch(hf__cluster_events *all, hf_bytes topic,
-                                   hf__watch *watch, hf_error *err);
-void hf__cluster_events_unwatch(hf__cluster_events *all, hf__watch *watch);
+uint32_t hf__cluster_event_seq(hf__store *store, hf_bytes topic,
+                               int64_t deadline_ms);
+bool hf__cluster_event_listens(hf__store *store, hf_bytes topic);
+void hf__cluster_event_key(hf__store *store, hf_bytes key, bool held);
+void hf__cluster_event_channel(hf__store *store, hf_bytes topic,
+                               hf_bytes channel, bool sharded, int64_t keep_ms);
+bool hf__cluster_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
+                            int64_t until_ms);
+void hf__cluster_event_wake(hf__store *store, hf_bytes topic);
+hf_status hf__cluster_event_watch(hf__store *store, hf_bytes topic,
+                                  hf__watch *watch, hf_error *err);
+void hf__cluster_event_unwatch(hf__store *store, hf__watch *watch);
 
 /* The loop thread: nodes were removed from the map. */
 void hf__cluster_events_lost(hf__cluster_events *all);

@@ -217,12 +217,13 @@ static void set_owner(hf__cluster_map *map, uint32_t slot, size_t place)
     map->nodes[place]->had_slots = true;
 }
 
-static hf__server *find_server(hf__cluster_map *map, const char *host, int port,
-                               const uint32_t *slot)
+hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
+                                 int port, const uint32_t *slot)
 {
     hf__server *server = NULL;
     size_t place;
 
+    assert(slot == NULL || *slot < HF__SLOT_COUNT);
     pthread_mutex_lock(&map->mutex);
     if (!map->closing && have_node(map, host, port, &place, NULL) == HF_OK) {
         map->nodes[place]->named_ms = hf__clock_boot_ms();
@@ -232,19 +233,6 @@ static hf__server *find_server(hf__cluster_map *map, const char *host, int port,
         set_owner(map, *slot, place);
     pthread_mutex_unlock(&map->mutex);
     return server;
-}
-
-hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
-                                 int port)
-{
-    return find_server(map, host, port, NULL);
-}
-
-hf__server *hf__cluster_map_move(hf__cluster_map *map, uint32_t slot,
-                                 const char *host, int port)
-{
-    assert(slot < HF__SLOT_COUNT);
-    return find_server(map, host, port, &slot);
 }
 
 static hf__cluster_node *by_id(hf__cluster_map *map, uint32_t id)

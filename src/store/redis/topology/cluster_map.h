@@ -65,12 +65,10 @@ hf_status hf__cluster_map_add_seed(hf__cluster_map *map, const char *host,
  * unless NULL, is set to the node's id. */
 hf__server *hf__cluster_map_take(hf__cluster_map *map, uint32_t slot,
                                  uint32_t *id);
-/* The node at an address, which may be new. */
+/* The node at an address, which may be new. It becomes the owner of `slot`,
+ * unless that is NULL. */
 hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
-                                 int port);
-/* The same, and make it the slot's owner. */
-hf__server *hf__cluster_map_move(hf__cluster_map *map, uint32_t slot,
-                                 const char *host, int port);
+                                 int port, const uint32_t *slot);
 /* The node of this id. */
 hf__server *hf__cluster_map_part(hf__cluster_map *map, uint32_t id);
 /* The `at`-th node to ask about the cluster: those with slots, then the others,

@@ -21,11 +21,6 @@ static redis_store *redis_of(hf__store *store)
     return (redis_store *)store;
 }
 
-static bool is_forked(const redis_store *self)
-{
-    return hf__store_context_is_forked(&self->single.context);
-}
-
 /* ---------------------------------------------------------- open and close */
 
 /* `until_ms`: 0: do not wait. */
@@ -97,7 +92,7 @@ static void redis_close(hf__store *store)
 {
     redis_store *self = redis_of(store);
 
-    if (is_forked(self)) {
+    if (hf__store_context_is_forked(&self->single.context)) {
         hf__event_conn_close_forked(&self->single.event_conn);
         hf__change_feeds_close_forked(&self->single.feeds);
         hf__server_close_forked(self->single.server);

@@ -171,11 +171,6 @@ static bool has_answered(const hf__async_conn *conn)
     return hf__container_of(conn, const hf__sentinel_peer, conn)->answers;
 }
 
-static void on_drained(hf__async_conn *conn)
-{
-    (void)conn;
-}
-
 /* A complete result stays valid. No address yet is no failure, as the next
  * attempt follows soon. */
 static void on_down(hf__async_conn *conn, bool was_up)
@@ -216,7 +211,6 @@ static const hf__async_conn_ops peer_link_ops = {
     .up = on_up,
     .input = on_input,
     .worked = has_answered,
-    .drained = on_drained,
     .down = on_down,
     .wanted = is_wanted,
     .tick = on_tick,

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "store/error_line.h"
 #include "store/redis/wire/errors.h"
 #include "store/redis/wire/resp.h"
 #include "util/error.h"
@@ -93,11 +94,11 @@ static hf_status step_refused(hf__sentinel_step step, const hf_reply *reply,
     hf_error detail = HF_ERROR_INIT;
 
     hf__redis_error(line, false, &detail);
-    if (line.size >= 6 && memcmp(line.data, "NOAUTH", 6) == 0)
+    if (hf__text_begins(line, "NOAUTH"))
         return hf__fail(err, HF_DENIED,
                         "it requires a password (sentinel_password)");
     /* It knows the name but not yet the master: ask another one. */
-    if (line.size >= 9 && memcmp(line.data, "IDONTKNOW", 9) == 0)
+    if (hf__text_begins(line, "IDONTKNOW"))
         return HF_OK;
     if (step == HF__SENTINEL_ADDRESS && detail.status == HF_UNSUPPORTED)
         return is_none(err);

@@ -85,15 +85,9 @@ static void run_close(hf__task *task)
     hf__sentinel_round_end(watch);
 }
 
-static void run_nothing(hf__task *task)
-{
-    (void)task;
-}
-
 void hf__sentinel_watch_close(hf__sentinel_watch *watch)
 {
     hf__loop *loop = watch->context.loop;
-    hf__task last = {.run = run_nothing};
 
     pthread_mutex_lock(&watch->mutex);
     watch->closing = true;
@@ -105,7 +99,7 @@ void hf__sentinel_watch_close(hf__sentinel_watch *watch)
     hf__store_context_drain(&watch->context);
     hf__alarm_free(watch->gone_alarm);
     /* Waits for tasks posted before the close. */
-    hf__loop_call(loop, &last);
+    hf__loop_call(loop, NULL);
 }
 
 void hf__sentinel_watch_done(hf__sentinel_watch *watch)

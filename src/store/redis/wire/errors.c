@@ -75,18 +75,6 @@ static const error_row rows[] = {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
-static bool begins_with(hf_bytes text, const char *with)
-{
-    size_t size = strlen(with);
-
-    return text.size >= size && memcmp(text.data, with, size) == 0;
-}
-
-static hf_bytes skip_bytes(hf_bytes text, size_t size)
-{
-    return hf_view((const char *)text.data + size, text.size - size);
-}
-
 static size_t word_size(hf_bytes line)
 {
     const char *space =
@@ -104,7 +92,7 @@ static bool matches_row(const error_row *row, hf_bytes line)
         return false;
     return row->rest == NULL ||
            (line.size > size &&
-            begins_with(skip_bytes(line, size + 1), row->rest));
+            hf__text_begins(hf__text_skip(line, size + 1), row->rest));
 }
 
 static const error_row *find_row(hf_bytes line)
