@@ -18,7 +18,7 @@
 #include "bench.h"
 #include "holdfast/near.h"
 #include "holdfast/value.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 
 #define KEYS 100000
 #define VALUE_SIZE 100

@@ -27,7 +27,7 @@
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 #include "util/options.h"
 #include "util/order.h"

@@ -9,7 +9,7 @@
 #include "lease/release.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 #include "util/order.h"
 #include "util/rand.h"

@@ -15,7 +15,7 @@
 #include "util/cond.h"
 #include "util/error.h"
 #include "util/event_fd.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 #include "util/options.h"
 #include "util/order.h"

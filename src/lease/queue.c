@@ -6,7 +6,7 @@
 
 #include "lease/handle.h"
 #include "util/error.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 #include "util/order.h"
 

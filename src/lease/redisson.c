@@ -13,7 +13,7 @@
 #include "script/script_words.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 #include "util/order.h"
 

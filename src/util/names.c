@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 
 static size_t start_of(hf_bytes lower)
 {

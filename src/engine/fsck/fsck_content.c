@@ -11,7 +11,7 @@
 #include "engine/files/format.h"
 #include "engine/fsck/fsck.h"
 #include "store/limits.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 
 /* More than twice the most entries: each has a head of at least 4 bytes. */
 #define SLOTS 512u

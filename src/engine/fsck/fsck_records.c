@@ -19,7 +19,7 @@
 #include "engine/keys/score.h"
 #include "engine/keys/type_set.h"
 #include "store/limits.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 
 #define PREFIX_SIZE 9u /* kind, keyid */
 #define ORDER_SIZE 17u /* and the score */

@@ -21,7 +21,7 @@
 #include "engine/keys/elements.h"
 #include "engine/keys/record_cache.h"
 #include "util/error.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 #define NAME_ROOM (HF__LMDB_KEY_MAX - 1)

@@ -21,7 +21,7 @@
 
 #include <string.h>
 
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 /* Enough for the keys of some 2000 locks; 1.3 MB if all are used. */

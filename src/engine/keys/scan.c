@@ -17,7 +17,7 @@
 #include "engine/keys/elements.h"
 #include "engine/keys/number.h"
 #include "util/glob.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 /* ---------------------------------------------------------------- reading */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/rand.h"
 
 /* Stored: never change the hash. So many bits fit a double and are 14 digits as

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 
 /* Any key may have changed. */
 static void lose(hf__tx *tx)

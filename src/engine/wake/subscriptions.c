@@ -16,7 +16,7 @@
 
 #include "engine/wake/ring_write.h"
 #include "util/glob.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 
 static hf__messages *file_of(const hf__env *env)
 {

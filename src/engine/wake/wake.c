@@ -31,7 +31,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 #include "util/poll.h"
 

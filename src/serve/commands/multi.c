@@ -23,7 +23,7 @@
 #include "serve/state.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 /* An empty buffer that has more is freed. */

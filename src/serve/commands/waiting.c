@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "util/hash.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 #define CHAINS_MIN 64u

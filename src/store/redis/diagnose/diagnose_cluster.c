@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/info.h"
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "store/info.h"
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "util/clock.h"
 
 #define REPLICAS_MAX 16

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "util/rand.h"
 
 #define WORDS_MAX 8

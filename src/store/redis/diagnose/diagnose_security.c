@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "store/redis/server/blocking_conn.h"
 #include "util/clock.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/info.h"
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 
 #define VALUE_SIZE 128
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "store/redis/events/event_ops.h"
 #include "util/clock.h"
 #include "util/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* target.c - asking one server, and no other. */
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "util/clock.h"
 
 /* Requests about a part are not sent on to another server. */

@@ -45,11 +45,10 @@
 static int64_t first_silence_ms = SILENCE_MS;
 static int64_t answer_ms = ANSWER_MS;
 
-void hf__event_conn_set_silence(int64_t hurried_silence_ms,
-                                int64_t hurried_answer_ms)
+void hf__event_conn_set_silence(int64_t silence_ms, int64_t wait_ms)
 {
-    first_silence_ms = hurried_silence_ms;
-    answer_ms = hurried_answer_ms;
+    first_silence_ms = silence_ms;
+    answer_ms = wait_ms;
 }
 
 static void set_state(hf__event_conn *self, hf__event_conn_state state)

@@ -190,7 +190,7 @@ static void begin_login(hf__async_conn *conn)
 }
 
 /* Connected: advance the handshake as far as possible without waiting. */
-static void shake_hands(hf__async_conn *conn)
+static void continue_handshake(hf__async_conn *conn)
 {
     int rc = hf__channel_handshake(&conn->channel);
 
@@ -208,7 +208,7 @@ static void begin_handshake(hf__async_conn *conn)
 {
     conn->state = HF__ASYNC_HANDSHAKE;
     conn->until_ms = conn->connect_until_ms;
-    shake_hands(conn);
+    continue_handshake(conn);
 }
 
 static void connect_failed(hf__async_conn *conn, int sys_errno)
@@ -408,7 +408,7 @@ static void on_poll(hf__poll *poll, int events)
         else
             connect_failed(conn, rc);
     } else if (conn->state == HF__ASYNC_HANDSHAKE) {
-        shake_hands(conn);
+        continue_handshake(conn);
     } else {
         on_ready(conn, (events & HF__POLL_OUT) != 0);
     }

@@ -310,8 +310,8 @@ static int connect_any(hf__blocking_conn *conn, const hf__resolved *resolved,
     return rc;
 }
 
-static hf_status shake_hands(hf__blocking_conn *conn, int64_t until_ms,
-                             hf_error *err)
+static hf_status await_handshake(hf__blocking_conn *conn, int64_t until_ms,
+                                 hf_error *err)
 {
     hf__channel *channel = &conn->channel;
     int rc;
@@ -373,7 +373,7 @@ static hf_status connect_peer(hf__blocking_conn *conn, int64_t until_ms,
         close(fd);
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     }
-    return shake_hands(conn, until_ms, err);
+    return await_handshake(conn, until_ms, err);
 }
 
 static hf_status as_status(hf__blocking_conn_result result, hf_error *err)

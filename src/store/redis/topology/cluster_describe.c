@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "util/mem.h"
 
 /* "masters" and, for each, its address and number of slots. */

@@ -4,7 +4,7 @@
  * subscription on a connection of its own.
  */
 #include "store/redis/redis.h"
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "store/redis/topology/single_server.h"
 #include "store/redis/wire/address.h"
 #include "util/clock.h"

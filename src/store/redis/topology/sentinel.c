@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 #include "store/redis/redis.h"
 #include "store/redis/server/route.h"
 #include "store/redis/topology/sentinel_watch.h"

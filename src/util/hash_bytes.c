@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash.c - see hash.h. */
-#include "util/hash.h"
+/* hash_bytes.c - see hash_bytes.h. */
+#include "util/hash_bytes.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.h - diagnosing one server by plain commands on its own connections.
- * What this user has no permission to ask is reported as unknown, not as a
- * failure.
+ * diagnose_server.h - diagnosing one server by plain commands on its own
+ * connections. What this user has no permission to ask is reported as unknown,
+ * not as a failure.
  */
-#ifndef HF__STORE_REDIS_DIAGNOSE_H
-#define HF__STORE_REDIS_DIAGNOSE_H
+#ifndef HF__STORE_REDIS_DIAGNOSE_SERVER_H
+#define HF__STORE_REDIS_DIAGNOSE_SERVER_H
 
 #include "store/diagnosis.h"
 #include "store/redis/server/server.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - one server: reachability, latency, version, capabilities. Its
- * own figures are judged in diagnose_state.c, our permissions in
+ * diagnose_server.c - one server: reachability, latency, version, capabilities.
+ * Its own figures are judged in diagnose_state.c, our permissions in
  * diagnose_rights.c.
  */
-#include "store/redis/diagnose/diagnose.h"
+#include "store/redis/diagnose/diagnose_server.h"
 
 #include <inttypes.h>
 #include <stdio.h>
