@@ -19,16 +19,16 @@
 #define VALUE_SIZE 100
 #define ONE_DAY_MS 86400000
 
-typedef struct reading {
+typedef struct cache_reading {
     hf_client *client;
     hf_script *script;
     hf_cache_options options;
     int next;
-} reading;
+} cache_reading;
 
 static char value[VALUE_SIZE];
 
-static hf_bytes next_key(reading *self, char name[BENCH_NAME_SIZE])
+static hf_bytes next_key(cache_reading *self, char name[BENCH_NAME_SIZE])
 {
     self->next = (self->next + 1) % KEYS;
     (void)snprintf(name, BENCH_NAME_SIZE, "bench:user:%08d", self->next);
@@ -46,7 +46,7 @@ static bool get_value(void *user, int64_t count)
     char name[BENCH_NAME_SIZE];
     hf_error error = HF_ERROR_INIT;
     hf_buffer got = HF_BUFFER_INIT;
-    reading *self = user;
+    cache_reading *self = user;
 
     while (count-- > 0) {
         if (hf_value_get(self->client, next_key(self, name), &got, &error) !=
@@ -62,7 +62,7 @@ static bool get_or_fill(void *user, int64_t count)
     char name[BENCH_NAME_SIZE];
     hf_error error = HF_ERROR_INIT;
     hf_buffer got = HF_BUFFER_INIT;
-    reading *self = user;
+    cache_reading *self = user;
 
     while (count-- > 0) {
         if (hf_cache_get_or_fill(self->client, next_key(self, name), fill_entry,
@@ -78,7 +78,7 @@ static bool get_by_script(void *user, int64_t count)
 {
     char name[BENCH_NAME_SIZE], meta[2 * BENCH_NAME_SIZE];
     hf_error error = HF_ERROR_INIT;
-    reading *self = user;
+    cache_reading *self = user;
 
     while (count-- > 0) {
         hf_bytes keys[2] = {next_key(self, name)};
@@ -94,9 +94,9 @@ static bool get_by_script(void *user, int64_t count)
     return true;
 }
 
-static bool measure_reading(const bench_run *run, reading *self,
-                            const char *name, const char *store,
-                            bool (*ours)(void *user, int64_t count))
+static bool measure_way(const bench_run *run, cache_reading *self,
+                        const char *name, const char *store,
+                        bool (*ours)(void *user, int64_t count))
 {
     bench_subject subject = {.run = ours, .user = self};
     bench_subject ceiling = {.run = get_value, .user = self};
@@ -114,7 +114,7 @@ static bool bench_all(const bench_run *run, const char *url, const char *store)
 {
     hf_bytes tag = hf_str("bench:tag");
     hf_error error = HF_ERROR_INIT;
-    reading self = {.options = HF_CACHE_OPTIONS_INIT};
+    cache_reading self = {.options = HF_CACHE_OPTIONS_INIT};
     bool ok;
 
     self.options.ttl_ms = ONE_DAY_MS;
@@ -127,8 +127,8 @@ static bool bench_all(const bench_run *run, const char *url, const char *store)
                         &self.script, &error) == HF_OK ||
          bench_fail("%s", error.message);
     ok = ok && get_or_fill(&self, KEYS) &&
-         measure_reading(run, &self, "cache_hit", store, get_or_fill) &&
-         measure_reading(run, &self, "script_hit", store, get_by_script);
+         measure_way(run, &self, "cache_hit", store, get_or_fill) &&
+         measure_way(run, &self, "script_hit", store, get_by_script);
     self.options.tags = &tag;
     self.options.tag_count = 1;
     for (int i = 0; ok && i < KEYS; i++) {
@@ -138,9 +138,8 @@ static bool bench_all(const bench_run *run, const char *url, const char *store)
                  HF_OK ||
              bench_fail("%s", error.message);
     }
-    ok =
-        ok && get_or_fill(&self, KEYS) &&
-        measure_reading(run, &self, "cache_hit_with_a_tag", store, get_or_fill);
+    ok = ok && get_or_fill(&self, KEYS) &&
+         measure_way(run, &self, "cache_hit_with_a_tag", store, get_or_fill);
     hf_script_free(self.script);
     hf_client_close(self.client);
     return ok;

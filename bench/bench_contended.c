@@ -75,14 +75,14 @@ typedef struct place {
 /* -------------------------------------------------------------- one reading */
 
 /* What is known at one instant. */
-typedef struct reading {
+typedef struct crew_reading {
     double at_s;
     double server_s;
     double crew_s;
     uint64_t acquired;
     uint64_t held_ns;
     uint64_t each[CONTENDED_WORKERS_MAX];
-} reading;
+} crew_reading;
 
 static double server_cpu_s(redis_server *server)
 {
@@ -99,7 +99,7 @@ static double server_cpu_s(redis_server *server)
 }
 
 static void read_now(const place *at, const contended_way *way,
-                     const contended_crew *crew, int workers, reading *now)
+                     const contended_crew *crew, int workers, crew_reading *now)
 {
     const contended_board *board = at->board;
 
@@ -145,7 +145,7 @@ static void read_log(const contended_board *board, uint64_t first,
 }
 
 static void compute_figures(const place *at, const contended_cell *cell,
-                            const reading *from, const reading *to,
+                            const crew_reading *from, const crew_reading *to,
                             contended_figures *figures)
 {
     double pairs = (double)(to->acquired - from->acquired);
@@ -180,7 +180,7 @@ static void measure_cell(const place *at, const contended_way *way,
     int monitor_ms = quick ? 30 : MONITOR_MS;
     int warm_up_ms = quick ? 5 : WARM_UP_MS;
     int all_ms = warm_up_ms + measured_ms + (tcp ? monitor_ms : 0) + 20;
-    static reading from, to;
+    static crew_reading from, to;
 
     at->board->stop_ns = contended_now_ns() + (uint64_t)all_ms * 1000000;
     rest_ms(warm_up_ms);

@@ -29,7 +29,7 @@ double transport_client_cpu_s(void)
 }
 
 /* One of the threads of a slice. */
-typedef struct worker {
+typedef struct timed_thread {
     const transport_work *work;
     pthread_t thread;
     pthread_barrier_t *begin;
@@ -37,11 +37,11 @@ typedef struct worker {
     int number;
     int64_t done;
     bool ok;
-} worker;
+} timed_thread;
 
 static void *run_worker(void *user)
 {
-    worker *self = user;
+    timed_thread *self = user;
 
     pthread_barrier_wait(self->begin);
     self->ok = self->work->work(self->work->user, self->number, self->stop,
@@ -52,7 +52,7 @@ static void *run_worker(void *user)
 static bool run_threads(const transport_work *work, int slice_ms,
                         transport_pace *pace)
 {
-    worker workers[TRANSPORT_THREADS_MAX] = {0};
+    timed_thread workers[TRANSPORT_THREADS_MAX] = {0};
     struct timespec slice = {slice_ms / 1000, slice_ms % 1000 * 1000000L};
     pthread_barrier_t begin;
     double start_s, cpu_s;
@@ -61,8 +61,8 @@ static bool run_threads(const transport_work *work, int slice_ms,
 
     pthread_barrier_init(&begin, NULL, (unsigned)work->threads + 1);
     for (int i = 0; i < work->threads; i++) {
-        workers[i] =
-            (worker){.work = work, .begin = &begin, .stop = &stop, .number = i};
+        workers[i] = (timed_thread){
+            .work = work, .begin = &begin, .stop = &stop, .number = i};
         if (pthread_create(&workers[i].thread, NULL, run_worker, &workers[i]) !=
             0)
             abort(); /* the others wait at the barrier */

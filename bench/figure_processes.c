@@ -18,14 +18,14 @@
 
 #define WORKERS 2
 
-typedef struct worker {
+typedef struct child_worker {
     pid_t pid;
     int order_fd; /* slice_ms to it */
     int reply_fd; /* ops_per_s from it */
-} worker;
+} child_worker;
 
 typedef struct crew {
-    worker workers[WORKERS];
+    child_worker workers[WORKERS];
 } crew;
 
 static double run_pairs_for(lock_pairs *pairs, int slice_ms)
@@ -63,7 +63,7 @@ static void run_worker(const char *url, int number, int order_fd, int reply_fd)
 }
 
 /* Start one and wait until it is ready. */
-static bool start_worker(worker *self, const char *url, int number)
+static bool start_worker(child_worker *self, const char *url, int number)
 {
     int orders[2], replies[2];
     double ready;
@@ -88,7 +88,7 @@ static bool start_worker(worker *self, const char *url, int number)
            ready >= 0;
 }
 
-static void stop_worker(worker *self)
+static void stop_worker(child_worker *self)
 {
     const int end = 0;
 
