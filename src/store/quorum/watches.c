@@ -42,12 +42,8 @@ static hf__quorum *self_of(hf__store *store)
     return (hf__quorum *)(void *)store;
 }
 
-uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
-                              int64_t deadline_ms)
+static uint32_t read_seq(hf__quorum *self, hf_bytes topic, int64_t until_ms)
 {
-    hf__quorum *self = self_of(store);
-    int64_t until_ms =
-        hf__at_most(deadline_ms, hf__clock_boot_ms() + LISTEN_MS);
     uint32_t seq = 0;
 
     for (size_t i = 0; i < self->count; i++) {
@@ -56,6 +52,13 @@ uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
         seq += node->ops->event_seq(node, topic, until_ms);
     }
     return seq + atomic_load(&self->woken);
+}
+
+uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
+                              int64_t deadline_ms)
+{
+    return read_seq(self_of(store), topic,
+                    hf__at_most(deadline_ms, hf__clock_boot_ms() + LISTEN_MS));
 }
 
 void hf__quorum_event_votes(hf__store *store, hf_bytes topic,
@@ -96,18 +99,6 @@ void hf__quorum_event_key(hf__store *store, hf_bytes key, bool held)
         if (node->ops->event_key != NULL)
             node->ops->event_key(node, key, held);
     }
-}
-
-static uint32_t read_seq(hf__quorum *self, hf_bytes topic)
-{
-    uint32_t seq = 0;
-
-    for (size_t i = 0; i < self->count; i++) {
-        hf__store *node = self->nodes[i].store;
-
-        seq += node->ops->event_seq(node, topic, 0);
-    }
-    return seq + atomic_load(&self->woken);
 }
 
 /* The counters of an unreachable node move now and then, so that those who wait
@@ -170,7 +161,7 @@ static void wake_sleeper(hf__watch *watch)
 static bool sleep_by_poll(hf__quorum *self, hf_bytes topic, uint32_t seq,
                           int64_t until_ms)
 {
-    while (read_seq(self, topic) == seq) {
+    while (read_seq(self, topic, 0) == seq) {
         int64_t now_ms = hf__clock_boot_ms();
 
         if (now_ms >= until_ms)
@@ -226,7 +217,7 @@ bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
         return sleep_by_poll(self, topic, seq, until_ms);
     }
     add_sleeper(self, &sleeper);
-    moved = read_seq(self, topic) != seq;
+    moved = read_seq(self, topic, 0) != seq;
     while (!moved && hf__clock_boot_ms() < until_ms) {
         hf__futex_wait(&sleeper.moved, 0, until_ms, false);
         moved = __atomic_load_n(&sleeper.moved, __ATOMIC_ACQUIRE) != 0;
