@@ -127,7 +127,6 @@ static hf_status ask_time(const hf__diagnosis *diagnosis,
     int64_t began_us, unix_us, stores_us = 0;
     hf_status status;
 
-    hf__request_init(&request);
     hf__request_command(&request, &word, 1, true);
     request.began_ms = hf__clock_boot_ms();
     request.deadline_ms = hf__diagnosis_until(diagnosis, request.began_ms);
@@ -299,7 +298,6 @@ void hf__diagnose_tokens(const hf__diagnosis *diagnosis,
     words[1].size = (size_t)snprintf(key, sizeof(key), "%.*shf:token",
                                      (int)diagnosis->prefix.size,
                                      (const char *)diagnosis->prefix.data);
-    hf__request_init(&request);
     hf__request_command(&request, words, 2, true);
     request.began_ms = hf__clock_boot_ms();
     request.deadline_ms = hf__diagnosis_until(diagnosis, request.began_ms);

@@ -22,7 +22,6 @@ bool hf__target_ask(hf__target *target, const char *const *words, size_t count,
 
     for (size_t i = 0; i < count; i++)
         views[i] = hf_str(words[i]);
-    hf__request_init(request);
     hf__request_command(request, views, count, true);
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms =
