@@ -9,12 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/decimal.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include "util/digits.h"
 
 /* The digits after the point, in ms, rounded up; NULL if there are none. */
 static const char *read_fraction(const char *at, int64_t *ms)
@@ -23,7 +18,7 @@ static const char *read_fraction(const char *at, int64_t *ms)
     bool beyond = false;
 
     *ms = 0;
-    for (; is_digit(*at); at++, places++)
+    for (; hf__is_digit(*at); at++, places++)
         if (places < 3)
             *ms = *ms * 10 + (*at - '0');
         else if (*at != '0')
@@ -44,7 +39,7 @@ static const char *read_decimal(const char *text, int64_t *thousandths)
     int64_t whole = 0;
     int64_t fraction = 0;
 
-    if (is_digit(*at) && !hf__decimal_read(text, &whole, &at))
+    if (hf__is_digit(*at) && !hf__decimal_read(text, &whole, &at))
         return NULL;
     if (*at == '.')
         at = read_fraction(at + 1, &fraction);
@@ -92,16 +87,7 @@ bool number_integer(const char *text, int64_t *number)
 
 bool number_size(const char *text, int64_t *size)
 {
-    return is_digit(*text) && hf__decimal_size(text, size);
-}
-
-int number_hex(char digit)
-{
-    if (is_digit(digit))
-        return digit - '0';
-    if (digit >= 'a' && digit <= 'f')
-        return digit - 'a' + 10;
-    return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+    return hf__is_digit(*text) && hf__decimal_size(text, size);
 }
 
 void number_print_seconds(int64_t ms, char *text, size_t size)

@@ -26,9 +26,6 @@ bool number_integer(const char *text, int64_t *number);
 /* Bytes, or with a suffix K, M, G as in a store's URL. */
 bool number_size(const char *text, int64_t *size);
 
-/* The value of a hexadecimal digit, or -1. */
-int number_hex(char digit);
-
 /* Room for any value of number_print_seconds(), the NUL included. */
 #define NUMBER_SECONDS_SIZE 32
 

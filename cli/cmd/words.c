@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "read_number.h"
+#include "util/digits.h"
 
 struct word_reader {
     const char *at;
@@ -22,8 +22,9 @@ static bool is_blank(char c)
 
 static const char *read_hex(struct word_reader *reader)
 {
-    int high = reader->end - reader->at >= 2 ? number_hex(reader->at[0]) : -1;
-    int low = high < 0 ? -1 : number_hex(reader->at[1]);
+    int high =
+        reader->end - reader->at >= 2 ? hf__hex_value(reader->at[0]) : -1;
+    int low = high < 0 ? -1 : hf__hex_value(reader->at[1]);
 
     if (low < 0)
         return "\\x is not followed by two hexadecimal digits";

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "read_number.h"
+#include "util/digits.h"
 
 struct url_part {
     const char *data;
@@ -57,10 +57,10 @@ static char *decode_part(struct url_part text)
     for (i = 0; i < text.size; i++) {
         const char *at = text.data + i;
 
-        if (*at == '%' && i + 2 < text.size && number_hex(at[1]) >= 0 &&
-            number_hex(at[2]) >= 0) {
+        if (*at == '%' && i + 2 < text.size && hf__hex_value(at[1]) >= 0 &&
+            hf__hex_value(at[2]) >= 0) {
             decoded[used++] =
-                (char)(number_hex(at[1]) * 16 + number_hex(at[2]));
+                (char)(hf__hex_value(at[1]) * 16 + hf__hex_value(at[2]));
             i += 2;
         } else {
             decoded[used++] = *at;

@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "util/decimal.h"
+#include "util/digits.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -50,22 +50,6 @@ static bool is_alpha(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Cut off and return the text before the first `stop` (or all); `rest` keeps
  * the text after it. `found`: whether there was one. */
 static slice cut_slice(slice *rest, char stop, bool *found)
@@ -95,8 +79,8 @@ static hf_status decode_slice(url_parser *parser, slice from, const char *what,
         char c = from.data[i];
 
         if (c == '%') {
-            int high = i + 1 < from.size ? hex_value(from.data[i + 1]) : -1;
-            int low = i + 2 < from.size ? hex_value(from.data[i + 2]) : -1;
+            int high = i + 1 < from.size ? hf__hex_value(from.data[i + 1]) : -1;
+            int low = i + 2 < from.size ? hf__hex_value(from.data[i + 2]) : -1;
 
             if (high < 0 || low < 0)
                 return hf__fail(parser->err, HF_INVALID,
@@ -145,7 +129,7 @@ static hf_status parse_scheme(url_parser *parser, slice *rest)
     for (size_t i = 0; i < scheme.size; i++) {
         char c = scheme.data[i];
 
-        if (!is_alpha(c) && !is_digit(c) && strchr("+-.", c) == NULL)
+        if (!is_alpha(c) && !hf__is_digit(c) && strchr("+-.", c) == NULL)
             return refuse_url(parser, "no scheme (such as \"redis:\")");
     }
     status = decode_slice(parser, scheme, "scheme", &parser->url->scheme);
@@ -175,7 +159,7 @@ static hf_status parse_port(url_parser *parser, slice text)
     int port = 0;
 
     for (size_t i = 0; i < text.size && port <= 65535; i++) {
-        if (!is_digit(text.data[i]))
+        if (!hf__is_digit(text.data[i]))
             return refuse_url(parser, "a bad port: not a number");
         port = port * 10 + (text.data[i] - '0');
     }
@@ -189,7 +173,7 @@ static hf_status parse_port(url_parser *parser, slice text)
 static bool is_host(const char *host)
 {
     for (; *host != '\0'; host++) {
-        if (!is_alpha(*host) && !is_digit(*host) &&
+        if (!is_alpha(*host) && !hf__is_digit(*host) &&
             strchr("-._~", *host) == NULL)
             return false;
     }

@@ -17,7 +17,7 @@ BELOW_STORE = ("script/", "util/", "holdfast/base.h", "holdfast/client.h",
 NOUNS = ("holdfast/", "!holdfast/serve.h")
 BELOW_CORE = ("store/*", "script/", "util/", *NOUNS)
 # A header without an object, so that a size is read alike in a URL and here.
-COMMAND = ("holdfast/", "util/decimal.h", "*")
+COMMAND = ("holdfast/", "util/digits.h", "*")
 
 # The folder of a file -> what its #include "..." may name, relative to src/, of
 # the command to cli/. The first match counts. "store/*" is store.h and others

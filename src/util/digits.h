@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decimal.h - whole numbers as text, in a URL and on the command line. The
+ * digits.h - numbers and digits as text, in a URL and on the command line. The
  * command includes it too, so it needs no object of the library.
  */
-#ifndef HF__UTIL_DECIMAL_H
-#define HF__UTIL_DECIMAL_H
+#ifndef HF__UTIL_DIGITS_H
+#define HF__UTIL_DIGITS_H
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,15 +12,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+static inline bool hf__is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Of a hexadecimal digit; -1: it is none. */
+static inline int hf__hex_value(char c)
+{
+    if (hf__is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 /* Digits, after a '-' if negative; `*rest` is what follows them. false: there
  * are none, or the number does not fit. */
 static inline bool hf__decimal_read(const char *text, int64_t *value,
                                     const char **rest)
 {
-    char first = text[*text == '-'];
     char *end;
 
-    if (first < '0' || first > '9')
+    if (!hf__is_digit(text[*text == '-']))
         return false;
     errno = 0;
     *value = strtoll(text, &end, 10);
