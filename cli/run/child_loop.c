@@ -199,7 +199,7 @@ static int next_look_ms(const struct loop *loop)
 
 /* Handle what has happened; false once the command has ended. The child is
  * last: the others may have ended it, and no further signal would come. */
-static bool look_around(struct loop *loop)
+static bool handle_events(struct loop *loop)
 {
     pass_signals_on(loop);
     look_at_lease(loop);
@@ -214,7 +214,7 @@ void watch_child(struct watch *watch)
         {watch->lease->lost_fd, POLLIN, 0},
     };
 
-    while (look_around(&loop)) {
+    while (handle_events(&loop)) {
         /* Reported once; the descriptor stays readable. */
         nfds_t count = loop.phase == PHASE_HELD ? 2 : 1;
 

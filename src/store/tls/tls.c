@@ -130,9 +130,9 @@ static hf_status trust_directory(SSL_CTX *context, const char *path,
     return HF_OK;
 }
 
-static hf_status trust_authorities(SSL_CTX *context,
-                                   const hf__tls_settings *settings,
-                                   hf_error *err)
+static hf_status load_authorities(SSL_CTX *context,
+                                  const hf__tls_settings *settings,
+                                  hf_error *err)
 {
     const char *file = settings->files[HF__TLS_CA];
     hf_status status = HF_OK;
@@ -289,7 +289,7 @@ static hf_status set_up(SSL_CTX *context, const hf__tls_settings *settings,
     if (settings->serves)
         set_up_server(context);
     if (settings->verifies)
-        status = trust_authorities(context, settings, err);
+        status = load_authorities(context, settings, err);
     if (status == HF_OK)
         status = load_certificate(context, settings, err);
     return status;
