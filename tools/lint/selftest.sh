@@ -36,7 +36,7 @@ make_good()
         "$good"/src/util
     c_file core/x.c '#include "util/heap.h"' 'int hf__x;' \
         >"$good"/src/core/x.c
-    c_file x.c '#include "holdfast/lock.h"' 'int x;' >"$good"/cli/x.c
+    c_file z.c '#include "holdfast/lock.h"' 'int z;' >"$good"/cli/z.c
 }
 
 # A C file with its opening, and the given lines.
@@ -101,7 +101,7 @@ lines()
 
 make_good
 for check in format.sh limits.py layers.py calls.py header.py scripts.py \
-    text.py map.py tested.py; do
+    text.py names.py map.py tested.py; do
     if ! output=$("$checks/$check" "$good" 2>&1); then
         complain "$check finds fault with the good tree"
         echo "$output"
@@ -346,6 +346,31 @@ renew
 c_file y.c '/* Besides, it goes on the wire; told apart; no hf__search. */' \
     >"$bad/cli/y.c"
 "$checks/text.py" "$bad" || complain "text.py refuses words that are in use"
+
+# names: src/new is a folder whose names are all checked.
+bad_c names.py 'the type hf__heap is also in src/util/heap.h:' src/new/y.c \
+    'struct hf__heap {' '    int a;' '};'
+bad_c names.py 'the type y is also in src/new/y.c:6' src/new/y.c \
+    'typedef int y;' '/* struct y {} */' 'typedef struct z z;' \
+    'struct y {' '    int a;' '};'
+bad_c names.py 'the type y is also in' src/new/y.c 'enum y { A };' \
+    'typedef struct x {' '    int a;' '} y[1];'
+bad_c names.py 'the type y is also in' src/new/y.c 'typedef int (*y)(void);' \
+    'union y {' '    int a;' '};'
+bad_c names.py 'the stem heap is also in src/util/heap.c:1' src/new/heap.c
+bad_c names.py 'finish..: the name of a static' src/new/y.c \
+    'static inline int finish(int a)' '{' '    return a;' '}'
+for word in settled buries poke Hurry abandoning forgot handle_shake sighting \
+    errands stands_in 'stood in'; do
+    bad_c names.py "write " src/new/y.c "/* It $word. */"
+done
+renew
+mkdir -p "$bad/src/new"
+c_file y.c 'typedef struct y y;' 'typedef struct y {' '    int a;' '} y;' \
+    'struct z {' '    struct y y;' '};' '/* A handshake, unforgettable. */' \
+    'static int finish_y(void)' '{' '    return *"forget" + finish(1);' '}' \
+    'int finish(void)' '{' '    hf_near_forget(0);' '}' >"$bad/src/new/y.c"
+"$checks/names.py" "$bad" || complain "names.py refuses names that are in use"
 
 # map
 renew

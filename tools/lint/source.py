@@ -63,6 +63,12 @@ def blank(text, strings=True):
     return TOKENS.sub(space, text)
 
 
+def blank_strings(text):
+    """C text with the insides of its strings as spaces, and its comments."""
+    return TOKENS.sub(lambda match: match.group(0) if match.group(0)[0] == "/"
+                      else '"' + " " * (len(match.group(0)) - 2) + '"', text)
+
+
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
 
@@ -72,6 +78,7 @@ class Function:
     name: str
     line: int
     size: int  # lines, from the first of its head to the closing brace
+    is_static: bool
 
 
 def functions(text):
@@ -116,4 +123,5 @@ def _function(code, head, start, end):
     if not name:
         return None
     first, last = line_of(code, head_at), line_of(code, end)
-    return Function(name.group(1), first, last - first + 1)
+    return Function(name.group(1), first, last - first + 1,
+                    bool(re.search(r"\bstatic\b", bare[:name.start()])))
