@@ -185,7 +185,8 @@ static void fail_unknown(const hf__env *env, hf__request *request)
 }
 
 /* false: the request has failed. */
-static bool prepare(const embedded *self, hf__request *request, hf__job *job)
+static bool prepare_job(const embedded *self, hf__request *request,
+                        hf__job *job)
 {
     request->tries = (hf__script_tries){0};
     job->request = request;
@@ -234,7 +235,7 @@ static void embedded_perform(hf__store *store, hf__request *request)
     embedded *self = self_of(store);
     hf__job job;
 
-    if (!prepare(self, request, &job))
+    if (!prepare_job(self, request, &job))
         return;
     if (self->env->read_only) {
         perform_read_only(self, &job);
@@ -260,7 +261,7 @@ static void submit_some(hf__store *store, hf__request *const *requests,
     bool writes = false;
 
     for (size_t i = 0; i < count; i++) {
-        if (!prepare(self, requests[i], &jobs[job_count]))
+        if (!prepare_job(self, requests[i], &jobs[job_count]))
             continue;
         writes =
             writes || (!is_read(&jobs[job_count]) && !self->env->read_only);
@@ -280,8 +281,8 @@ static bool waits_for_disk(embedded *self, hf__request *request)
     hf__job job;
 
     return self->env->mode == HF__MODE_DURABLE && !self->env->read_only &&
-           !hf__loop_here(self->backlog.loop) && prepare(self, request, &job) &&
-           !is_read(&job);
+           !hf__loop_here(self->backlog.loop) &&
+           prepare_job(self, request, &job) && !is_read(&job);
 }
 
 static void embedded_submit(hf__store *store, hf__request *const *requests,
@@ -428,7 +429,7 @@ static void embedded_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 
 /* ------------------------------------------------------------------- life */
 
-static hf_status listen(embedded *self, int64_t deadline_ms, hf_error *err)
+static hf_status claim_inbox(embedded *self, int64_t deadline_ms, hf_error *err)
 {
     hf__env *env = self->env;
     hf_status status = hf__env_lock(env, deadline_ms, err);
@@ -441,7 +442,7 @@ static hf_status listen(embedded *self, int64_t deadline_ms, hf_error *err)
     return status;
 }
 
-static void unlisten(embedded *self)
+static void release_inbox(embedded *self)
 {
     hf__env *env = self->env;
 
@@ -487,13 +488,13 @@ static hf_status embedded_open(const hf__store_config *config,
         goto free_self;
     self->inbox.env = self->env;
     self->inbox.loop = config->loop;
-    status = listen(self, deadline_ms, err);
+    status = claim_inbox(self, deadline_ms, err);
     if (status != HF_OK)
         goto unref_env;
     self->changes = hf__change_reader_new(&self->inbox);
     if (self->changes == NULL) {
         status = hf__fail(err, HF_NO_MEMORY, "out of memory");
-        goto unlisten;
+        goto release_inbox;
     }
     hf__store_channel(self->channel, config->prefix, self->inbox.id);
     hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
@@ -501,8 +502,8 @@ static hf_status embedded_open(const hf__store_config *config,
     *store = &self->base;
     return HF_OK;
 
-unlisten:
-    unlisten(self);
+release_inbox:
+    release_inbox(self);
 unref_env:
     hf__env_unref(self->env);
 free_self:
@@ -520,7 +521,7 @@ static void embedded_close(hf__store *store)
     if (self->generation == hf__fork_generation()) {
         hf__backlog_close(&self->backlog);
         hf__wake_inbox_close(&self->inbox);
-        unlisten(self);
+        release_inbox(self);
         hf__env_unref(env);
     }
     hf__change_reader_free(self->changes);

@@ -102,7 +102,8 @@ static uint64_t current_txn(int data_fd, uint32_t page_size)
 
 /* Both meta pages: LMDB uses the one with the higher number. The other gets the
  * number before it, as after a commit. */
-static hf_status restore(int data_fd, const hf__checkpoint *to, hf_error *err)
+static hf_status restore_meta(int data_fd, const hf__checkpoint *to,
+                              hf_error *err)
 {
     unsigned char meta[HF__META_SIZE];
 
@@ -206,12 +207,13 @@ static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
                           "the store was not closed before the last reboot: "
                           "open it once with write access");
     else if (txn != newest->txn)
-        status = restore(fd, newest, err);
+        status = restore_meta(fd, newest, err);
     close(fd);
     return status;
 }
 
-static hf_status recover(int dir_fd, bool force, bool read_only, hf_error *err)
+static hf_status recover_newest(int dir_fd, bool force, bool read_only,
+                                hf_error *err)
 {
     hf__checkpoint newest;
     bool same_boot = false;
@@ -232,12 +234,12 @@ static hf_status recover(int dir_fd, bool force, bool read_only, hf_error *err)
 
 hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err)
 {
-    return recover(dir_fd, force, false, err);
+    return recover_newest(dir_fd, force, false, err);
 }
 
 hf_status hf__checkpoint_check(int dir_fd, hf_error *err)
 {
-    return recover(dir_fd, false, true, err);
+    return recover_newest(dir_fd, false, true, err);
 }
 
 /* ------------------------------------------------------------------- file */

@@ -87,7 +87,8 @@ static uint64_t max_size(const hf__env *env)
 }
 
 /* By `step` bytes or as much as possible, up to `most` in all. */
-static bool extend(hf__env *env, uint64_t step, uint64_t most, int64_t now_ms)
+static bool extend_file(hf__env *env, uint64_t step, uint64_t most,
+                        int64_t now_ms)
 {
     hf__sidecar_map *map = env->sidecar.map;
     uint64_t size = map->allocated_size;
@@ -116,7 +117,7 @@ bool hf__env_grow(hf__env *env, uint64_t wanted_size, int64_t now_ms)
 
     if (step < wanted_size)
         step = (wanted_size + STEP_MIN) & ~(STEP_MIN - 1);
-    return extend(env, step, max_size(env), now_ms);
+    return extend_file(env, step, max_size(env), now_ms);
 }
 
 bool hf__env_overdraw(hf__env *env, int64_t now_ms)
@@ -124,7 +125,7 @@ bool hf__env_overdraw(hf__env *env, int64_t now_ms)
     uint64_t most = max_size(env);
     uint64_t step = (most / OVERDRAFT_SHARE + STEP_MIN) & ~(STEP_MIN - 1);
 
-    return extend(env, step, OVERDRAFT * most, now_ms);
+    return extend_file(env, step, OVERDRAFT * most, now_ms);
 }
 
 uint64_t hf__env_limit_pages(const hf__env *env)

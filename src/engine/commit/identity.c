@@ -106,7 +106,7 @@ static uint32_t read_state(const hf__env *env)
 }
 
 /* One thread checks; the others use the last result. */
-static uint32_t seen(hf__env *env, int64_t now_ms)
+static uint32_t known_state(hf__env *env, int64_t now_ms)
 {
     int64_t before_ms =
         __atomic_load_n(&env->identity_checked_ms, __ATOMIC_RELAXED);
@@ -125,7 +125,7 @@ static uint32_t seen(hf__env *env, int64_t now_ms)
 
 hf_status hf__identity_check(hf__env *env, int64_t now_ms, hf_error *err)
 {
-    uint32_t state = seen(env, now_ms);
+    uint32_t state = known_state(env, now_ms);
 
     if (state == FINE)
         return HF_OK;

@@ -29,7 +29,7 @@ bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
 }
 
 /* May the command use so many bytes? */
-static bool claim(hf__tx *tx, size_t size)
+static bool claim_bytes(hf__tx *tx, size_t size)
 {
     if (tx->check != NULL)
         tx->check(tx, size);
@@ -42,7 +42,7 @@ unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
 
     if (size <= tx->scratch_size)
         return tx->scratch;
-    if (!claim(tx, tx->claimed_size + 2 * size))
+    if (!claim_bytes(tx, tx->claimed_size + 2 * size))
         return NULL;
     larger = hf__realloc(tx->scratch, 2 * size);
     if (larger == NULL) {
@@ -60,7 +60,7 @@ void *hf__tx_alloc(hf__tx *tx, size_t size)
 
     tx->claimed_size += size;
     if (size > HF__TX_PIECE / 16 &&
-        !claim(tx, tx->claimed_size + tx->scratch_size))
+        !claim_bytes(tx, tx->claimed_size + tx->scratch_size))
         return NULL;
     memory = hf__arena_alloc(&tx->arena, size);
     if (memory == NULL)

@@ -252,7 +252,7 @@ static int open_path(const hf__settings *settings)
     return fd;
 }
 
-static int make(const hf__settings *settings)
+static int make_folder(const hf__settings *settings)
 {
     struct stat info;
 
@@ -272,7 +272,7 @@ static hf_status open_directory(const hf__settings *settings, int *fd,
 
     hf__quoted_path(text, settings->path);
     if (!settings->existing)
-        made = make(settings);
+        made = make_folder(settings);
     *fd = open_path(settings);
     if (*fd >= 0)
         return HF_OK;

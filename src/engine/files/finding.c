@@ -15,7 +15,8 @@ static const char *const formats[HF__FOUND_COUNT] = {
 #undef FORMAT
 };
 
-static void append(char *text, size_t *size, const char *more, size_t count)
+static void append_text(char *text, size_t *size, const char *more,
+                        size_t count)
 {
     size_t room = HF__FINDING_TEXT_SIZE - 1 - *size;
 
@@ -38,11 +39,11 @@ static void append_key(char *text, size_t *size, const hf__finding *found)
                                                          : HF__FINDING_KEY_MAX;
 
     if (is_plain(found->code)) {
-        append(text, size, (const char *)found->key, count);
+        append_text(text, size, (const char *)found->key, count);
         return;
     }
     hf__quoted(quoted, hf_view(found->key, count));
-    append(text, size, quoted, strlen(quoted));
+    append_text(text, size, quoted, strlen(quoted));
 }
 
 static void append_number(char *text, size_t *size, uint64_t number)
@@ -50,7 +51,7 @@ static void append_number(char *text, size_t *size, uint64_t number)
     char digits[32];
 
     (void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);
-    append(text, size, digits, strlen(digits));
+    append_text(text, size, digits, strlen(digits));
 }
 
 /* Append what the braces at `at` stand for; returns their size. */
@@ -78,7 +79,7 @@ const char *hf__finding_text(char text[HF__FINDING_TEXT_SIZE],
     while (*at != '\0') {
         size_t plain = strcspn(at, "{");
 
-        append(text, &size, at, plain);
+        append_text(text, &size, at, plain);
         at += plain;
         if (*at == '{')
             at += append_part(text, &size, at, found);

@@ -36,7 +36,7 @@ enum {
     META_SIZE = HF__META_AT_TRANSACTION + 8
 };
 
-static uint16_t read16(const unsigned char *at)
+static uint16_t read_u16(const unsigned char *at)
 {
     uint16_t value;
 
@@ -44,7 +44,7 @@ static uint16_t read16(const unsigned char *at)
     return value;
 }
 
-static uint32_t read32(const unsigned char *at)
+static uint32_t read_u32(const unsigned char *at)
 {
     uint32_t value;
 
@@ -52,7 +52,7 @@ static uint32_t read32(const unsigned char *at)
     return value;
 }
 
-static uint64_t read64(const unsigned char *at)
+static uint64_t read_u64(const unsigned char *at)
 {
     uint64_t value;
 
@@ -60,8 +60,8 @@ static uint64_t read64(const unsigned char *at)
     return value;
 }
 
-static bool fail(hf__finding *found, hf__finding_code code, uint64_t page,
-                 uint64_t a, uint64_t b)
+static bool fail_page(hf__finding *found, hf__finding_code code, uint64_t page,
+                      uint64_t a, uint64_t b)
 {
     memset(found, 0, sizeof(*found));
     found->code = code;
@@ -96,14 +96,14 @@ bool hf__pages_read(int fd, void *to, size_t size, uint64_t offset)
 
 static void read_tree(const unsigned char *at, hf__tree *tree)
 {
-    tree->unused = read32(at);
-    tree->flags = read16(at + 4);
-    tree->depth = read16(at + 6);
-    tree->branch_pages = read64(at + 8);
-    tree->leaf_pages = read64(at + 16);
-    tree->large_pages = read64(at + 24);
-    tree->entries = read64(at + 32);
-    tree->root = read64(at + 40);
+    tree->unused = read_u32(at);
+    tree->flags = read_u16(at + 4);
+    tree->depth = read_u16(at + 6);
+    tree->branch_pages = read_u64(at + 8);
+    tree->leaf_pages = read_u64(at + 16);
+    tree->large_pages = read_u64(at + 24);
+    tree->entries = read_u64(at + 32);
+    tree->root = read_u64(at + 40);
 }
 
 /* false: not a meta page of LMDB 0.9. */
@@ -112,17 +112,17 @@ static bool read_meta(int fd, uint32_t index, uint64_t offset, hf__meta *meta)
     unsigned char bytes[META_SIZE];
 
     if (!hf__pages_read(fd, bytes, sizeof(bytes), offset) ||
-        read64(bytes + AT_NUMBER) != index ||
-        read16(bytes + AT_KIND) != HF__PAGE_META ||
-        read32(bytes + AT_MAGIC) != LMDB_MAGIC ||
-        read32(bytes + AT_VERSION) != LMDB_VERSION)
+        read_u64(bytes + AT_NUMBER) != index ||
+        read_u16(bytes + AT_KIND) != HF__PAGE_META ||
+        read_u32(bytes + AT_MAGIC) != LMDB_MAGIC ||
+        read_u32(bytes + AT_VERSION) != LMDB_VERSION)
         return false;
     for (size_t i = 0; i < 2; i++)
         read_tree(bytes + AT_TREES + i * TREE_SIZE, &meta->trees[i]);
     meta->index = index;
     meta->page_size = meta->trees[HF__TREE_FREE].unused;
-    meta->last_page = read64(bytes + AT_LAST_PAGE);
-    meta->transaction = read64(bytes + HF__META_AT_TRANSACTION);
+    meta->last_page = read_u64(bytes + AT_LAST_PAGE);
+    meta->transaction = read_u64(bytes + HF__META_AT_TRANSACTION);
     return true;
 }
 
@@ -156,30 +156,30 @@ bool hf__pages_meta(int fd, uint64_t file_size, hf__meta *meta,
     uint64_t first, second;
 
     if (!read_meta(fd, 0, 0, &heads[0]))
-        return fail(found, HF__FOUND_FOREIGN, 0, 0, 0);
+        return fail_page(found, HF__FOUND_FOREIGN, 0, 0, 0);
     if (!is_page_size(heads[0].page_size))
-        return fail(found, HF__FOUND_META, 0, 0, 0);
+        return fail_page(found, HF__FOUND_META, 0, 0, 0);
     if (file_size < 2 * (uint64_t)heads[0].page_size)
-        return fail(found, HF__FOUND_CUT, 0, file_size,
-                    2 * (uint64_t)heads[0].page_size);
+        return fail_page(found, HF__FOUND_CUT, 0, file_size,
+                         2 * (uint64_t)heads[0].page_size);
     if (!read_meta(fd, 1, heads[0].page_size, &heads[1]) ||
         heads[1].page_size != heads[0].page_size)
-        return fail(found, HF__FOUND_META, 1, 0, 0);
+        return fail_page(found, HF__FOUND_META, 1, 0, 0);
     first = heads[0].transaction;
     second = heads[1].transaction;
     /* Transactions alternate between the two. In a new file both have
      * number 0. */
     if (!(first == 0 && second == 0) &&
         (first % 2 != 0 || (second != first + 1 && first != second + 1)))
-        return fail(found, HF__FOUND_META_ORDER, 0, first, second);
+        return fail_page(found, HF__FOUND_META_ORDER, 0, first, second);
     *meta = heads[second > first ? 1 : 0];
     if (meta->last_page < 1 || !is_meta_sane(meta))
-        return fail(found, HF__FOUND_META, meta->index, 0, 0);
+        return fail_page(found, HF__FOUND_META, meta->index, 0, 0);
     if (meta->last_page >= file_size / meta->page_size)
-        return fail(found, HF__FOUND_CUT, 0, file_size,
-                    meta->last_page >= UINT64_MAX / meta->page_size
-                        ? UINT64_MAX
-                        : (meta->last_page + 1) * meta->page_size);
+        return fail_page(found, HF__FOUND_CUT, 0, file_size,
+                         meta->last_page >= UINT64_MAX / meta->page_size
+                             ? UINT64_MAX
+                             : (meta->last_page + 1) * meta->page_size);
     return true;
 }
 
@@ -188,19 +188,20 @@ bool hf__pages_meta(int fd, uint64_t file_size, hf__meta *meta,
 bool hf__page_open(const unsigned char *bytes, uint32_t size, uint64_t number,
                    hf__page *page, hf__finding *found)
 {
-    uint16_t kind = read16(bytes + AT_KIND);
-    uint32_t lower = read16(bytes + AT_LOWER);
-    uint32_t upper = read16(bytes + AT_UPPER);
+    uint16_t kind = read_u16(bytes + AT_KIND);
+    uint32_t lower = read_u16(bytes + AT_LOWER);
+    uint32_t upper = read_u16(bytes + AT_UPPER);
 
-    if (read64(bytes + AT_NUMBER) != number)
-        return fail(found, HF__FOUND_PAGE_HEAD, number, 0, 0);
+    if (read_u64(bytes + AT_NUMBER) != number)
+        return fail_page(found, HF__FOUND_PAGE_HEAD, number, 0, 0);
     if (kind != HF__PAGE_BRANCH && kind != HF__PAGE_LEAF)
-        return fail(found, HF__FOUND_PAGE_KIND, number, kind, HF__PAGE_LEAF);
+        return fail_page(found, HF__FOUND_PAGE_KIND, number, kind,
+                         HF__PAGE_LEAF);
     if (upper == 0 && size == HF__PAGE_SIZE_MAX)
         upper = size; /* does not fit into its 16 bits */
     if (lower < HF__PAGE_HEAD + 2 || lower % 2 != 0 || lower > upper ||
         upper > size)
-        return fail(found, HF__FOUND_PAGE_ROOM, number, 0, 0);
+        return fail_page(found, HF__FOUND_PAGE_ROOM, number, 0, 0);
     page->bytes = bytes;
     page->size = size;
     page->count = (lower - HF__PAGE_HEAD) / 2;
@@ -211,19 +212,19 @@ bool hf__page_open(const unsigned char *bytes, uint32_t size, uint64_t number,
 /* Bytes of the item with its head; 0: damaged. */
 static size_t node_size(const hf__page *page, const unsigned char *at)
 {
-    size_t size = NODE_HEAD + read16(at + 6);
-    uint16_t flags = read16(at + 4);
+    size_t size = NODE_HEAD + read_u16(at + 6);
+    uint16_t flags = read_u16(at + 4);
 
     if (!page->leaf)
         return size;
     if (flags != 0 && flags != NODE_LARGE)
         return 0;
-    return size + (flags == NODE_LARGE ? sizeof(uint64_t) : read32(at));
+    return size + (flags == NODE_LARGE ? sizeof(uint64_t) : read_u32(at));
 }
 
 bool hf__page_node(const hf__page *page, uint32_t index, hf__node *node)
 {
-    uint32_t place = read16(page->bytes + HF__PAGE_HEAD + 2 * (size_t)index);
+    uint32_t place = read_u16(page->bytes + HF__PAGE_HEAD + 2 * (size_t)index);
     const unsigned char *at = page->bytes + place;
     size_t size, key_size;
 
@@ -234,19 +235,19 @@ bool hf__page_node(const hf__page *page, uint32_t index, hf__node *node)
     size = node_size(page, at);
     if (size == 0 || size > page->size - place)
         return false;
-    key_size = read16(at + 6);
+    key_size = read_u16(at + 6);
     node->key = hf_view(at + NODE_HEAD, key_size);
     at += NODE_HEAD + key_size;
     if (!page->leaf) {
         at -= NODE_HEAD + key_size;
-        node->child = read32(at) | (uint64_t)read16(at + 4) << 32;
+        node->child = read_u32(at) | (uint64_t)read_u16(at + 4) << 32;
         return true;
     }
     node->large = size == NODE_HEAD + key_size + sizeof(uint64_t) &&
-                  (read16(at - NODE_HEAD - key_size + 4) & NODE_LARGE) != 0;
-    node->value_size = read32(at - NODE_HEAD - key_size);
+                  (read_u16(at - NODE_HEAD - key_size + 4) & NODE_LARGE) != 0;
+    node->value_size = read_u32(at - NODE_HEAD - key_size);
     if (node->large)
-        node->child = read64(at);
+        node->child = read_u64(at);
     else
         node->value = at;
     return true;
@@ -254,13 +255,13 @@ bool hf__page_node(const hf__page *page, uint32_t index, hf__node *node)
 
 bool hf__page_is_full(const hf__page *page, uint64_t *taken, uint64_t *room)
 {
-    uint32_t upper = read16(page->bytes + AT_UPPER);
+    uint32_t upper = read_u16(page->bytes + AT_UPPER);
     uint64_t sum = 0;
 
     if (upper == 0)
         upper = page->size;
     for (uint32_t i = 0; i < page->count; i++) {
-        uint32_t place = read16(page->bytes + HF__PAGE_HEAD + 2 * (size_t)i);
+        uint32_t place = read_u16(page->bytes + HF__PAGE_HEAD + 2 * (size_t)i);
 
         if (place < upper)
             return false;
@@ -322,12 +323,13 @@ bool hf__pages_get(int fd, const hf__meta *meta, hf_bytes key, void *to,
         if (depth >= HF__DEPTH_MAX || number < 2 || number > meta->last_page ||
             !hf__pages_read(fd, memory, meta->page_size,
                             number * meta->page_size))
-            return fail(found, HF__FOUND_PAGE_RANGE, number, number,
-                        meta->last_page);
+            return fail_page(found, HF__FOUND_PAGE_RANGE, number, number,
+                             meta->last_page);
         if (!hf__page_open(memory, meta->page_size, number, &page, found))
             return false;
         if (!find_node(&page, key, &node, &damaged))
-            return damaged && fail(found, HF__FOUND_PAGE_NODE, number, 0, 0);
+            return damaged &&
+                   fail_page(found, HF__FOUND_PAGE_NODE, number, 0, 0);
         if (page.leaf) {
             *size = node.value_size;
             if (node.value != NULL)

@@ -69,7 +69,7 @@ static bool is_valid(const layout *of, const hf__ring_head *head)
            head->version == of->version && head->map_size == of->map_size;
 }
 
-static void fill(const layout *of, hf__ring_head *head)
+static void fill_head(const layout *of, hf__ring_head *head)
 {
     memset(head, 0, of->map_size);
     memcpy(head->magic, of->magic, sizeof(head->magic));
@@ -99,7 +99,7 @@ hf_status hf__ring_map(int dir_fd, uint32_t which, bool create, hf__ring *ring,
     ring->words = (uint64_t *)(void *)(map + of->words_at);
     ring->size = of->map_size - of->words_at;
     if (create && !is_valid(of, ring->head))
-        fill(of, ring->head);
+        fill_head(of, ring->head);
     if (is_valid(of, ring->head))
         return HF_OK;
     munmap(map, of->map_size);

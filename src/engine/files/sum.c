@@ -15,7 +15,7 @@
 #define FACTOR UINT64_C(0x9fb21c651e98df25)
 #define LANES 4u
 
-static uint64_t mix(uint64_t sum, uint64_t word)
+static uint64_t mix_word(uint64_t sum, uint64_t word)
 {
     sum = (sum ^ word) * FACTOR;
     return sum ^ sum >> 32;
@@ -48,22 +48,22 @@ static uint64_t sum_blocks(uint64_t seed, const unsigned char **at,
 
     for (; *size >= LANES * 8; *at += LANES * 8, *size -= LANES * 8) {
         for (size_t i = 0; i < LANES; i++)
-            lanes[i] = mix(lanes[i], word_at(*at + 8 * i));
+            lanes[i] = mix_word(lanes[i], word_at(*at + 8 * i));
     }
     for (size_t i = 1; i < LANES; i++)
-        lanes[0] = mix(lanes[0], lanes[i]);
+        lanes[0] = mix_word(lanes[0], lanes[i]);
     return lanes[0];
 }
 
 static uint64_t sum_part(uint64_t seed, const unsigned char *at, size_t size)
 {
-    uint64_t sum = mix(seed, size);
+    uint64_t sum = mix_word(seed, size);
 
     if (size >= LANES * 8)
         sum = sum_blocks(sum, &at, &size);
     for (; size >= 8; at += 8, size -= 8)
-        sum = mix(sum, word_at(at));
-    return size > 0 ? mix(sum, short_word_at(at, size)) : sum;
+        sum = mix_word(sum, word_at(at));
+    return size > 0 ? mix_word(sum, short_word_at(at, size)) : sum;
 }
 
 uint64_t hf__sum(uint64_t seed, const void *data, size_t size)

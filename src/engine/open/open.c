@@ -529,8 +529,8 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
     return status;
 }
 
-static hf_status share(hf__env *env, const hf__settings *settings, int dir_fd,
-                       int64_t deadline_ms, hf_error *err)
+static hf_status share_env(hf__env *env, const hf__settings *settings,
+                           int dir_fd, int64_t deadline_ms, hf_error *err)
 {
     hf_status status = hf__header_check_mode(env->mode, settings, err);
 
@@ -562,7 +562,7 @@ static hf_status open_here(const hf__settings *settings,
         return status;
     env = found.data ? hf__registry_find(found.device, found.data_inode) : NULL;
     if (env != NULL) {
-        status = share(env, settings, dir_fd, deadline_ms, err);
+        status = share_env(env, settings, dir_fd, deadline_ms, err);
         if (status == HF_OK)
             *result = env;
         return status;
