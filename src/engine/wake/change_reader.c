@@ -12,14 +12,15 @@
 #include "util/container.h"
 #include "util/mem.h"
 
-static bool concerns(const hf__feed *feed, hf_change_kind kind, hf_bytes key)
+static bool concerns_feed(const hf__feed *feed, hf_change_kind kind,
+                          hf_bytes key)
 {
     return kind == HF_CHANGE_GAP ||
            (key.size >= feed->prefix.size &&
             memcmp(key.data, feed->prefix.data, feed->prefix.size) == 0);
 }
 
-static void report(hf__ring_reader *ring, uint32_t kind, hf_bytes key)
+static void report_change(hf__ring_reader *ring, uint32_t kind, hf_bytes key)
 {
     hf__change_reader *reader = hf__container_of(ring, hf__change_reader, ring);
     hf_change_kind change = HF_CHANGE_GAP;
@@ -28,7 +29,7 @@ static void report(hf__ring_reader *ring, uint32_t kind, hf_bytes key)
         change = (hf_change_kind)kind;
     for (hf__feed *feed = reader->feeds; feed != NULL; feed = reader->next) {
         reader->next = feed->next;
-        if (concerns(feed, change, key))
+        if (concerns_feed(feed, change, key))
             feed->changed(feed, change, key);
     }
 }
@@ -96,7 +97,7 @@ static void run_close(hf__task *task)
         hf__ring_reader_stop(&reader->ring);
 }
 
-static void carry(hf__change_reader *reader, feed_task *what)
+static void run_on_loop(hf__change_reader *reader, feed_task *what)
 {
     hf__loop *loop = reader->ring.inbox->loop;
 
@@ -116,7 +117,7 @@ hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,
         status = hf__change_reader_join(reader, deadline_ms, err);
     if (status != HF_OK)
         return status;
-    carry(reader, &what);
+    run_on_loop(reader, &what);
     if (what.status != HF_OK)
         hf__change_reader_leave(reader);
     return what.status;
@@ -126,7 +127,7 @@ void hf__change_reader_close(hf__change_reader *reader, hf__feed *feed)
 {
     feed_task what = {{run_close, NULL}, reader, feed, HF_OK, NULL};
 
-    carry(reader, &what);
+    run_on_loop(reader, &what);
     hf__change_reader_leave(reader);
 }
 
@@ -137,7 +138,7 @@ hf__change_reader *hf__change_reader_new(hf__wake_inbox *inbox)
     if (reader == NULL)
         return NULL;
     hf__ring_reader_init(&reader->ring, inbox, HF__RING_CHANGES);
-    reader->ring.note = report;
+    reader->ring.note = report_change;
     pthread_mutex_init(&reader->mutex, NULL);
     return reader;
 }

@@ -16,7 +16,7 @@
 #include "util/hash_bytes.h"
 
 /* Any key may have changed. */
-static void lose(hf__tx *tx)
+static void lose_changes(hf__tx *tx)
 {
     tx->noted[HF__RING_CHANGES].lost = true;
     tx->noted[HF__RING_CHANGES].flushed = false;
@@ -29,7 +29,7 @@ void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key)
     if (key.size <= HF__NOTE_KEY_MAX)
         at = hf__ring_put(tx, HF__RING_CHANGES, kind, key.size);
     if (at == NULL)
-        lose(tx);
+        lose_changes(tx);
     else if (key.size > 0)
         memcpy(at, key.data, key.size);
 }
@@ -44,12 +44,12 @@ void hf__note_flush(hf__tx *tx)
 
 /* ----------------------------------------------------------------- stamps */
 
-static void mark(uint32_t *stamp)
+static void mark_stamp(uint32_t *stamp)
 {
     __atomic_store_n(stamp, *stamp | 1, __ATOMIC_SEQ_CST);
 }
 
-static void advance(uint32_t *stamp)
+static void advance_stamp(uint32_t *stamp)
 {
     if (*stamp & 1)
         __atomic_store_n(stamp, *stamp + 1, __ATOMIC_SEQ_CST);
@@ -140,7 +140,7 @@ void hf__note_claim(hf__tx *tx)
         if (!hf__ring_claim(tx, i))
             return;
         if (i == HF__RING_CHANGES)
-            stamp_keys(tx, mark);
+            stamp_keys(tx, mark_stamp);
         hf__ring_fill(tx, i);
     }
 }
@@ -153,7 +153,7 @@ void hf__note_publish(hf__tx *tx, bool committed)
         if (i == HF__RING_CHANGES && tx->noted[i].flushed)
             count_flush(tx);
         if (i == HF__RING_CHANGES)
-            stamp_keys(tx, advance);
+            stamp_keys(tx, advance_stamp);
         hf__ring_publish(tx, i, committed);
     }
 }
@@ -165,7 +165,7 @@ void hf__note_recover(hf__env *env, uint32_t which, uint64_t next)
     if (!hf__ring_is_pending(ring))
         return;
     if (which == HF__RING_CHANGES)
-        stamp_all(ring, advance);
+        stamp_all(ring, advance_stamp);
     hf__ring_recover(ring, next);
 }
 

@@ -146,7 +146,7 @@ static void recover_locked(hf__ring_reader *reader)
 }
 
 /* The lock is free, but a commit is pending: its writer was killed. */
-static void recover(hf__ring_reader *reader)
+static void recover_ring(hf__ring_reader *reader)
 {
     hf__env *env = reader->inbox->env;
 
@@ -165,7 +165,7 @@ static void check_pending(hf__ring_reader *reader)
     } else if (reader->stuck_at != head) {
         reader->stuck_at = head;
     } else {
-        recover(reader);
+        recover_ring(reader);
         reader->stuck_at = NOT_STUCK;
     }
 }

@@ -148,7 +148,7 @@ static int open_fifo(int folder_fd, const char *id)
     return -1;
 }
 
-static void ring(hf__env *env, uint32_t index)
+static void ring_inbox(hf__env *env, uint32_t index)
 {
     char id[HF__INBOX_SIZE + 1];
     uint32_t same;
@@ -181,7 +181,7 @@ void hf__wake_fire(hf__env *env, const hf__event *events, size_t count)
         if (__atomic_load_n(&bucket->waiters, __ATOMIC_SEQ_CST) > 0)
             hf__futex_wake_all(&bucket->seq, true);
         if (__atomic_load_n(&inbox->fifo, __ATOMIC_SEQ_CST))
-            ring(env, events[i].inbox);
+            ring_inbox(env, events[i].inbox);
     }
 }
 
@@ -418,7 +418,7 @@ static void run_close(hf__task *task)
     hf__free(poll);
 }
 
-static void carry(hf__wake_inbox *inbox, errand *what)
+static void run_on_loop(hf__wake_inbox *inbox, errand *what)
 {
     if (hf__loop_here(inbox->loop))
         what->task.run(&what->task);
@@ -439,7 +439,7 @@ hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
     what.watch = watch;
     what.bucket = hf__wake_bucket(inbox->id, topic);
     what.err = err;
-    carry(inbox, &what);
+    run_on_loop(inbox, &what);
     return what.status;
 }
 
@@ -450,7 +450,7 @@ void hf__wake_inbox_unwatch(hf__wake_inbox *inbox, hf__watch *watch)
     what.task.run = run_unwatch;
     what.inbox = inbox;
     what.watch = watch;
-    carry(inbox, &what);
+    run_on_loop(inbox, &what);
 }
 
 void hf__wake_inbox_close(hf__wake_inbox *inbox)
@@ -461,5 +461,5 @@ void hf__wake_inbox_close(hf__wake_inbox *inbox)
         return;
     what.task.run = run_close;
     what.inbox = inbox;
-    carry(inbox, &what);
+    run_on_loop(inbox, &what);
 }
