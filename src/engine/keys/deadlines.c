@@ -103,8 +103,8 @@ void hf__deadlines_refresh(hf__tx *tx, hf__record *record)
 
 /* ------------------------------------------------------------- one field's */
 
-static bool find(hf__tx *tx, const hf__deadlines *head, hf_bytes field,
-                 double *score)
+static bool find_deadline(hf__tx *tx, const hf__deadlines *head, hf_bytes field,
+                          double *score)
 {
     hf_bytes found;
 
@@ -124,7 +124,8 @@ bool hf__deadline_get(hf__tx *tx, hf__record *record, hf_bytes field,
     hf__deadlines head;
     double score;
 
-    if (!read_head(tx, record, &head) || !find(tx, &head, field, &score))
+    if (!read_head(tx, record, &head) ||
+        !find_deadline(tx, &head, field, &score))
         return false;
     *expire_ms = deadline_of(score);
     return true;
@@ -143,7 +144,7 @@ void hf__deadline_set(hf__tx *tx, hf__record *record, hf_bytes field,
     } else if (!raise_format(tx) || !hf__keyid_new(tx, &head.id)) {
         return;
     }
-    if (find(tx, &head, field, &old))
+    if (find_deadline(tx, &head, field, &old))
         hf__order_delete(tx, head.id, old, field);
     else
         head.count++;
@@ -158,7 +159,8 @@ bool hf__deadline_clear(hf__tx *tx, hf__record *record, hf_bytes field)
     hf__deadlines head;
     double score;
 
-    if (!read_head(tx, record, &head) || !find(tx, &head, field, &score))
+    if (!read_head(tx, record, &head) ||
+        !find_deadline(tx, &head, field, &score))
         return false;
     hf__member_delete(tx, head.id, score, field);
     head.count--;

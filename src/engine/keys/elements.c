@@ -38,7 +38,7 @@ static uint64_t get_be64(const unsigned char *at)
     return value;
 }
 
-static void damaged(hf__tx *tx)
+static void fail_damaged(hf__tx *tx)
 {
     hf__tx_fail(tx, MDB_CORRUPTED);
 }
@@ -83,7 +83,7 @@ static void name_element(element_name *name, uint64_t keyid, hf_bytes field)
 }
 
 /* Split a folded record's value. false: damaged. */
-static bool unfold(const MDB_val *value, hf_bytes *name, hf_bytes *rest)
+static bool unfold_record(const MDB_val *value, hf_bytes *name, hf_bytes *rest)
 {
     const unsigned char *at = value->mv_data;
     uint32_t size;
@@ -119,9 +119,9 @@ static bool get_named(hf__tx *tx, element_name *name, hf_bytes field,
     *value = hf_view(found.mv_data, found.mv_size);
     if (!name->folded)
         return true;
-    if (!unfold(&found, &whole, value) || whole.size != field.size ||
+    if (!unfold_record(&found, &whole, value) || whole.size != field.size ||
         memcmp(whole.data, field.data, field.size) != 0) {
-        damaged(tx);
+        fail_damaged(tx);
         return false;
     }
     return true;
@@ -230,7 +230,7 @@ void hf__member_delete(hf__tx *tx, uint64_t keyid, double score,
 /* ----------------------------------------------------------------- walks */
 
 /* Move to the first record >= `from`, or backward to the last one < `from`. */
-static bool seek(hf__walk *walk, const unsigned char *from, size_t size)
+static bool seek_record(hf__walk *walk, const unsigned char *from, size_t size)
 {
     MDB_val value;
     int rc;
@@ -273,7 +273,7 @@ bool hf__walk_begin(hf__walk *walk, hf__tx *tx, unsigned char kind,
         return false;
     from[0] = kind;
     put_be64(from + 1, keyid);
-    return seek(walk, from, sizeof(from));
+    return seek_record(walk, from, sizeof(from));
 }
 
 bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
@@ -289,7 +289,7 @@ bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
     from[0] = HF__RECORD_ORDER;
     put_be64(from + 1, keyid);
     put_be64(from + PREFIX_SIZE, order);
-    return seek(walk, from, sizeof(from));
+    return seek_record(walk, from, sizeof(from));
 }
 
 bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
@@ -314,14 +314,14 @@ bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
         memset(from + size, 0xff, sizeof(from) - size);
         size = sizeof(from);
     }
-    return seek(walk, from, size);
+    return seek_record(walk, from, size);
 }
 
 bool hf__walk_begin_record(hf__walk *walk, hf__tx *tx, unsigned char kind,
                            uint64_t keyid, hf_bytes name)
 {
     begin_walk(walk, tx, kind, keyid, false);
-    return tx->fatal == HF_OK && seek(walk, name.data, name.size);
+    return tx->fatal == HF_OK && seek_record(walk, name.data, name.size);
 }
 
 /* Split a record; false: another key's, or damaged. */
@@ -339,8 +339,9 @@ static bool read_record(hf__walk *walk, const MDB_val *data, hf_bytes *name,
         *score = hf__score_of(get_be64(at + PREFIX_SIZE));
     *name = hf_view(at + head, walk->key.mv_size - head);
     *value = hf_view(data->mv_data, data->mv_size);
-    if (walk->key.mv_size == HF__LMDB_KEY_MAX && !unfold(data, name, value)) {
-        damaged(walk->tx);
+    if (walk->key.mv_size == HF__LMDB_KEY_MAX &&
+        !unfold_record(data, name, value)) {
+        fail_damaged(walk->tx);
         return false;
     }
     return true;

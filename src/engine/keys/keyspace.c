@@ -30,7 +30,7 @@
  * string must neither copy it each time nor double its memory. */
 #define GROW_MAX (size_t)(1u << 20)
 
-static void damaged(hf__tx *tx)
+static void fail_damaged(hf__tx *tx)
 {
     if (tx->fatal == HF_OK)
         tx->fatal = hf__fail(&tx->error, HF_CORRUPT,
@@ -45,14 +45,14 @@ hf_bytes hf__record_key(const hf__record *record)
 }
 
 /* Decode the head. false: damaged. */
-static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
+static bool decode_head(hf__tx *tx, hf__record *record, const MDB_val *value)
 {
     const unsigned char *at = value->mv_data;
     hf__keyhead head;
     size_t key_size;
 
     if (value->mv_size < HF__KEYHEAD_SIZE) {
-        damaged(tx);
+        fail_damaged(tx);
         return false;
     }
     hf__keyhead_read(&head, at);
@@ -64,12 +64,12 @@ static bool decode(hf__tx *tx, hf__record *record, const MDB_val *value)
     key_size = head.key_size;
     if (key_size != (record->long_key != NULL ? record->key_size : 0) ||
         value->mv_size - HF__KEYHEAD_SIZE < key_size) {
-        damaged(tx);
+        fail_damaged(tx);
         return false;
     }
     if (key_size > 0 &&
         memcmp(at + HF__KEYHEAD_SIZE, record->long_key, key_size) != 0) {
-        damaged(tx); /* two long keys with one SHA-1 */
+        fail_damaged(tx); /* two long keys with one SHA-1 */
         return false;
     }
     record->content = at + HF__KEYHEAD_SIZE + key_size;
@@ -111,7 +111,7 @@ static bool read_deadlines(hf__tx *tx, const hf__record *record,
                            hf__deadlines *fields)
 {
     if (record->content_size != sizeof(*fields)) {
-        damaged(tx);
+        fail_damaged(tx);
         return false;
     }
     memcpy(fields, record->content, sizeof(*fields));
@@ -155,20 +155,20 @@ void hf__key_delete(hf__tx *tx, hf__record *record)
     hf__record_event(tx, HF__EVENT_GENERIC, "del", record);
 }
 
-static void expire(hf__tx *tx, hf__record *record)
+static void expire_key(hf__tx *tx, hf__record *record)
 {
     hf__key_drop(tx, record);
     record->expired = true;
     hf__record_event(tx, HF__EVENT_EXPIRED, "expired", record);
 }
 
-static bool reserve(hf__tx *tx, hf__record *record, size_t size);
+static bool reserve_content(hf__tx *tx, hf__record *record, size_t size);
 
 /* Copy short content, so that it never becomes stale and can be cached. false:
  * fatal. */
 static bool own_short(hf__tx *tx, hf__record *record, const void *content)
 {
-    if (!reserve(tx, record, record->content_size))
+    if (!reserve_content(tx, record, record->content_size))
         return false;
     memcpy(record->memory, content, record->content_size);
     record->content = record->memory;
@@ -177,8 +177,8 @@ static bool own_short(hf__tx *tx, hf__record *record, const void *content)
 }
 
 /* Fill it from the cache. false: fatal. */
-static bool restore(hf__tx *tx, hf__record *record,
-                    const hf__cached_record *from)
+static bool restore_cached(hf__tx *tx, hf__record *record,
+                           const hf__cached_record *from)
 {
     hf__record_clear(record);
     record->dirty = false;
@@ -210,17 +210,18 @@ static bool read_stored(hf__tx *tx, hf__record *record)
         hf__tx_fail(tx, rc);
         return false;
     }
-    return decode(tx, record, &value) &&
+    return decode_head(tx, record, &value) &&
            (!tx->writable ||
             record->content_size > HF__RECORD_CACHE_CONTENT_MAX ||
             own_short(tx, record, record->content));
 }
 
-static bool fetch(hf__tx *tx, hf__record *record)
+static bool fetch_record(hf__tx *tx, hf__record *record)
 {
     const hf__cached_record *known = hf__record_cache_find(tx->cache, record);
 
-    if (!(known != NULL ? restore(tx, record, known) : read_stored(tx, record)))
+    if (!(known != NULL ? restore_cached(tx, record, known)
+                        : read_stored(tx, record)))
         return false;
     record->live = record->stored && !is_over(tx, record);
     if (record->stored && hf__expiry_is_tombstone(record->expire_ms)) {
@@ -228,7 +229,7 @@ static bool fetch(hf__tx *tx, hf__record *record)
         record->stored = false;
     }
     if (record->stored && !record->live && tx->writable)
-        expire(tx, record);
+        expire_key(tx, record);
     return tx->fatal == HF_OK;
 }
 
@@ -289,7 +290,7 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
     tx->record_count++;
     record->next = tx->chains[chain].first;
     tx->chains[chain].first = record;
-    return fetch(tx, record) ? record : NULL;
+    return fetch_record(tx, record) ? record : NULL;
 }
 
 hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
@@ -300,7 +301,7 @@ hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
         return NULL;
     /* An earlier command may have set an expiry in the past. */
     if (is_over(tx, record)) {
-        expire(tx, record);
+        expire_key(tx, record);
         return NULL;
     }
     return record;
@@ -370,7 +371,7 @@ const unsigned char *hf__content(hf__tx *tx, hf__record *record)
     return record->content;
 }
 
-static bool reserve(hf__tx *tx, hf__record *record, size_t size)
+static bool reserve_content(hf__tx *tx, hf__record *record, size_t size)
 {
     unsigned char *memory;
     size_t room;
@@ -397,7 +398,7 @@ unsigned char *hf__content_edit(hf__tx *tx, hf__record *record, size_t size)
     size_t kept = record->content_size < size ? record->content_size : size;
     const unsigned char *old;
 
-    if (!reserve(tx, record, size))
+    if (!reserve_content(tx, record, size))
         return NULL;
     if (!record->owned) {
         old = hf__content(tx, record);
@@ -418,7 +419,7 @@ bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
                      size_t size)
 {
     assert(size == 0 || data != record->memory);
-    if (!reserve(tx, record, size))
+    if (!reserve_content(tx, record, size))
         return false;
     if (!hf__tx_copy(tx, record->memory, data != NULL ? data : "", size))
         return false;

@@ -62,7 +62,7 @@ void hf__members_sweep(hf__members *list)
 /* ------------------------------------------------------------------ order */
 
 /* Sort their indexes, then move them. */
-static void arrange(hf__members *list, hf__order order)
+static void arrange_members(hf__members *list, hf__order order)
 {
     size_t *places;
     hf__member *sorted;
@@ -97,7 +97,7 @@ static int by_score(const void *items, size_t left, size_t right)
 
 void hf__members_sort(hf__members *list)
 {
-    arrange(list, by_score);
+    arrange_members(list, by_score);
 }
 
 static int by_name(const void *items, size_t left, size_t right)
@@ -113,7 +113,7 @@ static int by_name(const void *items, size_t left, size_t right)
 
 void hf__members_sort_names(hf__members *list)
 {
-    arrange(list, by_name);
+    arrange_members(list, by_name);
 }
 
 /* ---------------------------------------------------------------- answers */

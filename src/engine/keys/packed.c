@@ -51,8 +51,8 @@ bool hf__packed_fits(const hf__record *record, size_t old, size_t size)
 }
 
 /* Replace `old` bytes by room for `size`. NULL: fatal. */
-static unsigned char *splice(hf__tx *tx, hf__record *record, size_t offset,
-                             size_t old, size_t size)
+static unsigned char *splice_content(hf__tx *tx, hf__record *record,
+                                     size_t offset, size_t old, size_t size)
 {
     size_t before = record->content_size;
     size_t after = before - old + size;
@@ -71,7 +71,7 @@ bool hf__packed_put(hf__tx *tx, hf__record *record, size_t offset, size_t old,
                     hf_bytes text)
 {
     unsigned char *at =
-        splice(tx, record, offset, old, HF__PACKED_HEAD + text.size);
+        splice_content(tx, record, offset, old, HF__PACKED_HEAD + text.size);
 
     if (at == NULL)
         return false;
@@ -81,7 +81,7 @@ bool hf__packed_put(hf__tx *tx, hf__record *record, size_t offset, size_t old,
 
 void hf__packed_cut(hf__tx *tx, hf__record *record, size_t offset, size_t old)
 {
-    (void)splice(tx, record, offset, old, 0);
+    (void)splice_content(tx, record, offset, old, 0);
 }
 
 /* ------------------------------------------------------------------ piles */
@@ -168,9 +168,9 @@ bool hf__bytes_same(hf_bytes a, hf_bytes b)
 }
 
 /* Merge two adjacent sorted runs. false: fatal. */
-static bool merge(hf__tx *tx, const size_t *from, size_t *to, size_t start,
-                  size_t middle, size_t end, hf__order order,
-                  const void *context)
+static bool merge_runs(hf__tx *tx, const size_t *from, size_t *to, size_t start,
+                       size_t middle, size_t end, hf__order order,
+                       const void *context)
 {
     size_t left = start;
     size_t right = middle;
@@ -187,7 +187,7 @@ static bool merge(hf__tx *tx, const size_t *from, size_t *to, size_t start,
     return true;
 }
 
-static size_t lesser(size_t a, size_t b)
+static size_t lesser_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -202,8 +202,9 @@ void hf__merge_sort(hf__tx *tx, size_t *items, size_t *room, size_t count,
         size_t *sorted = to;
 
         for (size_t start = 0; start < count; start += 2 * width) {
-            if (!merge(tx, from, to, start, lesser(start + width, count),
-                       lesser(start + 2 * width, count), order, context))
+            if (!merge_runs(
+                    tx, from, to, start, lesser_of(start + width, count),
+                    lesser_of(start + 2 * width, count), order, context))
                 goto end; /* unsorted, but complete */
         }
         to = from;

@@ -56,7 +56,7 @@ static bool take_apart(hf_bytes pattern, parts *made)
     return true;
 }
 
-static char *put(char *at, hf_bytes text)
+static char *put_text(char *at, hf_bytes text)
 {
     if (text.size > 0)
         memcpy(at, text.data, text.size);
@@ -74,7 +74,7 @@ static hf__record *find_key(hf__tx *tx, const parts *of, hf_bytes member)
         hf__tx_no_memory(tx);
         return NULL;
     }
-    put(put(put(name, of->head), member), of->tail);
+    put_text(put_text(put_text(name, of->head), member), of->tail);
     record = hf__key_find(tx, hf_view(name, size));
     hf__free(name);
     return record;

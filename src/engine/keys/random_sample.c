@@ -70,12 +70,12 @@ static void reply_count(const choice *from, uint64_t count)
         hf__reply_array(from->list->tx, (size_t)count);
 }
 
-static size_t any(size_t low, size_t count)
+static size_t any_index(size_t low, size_t count)
 {
     return (size_t)hf__rand_between((int64_t)low, (int64_t)count - 1);
 }
 
-static void exchange(const choice *from, size_t a, size_t b)
+static void exchange_members(const choice *from, size_t a, size_t b)
 {
     for (size_t i = 0; i < from->each; i++) {
         hf__member *left = &from->list->items[a * from->each + i];
@@ -95,7 +95,7 @@ static void reply_distinct(const choice *from, uint64_t count)
     reply_count(from, count);
     for (size_t i = 0; i < count; i++) {
         if (count < from->count)
-            exchange(from, i, any(i, from->count));
+            exchange_members(from, i, any_index(i, from->count));
         reply_one(from, i);
     }
 }
@@ -110,7 +110,7 @@ static void reply_repeated(const choice *from, uint64_t count)
     }
     reply_count(from, count);
     for (size_t i = 0; i < count; i++)
-        reply_one(from, any(0, from->count));
+        reply_one(from, any_index(0, from->count));
 }
 
 void hf__random_sample_reply(const hf__random_sample *sample, hf__members *list,
@@ -124,7 +124,7 @@ void hf__random_sample_reply(const hf__random_sample *sample, hf__members *list,
     else if (sample->counted)
         reply_distinct(&from, (uint64_t)sample->count);
     else if (from.count > 0)
-        reply_one(&from, any(0, from.count));
+        reply_one(&from, any_index(0, from.count));
     else
         hf__reply_nil(list->tx);
 }

@@ -153,7 +153,7 @@ bool hf__range_read(hf__tx *tx, const hf_bytes *args, size_t count,
 
 /* ---------------------------------------------------------------- walking */
 
-static int compare(hf_bytes member, const hf__range_text *bound)
+static int compare_bound(hf_bytes member, const hf__range_text *bound)
 {
     hf_bytes text = bound->text;
     size_t size = member.size < text.size ? member.size : text.size;
@@ -167,7 +167,7 @@ static int compare(hf_bytes member, const hf__range_text *bound)
     return member.size < text.size ? -1 : member.size > text.size;
 }
 
-static bool below(const hf__range *range, hf_bytes member, double score)
+static bool is_below(const hf__range *range, hf_bytes member, double score)
 {
     int order;
 
@@ -175,11 +175,11 @@ static bool below(const hf__range *range, hf_bytes member, double score)
         return false;
     if (range->kind == HF__RANGE_SCORE)
         return score < range->min || (range->min_open && score <= range->min);
-    order = compare(member, &range->min_text);
+    order = compare_bound(member, &range->min_text);
     return order < 0 || (range->min_open && order == 0);
 }
 
-static bool above(const hf__range *range, hf_bytes member, double score)
+static bool is_above(const hf__range *range, hf_bytes member, double score)
 {
     int order;
 
@@ -187,21 +187,21 @@ static bool above(const hf__range *range, hf_bytes member, double score)
         return false;
     if (range->kind == HF__RANGE_SCORE)
         return score > range->max || (range->max_open && score >= range->max);
-    order = compare(member, &range->max_text);
+    order = compare_bound(member, &range->max_text);
     return order > 0 || (range->max_open && order == 0);
 }
 
 /* Before the range in walking direction; and after it. */
 static bool is_before(const hf__range *range, hf_bytes member, double score)
 {
-    return range->backward ? above(range, member, score)
-                           : below(range, member, score);
+    return range->backward ? is_above(range, member, score)
+                           : is_below(range, member, score);
 }
 
 static bool is_behind(const hf__range *range, hf_bytes member, double score)
 {
-    return range->backward ? below(range, member, score)
-                           : above(range, member, score);
+    return range->backward ? is_below(range, member, score)
+                           : is_above(range, member, score);
 }
 
 /* The member at one end; false: empty. */
@@ -233,7 +233,7 @@ static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
         !find_end(tx, record, true, &last, &high))
         walk->left = 0;
     else if (low < high &&
-             (below(range, last, high) || above(range, first, low)))
+             (is_below(range, last, high) || is_above(range, first, low)))
         walk->left = 0;
     if (low < high || from->beyond != 0)
         hf__zset_walk_begin(&walk->walk, tx, record,

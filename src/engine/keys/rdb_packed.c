@@ -31,7 +31,7 @@ bool hf__rdb_number(hf__tx *tx, int64_t number, hf_bytes *text)
 }
 
 /* Move over `size` bytes. false: there are not so many. */
-static bool skip(hf__rdb_packed *packed, size_t size)
+static bool skip_bytes(hf__rdb_packed *packed, size_t size)
 {
     if (size > packed->left) {
         packed->bad = true;
@@ -45,10 +45,10 @@ static bool skip(hf__rdb_packed *packed, size_t size)
 static bool take_text(hf__rdb_packed *packed, size_t head, size_t size,
                       hf_bytes *text)
 {
-    if (!skip(packed, head))
+    if (!skip_bytes(packed, head))
         return false;
     *text = hf_view(packed->at, size);
-    return skip(packed, size);
+    return skip_bytes(packed, size);
 }
 
 static bool take_number(hf__rdb_packed *packed, size_t head, unsigned width,
@@ -56,7 +56,7 @@ static bool take_number(hf__rdb_packed *packed, size_t head, unsigned width,
 {
     const unsigned char *at = packed->at + head;
 
-    return skip(packed, head + width) &&
+    return skip_bytes(packed, head + width) &&
            hf__rdb_number(packed->tx, hf__rdb_integer(at, width), text);
 }
 
@@ -69,7 +69,7 @@ static size_t big_endian(const unsigned char *at, unsigned width)
     return value;
 }
 
-static bool fail(hf__rdb_packed *packed)
+static bool fail_packed(hf__rdb_packed *packed)
 {
     packed->bad = true;
     return false;
@@ -98,13 +98,13 @@ static bool listpack_entry(hf__rdb_packed *packed, hf_bytes *text)
     unsigned next = packed->left > 1 ? packed->at[1] : 0;
 
     if (first < 0x80) /* 7 bits */
-        return skip(packed, 1) && hf__rdb_number(packed->tx, first, text);
+        return skip_bytes(packed, 1) && hf__rdb_number(packed->tx, first, text);
     if (first < 0xc0)
         return take_text(packed, 1, first & 0x3f, text);
     if (first < 0xe0) { /* 13 bits, signed */
         int64_t value = (int64_t)((first & 0x1f) << 8 | next);
 
-        return skip(packed, 2) &&
+        return skip_bytes(packed, 2) &&
                hf__rdb_number(packed->tx, value < 4096 ? value : value - 8192,
                               text);
     }
@@ -115,7 +115,8 @@ static bool listpack_entry(hf__rdb_packed *packed, hf_bytes *text)
                          (uint32_t)hf__rdb_integer(packed->at + 1, 4), text);
     if (first >= 0xf1 && first <= 0xf3)
         return take_number(packed, 1, first - 0xf1 + 2, text);
-    return first == 0xf4 ? take_number(packed, 1, 8, text) : fail(packed);
+    return first == 0xf4 ? take_number(packed, 1, 8, text)
+                         : fail_packed(packed);
 }
 
 static bool listpack_next(hf__rdb_packed *packed, hf_bytes *text)
@@ -123,7 +124,7 @@ static bool listpack_next(hf__rdb_packed *packed, hf_bytes *text)
     size_t before = packed->left;
 
     return packed->left > 0 && listpack_entry(packed, text) &&
-           skip(packed, back_size(before - packed->left));
+           skip_bytes(packed, back_size(before - packed->left));
 }
 
 bool hf__rdb_listpack(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data)
@@ -168,9 +169,9 @@ static bool ziplist_entry(hf__rdb_packed *packed, hf_bytes *text)
         return take_number(packed, 1, 1, text);
     default: /* 0 to 12 */
         return first > 0xf0 && first < 0xfe
-                   ? skip(packed, 1) &&
+                   ? skip_bytes(packed, 1) &&
                          hf__rdb_number(packed->tx, first - 0xf1, text)
-                   : fail(packed);
+                   : fail_packed(packed);
     }
 }
 
@@ -179,9 +180,9 @@ static bool ziplist_next(hf__rdb_packed *packed, hf_bytes *text)
 {
     if (packed->left == 0)
         return false;
-    if (!skip(packed, packed->at[0] == 0xfe ? 5 : 1))
+    if (!skip_bytes(packed, packed->at[0] == 0xfe ? 5 : 1))
         return false;
-    return packed->left > 0 ? ziplist_entry(packed, text) : fail(packed);
+    return packed->left > 0 ? ziplist_entry(packed, text) : fail_packed(packed);
 }
 
 bool hf__rdb_ziplist(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data)
@@ -231,8 +232,8 @@ bool hf__rdb_intset(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data)
 /* --------------------------------------------------------------------- LZF */
 
 /* Copy from what was written already, which may overlap. */
-static bool repeat(unsigned char *to, size_t *made, size_t size, size_t back,
-                   size_t count)
+static bool repeat_bytes(unsigned char *to, size_t *made, size_t size,
+                         size_t back, size_t count)
 {
     if (back > *made || count > size - *made)
         return false;
@@ -263,7 +264,8 @@ bool hf__rdb_decompress(hf_bytes from, unsigned char *to, size_t size)
         at++;
         if (count == 7 && at < end)
             count += *at++;
-        if (at == end || !repeat(to, &made, size, back + *at + 1, count + 2))
+        if (at == end ||
+            !repeat_bytes(to, &made, size, back + *at + 1, count + 2))
             return false;
         at++;
     }

@@ -24,7 +24,7 @@ typedef struct reader {
 
 /* A short value may announce a large one: nothing is read that the store could
  * not hold. */
-static bool claim(reader *from, uint64_t size)
+static bool claim_room(reader *from, uint64_t size)
 {
     if (size > from->room)
         return false;
@@ -32,13 +32,13 @@ static bool claim(reader *from, uint64_t size)
     return true;
 }
 
-static bool add(reader *from, hf_bytes text, double score)
+static bool add_element(reader *from, hf_bytes text, double score)
 {
-    return claim(from, ELEMENT_SIZE) &&
+    return claim_room(from, ELEMENT_SIZE) &&
            hf__members_refer(from->list, text, score);
 }
 
-static bool take(reader *from, uint64_t size, const unsigned char **data)
+static bool take_bytes(reader *from, uint64_t size, const unsigned char **data)
 {
     if (size > from->left)
         return false;
@@ -54,7 +54,7 @@ static bool read_length(reader *from, uint64_t *length, bool *special)
     const unsigned char *at;
     unsigned size = 1;
 
-    if (!take(from, 1, &at))
+    if (!take_bytes(from, 1, &at))
         return false;
     *length = *at & 0x3f;
     *special = *at >= HF__RDB_SPECIAL;
@@ -66,7 +66,7 @@ static bool read_length(reader *from, uint64_t *length, bool *special)
     } else if (*at > HF__RDB_64_BITS) {
         return false;
     }
-    if (!take(from, size, &at))
+    if (!take_bytes(from, size, &at))
         return false;
     for (unsigned i = 0; i < size; i++)
         *length = *length << 8 | at[i];
@@ -88,8 +88,8 @@ static bool read_compressed(reader *from, hf_bytes *text)
     unsigned char *room;
 
     if (!read_count(from, &packed_size) || !read_count(from, &size) ||
-        !take(from, packed_size, &packed) || size / 88 > packed_size ||
-        !hf__is_value_size(size) || !claim(from, size))
+        !take_bytes(from, packed_size, &packed) || size / 88 > packed_size ||
+        !hf__is_value_size(size) || !claim_room(from, size))
         return false;
     room = hf__tx_alloc(from->tx, (size_t)size);
     *text = hf_view(room, (size_t)size);
@@ -109,20 +109,20 @@ static bool read_string(reader *from, hf_bytes *text)
     if (special && size < 3) {
         unsigned width = 1u << size;
 
-        return take(from, width, &at) &&
+        return take_bytes(from, width, &at) &&
                hf__rdb_number(from->tx, hf__rdb_integer(at, width), text);
     }
     if (special)
         return size == 3 && read_compressed(from, text);
-    if (!take(from, size, &at))
+    if (!take_bytes(from, size, &at))
         return false;
     *text = hf_view(at, (size_t)size);
     return true;
 }
 
 /* It can be read, but not stored. `name`: whose it is. */
-static bool refuse(reader *from, const char *what, hf_bytes name,
-                   const char *why)
+static bool refuse_value(reader *from, const char *what, hf_bytes name,
+                         const char *why)
 {
     char quoted[HF__QUOTED_SIZE];
 
@@ -137,7 +137,7 @@ static bool read_double(reader *from, double *value)
     const unsigned char *at;
     int64_t bits;
 
-    if (!take(from, 8, &at))
+    if (!take_bytes(from, 8, &at))
         return false;
     bits = hf__rdb_integer(at, 8);
     memcpy(value, &bits, sizeof(bits));
@@ -154,7 +154,7 @@ static bool read_strings(reader *from, unsigned each)
     if (!read_count(from, &count) || count > from->left)
         return false;
     for (count *= each; count > 0; count--) {
-        if (!read_string(from, &text) || !add(from, text, 0))
+        if (!read_string(from, &text) || !add_element(from, text, 0))
             return false;
     }
     return true;
@@ -172,8 +172,9 @@ static bool read_scored(reader *from)
         if (!read_string(from, &text) || !read_double(from, &score))
             return false;
         if (!hf__is_score(score))
-            return refuse(from, "the score of member", text, "is not a number");
-        if (!add(from, text, score))
+            return refuse_value(from, "the score of member", text,
+                                "is not a number");
+        if (!add_element(from, text, score))
             return false;
     }
     return true;
@@ -188,7 +189,7 @@ static bool refuse_deadline(reader *from, hf_bytes field, int64_t first_ms,
                    "is %lld + %llu ms; at most %lld are allowed",
                    (long long)first_ms, (unsigned long long)after - 1,
                    (long long)HF__DEADLINE_MAX);
-    return refuse(from, "the deadline of field", field, text);
+    return refuse_value(from, "the deadline of field", field, text);
 }
 
 /* Deadlines count from the first one, which is 1; 0: none. */
@@ -199,7 +200,7 @@ static bool read_deadlines(reader *from)
     hf_bytes field, value;
     int64_t first_ms, deadline_ms;
 
-    if (!take(from, 8, &first) || !read_count(from, &count))
+    if (!take_bytes(from, 8, &first) || !read_count(from, &count))
         return false;
     first_ms = hf__rdb_integer(first, 8);
     for (; count > 0; count--) {
@@ -211,7 +212,8 @@ static bool read_deadlines(reader *from)
             (__builtin_add_overflow(first_ms, after - 1, &deadline_ms) ||
              !hf__is_deadline(deadline_ms)))
             return refuse_deadline(from, field, first_ms, after);
-        if (!add(from, field, (double)deadline_ms) || !add(from, value, 0))
+        if (!add_element(from, field, (double)deadline_ms) ||
+            !add_element(from, value, 0))
             return false;
     }
     return true;
@@ -228,7 +230,7 @@ static bool read_packed(reader *from, open_packed *open)
     if (!read_string(from, &data) || !open(&packed, from->tx, data))
         return false;
     while (packed.next(&packed, &text)) {
-        if (!hf__tx_spend(from->tx, 50) || !add(from, text, 0))
+        if (!hf__tx_spend(from->tx, 50) || !add_element(from, text, 0))
             return false;
     }
     return !packed.bad && packed.left == 0;
@@ -264,7 +266,8 @@ static bool read_nodes(reader *from, open_packed *open, bool plain)
             return false;
         if (kind == 2 && !read_packed(from, open))
             return false;
-        if (kind == 1 && (!read_string(from, &text) || !add(from, text, 0)))
+        if (kind == 1 &&
+            (!read_string(from, &text) || !add_element(from, text, 0)))
             return false;
         if (kind != 1 && kind != 2)
             return false;
@@ -278,7 +281,7 @@ static bool read_content(reader *from, unsigned type)
 
     switch (type) {
     case HF__RDB_STRING:
-        return read_string(from, &text) && add(from, text, 0);
+        return read_string(from, &text) && add_element(from, text, 0);
     case HF__RDB_LIST:
     case HF__RDB_SET:
         return read_strings(from, 1);
@@ -340,7 +343,7 @@ bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value)
     const unsigned char *type = NULL;
 
     hf__members_init(&value->list, tx);
-    if (take(&from, 1, &type) && read_content(&from, *type)) {
+    if (take_bytes(&from, 1, &type) && read_content(&from, *type)) {
         value->type = type_of(*type);
         if (from.left == 0 && value->list.count > 0 &&
             (value->type != HF__TYPE_HASH || value->list.count % 2 == 0))

@@ -72,8 +72,8 @@ void hf__record_cache_clear(hf__record_cache *cache)
 }
 
 /* The key's entry, of any era; NULL: none. */
-static hf__cached_record *find(hf__record_cache *cache, uint32_t hash,
-                               hf_bytes key)
+static hf__cached_record *find_entry(hf__record_cache *cache, uint32_t hash,
+                                     hf_bytes key)
 {
     size_t set = hash % SET_COUNT;
 
@@ -98,7 +98,7 @@ void hf__record_cache_drop(hf__record_cache *cache, hf_bytes key)
     hf__cached_record *one = NULL;
 
     if (cache != NULL && key.size <= HF__RECORD_CACHE_KEY_MAX)
-        one = find(cache, (uint32_t)hf__hash(key, 0), key);
+        one = find_entry(cache, (uint32_t)hf__hash(key, 0), key);
     if (one != NULL)
         one->era = 0;
 }
@@ -108,7 +108,7 @@ static hf__cached_record *find_record(hf__record_cache *cache,
 {
     if (cache == NULL || record->key_size > HF__RECORD_CACHE_KEY_MAX)
         return NULL;
-    return find(cache, record->hash, key_of(record));
+    return find_entry(cache, record->hash, key_of(record));
 }
 
 const hf__cached_record *hf__record_cache_find(hf__record_cache *cache,
@@ -152,7 +152,7 @@ void hf__record_cache_put(hf__record_cache *cache, const hf__record *record)
 
     if (cache == NULL || record->key_size > HF__RECORD_CACHE_KEY_MAX)
         return;
-    one = find(cache, record->hash, key_of(record));
+    one = find_entry(cache, record->hash, key_of(record));
     if (size > HF__RECORD_CACHE_CONTENT_MAX || (size > 0 && !record->owned)) {
         if (one != NULL)
             one->era = 0;

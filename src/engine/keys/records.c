@@ -17,7 +17,8 @@
 /* --------------------------------------------------------- writing out */
 
 /* Write the stored form to LMDB's page. */
-static void encode(const hf__record *record, unsigned char *at, size_t size)
+static void encode_record(const hf__record *record, unsigned char *at,
+                          size_t size)
 {
     hf__keyhead head = {.type = record->type,
                         .form = record->form,
@@ -47,7 +48,7 @@ static void write_record(hf__tx *tx, hf__record *record)
     MDB_val value = {head + record->content_size, NULL};
 
     if (hf__tx_put(tx, &name, &value))
-        encode(record, value.mv_data, value.mv_size);
+        encode_record(record, value.mv_data, value.mv_size);
 }
 
 /* For a key that comes and goes, as locks do, leave an expired record to be

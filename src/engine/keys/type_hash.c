@@ -57,8 +57,8 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes field,
 }
 
 /* Replace `old` bytes at `offset` by room for `size`. */
-static unsigned char *splice(hf__tx *tx, hf__record *record, size_t offset,
-                             size_t old, size_t size)
+static unsigned char *splice_content(hf__tx *tx, hf__record *record,
+                                     size_t offset, size_t old, size_t size)
 {
     size_t tail = record->content_size - offset - old;
     size_t whole = record->content_size;
@@ -88,7 +88,7 @@ static void write_entry(unsigned char *at, hf_bytes field, hf_bytes value)
 }
 
 /* From entries to records. false: fatal. */
-static bool spread(hf__tx *tx, hf__record *record)
+static bool spread_fields(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
     const unsigned char *content = hf__content_edit(tx, record, size);
@@ -182,8 +182,9 @@ bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
         at.size = 0;
     }
     if (record->content_size - at.size + size > HF__INLINE_MAX)
-        return spread(tx, record) && put_element(tx, record, field, value);
-    room = splice(tx, record, at.offset, at.size, size);
+        return spread_fields(tx, record) &&
+               put_element(tx, record, field, value);
+    room = splice_content(tx, record, at.offset, at.size, size);
     if (room == NULL)
         return false;
     write_entry(room, field, value);
@@ -215,7 +216,7 @@ bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field)
     if (record->form != HF__FORM_INLINE)
         return delete_element(tx, record, field);
     if (!find_entry(tx, record, field, &at) ||
-        splice(tx, record, at.offset, at.size, 0) == NULL)
+        splice_content(tx, record, at.offset, at.size, 0) == NULL)
         return false;
     record->count--;
     return true;
@@ -234,7 +235,7 @@ bool hf__hash_is_empty(hf__tx *tx, hf__record *record)
 void hf__hash_expire(hf__tx *tx, hf__record *record, hf_bytes field,
                      int64_t expire_ms)
 {
-    if (record->form != HF__FORM_INLINE || spread(tx, record))
+    if (record->form != HF__FORM_INLINE || spread_fields(tx, record))
         hf__deadline_set(tx, record, field, expire_ms);
 }
 

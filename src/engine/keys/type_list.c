@@ -126,7 +126,7 @@ static void set_first_number(hf__tx *tx, hf__record *record, uint64_t number)
 }
 
 /* From entries to records. false: fatal. */
-static bool spread(hf__tx *tx, hf__record *record)
+static bool spread_values(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
     const unsigned char *content = hf__content_edit(tx, record, size);
@@ -180,7 +180,7 @@ static bool stays_small(hf__tx *tx, hf__record *record, size_t old, size_t size)
 {
     if (record->form == HF__FORM_ELEMENTS)
         return false;
-    return hf__packed_fits(record, old, size) || !spread(tx, record);
+    return hf__packed_fits(record, old, size) || !spread_values(tx, record);
 }
 
 void hf__list_set(hf__tx *tx, hf__record *record, uint64_t index,

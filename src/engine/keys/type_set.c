@@ -73,7 +73,7 @@ bool hf__set_has(hf__tx *tx, hf__record *record, hf_bytes member)
 }
 
 /* From entries to records. false: fatal. */
-static bool spread(hf__tx *tx, hf__record *record)
+static bool spread_members(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
     const unsigned char *content = hf__content_edit(tx, record, size);
@@ -91,7 +91,7 @@ bool hf__set_add(hf__tx *tx, hf__record *record, hf_bytes member)
     if (hf__set_has(tx, record, member) || tx->fatal != HF_OK)
         return false;
     if (record->form == HF__FORM_INLINE &&
-        !hf__packed_fits(record, 0, member.size) && !spread(tx, record))
+        !hf__packed_fits(record, 0, member.size) && !spread_members(tx, record))
         return false;
     if (record->form == HF__FORM_ELEMENTS)
         hf__order_put(tx, record->keyid, hf__set_position(member), member);

@@ -42,14 +42,14 @@ static bool next_entry(const unsigned char *content, size_t size,
     return true;
 }
 
-static bool same(hf_bytes a, hf_bytes b)
+static bool same_member(hf_bytes a, hf_bytes b)
 {
     return a.size == b.size &&
            (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
 /* Does (score, member) come before the entry? */
-static bool before(double score, hf_bytes member, const zset_entry *at)
+static bool comes_before(double score, hf_bytes member, const zset_entry *at)
 {
     size_t shared;
     int order;
@@ -75,7 +75,7 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
     if (content == NULL)
         return false;
     while (next_entry(content, record->content_size, at)) {
-        if (same(at->member, member))
+        if (same_member(at->member, member))
             return true;
     }
     return false;
@@ -111,7 +111,7 @@ static void put_records(hf__tx *tx, const hf__record *record, hf_bytes member,
 }
 
 /* From entries to records. false: fatal. */
-static bool spread(hf__tx *tx, hf__record *record)
+static bool spread_members(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
     const unsigned char *content = hf__content_edit(tx, record, size);
@@ -125,8 +125,8 @@ static bool spread(hf__tx *tx, hf__record *record)
 }
 
 /* Insert the entry in order. */
-static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
-                   double score)
+static void insert_entry(hf__tx *tx, hf__record *record, hf_bytes member,
+                         double score)
 {
     size_t old = record->content_size;
     size_t size = ENTRY_HEAD + member.size;
@@ -137,11 +137,11 @@ static void insert(hf__tx *tx, hf__record *record, hf_bytes member,
 
     if (content == NULL)
         return;
-    while (next_entry(content, old, &at) && !before(score, member, &at))
+    while (next_entry(content, old, &at) && !comes_before(score, member, &at))
         continue;
     /* At the end, unless the loop stopped at a larger one. */
     offset = at.offset + at.size;
-    if (at.size > 0 && before(score, member, &at))
+    if (at.size > 0 && comes_before(score, member, &at))
         offset = at.offset;
     memmove(content + offset + size, content + offset, old - offset);
     memcpy(content + offset, &score, 8);
@@ -156,12 +156,13 @@ void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member, double score)
 
     score += 0.0; /* -0 becomes 0, to sort as equal */
     if (record->form == HF__FORM_INLINE &&
-        record->content_size + size > HF__INLINE_MAX && !spread(tx, record))
+        record->content_size + size > HF__INLINE_MAX &&
+        !spread_members(tx, record))
         return;
     if (record->form == HF__FORM_ELEMENTS)
         put_records(tx, record, member, score);
     else
-        insert(tx, record, member, score);
+        insert_entry(tx, record, member, score);
     record->count++;
     hf__key_touch(tx, record);
 }
