@@ -101,7 +101,7 @@ static bool read_unit(hf__tx *tx, hf_bytes arg, bool *by_bit)
 }
 
 /* Positions may count from the end, in bits or bytes. */
-static bits place(int64_t size, int64_t start, int64_t end, bool by_bit)
+static bits place_bits(int64_t size, int64_t start, int64_t end, bool by_bit)
 {
     int64_t total = by_bit ? size * 8 : size;
 
@@ -169,9 +169,10 @@ static void run_bitcount(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     content = hf__content(tx, record);
     if (content != NULL)
-        hf__reply_integer(tx, count_bits(tx, content,
-                                         place((int64_t)record->content_size,
-                                               start, end, by_bit)));
+        hf__reply_integer(tx,
+                          count_bits(tx, content,
+                                     place_bits((int64_t)record->content_size,
+                                                start, end, by_bit)));
 }
 
 /* ---------------------------------------------------------------- BITPOS */
@@ -219,7 +220,7 @@ static void reply_position(hf__tx *tx, hf__record *record,
 {
     int64_t size = (int64_t)record->content_size;
     const unsigned char *content = hf__content(tx, record);
-    bits range = place(size, what->start, what->end, what->by_bit);
+    bits range = place_bits(size, what->start, what->end, what->by_bit);
     int64_t found;
 
     if (content == NULL)
@@ -266,8 +267,8 @@ static bit_operation read_operation(hf_bytes arg)
 }
 
 /* The longest source's size. false: one is not a string, replied, or fatal. */
-static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
-                    size_t *longest)
+static bool measure_longest(hf__tx *tx, const hf_bytes *keys, size_t count,
+                            size_t *longest)
 {
     hf__record *record;
 
@@ -283,8 +284,9 @@ static bool measure(hf__tx *tx, const hf_bytes *keys, size_t count,
 }
 
 /* Combine a source, padded with zeros, into `sum`. */
-static void combine(hf__tx *tx, bit_operation what, unsigned char *sum,
-                    size_t size, const unsigned char *from, size_t from_size)
+static void combine_source(hf__tx *tx, bit_operation what, unsigned char *sum,
+                           size_t size, const unsigned char *from,
+                           size_t from_size)
 {
     for (size_t i = 0; i < size && may_read(tx, 8 * (int64_t)i); i++) {
         unsigned char byte = i < from_size ? from[i] : 0;
@@ -301,8 +303,9 @@ static void combine(hf__tx *tx, bit_operation what, unsigned char *sum,
 }
 
 /* The result in tx->scratch, `size` bytes. NULL: fatal. */
-static unsigned char *operate(hf__tx *tx, bit_operation what,
-                              const hf_bytes *keys, size_t count, size_t size)
+static unsigned char *combine_sources(hf__tx *tx, bit_operation what,
+                                      const hf_bytes *keys, size_t count,
+                                      size_t size)
 {
     unsigned char *sum = hf__tx_scratch(tx, size);
 
@@ -319,8 +322,8 @@ static unsigned char *operate(hf__tx *tx, bit_operation what,
             content = hf__content(tx, record);
         if (tx->fatal != HF_OK)
             return NULL;
-        combine(tx, what, sum, size, content,
-                content == NULL ? 0 : record->content_size);
+        combine_source(tx, what, sum, size, content,
+                       content == NULL ? 0 : record->content_size);
     }
     return tx->fatal == HF_OK ? sum : NULL;
 }
@@ -341,14 +344,14 @@ static void run_bitop(hf__tx *tx, const hf_bytes *args, size_t count)
                             "key.");
         return;
     }
-    if (!measure(tx, args + 3, count - 3, &size))
+    if (!measure_longest(tx, args + 3, count - 3, &size))
         return;
     if (size == 0) {
         record = hf__key_find(tx, args[2]);
         if (record != NULL)
             hf__key_delete(tx, record);
     } else {
-        sum = operate(tx, what, args + 3, count - 3, size);
+        sum = combine_sources(tx, what, args + 3, count - 3, size);
         record =
             sum == NULL ? NULL : hf__key_make(tx, args[2], HF__TYPE_STRING);
         if (record == NULL || !hf__content_set(tx, record, sum, size))

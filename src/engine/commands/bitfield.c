@@ -118,7 +118,7 @@ static size_t read_step(hf__tx *tx, const hf_bytes *args, size_t left,
 }
 
 /* What is to be written has to exist afterwards. */
-static bool reach(hf__tx *tx, const step *at, steps *all)
+static bool check_reach(hf__tx *tx, const step *at, steps *all)
 {
     uint64_t last = at->at + at->width - 1;
 
@@ -154,7 +154,7 @@ static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
             continue;
         }
         size = read_step(tx, args + i, count - i, next);
-        if (size == 0 || !reach(tx, next, all))
+        if (size == 0 || !check_reach(tx, next, all))
             return false;
         next->how = how;
         all->count++;
@@ -208,7 +208,7 @@ static bool is_far(const step *field, wide below)
 }
 
 /* The sum as it fits the field. false: overflow with FAIL. */
-static bool fit(const step *field, wide sum, int64_t *number)
+static bool fit_field(const step *field, wide sum, int64_t *number)
 {
     wide max = ((wide)1 << (field->width - (field->is_signed ? 1 : 0))) - 1;
     wide min = field->is_signed ? -max - 1 : 0;
@@ -245,9 +245,10 @@ static void change_field(hf__tx *tx, const step *field, unsigned char *data,
         to_number(field, get_bits(data, size, field->at, field->width));
     int64_t number;
 
-    if (!fit(field,
-             field->what == SET ? as_given(field) : (wide)old + field->value,
-             &number)) {
+    if (!fit_field(field,
+                   field->what == SET ? as_given(field)
+                                      : (wide)old + field->value,
+                   &number)) {
         hf__reply_nil(tx);
         return;
     }

@@ -78,7 +78,7 @@ const hf__command *hf__subcommand_find(const hf__command *command,
     return NULL;
 }
 
-static const char *upper(char text[32], const char *name)
+static const char *upper_name(char text[32], const char *name)
 {
     size_t size = strcspn(name, "|");
 
@@ -111,7 +111,7 @@ void hf__help_heading(char text[HF__OUT_ERROR_SIZE], const char *name)
     (void)snprintf(text, HF__OUT_ERROR_SIZE,
                    "%s <subcommand> [<arg> [value] [opt] ...]. Subcommands "
                    "are:",
-                   upper(large, name));
+                   upper_name(large, name));
 }
 
 void hf__reply_help(hf__tx *tx, const char *const *lines)
@@ -161,10 +161,11 @@ void hf__unknown_subcommand_text(char text[HF__OUT_ERROR_SIZE],
 {
     char name[32];
 
-    (void)snprintf(
-        text, HF__OUT_ERROR_SIZE, "ERR unknown subcommand '%.*s'. Try %s HELP.",
-        word.size > 128 ? 128 : (int)word.size,
-        word.size > 0 ? (const char *)word.data : "", upper(name, command));
+    (void)snprintf(text, HF__OUT_ERROR_SIZE,
+                   "ERR unknown subcommand '%.*s'. Try %s HELP.",
+                   word.size > 128 ? 128 : (int)word.size,
+                   word.size > 0 ? (const char *)word.data : "",
+                   upper_name(name, command));
 }
 
 /* What the line of a failed command or script says. */

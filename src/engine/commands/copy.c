@@ -66,7 +66,7 @@ static bool is_after(const copy_batch *at, const MDB_val *key)
 }
 
 /* Read the key's records after `at->after`. */
-static void fetch(hf__tx *tx, copy_batch *at)
+static void fetch_batch(hf__tx *tx, copy_batch *at)
 {
     MDB_val key = {at->after_size, at->after};
     unsigned char prefix[PREFIX_SIZE];
@@ -125,7 +125,7 @@ static void copy_elements(hf__tx *tx, uint64_t from, uint64_t to)
         at.after_size = PREFIX_SIZE;
         at.begun = false;
         do {
-            fetch(tx, &at);
+            fetch_batch(tx, &at);
             put_batch(tx, &at, to);
         } while (at.more && tx->fatal == HF_OK);
     }
@@ -167,7 +167,7 @@ static void copy_deadlines(hf__tx *tx, hf__record *made)
     (void)hf__content_set(tx, made, &fields, sizeof(fields));
 }
 
-static void copy(hf__tx *tx, hf__record *record, hf_bytes key)
+static void copy_content(hf__tx *tx, hf__record *record, hf_bytes key)
 {
     hf__record *made = make_like(tx, key, record);
 
@@ -283,7 +283,7 @@ static void run_copy(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, 0);
         return;
     }
-    copy(tx, record, args[2]);
+    copy_content(tx, record, args[2]);
     hf__key_event(tx, HF__EVENT_GENERIC, "copy_to", args[2]);
     hf__reply_integer(tx, 1);
 }

@@ -25,7 +25,7 @@ typedef struct dump {
     size_t size;
 } dump;
 
-static void put(dump *to, const void *data, size_t size)
+static void put_bytes(dump *to, const void *data, size_t size)
 {
     unsigned char *room = hf__tx_scratch(to->tx, to->size + size);
 
@@ -40,7 +40,7 @@ static void put_integer(dump *to, uint64_t value, unsigned width)
 
     for (unsigned i = 0; i < width; i++)
         bytes[i] = (unsigned char)(value >> 8 * i);
-    put(to, bytes, width);
+    put_bytes(to, bytes, width);
 }
 
 static void put_length(dump *to, uint64_t length)
@@ -53,13 +53,13 @@ static void put_length(dump *to, uint64_t length)
         bytes[i] = (unsigned char)(length >> 8 * (width - i));
     if (width > 0)
         bytes[0] |= width == 1 ? HF__RDB_14_BITS : HF__RDB_64_BITS;
-    put(to, bytes, width + 1);
+    put_bytes(to, bytes, width + 1);
 }
 
 static void put_string(dump *to, hf_bytes text)
 {
     put_length(to, text.size);
-    put(to, text.data, text.size);
+    put_bytes(to, text.data, text.size);
 }
 
 static void dump_string(dump *to, hf__record *record)

@@ -46,8 +46,8 @@ static bool read_conditions(hf__tx *tx, const hf_bytes *args, size_t count,
     return true;
 }
 
-static bool allowed(const conditions *when, const hf__record *record,
-                    int64_t expire_ms)
+static bool may_expire(const conditions *when, const hf__record *record,
+                       int64_t expire_ms)
 {
     bool expires = record->expire_ms != 0;
 
@@ -58,8 +58,8 @@ static bool allowed(const conditions *when, const hf__record *record,
     return !(when->lt && expires && expire_ms >= record->expire_ms);
 }
 
-static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
-                   hf__expiry expiry)
+static void expire_key(hf__tx *tx, const hf_bytes *args, size_t count,
+                       hf__expiry expiry)
 {
     conditions when = {false, false, false, false};
     hf__record *record;
@@ -70,7 +70,7 @@ static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
         !hf__expiry_instant(tx, expiry, value, false, &expire_ms))
         return;
     record = hf__key_find(tx, args[1]);
-    if (record == NULL || !allowed(&when, record, expire_ms)) {
+    if (record == NULL || !may_expire(&when, record, expire_ms)) {
         hf__reply_integer(tx, 0);
         return;
     }
@@ -86,22 +86,22 @@ static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static void run_expire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){true, false});
+    expire_key(tx, args, count, (hf__expiry){true, false});
 }
 
 static void run_pexpire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){false, false});
+    expire_key(tx, args, count, (hf__expiry){false, false});
 }
 
 static void run_expireat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){true, true});
+    expire_key(tx, args, count, (hf__expiry){true, true});
 }
 
 static void run_pexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){false, true});
+    expire_key(tx, args, count, (hf__expiry){false, true});
 }
 
 /* Reply with the time left or the instant; -2: no key, -1: no expiry. */

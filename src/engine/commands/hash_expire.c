@@ -92,7 +92,7 @@ static char condition_of(hf_bytes arg)
 }
 
 /* A field without a deadline counts as one in the far future. */
-static bool allowed(const setting *what, bool expires, int64_t old_ms)
+static bool may_set(const setting *what, bool expires, int64_t old_ms)
 {
     switch (what->condition) {
     case 'n':
@@ -117,7 +117,7 @@ static int expire_field(hf__tx *tx, hf__record *record, hf_bytes field,
     if (!has_field(tx, record, field))
         return NO_FIELD;
     expires = hf__deadline_get(tx, record, field, &old_ms);
-    if (!allowed(what, expires, old_ms))
+    if (!may_set(what, expires, old_ms))
         return UNCHANGED;
     if (what->expire_ms > tx->now_ms) {
         hf__hash_expire(tx, record, field, what->expire_ms);
@@ -155,8 +155,8 @@ static const int *expire_fields(hf__tx *tx, hf__record *record,
     return tx->fatal == HF_OK ? results : NULL;
 }
 
-static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
-                   hf__expiry expiry)
+static void expire_hash(hf__tx *tx, const hf_bytes *args, size_t count,
+                        hf__expiry expiry)
 {
     setting what = {0, 0};
     hf__record *record;
@@ -181,22 +181,22 @@ static void expire(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static void run_hexpire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){true, false});
+    expire_hash(tx, args, count, (hf__expiry){true, false});
 }
 
 static void run_hpexpire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){false, false});
+    expire_hash(tx, args, count, (hf__expiry){false, false});
 }
 
 static void run_hexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){true, true});
+    expire_hash(tx, args, count, (hf__expiry){true, true});
 }
 
 static void run_hpexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    expire(tx, args, count, (hf__expiry){false, true});
+    expire_hash(tx, args, count, (hf__expiry){false, true});
 }
 
 /* ----------------------------------------------------------------- reading */

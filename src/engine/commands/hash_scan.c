@@ -15,7 +15,8 @@ static bool refer_pair(hf__members *list, hf_bytes field, hf_bytes value)
 }
 
 /* Views of all fields, or those that match the scan, and their values. */
-static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
+static void gather_pairs(hf__record *record, const hf__scan *scan,
+                         hf__members *list)
 {
     hf__hash_walk walk;
     hf_bytes field, value;
@@ -41,12 +42,12 @@ static void run_hrandfield(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     hf__members_init(&list, tx);
     if (record != NULL)
-        gather(record, NULL, &list);
+        gather_pairs(record, NULL, &list);
     hf__random_sample_reply(&sample, &list, true);
 }
 
-static bool visit(const hf__scan *scan, hf_bytes field, hf_bytes value,
-                  hf__members *list)
+static bool visit_field(const hf__scan *scan, hf_bytes field, hf_bytes value,
+                        hf__members *list)
 {
     return !hf__scan_fits(scan, field) || refer_pair(list, field, value);
 }
@@ -81,9 +82,9 @@ static void run_hscan(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     hf__members_init(&list, tx);
     if (record->form == HF__FORM_INLINE) {
-        gather(record, &scan, &list);
+        gather_pairs(record, &scan, &list);
     } else {
-        cursor = hf__scan_elements(&scan, record, visit, &list);
+        cursor = hf__scan_elements(&scan, record, visit_field, &list);
         remove_passed(record, &list);
     }
     hf__scan_reply_cursor(tx, cursor);

@@ -47,7 +47,7 @@ static bool read_key(keys *at)
     return true;
 }
 
-static bool move(keys *at, MDB_cursor_op op)
+static bool move_cursor(keys *at, MDB_cursor_op op)
 {
     int rc;
 
@@ -88,7 +88,7 @@ static bool keys_seek(keys *at, const void *name, size_t size)
 {
     at->name.mv_data = (void *)(uintptr_t)name;
     at->name.mv_size = size;
-    return move(at, MDB_SET_RANGE);
+    return move_cursor(at, MDB_SET_RANGE);
 }
 
 static bool keys_first(keys *at)
@@ -101,7 +101,7 @@ static bool keys_first(keys *at)
 /* -------------------------------------------------------------------- SCAN */
 
 /* Move to where the scan continues, or to the first key if that is unknown. */
-static bool resume(keys *at, const hf__scan *scan)
+static bool resume_scan(keys *at, const hf__scan *scan)
 {
     static const unsigned char first = HF__RECORD_KEY;
     unsigned char name[HF__LMDB_KEY_MAX];
@@ -114,7 +114,7 @@ static bool resume(keys *at, const hf__scan *scan)
         return keys_seek(at, name, size);
     more = keys_first(at);
     while (scan->cursor != 0 && more && !hf__scan_is_at(scan, &at->name))
-        more = move(at, MDB_NEXT);
+        more = move_cursor(at, MDB_NEXT);
     return more || keys_first(at);
 }
 
@@ -132,11 +132,11 @@ static uint64_t scan_keys(const hf__scan *scan, hf__members *list)
     keys at;
 
     keys_begin(&at, scan->tx);
-    more = resume(&at, scan);
+    more = resume_scan(&at, scan);
     for (; more && left > 0; left--) {
         if (is_wanted(scan, &at) && !hf__members_refer(list, at.key, 0))
             break;
-        more = move(&at, MDB_NEXT);
+        more = move_cursor(&at, MDB_NEXT);
     }
     cursor = hf__scan_next(scan, more ? &at.name : NULL);
     keys_end(&at);
@@ -173,7 +173,7 @@ static void run_keys(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     hf__members_init(&list, tx);
     keys_begin(&at, tx);
-    for (more = keys_first(&at); more; more = move(&at, MDB_NEXT)) {
+    for (more = keys_first(&at); more; more = move_cursor(&at, MDB_NEXT)) {
         if (!at.expired && (all || hf__glob_fits(pattern, at.key)) &&
             !hf__members_refer(&list, at.key, 0))
             break;
@@ -194,7 +194,7 @@ static void run_randomkey(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)args;
     (void)count;
     keys_begin(&at, tx);
-    for (more = keys_first(&at); more; more = move(&at, MDB_NEXT)) {
+    for (more = keys_first(&at); more; more = move_cursor(&at, MDB_NEXT)) {
         if (!at.expired && hf__rand_between(0, seen++) == 0)
             chosen = at.key;
     }

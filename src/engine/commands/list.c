@@ -9,8 +9,8 @@
 
 /* ----------------------------------------------------------------- pushing */
 
-static void push(hf__tx *tx, const hf_bytes *args, size_t count, bool front,
-                 bool only_existing)
+static void push_values(hf__tx *tx, const hf_bytes *args, size_t count,
+                        bool front, bool only_existing)
 {
     hf__record *record;
 
@@ -32,22 +32,22 @@ static void push(hf__tx *tx, const hf_bytes *args, size_t count, bool front,
 
 static void run_lpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, args, count, true, false);
+    push_values(tx, args, count, true, false);
 }
 
 static void run_rpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, args, count, false, false);
+    push_values(tx, args, count, false, false);
 }
 
 static void run_lpushx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, args, count, true, true);
+    push_values(tx, args, count, true, true);
 }
 
 static void run_rpushx(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    push(tx, args, count, false, true);
+    push_values(tx, args, count, false, true);
 }
 
 /* The first element that is equal; false: none, or fatal. */
@@ -386,7 +386,8 @@ static uint64_t at_most(uint64_t count, int64_t wanted)
     return count < (uint64_t)wanted ? count : (uint64_t)wanted;
 }
 
-static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
+static void pop_values(hf__tx *tx, const hf_bytes *args, size_t count,
+                       bool last)
 {
     hf__record *record;
     int64_t wanted = 1;
@@ -413,12 +414,12 @@ static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
 
 static void run_lpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, args, count, false);
+    pop_values(tx, args, count, false);
 }
 
 static void run_rpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, args, count, true);
+    pop_values(tx, args, count, true);
 }
 
 /* The arguments after the keys. false: replied with an error. */

@@ -35,8 +35,8 @@ static bool pop_value(hf__tx *tx, hf__record *record, bool last,
 }
 
 /* false: there is no list. */
-static bool move(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
-                 bool to_last)
+static bool move_value(hf__tx *tx, hf_bytes from, hf_bytes to, bool from_last,
+                       bool to_last)
 {
     hf__record *source, *target;
     hf_bytes value;
@@ -66,19 +66,19 @@ static void run_lmove(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (read_end(tx, args[3], &from_last) && read_end(tx, args[4], &to_last))
-        (void)move(tx, args[1], args[2], from_last, to_last);
+        (void)move_value(tx, args[1], args[2], from_last, to_last);
 }
 
 static void run_rpoplpush(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    (void)move(tx, args[1], args[2], true, false);
+    (void)move_value(tx, args[1], args[2], true, false);
 }
 
 static void block_move(hf__tx *tx, const hf_bytes *args, bool from_last,
                        bool to_last)
 {
-    if (!move(tx, args[1], args[2], from_last, to_last))
+    if (!move_value(tx, args[1], args[2], from_last, to_last))
         hf__block_on(tx, HF__TYPE_LIST, 1, 1);
 }
 

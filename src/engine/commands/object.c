@@ -19,7 +19,7 @@
 #define INTEGER_SIZE 20
 
 /* The key, or NULL and a reply of nil. */
-static hf__record *find(hf__tx *tx, hf_bytes key)
+static hf__record *find_key(hf__tx *tx, hf_bytes key)
 {
     hf__record *record = hf__key_find(tx, key);
 
@@ -88,7 +88,7 @@ static const char *zset_encoding(hf__tx *tx, hf__record *record)
     return fits ? "listpack" : "skiplist";
 }
 
-static const char *encoding(hf__tx *tx, hf__record *record)
+static const char *encoding_of(hf__tx *tx, hf__record *record)
 {
     switch ((hf__type)record->type) {
     case HF__TYPE_STRING:
@@ -107,27 +107,27 @@ static const char *encoding(hf__tx *tx, hf__record *record)
 
 static void object_encoding(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record = find(tx, args[2]);
+    hf__record *record = find_key(tx, args[2]);
     const char *name;
 
     (void)count;
     if (record == NULL)
         return;
-    name = encoding(tx, record);
+    name = encoding_of(tx, record);
     hf__reply_bytes(tx, name, strlen(name));
 }
 
 static void object_refcount(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    if (find(tx, args[2]) != NULL)
+    if (find_key(tx, args[2]) != NULL)
         hf__reply_integer(tx, 1);
 }
 
 static void object_freq(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    if (find(tx, args[2]) != NULL)
+    if (find_key(tx, args[2]) != NULL)
         hf__reply_error(tx,
                         "ERR An LFU maxmemory policy is not selected, access "
                         "frequency not tracked. Please note that when "
@@ -139,7 +139,7 @@ static void object_freq(hf__tx *tx, const hf_bytes *args, size_t count)
 static void object_idletime(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    if (find(tx, args[2]) != NULL)
+    if (find_key(tx, args[2]) != NULL)
         hf__reply_error(tx, "ERR idle time not tracked by this store");
 }
 

@@ -11,7 +11,8 @@
 #include "engine/wake/wake.h"
 #include "store/store.h"
 
-static void publish(hf__tx *tx, hf__channel_kind kind, const hf_bytes *args)
+static void publish_message(hf__tx *tx, hf__channel_kind kind,
+                            const hf_bytes *args)
 {
     int64_t receivers;
     hf_bytes text, topic;
@@ -35,13 +36,13 @@ static void publish(hf__tx *tx, hf__channel_kind kind, const hf_bytes *args)
 static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    publish(tx, HF__CHANNEL, args);
+    publish_message(tx, HF__CHANNEL, args);
 }
 
 static void run_spublish(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    publish(tx, HF__CHANNEL_SHARD, args);
+    publish_message(tx, HF__CHANNEL_SHARD, args);
 }
 
 static int64_t count_subscribers(hf__tx *tx, hf__channel_kind kind,

@@ -55,7 +55,7 @@ typedef struct filter {
     bool wanted; /* keep members that are in it */
 } filter;
 
-static bool passes(const void *context, hf_bytes member)
+static bool passes_filter(const void *context, hf_bytes member)
 {
     const filter *with = context;
 
@@ -68,7 +68,7 @@ static void filter_key(hf__packed_buf *buf, hf_bytes key, bool wanted)
 
     hf__tx_trim(buf->tx);
     if (hf__set_open(buf->tx, key, &with.record) && with.record != NULL)
-        hf__packed_buf_filter(buf, passes, &with);
+        hf__packed_buf_filter(buf, passes_filter, &with);
 }
 
 static int compare_members(const void *context, size_t a, size_t b)
@@ -108,8 +108,8 @@ static void pile_result(hf__packed_buf *buf, set_algebra what,
 }
 
 /* false: replied with an error, or fatal. */
-static bool compute(hf__tx *tx, set_algebra what, const hf_bytes *keys,
-                    size_t count, result *made)
+static bool compute_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
+                           size_t count, result *made)
 {
     size_t smallest;
     size_t *offsets;
@@ -136,7 +136,7 @@ static void reply_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
 {
     result made;
 
-    if (!compute(tx, what, keys, count, &made))
+    if (!compute_result(tx, what, keys, count, &made))
         return;
     hf__reply_set(tx, made.count);
     for (size_t i = 0; i < made.count; i++) {
@@ -152,7 +152,7 @@ static void store_result(hf__tx *tx, set_algebra what, const hf_bytes *args,
     hf__record *record;
     result made;
 
-    if (!compute(tx, what, args + 2, count - 2, &made))
+    if (!compute_result(tx, what, args + 2, count - 2, &made))
         return;
     hf__tx_trim(tx);
     if (made.count == 0) {
@@ -232,7 +232,7 @@ static void run_sintercard(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     keys = (size_t)key_count;
     if (!read_limit(tx, args + 2 + keys, count - 2 - keys, &limit) ||
-        !compute(tx, INTERSECTION, args + 2, keys, &made))
+        !compute_result(tx, INTERSECTION, args + 2, keys, &made))
         return;
     found = (int64_t)made.count;
     hf__reply_integer(tx, limit > 0 && found > limit ? limit : found);

@@ -12,8 +12,8 @@
 #include "engine/keys/type_set.h"
 
 /* Copy matching members to the buffer; returns the next cursor. */
-static uint64_t gather(const hf__scan *scan, hf__record *record,
-                       hf__packed_buf *buf)
+static uint64_t gather_members(const hf__scan *scan, hf__record *record,
+                               hf__packed_buf *buf)
 {
     bool all = record->form == HF__FORM_INLINE;
     uint64_t left = scan->count;
@@ -56,7 +56,7 @@ static void run_sscan(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     if (!hf__scan_options(&scan, args + 3, count - 3, false))
         return;
-    cursor = gather(&scan, record, &buf);
+    cursor = gather_members(&scan, record, &buf);
     if (tx->fatal != HF_OK)
         return;
     hf__reply_array(tx, 2);

@@ -201,7 +201,8 @@ static void store_sorted(hf__tx *tx, hf__sorting *all)
         tx, (int64_t)(all->wanted * (gets ? all->what.get_count : 1)));
 }
 
-static void sort(hf__tx *tx, const hf_bytes *args, size_t count, bool may_store)
+static void sort_key(hf__tx *tx, const hf_bytes *args, size_t count,
+                     bool may_store)
 {
     hf__sorting all = {.buf = {.tx = tx}};
     hf__record *record;
@@ -226,12 +227,12 @@ static void sort(hf__tx *tx, const hf_bytes *args, size_t count, bool may_store)
 
 static void run_sort(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    sort(tx, args, count, true);
+    sort_key(tx, args, count, true);
 }
 
 static void run_sort_ro(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    sort(tx, args, count, false);
+    sort_key(tx, args, count, false);
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

@@ -190,7 +190,7 @@ static int compare_texts(const hf__sorting *all, size_t a, size_t b)
     return hf__bytes_compare(cut_at_nul(left), cut_at_nul(right));
 }
 
-static int compare(const void *context, size_t a, size_t b)
+static int compare_weights(const void *context, size_t a, size_t b)
 {
     const hf__sorting *all = context;
     const weight *left = weight_at(all, a);
@@ -233,7 +233,7 @@ bool hf__sort_arrange(hf__sorting *all, hf__record *record)
         return false;
     if (sorted)
         hf__merge_sort(tx, order_of(all), order_of(all) + all->count,
-                       all->count, compare, all);
+                       all->count, compare_weights, all);
     return true;
 }
 

@@ -58,7 +58,7 @@ static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
     return hf__content_set(tx, record, value.data, value.size);
 }
 
-static bool store(hf__tx *tx, hf_bytes key, hf_bytes value)
+static bool store_string(hf__tx *tx, hf_bytes key, hf_bytes value)
 {
     hf__record *record = hf__key_record(tx, key);
 
@@ -193,7 +193,7 @@ static void run_setnx(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, 0);
         return;
     }
-    if (store(tx, args[1], args[2]))
+    if (store_string(tx, args[1], args[2]))
         hf__reply_integer(tx, 1);
 }
 
@@ -229,7 +229,7 @@ static void run_getset(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (reply_value(tx, args[1], &record))
-        (void)store(tx, args[1], args[2]);
+        (void)store_string(tx, args[1], args[2]);
 }
 
 static void run_getdel(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -264,7 +264,7 @@ static void run_mset(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     }
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
-        (void)store(tx, args[i], args[i + 1]);
+        (void)store_string(tx, args[i], args[i + 1]);
         hf__tx_trim(tx);
     }
     hf__reply_line(tx, "OK");
@@ -284,7 +284,7 @@ static void run_msetnx(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__tx_trim(tx);
     }
     for (size_t i = 1; i < count && tx->fatal == HF_OK; i += 2) {
-        (void)store(tx, args[i], args[i + 1]);
+        (void)store_string(tx, args[i], args[i + 1]);
         hf__tx_trim(tx);
     }
     hf__reply_integer(tx, 1);
@@ -331,7 +331,7 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
 
 /* ----------------------------------------------------------------- numbers */
 
-static void add(hf__tx *tx, hf_bytes key, int64_t delta)
+static void add_integer(hf__tx *tx, hf_bytes key, int64_t delta)
 {
     char text[HF__NUMBER_TEXT_SIZE];
     const unsigned char *content;
@@ -363,13 +363,13 @@ static void add(hf__tx *tx, hf_bytes key, int64_t delta)
 static void run_incr(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    add(tx, args[1], 1);
+    add_integer(tx, args[1], 1);
 }
 
 static void run_decr(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    add(tx, args[1], -1);
+    add_integer(tx, args[1], -1);
 }
 
 static void run_incrby(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -378,7 +378,7 @@ static void run_incrby(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (hf__arg_integer(tx, args[2], &delta))
-        add(tx, args[1], delta);
+        add_integer(tx, args[1], delta);
 }
 
 static void run_decrby(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -391,7 +391,7 @@ static void run_decrby(hf__tx *tx, const hf_bytes *args, size_t count)
     if (delta == INT64_MIN)
         hf__reply_error(tx, "ERR decrement would overflow");
     else
-        add(tx, args[1], -delta);
+        add_integer(tx, args[1], -delta);
 }
 
 #define WRITES HF__COMMAND_WRITES

@@ -9,7 +9,7 @@
 
 /* Positions may count from the end; makes them those of the first and the last
  * byte. false: empty range. */
-static bool place(int64_t size, int64_t *start, int64_t *end)
+static bool place_range(int64_t size, int64_t *start, int64_t *end)
 {
     /* In this order: otherwise both would become the first byte. */
     if (*start < 0 && *end < 0 && *start > *end)
@@ -34,7 +34,8 @@ static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
         !hf__arg_integer(tx, args[3], &end) ||
         !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
-    if (record == NULL || !place((int64_t)record->content_size, &start, &end)) {
+    if (record == NULL ||
+        !place_range((int64_t)record->content_size, &start, &end)) {
         hf__reply_bytes(tx, "", 0);
         return;
     }

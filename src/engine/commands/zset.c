@@ -147,8 +147,8 @@ static void reply_added(hf__tx *tx, const zadd_options *options,
                           result->added + (options->ch ? result->updated : 0));
 }
 
-static void zadd(hf__tx *tx, const hf_bytes *args, size_t count,
-                 const zadd_options *options)
+static void add_members(hf__tx *tx, const hf_bytes *args, size_t count,
+                        const zadd_options *options)
 {
     zadd_result result = {0, 0, false, 0};
     hf__record *record;
@@ -182,7 +182,7 @@ static void run_zadd(hf__tx *tx, const hf_bytes *args, size_t count)
 
     read_options(args, count, &options);
     if (check_options(tx, &options, count))
-        zadd(tx, args, count, &options);
+        add_members(tx, args, count, &options);
 }
 
 static void run_zincrby(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -193,7 +193,7 @@ static void run_zincrby(hf__tx *tx, const hf_bytes *args, size_t count)
     read_options(args, count, &options);
     options.incr = true;
     if (check_options(tx, &options, count))
-        zadd(tx, args, count, &options);
+        add_members(tx, args, count, &options);
 }
 
 /* ------------------------------------------------------------------ others */
@@ -274,7 +274,8 @@ static void reply_popped(hf__tx *tx, const hf__members *list, bool counted)
     hf__reply_double(tx, list->items[0].score);
 }
 
-static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
+static void pop_members(hf__tx *tx, const hf_bytes *args, size_t count,
+                        bool last)
 {
     hf__members list;
     hf__record *record;
@@ -309,15 +310,15 @@ static void pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
 
 static void run_zpopmin(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, args, count, false);
+    pop_members(tx, args, count, false);
 }
 
 static void run_zpopmax(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop(tx, args, count, true);
+    pop_members(tx, args, count, true);
 }
 
-static void rank(hf__tx *tx, const hf_bytes *args, bool backward)
+static void reply_rank(hf__tx *tx, const hf_bytes *args, bool backward)
 {
     hf__zset_walk walk;
     hf__record *record;
@@ -345,13 +346,13 @@ static void rank(hf__tx *tx, const hf_bytes *args, bool backward)
 static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    rank(tx, args, false);
+    reply_rank(tx, args, false);
 }
 
 static void run_zrevrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     (void)count;
-    rank(tx, args, true);
+    reply_rank(tx, args, true);
 }
 
 #define WRITES HF__COMMAND_WRITES

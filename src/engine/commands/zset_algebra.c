@@ -66,7 +66,7 @@ static bool has_member(hf__tx *tx, hf__record *record, hf_bytes member,
     return hf__set_has(tx, record, member);
 }
 
-static double weigh(const source *from, double score)
+static double weigh_score(const source *from, double score)
 {
     double weighed = from->weight * score;
 
@@ -83,7 +83,7 @@ static void load_sorted(hf__members *list, hf__record *record,
 
     hf__zset_walk_begin(&walk, list->tx, record, -INFINITY, false);
     while (hf__zset_walk_next(&walk, &member, &score) &&
-           hf__members_add(list, member, weigh(from, score)))
+           hf__members_add(list, member, weigh_score(from, score)))
         continue;
     hf__zset_walk_end(&walk);
 }
@@ -95,13 +95,13 @@ static void load_set(hf__members *list, hf__record *record, const source *from)
 
     hf__set_walk_begin(&walk, list->tx, record);
     while (hf__set_walk_next(&walk, &member) &&
-           hf__members_add(list, member, weigh(from, 1)))
+           hf__members_add(list, member, weigh_score(from, 1)))
         continue;
     hf__set_walk_end(&walk);
 }
 
 /* Append all members. false: fatal. */
-static bool load(hf__members *list, const source *from)
+static bool load_source(hf__members *list, const source *from)
 {
     hf__record *record;
 
@@ -116,7 +116,7 @@ static bool load(hf__members *list, const source *from)
 
 /* -------------------------------------------------------------- operations */
 
-static double combine(aggregate how, double a, double b)
+static double combine_scores(aggregate how, double a, double b)
 {
     double sum;
 
@@ -131,10 +131,10 @@ static double combine(aggregate how, double a, double b)
     }
 }
 
-static void unite(const zset_algebra *what, hf__members *list)
+static void unite_sources(const zset_algebra *what, hf__members *list)
 {
     for (size_t i = 0; i < what->source_count; i++) {
-        if (!load(list, &what->sources[i]))
+        if (!load_source(list, &what->sources[i]))
             return;
     }
     hf__members_sort_names(list);
@@ -146,7 +146,7 @@ static void unite(const zset_algebra *what, hf__members *list)
             first = i;
             continue;
         }
-        kept->score = combine(what->how, kept->score, next->score);
+        kept->score = combine_scores(what->how, kept->score, next->score);
         next->gone = true;
     }
     hf__members_sweep(list);
@@ -167,20 +167,20 @@ static bool filter(const zset_algebra *what, const source *from,
 
         member->gone = found == (what->what == DIFF);
         if (found && what->what == INTER)
-            member->score =
-                combine(what->how, member->score, from->weight * score + 0.0);
+            member->score = combine_scores(what->how, member->score,
+                                           from->weight * score + 0.0);
     }
     hf__members_sweep(list);
     return what->tx->fatal == HF_OK;
 }
 
-static void compute(const zset_algebra *what, hf__members *list)
+static void compute_members(const zset_algebra *what, hf__members *list)
 {
     if (what->what == UNION) {
-        unite(what, list);
+        unite_sources(what, list);
         return;
     }
-    if (!load(list, &what->sources[0]))
+    if (!load_source(list, &what->sources[0]))
         return;
     for (size_t i = 1; i < what->source_count && list->count > 0; i++) {
         if (!filter(what, &what->sources[i], list))
@@ -342,7 +342,7 @@ static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
         if (what.what != DIFF)
             qsort(what.sources, what.source_count, sizeof(source), by_count);
         hf__members_init(&list, tx);
-        compute(&what, &list);
+        compute_members(&what, &list);
         if (tx->fatal == HF_OK)
             reply_result(&what, &list, args[1]);
     }

@@ -9,8 +9,8 @@
 #include "engine/keys/number.h"
 #include "engine/keys/range.h"
 
-static void gather(hf__record *record, const hf__range *range,
-                   hf__members *list)
+static void gather_range(hf__record *record, const hf__range *range,
+                         hf__members *list)
 {
     hf__range_walk walk;
     hf_bytes member;
@@ -52,7 +52,7 @@ static void remove_range(hf__tx *tx, const hf_bytes *args, hf__range_kind kind)
         return;
     hf__members_init(&list, tx);
     if (record != NULL) {
-        gather(record, &range, &list);
+        gather_range(record, &range, &list);
         remove_all(record, &list, tx->command->name);
     }
     hf__reply_integer(tx, (int64_t)list.count);
@@ -90,7 +90,7 @@ static void run_zrangestore(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     hf__members_init(&list, tx);
     if (record != NULL)
-        gather(record, &range, &list);
+        gather_range(record, &range, &list);
     if (tx->fatal == HF_OK)
         hf__members_store(&list, args[1]);
     if (list.count > 0)
@@ -144,13 +144,13 @@ syntax:
     return false;
 }
 
-static void take(hf__record *record, bool last, int64_t count,
-                 hf__members *list)
+static void take_members(hf__record *record, bool last, int64_t count,
+                         hf__members *list)
 {
     hf__range range = hf__range_init(HF__RANGE_RANK, last);
 
     range.end = count - 1;
-    gather(record, &range, list);
+    gather_range(record, &range, list);
     remove_all(record, list, last ? "zpopmax" : "zpopmin");
 }
 
@@ -162,13 +162,13 @@ static void reply_member(hf__tx *tx, const hf__members *list, size_t index)
     hf__reply_double(tx, list->items[index].score);
 }
 
-static void pop(hf__tx *tx, hf_bytes key, hf__record *record,
-                const pop_options *options)
+static void pop_from_key(hf__tx *tx, hf_bytes key, hf__record *record,
+                         const pop_options *options)
 {
     hf__members list;
 
     hf__members_init(&list, tx);
-    take(record, options->last, options->count, &list);
+    take_members(record, options->last, options->count, &list);
     hf__reply_array(tx, 2);
     hf__reply_bytes(tx, key.data, key.size);
     hf__reply_array(tx, list.count);
@@ -183,7 +183,7 @@ static void pop_one(hf__tx *tx, hf_bytes key, hf__record *record, bool last)
     hf__members list;
 
     hf__members_init(&list, tx);
-    take(record, last, 1, &list);
+    take_members(record, last, 1, &list);
     if (list.count == 0)
         return; /* fatal */
     hf__reply_array(tx, 3);
@@ -202,7 +202,7 @@ static bool pop_first(hf__tx *tx, const hf_bytes *keys,
         if (!hf__zset_open(tx, keys[i], &record))
             return true;
         if (record != NULL)
-            pop(tx, keys[i], record, options);
+            pop_from_key(tx, keys[i], record, options);
     }
     return record != NULL;
 }

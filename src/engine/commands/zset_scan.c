@@ -29,7 +29,8 @@ static void run_zmscore(hf__tx *tx, const hf_bytes *args, size_t count)
 }
 
 /* Views of all members, or those that match the scan. */
-static void gather(hf__record *record, const hf__scan *scan, hf__members *list)
+static void gather_members(hf__record *record, const hf__scan *scan,
+                           hf__members *list)
 {
     hf__zset_walk walk;
     hf_bytes member;
@@ -56,12 +57,12 @@ static void run_zrandmember(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     hf__members_init(&list, tx);
     if (record != NULL)
-        gather(record, NULL, &list);
+        gather_members(record, NULL, &list);
     hf__random_sample_reply(&sample, &list, false);
 }
 
-static bool visit(const hf__scan *scan, hf_bytes member, hf_bytes value,
-                  hf__members *list)
+static bool visit_member(const hf__scan *scan, hf_bytes member, hf_bytes value,
+                         hf__members *list)
 {
     double score;
 
@@ -116,9 +117,9 @@ static void run_zscan(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     hf__members_init(&list, tx);
     if (record->form == HF__FORM_ELEMENTS)
-        cursor = hf__scan_elements(&scan, record, visit, &list);
+        cursor = hf__scan_elements(&scan, record, visit_member, &list);
     else
-        gather(record, &scan, &list);
+        gather_members(record, &scan, &list);
     hf__scan_reply_cursor(tx, cursor);
     reply_pairs(&list, record->form == HF__FORM_INLINE);
 }
