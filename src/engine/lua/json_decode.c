@@ -260,7 +260,7 @@ static void skip_blanks(reader *from)
     from->token.from = from->at;
 }
 
-static void next(reader *from)
+static void next_token(reader *from)
 {
     char first;
 
@@ -291,7 +291,7 @@ static void next(reader *from)
 
 static void push_value(reader *from);
 
-static void descend(reader *from)
+static void enter_level(reader *from)
 {
     from->depth++;
     if (from->depth > from->settings->decode_depth ||
@@ -303,25 +303,25 @@ static void descend(reader *from)
 
 static void push_object(reader *from)
 {
-    descend(from);
+    enter_level(from);
     lua_newtable(from->lua);
-    next(from);
+    next_token(from);
     while (from->token.what != OBJECT_END) {
         if (from->token.what != STRING)
             (void)fail_expected(from, "object key string");
         push_value(from);
-        next(from);
+        next_token(from);
         if (from->token.what != COLON)
             (void)fail_expected(from, "colon");
-        next(from);
+        next_token(from);
         push_value(from);
         lua_rawset(from->lua, -3);
-        next(from);
+        next_token(from);
         if (from->token.what == OBJECT_END)
             break;
         if (from->token.what != COMMA)
             (void)fail_expected(from, "comma or object end");
-        next(from);
+        next_token(from);
         if (from->token.what == OBJECT_END)
             (void)fail_expected(from, "object key string");
     }
@@ -330,18 +330,18 @@ static void push_object(reader *from)
 
 static void push_array(reader *from)
 {
-    descend(from);
+    enter_level(from);
     lua_newtable(from->lua);
-    next(from);
+    next_token(from);
     for (int i = 1; from->token.what != ARRAY_END; i++) {
         push_value(from);
         lua_rawseti(from->lua, -2, i);
-        next(from);
+        next_token(from);
         if (from->token.what == ARRAY_END)
             break;
         if (from->token.what != COMMA)
             (void)fail_expected(from, "comma or array end");
-        next(from);
+        next_token(from);
         if (from->token.what == ARRAY_END)
             (void)fail_expected(from, "value");
     }
@@ -389,9 +389,9 @@ int hf__json_decode(lua_State *lua)
     if (size >= 2 && (from.text[0] == '\0' || from.text[1] == '\0'))
         luaL_error(lua, "JSON parser does not support UTF-16 or UTF-32");
     hf__lua_buf_open(lua, from.machine);
-    next(&from);
+    next_token(&from);
     push_value(&from);
-    next(&from);
+    next_token(&from);
     if (from.token.what != END)
         (void)fail_expected(&from, "the end");
     hf__lua_buf_close(from.machine);

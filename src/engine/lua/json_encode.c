@@ -33,7 +33,7 @@ static void put_text(const writer *to, const char *text)
 /* ----------------------------------------------------------------- strings */
 
 /* The escape of a byte. false: needs none. */
-static bool escape(unsigned char byte, char text[8])
+static bool escape_byte(unsigned char byte, char text[8])
 {
     static const char named[] = "\bb\tt\nn\ff\rr\"\"\\\\//";
 
@@ -70,7 +70,7 @@ static void put_string(const writer *to, int index)
             text++;
         hf__machine_spend(to->lua, to->machine, 20 + (size_t)(text - from));
         hf__lua_buf_add(to->lua, to->machine, from, (size_t)(text - from));
-        if (text < end && escape((unsigned char)*text++, escaped))
+        if (text < end && escape_byte((unsigned char)*text++, escaped))
             put_text(to, escaped);
     }
     hf__lua_buf_byte(to->lua, to->machine, '"');

@@ -15,8 +15,8 @@
 #define LARGE_SIZE (size_t)(1u << 20)
 #define COLLECT_SIZE (size_t)(8u << 20)
 
-static hf__lua_buf *resize(lua_State *lua, hf__machine *machine,
-                           hf__lua_buf *old, size_t size)
+static hf__lua_buf *resize_buf(lua_State *lua, hf__machine *machine,
+                               hf__lua_buf *old, size_t size)
 {
     size_t old_size = old != NULL ? sizeof(*old) + old->size : 0;
     hf__lua_buf *buf;
@@ -38,7 +38,7 @@ static hf__lua_buf *resize(lua_State *lua, hf__machine *machine,
 void hf__lua_buf_open(lua_State *lua, hf__machine *machine)
 {
     hf__lua_buf *below = machine->bufs;
-    hf__lua_buf *buf = resize(lua, machine, NULL, FIRST_SIZE);
+    hf__lua_buf *buf = resize_buf(lua, machine, NULL, FIRST_SIZE);
 
     buf->below = below;
     buf->used = 0;
@@ -55,7 +55,7 @@ char *hf__lua_buf_room(lua_State *lua, hf__machine *machine, size_t more)
             luaL_error(lua, "not enough memory");
         if (size < buf->used + more)
             size = buf->used + more;
-        buf = resize(lua, machine, buf, size);
+        buf = resize_buf(lua, machine, buf, size);
     }
     return buf->data + buf->used;
 }

@@ -18,7 +18,7 @@
 #include "engine/lua/machine_state.h"
 
 /* Replace the value at the top by {name = value}. */
-static void wrap(lua_State *lua, const char *name)
+static void wrap_value(lua_State *lua, const char *name)
 {
     lua_createtable(lua, 0, 1);
     lua_insert(lua, -2);
@@ -38,7 +38,7 @@ static void store_resp3(lua_State *lua, const char *field, size_t number)
 }
 
 /* The value at the top is complete: store it in its array. */
-static void settle(hf__lua_out *out)
+static void complete_value(hf__lua_out *out)
 {
     while (out->depth > 0) {
         size_t level = out->depth - 1;
@@ -52,7 +52,7 @@ static void settle(hf__lua_out *out)
         if (number < out->open[level].count)
             break;
         if (field != NULL)
-            wrap(out->lua, field);
+            wrap_value(out->lua, field);
         out->depth--;
     }
 }
@@ -65,7 +65,7 @@ static void reply_nil(hf__out *base)
         lua_pushnil(out->lua);
     else
         lua_pushboolean(out->lua, 0);
-    settle(out);
+    complete_value(out);
 }
 
 static void reply_integer(hf__out *base, int64_t value)
@@ -73,7 +73,7 @@ static void reply_integer(hf__out *base, int64_t value)
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
     lua_pushnumber(out->lua, (lua_Number)value);
-    settle(out);
+    complete_value(out);
 }
 
 static void reply_bytes(hf__out *base, const void *data, size_t size)
@@ -85,7 +85,7 @@ static void reply_bytes(hf__out *base, const void *data, size_t size)
     if (!out->own)
         hf__machine_spend(out->lua, hf__machine_of(out->lua), 50 + size / 4);
     lua_pushlstring(out->lua, data, size);
-    settle(out);
+    complete_value(out);
 }
 
 static void put_digits(lua_State *lua, int64_t value, bool own, int at)
@@ -110,7 +110,7 @@ static void reply_instant(hf__out *base, int64_t unix_us)
         lua_createtable(out->lua, 2, 0);
     put_digits(out->lua, unix_us / 1000000, out->own, 1);
     put_digits(out->lua, unix_us % 1000000, out->own, 2);
-    settle(out);
+    complete_value(out);
 }
 
 static void reply_line(hf__out *base, const char *text)
@@ -121,7 +121,7 @@ static void reply_line(hf__out *base, const char *text)
     lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_OK));
     lua_pushstring(out->lua, text);
     lua_rawset(out->lua, -3);
-    settle(out);
+    complete_value(out);
 }
 
 static void open_level(hf__lua_out *out, size_t count, const char *field)
@@ -142,7 +142,7 @@ static void reply_array(hf__out *base, size_t count)
     else
         lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
     if (count == 0) {
-        settle(out);
+        complete_value(out);
         return;
     }
     open_level(out, count, NULL);
@@ -155,8 +155,8 @@ static void reply_resp3(hf__lua_out *out, size_t count, const char *field)
         open_level(out, count, field);
         return;
     }
-    wrap(out->lua, field);
-    settle(out);
+    wrap_value(out->lua, field);
+    complete_value(out);
 }
 
 static void reply_map(hf__out *base, size_t count)
@@ -174,8 +174,8 @@ static void reply_real(hf__out *base, double value)
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
     lua_pushnumber(out->lua, value);
-    wrap(out->lua, "double");
-    settle(out);
+    wrap_value(out->lua, "double");
+    complete_value(out);
 }
 
 static void reply_verbatim(hf__out *base, const void *data, size_t size)
@@ -187,8 +187,8 @@ static void reply_verbatim(hf__out *base, const void *data, size_t size)
     lua_setfield(out->lua, -2, "string");
     lua_pushliteral(out->lua, "txt");
     lua_setfield(out->lua, -2, "format");
-    wrap(out->lua, "verbatim_string");
-    settle(out);
+    wrap_value(out->lua, "verbatim_string");
+    complete_value(out);
 }
 
 static const hf__out_ops lua_ops = {reply_nil,   reply_nil,     reply_integer,

@@ -224,7 +224,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
     return give_command_error(lua, out.out.error, raise);
 }
 
-static int invoke(lua_State *lua, bool raise)
+static int invoke_command(lua_State *lua, bool raise)
 {
     hf__machine *machine = machine_of(lua);
     const hf__command *command;
@@ -247,12 +247,12 @@ static int invoke(lua_State *lua, bool raise)
 
 static int redis_call(lua_State *lua)
 {
-    return invoke(lua, true);
+    return invoke_command(lua, true);
 }
 
 static int redis_pcall(lua_State *lua)
 {
-    return invoke(lua, false);
+    return invoke_command(lua, false);
 }
 
 /* ------------------------------------------------------------------ others */

@@ -31,7 +31,7 @@ static int64_t to_integer(lua_Number number)
 
 /* A script may return a table many times, or within itself: the conversion
  * counts against its time and memory. */
-static void charge(lua_State *lua, size_t size)
+static void charge_value(lua_State *lua, size_t size)
 {
     hf__machine *machine = hf__machine_of(lua);
 
@@ -45,7 +45,7 @@ static bool set_text(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
     size_t size;
     const char *text = lua_tolstring(lua, -1, &size);
 
-    charge(lua, size);
+    charge_value(lua, size);
 
     return hf__reply_set_bytes(reply, kind, text, size, arena);
 }
@@ -58,7 +58,7 @@ static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
     const char *text = lua_tolstring(lua, -1, &size);
     char *copy;
 
-    charge(lua, size);
+    charge_value(lua, size);
     copy = hf__arena_copy(arena, text, size);
     if (copy == NULL)
         return false;
@@ -108,7 +108,7 @@ static bool set_array(lua_State *lua, hf_reply *reply, hf__arena *arena,
             break;
         count++;
     }
-    charge(lua, count * (sizeof(*reply) + VALUE_NS));
+    charge_value(lua, count * (sizeof(*reply) + VALUE_NS));
     if (!hf__reply_set_array(reply, count, arena))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ static bool set_map(lua_State *lua, hf_reply *reply, hf__arena *arena,
     lua_pushnil(lua);
     for (; lua_next(lua, -2) != 0; lua_pop(lua, 1))
         count++;
-    charge(lua, count * 2 * (sizeof(*reply) + VALUE_NS));
+    charge_value(lua, count * 2 * (sizeof(*reply) + VALUE_NS));
     if (!hf__reply_set_array(reply, pairs ? 2 * count : count, arena))
         return false;
     item = reply->array.items;
@@ -263,7 +263,7 @@ static bool set_table(lua_State *lua, hf_reply *reply, hf__arena *arena,
 static bool set_value(lua_State *lua, hf_reply *reply, hf__arena *arena,
                       int depth)
 {
-    charge(lua, 0);
+    charge_value(lua, 0);
     switch (lua_type(lua, -1)) {
     case LUA_TSTRING:
         return set_text(reply, HF_REPLY_STRING, lua, arena);

@@ -182,7 +182,7 @@ static size_t put_string(const format *to, const element *what, int arg)
     return used + (what->option == 's');
 }
 
-static int pack(lua_State *lua)
+static int struct_pack(lua_State *lua)
 {
     format to = open_format(lua);
     size_t position = 0;
@@ -301,7 +301,7 @@ static size_t push_string(reader *from, const element *what)
 }
 
 /* Push the element, or obey the option; returns its size. */
-static size_t take(reader *from, const element *what)
+static size_t take_element(reader *from, const element *what)
 {
     lua_State *lua = from->format.lua;
     size_t size = what->size;
@@ -322,7 +322,7 @@ static size_t take(reader *from, const element *what)
     return size;
 }
 
-static int unpack(lua_State *lua)
+static int struct_unpack(lua_State *lua)
 {
     reader from = {.format = open_format(lua)};
     lua_Integer first = luaL_optinteger(lua, 3, 1);
@@ -335,7 +335,7 @@ static int unpack(lua_State *lua)
         from.position += what.padding;
         check_room(&from, what.size);
         luaL_checkstack(lua, 2, "too many results");
-        from.position += take(&from, &what);
+        from.position += take_element(&from, &what);
     }
     lua_pushinteger(lua, (lua_Integer)from.position + 1);
     return from.count + 1;
@@ -360,8 +360,10 @@ static int size_of(lua_State *lua)
     return 1;
 }
 
-static const luaL_Reg functions[] = {
-    {"pack", pack}, {"unpack", unpack}, {"size", size_of}, {NULL, NULL}};
+static const luaL_Reg functions[] = {{"pack", struct_pack},
+                                     {"unpack", struct_unpack},
+                                     {"size", size_of},
+                                     {NULL, NULL}};
 
 void hf__struct_push(lua_State *lua)
 {

@@ -88,7 +88,7 @@ static int on_error(lua_State *lua)
 }
 
 /* Undo the transaction. */
-static hf_status undo(hf__tx *tx, hf_status status, const char *text)
+static hf_status undo_tx(hf__tx *tx, hf_status status, const char *text)
 {
     if (tx->fatal == HF_OK)
         tx->fatal = hf__fail(&tx->error, status, "%s", text);
@@ -116,15 +116,15 @@ static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
     char text[240];
 
     if (used_ms < budget_ms / 2)
-        return undo(machine->tx, HF_UNAVAILABLE,
-                    "the script did not end by the request's deadline; "
-                    "nothing was written");
+        return undo_tx(machine->tx, HF_UNAVAILABLE,
+                       "the script did not end by the request's deadline; "
+                       "nothing was written");
     (void)snprintf(text, sizeof(text),
                    "the script was stopped at the request's deadline "
                    "(request_ms) after %lld ms of processor time%s; nothing "
                    "was written",
                    (long long)used_ms, say_runs(machine, runs));
-    return undo(machine->tx, HF_SCRIPT, text);
+    return undo_tx(machine->tx, HF_SCRIPT, text);
 }
 
 static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
@@ -144,7 +144,7 @@ static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
                        "the script was stopped at its limit of %zu MiB of "
                        "memory; nothing was written",
                        machine->limit_size >> 20);
-    return undo(machine->tx, HF_SCRIPT, text);
+    return undo_tx(machine->tx, HF_SCRIPT, text);
 }
 
 /* Called by commands: may it continue, with so many bytes? */
@@ -167,7 +167,7 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
     if (machine->stop != HF__STOP_NONE)
         return undo_stopped(machine, budget_ms);
     if (machine->no_memory || result == LUA_ERRMEM)
-        return undo(machine->tx, HF_NO_MEMORY, "out of memory");
+        return undo_tx(machine->tx, HF_NO_MEMORY, "out of memory");
     if (result == 0) {
         if (request->reply.kind != HF_REPLY_ERROR)
             return HF_OK;
@@ -177,7 +177,8 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
     }
     hf__command_fail(machine->tx->env, machine->error, true, &request->error);
     if (machine->script->undoes)
-        return undo(machine->tx, request->error.status, request->error.message);
+        return undo_tx(machine->tx, request->error.status,
+                       request->error.message);
     hf__request_error(request, hf_str(machine->error));
     return request->error.status;
 }
@@ -324,7 +325,7 @@ static void forget_cached_args(hf__machine *machine)
 
 /* Collect a large script's garbage, but not for long: the writer lock is held.
  * The rest is collected later. */
-static int tidy(lua_State *lua)
+static int tidy_machine(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, 1);
 
@@ -373,7 +374,7 @@ static hf_status check_stack(hf__tx *tx)
                    "this thread has %zu KiB of stack left; a script needs "
                    "%zu KiB",
                    left >> 10, STACK_MIN >> 10);
-    return undo(tx, HF_NO_MEMORY, text);
+    return undo_tx(tx, HF_NO_MEMORY, text);
 }
 
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
@@ -416,7 +417,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->stop = HF__STOP_NONE;
     hf__sandbox_end_seed(machine);
     if (is_large(machine))
-        (void)lua_cpcall(lua, tidy, machine);
+        (void)lua_cpcall(lua, tidy_machine, machine);
     lua_settop(lua, AT_ON_ERROR);
     machine->stop = HF__STOP_NONE;
     return status;
@@ -424,7 +425,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
 
 /* -------------------------------------------------------------------- life */
 
-/* Push a C function without allocating; see keep(). */
+/* Push a C function without allocating; see keep_function(). */
 static void push_kept(lua_State *lua, lua_CFunction function)
 {
     lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
@@ -432,23 +433,23 @@ static void push_kept(lua_State *lua, lua_CFunction function)
 }
 
 /* Keep the function at the top for push_kept(). */
-static void keep(lua_State *lua, lua_CFunction function)
+static void keep_function(lua_State *lua, lua_CFunction function)
 {
     lua_pushlightuserdata(lua, (void *)(uintptr_t)function);
     lua_insert(lua, -2);
     lua_rawset(lua, LUA_REGISTRYINDEX);
 }
 
-static int build(lua_State *lua)
+static int build_state(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, 1);
 
     lua_pushlightuserdata(lua, machine);
     hf__sandbox_build(lua, machine);
     lua_pushcclosure(lua, run_script, HF__UP_COUNT);
-    keep(lua, run_script);
+    keep_function(lua, run_script);
     lua_pushcfunction(lua, on_error);
-    keep(lua, on_error);
+    keep_function(lua, on_error);
     return 0;
 }
 
@@ -477,7 +478,7 @@ hf__machine *hf__machine_new(hf__command_finder *find, bool for_users)
         hf__free(machine);
         return NULL;
     }
-    if (lua_cpcall(machine->lua, build, machine) != 0) {
+    if (lua_cpcall(machine->lua, build_state, machine) != 0) {
         hf__machine_free(machine);
         return NULL;
     }

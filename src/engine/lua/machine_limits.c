@@ -57,7 +57,7 @@ static void small_free(hf__machine *machine, void *memory, size_t size)
     *list = memory;
 }
 
-static void release(hf__machine *machine, void *memory, size_t size)
+static void release_block(hf__machine *machine, void *memory, size_t size)
 {
     if (memory == NULL)
         return;
@@ -68,7 +68,8 @@ static void release(hf__machine *machine, void *memory, size_t size)
         hf__free(memory);
 }
 
-static void *resize(hf__machine *machine, void *memory, size_t old, size_t size)
+static void *resize_block(hf__machine *machine, void *memory, size_t old,
+                          size_t size)
 {
     void *result;
 
@@ -201,12 +202,12 @@ void *hf__machine_allocate(void *user, void *memory, size_t old, size_t size)
     void *result;
 
     if (size == 0) {
-        release(machine, memory, old);
+        release_block(machine, memory, old);
         return NULL;
     }
     if (is_refused(machine, old, size))
         return NULL;
-    result = resize(machine, memory, old, size);
+    result = resize_block(machine, memory, old, size);
     if (result == NULL && size <= old)
         result = memory; /* Lua requires that shrinking succeeds */
     if (result == NULL) {
@@ -229,7 +230,7 @@ void hf__machine_charge(lua_State *lua, hf__machine *machine, size_t size)
 
 /* ---------------------------------------------------------------- arming */
 
-static void disarm(hf__machine *machine, size_t limit_size)
+static void disarm_limits(hf__machine *machine, size_t limit_size)
 {
     machine->stop = HF__STOP_NONE;
     machine->no_memory = false;
@@ -245,7 +246,7 @@ static void disarm(hf__machine *machine, size_t limit_size)
 void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
                          size_t limit_size)
 {
-    disarm(machine, limit_size);
+    disarm_limits(machine, limit_size);
     machine->guarded = true;
     machine->budget_us = budget_ms * 1000;
     machine->began_us = hf__clock_thread_us();
@@ -265,7 +266,7 @@ void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
 
     if (!machine->for_users) {
         /* Library scripts are bounded by their arguments. */
-        disarm(machine, limit_size);
+        disarm_limits(machine, limit_size);
         if (machine->hooked)
             lua_sethook(machine->lua, NULL, 0, 0);
         machine->hooked = false;

@@ -36,8 +36,8 @@ static int refuse_script(lua_State *lua, hf__machine *machine, const char *why,
     return lua_error(lua);
 }
 
-static void compile(lua_State *lua, hf__machine *machine, const char *source,
-                    size_t size)
+static void compile_script(lua_State *lua, hf__machine *machine,
+                           const char *source, size_t size)
 {
     const char *text;
 
@@ -63,8 +63,8 @@ static size_t compile_user(lua_State *lua, hf__machine *machine,
         refuse_script(lua, machine, "", why);
     (void)lua_gc(lua, LUA_GCSTOP, 0);
     before = machine->used_size;
-    compile(lua, machine, (const char *)source.data + shebang.size,
-            source.size - shebang.size);
+    compile_script(lua, machine, (const char *)source.data + shebang.size,
+                   source.size - shebang.size);
     size = machine->used_size - before;
     (void)lua_gc(lua, LUA_GCRESTART, 0);
     return size * FLAG_COUNT + (shebang.no_writes ? FLAG_NO_WRITES : 0) +
@@ -94,8 +94,8 @@ static void make_own_function(lua_State *lua, hf__machine *machine)
 {
     int own = lua_upvalueindex(HF__UP_LIBRARY);
 
-    compile(lua, machine, machine->script->source,
-            machine->script->source_size);
+    compile_script(lua, machine, machine->script->source,
+                   machine->script->source_size);
     hf__sandbox_push_library(lua);
     lua_setfenv(lua, -4);
     lua_rawseti(lua, own, hf__machine_library_at(machine, HF__LIBRARY_ARGS));

@@ -274,8 +274,8 @@ static bool take_way(hf__match *match, const char **at, const char **pattern)
 }
 
 /* Match as many as possible; false: fewer than `least`. */
-static bool repeat(hf__match *match, const char **at, const char *item,
-                   const char *end, size_t least)
+static bool repeat_item(hf__match *match, const char **at, const char *item,
+                        const char *end, size_t least)
 {
     const char *to = *at;
     size_t count;
@@ -304,9 +304,9 @@ static bool match_item(hf__match *match, const char **at, const char **pattern)
             add_way(match, SKIP, (*at)++, end + 1);
         return true;
     case '*':
-        return repeat(match, at, item, end, 0);
+        return repeat_item(match, at, item, end, 0);
     case '+':
-        return repeat(match, at, item, end, 1);
+        return repeat_item(match, at, item, end, 1);
     case '-':
         (void)add_way(match, MORE, *at, item);
         return true;

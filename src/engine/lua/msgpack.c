@@ -179,7 +179,7 @@ static void put_value(const writer *to, int depth)
         put_byte(to, 0xc0);
 }
 
-static int pack(lua_State *lua)
+static int msgpack_pack(lua_State *lua)
 {
     writer to = {lua, hf__machine_of(lua)};
     int count = lua_gettop(lua);
@@ -206,7 +206,7 @@ typedef struct reader {
     const unsigned char *end;
 } reader;
 
-static const unsigned char *take(reader *from, size_t size)
+static const unsigned char *take_bytes(reader *from, size_t size)
 {
     const unsigned char *at = from->at;
 
@@ -218,7 +218,7 @@ static const unsigned char *take(reader *from, size_t size)
 
 static uint64_t take_bits(reader *from, size_t size)
 {
-    const unsigned char *at = take(from, size);
+    const unsigned char *at = take_bytes(from, size);
     uint64_t bits = 0;
 
     for (size_t i = 0; i < size; i++)
@@ -228,7 +228,7 @@ static uint64_t take_bits(reader *from, size_t size)
 
 static void push_string(reader *from, size_t size)
 {
-    const unsigned char *text = take(from, size);
+    const unsigned char *text = take_bytes(from, size);
 
     hf__machine_spend(from->lua, from->machine, size / 4);
     lua_pushlstring(from->lua, (const char *)text, size);
@@ -342,7 +342,7 @@ static int unpack_some(lua_State *lua, int limit, int offset)
     return count + 1;
 }
 
-static int unpack(lua_State *lua)
+static int msgpack_unpack(lua_State *lua)
 {
     return unpack_some(lua, 0, 0);
 }
@@ -364,8 +364,8 @@ static int unpack_limit(lua_State *lua)
     return unpack_some(lua, limit, offset);
 }
 
-static const luaL_Reg functions[] = {{"pack", pack},
-                                     {"unpack", unpack},
+static const luaL_Reg functions[] = {{"pack", msgpack_pack},
+                                     {"unpack", msgpack_unpack},
                                      {"unpack_one", unpack_one},
                                      {"unpack_limit", unpack_limit},
                                      {NULL, NULL}};

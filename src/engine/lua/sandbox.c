@@ -111,7 +111,7 @@ static int safe_setmetatable(lua_State *lua)
 /* POSIX lrand48(), so that a script that calls math.randomseed() gets the same
  * numbers as in Redis. Otherwise the sequence continues from the last script;
  * it starts at random, or all processes would get the same. */
-static uint32_t draw(hf__machine *machine)
+static uint32_t draw_random(hf__machine *machine)
 {
     machine->random = (machine->random * UINT64_C(0x5deece66d) + 0xb) &
                       UINT64_C(0xffffffffffff);
@@ -121,7 +121,8 @@ static uint32_t draw(hf__machine *machine)
 static int safe_random(lua_State *lua)
 {
     lua_Number most = 2147483647.0;
-    lua_Number r = (lua_Number)(draw(hf__machine_of(lua)) % 2147483647u) / most;
+    lua_Number r =
+        (lua_Number)(draw_random(hf__machine_of(lua)) % 2147483647u) / most;
     int low, high;
 
     switch (lua_gettop(lua)) {

@@ -19,8 +19,8 @@
 
 /* After a protected call: raise again an error that ends the script, which is
  * at the top of the stack. `bufs` is machine->bufs from before the call. */
-static void caught(lua_State *lua, hf__machine *machine, int status,
-                   hf__lua_buf *bufs)
+static void raise_final(lua_State *lua, hf__machine *machine, int status,
+                        hf__lua_buf *bufs)
 {
     if (status == 0)
         return;
@@ -38,7 +38,7 @@ static int safe_pcall(lua_State *lua)
 
     luaL_checkany(lua, 1);
     status = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
-    caught(lua, machine, status, bufs);
+    raise_final(lua, machine, status, bufs);
     if (status != 0 && lua_istable(lua, -1)) {
         lua_pushliteral(lua, "err");
         lua_gettable(lua, -2);
@@ -79,7 +79,7 @@ static int safe_xpcall(lua_State *lua)
         lua_pushcclosure(lua, handle_error, 1);
     lua_insert(lua, 1);
     status = lua_pcall(lua, 0, LUA_MULTRET, 1);
-    caught(lua, machine, status, bufs);
+    raise_final(lua, machine, status, bufs);
     lua_pushboolean(lua, status == 0);
     lua_replace(lua, 1);
     return lua_gettop(lua);
@@ -122,12 +122,12 @@ static int run_coroutine(lua_State *lua, hf__machine *machine, lua_State *other,
         return 0;
     }
     lua_xmove(other, lua, 1);
-    caught(lua, machine, status, bufs);
+    raise_final(lua, machine, status, bufs);
     return status;
 }
 
 /* The number of results at the top; -1: an error is at the top. */
-static int resume(lua_State *lua, lua_State *other, int count)
+static int resume_coroutine(lua_State *lua, lua_State *other, int count)
 {
     const char *refusal;
     int result_count;
@@ -155,7 +155,7 @@ static int safe_resume(lua_State *lua)
     int count;
 
     luaL_argcheck(lua, other != NULL, 1, "coroutine expected");
-    count = resume(lua, other, lua_gettop(lua) - 1);
+    count = resume_coroutine(lua, other, lua_gettop(lua) - 1);
     lua_pushboolean(lua, count >= 0);
     lua_insert(lua, count >= 0 ? -(count + 1) : -2);
     return count >= 0 ? count + 1 : 2;
@@ -164,7 +164,7 @@ static int safe_resume(lua_State *lua)
 static int resume_wrapped(lua_State *lua)
 {
     lua_State *other = lua_tothread(lua, lua_upvalueindex(1));
-    int count = resume(lua, other, lua_gettop(lua));
+    int count = resume_coroutine(lua, other, lua_gettop(lua));
 
     if (count >= 0)
         return count;
@@ -228,7 +228,7 @@ int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
     /* Lua's parser does not protect the chunk's name from collection. */
     lua_pushstring(lua, name);
     status = lua_load(lua, read_piece, &reader, name);
-    caught(lua, reader.machine, status, bufs);
+    raise_final(lua, reader.machine, status, bufs);
     lua_remove(lua, -2);
     return status;
 }
@@ -262,7 +262,7 @@ static int load_piece(lua_State *lua, hf__machine *machine)
 
     lua_pushvalue(lua, 1);
     status = lua_pcall(lua, 0, 1, 0);
-    caught(lua, machine, status, bufs);
+    raise_final(lua, machine, status, bufs);
     if (status != 0)
         return -1;
     if (lua_isnil(lua, -1))

@@ -42,7 +42,7 @@ static int safe_rep(lua_State *lua)
     return 1;
 }
 
-static int change(lua_State *lua, int (*of)(int))
+static int change_case(lua_State *lua, int (*of)(int))
 {
     hf__machine *machine = hf__machine_of(lua);
     size_t size;
@@ -63,12 +63,12 @@ static int change(lua_State *lua, int (*of)(int))
 
 static int safe_lower(lua_State *lua)
 {
-    return change(lua, tolower);
+    return change_case(lua, tolower);
 }
 
 static int safe_upper(lua_State *lua)
 {
-    return change(lua, toupper);
+    return change_case(lua, toupper);
 }
 
 static int safe_reverse(lua_State *lua)

@@ -216,7 +216,7 @@ static void order_middle(lua_State *lua, hf__machine *machine, int low,
 
 /* Partition the range by the pivot at the top, which is popped; returns its
  * position. */
-static int divide(lua_State *lua, hf__machine *machine, int low, int high)
+static int divide_range(lua_State *lua, hf__machine *machine, int low, int high)
 {
     int i = low;
     int j = high - 1;
@@ -259,7 +259,7 @@ static void sort_part(lua_State *lua, hf__machine *machine, int low, int high)
         lua_pushvalue(lua, -1);
         lua_rawgeti(lua, 1, high - 1);
         put_two(lua, middle, high - 1);
-        middle = divide(lua, machine, low, high);
+        middle = divide_range(lua, machine, low, high);
         lua_rawgeti(lua, 1, high - 1);
         lua_rawgeti(lua, 1, middle);
         put_two(lua, high - 1, middle);
