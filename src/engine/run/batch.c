@@ -117,7 +117,7 @@ static void fail_all(hf__batch *self, hf_status status)
     finish_all(self);
 }
 
-static void drop(hf__batch *self, size_t index, hf_status status)
+static void drop_job(hf__batch *self, size_t index, hf_status status)
 {
     hf__queued_job *what = self->members[index];
 
@@ -171,7 +171,7 @@ static void run_batch(hf__batch *self)
             fail_all(self, status);
             return;
         }
-        drop(self, culprit, status);
+        drop_job(self, culprit, status);
         if (self->count == 0)
             return;
         start_over(self);

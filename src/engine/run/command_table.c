@@ -36,7 +36,7 @@ static hf__names names;
 static pthread_once_t names_once = PTHREAD_ONCE_INIT;
 
 /* Without a row in the table of known commands no number of words fits. */
-static void add(hf__command *command, const hf__command_entry *entry)
+static void add_command(hf__command *command, const hf__command_entry *entry)
 {
     const hf__known_command *known = hf__known_find_row(hf_str(entry->name));
 
@@ -59,7 +59,7 @@ static void add_all(void)
     for (size_t i = 0; tables[i] != NULL; i++) {
         for (const hf__command_entry *entry = tables[i];
              entry->name != NULL && count < COMMANDS_MAX; entry++)
-            add(&commands[count++], entry);
+            add_command(&commands[count++], entry);
     }
 }
 

@@ -175,7 +175,7 @@ static bool give_up(group_call *what, int64_t until_ms)
     return complete;
 }
 
-static void lead(group_call *what)
+static void lead_group(group_call *what)
 {
     /* Each round completes a job: the queue's first, or one of its own. */
     while (what->self.left > 0) {
@@ -187,7 +187,7 @@ static void lead(group_call *what)
     }
 }
 
-static void follow(group_call *what)
+static void follow_leader(group_call *what)
 {
     for (;;) {
         int64_t deadline_ms = deadline_of(what);
@@ -198,7 +198,7 @@ static void follow(group_call *what)
         if (word_of(&what->self) == DONE)
             return;
         if (word_of(&what->self) == LEAD) {
-            lead(what);
+            lead_group(what);
             return;
         }
         if (give_up(what, deadline_ms))
@@ -229,7 +229,7 @@ void hf__group_run(hf__env *env, const hf__job *jobs, size_t count)
     }
     pthread_mutex_unlock(&queue->mutex);
     if (leads)
-        lead(&what);
+        lead_group(&what);
     else
-        follow(&what);
+        follow_leader(&what);
 }

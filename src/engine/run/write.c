@@ -72,7 +72,7 @@ static void put_header(hf__tx *tx)
  * transaction that does not fit does not count. So commit an empty one. false:
  * it would not help.
  */
-static bool advance(hf__env *env)
+static bool advance_txn(hf__env *env)
 {
     hf__tx *tx = env->write_tx;
     uint64_t wanted_size = tx->wanted_size;
@@ -120,14 +120,14 @@ bool hf__write_make_room(hf__env *env)
     if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
         made = true;
     /* An overwritten large value leaves as much space. */
-    else if (wanted_size >= LARGE_SIZE && advance(env))
+    else if (wanted_size >= LARGE_SIZE && advance_txn(env))
         made = true;
     if (made && !costly)
         return true;
     if (hf__env_grow(env, size, hf__clock_boot_ms()) || made)
         return true;
     /* Pins only advance while the lock is free: hf__flush_make_room(). */
-    if ((env->flush == NULL && hf__readers_await(env)) || advance(env))
+    if ((env->flush == NULL && hf__readers_await(env)) || advance_txn(env))
         return true;
     return !grows && hf__env_overdraw(env, hf__clock_boot_ms());
 }
