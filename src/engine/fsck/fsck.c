@@ -52,8 +52,8 @@ struct hf__fsck_memory {
     level levels[HF__DEPTH_MAX];
 };
 
-static void report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
-                   uint64_t a, uint64_t b)
+static void report_page(hf__fsck *fsck, hf__finding_code code, uint64_t page,
+                        uint64_t a, uint64_t b)
 {
     hf__fsck_report(fsck, code, page, hf_view(NULL, 0), a, b);
 }
@@ -62,14 +62,14 @@ static void report(hf__fsck *fsck, hf__finding_code code, uint64_t page,
 static bool report_broken(hf__fsck *fsck, hf__finding_code code, uint64_t page,
                           uint64_t a, uint64_t b)
 {
-    report(fsck, code, page, a, b);
+    report_page(fsck, code, page, a, b);
     fsck->broken = true;
     return false;
 }
 
 /* ----------------------------------------------------------------- memory */
 
-static bool allocate(hf__fsck *fsck)
+static bool allocate_memory(hf__fsck *fsck)
 {
     size_t page_size = fsck->meta.page_size;
     size_t words = (size_t)(fsck->meta.last_page / 64 + 1);
@@ -95,7 +95,7 @@ static bool allocate(hf__fsck *fsck)
     return true;
 }
 
-static void release(hf__fsck *fsck)
+static void release_memory(hf__fsck *fsck)
 {
     if (fsck->memory == NULL)
         return;
@@ -457,13 +457,13 @@ static void compare_pages(hf__fsck *fsck)
         bool is_free = memory->free[i / 64] >> i % 64 & 1;
 
         if (used && is_free) {
-            report(fsck, HF__FOUND_FREE_USED, fsck->meta.index, i, 0);
+            report_page(fsck, HF__FOUND_FREE_USED, fsck->meta.index, i, 0);
             return;
         }
         lost += used || is_free ? 0 : 1;
     }
     if (lost > 0 && !fsck->broken)
-        report(fsck, HF__FOUND_LOST_PAGES, 0, lost, 0);
+        report_page(fsck, HF__FOUND_LOST_PAGES, 0, lost, 0);
 }
 
 /* ------------------------------------------------------------------- whole */
@@ -479,12 +479,12 @@ static hf_status check_header(hf__fsck *fsck)
         return HF_OK;
     if (found.code == HF__FOUND_NOT_OURS || found.code == HF__FOUND_NEWER ||
         found.code == HF__FOUND_HEADER)
-        report(fsck, (hf__finding_code)found.code, found.page, found.a,
-               found.b);
+        report_page(fsck, (hf__finding_code)found.code, found.page, found.a,
+                    found.b);
     return hf__finding_status(&found);
 }
 
-static hf_status outcome(const hf__fsck *fsck)
+static hf_status status_of(const hf__fsck *fsck)
 {
     if (fsck->no_memory)
         return HF_NO_MEMORY;
@@ -527,7 +527,7 @@ hf_status hf__fsck_run(hf__fsck *fsck)
 {
     hf_status status;
 
-    if (!allocate(fsck))
+    if (!allocate_memory(fsck))
         return HF_NO_MEMORY;
     status = check_header(fsck);
     if (status != HF_INVALID && status != HF_UNSUPPORTED) {
@@ -535,8 +535,8 @@ hf_status hf__fsck_run(hf__fsck *fsck)
             keep_all(fsck);
         else
             check_all(fsck);
-        status = outcome(fsck);
+        status = status_of(fsck);
     }
-    release(fsck);
+    release_memory(fsck);
     return status;
 }

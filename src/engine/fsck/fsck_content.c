@@ -22,7 +22,7 @@ typedef struct content_entry {
     size_t size; /* with its head */
 } content_entry;
 
-static uint32_t read32(const unsigned char *at)
+static uint32_t read_u32(const unsigned char *at)
 {
     uint32_t value;
 
@@ -41,10 +41,10 @@ static bool read_entry(uint8_t type, const unsigned char *at, size_t left,
         return false;
     result->score = 0;
     if (type == HF__TYPE_HASH)
-        more = read32(at + 4);
+        more = read_u32(at + 4);
     if (type == HF__TYPE_ZSET)
         memcpy(&result->score, at, sizeof(result->score));
-    name_size = read32(type == HF__TYPE_ZSET ? at + 8 : at);
+    name_size = read_u32(type == HF__TYPE_ZSET ? at + 8 : at);
     if (name_size > left - head || more > left - head - name_size)
         return false;
     result->name = hf_view(at + head, name_size);
@@ -59,7 +59,7 @@ typedef struct seen {
 } seen;
 
 /* false: seen before. */
-static bool see(seen *all, hf_bytes name)
+static bool note_name(seen *all, hf_bytes name)
 {
     size_t at = hf__hash(name, 0) % SLOTS;
 
@@ -101,7 +101,7 @@ bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
         if ((type == HF__TYPE_ZSET && found > 0 && !is_behind(&at, &before)) ||
             !hf__is_score(at.score))
             code = HF__FOUND_KEY_ORDER;
-        else if (type != HF__TYPE_LIST && !see(&names, at.name))
+        else if (type != HF__TYPE_LIST && !note_name(&names, at.name))
             code = HF__FOUND_KEY_CONTENT;
         before = at;
         offset += at.size;

@@ -82,7 +82,7 @@ static group *slot_of(struct hf__groups *groups, uint64_t keyid)
     return &groups->entries[at];
 }
 
-static struct hf__groups *grow(hf__fsck *fsck, struct hf__groups *old)
+static struct hf__groups *grow_groups(hf__fsck *fsck, struct hf__groups *old)
 {
     struct hf__groups *groups = new_groups(fsck, 2 * old->capacity);
 
@@ -112,7 +112,7 @@ static group *group_of(hf__fsck *fsck, uint64_t keyid)
         return groups->last;
     at = slot_of(groups, keyid);
     if (!at->taken && groups->count >= groups->capacity / 4 * 3) {
-        groups = grow(fsck, groups);
+        groups = grow_groups(fsck, groups);
         if (groups == NULL)
             return NULL;
         at = slot_of(groups, keyid);
@@ -335,7 +335,8 @@ static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
 }
 
 /* An entry of a key that has another one; what damages one damages both. */
-static void join(hf__fsck *fsck, uint64_t keyid, uint64_t other, uint8_t code)
+static void join_keys(hf__fsck *fsck, uint64_t keyid, uint64_t other,
+                      uint8_t code)
 {
     group *at = group_of(fsck, keyid);
 
@@ -369,11 +370,11 @@ static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
     if (!claim_group(fsck, item, head->keyid, HF__TYPE_HASH, head->count, &at))
         return HF__FOUND_KEY_SHARED;
     if (!claim_group(fsck, item, fields.id, HF__TYPE_ZSET, fields.count, &at)) {
-        join(fsck, head->keyid, 0, HF__FOUND_KEY_SHARED);
+        join_keys(fsck, head->keyid, 0, HF__FOUND_KEY_SHARED);
         return HF__FOUND_KEY_SHARED;
     }
-    join(fsck, head->keyid, fields.id, HF__FOUND_NONE);
-    join(fsck, fields.id, head->keyid, HF__FOUND_NONE);
+    join_keys(fsck, head->keyid, fields.id, HF__FOUND_NONE);
+    join_keys(fsck, fields.id, head->keyid, HF__FOUND_NONE);
     return HF__FOUND_NONE;
 }
 

@@ -206,7 +206,7 @@ static void tell_finding(reading *job, const hf__finding *found)
     job->check->finding(job->check->user, hf__finding_text(text, found));
 }
 
-static hf_status finish(reading *job, const message *done, hf_error *err)
+static hf_status finish_check(reading *job, const message *done, hf_error *err)
 {
     switch ((hf_status)done->status) {
     case HF_OK:
@@ -301,7 +301,7 @@ static hf_status listen_to_child(reading *job, hf_error *err)
             break;
     }
     (void)end_child(job);
-    return finish(job, &what, err);
+    return finish_check(job, &what, err);
 }
 
 /* Check the file in a child. */
@@ -353,9 +353,9 @@ static hf_status read_heads(const hf__check *check, int fd, uint64_t *size,
 }
 
 /* The writer lock is held: no commit in between. */
-static hf_status pin(hf__env *env, const hf__check *check, int fd,
-                     MDB_txn **txn, uint64_t *size, hf__meta *meta,
-                     hf_error *err)
+static hf_status pin_snapshot(hf__env *env, const hf__check *check, int fd,
+                              MDB_txn **txn, uint64_t *size, hf__meta *meta,
+                              hf_error *err)
 {
     MDB_txn *room = NULL;
     hf_status status = HF_OK;
@@ -390,7 +390,7 @@ static hf_status check_open_store(hf__env *env, const hf__check *check,
         return hf__files_fail(err, errno, "cannot open the data file");
     status = hf__env_lock(env, deadline_ms, err);
     if (status == HF_OK) {
-        status = pin(env, check, fd, &txn, &size, &meta, err);
+        status = pin_snapshot(env, check, fd, &txn, &size, &meta, err);
         hf__env_unlock(env);
     }
     if (status == HF_OK)

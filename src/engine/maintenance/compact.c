@@ -104,8 +104,8 @@ static uint64_t count_records(hf__env *env)
     return stat.ms_entries;
 }
 
-static hf_status reclaim(hf__env *env, const hf__store_config *config,
-                         hf_store_compaction *result, hf_error *err)
+static hf_status reclaim_keys(hf__env *env, const hf__store_config *config,
+                              hf_store_compaction *result, hf_error *err)
 {
     uint64_t left = count_records(env) + STEPS_SPARE;
     hf__reclaimed so_far = {0};
@@ -177,7 +177,8 @@ static void tell_sidecar(int dir_fd, int fd, uint64_t size, uint64_t *limit)
 }
 
 /* Rename the new file. */
-static hf_status replace(int dir_fd, hf_store_compaction *result, hf_error *err)
+static hf_status replace_file(int dir_fd, hf_store_compaction *result,
+                              hf_error *err)
 {
     uint64_t size;
     int fd;
@@ -213,14 +214,15 @@ static hf_status rewrite_alone(int dir_fd, hf_store_compaction *result,
     if (status == HF_OK && !result->in_use)
         status = hf__fsck_file(dir_fd, INT64_MAX, err);
     if (status == HF_OK && !result->in_use)
-        status = replace(dir_fd, result, err);
+        status = replace_file(dir_fd, result, err);
     if (fd >= 0)
         close(fd);
     return status;
 }
 
-static hf_status rewrite(const hf__settings *settings, int64_t deadline_ms,
-                         hf_store_compaction *result, hf_error *err)
+static hf_status rewrite_store(const hf__settings *settings,
+                               int64_t deadline_ms, hf_store_compaction *result,
+                               hf_error *err)
 {
     hf_status status;
     hf__directory directory;
@@ -267,7 +269,7 @@ static hf_status reclaim_open(const hf__settings *settings,
 
     if (status != HF_OK)
         return status;
-    status = reclaim(env, config, result, err);
+    status = reclaim_keys(env, config, result, err);
     result->max_size = env->sidecar.map->max_size;
     hf__env_unref(env);
     return status;
@@ -289,9 +291,9 @@ hf_status hf__embedded_compact(const hf__store_config *config,
     before = result->max_size;
     if (limit != 0)
         result->max_size = limit;
-    status = rewrite(&settings,
-                     hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
-                     result, err);
+    status = rewrite_store(
+        &settings, hf__clock_after(hf__clock_boot_ms(), config->connect_ms),
+        result, err);
     if (!result->rewritten)
         result->max_size = before;
     else if (status == HF_OK && limit != 0 && result->max_size > limit)

@@ -114,7 +114,7 @@ static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
 }
 
 /* false: no reader slot, or the store failed. */
-static bool count(hf__env *env, counts *sum)
+static bool count_keys(hf__env *env, counts *sum)
 {
     MDB_txn *txn = NULL;
     bool fine;
@@ -178,7 +178,7 @@ void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user)
     line(user, "mode", mode_text(env));
     line(user, "engine", mdb_version(NULL, NULL, NULL));
     line(user, "script engine", "Lua 5.1");
-    if (count(env, &sum))
+    if (count_keys(env, &sum))
         reply_counts(&sum, line, user);
     else
         line(user, "error", "the store cannot be read now");

@@ -131,8 +131,8 @@ static bool put_transaction(int fd, uint64_t offset, uint64_t transaction)
 
 /* Renumber the meta pages to follow the old file's last transaction. The newer
  * one stays at its page, which the number's last bit names. */
-static hf_status renumber(int fd, const hf__meta *meta, uint64_t last,
-                          hf_error *err)
+static hf_status renumber_meta(int fd, const hf__meta *meta, uint64_t last,
+                               hf_error *err)
 {
     uint64_t next = last + 1 + ((last + 1 + meta->index) & 1);
     uint64_t newer = meta->index == 0 ? 0 : meta->page_size;
@@ -165,8 +165,8 @@ static hf_status read_heads(int fd, hf__meta *meta, hf_error *err)
     return hf__fail(err, HF_SYSTEM, "the new data file cannot be read");
 }
 
-static hf_status finish(int fd, uint32_t page_size, uint64_t transaction,
-                        uint64_t *size, hf_error *err)
+static hf_status finish_file(int fd, uint32_t page_size, uint64_t transaction,
+                             uint64_t *size, hf_error *err)
 {
     hf__meta meta;
     hf_status status;
@@ -175,7 +175,7 @@ static hf_status finish(int fd, uint32_t page_size, uint64_t transaction,
         return hf__files_fail(err, errno, "cannot write the new data file");
     status = read_heads(fd, &meta, err);
     if (status == HF_OK)
-        status = renumber(fd, &meta, transaction, err);
+        status = renumber_meta(fd, &meta, transaction, err);
     if (status != HF_OK)
         return status;
     *size = (meta.last_page + 1) * meta.page_size + HF__NEW_FILE_TAIL;
@@ -202,5 +202,5 @@ hf_status hf__new_file_end(hf__new_file *self, uint64_t transaction,
     hf__new_file_drop(self);
     if (rc != MDB_SUCCESS)
         return hf__files_fail_mdb(err, rc, "cannot write the new data file");
-    return finish(self->fd, stat.ms_psize, transaction, size, err);
+    return finish_file(self->fd, stat.ms_psize, transaction, size, err);
 }

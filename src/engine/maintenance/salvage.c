@@ -136,7 +136,8 @@ static void copy_header(salvage *self, const hf__item *item)
         memcpy(room, &head, sizeof(head));
 }
 
-static void keep(hf__fsck *fsck, const hf__item *item, const hf__finding *why)
+static void keep_item(hf__fsck *fsck, const hf__item *item,
+                      const hf__finding *why)
 {
     salvage *self = fsck->user;
     unsigned char kind = *(const unsigned char *)item->key.data;
@@ -154,7 +155,7 @@ static void keep(hf__fsck *fsck, const hf__item *item, const hf__finding *why)
         copy_record(self, fsck, item);
 }
 
-static bool continues(hf__fsck *fsck, uint64_t done, uint64_t total)
+static bool may_continue(hf__fsck *fsck, uint64_t done, uint64_t total)
 {
     const salvage *self = fsck->user;
 
@@ -163,7 +164,7 @@ static bool continues(hf__fsck *fsck, uint64_t done, uint64_t total)
     return self->rc == MDB_SUCCESS;
 }
 
-static hf_status walk(salvage *self, hf__fsck *fsck, hf_error *err)
+static hf_status walk_records(salvage *self, hf__fsck *fsck, hf_error *err)
 {
     hf_status status = hf__fsck_run(fsck);
 
@@ -205,7 +206,7 @@ static hf_status write_new(salvage *self, hf__fsck *fsck, int new_fd,
                                 HF__NEW_FILE_TAIL, err);
     if (status != HF_OK)
         return status;
-    status = walk(self, fsck, err);
+    status = walk_records(self, fsck, err);
     if (status == HF_OK)
         return hf__new_file_end(&self->to, fsck->meta.transaction, &size, err);
     hf__new_file_drop(&self->to);
@@ -213,7 +214,7 @@ static hf_status write_new(salvage *self, hf__fsck *fsck, int new_fd,
 }
 
 /* Give the finished file its name. */
-static hf_status settle(int dir_fd, hf_error *err)
+static hf_status name_file(int dir_fd, hf_error *err)
 {
     hf_status status;
 
@@ -231,8 +232,8 @@ static hf_status settle(int dir_fd, hf_error *err)
 static hf_status copy_to(salvage *self, int from_fd, int to_fd, hf_error *err)
 {
     hf__fsck fsck = {.report = take_finding,
-                     .keep_going = continues,
-                     .keep = keep,
+                     .keep_going = may_continue,
+                     .keep = keep_item,
                      .user = self};
     hf_status status =
         hf__files_open_data(from_fd, &fsck.fd, &fsck.file_size, err);
@@ -250,13 +251,13 @@ static hf_status copy_to(salvage *self, int from_fd, int to_fd, hf_error *err)
         close(fd);
     close(fsck.fd);
     if (status == HF_OK)
-        status = settle(to_fd, err);
+        status = name_file(to_fd, err);
     (void)unlinkat(to_fd, HF__FILE_REWRITE, 0);
     return status;
 }
 
 /* No one uses the damaged store. */
-static hf_status claim(const hf__directory *from, hf_error *err)
+static hf_status claim_store(const hf__directory *from, hf_error *err)
 {
     hf__found found;
     hf_status status = hf__files_list(from->fd, &found, err);
@@ -292,7 +293,7 @@ static hf_status salvage_to(salvage *self, const hf__directory *from,
                             int64_t deadline_ms, hf_error *err)
 {
     hf__directory to;
-    hf_status status = claim(from, err);
+    hf_status status = claim_store(from, err);
 
     if (status == HF_OK)
         status = hf__directory_open(new_settings, &deadline_ms, &to, err);
