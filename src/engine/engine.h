@@ -14,15 +14,15 @@
 #include "engine/files/files.h"
 /* Arguments, numbers and replies. */
 #include "engine/keys/argument.h"
+#include "engine/keys/command_out.h"
 #include "engine/keys/command_reply.h"
 #include "engine/keys/key_count.h"
-#include "engine/keys/number.h"
-#include "engine/keys/out.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/reclaim.h"
 /* Commands, and running them. */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
+#include "engine/run/command_round.h"
 #include "engine/run/command_table.h"
-#include "engine/run/round.h"
 /* What other processes do. */
 #include "engine/wake/key_event.h"
 #include "engine/wake/message_reader.h"

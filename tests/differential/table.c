@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/lua/noscript.h"
 #include "engine/run/command_table.h"
 #include "newer.h"

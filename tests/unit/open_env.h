@@ -3,7 +3,7 @@
 #ifndef OPEN_ENV_H
 #define OPEN_ENV_H
 
-#include "engine/open/open.h"
+#include "engine/open/open_store.h"
 
 /* End it by hf__env_unref(). The test fails if it cannot be opened. */
 hf__env *open_env(const char *url);

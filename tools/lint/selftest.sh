@@ -158,7 +158,7 @@ bad_c layers.py 'is in a later room' src/engine/keys/y.c \
 bad_c layers.py 'is in a later room' src/engine/keys/y.c \
     '#include "engine/engine.h"'
 bad_c layers.py 'may not include .engine/keys' src/serve/y.c \
-    '#include "engine/keys/number.h"'
+    '#include "engine/keys/number_text.h"'
 bad_c layers.py 'may not include .store/redis/' src/store/y.c \
     '#include "store/redis/conn.h"'
 bad_c layers.py 'may not include .util/' include/holdfast/y.h \

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/keys/number_text.h"
 #include "store/limits.h"
 
 static bool read_offset(hf__tx *tx, hf_bytes arg, int64_t *offset)

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/keys/number_text.h"
 #include "store/limits.h"
 
 #define ERROR_OFFSET "ERR bit offset is not an integer or out of range"

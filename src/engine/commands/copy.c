@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/elements.h"
 #include "engine/keys/packed.h"

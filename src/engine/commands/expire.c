@@ -2,8 +2,8 @@
 /*
  * expire.c - commands on the expiry of keys.
  */
-#include "engine/commands/command.h"
-#include "engine/commands/expiry.h"
+#include "engine/commands/command_row.h"
+#include "engine/commands/expiry_args.h"
 
 typedef struct conditions {
     bool nx;

@@ -2,8 +2,8 @@
 /*
  * getex.c - GETEX: reading a string and setting its expiry.
  */
-#include "engine/commands/command.h"
-#include "engine/commands/expiry.h"
+#include "engine/commands/command_row.h"
+#include "engine/commands/expiry_args.h"
 
 typedef struct getex_options {
     bool persist;

@@ -3,8 +3,8 @@
  * hash_expire.c - commands on the deadlines of fields of a hash. Replies and
  * error texts are Redis 7.4's.
  */
-#include "engine/commands/command.h"
-#include "engine/commands/expiry.h"
+#include "engine/commands/command_row.h"
+#include "engine/commands/expiry_args.h"
 #include "engine/keys/deadlines.h"
 #include "engine/keys/type_hash.h"
 #include "store/limits.h"

@@ -2,7 +2,7 @@
 /*
  * hash_scan.c - commands that return some fields of a hash: HRANDFIELD, HSCAN.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/deadlines.h"
 #include "engine/keys/random_sample.h"
 #include "engine/keys/scan.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/long_float.h"
 #include "engine/keys/type_hash.h"
 

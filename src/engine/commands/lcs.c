@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 
 /* Pairs of prefixes: as many as fit Redis's default proto-max-bulk-len, 4 bytes
  * each. They take some 0.3 s. */

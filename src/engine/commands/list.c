@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/type_list.h"
 
 /* ----------------------------------------------------------------- pushing */

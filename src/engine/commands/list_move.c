@@ -2,7 +2,7 @@
 /* list_move.c - commands that move an element from list to list. */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/type_list.h"
 
 /* Read LEFT or RIGHT. false: replied with an error. */

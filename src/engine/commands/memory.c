@@ -2,7 +2,7 @@
 /*
  * memory.c - MEMORY: what keys take in the data file.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/elements.h"
 

@@ -6,8 +6,8 @@
  * These commands need a write transaction: messages are sent with its commit,
  * and subscriptions are guarded by the writer lock.
  */
-#include "engine/commands/command.h"
-#include "engine/wake/message.h"
+#include "engine/commands/command_row.h"
+#include "engine/wake/message_writer.h"
 #include "engine/wake/wake.h"
 #include "store/store.h"
 

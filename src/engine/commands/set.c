@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/type_set.h"
 
 static void run_sadd(hf__tx *tx, const hf_bytes *args, size_t count)

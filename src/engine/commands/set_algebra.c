@@ -5,7 +5,7 @@
  * The keys are read one after another, since a transaction holds only some at
  * once. The intermediate result is in scratch.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/type_set.h"
 
 typedef enum set_algebra { INTERSECTION, UNION, DIFFERENCE } set_algebra;

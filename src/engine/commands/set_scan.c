@@ -6,8 +6,8 @@
  * changes: unlike the other scans' it need not be stored. A small set is
  * returned at once.
  */
-#include "engine/commands/command.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/scan.h"
 #include "engine/keys/type_set.h"
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/commands/sort.h"
 #include "engine/keys/pattern.h"
 #include "engine/keys/type_list.h"

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/commands/sort.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/pattern.h"
 #include "engine/keys/type_list.h"
 #include "engine/keys/type_set.h"

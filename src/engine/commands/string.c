@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/commands/expiry.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/commands/expiry_args.h"
+#include "engine/keys/number_text.h"
 #include "store/limits.h"
 
 static void reply_content(hf__tx *tx, hf__record *record)

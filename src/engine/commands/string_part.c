@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "store/limits.h"
 
 /* Positions may count from the end; makes them those of the first and the last

@@ -2,7 +2,7 @@
 /*
  * zrange.c - commands that return or count ranges of sorted sets.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/range.h"
 
 /* The range is walked twice, because the reply begins with its length. */

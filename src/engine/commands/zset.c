@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/type_zset.h"
 #include "store/limits.h"
 

@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/members.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/packed.h"
 #include "engine/keys/type_set.h"
 #include "engine/keys/type_zset.h"

@@ -4,9 +4,9 @@
  * ZREMRANGEBY..., ZMPOP, ZRANGESTORE. The range is copied first, since no
  * writes are allowed during a walk.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/keys/members.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/range.h"
 
 static void gather_range(hf__record *record, const hf__range *range,

@@ -5,8 +5,8 @@
  * It reads by pread() only and trusts no number in the file, so that no file
  * can make it crash, loop or use unbounded memory: it keeps two bits per page
  * and one entry per large collection. It runs before LMDB opens a file
- * (open.c), and for `store check` in a child process (check.c), which may
- * neither use the heap nor locks: nothing here does.
+ * (open_store.c), and for `store check` in a child process (check_store.c),
+ * which may neither use the heap nor locks: nothing here does.
  */
 #ifndef HF__ENGINE_FSCK_H
 #define HF__ENGINE_FSCK_H

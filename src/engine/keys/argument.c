@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "engine/keys/long_float.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "store/limits.h"
 
 bool hf__arg_same(hf_bytes arg, const char *text)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 
 /* As in Redis, line ends are removed at the end of an error and replaced by
  * blanks elsewhere. */

@@ -6,7 +6,7 @@
 #define HF__ENGINE_COMMAND_REPLY_H
 
 #include "engine/commit/tx.h"
-#include "engine/keys/out.h"
+#include "engine/keys/command_out.h"
 
 static inline void hf__reply_nil(hf__tx *tx)
 {

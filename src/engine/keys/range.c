@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "engine/keys/argument.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 
 /* ---------------------------------------------------------------- reading */
 

@@ -5,7 +5,7 @@
  */
 #include "engine/keys/rdb.h"
 
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 
 int64_t hf__rdb_integer(const unsigned char *at, unsigned width)
 {

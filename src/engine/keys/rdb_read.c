@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "engine/keys/command_reply.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/rdb.h"
 #include "store/limits.h"
 #include "util/error.h"

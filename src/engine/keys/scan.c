@@ -15,7 +15,7 @@
 #include "engine/keys/argument.h"
 #include "engine/keys/command_reply.h"
 #include "engine/keys/elements.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "util/glob.h"
 #include "util/hash_bytes.h"
 #include "util/mem.h"

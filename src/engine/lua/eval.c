@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "store/error_line.h"
 
 /* The name of the command, the script, the number of keys. */

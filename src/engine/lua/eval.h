@@ -6,7 +6,7 @@
 #ifndef HF__ENGINE_EVAL_H
 #define HF__ENGINE_EVAL_H
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/lua/machine.h"
 
 /* Run the request's arguments, whose number fits the command, as a script. The

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/lua/json.h"
+#include "engine/lua/cjson.h"
 #include "engine/lua/machine_state.h"
 
 /* Cost of a token, ns, in addition to its bytes. */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/lua/json.h"
+#include "engine/lua/cjson.h"
 #include "engine/lua/machine_state.h"
 
 /* Cost of a value, ns, in addition to its bytes. */

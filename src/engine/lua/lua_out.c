@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "engine/lua/machine_state.h"
 
 /* Replace the value at the top by {name = value}. */

@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/keys/number_text.h"
 #include "engine/lua/machine_state.h"
 #include "engine/lua/noscript.h"
 

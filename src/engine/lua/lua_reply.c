@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "engine/lua/machine_state.h"
 
 /* Limit of nested tables. Redis's limit, its Lua stack, is far deeper, but of

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/lua/machine_state.h"
 #include "util/clock.h"
 #include "util/error.h"

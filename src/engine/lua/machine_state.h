@@ -9,8 +9,8 @@
 #include <locale.h>
 #include <lua.h>
 
-#include "engine/keys/out.h"
-#include "engine/lua/json.h"
+#include "engine/keys/command_out.h"
+#include "engine/lua/cjson.h"
 #include "engine/lua/machine.h"
 
 /* Arguments of a command that need no allocation. */

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/lua/json.h"
+#include "engine/lua/cjson.h"
 #include "engine/lua/machine_state.h"
 #include "engine/lua/msgpack.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/lua/machine.h"
 
 static void script_load(hf__tx *tx, const hf_bytes *words, size_t count)

@@ -10,7 +10,7 @@
 #include "engine/files/format.h"
 #include "engine/files/header.h"
 #include "engine/files/keyhead.h"
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 #include "util/clock.h"
 
 typedef struct counts {

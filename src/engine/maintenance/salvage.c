@@ -32,7 +32,7 @@
 #include "engine/files/rights.h"
 #include "engine/fsck/fsck.h"
 #include "engine/maintenance/new_file.h"
-#include "engine/open/registry.h"
+#include "engine/open/env_registry.h"
 #include "util/clock.h"
 #include "util/error.h"
 

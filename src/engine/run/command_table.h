@@ -5,7 +5,7 @@
 #ifndef HF__ENGINE_COMMAND_TABLE_H
 #define HF__ENGINE_COMMAND_TABLE_H
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "util/private_api.h"
 
 /* All of them; the last one has no name. */

@@ -5,7 +5,7 @@
  */
 #include "engine/run/execute.h"
 
-#include "engine/keys/out.h"
+#include "engine/keys/command_out.h"
 #include "engine/keys/tx_life.h"
 #include "engine/lua/eval.h"
 #include "engine/lua/machine.h"

@@ -5,7 +5,7 @@
 #ifndef HF__ENGINE_EXECUTE_H
 #define HF__ENGINE_EXECUTE_H
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "store/store.h"
 
 /* Each retry of what did not fit extends the store by a quarter or 16 MiB at

@@ -15,7 +15,7 @@
  *     next leader, and wakes the owners of completed jobs. Jobs that arrived
  *     during the commit are in that next transaction.
  *
- * batch.c runs the transaction.
+ * job_batch.c runs the transaction.
  *
  * A job that is still in the queue at its deadline is removed by its owner.
  * Once taken by a leader it is waited for, however long the commit takes.

@@ -5,7 +5,7 @@
 #ifndef HF__ENGINE_GROUP_H
 #define HF__ENGINE_GROUP_H
 
-#include "engine/run/batch.h"
+#include "engine/run/job_batch.h"
 
 /*
  * Run jobs, at most HF__BATCH_MAX, in order, together with other threads' jobs.

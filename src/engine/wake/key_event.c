@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "engine/wake/message.h"
+#include "engine/wake/message_writer.h"
 
 /* The slots of those who want it. */
 static uint64_t readers_of(const hf__ring *ring, uint32_t event_class)

@@ -6,7 +6,7 @@
 #ifndef HF__ENGINE_MESSAGE_READER_H
 #define HF__ENGINE_MESSAGE_READER_H
 
-#include "engine/wake/message.h"
+#include "engine/wake/message_writer.h"
 #include "engine/wake/ring_read.h"
 #include "util/private_api.h"
 

@@ -41,7 +41,7 @@ typedef struct hf__served_entry {
 
 /* There are these tables, which end with NULL, one for each file that has
  * commands: parts.h. The rows of a command's subcommands follow its own, as in
- * the tables of the store (command.h). Any thread, always with the same. */
+ * the tables of the store (command_row.h). Any thread, always with the same. */
 void hf__served_use(const hf__served_entry *const *tables);
 
 /* All of them; the last one has no name. */

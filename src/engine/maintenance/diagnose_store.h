@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnose.h - diagnosing an embedded store. */
-#ifndef HF__ENGINE_DIAGNOSE_H
-#define HF__ENGINE_DIAGNOSE_H
+/* diagnose_store.h - diagnosing an embedded store. */
+#ifndef HF__ENGINE_DIAGNOSE_STORE_H
+#define HF__ENGINE_DIAGNOSE_STORE_H
 
 #include "engine/commit/env.h"
 #include "store/diagnosis.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key.c - commands on keys of any type, and on all of them.
+ * key_commands.c - commands on keys of any type, and on all of them.
  */
 #include <string.h>
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 #include "engine/files/header.h"
 #include "engine/keys/key_count.h"
 #include "engine/wake/note.h"

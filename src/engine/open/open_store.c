@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.c - from a directory to an open environment, creating the store if
+ * open_store.c - from a directory to an open environment, creating the store if
  * there is none.
  *
  * All of it runs under the registry's lock and the directory's:
@@ -16,7 +16,7 @@
  * lock), or if the store was volatile and the machine was rebooted. Intact
  * durable data is always kept.
  */
-#include "engine/open/open.h"
+#include "engine/open/open_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +32,10 @@
 #include "engine/files/rights.h"
 #include "engine/keys/tx_life.h"
 #include "engine/lua/machine.h"
+#include "engine/open/env_registry.h"
 #include "engine/open/read_only.h"
-#include "engine/open/registry.h"
 #include "engine/open/verify.h"
-#include "engine/run/queue.h"
+#include "engine/run/job_queue.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"

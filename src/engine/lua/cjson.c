@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.c - the library `cjson` as a script sees it: its table and settings.
+ * cjson.c - the library `cjson` as a script sees it: its table and settings.
  *
  * lua-cjson itself exits the process when its buffer becomes too long or memory
  * runs out, and its buffer is not subject to the script's memory limit.
  */
-#include "engine/lua/json.h"
+#include "engine/lua/cjson.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* message.c - see message.h. */
-#include "engine/wake/message.h"
+/* message_writer.c - see message_writer.h. */
+#include "engine/wake/message_writer.h"
 
 #include <string.h>
 

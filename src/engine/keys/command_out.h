@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.h - the output of a command: a tree for perform(), Lua's stack for
- * redis.call(). A command writes exactly one value; an array is followed by its
- * items.
+ * command_out.h - the output of a command: a tree for perform(), Lua's stack
+ * for redis.call(). A command writes exactly one value; an array is followed by
+ * its items.
  */
-#ifndef HF__ENGINE_OUT_H
-#define HF__ENGINE_OUT_H
+#ifndef HF__ENGINE_COMMAND_OUT_H
+#define HF__ENGINE_COMMAND_OUT_H
 
 #include "holdfast/reply.h"
 #include "store/reply.h"

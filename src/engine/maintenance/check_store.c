@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - `store check`: check a whole store in a child process.
+ * check_store.c - `store check`: check a whole store in a child process.
  *
  *  1. Open the store without checking it, and pin the current snapshot by a
  *     reader slot: writers continue, but do not reuse its pages. If the store
@@ -17,7 +17,7 @@
  * it. Since other threads may have held any lock at that instant, it only makes
  * system calls and runs fsck, which neither allocates nor locks.
  */
-#include "engine/maintenance/check.h"
+#include "engine/maintenance/check_store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@
 #include "engine/commit/identity.h"
 #include "engine/files/rights.h"
 #include "engine/fsck/fsck.h"
-#include "engine/open/open.h"
+#include "engine/open/open_store.h"
 #include "util/clock.h"
 #include "util/error.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expiry.h - expiries in arguments.
+ * expiry_args.h - expiries in arguments.
  */
-#ifndef HF__ENGINE_EXPIRY_H
-#define HF__ENGINE_EXPIRY_H
+#ifndef HF__ENGINE_EXPIRY_ARGS_H
+#define HF__ENGINE_EXPIRY_ARGS_H
 
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 
 /* Unit and origin of an expiry. */
 typedef struct hf__expiry {

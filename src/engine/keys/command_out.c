@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out.c - replies built as a tree of hf_reply. lua_out.c builds those for Lua.
+ * command_out.c - replies built as a tree of hf_reply. lua_out.c builds those
+ * for Lua.
  */
-#include "engine/keys/out.h"
+#include "engine/keys/command_out.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 
 /* The next node to fill; closes full arrays. NULL after a failure. */
 static hf_reply *next_node(hf__out_tree *tree)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - store.h's check() for embedded stores.
+ * check_store.h - store.h's check() for embedded stores.
  */
-#ifndef HF__ENGINE_CHECK_H
-#define HF__ENGINE_CHECK_H
+#ifndef HF__ENGINE_CHECK_STORE_H
+#define HF__ENGINE_CHECK_STORE_H
 
 #include "store/store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round.c - see round.h. */
-#include "engine/run/round.h"
+/* command_round.c - see command_round.h. */
+#include "engine/run/command_round.h"
 
 #include "engine/commit/flush.h"
 #include "engine/commit/readers.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expiry.c - see expiry.h.
+ * expiry_args.c - see expiry_args.h.
  */
-#include "engine/commands/expiry.h"
+#include "engine/commands/expiry_args.h"
 
 static bool refuse_expiry(hf__tx *tx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open.h - from a directory to an open environment, and closing it. */
-#ifndef HF__ENGINE_OPEN_H
-#define HF__ENGINE_OPEN_H
+/* open_store.h - from a directory to an open environment, and closing it. */
+#ifndef HF__ENGINE_OPEN_STORE_H
+#define HF__ENGINE_OPEN_STORE_H
 
 #include "engine/commit/env.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registry.h - the environments that this process has open.
+ * env_registry.h - the environments that this process has open.
  *
  * LMDB must not open a file twice in a process: closing the second would erase
  * the reader slots of the first, and drop POSIX locks.
  */
-#ifndef HF__ENGINE_REGISTRY_H
-#define HF__ENGINE_REGISTRY_H
+#ifndef HF__ENGINE_ENV_REGISTRY_H
+#define HF__ENGINE_ENV_REGISTRY_H
 
 #include "engine/commit/env.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.h - jobs in one shared transaction.
+ * job_batch.h - jobs in one shared transaction.
  */
-#ifndef HF__ENGINE_BATCH_H
-#define HF__ENGINE_BATCH_H
+#ifndef HF__ENGINE_JOB_BATCH_H
+#define HF__ENGINE_JOB_BATCH_H
 
-#include "engine/run/queue.h"
+#include "engine/run/job_queue.h"
 
 /* Requests in one transaction: enough to make the commit cheap for each, and
  * few enough to run again quickly if one fails. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - publishing messages within a transaction, to the subscribers of
- * all processes.
+ * message_writer.h - publishing messages within a transaction, to the
+ * subscribers of all processes.
  */
-#ifndef HF__ENGINE_MESSAGE_H
-#define HF__ENGINE_MESSAGE_H
+#ifndef HF__ENGINE_MESSAGE_WRITER_H
+#define HF__ENGINE_MESSAGE_WRITER_H
 
 #include "engine/wake/ring_write.h"
 #include "engine/wake/subscriptions.h"

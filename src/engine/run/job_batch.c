@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.c - jobs in one shared transaction.
+ * job_batch.c - jobs in one shared transaction.
  *
  * Nothing is acknowledged before the commit, so a transaction may be undone and
  * run again: without the job that failed, if that caused it (a stopped script);
@@ -9,7 +9,7 @@
  *
  * Each job has its own time and sees what earlier ones wrote.
  */
-#include "engine/run/batch.h"
+#include "engine/run/job_batch.h"
 
 #include "engine/keys/records.h"
 #include "engine/keys/tx_life.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - an embedded store: its file system, what a power cut would lose,
- * its free space, who has access.
+ * diagnose_store.c - an embedded store: its file system, what a power cut would
+ * lose, its free space, who has access.
  */
-#include "engine/maintenance/diagnose.h"
+#include "engine/maintenance/diagnose_store.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

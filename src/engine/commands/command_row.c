@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.c - running a command, and the status of its errors.
+ * command_row.c - running a command, and the status of its errors.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - commands without keys.
+ * server_commands.c - commands without keys.
  */
-#include "engine/commands/command.h"
+#include "engine/commands/command_row.h"
 
 static void run_time(hf__tx *tx, const hf_bytes *args, size_t count)
 {

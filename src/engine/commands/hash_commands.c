@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.c - commands on hashes. Storing is in type_hash.c.
+ * hash_commands.c - commands on hashes. Storing is in type_hash.c.
  */
-#include "engine/commands/command.h"
-#include "engine/keys/number.h"
+#include "engine/commands/command_row.h"
+#include "engine/keys/number_text.h"
 #include "engine/keys/type_hash.h"
 
 static int64_t put_pairs(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - what a command is.
+ * command_row.h - what a command is.
  *
  * A command is a row of store/known_table.c and a function in the file of its
  * type, which reads the arguments, sends exactly one reply or error, and
  * returns. Replies and error
  * texts are Redis 7.0's.
  */
-#ifndef HF__ENGINE_COMMAND_H
-#define HF__ENGINE_COMMAND_H
+#ifndef HF__ENGINE_COMMAND_ROW_H
+#define HF__ENGINE_COMMAND_ROW_H
 
 #include "engine/keys/argument.h"
 #include "engine/keys/command_reply.h"

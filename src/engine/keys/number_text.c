@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number.c - numbers as text, as Redis 7.0 reads and prints them. Scripts
+ * number_text.c - numbers as text, as Redis 7.0 reads and prints them. Scripts
  * compare these texts, so every digit matters.
  */
-#include "engine/keys/number.h"
+#include "engine/keys/number_text.h"
 
 #include <errno.h>
 #include <math.h>

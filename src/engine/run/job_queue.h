@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - the jobs of one process that wait for a shared transaction.
+ * job_queue.h - the jobs of one process that wait for a shared transaction.
  */
-#ifndef HF__ENGINE_QUEUE_H
-#define HF__ENGINE_QUEUE_H
+#ifndef HF__ENGINE_JOB_QUEUE_H
+#define HF__ENGINE_JOB_QUEUE_H
 
 #include <pthread.h>
 

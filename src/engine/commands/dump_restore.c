@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dump.c - DUMP and RESTORE: a value in the form of Redis (rdb.h), which any
- * Redis from 7.0 on reads.
+ * dump_restore.c - DUMP and RESTORE: a value in the form of Redis (rdb.h),
+ * which any Redis from 7.0 on reads.
  */
 #include <math.h>
 #include <string.h>
 
-#include "engine/commands/command.h"
-#include "engine/commands/expiry.h"
+#include "engine/commands/command_row.h"
+#include "engine/commands/expiry_args.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/deadlines.h"
 #include "engine/keys/rdb.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registry.c - the list of environments open in this process, by the identity
- * of their data files.
+ * env_registry.c - the list of environments open in this process, by the
+ * identity of their data files.
  *
  * One mutex guards it and serialises opening and closing. A child of fork()
  * starts with an empty list: the parent's environments are unusable there, and
  * their memory is left alone.
  */
-#include "engine/open/registry.h"
+#include "engine/open/env_registry.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * round.h - the commands of many connections in one transaction.
+ * command_round.h - the commands of many connections in one transaction.
  *
  * A round begins as a read transaction, and becomes a write transaction before
  * the first command that may write. Nothing of it may be acknowledged before
@@ -8,8 +8,8 @@
  * happened. One thread uses a round, which does nothing else with the store in
  * the meantime.
  */
-#ifndef HF__ENGINE_ROUND_H
-#define HF__ENGINE_ROUND_H
+#ifndef HF__ENGINE_COMMAND_ROUND_H
+#define HF__ENGINE_COMMAND_ROUND_H
 
 #include "engine/run/execute.h"
 #include "util/private_api.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json.h - the library `cjson`, with the names, results and messages of
+ * cjson.h - the library `cjson`, with the names, results and messages of
  * lua-cjson 2.1, as in Redis.
  */
-#ifndef HF__ENGINE_JSON_H
-#define HF__ENGINE_JSON_H
+#ifndef HF__ENGINE_CJSON_H
+#define HF__ENGINE_CJSON_H
 
 #include <lauxlib.h>
 #include <lua.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number.h - numbers as text, read and written exactly as Redis 7.0 does.
+ * number_text.h - numbers as text, read and written exactly as Redis 7.0 does.
  */
-#ifndef HF__ENGINE_NUMBER_H
-#define HF__ENGINE_NUMBER_H
+#ifndef HF__ENGINE_NUMBER_TEXT_H
+#define HF__ENGINE_NUMBER_TEXT_H
 
 #include "holdfast/base.h"
 #include "util/private_api.h"

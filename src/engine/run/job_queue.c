@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - see queue.h.
+ * job_queue.c - see job_queue.h.
  */
-#include "engine/run/queue.h"
+#include "engine/run/job_queue.h"
 
 #include <assert.h>
 #include <sched.h>
