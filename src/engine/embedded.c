@@ -166,7 +166,7 @@ static bool run_read(hf__env *env, const hf__job *job)
         return false;
     }
     if (status != HF_OK) {
-        hf__execute_forget(job->request);
+        hf__execute_drop_reply(job->request);
         hf__request_fail(job->request, status, "%s", tx->error.message);
     }
     give_reader(env, tx);

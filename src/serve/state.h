@@ -59,7 +59,7 @@ struct hf_server {
     hf__tick tick;
     hf__conn *ready;
     hf__conn **ready_end;
-    hf__round round;
+    hf__command_round round;
     size_t unit_count; /* of the round */
     size_t unit_limit;
     int64_t deadline_ms; /* for the writer lock */

@@ -204,7 +204,7 @@ try_server "$work/pc_server_static"
 say "a libholdfast of another version"
 mkdir "$work/other"
 printf '%s\n' 'HOLDFAST_0.1 { global: hf_client_open; local: *; };' \
-    'HOLDFAST_PRIVATE_0.0.9 { global: hf__round_run; };' >"$work/other.map"
+    'HOLDFAST_PRIVATE_0.0.9 { global: hf__command_round_run; };' >"$work/other.map"
 "$cc" -shared -fPIC -Wl,-soname,libholdfast.so.0 \
     "-Wl,--version-script=$work/other.map" \
     -o "$work/other/libholdfast.so.0" "$source/other.c"

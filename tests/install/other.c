@@ -4,12 +4,12 @@
  * has the public functions, and the private ones under another name.
  */
 void hf_client_open(void);
-void hf__round_run(void);
+void hf__command_round_run(void);
 
 void hf_client_open(void)
 {
 }
 
-void hf__round_run(void)
+void hf__command_round_run(void)
 {
 }

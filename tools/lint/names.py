@@ -16,7 +16,7 @@ import source
 TO_DO = (
     "cli/", "src/client/", "src/core/", "src/data/", "src/lease/",
     "src/script/", "src/store/", "src/transfer/", "src/util/",
-    "src/engine/", "src/serve/",
+    "src/serve/",
 )
 
 PLACES = ("src/", "cli/", "include/")

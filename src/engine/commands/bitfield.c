@@ -15,21 +15,21 @@
 #define ERROR_OFFSET "ERR bit offset is not an integer or out of range"
 
 /* Large enough for the sum of any field and increment. */
-__extension__ typedef __int128 wide;
+__extension__ typedef __int128 wide_sum;
 
 typedef enum overflow { WRAP, SAT, FAIL } overflow;
 
-typedef struct step {
+typedef struct field_step {
     enum { GET, SET, INCRBY } what;
     overflow how;
     bool is_signed;
     unsigned width; /* bits */
     uint64_t at;    /* of its first bit */
     int64_t value;
-} step;
+} field_step;
 
 typedef struct steps {
-    step *list; /* in the arena */
+    field_step *list; /* in the arena */
     size_t count;
     bool writes;
     uint64_t last; /* bit written */
@@ -37,7 +37,7 @@ typedef struct steps {
 
 /* ----------------------------------------------------------------- reading */
 
-static bool read_type(hf__tx *tx, hf_bytes arg, step *into)
+static bool read_type(hf__tx *tx, hf_bytes arg, field_step *into)
 {
     const char *text = arg.data;
     int64_t width;
@@ -55,7 +55,7 @@ static bool read_type(hf__tx *tx, hf_bytes arg, step *into)
 }
 
 /* In bits, or with '#' in fields of this width. */
-static bool read_offset(hf__tx *tx, hf_bytes arg, step *into)
+static bool read_offset(hf__tx *tx, hf_bytes arg, field_step *into)
 {
     const char *text = arg.data;
     bool by_field = arg.size > 0 && text[0] == '#';
@@ -89,7 +89,7 @@ static bool read_overflow(hf__tx *tx, hf_bytes arg, overflow *how)
 
 /* The number of a step's arguments with its name. 0: unknown name, or too
  * few. */
-static size_t step_size(hf_bytes name, size_t left, step *into)
+static size_t step_size(hf_bytes name, size_t left, field_step *into)
 {
     if (hf__arg_is(name, "get") && left >= 3) {
         into->what = GET;
@@ -103,7 +103,7 @@ static size_t step_size(hf_bytes name, size_t left, step *into)
 
 /* Returns the number of arguments read; 0: replied with an error. */
 static size_t read_step(hf__tx *tx, const hf_bytes *args, size_t left,
-                        step *into)
+                        field_step *into)
 {
     size_t size = step_size(args[0], left, into);
 
@@ -118,7 +118,7 @@ static size_t read_step(hf__tx *tx, const hf_bytes *args, size_t left,
 }
 
 /* What is to be written has to exist afterwards. */
-static bool check_reach(hf__tx *tx, const step *at, steps *all)
+static bool check_reach(hf__tx *tx, const field_step *at, steps *all)
 {
     uint64_t last = at->at + at->width - 1;
 
@@ -141,11 +141,11 @@ static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
     size_t size;
 
     memset(all, 0, sizeof(*all));
-    all->list = hf__tx_alloc(tx, (count / 3 + 1) * sizeof(step));
+    all->list = hf__tx_alloc(tx, (count / 3 + 1) * sizeof(field_step));
     if (all->list == NULL)
         return false;
     for (size_t i = 2; i < count; i += size) {
-        step *next = &all->list[all->count];
+        field_step *next = &all->list[all->count];
 
         if (hf__arg_is(args[i], "overflow") && count - i >= 2) {
             size = 2;
@@ -191,7 +191,7 @@ static void put_bits(unsigned char *data, uint64_t at, unsigned width,
 }
 
 /* The lowest bits as a number. */
-static int64_t to_number(const step *field, uint64_t bits)
+static int64_t to_number(const field_step *field, uint64_t bits)
 {
     unsigned rest = 64 - field->width;
 
@@ -202,16 +202,17 @@ static int64_t to_number(const step *field, uint64_t bits)
 
 /* SET's value may be so far below the maximum that the difference wraps in
  * Redis, which then takes it for an overflow. */
-static bool is_far(const step *field, wide below)
+static bool is_far(const field_step *field, wide_sum below)
 {
     return field->what == SET && field->width < 64 && below > INT64_MAX;
 }
 
 /* The sum as it fits the field. false: overflow with FAIL. */
-static bool fit_field(const step *field, wide sum, int64_t *number)
+static bool fit_field(const field_step *field, wide_sum sum, int64_t *number)
 {
-    wide max = ((wide)1 << (field->width - (field->is_signed ? 1 : 0))) - 1;
-    wide min = field->is_signed ? -max - 1 : 0;
+    wide_sum max =
+        ((wide_sum)1 << (field->width - (field->is_signed ? 1 : 0))) - 1;
+    wide_sum min = field->is_signed ? -max - 1 : 0;
 
     if (sum >= min && sum <= max)
         *number = (int64_t)sum;
@@ -224,7 +225,7 @@ static bool fit_field(const step *field, wide sum, int64_t *number)
     return true;
 }
 
-static void reply_field(hf__tx *tx, const step *field,
+static void reply_field(hf__tx *tx, const field_step *field,
                         const unsigned char *data, size_t size)
 {
     hf__reply_integer(
@@ -233,13 +234,14 @@ static void reply_field(hf__tx *tx, const step *field,
 
 /* As in Redis, values set in an unsigned field are unsigned: a negative one is
  * too large. */
-static wide as_given(const step *field)
+static wide_sum as_given(const field_step *field)
 {
-    return field->is_signed ? (wide)field->value : (wide)(uint64_t)field->value;
+    return field->is_signed ? (wide_sum)field->value
+                            : (wide_sum)(uint64_t)field->value;
 }
 
-static void change_field(hf__tx *tx, const step *field, unsigned char *data,
-                         size_t size)
+static void change_field(hf__tx *tx, const field_step *field,
+                         unsigned char *data, size_t size)
 {
     int64_t old =
         to_number(field, get_bits(data, size, field->at, field->width));
@@ -247,7 +249,7 @@ static void change_field(hf__tx *tx, const step *field, unsigned char *data,
 
     if (!fit_field(field,
                    field->what == SET ? as_given(field)
-                                      : (wide)old + field->value,
+                                      : (wide_sum)old + field->value,
                    &number)) {
         hf__reply_nil(tx);
         return;

@@ -68,7 +68,7 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
     /* For their notes. */
     if (tx->watched != 0)
         (void)hf__tx_flush(tx);
-    hf__tx_forget(tx);
+    hf__tx_drop_records(tx);
     hf__note_flush(tx);
     tx->epoch++;
     tx->changed = true;

@@ -49,22 +49,22 @@ static void pile_key(hf__packed_buf *buf, hf_bytes key)
         (void)hf__set_gather(record, buf);
 }
 
-typedef struct filter {
+typedef struct set_filter {
     hf__tx *tx;
     hf__record *record;
     bool wanted; /* keep members that are in it */
-} filter;
+} set_filter;
 
 static bool passes_filter(const void *context, hf_bytes member)
 {
-    const filter *with = context;
+    const set_filter *with = context;
 
     return hf__set_has(with->tx, with->record, member) == with->wanted;
 }
 
 static void filter_key(hf__packed_buf *buf, hf_bytes key, bool wanted)
 {
-    filter with = {.tx = buf->tx, .wanted = wanted};
+    set_filter with = {.tx = buf->tx, .wanted = wanted};
 
     hf__tx_trim(buf->tx);
     if (hf__set_open(buf->tx, key, &with.record) && with.record != NULL)

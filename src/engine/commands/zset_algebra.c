@@ -153,8 +153,8 @@ static void unite_sources(const zset_algebra *what, hf__members *list)
 }
 
 /* Keep members that are in the input, or for DIFF those that are not. */
-static bool filter(const zset_algebra *what, const source *from,
-                   hf__members *list)
+static bool filter_members(const zset_algebra *what, const source *from,
+                           hf__members *list)
 {
     hf__record *record;
     double score;
@@ -183,7 +183,7 @@ static void compute_members(const zset_algebra *what, hf__members *list)
     if (!load_source(list, &what->sources[0]))
         return;
     for (size_t i = 1; i < what->source_count && list->count > 0; i++) {
-        if (!filter(what, &what->sources[i], list))
+        if (!filter_members(what, &what->sources[i], list))
             return;
     }
 }

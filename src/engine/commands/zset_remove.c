@@ -99,11 +99,11 @@ static void run_zrangestore(hf__tx *tx, const hf_bytes *args, size_t count)
 
 /* ------------------------------------------------------------------- ZMPOP */
 
-typedef struct pop_options {
+typedef struct pop_request {
     size_t key_count;
     bool last;
     int64_t count;
-} pop_options;
+} pop_request;
 
 static bool read_positive(hf__tx *tx, hf_bytes arg, const char *name,
                           int64_t *value)
@@ -116,7 +116,7 @@ static bool read_positive(hf__tx *tx, hf_bytes arg, const char *name,
 
 /* Read `numkeys key ... MIN|MAX [COUNT count]`. */
 static bool read_pop(hf__tx *tx, const hf_bytes *args, size_t count,
-                     pop_options *options)
+                     pop_request *options)
 {
     int64_t keys;
     size_t at;
@@ -163,7 +163,7 @@ static void reply_member(hf__tx *tx, const hf__members *list, size_t index)
 }
 
 static void pop_from_key(hf__tx *tx, hf_bytes key, hf__record *record,
-                         const pop_options *options)
+                         const pop_request *options)
 {
     hf__members list;
 
@@ -193,7 +193,7 @@ static void pop_one(hf__tx *tx, hf_bytes key, hf__record *record, bool last)
 
 /* Pop from the first key that exists. false: none does. */
 static bool pop_first(hf__tx *tx, const hf_bytes *keys,
-                      const pop_options *options)
+                      const pop_request *options)
 {
     hf__record *record = NULL;
 
@@ -209,7 +209,7 @@ static bool pop_first(hf__tx *tx, const hf_bytes *keys,
 
 static void run_zmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop_options options;
+    pop_request options;
 
     if (read_pop(tx, args + 1, count - 1, &options) &&
         !pop_first(tx, args + 2, &options))
@@ -220,7 +220,7 @@ static void run_zmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void run_bzmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop_options options;
+    pop_request options;
 
     if (!read_pop(tx, args + 2, count - 2, &options) ||
         !hf__arg_wait(tx, args[1]) || pop_first(tx, args + 3, &options))

@@ -18,13 +18,13 @@
 
 /* How often one reader has subscribed to a channel; `next` is a number from 1
  * on in its chain. */
-typedef struct hf__subscription {
+typedef struct hf__channel_count {
     uint64_t hash; /* of the channel */
     uint32_t next;
     uint32_t count;
     uint32_t reader;
     uint32_t used;
-} hf__subscription;
+} hf__channel_count;
 
 /* The same of a pattern; free if count is 0. */
 typedef struct hf__pattern_count {
@@ -43,7 +43,7 @@ typedef struct hf__messages {
     uint32_t reserved;
     uint32_t unlisted[HF__RING_READERS]; /* for which there was no room */
     uint32_t chains[HF__SUBSCRIPTION_CHAINS];
-    hf__subscription subscriptions[HF__SUBSCRIPTION_MAX];
+    hf__channel_count subscriptions[HF__SUBSCRIPTION_MAX];
     hf__pattern_count patterns[HF__PATTERN_MAX];
     uint64_t words[HF__MESSAGES_RING / 8];
 } hf__messages;

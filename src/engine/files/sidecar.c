@@ -363,7 +363,7 @@ static int lock_free(const hf__sidecar *sidecar, uint32_t *index)
 }
 
 /* Free the inboxes of killed processes; only when the table is full. */
-static void forget_dead(hf__sidecar *sidecar)
+static void free_dead(hf__sidecar *sidecar)
 {
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
         if (!hf__inbox_alive(sidecar, i))
@@ -381,7 +381,7 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
     int rc = lock_free(sidecar, &at);
 
     if (rc == EUSERS) {
-        forget_dead(sidecar);
+        free_dead(sidecar);
         rc = lock_free(sidecar, &at);
     }
     if (rc == EUSERS)

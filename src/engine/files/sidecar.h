@@ -77,7 +77,7 @@ typedef struct hf__sidecar_map {
     uint32_t inbox_next;      /* where to search for a free inbox */
     uint32_t watched;         /* writers note their changes; atomic */
     unsigned char sweep_key[512];
-    int64_t hurry_ms; /* until when others yield to a sleeper; atomic */
+    int64_t yield_ms; /* until when others yield to a sleeper; atomic */
     pthread_mutex_t writer;
     hf__bucket buckets[HF__BUCKET_MAX];
     hf__inbox_slot inboxes[HF__INBOX_MAX];

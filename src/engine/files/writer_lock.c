@@ -37,7 +37,7 @@
 #define SLICE_MAX_MS 10
 
 /* How long newcomers yield: time to be woken and scheduled. */
-#define HURRY_MS 2
+#define YIELD_MS 2
 
 static void pause_cpu(void)
 {
@@ -48,14 +48,14 @@ static void pause_cpu(void)
 
 static void give_way(const hf__sidecar_map *map, int64_t deadline_ms)
 {
-    int64_t hurry_ms = __atomic_load_n(&map->hurry_ms, __ATOMIC_RELAXED);
+    int64_t yield_ms = __atomic_load_n(&map->yield_ms, __ATOMIC_RELAXED);
     int64_t now_ms;
 
-    if (hurry_ms == 0)
+    if (yield_ms == 0)
         return;
     now_ms = hf__clock_boot_ms();
     /* A far one was not written by this code. */
-    if (hurry_ms > now_ms && hurry_ms <= now_ms + HURRY_MS &&
+    if (yield_ms > now_ms && yield_ms <= now_ms + YIELD_MS &&
         now_ms + 1 < deadline_ms)
         hf__clock_sleep_until(now_ms + 1);
 }
@@ -88,7 +88,7 @@ static int try_between_naps(pthread_mutex_t *mutex, int64_t deadline_ms)
 static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
 {
     int64_t slice_ms = SLICE_MIN_MS;
-    int64_t hurry_ms = 0;
+    int64_t yield_ms = 0;
     int64_t now_ms = hf__clock_boot_ms();
     int rc = EBUSY;
 
@@ -102,13 +102,13 @@ static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
             break;
         rc = EBUSY;
         now_ms = hf__clock_boot_ms();
-        hurry_ms = now_ms + HURRY_MS;
-        __atomic_store_n(&map->hurry_ms, hurry_ms, __ATOMIC_RELAXED);
+        yield_ms = now_ms + YIELD_MS;
+        __atomic_store_n(&map->yield_ms, yield_ms, __ATOMIC_RELAXED);
         slice_ms = 2 * slice_ms < SLICE_MAX_MS ? 2 * slice_ms : SLICE_MAX_MS;
     }
     /* Unless another sleeper has announced a later one. */
-    if (hurry_ms != 0)
-        (void)__atomic_compare_exchange_n(&map->hurry_ms, &hurry_ms, 0, false,
+    if (yield_ms != 0)
+        (void)__atomic_compare_exchange_n(&map->yield_ms, &yield_ms, 0, false,
                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return rc;
 }

@@ -99,7 +99,7 @@ static void release_memory(hf__fsck *fsck)
 {
     if (fsck->memory == NULL)
         return;
-    hf__fsck_forget(fsck);
+    hf__fsck_drop_keys(fsck);
     hf__fsck_unmap(fsck->memory, fsck->memory->size);
     fsck->memory = NULL;
 }

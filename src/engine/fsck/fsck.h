@@ -96,7 +96,7 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item);
 /* After hf__fsck_compare(): pass a record to `keep`. */
 void hf__fsck_keep(hf__fsck *fsck, hf__item *item);
 void hf__fsck_compare(hf__fsck *fsck);
-void hf__fsck_forget(hf__fsck *fsck);
+void hf__fsck_drop_keys(hf__fsck *fsck);
 
 /* fsck_content.c: check the content of a small collection. false: damaged. */
 bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,

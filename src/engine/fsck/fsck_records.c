@@ -126,7 +126,7 @@ static group *group_of(hf__fsck *fsck, uint64_t keyid)
     return at;
 }
 
-void hf__fsck_forget(hf__fsck *fsck)
+void hf__fsck_drop_keys(hf__fsck *fsck)
 {
     if (fsck->groups != NULL)
         hf__fsck_unmap(fsck->groups, fsck->groups->map_size);

@@ -13,18 +13,18 @@
 /* Least bytes of an element of a large collection, with its LMDB record. */
 #define ELEMENT_SIZE 27u
 
-typedef struct reader {
+typedef struct rdb_reader {
     hf__tx *tx;
     const unsigned char *at;
     size_t left;
     uint64_t room; /* bytes that the store could hold at all */
     hf__members *list;
     bool replied; /* with an error */
-} reader;
+} rdb_reader;
 
 /* A short value may announce a large one: nothing is read that the store could
  * not hold. */
-static bool claim_room(reader *from, uint64_t size)
+static bool claim_room(rdb_reader *from, uint64_t size)
 {
     if (size > from->room)
         return false;
@@ -32,13 +32,14 @@ static bool claim_room(reader *from, uint64_t size)
     return true;
 }
 
-static bool add_element(reader *from, hf_bytes text, double score)
+static bool add_element(rdb_reader *from, hf_bytes text, double score)
 {
     return claim_room(from, ELEMENT_SIZE) &&
            hf__members_refer(from->list, text, score);
 }
 
-static bool take_bytes(reader *from, uint64_t size, const unsigned char **data)
+static bool take_bytes(rdb_reader *from, uint64_t size,
+                       const unsigned char **data)
 {
     if (size > from->left)
         return false;
@@ -49,7 +50,7 @@ static bool take_bytes(reader *from, uint64_t size, const unsigned char **data)
 }
 
 /* A length, or what the first byte of a special string says. */
-static bool read_length(reader *from, uint64_t *length, bool *special)
+static bool read_length(rdb_reader *from, uint64_t *length, bool *special)
 {
     const unsigned char *at;
     unsigned size = 1;
@@ -73,7 +74,7 @@ static bool read_length(reader *from, uint64_t *length, bool *special)
     return true;
 }
 
-static bool read_count(reader *from, uint64_t *count)
+static bool read_count(rdb_reader *from, uint64_t *count)
 {
     bool special;
 
@@ -81,7 +82,7 @@ static bool read_count(reader *from, uint64_t *count)
 }
 
 /* LZF writes at most 264 bytes for 3. */
-static bool read_compressed(reader *from, hf_bytes *text)
+static bool read_compressed(rdb_reader *from, hf_bytes *text)
 {
     uint64_t packed_size, size;
     const unsigned char *packed;
@@ -98,7 +99,7 @@ static bool read_compressed(reader *from, hf_bytes *text)
                               (size_t)size);
 }
 
-static bool read_string(reader *from, hf_bytes *text)
+static bool read_string(rdb_reader *from, hf_bytes *text)
 {
     const unsigned char *at;
     uint64_t size;
@@ -121,7 +122,7 @@ static bool read_string(reader *from, hf_bytes *text)
 }
 
 /* It can be read, but not stored. `name`: whose it is. */
-static bool refuse_value(reader *from, const char *what, hf_bytes name,
+static bool refuse_value(rdb_reader *from, const char *what, hf_bytes name,
                          const char *why)
 {
     char quoted[HF__QUOTED_SIZE];
@@ -132,7 +133,7 @@ static bool refuse_value(reader *from, const char *what, hf_bytes name,
     return false;
 }
 
-static bool read_double(reader *from, double *value)
+static bool read_double(rdb_reader *from, double *value)
 {
     const unsigned char *at;
     int64_t bits;
@@ -146,7 +147,7 @@ static bool read_double(reader *from, double *value)
 
 /* ------------------------------------------------------------- collections */
 
-static bool read_strings(reader *from, unsigned each)
+static bool read_strings(rdb_reader *from, unsigned each)
 {
     uint64_t count;
     hf_bytes text;
@@ -160,7 +161,7 @@ static bool read_strings(reader *from, unsigned each)
     return true;
 }
 
-static bool read_scored(reader *from)
+static bool read_scored(rdb_reader *from)
 {
     uint64_t count;
     hf_bytes text;
@@ -180,7 +181,7 @@ static bool read_scored(reader *from)
     return true;
 }
 
-static bool refuse_deadline(reader *from, hf_bytes field, int64_t first_ms,
+static bool refuse_deadline(rdb_reader *from, hf_bytes field, int64_t first_ms,
                             uint64_t after)
 {
     char text[96];
@@ -193,7 +194,7 @@ static bool refuse_deadline(reader *from, hf_bytes field, int64_t first_ms,
 }
 
 /* Deadlines count from the first one, which is 1; 0: none. */
-static bool read_deadlines(reader *from)
+static bool read_deadlines(rdb_reader *from)
 {
     const unsigned char *first;
     uint64_t count, after;
@@ -222,7 +223,7 @@ static bool read_deadlines(reader *from)
 typedef bool open_packed(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data);
 
 /* A string that holds elements. */
-static bool read_packed(reader *from, open_packed *open)
+static bool read_packed(rdb_reader *from, open_packed *open)
 {
     hf__rdb_packed packed;
     hf_bytes data, text;
@@ -237,7 +238,7 @@ static bool read_packed(reader *from, open_packed *open)
 }
 
 /* Members and scores by turns become members with scores. */
-static bool read_packed_scores(reader *from, open_packed *open)
+static bool read_packed_scores(rdb_reader *from, open_packed *open)
 {
     hf__members *list = from->list;
 
@@ -254,7 +255,7 @@ static bool read_packed_scores(reader *from, open_packed *open)
 }
 
 /* `plain`: each node says whether it is one element. */
-static bool read_nodes(reader *from, open_packed *open, bool plain)
+static bool read_nodes(rdb_reader *from, open_packed *open, bool plain)
 {
     uint64_t count, kind = 2;
     hf_bytes text;
@@ -275,7 +276,7 @@ static bool read_nodes(reader *from, open_packed *open, bool plain)
     return true;
 }
 
-static bool read_content(reader *from, unsigned type)
+static bool read_content(rdb_reader *from, unsigned type)
 {
     hf_bytes text;
 
@@ -337,9 +338,9 @@ static hf__type type_of(unsigned type)
 
 bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value)
 {
-    reader from = {tx,           data.data,
-                   data.size,    tx->env->sidecar.map->max_size,
-                   &value->list, false};
+    rdb_reader from = {tx,           data.data,
+                       data.size,    tx->env->sidecar.map->max_size,
+                       &value->list, false};
     const unsigned char *type = NULL;
 
     hf__members_init(&value->list, tx);

@@ -377,7 +377,7 @@ void hf__reclaim_hard(hf__tx *tx)
     /* No record may be deleted while it is in memory. */
     if (!hf__tx_flush(tx))
         return;
-    hf__tx_forget(tx);
+    hf__tx_drop_records(tx);
     sweep_all(tx, SWEEP_HARD, false);
     if (tx->env->sidecar.map->pending_deletes && tx->fatal == HF_OK)
         (void)run_pending_deletes(tx, PENDING_HARD);

@@ -134,7 +134,7 @@ void hf__records_put_away(hf__tx *tx)
     hf__records_drop(tx);
 }
 
-void hf__tx_forget(hf__tx *tx)
+void hf__tx_drop_records(hf__tx *tx)
 {
     hf__record_cache_clear(tx->cache);
     hf__records_drop(tx);

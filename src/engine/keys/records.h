@@ -16,7 +16,7 @@ void hf__records_put_away(hf__tx *tx);
 /* Drop a reader's records. */
 void hf__records_drop(hf__tx *tx);
 /* Drop all records and the cache: they no longer match LMDB. */
-void hf__tx_forget(hf__tx *tx);
+void hf__tx_drop_records(hf__tx *tx);
 /*
  * Write and drop the records if there are many. Called between commands, and
  * between the keys of a variadic command: no record may be in use.

@@ -132,7 +132,7 @@ hf_status hf__tx_finish(hf__tx *tx)
     if (tx->fatal == HF_OK) {
         hf__records_put_away(tx);
     } else {
-        hf__tx_forget(tx);
+        hf__tx_drop_records(tx);
         tx->event_count = 0;
     }
     drop_scratch(tx);

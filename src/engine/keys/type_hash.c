@@ -19,11 +19,10 @@
 
 /* ---------------------------------------------------------- small hashes */
 
-typedef hf__hash_entry entry;
-
 /* The next entry, at entry->offset + entry->size; begin with zeros. false: at
  * the end, or damaged. */
-static bool next_entry(const unsigned char *content, size_t size, entry *at)
+static bool next_entry(const unsigned char *content, size_t size,
+                       hf__hash_entry *at)
 {
     size_t offset = at->offset + at->size;
     uint32_t field_size, value_size;
@@ -42,7 +41,7 @@ static bool next_entry(const unsigned char *content, size_t size, entry *at)
 }
 
 static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes field,
-                       entry *at)
+                       hf__hash_entry *at)
 {
     const unsigned char *content = hf__content(tx, record);
 
@@ -92,7 +91,7 @@ static bool spread_fields(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
     const unsigned char *content = hf__content_edit(tx, record, size);
-    entry at = {0};
+    hf__hash_entry at = {0};
 
     if (content == NULL || !hf__elements_begin(tx, record))
         return false;
@@ -113,7 +112,7 @@ static __attribute__((noinline)) bool get_kept(hf__tx *tx, hf__record *record,
 bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes *value)
 {
-    entry at;
+    hf__hash_entry at;
 
     if (record->form == HF__FORM_ELEMENTS)
         return hf__element_get(tx, record->keyid, field, value);
@@ -166,7 +165,7 @@ bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
 {
     size_t size = ENTRY_HEAD + field.size + value.size;
     unsigned char *room;
-    entry at;
+    hf__hash_entry at;
     bool existed;
 
     if (record->form == HF__FORM_ELEMENTS)
@@ -211,7 +210,7 @@ static bool delete_element(hf__tx *tx, hf__record *record, hf_bytes field)
 
 bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field)
 {
-    entry at;
+    hf__hash_entry at;
 
     if (record->form != HF__FORM_INLINE)
         return delete_element(tx, record, field);

@@ -30,7 +30,7 @@ typedef enum kind {
     ERROR
 } kind;
 
-typedef struct reader {
+typedef struct json_reader {
     lua_State *lua;
     hf__machine *machine;
     const hf__json *settings;
@@ -47,16 +47,16 @@ typedef struct reader {
             hf_bytes string; /* in the text or in the machine's buffer */
         } is;
     } token;
-} reader;
+} json_reader;
 
-static void fail_token(reader *from, const char *why)
+static void fail_token(json_reader *from, const char *why)
 {
     from->token.what = ERROR;
     from->token.from = from->at;
     from->token.is.why = why;
 }
 
-static int fail_expected(const reader *from, const char *expected)
+static int fail_expected(const json_reader *from, const char *expected)
 {
     static const char *const names[] = {
         "T_OBJ_BEGIN", "T_OBJ_END", "T_ARR_BEGIN", "T_ARR_END",
@@ -90,7 +90,7 @@ static int32_t read_hex(const char *at)
     return sum;
 }
 
-static void put_utf8(const reader *from, int32_t letter)
+static void put_utf8(const json_reader *from, int32_t letter)
 {
     char text[4];
     size_t size = letter < 0x80      ? 1
@@ -106,7 +106,7 @@ static void put_utf8(const reader *from, int32_t letter)
 }
 
 /* "\uXXXX", or a surrogate pair. */
-static bool read_unicode(reader *from)
+static bool read_unicode(json_reader *from)
 {
     int32_t letter = read_hex(from->at + 2);
     int32_t low;
@@ -131,7 +131,7 @@ static bool read_unicode(reader *from)
 }
 
 /* The character after a backslash. */
-static bool read_escape(reader *from)
+static bool read_escape(json_reader *from)
 {
     static const char named[] = "\"\"\\\\//b\bt\tn\nf\fr\r";
     char letter = from->at[1];
@@ -154,7 +154,7 @@ static bool read_escape(reader *from)
 }
 
 /* Skip plain characters. */
-static hf_bytes read_span(reader *from)
+static hf_bytes read_span(json_reader *from)
 {
     const char *begin = from->at;
 
@@ -165,7 +165,7 @@ static hf_bytes read_span(reader *from)
     return hf_view(begin, (size_t)(from->at - begin));
 }
 
-static void read_string(reader *from)
+static void read_string(json_reader *from)
 {
     hf_bytes span;
 
@@ -208,7 +208,7 @@ static bool is_foreign(const char *at)
     return strncasecmp(at, "inf", 3) == 0 || strncasecmp(at, "nan", 3) == 0;
 }
 
-static void read_number(reader *from)
+static void read_number(json_reader *from)
 {
     char *end;
 
@@ -224,7 +224,7 @@ static void read_number(reader *from)
 
 /* ------------------------------------------------------------------ tokens */
 
-static bool read_word(reader *from, const char *word, kind what)
+static bool read_word(json_reader *from, const char *word, kind what)
 {
     size_t size = strlen(word);
 
@@ -236,7 +236,7 @@ static bool read_word(reader *from, const char *word, kind what)
     return true;
 }
 
-static bool read_sign(reader *from)
+static bool read_sign(json_reader *from)
 {
     static const char signs[] = "{}[]:,";
     static const kind kinds[] = {OBJECT_BEGIN, OBJECT_END, ARRAY_BEGIN,
@@ -250,7 +250,7 @@ static bool read_sign(reader *from)
     return true;
 }
 
-static void skip_blanks(reader *from)
+static void skip_blanks(json_reader *from)
 {
     const char *begin = from->at;
 
@@ -260,7 +260,7 @@ static void skip_blanks(reader *from)
     from->token.from = from->at;
 }
 
-static void next_token(reader *from)
+static void next_token(json_reader *from)
 {
     char first;
 
@@ -289,9 +289,9 @@ static void next_token(reader *from)
 
 /* ------------------------------------------------------------------ values */
 
-static void push_value(reader *from);
+static void push_value(json_reader *from);
 
-static void enter_level(reader *from)
+static void enter_level(json_reader *from)
 {
     from->depth++;
     if (from->depth > from->settings->decode_depth ||
@@ -301,7 +301,7 @@ static void enter_level(reader *from)
                    from->depth, (int)(from->at - from->text));
 }
 
-static void push_object(reader *from)
+static void push_object(json_reader *from)
 {
     enter_level(from);
     lua_newtable(from->lua);
@@ -328,7 +328,7 @@ static void push_object(reader *from)
     from->depth--;
 }
 
-static void push_array(reader *from)
+static void push_array(json_reader *from)
 {
     enter_level(from);
     lua_newtable(from->lua);
@@ -349,7 +349,7 @@ static void push_array(reader *from)
 }
 
 /* The value that begins with the token. */
-static void push_value(reader *from)
+static void push_value(json_reader *from)
 {
     switch (from->token.what) {
     case STRING:
@@ -378,9 +378,9 @@ static void push_value(reader *from)
 
 int hf__json_decode(lua_State *lua)
 {
-    reader from = {.lua = lua,
-                   .machine = hf__machine_of(lua),
-                   .settings = lua_touserdata(lua, lua_upvalueindex(1))};
+    json_reader from = {.lua = lua,
+                        .machine = hf__machine_of(lua),
+                        .settings = lua_touserdata(lua, lua_upvalueindex(1))};
     size_t size;
 
     luaL_argcheck(lua, lua_gettop(lua) == 1, 1, "expected 1 argument");

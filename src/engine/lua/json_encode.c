@@ -13,19 +13,19 @@
 /* Cost of a value, ns, in addition to its bytes. */
 #define VALUE_NS 60u
 
-typedef struct writer {
+typedef struct json_writer {
     lua_State *lua;
     hf__machine *machine;
     const hf__json *settings;
-} writer;
+} json_writer;
 
-static int fail_type(const writer *to, int index, const char *why)
+static int fail_type(const json_writer *to, int index, const char *why)
 {
     return luaL_error(to->lua, "Cannot serialise %s: %s",
                       luaL_typename(to->lua, index), why);
 }
 
-static void put_text(const writer *to, const char *text)
+static void put_text(const json_writer *to, const char *text)
 {
     hf__lua_buf_add(to->lua, to->machine, text, strlen(text));
 }
@@ -55,7 +55,7 @@ static bool is_plain(unsigned char byte)
            byte != 127;
 }
 
-static void put_string(const writer *to, int index)
+static void put_string(const json_writer *to, int index)
 {
     size_t size;
     const char *text = lua_tolstring(to->lua, index, &size);
@@ -78,7 +78,7 @@ static void put_string(const writer *to, int index)
 
 /* ----------------------------------------------------------------- numbers */
 
-static void put_number(const writer *to, int index)
+static void put_number(const json_writer *to, int index)
 {
     lua_Number number = lua_tonumber(to->lua, index);
     char text[32];
@@ -100,7 +100,7 @@ static void put_number(const writer *to, int index)
 /* ------------------------------------------------------------------ tables */
 
 /* The length of the array at the top; 0: it is an object. */
-static int count_array(const writer *to)
+static int count_array(const json_writer *to)
 {
     const hf__json *settings = to->settings;
     double most = 0;
@@ -131,9 +131,9 @@ static int count_array(const writer *to)
     return most > 0 ? (int)most : 0;
 }
 
-static void put_value(const writer *to, int depth);
+static void put_value(const json_writer *to, int depth);
 
-static void put_array(const writer *to, int count, int depth)
+static void put_array(const json_writer *to, int count, int depth)
 {
     hf__lua_buf_byte(to->lua, to->machine, '[');
     for (int i = 1; i <= count; i++) {
@@ -148,7 +148,7 @@ static void put_array(const writer *to, int count, int depth)
     hf__lua_buf_byte(to->lua, to->machine, ']');
 }
 
-static void put_key(const writer *to)
+static void put_key(const json_writer *to)
 {
     switch (lua_type(to->lua, -2)) {
     case LUA_TNUMBER:
@@ -165,7 +165,7 @@ static void put_key(const writer *to)
     hf__lua_buf_byte(to->lua, to->machine, ':');
 }
 
-static void put_object(const writer *to, int depth)
+static void put_object(const json_writer *to, int depth)
 {
     bool first = true;
 
@@ -182,7 +182,7 @@ static void put_object(const writer *to, int depth)
     hf__lua_buf_byte(to->lua, to->machine, '}');
 }
 
-static void put_table(const writer *to, int depth)
+static void put_table(const json_writer *to, int depth)
 {
     int count;
 
@@ -197,7 +197,7 @@ static void put_table(const writer *to, int depth)
 }
 
 /* The value at the top, `depth` tables deep. */
-static void put_value(const writer *to, int depth)
+static void put_value(const json_writer *to, int depth)
 {
     hf__machine_spend(to->lua, to->machine, VALUE_NS);
     switch (lua_type(to->lua, -1)) {
@@ -230,8 +230,8 @@ static void put_value(const writer *to, int depth)
 
 int hf__json_encode(lua_State *lua)
 {
-    writer to = {lua, hf__machine_of(lua),
-                 lua_touserdata(lua, lua_upvalueindex(1))};
+    json_writer to = {lua, hf__machine_of(lua),
+                      lua_touserdata(lua, lua_upvalueindex(1))};
 
     luaL_argcheck(lua, lua_gettop(lua) == 1, 1, "expected 1 argument");
     hf__lua_buf_open(lua, to.machine);

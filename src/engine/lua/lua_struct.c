@@ -211,15 +211,15 @@ static int struct_pack(lua_State *lua)
 
 /* ---------------------------------------------------------------- unpacking */
 
-typedef struct reader {
+typedef struct struct_reader {
     format format;
     const char *data;
     size_t size;
     size_t position;
     int count; /* of results */
-} reader;
+} struct_reader;
 
-static uint64_t take_bits(const reader *from, size_t size)
+static uint64_t take_bits(const struct_reader *from, size_t size)
 {
     const unsigned char *at =
         (const unsigned char *)from->data + from->position;
@@ -230,7 +230,7 @@ static uint64_t take_bits(const reader *from, size_t size)
     return bits;
 }
 
-static double take_integer(const reader *from, const element *what)
+static double take_integer(const struct_reader *from, const element *what)
 {
     uint64_t bits = take_bits(from, what->size);
     uint64_t sign = UINT64_MAX
@@ -242,7 +242,7 @@ static double take_integer(const reader *from, const element *what)
     return (double)(int64_t)((bits & sign) != 0 ? bits | sign : bits);
 }
 
-static double take_float(const reader *from, size_t size)
+static double take_float(const struct_reader *from, size_t size)
 {
     uint64_t bits = take_bits(from, size);
     uint32_t low = (uint32_t)bits;
@@ -254,7 +254,7 @@ static double take_float(const reader *from, size_t size)
     return size == sizeof(single) ? (double)single : number;
 }
 
-static void check_room(const reader *from, size_t size)
+static void check_room(const struct_reader *from, size_t size)
 {
     luaL_argcheck(from->format.lua,
                   size <= from->size && from->position <= from->size - size, 2,
@@ -262,7 +262,7 @@ static void check_room(const reader *from, size_t size)
 }
 
 /* Its size is the result before it. */
-static size_t take_size(reader *from)
+static size_t take_size(struct_reader *from)
 {
     lua_State *lua = from->format.lua;
     double size;
@@ -278,7 +278,7 @@ static size_t take_size(reader *from)
     return (size_t)size;
 }
 
-static size_t push_string(reader *from, const element *what)
+static size_t push_string(struct_reader *from, const element *what)
 {
     lua_State *lua = from->format.lua;
     const char *text = from->data + from->position;
@@ -301,7 +301,7 @@ static size_t push_string(reader *from, const element *what)
 }
 
 /* Push the element, or obey the option; returns its size. */
-static size_t take_element(reader *from, const element *what)
+static size_t take_element(struct_reader *from, const element *what)
 {
     lua_State *lua = from->format.lua;
     size_t size = what->size;
@@ -324,7 +324,7 @@ static size_t take_element(reader *from, const element *what)
 
 static int struct_unpack(lua_State *lua)
 {
-    reader from = {.format = open_format(lua)};
+    struct_reader from = {.format = open_format(lua)};
     lua_Integer first = luaL_optinteger(lua, 3, 1);
     element what;
 

@@ -299,7 +299,7 @@ static int run_script(lua_State *lua)
     hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
 
     if (machine->guarded && is_large(machine)) {
-        hf__sandbox_forget_args(lua);
+        hf__sandbox_clear_args(lua);
         hf__machine_collect(lua, machine);
         machine->spoilt = is_large(machine);
     }
@@ -315,7 +315,7 @@ static int run_script(lua_State *lua)
 }
 
 /* Out of memory while setting arguments: the tables may have older ones. */
-static void forget_cached_args(hf__machine *machine)
+static void clear_cached_args(hf__machine *machine)
 {
     for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
         for (size_t j = 0; j < HF__MACHINE_CACHED_ARG_COUNT; j++)
@@ -331,7 +331,7 @@ static int tidy_machine(lua_State *lua)
 
     hf__machine_arm_for(machine, TIDY_MS, INT64_MAX);
     if (machine->for_users)
-        hf__sandbox_forget_args(lua);
+        hf__sandbox_clear_args(lua);
     hf__machine_collect(lua, machine);
     machine->spoilt = is_large(machine);
     return 0;
@@ -410,7 +410,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     if (machine->guarded)
         note_try(machine);
     if (result == LUA_ERRMEM)
-        forget_cached_args(machine);
+        clear_cached_args(machine);
     lua_settop(lua, AT_ON_ERROR);
     hf__lua_buf_close_to(machine, NULL);
     machine->running = lua;

@@ -130,7 +130,7 @@ static void push_new(lua_State *lua, hf__machine *machine, int cache,
     lua_rawgeti(lua, cache, CACHE_NEW);
 }
 
-static void forget_users(lua_State *lua, hf__machine *machine, int cache)
+static void drop_user_scripts(lua_State *lua, hf__machine *machine, int cache)
 {
     for (int at = CACHE_NEW; at <= CACHE_OLD; at++) {
         lua_newtable(lua);
@@ -254,13 +254,13 @@ static int run_script_call(lua_State *lua)
         call->found = !lua_isnil(lua, -1);
         break;
     case FLUSH:
-        forget_users(lua, machine, cache);
+        drop_user_scripts(lua, machine, cache);
         break;
     }
     return 0;
 }
 
-static bool send_errand(script_call *call)
+static bool call_machine(script_call *call)
 {
     hf__machine *machine = call->machine;
     int top = lua_gettop(machine->lua);
@@ -290,7 +290,7 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
     script_call call = {machine, source, sha1, false, LOAD};
 
     hf__sha1_hex(source.data, source.size, sha1);
-    if (send_errand(&call))
+    if (call_machine(&call))
         return true;
     (void)snprintf(error, error_size, "%s",
                    machine->no_memory ? "" : machine->error);
@@ -311,12 +311,12 @@ bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
             letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
     }
     lower[sha1.size] = '\0';
-    return send_errand(&call) && call.found;
+    return call_machine(&call) && call.found;
 }
 
 void hf__machine_flush(hf__machine *machine)
 {
     script_call call = {machine, hf_view("", 0), NULL, false, FLUSH};
 
-    (void)send_errand(&call);
+    (void)call_machine(&call);
 }

@@ -250,9 +250,9 @@ static inline void hf__sandbox_replace(lua_State *lua, const char *library,
     luaL_register(lua, library, functions);
     lua_pop(lua, 1);
 }
-/* Forget KEYS and ARGV of the last user's script. */
-void hf__sandbox_forget_args(lua_State *lua);
-/* Forget the seed that a script has set. */
+/* Remove KEYS and ARGV of the last user's script. */
+void hf__sandbox_clear_args(lua_State *lua);
+/* Drop the seed that a script has set. */
 void hf__sandbox_end_seed(hf__machine *machine);
 /* Read-only tables: once, before the others. */
 void hf__sandbox_make_proxies(lua_State *lua);

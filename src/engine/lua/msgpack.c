@@ -21,18 +21,18 @@
 
 /* ------------------------------------------------------------------ packing */
 
-typedef struct writer {
+typedef struct msgpack_writer {
     lua_State *lua;
     hf__machine *machine;
-} writer;
+} msgpack_writer;
 
-static void put_byte(const writer *to, unsigned byte)
+static void put_byte(const msgpack_writer *to, unsigned byte)
 {
     hf__lua_buf_byte(to->lua, to->machine, (char)byte);
 }
 
 /* `mark`, and the low `size` bytes of `bits`, the highest first. */
-static void put_bits(const writer *to, unsigned mark, uint64_t bits,
+static void put_bits(const msgpack_writer *to, unsigned mark, uint64_t bits,
                      unsigned size)
 {
     put_byte(to, mark);
@@ -40,7 +40,7 @@ static void put_bits(const writer *to, unsigned mark, uint64_t bits,
         put_byte(to, (unsigned)(bits >> (8 * i)) & 0xff);
 }
 
-static void put_integer(const writer *to, int64_t number)
+static void put_integer(const msgpack_writer *to, int64_t number)
 {
     uint64_t bits = (uint64_t)number;
 
@@ -64,7 +64,7 @@ static void put_integer(const writer *to, int64_t number)
         put_bits(to, 0xd3, bits, 8);
 }
 
-static void put_number(const writer *to)
+static void put_number(const msgpack_writer *to)
 {
     double number = lua_tonumber(to->lua, -1);
     float single = (float)number;
@@ -82,7 +82,7 @@ static void put_number(const writer *to)
     }
 }
 
-static void put_string(const writer *to)
+static void put_string(const msgpack_writer *to)
 {
     size_t size;
     const char *text = lua_tolstring(to->lua, -1, &size);
@@ -100,7 +100,7 @@ static void put_string(const writer *to)
 }
 
 /* The pairs of the table at the top; *is_array: its keys are 1 to that. */
-static size_t count_pairs(const writer *to, bool *is_array)
+static size_t count_pairs(const msgpack_writer *to, bool *is_array)
 {
     size_t count = 0;
     double most = 0;
@@ -125,7 +125,7 @@ static size_t count_pairs(const writer *to, bool *is_array)
 
 /* `tiny` for less than 16 elements, else `mark` with 2 bytes, or the next one
  * with 4. */
-static void put_count(const writer *to, size_t count, unsigned tiny,
+static void put_count(const msgpack_writer *to, size_t count, unsigned tiny,
                       unsigned mark)
 {
     if (count < 16)
@@ -136,9 +136,9 @@ static void put_count(const writer *to, size_t count, unsigned tiny,
         put_bits(to, mark + 1, count, 4);
 }
 
-static void put_value(const writer *to, int depth);
+static void put_value(const msgpack_writer *to, int depth);
 
-static void put_table(const writer *to, int depth)
+static void put_table(const msgpack_writer *to, int depth)
 {
     bool is_array;
     size_t count = count_pairs(to, &is_array);
@@ -161,7 +161,7 @@ static void put_table(const writer *to, int depth)
 }
 
 /* The value at the top, in `depth` tables. */
-static void put_value(const writer *to, int depth)
+static void put_value(const msgpack_writer *to, int depth)
 {
     int type = lua_type(to->lua, -1);
 
@@ -181,7 +181,7 @@ static void put_value(const writer *to, int depth)
 
 static int msgpack_pack(lua_State *lua)
 {
-    writer to = {lua, hf__machine_of(lua)};
+    msgpack_writer to = {lua, hf__machine_of(lua)};
     int count = lua_gettop(lua);
 
     if (count == 0)
@@ -199,14 +199,14 @@ static int msgpack_pack(lua_State *lua)
 
 /* ---------------------------------------------------------------- unpacking */
 
-typedef struct reader {
+typedef struct msgpack_reader {
     lua_State *lua;
     hf__machine *machine;
     const unsigned char *at;
     const unsigned char *end;
-} reader;
+} msgpack_reader;
 
-static const unsigned char *take_bytes(reader *from, size_t size)
+static const unsigned char *take_bytes(msgpack_reader *from, size_t size)
 {
     const unsigned char *at = from->at;
 
@@ -216,7 +216,7 @@ static const unsigned char *take_bytes(reader *from, size_t size)
     return at;
 }
 
-static uint64_t take_bits(reader *from, size_t size)
+static uint64_t take_bits(msgpack_reader *from, size_t size)
 {
     const unsigned char *at = take_bytes(from, size);
     uint64_t bits = 0;
@@ -226,7 +226,7 @@ static uint64_t take_bits(reader *from, size_t size)
     return bits;
 }
 
-static void push_string(reader *from, size_t size)
+static void push_string(msgpack_reader *from, size_t size)
 {
     const unsigned char *text = take_bytes(from, size);
 
@@ -234,9 +234,10 @@ static void push_string(reader *from, size_t size)
     lua_pushlstring(from->lua, (const char *)text, size);
 }
 
-static void push_value(reader *from, int depth);
+static void push_value(msgpack_reader *from, int depth);
 
-static void push_table(reader *from, uint64_t count, bool is_array, int depth)
+static void push_table(msgpack_reader *from, uint64_t count, bool is_array,
+                       int depth)
 {
     if (depth > UNPACK_DEPTH_MAX)
         luaL_error(from->lua, "Too many nested tables in input.");
@@ -251,7 +252,7 @@ static void push_table(reader *from, uint64_t count, bool is_array, int depth)
     }
 }
 
-static void push_float(reader *from, bool single)
+static void push_float(msgpack_reader *from, bool single)
 {
     uint64_t bits = take_bits(from, single ? 4 : 8);
     uint32_t low = (uint32_t)bits;
@@ -264,7 +265,7 @@ static void push_float(reader *from, bool single)
 }
 
 /* An integer of 1, 2, 4 or 8 bytes. */
-static void push_signed(reader *from, unsigned mark)
+static void push_signed(msgpack_reader *from, unsigned mark)
 {
     size_t size = (size_t)1 << (mark & 3);
     uint64_t bits = take_bits(from, size) << (64 - 8 * size);
@@ -273,7 +274,7 @@ static void push_signed(reader *from, unsigned mark)
 }
 
 /* What has its size in the following bytes; false: not of the format. */
-static bool push_marked(reader *from, unsigned mark, int depth)
+static bool push_marked(msgpack_reader *from, unsigned mark, int depth)
 {
     if (mark == 0xc0)
         lua_pushnil(from->lua);
@@ -295,7 +296,7 @@ static bool push_marked(reader *from, unsigned mark, int depth)
     return true;
 }
 
-static void push_value(reader *from, int depth)
+static void push_value(msgpack_reader *from, int depth)
 {
     unsigned mark = (unsigned)take_bits(from, 1);
 
@@ -318,7 +319,7 @@ static int unpack_some(lua_State *lua, int limit, int offset)
     size_t size;
     const char *text = luaL_checklstring(lua, 1, &size);
     bool all = limit == 0 && offset == 0;
-    reader from = {.lua = lua, .machine = hf__machine_of(lua)};
+    msgpack_reader from = {.lua = lua, .machine = hf__machine_of(lua)};
     int count = 0;
 
     if (offset < 0 || limit < 0)

@@ -332,7 +332,7 @@ static void use_user_env(lua_State *lua)
     lua_replace(lua, LUA_GLOBALSINDEX);
 }
 
-void hf__sandbox_forget_args(lua_State *lua)
+void hf__sandbox_clear_args(lua_State *lua)
 {
     hf__sandbox_push_protected(lua, LUA_GLOBALSINDEX);
     lua_pushliteral(lua, "KEYS");

@@ -65,15 +65,15 @@ _Static_assert(sizeof(message) <= 512, "a message is written at once");
 
 /* ------------------------------------------------------------ in the child */
 
-typedef struct child {
+typedef struct check_child {
     hf__fsck fsck;
     int pipe_fd;
     uint32_t findings_max;
     uint32_t calls;
-} child;
+} check_child;
 
 /* Without a reader there is nothing to do. */
-static void send_message(const child *self, const message *what)
+static void send_message(const check_child *self, const message *what)
 {
     ssize_t wrote;
 
@@ -86,7 +86,7 @@ static void send_message(const child *self, const message *what)
 
 static void reply_finding(hf__fsck *fsck, const hf__finding *found)
 {
-    child *self = fsck->user;
+    check_child *self = fsck->user;
     message what = {.kind = SAYS_FINDING, .found = *found};
 
     if (fsck->findings <= self->findings_max)
@@ -95,7 +95,7 @@ static void reply_finding(hf__fsck *fsck, const hf__finding *found)
 
 static bool reply_progress(hf__fsck *fsck, uint64_t done, uint64_t total)
 {
-    child *self = fsck->user;
+    check_child *self = fsck->user;
     message what = {.kind = SAYS_PROGRESS, .a = done, .b = total};
 
     if (self->calls++ % PROGRESS_EVERY == 0)
@@ -128,7 +128,7 @@ static void close_others(int one, int other)
     close_range_of(high + 1, ~0U);
 }
 
-__attribute__((noreturn)) static void run_child(child *self)
+__attribute__((noreturn)) static void run_child(check_child *self)
 {
     message done = {.kind = SAYS_DONE};
 
@@ -155,7 +155,7 @@ typedef struct reading {
     hf_status status;
 } reading;
 
-static hf_status start_child(child *self, reading *job, hf_error *err)
+static hf_status start_child(check_child *self, reading *job, hf_error *err)
 {
     sigset_t all, before;
     int ends[2];
@@ -308,7 +308,7 @@ static hf_status listen_to_child(reading *job, hf_error *err)
 static hf_status read_file(const hf__check *check, int fd, uint64_t size,
                            const hf__meta *meta, hf_error *err)
 {
-    child self = {.findings_max = check->findings_max};
+    check_child self = {.findings_max = check->findings_max};
     reading job = {.check = check, .until_ms = INT64_MAX};
     hf_status status;
 

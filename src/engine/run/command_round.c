@@ -15,14 +15,15 @@
 
 #include <string.h>
 
-void hf__round_init(hf__round *round, hf__env *env, int64_t budget_ms)
+void hf__command_round_init(hf__command_round *round, hf__env *env,
+                            int64_t budget_ms)
 {
-    *round = (hf__round){.env = env, .budget_ms = budget_ms};
+    *round = (hf__command_round){.env = env, .budget_ms = budget_ms};
     hf__request_init(&round->request);
     round->request.keeps_error = true;
 }
 
-void hf__round_done(hf__round *round)
+void hf__command_round_done(hf__command_round *round)
 {
     hf__request_done(&round->request);
     hf__free(round->tries);
@@ -33,8 +34,8 @@ void hf__round_done(hf__round *round)
     hf__tx_free(round->reader);
 }
 
-void hf__round_limit(hf__round *round, hf__command_refuser *refuse,
-                     const void *user)
+void hf__command_round_limit(hf__command_round *round,
+                             hf__command_refuser *refuse, const void *user)
 {
     round->request.refuse = refuse;
     round->request.refuse_user = user;
@@ -42,7 +43,7 @@ void hf__round_limit(hf__round *round, hf__command_refuser *refuse,
 
 /* --------------------------------------------------------------- beginning */
 
-static hf_status begin_read(hf__round *round, hf_error *err)
+static hf_status begin_read(hf__command_round *round, hf_error *err)
 {
     hf_status status;
 
@@ -57,7 +58,7 @@ static hf_status begin_read(hf__round *round, hf_error *err)
     return HF_OK;
 }
 
-static hf_status begin_write(hf__round *round, int64_t deadline_ms,
+static hf_status begin_write(hf__command_round *round, int64_t deadline_ms,
                              hf_error *err)
 {
     hf__env *env = round->env;
@@ -85,14 +86,14 @@ static hf_status begin_write(hf__round *round, int64_t deadline_ms,
     return status;
 }
 
-static void end_read(hf__round *round)
+static void end_read(hf__command_round *round)
 {
     (void)hf__tx_finish(round->tx);
     round->tx = NULL;
 }
 
 /* The time of the next command. */
-static void set_time(hf__round *round)
+static void set_time(hf__command_round *round)
 {
     int64_t now_ms = hf__clock_boot_ms();
 
@@ -103,8 +104,8 @@ static void set_time(hf__round *round)
     round->now_ms = now_ms;
 }
 
-hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
-                          hf_error *err)
+hf_status hf__command_round_enter(hf__command_round *round, bool writes,
+                                  int64_t deadline_ms, hf_error *err)
 {
     hf_status status = HF_OK;
 
@@ -128,7 +129,7 @@ hf_status hf__round_enter(hf__round *round, bool writes, int64_t deadline_ms,
 /* ----------------------------------------------------------------- running */
 
 /* Of the next script; NULL: no memory. */
-static hf__script_tries *next_tries(hf__round *round)
+static hf__script_tries *next_tries(hf__command_round *round)
 {
     size_t more = round->tries_capacity + 16;
     hf__script_tries *tries;
@@ -146,7 +147,7 @@ static hf__script_tries *next_tries(hf__round *round)
 
 /* If the transaction is to run again, what was used counts then. Otherwise the
  * next round begins with what remains, if anything does. */
-static void settle_tries(hf__round *round, hf_status status)
+static void keep_tries(hf__command_round *round, hf_status status)
 {
     size_t count = round->script_count;
 
@@ -163,7 +164,7 @@ static void settle_tries(hf__round *round, hf_status status)
     round->script_count = 0;
 }
 
-static void run_script(hf__round *round, const hf__command *command,
+static void run_script(hf__command_round *round, const hf__command *command,
                        const hf_bytes *words, size_t count,
                        const hf_reply **reply)
 {
@@ -189,9 +190,9 @@ static void run_script(hf__round *round, const hf__command *command,
     *tries = request->tries;
 }
 
-bool hf__round_run(hf__round *round, const hf__command *command,
-                   const hf_bytes *words, size_t count, hf__out *out,
-                   const hf_reply **reply)
+bool hf__command_round_run(hf__command_round *round, const hf__command *command,
+                           const hf_bytes *words, size_t count, hf__out *out,
+                           const hf_reply **reply)
 {
     hf__tx *tx = round->tx;
     const hf__job job = {.command = command};
@@ -216,7 +217,7 @@ bool hf__round_run(hf__round *round, const hf__command *command,
 /* ------------------------------------------------------------------ ending */
 
 /* The writer lock is held, and released. */
-static bool make_room(hf__round *round, int64_t deadline_ms)
+static bool make_room(hf__command_round *round, int64_t deadline_ms)
 {
     hf__env *env = round->env;
     bool made = hf__write_make_room(env);
@@ -232,7 +233,8 @@ static bool make_room(hf__round *round, int64_t deadline_ms)
     return made;
 }
 
-hf_status hf__round_end(hf__round *round, int64_t deadline_ms, hf_error *err)
+hf_status hf__command_round_end(hf__command_round *round, int64_t deadline_ms,
+                                hf_error *err)
 {
     hf__tx *tx = round->tx;
     hf_status status;
@@ -242,7 +244,7 @@ hf_status hf__round_end(hf__round *round, int64_t deadline_ms, hf_error *err)
         return HF_OK;
     status = hf__tx_finish(tx);
     round->tx = NULL;
-    settle_tries(round, status);
+    keep_tries(round, status);
     if (status != HF_OK)
         (void)hf__fail(err, status, "%s", tx->error.message);
     if (!tx->writable)

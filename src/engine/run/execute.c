@@ -92,7 +92,7 @@ bool hf__execute_prepare(hf__env *env, const hf__job *job)
     return env->write_tx != NULL && *machine != NULL;
 }
 
-void hf__execute_forget(hf__request *request)
+void hf__execute_drop_reply(hf__request *request)
 {
     hf__arena_free(&request->arena);
     hf__reply_set_nil(&request->reply);

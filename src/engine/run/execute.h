@@ -30,6 +30,6 @@ bool hf__execute_prepare(hf__env *env, const hf__job *job);
 void hf__execute(hf__tx *tx, const hf__job *job);
 
 /* Drop the reply of a try that was undone. */
-void hf__execute_forget(hf__request *request);
+void hf__execute_drop_reply(hf__request *request);
 
 #endif

@@ -26,7 +26,7 @@
 void hf__queued_job_fail(hf__queued_job *what, hf_status status,
                          const char *message)
 {
-    hf__execute_forget(what->job->request);
+    hf__execute_drop_reply(what->job->request);
     hf__request_fail(what->job->request, status, "%s", message);
 }
 
@@ -128,16 +128,16 @@ static void drop_job(hf__batch *self, size_t index, hf_status status)
         self->members[i] = self->members[i + 1];
 }
 
-static void forget_answers(hf__batch *self)
+static void drop_replies(hf__batch *self)
 {
     for (size_t i = 0; i < self->count; i++)
-        hf__execute_forget(self->members[i]->job->request);
+        hf__execute_drop_reply(self->members[i]->job->request);
 }
 
 /* They run again for no fault of theirs. */
 static void start_over(hf__batch *self)
 {
-    forget_answers(self);
+    drop_replies(self);
     for (size_t i = 0; i < self->count; i++)
         self->members[i]->job->request->tries = (hf__script_tries){0};
 }
@@ -159,12 +159,12 @@ static void run_batch(hf__batch *self)
         }
         if (status == HF_FULL && room++ < HF__WRITE_RETRY_MAX &&
             hf__write_make_room(self->env)) {
-            forget_answers(self);
+            drop_replies(self);
             continue;
         }
         if (status == HF_FULL &&
             (self->count > 1 || self->env->flush != NULL)) {
-            forget_answers(self);
+            drop_replies(self);
             return;
         }
         if (culprit == self->count) {

@@ -146,12 +146,12 @@ static hf_status write_locked(hf__env *env, const hf__job *job)
     for (int i = 0; status == HF_FULL && i < HF__WRITE_RETRY_MAX &&
                     hf__write_make_room(env);
          i++) {
-        hf__execute_forget(request);
+        hf__execute_drop_reply(request);
         status = try_write(env, job);
     }
     if (status == HF_OK)
         return HF_OK;
-    hf__execute_forget(request);
+    hf__execute_drop_reply(request);
     hf__request_fail(request, status, "%s", env->write_tx->error.message);
     return status;
 }

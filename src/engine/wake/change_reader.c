@@ -60,17 +60,17 @@ void hf__change_reader_leave(hf__change_reader *reader)
 
 /* ------------------------------------------------------------------ feeds */
 
-typedef struct feed_task {
+typedef struct reader_task {
     hf__task base;
     hf__change_reader *reader;
     hf__feed *feed;
     hf_status status;
     hf_error *err;
-} feed_task;
+} reader_task;
 
 static void run_open(hf__task *task)
 {
-    feed_task *what = (feed_task *)(void *)task;
+    reader_task *what = (reader_task *)(void *)task;
     hf__change_reader *reader = what->reader;
 
     what->feed->next = reader->feeds;
@@ -83,7 +83,7 @@ static void run_open(hf__task *task)
 
 static void run_close(hf__task *task)
 {
-    feed_task *what = (feed_task *)(void *)task;
+    reader_task *what = (reader_task *)(void *)task;
     hf__change_reader *reader = what->reader;
     hf__feed **at = &reader->feeds;
 
@@ -97,7 +97,7 @@ static void run_close(hf__task *task)
         hf__ring_reader_stop(&reader->ring);
 }
 
-static void run_on_loop(hf__change_reader *reader, feed_task *what)
+static void run_on_loop(hf__change_reader *reader, reader_task *what)
 {
     hf__loop *loop = reader->ring.inbox->loop;
 
@@ -110,7 +110,7 @@ static void run_on_loop(hf__change_reader *reader, feed_task *what)
 hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,
                                  int64_t deadline_ms, hf_error *err)
 {
-    feed_task what = {{run_open, NULL}, reader, feed, HF_OK, err};
+    reader_task what = {{run_open, NULL}, reader, feed, HF_OK, err};
     hf_status status = hf__loop_start(reader->ring.inbox->loop, err);
 
     if (status == HF_OK)
@@ -125,7 +125,7 @@ hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,
 
 void hf__change_reader_close(hf__change_reader *reader, hf__feed *feed)
 {
-    feed_task what = {{run_close, NULL}, reader, feed, HF_OK, NULL};
+    reader_task what = {{run_close, NULL}, reader, feed, HF_OK, NULL};
 
     run_on_loop(reader, &what);
     hf__change_reader_leave(reader);

@@ -209,7 +209,7 @@ static hf_status take_slot(hf__ring_reader *reader, hf_error *err)
     if (status != HF_OK)
         return status;
     recover_locked(reader);
-    hf__ring_forget_dead(env, reader->which);
+    hf__ring_free_dead(env, reader->which);
     reader->slot = find_free_slot(ring);
     if (reader->slot == HF__RING_READERS)
         return hf__fail(err, HF_SYSTEM, "the store is already watched %u times",

@@ -104,7 +104,7 @@ bool hf__ring_slot_alive(const hf__sidecar *sidecar, const hf__ring_slot *slot)
            hf__inbox_used(sidecar, index);
 }
 
-void hf__ring_forget_dead(hf__env *env, uint32_t which)
+void hf__ring_free_dead(hf__env *env, uint32_t which)
 {
     hf__ring_slot *slots = env->rings[which].head->slots;
 
@@ -211,5 +211,5 @@ void hf__ring_publish(hf__tx *tx, uint32_t which, bool committed)
     if (committed)
         wake_readers(tx, which);
     if (++head->commits % PRUNE_EVERY == 0)
-        hf__ring_forget_dead(tx->env, which);
+        hf__ring_free_dead(tx->env, which);
 }

@@ -40,7 +40,7 @@ static inline bool hf__ring_is_pending(const hf__ring *ring)
 void hf__ring_recover(hf__ring *ring, uint64_t next);
 
 /* Free the slots of readers that were killed. */
-void hf__ring_forget_dead(hf__env *env, uint32_t which);
+void hf__ring_free_dead(hf__env *env, uint32_t which);
 /* A slot was taken or freed, or wants other events. */
 void hf__ring_count_readers(hf__env *env, uint32_t which);
 

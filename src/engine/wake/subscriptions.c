@@ -29,7 +29,7 @@ static uint32_t *chain_of(hf__messages *file, uint64_t hash)
 }
 
 /* The subscription with a number from 1 on; NULL: the end of a chain. */
-static hf__subscription *subscription_at(hf__messages *file, uint32_t number)
+static hf__channel_count *subscription_at(hf__messages *file, uint32_t number)
 {
     if (number == 0 || number > HF__SUBSCRIPTION_MAX)
         return NULL;
@@ -38,7 +38,7 @@ static hf__subscription *subscription_at(hf__messages *file, uint32_t number)
 
 static void link_one(hf__messages *file, uint32_t number)
 {
-    hf__subscription *one = subscription_at(file, number);
+    hf__channel_count *one = subscription_at(file, number);
     uint32_t *chain = chain_of(file, one->hash);
 
     one->next = *chain;
@@ -54,7 +54,7 @@ static void prune_channels(hf__messages *file)
 {
     memset(file->chains, 0, sizeof(file->chains));
     for (uint32_t i = 0; i < HF__SUBSCRIPTION_MAX; i++) {
-        hf__subscription *one = &file->subscriptions[i];
+        hf__channel_count *one = &file->subscriptions[i];
 
         one->used = one->used && !is_stale(file, one->reader);
         if (one->used)
@@ -109,7 +109,7 @@ static uint64_t hash_of(hf__channel_kind kind, hf_bytes name)
 static uint32_t *find_link(hf__messages *file, uint64_t hash, uint32_t reader)
 {
     uint32_t *link = chain_of(file, hash);
-    hf__subscription *one;
+    hf__channel_count *one;
 
     /* No chain is longer, unless it was damaged. */
     for (uint32_t i = 0; i < HF__SUBSCRIPTION_MAX; i++) {
@@ -141,7 +141,7 @@ static bool add_channel(hf__messages *file, uint32_t reader, uint64_t hash)
 {
     const uint32_t *link = find_link(file, hash, reader);
     uint32_t number = link != NULL ? *link : take_free(file);
-    hf__subscription *one = subscription_at(file, number);
+    hf__channel_count *one = subscription_at(file, number);
 
     if (one == NULL)
         return false;
@@ -160,7 +160,7 @@ static bool add_channel(hf__messages *file, uint32_t reader, uint64_t hash)
 static void remove_channel(hf__messages *file, uint32_t reader, uint64_t hash)
 {
     uint32_t *link = find_link(file, hash, reader);
-    hf__subscription *one = link != NULL ? subscription_at(file, *link) : NULL;
+    hf__channel_count *one = link != NULL ? subscription_at(file, *link) : NULL;
 
     if (one == NULL || --one->count > 0)
         return;
@@ -293,7 +293,7 @@ static void count_some(census *of, uint32_t reader, uint32_t count)
 static void count_channel(census *of, hf__messages *file, uint64_t hash)
 {
     uint32_t number = *chain_of(file, hash);
-    const hf__subscription *one = subscription_at(file, number);
+    const hf__channel_count *one = subscription_at(file, number);
 
     for (uint32_t i = 0; one != NULL && i < HF__SUBSCRIPTION_MAX; i++) {
         if (one->hash == hash)

@@ -368,18 +368,18 @@ static hf_status start_poll(hf__wake_inbox *inbox, hf_error *err)
 }
 
 /* A call made on the loop thread. */
-typedef struct errand {
+typedef struct inbox_task {
     hf__task task;
     hf__wake_inbox *inbox;
     hf__watch *watch;
     uint32_t bucket;
     hf_status status;
     hf_error *err;
-} errand;
+} inbox_task;
 
 static void run_watch(hf__task *task)
 {
-    errand *what = (errand *)(void *)task;
+    inbox_task *what = (inbox_task *)(void *)task;
     hf__wake_inbox *inbox = what->inbox;
 
     what->status = inbox->poll == NULL ? start_poll(inbox, what->err) : HF_OK;
@@ -394,7 +394,7 @@ static void run_watch(hf__task *task)
 
 static void run_unwatch(hf__task *task)
 {
-    errand *what = (errand *)(void *)task;
+    inbox_task *what = (inbox_task *)(void *)task;
     hf__watch **at;
 
     if (what->inbox->poll == NULL)
@@ -408,7 +408,7 @@ static void run_unwatch(hf__task *task)
 
 static void run_close(hf__task *task)
 {
-    errand *what = (errand *)(void *)task;
+    inbox_task *what = (inbox_task *)(void *)task;
     hf__wake_poll *poll = what->inbox->poll;
 
     what->inbox->poll = NULL;
@@ -418,7 +418,7 @@ static void run_close(hf__task *task)
     hf__free(poll);
 }
 
-static void run_on_loop(hf__wake_inbox *inbox, errand *what)
+static void run_on_loop(hf__wake_inbox *inbox, inbox_task *what)
 {
     if (hf__loop_here(inbox->loop))
         what->task.run(&what->task);
@@ -429,7 +429,7 @@ static void run_on_loop(hf__wake_inbox *inbox, errand *what)
 hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
                                hf__watch *watch, hf_error *err)
 {
-    errand what = {0};
+    inbox_task what = {0};
     hf_status status = hf__loop_start(inbox->loop, err);
 
     if (status != HF_OK)
@@ -445,7 +445,7 @@ hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
 
 void hf__wake_inbox_unwatch(hf__wake_inbox *inbox, hf__watch *watch)
 {
-    errand what = {0};
+    inbox_task what = {0};
 
     what.task.run = run_unwatch;
     what.inbox = inbox;
@@ -455,7 +455,7 @@ void hf__wake_inbox_unwatch(hf__wake_inbox *inbox, hf__watch *watch)
 
 void hf__wake_inbox_close(hf__wake_inbox *inbox)
 {
-    errand what = {0};
+    inbox_task what = {0};
 
     if (inbox->poll == NULL)
         return;

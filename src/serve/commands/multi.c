@@ -251,12 +251,13 @@ static bool look_at_keys(hf__conn *conn, size_t from)
 {
     hf_server *server = conn->server;
     hf_error error = HF_ERROR_INIT;
-    hf_status status =
-        hf__round_enter(&server->round, false, server->deadline_ms, &error);
+    hf_status status = hf__command_round_enter(&server->round, false,
+                                               server->deadline_ms, &error);
 
     if (status == HF_OK) {
         find_keys(conn, from);
-        status = hf__round_end(&server->round, server->deadline_ms, &error);
+        status =
+            hf__command_round_end(&server->round, server->deadline_ms, &error);
     }
     if (status != HF_OK)
         hf__unit_fail(conn, &error);

@@ -306,7 +306,7 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     hf__blocking_look(server);
     for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next)
         run_conn(conn, began_us);
-    status = hf__round_end(&server->round, server->deadline_ms, err);
+    status = hf__command_round_end(&server->round, server->deadline_ms, err);
     if (status == HF_OK)
         status = hf__fail_copy(err, &server->broken);
     for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next) {
@@ -453,15 +453,15 @@ void hf__rounds_init(hf_server *server)
     server->ready_end = &server->ready;
     hf__multi_open_server(server);
     hf__blocking_open_server(server);
-    hf__round_init(&server->round, hf__embedded_env(server->store),
-                   hf__embedded_budget_ms(server->store));
+    hf__command_round_init(&server->round, hf__embedded_env(server->store),
+                           hf__embedded_budget_ms(server->store));
     hf__pubsub_init(server);
     hf__tracking_open_server(server);
 }
 
 void hf__rounds_done(hf_server *server)
 {
-    hf__round_done(&server->round);
+    hf__command_round_done(&server->round);
     hf__pubsub_done(server);
     hf__free(server->words);
 }

@@ -54,8 +54,8 @@ bool hf__unit_enter(hf_server *server, bool writes)
     hf_error error = HF_ERROR_INIT;
     const hf__tx *before = server->round.tx;
 
-    if (hf__round_enter(&server->round, writes, server->deadline_ms, &error) !=
-        HF_OK) {
+    if (hf__command_round_enter(&server->round, writes, server->deadline_ms,
+                                &error) != HF_OK) {
         server->broken = error;
         return false;
     }
@@ -98,16 +98,16 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     int64_t began_ns, took_ns;
 
     conn->last = command->name;
-    hf__round_limit(&server->round,
-                    is_limited(conn) ? hf__access_of_script : NULL, conn);
+    hf__command_round_limit(
+        &server->round, is_limited(conn) ? hf__access_of_script : NULL, conn);
     tx->block.blocked = false;
     if (!hf__command_arity_fits(command, count)) {
         hf__answer_arity(&conn->answer, command->name);
         return;
     }
     began_ns = hf__usage_begin(&server->usage);
-    if (!hf__round_run(&server->round, command, words, count, &conn->answer.out,
-                       &reply))
+    if (!hf__command_round_run(&server->round, command, words, count,
+                               &conn->answer.out, &reply))
         server->broken = tx->error;
     else if (reply != NULL)
         hf__answer_tree(&conn->answer, reply);

@@ -138,10 +138,10 @@ static void on_sweep(hf__tick *tick)
     hf_server *server = tick->user;
     int64_t now_ms = hf__clock_boot_ms();
 
-    if (hf__round_enter(&server->round, true, now_ms + SWEEP_LOCK_MS, NULL) ==
-        HF_OK) {
+    if (hf__command_round_enter(&server->round, true, now_ms + SWEEP_LOCK_MS,
+                                NULL) == HF_OK) {
         hf__reclaim_expired(server->round.tx, SWEEP_STEPS);
-        (void)hf__round_end(&server->round, now_ms, NULL);
+        (void)hf__command_round_end(&server->round, now_ms, NULL);
     }
     hf__tick_set(hf__loop_poller(server->loop), tick, now_ms + SWEEP_MS);
 }
