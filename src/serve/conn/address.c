@@ -27,8 +27,8 @@
 #define NAME_SIZE_MAX 64
 #define DIGEST_SIZE 16
 
-static hf_status fail(hf_error *err, int fd, const char *what,
-                      const char *address)
+static hf_status fail_address(hf_error *err, int fd, const char *what,
+                              const char *address)
 {
     int number = errno;
 
@@ -81,12 +81,14 @@ static hf_status bind_unix(const hf__unix_address *to,
     if (made < 0 || fchmod(made, 0600) != 0 ||
         bind(made, (const struct sockaddr *)address, sizeof(*address)) != 0 ||
         listen(made, BACKLOG) != 0 || lstat(to->path, &info) != 0)
-        return fail(err, made, "cannot listen on unix socket", to->path);
+        return fail_address(err, made, "cannot listen on unix socket",
+                            to->path);
     if ((to->group != (gid_t)-1 &&
          lchown(to->path, (uid_t)-1, to->group) != 0) ||
         (to->mode != 0600 && chmod(to->path, to->mode) != 0)) {
         (void)unlink(to->path);
-        return fail(err, made, "cannot set the group and mode of", to->path);
+        return fail_address(err, made, "cannot set the group and mode of",
+                            to->path);
     }
     *number = info.st_ino;
     *fd = made;
@@ -231,7 +233,7 @@ hf_status hf__address_listen_tcp(const struct sockaddr *address, socklen_t size,
     if (made < 0 ||
         setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
         bind(made, address, size) != 0 || listen(made, BACKLOG) != 0)
-        return fail(err, made, "cannot listen on", text);
+        return fail_address(err, made, "cannot listen on", text);
     *fd = made;
     return HF_OK;
 }

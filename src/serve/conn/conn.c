@@ -54,7 +54,7 @@ static int event_of(short wants)
 }
 
 /* Watch what it waits for. */
-static void watch(hf__conn *conn)
+static void watch_conn(hf__conn *conn)
 {
     int events = 0;
 
@@ -81,7 +81,7 @@ void hf__conn_wake(hf__conn *conn)
     hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
 }
 
-static void settle(hf__conn *conn);
+static void watch_next(hf__conn *conn);
 
 static size_t memory_of(const hf__conn *conn)
 {
@@ -110,7 +110,7 @@ void hf__conn_count(hf__conn *conn)
 
 /* ------------------------------------------------------------------ reading */
 
-static size_t wanted(const hf__conn *conn)
+static size_t wanted_size(const hf__conn *conn)
 {
     size_t size =
         hf__parser_missing(&conn->parser, hf__buf_size(&conn->in) - conn->used);
@@ -122,7 +122,7 @@ static size_t wanted(const hf__conn *conn)
 
 static void read_once(hf__conn *conn)
 {
-    size_t size = wanted(conn);
+    size_t size = wanted_size(conn);
     unsigned char *room = hf__buf_reserve(&conn->in, size);
     ssize_t got;
 
@@ -133,7 +133,7 @@ static void read_once(hf__conn *conn)
     got = hf__channel_recv(&conn->channel, room, size, false);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         if (conn->channel.secure != NULL)
-            watch(conn);
+            watch_conn(conn);
         return;
     }
     if (got < 0 ||
@@ -154,7 +154,7 @@ static void read_once(hf__conn *conn)
     if (conn->dead)
         return;
     if (conn->paused)
-        settle(conn);
+        watch_next(conn);
     else
         hf__conn_wake(conn);
 }
@@ -174,18 +174,18 @@ static void read_some(hf__conn *conn)
     while (has_pending(conn));
 }
 
-static void shake(hf__conn *conn)
+static void continue_handshake(hf__conn *conn)
 {
     int rc = hf__channel_handshake(&conn->channel);
 
     if (rc == EAGAIN) {
-        watch(conn);
+        watch_conn(conn);
     } else if (rc != 0) {
         hf__log_refused_tls(conn, rc);
         hf__conn_close(conn);
     } else {
         conn->shaking = false;
-        watch(conn);
+        watch_conn(conn);
         if (!conn->dead)
             read_some(conn);
     }
@@ -203,7 +203,7 @@ static void on_ready(hf__poll *poll, int events)
     if (conn->channel.secure != NULL)
         events = HF__POLL_IN | HF__POLL_OUT;
     if (conn->shaking) {
-        shake(conn);
+        continue_handshake(conn);
         return;
     }
     if ((events & HF__POLL_OUT) != 0 && conn->writing)
@@ -214,14 +214,14 @@ static void on_ready(hf__poll *poll, int events)
 
 /* ------------------------------------------------------------------ writing */
 
-static void trim(hf__buf *buf)
+static void trim_buf(hf__buf *buf)
 {
     if (hf__buf_size(buf) == 0 && buf->capacity > KEEP_SIZE)
         hf__buf_done(buf);
 }
 
 /* What was written decides what it waits for. */
-static void settle(hf__conn *conn)
+static void watch_next(hf__conn *conn)
 {
     size_t left = hf__buf_size(&conn->out);
     bool running = conn->waiter == NULL && left < OUT_PAUSE;
@@ -231,8 +231,8 @@ static void settle(hf__conn *conn)
                      !conn->server->stopping &&
                      (!behind || hf__buf_size(&conn->in) < most);
 
-    trim(&conn->out);
-    trim(&conn->in);
+    trim_buf(&conn->out);
+    trim_buf(&conn->in);
     if (left == 0 && conn->closing) {
         hf__conn_close(conn);
         return;
@@ -243,7 +243,7 @@ static void settle(hf__conn *conn)
     if (conn->writing != (left > 0) || conn->listening != listening) {
         conn->writing = left > 0;
         conn->listening = listening;
-        watch(conn);
+        watch_conn(conn);
     }
 }
 
@@ -265,7 +265,7 @@ void hf__conn_write(hf__conn *conn)
         hf__buf_consume(&conn->out, (size_t)sent);
         conn->server->stats.bytes_out += (uint64_t)sent;
     }
-    settle(conn);
+    watch_next(conn);
 }
 
 /* CLIENT REPLY SKIP runs outside of rounds: the next request is the first of a
@@ -371,13 +371,13 @@ bool hf__conn_open(hf_server *server, int fd, hf__tls *tls)
     server->conns = conn;
     server->conn_count++;
     server->stats.connections_total++;
-    watch(conn);
+    watch_conn(conn);
     return !conn->dead;
 }
 
 /* Input that is not read has the kernel reset the connection, and the client
  * may lose its last replies. */
-static void drain(const hf__conn *conn)
+static void drain_input(const hf__conn *conn)
 {
     char rest[READ_SIZE];
 
@@ -397,7 +397,7 @@ void hf__conn_close(hf__conn *conn)
     CALL_PARTS(closed, conn);
     hf__poll_stop(hf__loop_poller(server->loop), &conn->poll);
     if (server->stopping)
-        drain(conn);
+        drain_input(conn);
     hf__channel_close(&conn->channel);
     if (conn->previous != NULL)
         conn->previous->next = conn->next;

@@ -51,7 +51,7 @@ static void make_room(hf_server *server)
         close_worst(server);
 }
 
-static void forget(hf__conn *conn)
+static void uncount_conn(hf__conn *conn)
 {
     conn->server->buffered -= conn->counted;
     conn->counted = 0;
@@ -92,7 +92,7 @@ static bool is_slow(hf__conn *conn, int64_t now_ms)
     return false;
 }
 
-static void trim(hf__conn *conn, int64_t now_ms)
+static void trim_conn(hf__conn *conn, int64_t now_ms)
 {
     if (conn->counted == 0 || conn->ready || now_ms - conn->active_ms < LOOK_MS)
         return;
@@ -111,7 +111,7 @@ static void look_at(hf__conn *conn, int64_t now_ms)
         is_idle(conn, now_ms) || is_slow(conn, now_ms))
         hf__conn_close(conn);
     else
-        trim(conn, now_ms);
+        trim_conn(conn, now_ms);
 }
 
 /* free() returns to the system only what is at the end of the heap, and large
@@ -126,13 +126,13 @@ static void give_back(hf_server *server)
 #endif
 }
 
-static void arm(hf_server *server, int64_t now_ms)
+static void arm_tick(hf_server *server, int64_t now_ms)
 {
     hf__tick_set(hf__loop_poller(server->loop), &server->limits_tick,
                  now_ms + LOOK_MS);
 }
 
-static void look(hf__tick *tick)
+static void look_at_all(hf__tick *tick)
 {
     hf_server *server = tick->user;
     int64_t now_ms = hf__clock_boot_ms();
@@ -144,19 +144,20 @@ static void look(hf__tick *tick)
     }
     give_back(server);
     if (server->conns != NULL)
-        arm(server, now_ms);
+        arm_tick(server, now_ms);
 }
 
-static void watch(hf__conn *conn)
+static void watch_limits(hf__conn *conn)
 {
     hf_server *server = conn->server;
 
     server->crowded = make_room;
     if (server->limits_tick.link != NULL)
         return;
-    server->limits_tick.ring = look;
+    server->limits_tick.ring = look_at_all;
     server->limits_tick.user = server;
-    arm(server, conn->since_ms);
+    arm_tick(server, conn->since_ms);
 }
 
-const hf__part hf__limits_part = {.opened = watch, .closed = forget};
+const hf__part hf__limits_part = {.opened = watch_limits,
+                                  .closed = uncount_conn};

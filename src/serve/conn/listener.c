@@ -55,7 +55,7 @@ static void set_options(int fd)
                          &options[i].value, sizeof(options[i].value));
 }
 
-static void refuse(hf__listener *listener, int fd)
+static void refuse_client(hf__listener *listener, int fd)
 {
     static const char text[] = "-ERR max number of clients reached\r\n";
 
@@ -65,7 +65,7 @@ static void refuse(hf__listener *listener, int fd)
     listener->server->stats.connections_refused++;
 }
 
-static void resume(hf__tick *tick)
+static void resume_listener(hf__tick *tick)
 {
     (void)hf__listener_start(tick->user, NULL);
 }
@@ -86,7 +86,7 @@ static void accept_one(hf__listener *listener, int fd)
     hf_server *server = listener->server;
 
     if (server->conn_count >= (size_t)server->options.max_clients) {
-        refuse(listener, fd);
+        refuse_client(listener, fd);
         return;
     }
     if (listener->tcp)
@@ -118,7 +118,7 @@ static void accept_some(hf__poll *poll, int events)
 /* ---------------------------------------------------------------- addresses */
 
 /* A listener for a socket that listens. */
-static hf__listener *add(hf_server *server, int fd, bool secure)
+static hf__listener *add_listener(hf_server *server, int fd, bool secure)
 {
     struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof(address);
@@ -127,7 +127,7 @@ static hf__listener *add(hf_server *server, int fd, bool secure)
     listener = &server->listeners[server->listener_count++];
     *listener = (hf__listener){.server = server,
                                .poll = {.ready = accept_some, .fd = fd},
-                               .tick = {.ring = resume},
+                               .tick = {.ring = resume_listener},
                                .open = true,
                                .secure = secure};
     listener->poll.user = listener->tick.user = listener;
@@ -202,7 +202,7 @@ static hf_status open_unix(hf_server *server, const char *text, hf_error *err)
     if (status == HF_OK)
         status = hf__address_listen_unix(&address, &fd, &number, err);
     if (status == HF_OK) {
-        listener = add(server, fd, false);
+        listener = add_listener(server, fd, false);
         listener->number = number;
         (void)snprintf(listener->path, sizeof(listener->path), "%s",
                        address.path);
@@ -231,7 +231,7 @@ static hf_status open_fd(hf_server *server, const char *text, bool secure,
     if (fcntl((int)fd, F_SETFL, O_NONBLOCK) != 0 ||
         fcntl((int)fd, F_SETFD, FD_CLOEXEC) != 0)
         return hf__fail_errno(err, HF_SYSTEM, errno, "descriptor %d", (int)fd);
-    (void)add(server, (int)fd, secure);
+    (void)add_listener(server, (int)fd, secure);
     return HF_OK;
 }
 
@@ -260,7 +260,7 @@ static hf_status open_all(hf_server *server, struct addrinfo *found,
             address->sin_port = htons(port_of(&server->listeners[first]));
         status = hf__address_listen_tcp(at->ai_addr, at->ai_addrlen, &fd, err);
         if (status == HF_OK)
-            (void)add(server, fd, secure);
+            (void)add_listener(server, fd, secure);
         else if (err == NULL || (err->sys_errno != EADDRNOTAVAIL &&
                                  err->sys_errno != EAFNOSUPPORT))
             return status;

@@ -10,7 +10,7 @@
 /* Longest line with a number. */
 #define COUNT_LINE_MAX HF__PARSER_LINE_MAX
 
-static hf__parse broken(hf__parser *parser, const char *error)
+static hf__parse fail_parse(hf__parser *parser, const char *error)
 {
     parser->error = error;
     return HF__PARSE_BROKEN;
@@ -42,7 +42,7 @@ static hf__parse take_line(hf__parser *parser, const unsigned char *bytes,
     const unsigned char *end = memchr(from, '\r', left);
 
     if (end == NULL)
-        return left > COUNT_LINE_MAX ? broken(parser, too_long)
+        return left > COUNT_LINE_MAX ? fail_parse(parser, too_long)
                                      : HF__PARSE_MORE;
     if ((size_t)(end - from) + 2 > left)
         return HF__PARSE_MORE;
@@ -86,10 +86,10 @@ static hf__parse read_count(hf__parser *parser, const unsigned char *bytes,
         return result;
     line = hf_view((const char *)line.data + 1, line.size - 1);
     if (!read_number(line, &count) || count > HF__PARSER_WORDS_MAX)
-        return broken(parser, "Protocol error: invalid multibulk length");
+        return fail_parse(parser, "Protocol error: invalid multibulk length");
     if (limits->stranger && count > HF__PARSER_STRANGER_WORDS)
-        return broken(parser, "Protocol error: unauthenticated multibulk "
-                              "length");
+        return fail_parse(parser, "Protocol error: unauthenticated multibulk "
+                                  "length");
     parser->begun = true;
     parser->left = count > 0 ? (size_t)count : 0;
     return HF__PARSE_DONE;
@@ -111,13 +111,14 @@ static hf__parse read_bulk_size(hf__parser *parser, const unsigned char *bytes,
     if (text[0] != '$') {
         (void)snprintf(parser->error_text, sizeof(parser->error_text),
                        "Protocol error: expected '$', got '%c'", text[0]);
-        return broken(parser, parser->error_text);
+        return fail_parse(parser, parser->error_text);
     }
     if (!read_number(hf_view(text + 1, line.size - 1), &bulk) || bulk < 0 ||
         (uint64_t)bulk > limits->bulk_max)
-        return broken(parser, "Protocol error: invalid bulk length");
+        return fail_parse(parser, "Protocol error: invalid bulk length");
     if (limits->stranger && bulk > HF__PARSER_STRANGER_BULK)
-        return broken(parser, "Protocol error: unauthenticated bulk length");
+        return fail_parse(parser,
+                          "Protocol error: unauthenticated bulk length");
     parser->bulk = (size_t)bulk;
     parser->in_bulk = true;
     return HF__PARSE_DONE;
@@ -140,7 +141,7 @@ static hf__parse go_array(hf__parser *parser, const unsigned char *bytes,
         if (size - parser->at < parser->bulk + 2)
             return HF__PARSE_MORE;
         if (!add_span(parser, parser->at, parser->bulk))
-            return broken(parser, "out of memory");
+            return fail_parse(parser, "out of memory");
         parser->at += parser->bulk + 2;
         parser->in_bulk = false;
         parser->left--;
@@ -163,7 +164,7 @@ static int hex_of(unsigned char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-static unsigned char escaped(unsigned char letter)
+static unsigned char escaped_byte(unsigned char letter)
 {
     static const char letters[] = "nrtba";
     static const char bytes[] = "\n\r\t\b\a";
@@ -173,8 +174,8 @@ static unsigned char escaped(unsigned char letter)
 }
 
 /* One byte within double quotes, at `from`; the number of bytes read. */
-static size_t unquote(const unsigned char *from, const unsigned char *end,
-                      unsigned char *byte)
+static size_t unquote_byte(const unsigned char *from, const unsigned char *end,
+                           unsigned char *byte)
 {
     *byte = *from;
     if (*from != '\\' || end - from < 2)
@@ -184,7 +185,7 @@ static size_t unquote(const unsigned char *from, const unsigned char *end,
         *byte = (unsigned char)(hex_of(from[2]) * 16 + hex_of(from[3]));
         return 4;
     }
-    *byte = escaped(from[1]);
+    *byte = escaped_byte(from[1]);
     return 2;
 }
 
@@ -209,7 +210,7 @@ static const unsigned char *read_word(hf__parser *parser,
         }
         byte = *from;
         if (quote == '"')
-            from += unquote(from, end, &byte) - 1;
+            from += unquote_byte(from, end, &byte) - 1;
         else if (quote == '\'' && end - from >= 2 && from[0] == '\\' &&
                  from[1] == '\'')
             byte = *++from;
@@ -219,8 +220,8 @@ static const unsigned char *read_word(hf__parser *parser,
     return quote == 0 ? from : NULL;
 }
 
-static hf__parse split(hf__parser *parser, const unsigned char *from,
-                       const unsigned char *end)
+static hf__parse split_line(hf__parser *parser, const unsigned char *from,
+                            const unsigned char *end)
 {
     hf__buf_init(&parser->line, HF__PARSER_LINE_MAX);
     for (;;) {
@@ -233,8 +234,8 @@ static hf__parse split(hf__parser *parser, const unsigned char *from,
         from = read_word(parser, from, end);
         if (from == NULL ||
             !add_span(parser, at, hf__buf_size(&parser->line) - at))
-            return broken(parser,
-                          "Protocol error: unbalanced quotes in request");
+            return fail_parse(parser,
+                              "Protocol error: unbalanced quotes in request");
     }
 }
 
@@ -245,11 +246,12 @@ static hf__parse go_line(hf__parser *parser, const unsigned char *bytes,
 
     if (end == NULL)
         return size > HF__PARSER_LINE_MAX
-                   ? broken(parser, "Protocol error: too big inline request")
+                   ? fail_parse(parser,
+                                "Protocol error: too big inline request")
                    : HF__PARSE_MORE;
     parser->at = (size_t)(end - bytes) + 1;
     parser->is_line = true;
-    return split(parser, bytes, end);
+    return split_line(parser, bytes, end);
 }
 
 /* ------------------------------------------------------------------- public */

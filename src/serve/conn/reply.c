@@ -19,7 +19,7 @@ static hf__answer *self_of(hf__out *out)
     return (hf__answer *)(void *)out;
 }
 
-static void put(hf__answer *answer, const void *data, size_t size)
+static void put_bytes(hf__answer *answer, const void *data, size_t size)
 {
     if (!answer->no_room && !hf__buf_append(answer->buf, data, size))
         answer->no_room = true;
@@ -68,18 +68,18 @@ static void put_bulk(hf__answer *answer, const void *data, size_t size)
 static void put_line(hf__answer *answer, char type, const void *text,
                      size_t size)
 {
-    put(answer, &type, 1);
-    put(answer, text, size);
-    put(answer, "\r\n", 2);
+    put_bytes(answer, &type, 1);
+    put_bytes(answer, text, size);
+    put_bytes(answer, "\r\n", 2);
 }
 
 static void put_verbatim(hf__answer *answer, const char *format,
                          const void *data, size_t size)
 {
     put_number(answer, '=', (int64_t)(FORMAT_SIZE + size));
-    put(answer, format, FORMAT_SIZE);
-    put(answer, data, size);
-    put(answer, "\r\n", 2);
+    put_bytes(answer, format, FORMAT_SIZE);
+    put_bytes(answer, data, size);
+    put_bytes(answer, "\r\n", 2);
 }
 
 /* -------------------------------------------------------------- of commands */
@@ -89,9 +89,9 @@ static void reply_nil(hf__out *out)
     hf__answer *answer = self_of(out);
 
     if (answer->out.resp3)
-        put(answer, "_\r\n", 3);
+        put_bytes(answer, "_\r\n", 3);
     else
-        put(answer, "$-1\r\n", 5);
+        put_bytes(answer, "$-1\r\n", 5);
 }
 
 static void reply_nil_array(hf__out *out)
@@ -99,9 +99,9 @@ static void reply_nil_array(hf__out *out)
     hf__answer *answer = self_of(out);
 
     if (answer->out.resp3)
-        put(answer, "_\r\n", 3);
+        put_bytes(answer, "_\r\n", 3);
     else
-        put(answer, "*-1\r\n", 5);
+        put_bytes(answer, "*-1\r\n", 5);
 }
 
 static void reply_integer(hf__out *out, int64_t value)
