@@ -56,7 +56,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes name)
     look_soon(hf__container_of(blocking, hf_server, blocking));
 }
 
-static void retry(hf__tick *tick)
+static void retry_blocked(hf__tick *tick)
 {
     hf_server *server = tick->user;
 
@@ -64,7 +64,7 @@ static void retry(hf__tick *tick)
     look_soon(server);
 }
 
-static void linger(hf_server *server)
+static void close_later(hf_server *server)
 {
     hf__tick_set(hf__loop_poller(server->loop), &server->blocking.close_tick,
                  hf__clock_boot_ms() + LINGER_MS);
@@ -101,7 +101,7 @@ void hf__blocking_prepare(hf_server *server)
         store->ops->feed_open(store, &blocking->feed, server->deadline_ms,
                               &blocking->error) == HF_OK;
     if (blocking->open)
-        linger(server);
+        close_later(server);
 }
 
 /* ------------------------------------------------------------------ deadlines
@@ -137,7 +137,7 @@ static void on_deadline(hf__tick *tick)
 /* ---------------------------------------------------------------------- waits
  */
 
-static void touch(hf__blocking *blocking, hf__waiter *waiter)
+static void touch_waiter(hf__blocking *blocking, hf__waiter *waiter)
 {
     if (waiter->touched)
         return;
@@ -147,7 +147,7 @@ static void touch(hf__blocking *blocking, hf__waiter *waiter)
 }
 
 /* The connection does not wait any more. */
-static void drop(hf__waiter *waiter)
+static void drop_waiter(hf__waiter *waiter)
 {
     hf__conn *conn = waiter->conn;
     hf_server *server = conn->server;
@@ -160,7 +160,7 @@ static void drop(hf__waiter *waiter)
     if (--blocking->count > 0)
         return;
     server->made = NULL;
-    linger(server);
+    close_later(server);
 }
 
 static void on_made(hf__tx *tx, hf_bytes name)
@@ -172,7 +172,7 @@ static void on_made(hf__tx *tx, hf_bytes name)
         hf__wait_put(&server->blocking.table, HF__WAIT_MADE, key);
 }
 
-static bool add(hf__blocking *blocking, hf__waiter *waiter)
+static bool add_waiter(hf__blocking *blocking, hf__waiter *waiter)
 {
     int64_t wait_ms = waiter->block.wait_ms;
 
@@ -183,7 +183,7 @@ static bool add(hf__blocking *blocking, hf__waiter *waiter)
     waiter->conn->server->made = on_made;
     waiter->conn->waiter = waiter;
     waiter->began = true;
-    touch(blocking, waiter);
+    touch_waiter(blocking, waiter);
     if (wait_ms > 0)
         hf__heap_put(&blocking->deadlines, &waiter->node,
                      hf__clock_after(hf__clock_boot_ms(), wait_ms));
@@ -207,7 +207,7 @@ void hf__blocking_begin(hf__conn *conn, const hf__command *command,
         return;
     }
     waiter = hf__waiter_new(conn, command, block, words, count);
-    if (waiter != NULL && add(&server->blocking, waiter))
+    if (waiter != NULL && add_waiter(&server->blocking, waiter))
         return;
     if (waiter != NULL)
         hf__waiter_free(waiter);
@@ -225,7 +225,7 @@ static bool end_reply(hf__conn *conn)
 }
 
 /* Write the reply, and run the requests that came meanwhile. */
-static void resume(hf__conn *conn)
+static void resume_conn(hf__conn *conn)
 {
     hf__conn_write(conn);
     hf__conn_wake(conn);
@@ -235,20 +235,20 @@ bool hf__blocking_end(hf__conn *conn, const char *error)
 {
     if (conn->waiter == NULL || conn->waiter->touched)
         return false;
-    drop(conn->waiter);
+    drop_waiter(conn->waiter);
     (void)hf__conn_answer(conn);
     if (error != NULL)
         hf__answer_error(&conn->answer, "%s", error);
     else
         hf__answer_nil_array(&conn->answer);
     if (end_reply(conn))
-        resume(conn);
+        resume_conn(conn);
     else
         hf__conn_close(conn);
     return true;
 }
 
-static void forget(hf__conn *conn)
+static void leave_waiters(hf__conn *conn)
 {
     hf__waiter **at = &conn->server->blocking.touched;
 
@@ -258,10 +258,10 @@ static void forget(hf__conn *conn)
         at = &(*at)->next_touched;
     if (*at != NULL)
         *at = (*at)->next_touched;
-    drop(conn->waiter);
+    drop_waiter(conn->waiter);
 }
 
-const hf__part hf__blocking_part = {.closed = forget};
+const hf__part hf__blocking_part = {.closed = leave_waiters};
 
 /* -------------------------------------------------------------------- serving
  */
@@ -307,7 +307,7 @@ static void serve_one(hf__waiter *waiter, const hf__wait_key *key)
     }
     waiter->no_room = !end_reply(conn);
     waiter->served = true;
-    touch(&server->blocking, waiter);
+    touch_waiter(&server->blocking, waiter);
 }
 
 /* The type of the key as it is now; 0: it does not exist, or fatal. */
@@ -415,11 +415,11 @@ void hf__blocking_commit(hf_server *server)
         waiter->touched = waiter->began = false;
         if (!waiter->served)
             continue;
-        drop(waiter);
+        drop_waiter(waiter);
         if (no_room)
             hf__conn_close(conn);
         else
-            resume(conn);
+            resume_conn(conn);
     }
     set_tick(server);
 }
@@ -434,7 +434,7 @@ void hf__blocking_rewind(hf_server *server)
         blocking->touched = waiter->next_touched;
         waiter->touched = false;
         if (waiter->began) {
-            drop(waiter); /* hf__conn_rewind() has restored its output */
+            drop_waiter(waiter); /* hf__conn_rewind() has restored its output */
             continue;
         }
         if (waiter->served)
@@ -452,7 +452,7 @@ void hf__blocking_open_server(hf_server *server)
     blocking->feed.changed = on_changed;
     blocking->tick.ring = on_deadline;
     blocking->close_tick.ring = close_feed;
-    blocking->retry_tick.ring = retry;
+    blocking->retry_tick.ring = retry_blocked;
     blocking->tick.user = blocking->close_tick.user =
         blocking->retry_tick.user = server;
     hf__heap_init(&blocking->deadlines);

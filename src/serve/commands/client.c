@@ -191,7 +191,7 @@ static const char *user_of(const hf__conn *conn)
     return conn->user != NULL ? conn->user->name : "default";
 }
 
-static void describe(const hf__conn *conn, hf__buf *text)
+static void describe_conn(const hf__conn *conn, hf__buf *text)
 {
     char peer[HF__PEER_SIZE], own[HF__PEER_SIZE];
     int64_t now_ms = hf__clock_boot_ms();
@@ -233,7 +233,7 @@ static void client_info(hf__conn *conn, const hf_bytes *words, size_t count)
     (void)words;
     (void)count;
     hf__buf_init(&text, LIST_MAX);
-    describe(conn, &text);
+    describe_conn(conn, &text);
     hf__answer_verbatim(&conn->answer, hf__buf_front(&text),
                         hf__buf_size(&text));
     hf__buf_done(&text);
@@ -332,7 +332,7 @@ static bool read_list(hf__conn *conn, const hf_bytes *words, size_t count,
     return false;
 }
 
-static hf__conn *oldest(const hf_server *server)
+static hf__conn *oldest_conn(const hf_server *server)
 {
     hf__conn *conn = server->conns;
 
@@ -349,10 +349,10 @@ static void client_list(hf__conn *conn, const hf_bytes *words, size_t count)
     if (!read_list(conn, words, count, &which))
         return;
     hf__buf_init(&text, LIST_MAX);
-    for (hf__conn *one = oldest(conn->server); one != NULL;
+    for (hf__conn *one = oldest_conn(conn->server); one != NULL;
          one = one->previous) {
         if (is_wanted(one, &which))
-            describe(one, &text);
+            describe_conn(one, &text);
     }
     hf__answer_verbatim(&conn->answer, hf__buf_front(&text),
                         hf__buf_size(&text));

@@ -75,7 +75,7 @@ static bool find_row(hf_bytes name, row *found)
 /* -------------------------------------------------------------------- INFO */
 
 /* The command, and its subcommand in words[1]. */
-static size_t split(const char *name, hf_bytes words[2])
+static size_t split_name(const char *name, hf_bytes words[2])
 {
     size_t size = strcspn(name, "|");
 
@@ -120,7 +120,7 @@ typedef struct key_range {
 static key_range keys_of(const row *one)
 {
     hf_bytes words[2];
-    bool sub = split(one->name, words) == 2;
+    bool sub = split_name(one->name, words) == 2;
     const hf__known_command *known = hf__known_find(words[0]);
     bool takes = sub ? one->arity >= 3 || one->arity <= -3
                      : (one->flags & HF__COMMAND_GROUP) == 0;

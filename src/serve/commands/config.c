@@ -166,7 +166,7 @@ static const hf__config *next_row(size_t *table, const hf__config *row)
     return row;
 }
 
-static char *lower(hf_bytes word, char text[64])
+static char *lower_word(hf_bytes word, char text[64])
 {
     size_t size = word.size < 63 ? word.size : 63;
 
@@ -181,7 +181,8 @@ static bool is_asked(const hf__config *row, const hf_bytes *words, size_t count)
     char text[64];
 
     for (size_t i = 2; i < count; i++) {
-        if (hf__glob_fits(hf_str(lower(words[i], text)), hf_str(row->name)))
+        if (hf__glob_fits(hf_str(lower_word(words[i], text)),
+                          hf_str(row->name)))
             return true;
     }
     return false;

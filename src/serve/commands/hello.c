@@ -15,7 +15,7 @@ static void put_pair(hf__answer *answer, const char *name, const char *value)
     hf__answer_text(answer, value);
 }
 
-static void greet(hf__conn *conn)
+static void reply_hello(hf__conn *conn)
 {
     hf__answer *answer = &conn->answer;
 
@@ -62,7 +62,7 @@ static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count,
 }
 
 /* false: replied with an error. */
-static bool apply(hf__conn *conn, const hello_options *options)
+static bool apply_options(hf__conn *conn, const hello_options *options)
 {
     if (options->login != NULL &&
         !hf__auth_login(conn, options->login[0], options->login[1]))
@@ -94,10 +94,11 @@ static void run_hello(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__answer_error(&conn->answer, "NOPROTO unsupported protocol version");
         return;
     }
-    if (!read_options(conn, words, count, &options) || !apply(conn, &options))
+    if (!read_options(conn, words, count, &options) ||
+        !apply_options(conn, &options))
         return;
     conn->resp3 = version == 3;
-    greet(conn);
+    reply_hello(conn);
 }
 
 static void run_quit(hf__conn *conn, const hf_bytes *words, size_t count)

@@ -86,7 +86,7 @@ static void put_clients(hf_server *server, hf__buf *text)
 }
 
 /* "4.21M" */
-static const char *human(char text[32], double bytes)
+static const char *human_size(char text[32], double bytes)
 {
     static const char units[] = "BKMGTP";
     size_t at = 0;
@@ -102,7 +102,7 @@ static void put_bytes(hf__buf *text, const char *name, int64_t bytes)
     char number[32];
 
     PRINT("%s:%" PRId64 "\r\n%s_human:%s\r\n", name, bytes, name,
-          human(number, (double)bytes));
+          human_size(number, (double)bytes));
 }
 
 static int64_t resident_size(void)

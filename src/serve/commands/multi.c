@@ -64,7 +64,7 @@ static hf__multi *multi_of(hf__conn *conn)
     return conn->multi;
 }
 
-static void trim(hf__buf *buf)
+static void trim_queue(hf__buf *buf)
 {
     if (hf__buf_size(buf) == 0 && buf->capacity > KEEP_SIZE)
         hf__buf_done(buf);
@@ -113,7 +113,7 @@ void hf__multi_abort(hf__conn *conn)
 }
 
 /* The transaction is over, and so are the watches. */
-static void end(hf__multi *multi)
+static void end_multi(hf__multi *multi)
 {
     multi->now = (hf__multi_state){
         .spent = true, .from = multi->now.size, .size = multi->now.size};
@@ -143,19 +143,19 @@ static void run_discard(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__answer_error(&conn->answer, "ERR DISCARD without MULTI");
         return;
     }
-    end(conn->multi);
+    end_multi(conn->multi);
     hf__answer_line(&conn->answer, "OK");
 }
 
 /* ----------------------------------------------------------------- watching */
 
-static void linger(hf_server *server)
+static void close_later(hf_server *server)
 {
     hf__tick_set(hf__loop_poller(server->loop), &server->watch_tick,
                  hf__clock_boot_ms() + LINGER_MS);
 }
 
-static void leave(hf__tick *tick)
+static void close_stamps(hf__tick *tick)
 {
     hf_server *server = tick->user;
 
@@ -174,12 +174,12 @@ static void drop_watches(hf__conn *conn)
         return;
     multi->watch_count = 0;
     hf__buf_clear(&multi->watches);
-    trim(&multi->watches);
+    trim_queue(&multi->watches);
     if (--conn->server->watching == 0)
-        linger(conn->server);
+        close_later(conn->server);
 }
 
-static bool join(hf__conn *conn)
+static bool open_stamps(hf__conn *conn)
 {
     hf_server *server = conn->server;
     hf_error error = HF_ERROR_INIT;
@@ -277,7 +277,7 @@ static void run_watch(hf__conn *conn, const hf_bytes *words, size_t count)
         return;
     }
     size = hf__buf_size(&multi->watches);
-    if (join(conn) && add_watches(conn, words + 1, count - 1) &&
+    if (open_stamps(conn) && add_watches(conn, words + 1, count - 1) &&
         look_at_keys(conn, size))
         hf__answer_line(&conn->answer, "OK");
     else
@@ -429,7 +429,7 @@ static void run_exec(hf__conn *conn, const hf_bytes *words, size_t count)
                                         "because of previous errors.");
     else
         run_unit(conn);
-    end(conn->multi);
+    end_multi(conn->multi);
 }
 
 void hf__multi_refused(hf__conn *conn, const hf__served *served)
@@ -445,12 +445,12 @@ void hf__multi_refused(hf__conn *conn, const hf__served *served)
     hf__answer_error(&conn->answer,
                      "EXECABORT Transaction discarded because of: %s",
                      strncmp(why, "ERR ", 4) == 0 ? why + 4 : why);
-    end(conn->multi);
+    end_multi(conn->multi);
 }
 
 /* ---------------------------------------------------------- marks, and life */
 
-static void mark(hf__conn *conn)
+static void mark_queue(hf__conn *conn)
 {
     hf__multi *multi = conn->multi;
 
@@ -459,7 +459,7 @@ static void mark(hf__conn *conn)
     if (multi->now.spent)
         drop_watches(conn);
     hf__buf_consume(&multi->queue, multi->now.from);
-    trim(&multi->queue);
+    trim_queue(&multi->queue);
     multi->now.from = 0;
     multi->now.size = hf__buf_size(&multi->queue);
     multi->mark = multi->now;
@@ -479,8 +479,8 @@ void hf__multi_reset(hf__conn *conn)
 {
     if (conn->multi == NULL)
         return;
-    end(conn->multi);
-    mark(conn);
+    end_multi(conn->multi);
+    mark_queue(conn);
 }
 
 static void free_multi(hf__conn *conn)
@@ -495,18 +495,18 @@ static void free_multi(hf__conn *conn)
 }
 
 const hf__part hf__multi_part = {
-    .freed = free_multi, .mark = mark, .rewind = rewind_to_mark};
+    .freed = free_multi, .mark = mark_queue, .rewind = rewind_to_mark};
 
 void hf__multi_open_server(hf_server *server)
 {
-    server->watch_tick.ring = leave;
+    server->watch_tick.ring = close_stamps;
     server->watch_tick.user = server;
 }
 
 void hf__multi_close_server(hf_server *server)
 {
     hf__tick_stop(&server->watch_tick);
-    leave(&server->watch_tick);
+    close_stamps(&server->watch_tick);
 }
 
 const hf__served_entry hf__served_multi[] = {

@@ -20,7 +20,7 @@ void hf__pause_end(hf_server *server)
     }
 }
 
-static void ring(hf__tick *tick)
+static void end_pause(hf__tick *tick)
 {
     hf__pause_end(tick->user);
 }
@@ -33,14 +33,14 @@ void hf__pause_begin(hf_server *server, int64_t until_ms, bool all)
     if (until_ms > pause->until_ms)
         pause->until_ms = until_ms;
     pause->all |= all;
-    pause->tick.ring = ring;
+    pause->tick.ring = end_pause;
     pause->tick.user = server;
     hf__tick_set(hf__loop_poller(server->loop), &pause->tick, pause->until_ms);
 }
 
 /* Scripts count as writes, as in Redis. */
-static bool writes(const hf__conn *conn, const hf__served *served,
-                   const hf__command *command)
+static bool may_write(const hf__conn *conn, const hf__served *served,
+                      const hf__command *command)
 {
     if (command != NULL)
         return (command->flags & HF__COMMAND_WRITES) != 0;
@@ -53,7 +53,8 @@ bool hf__pause_holds(hf__conn *conn, const hf__served *served,
 {
     const hf__pause *pause = &conn->server->pause;
 
-    if (pause->until_ms == 0 || (!pause->all && !writes(conn, served, command)))
+    if (pause->until_ms == 0 ||
+        (!pause->all && !may_write(conn, served, command)))
         return false;
     conn->held = true;
     return true;

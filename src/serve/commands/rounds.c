@@ -66,8 +66,8 @@ static void trim_words(hf_server *server)
 }
 
 /* hf__served_fits() of a command of the store. */
-static bool fits(hf__conn *conn, const hf__command *command,
-                 const hf_bytes *words, size_t count)
+static bool fits_command(hf__conn *conn, const hf__command *command,
+                         const hf_bytes *words, size_t count)
 {
     const hf__command *found;
     char text[HF__OUT_ERROR_SIZE];
@@ -86,9 +86,9 @@ static bool fits(hf__conn *conn, const hf__command *command,
 
 /* Is the command known, and allowed to the client? Either `served` or `command`
  * is not NULL, unless the command is unknown. */
-static bool check(hf__conn *conn, const hf__served *served,
-                  const hf__command *command, const hf_bytes *words,
-                  size_t count)
+static bool check_request(hf__conn *conn, const hf__served *served,
+                          const hf__command *command, const hf_bytes *words,
+                          size_t count)
 {
     char text[HF__OUT_ERROR_SIZE];
 
@@ -98,7 +98,7 @@ static bool check(hf__conn *conn, const hf__served *served,
                                  (served->flags & HF__SERVED_STRANGER) != 0) &&
                !hf__subscribed_refuses(conn, served->name);
     if (command != NULL)
-        return fits(conn, command, words, count) &&
+        return fits_command(conn, command, words, count) &&
                hf__access_allows(conn, words, count, false) &&
                !hf__subscribed_refuses(conn, command->name);
     hf__unknown_text(text, words, count);
@@ -107,9 +107,9 @@ static bool check(hf__conn *conn, const hf__served *served,
 }
 
 /* After MULTI. */
-static void queue(hf__conn *conn, const hf__served *served,
-                  const hf__command *command, const hf_bytes *words,
-                  size_t count)
+static void queue_request(hf__conn *conn, const hf__served *served,
+                          const hf__command *command, const hf_bytes *words,
+                          size_t count)
 {
     if (served != NULL &&
         !(served->flags & (HF__SERVED_UNIT | HF__SERVED_IN_EXEC))) {
@@ -145,8 +145,9 @@ static bool has_to_wait(hf__conn *conn, const hf__served *served,
            (conn->units > 0 && !(served->flags & HF__SERVED_UNIT));
 }
 
-static void run(hf__conn *conn, const hf__served *served,
-                const hf__command *command, const hf_bytes *words, size_t count)
+static void run_request(hf__conn *conn, const hf__served *served,
+                        const hf__command *command, const hf_bytes *words,
+                        size_t count)
 {
     hf_server *server = conn->server;
     int64_t began_ns, took_ns;
@@ -180,13 +181,13 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     if (!queues && has_to_wait(conn, served, command, count))
         return false;
     (void)hf__conn_answer(conn);
-    if (!check(conn, served, command, words, count)) {
+    if (!check_request(conn, served, command, words, count)) {
         if (hf__multi_is_open(conn))
             hf__multi_refused(conn, served);
     } else if (queues) {
-        queue(conn, served, command, words, count);
+        queue_request(conn, served, command, words, count);
     } else {
-        run(conn, served, command, words, count);
+        run_request(conn, served, command, words, count);
     }
     hf__conn_answered(conn);
     return true;
@@ -200,7 +201,7 @@ static step end_conn(hf__conn *conn)
     return STEP_IDLE;
 }
 
-static step refuse(hf__conn *conn)
+static step refuse_input(hf__conn *conn)
 {
     hf__answer_error(hf__conn_answer(conn), "ERR %s", conn->parser.error);
     hf__conn_answered(conn);
@@ -221,7 +222,7 @@ static step take_step(hf__conn *conn)
     case HF__PARSE_MORE:
         return STEP_IDLE;
     case HF__PARSE_BROKEN:
-        return refuse(conn);
+        return refuse_input(conn);
     case HF__PARSE_DONE:
         break;
     }

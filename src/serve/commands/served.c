@@ -25,7 +25,7 @@ void hf__served_use(const hf__served_entry *const *tables)
 }
 
 /* Without a row in the table of known commands no number of words fits. */
-static void add(hf__served *row, const hf__served_entry *entry)
+static void add_row(hf__served *row, const hf__served_entry *entry)
 {
     const hf__known_command *known = hf__known_find_row(hf_str(entry->name));
 
@@ -45,7 +45,7 @@ static void add_all(void)
     for (; *tables != NULL; tables++) {
         for (const hf__served_entry *entry = *tables;
              entry->name != NULL && count < SERVED_MAX; entry++)
-            add(&rows[count++], entry);
+            add_row(&rows[count++], entry);
     }
 }
 

@@ -49,7 +49,7 @@ static void free_entry(hf__slow_entry *entry)
 }
 
 /* Keep so many. */
-static void trim(hf__slowlog *log, size_t most)
+static void trim_log(hf__slowlog *log, size_t most)
 {
     hf__slow_entry **at = &log->newest;
 
@@ -66,7 +66,7 @@ static void trim(hf__slowlog *log, size_t most)
 
 void hf__slowlog_clear(hf__slowlog *log)
 {
-    trim(log, 0);
+    trim_log(log, 0);
 }
 
 /* What does not fit is counted. */
@@ -113,7 +113,7 @@ void hf__slowlog_add(hf__conn *conn, const hf_bytes *words, size_t count,
     entry->older = log->newest;
     log->newest = entry;
     log->count++;
-    trim(log, (size_t)log->most);
+    trim_log(log, (size_t)log->most);
 }
 
 /* ---------------------------------------------------------------- commands */
@@ -245,7 +245,7 @@ static bool set_most(hf_server *server, hf_bytes value, bool apply,
     if (apply)
         server->slowlog.most = number;
     if (apply)
-        trim(&server->slowlog, (size_t)number);
+        trim_log(&server->slowlog, (size_t)number);
     return true;
 }
 

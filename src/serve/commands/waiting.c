@@ -72,7 +72,7 @@ hf__wait_key *hf__wait_find(const hf__wait_table *table, hf_bytes key)
 }
 
 /* Make room for one more; the table may stay small if there is no memory. */
-static bool grow(hf__wait_table *table)
+static bool grow_table(hf__wait_table *table)
 {
     size_t count =
         table->chain_count == 0 ? CHAINS_MIN : table->chain_count * 2;
@@ -105,7 +105,7 @@ static hf__wait_key *make_key(hf__wait_table *table, hf_bytes name)
     hf__wait_key *key = hf__wait_find(table, name);
     hf__wait_key **chain;
 
-    if (key != NULL || !grow(table))
+    if (key != NULL || !grow_table(table))
         return key;
     key = hf__calloc(1, sizeof(*key) + name.size);
     if (key == NULL)
