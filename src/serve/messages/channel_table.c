@@ -46,7 +46,7 @@ hf__followed *hf__channel_table_find(const hf__channel_table *channels,
 }
 
 /* Have a chain for each channel. false: no memory. */
-static bool grow(hf__channel_table *channels)
+static bool grow_chains(hf__channel_table *channels)
 {
     hf__channel_table larger = *channels;
 
@@ -94,7 +94,7 @@ hf__followed *hf__channel_table_make(hf__channel_table *channels,
     hf__followed **chain;
     hf__followed *one;
 
-    if (!grow(channels))
+    if (!grow_chains(channels))
         return NULL;
     one = hf__alloc(sizeof(*one) + name.size);
     if (one == NULL)

@@ -34,8 +34,8 @@
 
 /* ----------------------------------------------------------------- messages */
 
-static void deliver(const hf__followed *channel, const hf__message *message,
-                    const char *word)
+static void deliver_message(const hf__followed *channel,
+                            const hf__message *message, const char *word)
 {
     bool pattern = channel->kind == HF__CHANNEL_PATTERN;
     hf__answer *answer;
@@ -61,20 +61,21 @@ static void deliver_to_all(const hf__channel_table *channels,
         hf__channel_table_find(channels, message->kind, message->channel);
 
     if (channel != NULL)
-        deliver(channel, message,
-                message->kind == HF__CHANNEL_SHARD ? "smessage" : "message");
+        deliver_message(channel, message,
+                        message->kind == HF__CHANNEL_SHARD ? "smessage"
+                                                           : "message");
     if (message->kind != HF__CHANNEL)
         return;
     for (channel = channels->patterns; channel != NULL;
          channel = channel->pattern_next) {
         if (hf__glob_fits(hf__channel_name(channel), message->channel))
-            deliver(channel, message, "pmessage");
+            deliver_message(channel, message, "pmessage");
     }
 }
 
 /* The event as a message on "PREFIX:TOPIC". */
-static void notify(hf__pubsub *pubsub, const hf__message *event,
-                   const char *prefix, hf_bytes topic, hf_bytes text)
+static void notify_event(hf__pubsub *pubsub, const hf__message *event,
+                         const char *prefix, hf_bytes topic, hf_bytes text)
 {
     hf__message message = {
         .kind = HF__CHANNEL, .number = event->number, .text = text};
@@ -101,11 +102,11 @@ static void on_message(hf__message_reader *reader, const hf__message *message)
     if ((pubsub->wanted & message->event_class) == 0)
         return;
     if ((pubsub->notify & HF__NOTIFY_BY_KEY) != 0)
-        notify(pubsub, message, HF__NOTIFY_KEY_CHANNEL, message->text,
-               message->channel);
+        notify_event(pubsub, message, HF__NOTIFY_KEY_CHANNEL, message->text,
+                     message->channel);
     if ((pubsub->notify & HF__NOTIFY_BY_EVENT) != 0)
-        notify(pubsub, message, HF__NOTIFY_EVENT_CHANNEL, message->channel,
-               message->text);
+        notify_event(pubsub, message, HF__NOTIFY_EVENT_CHANNEL,
+                     message->channel, message->text);
 }
 
 /* As Redis does with slow ones. */
@@ -163,7 +164,7 @@ static void want_locked(hf_server *server)
 }
 
 /* Read, and take the writer lock. */
-static hf_status lock(hf_server *server, hf_error *err)
+static hf_status lock_reader(hf_server *server, hf_error *err)
 {
     hf__pubsub *pubsub = &server->pubsub;
     int64_t deadline_ms = server->deadline_ms;
@@ -182,13 +183,13 @@ static hf_status lock(hf_server *server, hf_error *err)
 }
 
 /* In a transaction it is done at its end. */
-static void want(hf_server *server)
+static void want_events(hf_server *server)
 {
     hf__pubsub *pubsub = &server->pubsub;
 
     if (!pubsub->reading || server->round.tx != NULL ||
         hf__notify_classes(pubsub->notify) == pubsub->wanted ||
-        lock(server, NULL) != HF_OK)
+        lock_reader(server, NULL) != HF_OK)
         return;
     hf__message_reader_unlock(&pubsub->reader);
 }
@@ -196,12 +197,12 @@ static void want(hf_server *server)
 void hf__pubsub_notify(hf_server *server, uint32_t flags)
 {
     server->pubsub.notify = flags;
-    want(server);
+    want_events(server);
 }
 
 void hf__pubsub_look(hf_server *server)
 {
-    want(server);
+    want_events(server);
     if (server->pubsub.reading)
         hf__ring_reader_look(&server->pubsub.reader.ring);
 }
@@ -254,7 +255,7 @@ static void stop_if_idle(hf_server *server)
 }
 
 /* false: no memory. The writer lock is held. */
-static bool follow(hf__conn *conn, hf__channel_kind kind, hf_bytes name)
+static bool follow_channel(hf__conn *conn, hf__channel_kind kind, hf_bytes name)
 {
     hf__pubsub *pubsub = &conn->server->pubsub;
     hf__followed *channel =
@@ -279,7 +280,7 @@ static bool follow(hf__conn *conn, hf__channel_kind kind, hf_bytes name)
 }
 
 /* With `locked`, in the table of the store, too. */
-static void unfollow(hf__follower *one, bool locked)
+static void unfollow_channel(hf__follower *one, bool locked)
 {
     hf__pubsub *pubsub = &one->conn->server->pubsub;
     hf__followed *channel = one->channel;
@@ -302,13 +303,13 @@ bool hf__subscribed_leave(hf__conn *conn, int64_t deadline_ms)
     if (hf__message_reader_lock(&pubsub->reader, deadline_ms, NULL) != HF_OK)
         return false;
     while (conn->followed != NULL)
-        unfollow(conn->followed, true);
+        unfollow_channel(conn->followed, true);
     hf__message_reader_unlock(&pubsub->reader);
     stop_if_idle(conn->server);
     return true;
 }
 
-static bool bury(hf__conn *conn)
+static bool may_free_conn(hf__conn *conn)
 {
     hf_server *server = conn->server;
     hf__tick *tick = &server->pubsub.leave;
@@ -323,14 +324,14 @@ static bool bury(hf__conn *conn)
     return false;
 }
 
-const hf__part hf__subscribe_part = {.may_free = bury};
+const hf__part hf__subscribe_part = {.may_free = may_free_conn};
 
 /* Stopping drops them from the table of the store. */
 void hf__pubsub_abandon(hf_server *server)
 {
     for (hf__conn *conn = server->dead; conn != NULL; conn = conn->next) {
         while (conn->followed != NULL)
-            unfollow(conn->followed, false);
+            unfollow_channel(conn->followed, false);
     }
     hf__tick_stop(&server->pubsub.leave);
     stop_if_idle(server);
@@ -344,7 +345,8 @@ typedef struct verb {
     const char *word;
 } verb;
 
-static void confirm(hf__conn *conn, const verb *what, const hf_bytes *name)
+static void confirm_channel(hf__conn *conn, const verb *what,
+                            const hf_bytes *name)
 {
     const size_t *follows = conn->follows;
     size_t count = what->kind == HF__CHANNEL_SHARD
@@ -367,22 +369,22 @@ static bool lock_or_reply(hf__conn *conn)
     if (conn->server->round.tx != NULL)
         hf__answer_error(&conn->answer,
                          "ERR subscriptions are not allowed in transactions");
-    else if (lock(conn->server, &error) != HF_OK)
+    else if (lock_reader(conn->server, &error) != HF_OK)
         hf__answer_error(&conn->answer, "ERR %s", error.message);
     return !conn->answer.out.failed;
 }
 
-static void subscribe(hf__conn *conn, const verb *what, const hf_bytes *words,
-                      size_t count)
+static void subscribe_to(hf__conn *conn, const verb *what,
+                         const hf_bytes *words, size_t count)
 {
     bool done = true;
 
     if (!lock_or_reply(conn))
         return;
     for (size_t i = 1; i < count && done; i++) {
-        done = follow(conn, what->kind, words[i]);
+        done = follow_channel(conn, what->kind, words[i]);
         if (done)
-            confirm(conn, what, &words[i]);
+            confirm_channel(conn, what, &words[i]);
     }
     hf__message_reader_unlock(&conn->server->pubsub.reader);
     if (!done)
@@ -402,8 +404,8 @@ static void unsubscribe_some(hf__conn *conn, const verb *what,
                             : hf__follower_find(channel, conn->followed, conn);
 
         if (one != NULL)
-            unfollow(one, true);
-        confirm(conn, what, &words[i]);
+            unfollow_channel(one, true);
+        confirm_channel(conn, what, &words[i]);
     }
 }
 
@@ -412,7 +414,7 @@ static void unsubscribe_all(hf__conn *conn, const verb *what)
     hf__follower *next;
 
     if (conn->follows[what->kind] == 0)
-        confirm(conn, what, NULL);
+        confirm_channel(conn, what, NULL);
     for (hf__follower *one = conn->followed; one != NULL; one = next) {
         hf_bytes name = hf__channel_name(one->channel);
 
@@ -421,14 +423,14 @@ static void unsubscribe_all(hf__conn *conn, const verb *what)
             continue;
         /* The count without it, while there is a name to be shown. */
         conn->follows[what->kind]--;
-        confirm(conn, what, &name);
+        confirm_channel(conn, what, &name);
         conn->follows[what->kind]++;
-        unfollow(one, true);
+        unfollow_channel(one, true);
     }
 }
 
-static void unsubscribe(hf__conn *conn, const verb *what, const hf_bytes *words,
-                        size_t count)
+static void unsubscribe_from(hf__conn *conn, const verb *what,
+                             const hf_bytes *words, size_t count)
 {
     if (!lock_or_reply(conn))
         return;
@@ -442,7 +444,7 @@ static void unsubscribe(hf__conn *conn, const verb *what, const hf_bytes *words,
 
 static void run_subscribe(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    subscribe(conn, &(verb){HF__CHANNEL, "subscribe"}, words, count);
+    subscribe_to(conn, &(verb){HF__CHANNEL, "subscribe"}, words, count);
 }
 
 static void run_psubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
@@ -451,30 +453,32 @@ static void run_psubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
         if (!hf__answer_pattern(&conn->answer, words[i]))
             return;
     }
-    subscribe(conn, &(verb){HF__CHANNEL_PATTERN, "psubscribe"}, words, count);
+    subscribe_to(conn, &(verb){HF__CHANNEL_PATTERN, "psubscribe"}, words,
+                 count);
 }
 
 static void run_ssubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    subscribe(conn, &(verb){HF__CHANNEL_SHARD, "ssubscribe"}, words, count);
+    subscribe_to(conn, &(verb){HF__CHANNEL_SHARD, "ssubscribe"}, words, count);
 }
 
 static void run_unsubscribe(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    unsubscribe(conn, &(verb){HF__CHANNEL, "unsubscribe"}, words, count);
+    unsubscribe_from(conn, &(verb){HF__CHANNEL, "unsubscribe"}, words, count);
 }
 
 static void run_punsubscribe(hf__conn *conn, const hf_bytes *words,
                              size_t count)
 {
-    unsubscribe(conn, &(verb){HF__CHANNEL_PATTERN, "punsubscribe"}, words,
-                count);
+    unsubscribe_from(conn, &(verb){HF__CHANNEL_PATTERN, "punsubscribe"}, words,
+                     count);
 }
 
 static void run_sunsubscribe(hf__conn *conn, const hf_bytes *words,
                              size_t count)
 {
-    unsubscribe(conn, &(verb){HF__CHANNEL_SHARD, "sunsubscribe"}, words, count);
+    unsubscribe_from(conn, &(verb){HF__CHANNEL_SHARD, "sunsubscribe"}, words,
+                     count);
 }
 
 /* ------------------------------------------------------- of a subscriber only

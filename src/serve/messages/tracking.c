@@ -72,7 +72,7 @@ static hf__conn *target_of(hf__tracker *tracker)
 }
 
 /* NULL: all keys. */
-static void invalidate(hf__tracker *tracker, const hf_bytes *key)
+static void send_invalidation(hf__tracker *tracker, const hf_bytes *key)
 {
     hf__conn *conn = target_of(tracker);
     hf__answer *answer;
@@ -95,7 +95,7 @@ static void invalidate(hf__tracker *tracker, const hf_bytes *key)
     hf__push_end(conn);
 }
 
-static bool concerns(const hf__tracker *tracker, hf_bytes key)
+static bool tracks_key(const hf__tracker *tracker, hf_bytes key)
 {
     const prefix *one = tracker->prefixes;
 
@@ -111,9 +111,9 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 
     for (hf__tracker *one = trackers->first; one != NULL; one = one->next) {
         if (kind == HF_CHANGE_GAP)
-            invalidate(one, NULL);
-        else if (concerns(one, key))
-            invalidate(one, &key);
+            send_invalidation(one, NULL);
+        else if (tracks_key(one, key))
+            send_invalidation(one, &key);
     }
 }
 
@@ -171,7 +171,7 @@ void hf__tracking_leave(hf__conn *conn)
 const hf__part hf__tracking_part = {.freed = hf__tracking_leave};
 
 /* NULL: no memory. */
-static hf__tracker *enter(hf__conn *conn)
+static hf__tracker *new_tracker(hf__conn *conn)
 {
     hf__trackers *all = &conn->server->trackers;
     hf__tracker *tracker = hf__calloc(1, sizeof(*tracker));
@@ -300,7 +300,7 @@ static bool check_prefixes(hf__conn *conn, const options *read)
     "before disabling tracking for this client, and then re-enabling it with " \
     "a different mode."
 
-static bool check(hf__conn *conn, const options *read)
+static bool check_options(hf__conn *conn, const options *read)
 {
     const hf__tracker *now = conn->tracker;
     unsigned flags = read->flags;
@@ -323,13 +323,13 @@ static bool check(hf__conn *conn, const options *read)
 }
 
 /* Takes the prefixes. */
-static void track(hf__conn *conn, options *read)
+static void start_tracking(hf__conn *conn, options *read)
 {
     hf__tracker *tracker = conn->tracker;
     prefix **end = &read->prefixes;
 
     if (tracker == NULL)
-        tracker = enter(conn);
+        tracker = new_tracker(conn);
     if (tracker == NULL) {
         hf__conn_close(conn);
         return;
@@ -355,8 +355,8 @@ void hf__client_tracking(hf__conn *conn, const hf_bytes *words, size_t count)
     if (!read_options(conn, words, count, &read)) {
         /* Replied. */
     } else if (hf__arg_is(words[2], "on")) {
-        if (check(conn, &read))
-            track(conn, &read);
+        if (check_options(conn, &read))
+            start_tracking(conn, &read);
     } else if (hf__arg_is(words[2], "off")) {
         hf__tracking_leave(conn);
         hf__answer_line(&conn->answer, "OK");
