@@ -131,8 +131,8 @@ hf__access hf__access_check(const hf__user *user, const hf_bytes *words,
     return *at != 0 ? HF__ACCESS_KEY : check_sort(user, words, count);
 }
 
-static void refuse(hf__conn *conn, hf__access access, const hf_bytes *words,
-                   size_t count)
+static void refuse_access(hf__conn *conn, hf__access access,
+                          const hf_bytes *words, size_t count)
 {
     static const char *const texts[] = {
         [HF__ACCESS_KEY] = "NOPERM this user has no permissions to access one "
@@ -180,7 +180,7 @@ static bool may_run(hf__conn *conn, const hf_bytes *words, size_t count)
         return true;
     access = hf__access_check(conn->user, words, count, &at);
     if (access != HF__ACCESS_OK)
-        refuse(conn, access, words, count);
+        refuse_access(conn, access, words, count);
     return access == HF__ACCESS_OK;
 }
 

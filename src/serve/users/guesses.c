@@ -14,7 +14,7 @@
 /* ---------------------------------------------------------------- counting */
 
 /* The guesser's `until_ms`; NULL: nothing is known of it. */
-static int64_t *find(hf__guesses *guesses, const hf__peer_key *key)
+static int64_t *find_guesser(hf__guesses *guesses, const hf__peer_key *key)
 {
     for (size_t i = 0; i < guesses->count; i++) {
         if (memcmp(&guesses->guessers[i].key, key, sizeof(*key)) == 0)
@@ -24,7 +24,7 @@ static int64_t *find(hf__guesses *guesses, const hf__peer_key *key)
                                               : NULL;
 }
 
-static void forget(hf__guesses *guesses, int64_t now_ms)
+static void drop_expired(hf__guesses *guesses, int64_t now_ms)
 {
     size_t kept = 0;
 
@@ -37,7 +37,7 @@ static void forget(hf__guesses *guesses, int64_t now_ms)
 
 int64_t hf__guesses_at(hf__guesses *guesses, const hf__peer_key *key)
 {
-    const int64_t *until_ms = find(guesses, key);
+    const int64_t *until_ms = find_guesser(guesses, key);
 
     return until_ms == NULL ? 0
                             : *until_ms - (int64_t)(HF__GUESSES_FREE - 1) *
@@ -49,8 +49,8 @@ void hf__guesses_count(hf__guesses *guesses, const hf__peer_key *key,
 {
     int64_t *until_ms;
 
-    forget(guesses, now_ms);
-    until_ms = find(guesses, key);
+    drop_expired(guesses, now_ms);
+    until_ms = find_guesser(guesses, key);
     if (until_ms == NULL) {
         hf__guesser *guesser = &guesses->guessers[guesses->count++];
 
@@ -64,7 +64,7 @@ void hf__guesses_count(hf__guesses *guesses, const hf__peer_key *key,
 
 /* ----------------------------------------------------------------- waiting */
 
-static void leave(hf__conn *conn)
+static void leave_held(hf__conn *conn)
 {
     hf__guesses *guesses = &conn->server->guesses;
 
@@ -81,23 +81,23 @@ static void leave(hf__conn *conn)
         guesses->last = conn->guess_previous;
 }
 
-static void ring(hf__tick *tick);
+static void wake_held(hf__tick *tick);
 
-static void arm(hf_server *server, int64_t at_ms)
+static void arm_tick(hf_server *server, int64_t at_ms)
 {
     hf__guesses *guesses = &server->guesses;
 
     if (guesses->tick.link != NULL && guesses->tick_ms <= at_ms)
         return;
     guesses->tick_ms = at_ms;
-    guesses->tick.ring = ring;
+    guesses->tick.ring = wake_held;
     guesses->tick.user = server;
     hf__tick_set(hf__loop_poller(server->loop), &guesses->tick, at_ms);
 }
 
 /* All whose turn may have come try; those for whom it has not wait again, in
  * the same order. */
-static void ring(hf__tick *tick)
+static void wake_held(hf__tick *tick)
 {
     hf_server *server = tick->user;
     int64_t now_ms = hf__clock_boot_ms(), next_ms = INT64_MAX;
@@ -109,15 +109,15 @@ static void ring(hf__tick *tick)
             next_ms = conn->guess_ms < next_ms ? conn->guess_ms : next_ms;
             continue;
         }
-        leave(conn);
+        leave_held(conn);
         conn->held = false;
         hf__conn_wake(conn);
     }
     if (next_ms != INT64_MAX)
-        arm(server, next_ms);
+        arm_tick(server, next_ms);
 }
 
-static void join(hf__conn *conn, int64_t at_ms)
+static void join_held(hf__conn *conn, int64_t at_ms)
 {
     hf__guesses *guesses = &conn->server->guesses;
 
@@ -129,7 +129,7 @@ static void join(hf__conn *conn, int64_t at_ms)
     else
         guesses->first = conn;
     guesses->last = conn;
-    arm(conn->server, conn->guess_ms);
+    arm_tick(conn->server, conn->guess_ms);
 }
 
 bool hf__guesses_hold(hf__conn *conn)
@@ -145,7 +145,7 @@ bool hf__guesses_hold(hf__conn *conn)
     if (at_ms <= hf__clock_boot_ms())
         return false;
     if (conn->guess_ms == 0)
-        join(conn, at_ms);
+        join_held(conn, at_ms);
     conn->held = true;
     return true;
 }
@@ -163,4 +163,4 @@ void hf__guesses_judge(hf__conn *conn, bool right)
         conn->closing = true;
 }
 
-const hf__part hf__guesses_part = {.closed = leave};
+const hf__part hf__guesses_part = {.closed = leave_held};

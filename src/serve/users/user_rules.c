@@ -299,7 +299,7 @@ static const char *switch_on(hf__user *user, bool on)
     return NULL;
 }
 
-static const char *reset(hf__user *user, bool unused)
+static const char *reset_user(hf__user *user, bool unused)
 {
     (void)unused;
     (void)switch_on(user, false);
@@ -310,7 +310,7 @@ static const char *reset(hf__user *user, bool unused)
 }
 
 /* Of no effect here. */
-static const char *ignore(hf__user *user, bool unused)
+static const char *ignore_rule(hf__user *user, bool unused)
 {
     (void)user;
     (void)unused;
@@ -331,10 +331,10 @@ static const struct word_rule {
                   {"resetchannels", reset_channels, false},
                   {"allcommands", set_all, true},
                   {"nocommands", set_all, false},
-                  {"reset", reset, false},
-                  {"clearselectors", ignore, false},
-                  {"sanitize-payload", ignore, false},
-                  {"skip-sanitize-payload", ignore, false},
+                  {"reset", reset_user, false},
+                  {"clearselectors", ignore_rule, false},
+                  {"sanitize-payload", ignore_rule, false},
+                  {"skip-sanitize-payload", ignore_rule, false},
                   {NULL, NULL, false}};
 
 const char *hf__user_apply(hf__user *user, hf_bytes rule)

@@ -267,7 +267,7 @@ bool hf__user_takes(const hf__user *user, hf_bytes password)
 
 /* -------------------------------------------------------------- description */
 
-static bool put(hf__buf *buf, const char *text)
+static bool put_text(hf__buf *buf, const char *text)
 {
     return hf__buf_append(buf, text, strlen(text));
 }
@@ -293,21 +293,21 @@ static const char *sign_of(unsigned access)
 
 bool hf__user_describe_keys(const hf__user *user, hf__buf *text)
 {
-    bool fits = !user->all_keys || put(text, "~*");
+    bool fits = !user->all_keys || put_text(text, "~*");
 
     for (const hf__user_pattern *at = user->keys; at != NULL; at = at->next)
-        fits = fits && put(text, at == user->keys ? "" : " ") &&
-               put(text, sign_of(at->access)) &&
+        fits = fits && put_text(text, at == user->keys ? "" : " ") &&
+               put_text(text, sign_of(at->access)) &&
                hf__buf_append(text, at->text.data, at->text.size);
     return fits;
 }
 
 bool hf__user_describe_channels(const hf__user *user, hf__buf *text)
 {
-    bool fits = !user->all_channels || put(text, "&*");
+    bool fits = !user->all_channels || put_text(text, "&*");
 
     for (const hf__user_pattern *at = user->channels; at != NULL; at = at->next)
-        fits = fits && put(text, at == user->channels ? "&" : " &") &&
+        fits = fits && put_text(text, at == user->channels ? "&" : " &") &&
                hf__buf_append(text, at->text.data, at->text.size);
     return fits;
 }
@@ -315,11 +315,11 @@ bool hf__user_describe_channels(const hf__user *user, hf__buf *text)
 static bool describe_passwords(const hf__user *user, hf__buf *line)
 {
     char text[2 * HF__USERS_HASH_SIZE + 1];
-    bool fits = !user->nopass || put(line, " nopass");
+    bool fits = !user->nopass || put_text(line, " nopass");
 
     for (const hf__user_hash *at = user->hashes; at != NULL; at = at->next) {
         hf__user_hash_text(at, text);
-        fits = fits && put(line, " #") && put(line, text);
+        fits = fits && put_text(line, " #") && put_text(line, text);
     }
     return fits;
 }
@@ -329,13 +329,13 @@ bool hf__user_describe(const hf__user *user, hf__buf *line)
     bool keys = user->all_keys || user->keys != NULL;
     bool channels = user->all_channels || user->channels != NULL;
 
-    return put(line, "user ") && put(line, user->name) &&
-           put(line, user->on ? " on" : " off") &&
-           describe_passwords(user, line) && put(line, keys ? " " : "") &&
+    return put_text(line, "user ") && put_text(line, user->name) &&
+           put_text(line, user->on ? " on" : " off") &&
+           describe_passwords(user, line) && put_text(line, keys ? " " : "") &&
            hf__user_describe_keys(user, line) &&
-           put(line, user->all_channels ? "" : " resetchannels") &&
-           put(line, channels ? " " : "") &&
-           hf__user_describe_channels(user, line) && put(line, " ") &&
+           put_text(line, user->all_channels ? "" : " resetchannels") &&
+           put_text(line, channels ? " " : "") &&
+           hf__user_describe_channels(user, line) && put_text(line, " ") &&
            hf__buf_append(line, hf__buf_front(&user->rules),
                           hf__buf_size(&user->rules));
 }
