@@ -8,7 +8,7 @@
 #include "engine/engine.h"
 #include "holdfast/serve.h"
 #include "serve/commands/blocking.h"
-#include "serve/commands/info.h"
+#include "serve/commands/info_command.h"
 #include "serve/commands/pause.h"
 #include "serve/commands/slowlog.h"
 #include "serve/commands/usage.h"

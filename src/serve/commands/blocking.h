@@ -5,7 +5,7 @@
 #ifndef HF__SERVE_BLOCKING_H
 #define HF__SERVE_BLOCKING_H
 
-#include "serve/commands/waiting.h"
+#include "serve/commands/key_waiters.h"
 #include "store/store.h"
 
 typedef struct hf__blocking {

@@ -3,7 +3,7 @@
  * hello.c - commands about the connection: HELLO, QUIT, RESET.
  */
 #include "engine/engine.h"
-#include "serve/commands/client.h"
+#include "serve/commands/client_command.h"
 #include "serve/commands/multi.h"
 #include "serve/parts.h"
 #include "serve/state.h"

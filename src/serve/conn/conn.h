@@ -10,7 +10,7 @@
 #define HF__SERVE_CONN_H
 
 #include "serve/conn/parser.h"
-#include "serve/conn/reply.h"
+#include "serve/conn/resp_writer.h"
 #include "store/tls/channel.h"
 #include "util/poll.h"
 
@@ -71,7 +71,7 @@ typedef struct hf__conn {
     bool no_evict, no_touch;
     hf__mute mute;
     const char *last; /* command; NULL: none yet */
-    char *name;       /* these may be NULL; client.c */
+    char *name;       /* these may be NULL; client_command.c */
     char *library;
     char *library_version;
     /* To log in: guesses.c. */

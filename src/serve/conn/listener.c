@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/conn/address.h"
+#include "serve/conn/listen_address.h"
 #include "serve/log.h"
 #include "serve/state.h"
 #include "util/clock.h"

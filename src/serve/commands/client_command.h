@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client.h - what clients say about themselves. */
-#ifndef HF__SERVE_CLIENT_H
-#define HF__SERVE_CLIENT_H
+/* client_command.h - what clients say about themselves. */
+#ifndef HF__SERVE_CLIENT_COMMAND_H
+#define HF__SERVE_CLIENT_COMMAND_H
 
 #include "serve/conn/conn.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* address.c - see address.h. */
-#include "serve/conn/address.h"
+/* listen_address.c - see listen_address.h. */
+#include "serve/conn/listen_address.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reply.h - replies to clients, as bytes of RESP2 or RESP3.
+ * resp_writer.h - replies to clients, as bytes of RESP2 or RESP3.
  */
-#ifndef HF__SERVE_REPLY_H
-#define HF__SERVE_REPLY_H
+#ifndef HF__SERVE_RESP_WRITER_H
+#define HF__SERVE_RESP_WRITER_H
 
 #include "engine/engine.h"
 #include "util/buf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - INFO: what is known of the server, in the words of Redis. Numbers
- * that this server does not have are left out.
+ * info_command.c - INFO: what is known of the server, in the words of Redis.
+ * Numbers that this server does not have are left out.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.c - see waiting.h. */
-#include "serve/commands/waiting.h"
+/* key_waiters.c - see key_waiters.h. */
+#include "serve/commands/key_waiters.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* info.h - what INFO keeps between two calls. */
-#ifndef HF__SERVE_INFO_H
-#define HF__SERVE_INFO_H
+/* info_command.h - what INFO keeps between two calls. */
+#ifndef HF__SERVE_INFO_COMMAND_H
+#define HF__SERVE_INFO_COMMAND_H
 
 #include "engine/engine.h"
 #include "holdfast/serve.h"

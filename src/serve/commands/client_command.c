@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.c - CLIENT: names of connections, listing and closing them.
+ * client_command.c - CLIENT: names of connections, listing and closing them.
  */
-#include "serve/commands/client.h"
+#include "serve/commands/client_command.h"
 
 #include <stdio.h>
 #include <string.h>

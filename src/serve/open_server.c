@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - opening, stopping and closing a server.
+ * open_server.c - opening, stopping and closing a server.
  *
  * It has a loop, and so a thread, of its own: everything else happens there.
  * The calls of this file run tasks on it and wait for them.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reply.c - see reply.h. */
-#include "serve/conn/reply.h"
+/* resp_writer.c - see resp_writer.h. */
+#include "serve/conn/resp_writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* address.h - from addresses to sockets that listen. */
-#ifndef HF__SERVE_ADDRESS_H
-#define HF__SERVE_ADDRESS_H
+/* listen_address.h - from addresses to sockets that listen. */
+#ifndef HF__SERVE_LISTEN_ADDRESS_H
+#define HF__SERVE_LISTEN_ADDRESS_H
 
 #include <sys/socket.h>
 #include <sys/types.h>

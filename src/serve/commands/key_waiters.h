@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiting.h - which connections wait for which keys, in their order.
+ * key_waiters.h - which connections wait for which keys, in their order.
  */
-#ifndef HF__SERVE_WAITING_H
-#define HF__SERVE_WAITING_H
+#ifndef HF__SERVE_KEY_WAITERS_H
+#define HF__SERVE_KEY_WAITERS_H
 
 #include "engine/engine.h"
 #include "serve/conn/conn.h"
