@@ -264,15 +264,15 @@ const char *hf_server_address(const hf_server *server, size_t index)
 
 /* ------------------------------------------------------ on the loop thread */
 
-typedef struct errand {
+typedef struct server_task {
     hf__task task;
     hf_server *server;
     hf_server_stats *stats;
-} errand;
+} server_task;
 
 static void run_stats(hf__task *task)
 {
-    const errand *what = hf__container_of(task, errand, task);
+    const server_task *what = hf__container_of(task, server_task, task);
 
     *what->stats = what->server->stats;
     what->stats->connections = what->server->conn_count;
@@ -282,7 +282,7 @@ hf_status hf_server_read_stats(hf_server *server, hf_server_stats *stats,
                                hf_error *err)
 {
     hf_server_stats now;
-    errand what = {{.run = run_stats}, server, &now};
+    server_task what = {{.run = run_stats}, server, &now};
     size_t size = stats == NULL ? 0 : stats->struct_size;
 
     if (server == NULL)
@@ -296,15 +296,15 @@ hf_status hf_server_read_stats(hf_server *server, hf_server_stats *stats,
     return HF_OK;
 }
 
-typedef struct users_errand {
+typedef struct reload_task {
     hf__task task;
     hf_server *server;
     hf__users users;
-} users_errand;
+} reload_task;
 
 static void run_replace(hf__task *task)
 {
-    users_errand *what = hf__container_of(task, users_errand, task);
+    reload_task *what = hf__container_of(task, reload_task, task);
 
     hf__auth_replace(what->server, &what->users);
     warn_open(what->server);
@@ -312,7 +312,7 @@ static void run_replace(hf__task *task)
 
 hf_status hf_server_reload(hf_server *server, hf_error *err)
 {
-    users_errand what = {{.run = run_replace}, server, {NULL}};
+    reload_task what = {{.run = run_replace}, server, {NULL}};
     hf_status status = server == NULL
                            ? hf__fail(err, HF_INVALID, NO_SERVER)
                            : hf__auth_read(&server->options, &what.users, err);
@@ -338,7 +338,7 @@ static void close_listeners(hf_server *server)
 /* No input any more; those with nothing left to run or write are closed. */
 static void run_stop(hf__task *task)
 {
-    hf_server *server = hf__container_of(task, errand, task)->server;
+    hf_server *server = hf__container_of(task, server_task, task)->server;
     hf__conn *next;
 
     close_listeners(server);
@@ -352,7 +352,7 @@ static void run_stop(hf__task *task)
 
 static void run_close(hf__task *task)
 {
-    hf_server *server = hf__container_of(task, errand, task)->server;
+    hf_server *server = hf__container_of(task, server_task, task)->server;
 
     close_listeners(server);
     hf__conn_close_all(server);
@@ -364,8 +364,8 @@ static void run_close(hf__task *task)
     hf__tick_stop(&server->pause.tick);
     hf__tick_stop(&server->limits_tick);
     hf__tick_stop(&server->guesses.tick);
-    hf__pubsub_abandon(server);
-    hf__conn_bury(server);
+    hf__pubsub_leave_all(server);
+    hf__conn_free_dead(server);
     hf__tracking_prepare(server);
     hf__multi_close_server(server);
     hf__blocking_close_server(server);
@@ -377,8 +377,8 @@ hf_status hf_server_stop(hf_server *server, int64_t wait_ms, hf_error *err)
 {
     int64_t until_ms = hf__clock_after(hf__clock_boot_ms(), wait_ms);
     hf_server_stats now;
-    errand stop = {{.run = run_stop}, server, NULL};
-    errand look = {{.run = run_stats}, server, &now};
+    server_task stop = {{.run = run_stop}, server, NULL};
+    server_task look = {{.run = run_stats}, server, &now};
 
     if (server == NULL)
         return hf__fail(err, HF_INVALID, NO_SERVER);
@@ -396,7 +396,7 @@ hf_status hf_server_stop(hf_server *server, int64_t wait_ms, hf_error *err)
 
 void hf_server_close(hf_server *server)
 {
-    errand what = {{.run = run_close}, server, NULL};
+    server_task what = {{.run = run_close}, server, NULL};
 
     if (server == NULL)
         return;

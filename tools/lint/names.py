@@ -16,7 +16,6 @@ import source
 TO_DO = (
     "cli/", "src/client/", "src/core/", "src/data/", "src/lease/",
     "src/script/", "src/store/", "src/transfer/", "src/util/",
-    "src/serve/",
 )
 
 PLACES = ("src/", "cli/", "include/")

@@ -242,7 +242,7 @@ static void client_info(hf__conn *conn, const hf_bytes *words, size_t count)
 /* --------------------------------------------------------- LIST and KILL */
 
 /* What is set must be so. */
-typedef struct filter {
+typedef struct client_filter {
     const hf_bytes *ids; /* of LIST */
     size_t id_count;
     int64_t id; /* of KILL; 0: any */
@@ -250,9 +250,9 @@ typedef struct filter {
     const hf__user *user; /* NULL: any */
     enum { ANY_TYPE, NORMAL, PUBSUB, NO_TYPE } type;
     bool skip_me;
-} filter;
+} client_filter;
 
-static bool has_id(const filter *which, uint64_t id)
+static bool has_id(const client_filter *which, uint64_t id)
 {
     int64_t wanted;
 
@@ -273,7 +273,7 @@ static bool is_address(const hf__conn *conn, bool own, hf_bytes wanted)
             memcmp(text, wanted.data, wanted.size) == 0);
 }
 
-static bool is_wanted(const hf__conn *conn, const filter *which)
+static bool is_wanted(const hf__conn *conn, const client_filter *which)
 {
     bool fits = which->type == ANY_TYPE ||
                 which->type == (conn->followed != NULL ? PUBSUB : NORMAL);
@@ -286,7 +286,7 @@ static bool is_wanted(const hf__conn *conn, const filter *which)
 }
 
 /* There are no replicas and no masters. */
-static bool read_type(hf__conn *conn, hf_bytes word, filter *which)
+static bool read_type(hf__conn *conn, hf_bytes word, client_filter *which)
 {
     if (hf__arg_is(word, "normal"))
         which->type = NORMAL;
@@ -304,7 +304,7 @@ static bool read_type(hf__conn *conn, hf_bytes word, filter *which)
 }
 
 static bool read_ids(hf__conn *conn, const hf_bytes *words, size_t count,
-                     filter *which)
+                     client_filter *which)
 {
     int64_t id;
 
@@ -320,7 +320,7 @@ static bool read_ids(hf__conn *conn, const hf_bytes *words, size_t count,
 }
 
 static bool read_list(hf__conn *conn, const hf_bytes *words, size_t count,
-                      filter *which)
+                      client_filter *which)
 {
     if (count == 2)
         return true;
@@ -343,7 +343,7 @@ static hf__conn *oldest_conn(const hf_server *server)
 
 static void client_list(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    filter which = {0};
+    client_filter which = {0};
     hf__buf text;
 
     if (!read_list(conn, words, count, &which))
@@ -359,7 +359,7 @@ static void client_list(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__buf_done(&text);
 }
 
-static bool read_user(hf__conn *conn, hf_bytes name, filter *which)
+static bool read_user(hf__conn *conn, hf_bytes name, client_filter *which)
 {
     which->user = hf__users_find(&conn->server->users, name);
     if (which->user != NULL)
@@ -371,7 +371,7 @@ static bool read_user(hf__conn *conn, hf_bytes name, filter *which)
 }
 
 static bool read_kill(hf__conn *conn, hf_bytes name, hf_bytes value,
-                      filter *which)
+                      client_filter *which)
 {
     if (hf__arg_is(name, "id")) {
         if (hf__number_integer(value, &which->id) && which->id > 0)
@@ -398,7 +398,7 @@ static bool read_kill(hf__conn *conn, hf_bytes name, hf_bytes value,
     return true;
 }
 
-static int64_t kill_wanted(hf__conn *conn, const filter *which)
+static int64_t kill_wanted(hf__conn *conn, const client_filter *which)
 {
     int64_t killed = 0;
     hf__conn *next;
@@ -418,7 +418,7 @@ static int64_t kill_wanted(hf__conn *conn, const filter *which)
 
 static void client_kill(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    filter which = {.skip_me = count > 3};
+    client_filter which = {.skip_me = count > 3};
 
     if (count == 3) {
         which.address = words[2];

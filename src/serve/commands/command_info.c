@@ -23,9 +23,9 @@ typedef struct row {
 } row;
 
 /* Position in both tables; begin with zeros. */
-typedef struct place {
+typedef struct table_place {
     size_t stored, served;
-} place;
+} table_place;
 
 /* Does the server answer this command of the store itself? */
 static bool is_shadowed(const char *name)
@@ -33,7 +33,7 @@ static bool is_shadowed(const char *name)
     return hf__served_find(hf_view(name, strcspn(name, "|"))) != NULL;
 }
 
-static row next_row(place *next)
+static row next_row(table_place *next)
 {
     const hf__command *stored = hf__command_all() + next->stored;
     const hf__served *served = hf__served_all() + next->served;
@@ -64,7 +64,7 @@ static bool is_sub_of(const char *name, const char *command)
 
 static bool find_row(hf_bytes name, row *found)
 {
-    place next = {0};
+    table_place next = {0};
 
     do
         *found = next_row(&next);
@@ -177,13 +177,13 @@ static void put_row(hf__answer *answer, const row *one);
 static void put_subs(hf__answer *answer, const char *command)
 {
     size_t count = 0;
-    place next = {0};
+    table_place next = {0};
     row one;
 
     for (one = next_row(&next); one.name != NULL; one = next_row(&next))
         count += is_sub_of(one.name, command);
     hf__answer_array(answer, count);
-    next = (place){0};
+    next = (table_place){0};
     for (one = next_row(&next); one.name != NULL; one = next_row(&next)) {
         if (is_sub_of(one.name, command))
             put_row(answer, &one);
@@ -215,7 +215,7 @@ static void put_row(hf__answer *answer, const row *one)
 static size_t count_commands(void)
 {
     size_t count = 0;
-    place next = {0};
+    table_place next = {0};
 
     for (row one = next_row(&next); one.name != NULL; one = next_row(&next))
         count += !is_sub(one.name);
@@ -224,7 +224,7 @@ static size_t count_commands(void)
 
 static void put_all(hf__conn *conn)
 {
-    place next = {0};
+    table_place next = {0};
 
     hf__answer_array(&conn->answer, count_commands());
     for (row one = next_row(&next); one.name != NULL; one = next_row(&next)) {
@@ -259,13 +259,13 @@ static void command_count(hf__conn *conn, const hf_bytes *words, size_t count)
 
 /* -------------------------------------------------------------------- LIST */
 
-typedef struct filter {
+typedef struct command_filter {
     bool all;
     hf_bytes pattern; /* size 0: none */
     int category;     /* -1: none */
-} filter;
+} command_filter;
 
-static bool is_wanted(const filter *which, const char *name)
+static bool is_wanted(const command_filter *which, const char *name)
 {
     if (which->all)
         return true;
@@ -276,9 +276,9 @@ static bool is_wanted(const filter *which, const char *name)
 }
 
 static bool read_filter(hf__conn *conn, const hf_bytes *words, size_t count,
-                        filter *which)
+                        command_filter *which)
 {
-    *which = (filter){.all = count == 2, .category = -1};
+    *which = (command_filter){.all = count == 2, .category = -1};
     if (count == 2)
         return true;
     if (count == 5 && hf__arg_is(words[2], "filterby")) {
@@ -300,8 +300,8 @@ static bool read_filter(hf__conn *conn, const hf_bytes *words, size_t count,
 static void command_list(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     size_t found = 0;
-    place next = {0};
-    filter which;
+    table_place next = {0};
+    command_filter which;
     row one;
 
     if (!read_filter(conn, words, count, &which))
@@ -309,7 +309,7 @@ static void command_list(hf__conn *conn, const hf_bytes *words, size_t count)
     for (one = next_row(&next); one.name != NULL; one = next_row(&next))
         found += is_wanted(&which, one.name);
     hf__answer_array(&conn->answer, found);
-    next = (place){0};
+    next = (table_place){0};
     for (one = next_row(&next); one.name != NULL; one = next_row(&next)) {
         if (is_wanted(&which, one.name))
             hf__answer_text(&conn->answer, one.name);

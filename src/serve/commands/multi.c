@@ -40,13 +40,13 @@ typedef struct queued {
 } queued;
 
 /* Of a watched key, which follows. */
-typedef struct watched {
+typedef struct watched_key {
     uint32_t bucket;
     uint32_t stamp;
     uint32_t flushes;
     bool existed;
     size_t size;
-} watched;
+} watched_key;
 
 static hf__multi *multi_of(hf__conn *conn)
 {
@@ -200,7 +200,7 @@ static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
 
     for (size_t i = 0; i < count && fits; i++) {
         uint32_t bucket = (uint32_t)(hf__hash(keys[i], 0) % HF__STAMPS);
-        watched head = {.bucket = bucket, .size = keys[i].size};
+        watched_key head = {.bucket = bucket, .size = keys[i].size};
 
         head.stamp = __atomic_load_n(&stamps[bucket], __ATOMIC_SEQ_CST);
         head.flushes = hf__embedded_flushes(conn->server->store);
@@ -218,7 +218,7 @@ static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
 }
 
 /* The watched key at `at`; returns where the next one is. */
-static unsigned char *read_watch(unsigned char *at, watched *head,
+static unsigned char *read_watch(unsigned char *at, watched_key *head,
                                  hf_bytes *key)
 {
     memcpy(head, at, sizeof(*head));
@@ -236,7 +236,7 @@ static void find_keys(hf__conn *conn, size_t from)
 
     while (at < stop) {
         unsigned char *here = at;
-        watched head;
+        watched_key head;
         hf_bytes key;
 
         at = read_watch(at, &head, &key);
@@ -294,8 +294,8 @@ static void run_unwatch(hf__conn *conn, const hf_bytes *words, size_t count)
     hf__answer_line(&conn->answer, "OK");
 }
 
-static bool is_changed(const hf_server *server, hf__tx *tx, const watched *head,
-                       hf_bytes key)
+static bool is_changed(const hf_server *server, hf__tx *tx,
+                       const watched_key *head, hf_bytes key)
 {
     uint32_t stamp =
         __atomic_load_n(&server->stamps[head->bucket], __ATOMIC_SEQ_CST);
@@ -318,7 +318,7 @@ static bool any_changed(hf__conn *conn)
     bool changed = !hf__tx_flush(tx) || !hf__tx_notes(tx, HF__RING_CHANGES);
 
     for (size_t i = 0; i < conn->multi->watch_count && !changed; i++) {
-        watched head;
+        watched_key head;
         hf_bytes key;
 
         at = read_watch(at, &head, &key);

@@ -443,7 +443,7 @@ static void run_turn(hf__tick *tick)
     hf__ring_reader_look(hf__embedded_changes(server->store));
     hf__push_flush(server);
     give_back(list);
-    hf__conn_bury(server);
+    hf__conn_free_dead(server);
     trim_words(server);
 }
 

@@ -45,7 +45,7 @@ static inline int64_t hf__usage_begin(hf__usage *usage)
 int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
                       int64_t began_ns);
 
-/* Forget all counts; also at the end. */
+/* Drop all counts; also at the end. */
 void hf__usage_clear(hf__usage *usage);
 
 #endif

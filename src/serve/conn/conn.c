@@ -184,7 +184,7 @@ static void continue_handshake(hf__conn *conn)
         hf__log_refused_tls(conn, rc);
         hf__conn_close(conn);
     } else {
-        conn->shaking = false;
+        conn->in_handshake = false;
         watch_conn(conn);
         if (!conn->dead)
             read_some(conn);
@@ -202,7 +202,7 @@ static void on_ready(hf__poll *poll, int events)
     /* Which of them TLS waited for does not matter: it tries both. */
     if (conn->channel.secure != NULL)
         events = HF__POLL_IN | HF__POLL_OUT;
-    if (conn->shaking) {
+    if (conn->in_handshake) {
         continue_handshake(conn);
         return;
     }
@@ -355,7 +355,7 @@ bool hf__conn_open(hf_server *server, int fd, hf__tls *tls)
         return false;
     }
     conn->server = server;
-    conn->shaking = tls != NULL;
+    conn->in_handshake = tls != NULL;
     conn->id = ++server->last_id;
     conn->since_ms = conn->active_ms = hf__clock_boot_ms();
     hf__buf_init(&conn->in, (size_t)server->options.request_max + READ_MAX);
@@ -412,7 +412,7 @@ void hf__conn_close(hf__conn *conn)
     hf__tick_set(hf__loop_poller(server->loop), &server->tick, 0);
 }
 
-void hf__conn_forget(hf__conn *conn)
+void hf__conn_reset(hf__conn *conn)
 {
     hf__free(conn->name);
     hf__free(conn->library);
@@ -432,7 +432,7 @@ static bool may_free(hf__conn *conn)
     return may;
 }
 
-void hf__conn_bury(hf_server *server)
+void hf__conn_free_dead(hf_server *server)
 {
     hf__conn **at = &server->dead;
 
@@ -452,7 +452,7 @@ void hf__conn_bury(hf_server *server)
             continue;
         }
         *at = conn->next;
-        hf__conn_forget(conn);
+        hf__conn_reset(conn);
         hf__free(conn);
     }
 }

@@ -34,7 +34,7 @@ typedef struct hf__conn {
     struct hf__conn *ready_next;
     hf__poll poll;
     hf__channel channel;
-    bool shaking; /* the TLS handshake is not complete */
+    bool in_handshake; /* the TLS handshake is not complete */
     uint64_t id;
     int64_t since_ms, active_ms; /* on hf__clock_boot_ms() */
 
@@ -96,7 +96,8 @@ typedef struct hf__conn {
 typedef struct hf__part {
     void (*opened)(hf__conn *conn);
     void (*closed)(hf__conn *conn); /* it may be in a round */
-    /* It is closed, and in no round. false: not yet; call hf__conn_bury(). */
+    /* It is closed, and in no round. false: not yet; call hf__conn_free_dead().
+     */
     bool (*may_free)(hf__conn *conn);
     void (*freed)(hf__conn *conn); /* perhaps more than once */
     /* As hf__conn_mark() and hf__conn_rewind(). */
@@ -107,13 +108,13 @@ typedef struct hf__part {
 /* Take over an accepted socket, which speaks TLS unless `tls` is NULL; false:
  * no memory or descriptor, and it is closed. */
 bool hf__conn_open(struct hf_server *server, int fd, hf__tls *tls);
-/* No more calls. Its memory is freed by hf__conn_bury(). */
+/* No more calls. Its memory is freed by hf__conn_free_dead(). */
 void hf__conn_close(hf__conn *conn);
-void hf__conn_bury(struct hf_server *server);
+void hf__conn_free_dead(struct hf_server *server);
 void hf__conn_close_all(struct hf_server *server);
 
-/* Forget what the client said about itself. */
-void hf__conn_forget(hf__conn *conn);
+/* Clear what the client said about itself. */
+void hf__conn_reset(hf__conn *conn);
 
 /* Its buffers may have grown or shrunk: count them. May close it, and others.
  */

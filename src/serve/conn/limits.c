@@ -107,7 +107,7 @@ static void trim_conn(hf__conn *conn, int64_t now_ms)
 
 static void look_at(hf__conn *conn, int64_t now_ms)
 {
-    if ((conn->shaking && now_ms - conn->since_ms > HANDSHAKE_MS) ||
+    if ((conn->in_handshake && now_ms - conn->since_ms > HANDSHAKE_MS) ||
         is_idle(conn, now_ms) || is_slow(conn, now_ms))
         hf__conn_close(conn);
     else

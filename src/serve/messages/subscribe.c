@@ -209,7 +209,7 @@ void hf__pubsub_look(hf_server *server)
 
 static void on_leave(hf__tick *tick)
 {
-    hf__conn_bury(tick->user);
+    hf__conn_free_dead(tick->user);
 }
 
 void hf__pubsub_init(hf_server *server)
@@ -327,7 +327,7 @@ static bool may_free_conn(hf__conn *conn)
 const hf__part hf__subscribe_part = {.may_free = may_free_conn};
 
 /* Stopping drops them from the table of the store. */
-void hf__pubsub_abandon(hf_server *server)
+void hf__pubsub_leave_all(hf_server *server)
 {
     for (hf__conn *conn = server->dead; conn != NULL; conn = conn->next) {
         while (conn->followed != NULL)

@@ -39,6 +39,6 @@ bool hf__subscribed_refuses(hf__conn *conn, const char *name);
  * not be taken. */
 bool hf__subscribed_leave(hf__conn *conn, int64_t deadline_ms);
 /* All connections are closed: end their subscriptions. */
-void hf__pubsub_abandon(struct hf_server *server);
+void hf__pubsub_leave_all(struct hf_server *server);
 
 #endif

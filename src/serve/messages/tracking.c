@@ -204,13 +204,13 @@ static bool add_prefix(prefix **list, hf_bytes text)
 
 /* ----------------------------------------------------------------- TRACKING */
 
-typedef struct options {
+typedef struct tracking_options {
     unsigned flags;
     int64_t redirect;
     prefix *prefixes;
-} options;
+} tracking_options;
 
-static bool read_redirect(hf__conn *conn, hf_bytes word, options *read)
+static bool read_redirect(hf__conn *conn, hf_bytes word, tracking_options *read)
 {
     if (read->redirect != 0)
         hf__answer_error(&conn->answer,
@@ -238,7 +238,7 @@ static unsigned flag_of(hf_bytes word)
 }
 
 static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count,
-                         options *read)
+                         tracking_options *read)
 {
     for (size_t i = 3; i < count; i++) {
         unsigned flag = flag_of(words[i]);
@@ -270,7 +270,7 @@ static bool is_over(const prefix *one, const prefix *other)
 }
 
 /* No prefix may begin with another. */
-static bool check_prefixes(hf__conn *conn, const options *read)
+static bool check_prefixes(hf__conn *conn, const tracking_options *read)
 {
     const prefix *old = conn->tracker == NULL ? NULL : conn->tracker->prefixes;
 
@@ -300,7 +300,7 @@ static bool check_prefixes(hf__conn *conn, const options *read)
     "before disabling tracking for this client, and then re-enabling it with " \
     "a different mode."
 
-static bool check_options(hf__conn *conn, const options *read)
+static bool check_options(hf__conn *conn, const tracking_options *read)
 {
     const hf__tracker *now = conn->tracker;
     unsigned flags = read->flags;
@@ -323,7 +323,7 @@ static bool check_options(hf__conn *conn, const options *read)
 }
 
 /* Takes the prefixes. */
-static void start_tracking(hf__conn *conn, options *read)
+static void start_tracking(hf__conn *conn, tracking_options *read)
 {
     hf__tracker *tracker = conn->tracker;
     prefix **end = &read->prefixes;
@@ -350,7 +350,7 @@ static void start_tracking(hf__conn *conn, options *read)
 
 void hf__client_tracking(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    options read = {0, 0, NULL};
+    tracking_options read = {0, 0, NULL};
 
     if (!read_options(conn, words, count, &read)) {
         /* Replied. */

@@ -17,7 +17,7 @@
 /* Wrong passwords of an address before it waits, and of a connection before it
  * is closed. */
 #define HF__GUESSES_FREE 10
-/* After so long one is forgotten, ms. */
+/* After so long one no longer counts, ms. */
 #define HF__GUESSES_STEP_MS 500
 
 /* Addresses that are remembered; those beyond count as one. */
@@ -25,7 +25,7 @@
 
 typedef struct hf__guesser {
     hf__peer_key key;
-    int64_t until_ms; /* then all are forgotten; hf__clock_boot_ms() */
+    int64_t until_ms; /* then none counts; hf__clock_boot_ms() */
 } hf__guesser;
 
 typedef struct hf__guesses {
