@@ -4,8 +4,7 @@
  *
  * A command is a row of store/known_table.c and a function in the file of its
  * type, which reads the arguments, sends exactly one reply or error, and
- * returns. Replies and error
- * texts are Redis 7.0's.
+ * returns. Replies and error texts are Redis 7.0's.
  */
 #ifndef HF__ENGINE_COMMAND_ROW_H
 #define HF__ENGINE_COMMAND_ROW_H
@@ -28,6 +27,8 @@ enum {
      * transaction. */
     HF__COMMAND_BLOCKS = 1u << 6
 };
+/* Which of the commands that share a function, as a flag of its row. */
+#define HF__VARIANT(number) ((unsigned)(number) << 16)
 
 typedef struct hf__command {
     const char *name;
@@ -36,6 +37,11 @@ typedef struct hf__command {
     /* NULL for HF__COMMAND_EVAL. */
     void (*run)(hf__tx *tx, const hf_bytes *args, size_t count);
 } hf__command;
+
+static inline unsigned hf__variant(const hf__tx *tx)
+{
+    return tx->command->flags >> 16;
+}
 
 /* As a file has it: what known_commands.h does not say. */
 typedef struct hf__command_entry {

@@ -58,8 +58,7 @@ static bool may_expire(const conditions *when, const hf__record *record,
     return !(when->lt && expires && expire_ms >= record->expire_ms);
 }
 
-static void expire_key(hf__tx *tx, const hf_bytes *args, size_t count,
-                       hf__expiry expiry)
+static void run_expire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     conditions when = {false, false, false, false};
     hf__record *record;
@@ -67,7 +66,7 @@ static void expire_key(hf__tx *tx, const hf_bytes *args, size_t count,
 
     if (!read_conditions(tx, args, count, &when) ||
         !hf__arg_integer(tx, args[2], &value) ||
-        !hf__expiry_instant(tx, expiry, value, false, &expire_ms))
+        !hf__expiry_instant(tx, hf__expiry_of(tx), value, false, &expire_ms))
         return;
     record = hf__key_find(tx, args[1]);
     if (record == NULL || !may_expire(&when, record, expire_ms)) {
@@ -84,32 +83,14 @@ static void expire_key(hf__tx *tx, const hf_bytes *args, size_t count,
     hf__reply_integer(tx, 1);
 }
 
-static void run_expire(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    expire_key(tx, args, count, (hf__expiry){true, false});
-}
-
-static void run_pexpire(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    expire_key(tx, args, count, (hf__expiry){false, false});
-}
-
-static void run_expireat(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    expire_key(tx, args, count, (hf__expiry){true, true});
-}
-
-static void run_pexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    expire_key(tx, args, count, (hf__expiry){false, true});
-}
-
 /* Reply with the time left or the instant; -2: no key, -1: no expiry. */
-static void reply_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
+static void run_ttl(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record = hf__key_find(tx, key);
+    hf__record *record = hf__key_find(tx, args[1]);
+    hf__expiry expiry = hf__expiry_of(tx);
     int64_t value;
 
+    (void)count;
     if (record == NULL || record->expire_ms == 0) {
         hf__reply_integer(tx, record == NULL ? -2 : -1);
         return;
@@ -122,30 +103,6 @@ static void reply_expiry(hf__tx *tx, hf_bytes key, hf__expiry expiry)
     if (expiry.seconds)
         value = value / 1000 + (value % 1000 >= 500 ? 1 : 0);
     hf__reply_integer(tx, value);
-}
-
-static void run_ttl(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_expiry(tx, args[1], (hf__expiry){true, false});
-}
-
-static void run_pttl(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_expiry(tx, args[1], (hf__expiry){false, false});
-}
-
-static void run_expiretime(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_expiry(tx, args[1], (hf__expiry){true, true});
-}
-
-static void run_pexpiretime(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_expiry(tx, args[1], (hf__expiry){false, true});
 }
 
 static void run_persist(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -164,15 +121,17 @@ static void run_persist(hf__tx *tx, const hf_bytes *args, size_t count)
 }
 
 #define WRITES HF__COMMAND_WRITES
+#define SECONDS HF__EXPIRY_SECONDS
+#define ABSOLUTE HF__EXPIRY_ABSOLUTE
 
 const hf__command_entry hf__commands_expire[] = {
-    {"expire", WRITES, run_expire},
-    {"pexpire", WRITES, run_pexpire},
-    {"expireat", WRITES, run_expireat},
-    {"pexpireat", WRITES, run_pexpireat},
-    {"ttl", 0, run_ttl},
-    {"pttl", 0, run_pttl},
-    {"expiretime", 0, run_expiretime},
-    {"pexpiretime", 0, run_pexpiretime},
+    {"expire", WRITES | SECONDS, run_expire},
+    {"pexpire", WRITES, run_expire},
+    {"expireat", WRITES | SECONDS | ABSOLUTE, run_expire},
+    {"pexpireat", WRITES | ABSOLUTE, run_expire},
+    {"ttl", SECONDS, run_ttl},
+    {"pttl", 0, run_ttl},
+    {"expiretime", SECONDS | ABSOLUTE, run_ttl},
+    {"pexpiretime", ABSOLUTE, run_ttl},
     {"persist", WRITES, run_persist},
     {NULL, 0, NULL}};

@@ -12,6 +12,17 @@ typedef struct hf__expiry {
     bool seconds;
     bool absolute; /* Unix time */
 } hf__expiry;
+
+/* It as flags of a row, and of the command that runs. */
+#define HF__EXPIRY_SECONDS HF__VARIANT(1)
+#define HF__EXPIRY_ABSOLUTE HF__VARIANT(2)
+
+static inline hf__expiry hf__expiry_of(const hf__tx *tx)
+{
+    return (hf__expiry){(tx->command->flags & HF__EXPIRY_SECONDS) != 0,
+                        (tx->command->flags & HF__EXPIRY_ABSOLUTE) != 0};
+}
+
 /*
  * The instant on the store's clock for `value`, never 0. false: out of range,
  * replied. `positive`: refuse values <= 0, as SET does.

@@ -118,12 +118,15 @@ static void reply_entries(hf__tx *tx, hf__record *record, uint64_t count,
         hf__tx_fail(tx, MDB_CORRUPTED);
 }
 
-static void reply_all(hf__tx *tx, hf_bytes key, unsigned what)
+/* The variant says what is replied. */
+static void run_hgetall(hf__tx *tx, const hf_bytes *args, size_t args_count)
 {
+    unsigned what = hf__variant(tx);
     hf__record *record;
     uint64_t count;
 
-    if (!hf__hash_open(tx, key, &record))
+    (void)args_count;
+    if (!hf__hash_open(tx, args[1], &record))
         return;
     count = record == NULL ? 0 : hf__hash_count(tx, record);
     if (what == (SAY_FIELDS | SAY_VALUES))
@@ -132,24 +135,6 @@ static void reply_all(hf__tx *tx, hf_bytes key, unsigned what)
         hf__reply_array(tx, (size_t)count);
     if (record != NULL)
         reply_entries(tx, record, count, what);
-}
-
-static void run_hgetall(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_all(tx, args[1], SAY_FIELDS | SAY_VALUES);
-}
-
-static void run_hkeys(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_all(tx, args[1], SAY_FIELDS);
-}
-
-static void run_hvals(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_all(tx, args[1], SAY_VALUES);
 }
 
 static void run_hdel(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -245,10 +230,17 @@ static void run_hincrby(hf__tx *tx, const hf_bytes *args, size_t count)
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_hash[] = {
-    {"hset", GROWS, run_hset},       {"hmset", GROWS, run_hmset},
-    {"hsetnx", GROWS, run_hsetnx},   {"hget", 0, run_hget},
-    {"hmget", 0, run_hmget},         {"hgetall", 0, run_hgetall},
-    {"hkeys", 0, run_hkeys},         {"hvals", 0, run_hvals},
-    {"hdel", WRITES, run_hdel},      {"hexists", 0, run_hexists},
-    {"hlen", 0, run_hlen},           {"hstrlen", 0, run_hstrlen},
-    {"hincrby", GROWS, run_hincrby}, {NULL, 0, NULL}};
+    {"hset", GROWS, run_hset},
+    {"hmset", GROWS, run_hmset},
+    {"hsetnx", GROWS, run_hsetnx},
+    {"hget", 0, run_hget},
+    {"hmget", 0, run_hmget},
+    {"hgetall", HF__VARIANT(SAY_FIELDS | SAY_VALUES), run_hgetall},
+    {"hkeys", HF__VARIANT(SAY_FIELDS), run_hgetall},
+    {"hvals", HF__VARIANT(SAY_VALUES), run_hgetall},
+    {"hdel", WRITES, run_hdel},
+    {"hexists", 0, run_hexists},
+    {"hlen", 0, run_hlen},
+    {"hstrlen", 0, run_hstrlen},
+    {"hincrby", GROWS, run_hincrby},
+    {NULL, 0, NULL}};

@@ -155,8 +155,7 @@ static const int *expire_fields(hf__tx *tx, hf__record *record,
     return tx->fatal == HF_OK ? results : NULL;
 }
 
-static void expire_hash(hf__tx *tx, const hf_bytes *args, size_t count,
-                        hf__expiry expiry)
+static void run_hexpire(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     setting what = {0, 0};
     hf__record *record;
@@ -164,7 +163,7 @@ static void expire_hash(hf__tx *tx, const hf_bytes *args, size_t count,
     fields which;
 
     if (!hf__hash_open(tx, args[1], &record) ||
-        !read_instant(tx, args[2], expiry, &what.expire_ms))
+        !read_instant(tx, args[2], hf__expiry_of(tx), &what.expire_ms))
         return;
     what.condition = condition_of(args[3]);
     if (!read_fields(tx, args, count, what.condition != 0 ? 4 : 3,
@@ -179,33 +178,28 @@ static void expire_hash(hf__tx *tx, const hf_bytes *args, size_t count,
         hf__reply_integer(tx, results[i]);
 }
 
-static void run_hexpire(hf__tx *tx, const hf_bytes *args, size_t count)
+/* ---------------------------------------------------- reading and removing */
+
+/* Reply with what `of` returns for each field. */
+static void reply_each(hf__tx *tx, const hf_bytes *args, size_t count,
+                       int64_t (*of)(hf__tx *tx, hf__record *record,
+                                     hf_bytes field))
 {
-    expire_hash(tx, args, count, (hf__expiry){true, false});
+    hf__record *record;
+    fields which;
+
+    if (!hf__hash_open(tx, args[1], &record) ||
+        !read_fields(tx, args, count, 2,
+                     "ERR Number of fields must be a positive integer", &which))
+        return;
+    hf__reply_array(tx, which.count);
+    for (size_t i = 0; i < which.count && tx->fatal == HF_OK; i++)
+        hf__reply_integer(tx, of(tx, record, which.names[i]));
 }
 
-static void run_hpexpire(hf__tx *tx, const hf_bytes *args, size_t count)
+static int64_t expiry_of(hf__tx *tx, hf__record *record, hf_bytes field)
 {
-    expire_hash(tx, args, count, (hf__expiry){false, false});
-}
-
-static void run_hexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    expire_hash(tx, args, count, (hf__expiry){true, true});
-}
-
-static void run_hpexpireat(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    expire_hash(tx, args, count, (hf__expiry){false, true});
-}
-
-/* ----------------------------------------------------------------- reading */
-
-#define NOT_POSITIVE "ERR Number of fields must be a positive integer"
-
-static int64_t expiry_of(hf__tx *tx, hf__record *record, hf_bytes field,
-                         hf__expiry expiry)
-{
+    hf__expiry expiry = hf__expiry_of(tx);
     int64_t value;
 
     if (!has_field(tx, record, field))
@@ -216,43 +210,12 @@ static int64_t expiry_of(hf__tx *tx, hf__record *record, hf_bytes field,
     return expiry.seconds ? (value + 999) / 1000 : value;
 }
 
-static void reply_expiry(hf__tx *tx, const hf_bytes *args, size_t count,
-                         hf__expiry expiry)
-{
-    hf__record *record;
-    fields which;
-
-    if (!hf__hash_open(tx, args[1], &record) ||
-        !read_fields(tx, args, count, 2, NOT_POSITIVE, &which))
-        return;
-    hf__reply_array(tx, which.count);
-    for (size_t i = 0; i < which.count && tx->fatal == HF_OK; i++)
-        hf__reply_integer(tx, expiry_of(tx, record, which.names[i], expiry));
-}
-
 static void run_httl(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    reply_expiry(tx, args, count, (hf__expiry){true, false});
+    reply_each(tx, args, count, expiry_of);
 }
 
-static void run_hpttl(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_expiry(tx, args, count, (hf__expiry){false, false});
-}
-
-static void run_hexpiretime(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_expiry(tx, args, count, (hf__expiry){true, true});
-}
-
-static void run_hpexpiretime(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_expiry(tx, args, count, (hf__expiry){false, true});
-}
-
-/* ---------------------------------------------------------------- removing */
-
-static int persist_field(hf__tx *tx, hf__record *record, hf_bytes field)
+static int64_t persist_field(hf__tx *tx, hf__record *record, hf_bytes field)
 {
     if (!has_field(tx, record, field))
         return NO_FIELD;
@@ -264,30 +227,24 @@ static int persist_field(hf__tx *tx, hf__record *record, hf_bytes field)
 
 static void run_hpersist(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    fields which;
-
-    if (!hf__hash_open(tx, args[1], &record) ||
-        !read_fields(tx, args, count, 2, NOT_POSITIVE, &which))
-        return;
-    hf__reply_array(tx, which.count);
-    for (size_t i = 0; i < which.count && tx->fatal == HF_OK; i++)
-        hf__reply_integer(tx, persist_field(tx, record, which.names[i]));
+    reply_each(tx, args, count, persist_field);
 }
 
 #define WRITES HF__COMMAND_WRITES
+#define SECONDS HF__EXPIRY_SECONDS
+#define ABSOLUTE HF__EXPIRY_ABSOLUTE
 
 /* A full store refuses none of these, so that a script which has written a
  * field can always give it a deadline; Redis asks for memory before a script's
  * first write only. */
 const hf__command_entry hf__commands_hash_expire[] = {
-    {"hexpire", WRITES, run_hexpire},
-    {"hpexpire", WRITES, run_hpexpire},
-    {"hexpireat", WRITES, run_hexpireat},
-    {"hpexpireat", WRITES, run_hpexpireat},
-    {"httl", 0, run_httl},
-    {"hpttl", 0, run_hpttl},
-    {"hexpiretime", 0, run_hexpiretime},
-    {"hpexpiretime", 0, run_hpexpiretime},
+    {"hexpire", WRITES | SECONDS, run_hexpire},
+    {"hpexpire", WRITES, run_hexpire},
+    {"hexpireat", WRITES | SECONDS | ABSOLUTE, run_hexpire},
+    {"hpexpireat", WRITES | ABSOLUTE, run_hexpire},
+    {"httl", SECONDS, run_httl},
+    {"hpttl", 0, run_httl},
+    {"hexpiretime", SECONDS | ABSOLUTE, run_httl},
+    {"hpexpiretime", ABSOLUTE, run_httl},
     {"hpersist", WRITES, run_hpersist},
     {NULL, 0, NULL}};

@@ -23,8 +23,7 @@ static void gather_pairs(hf__record *record, const hf__scan *scan,
 
     hf__hash_walk_begin(&walk, list->tx, record);
     while (hf__hash_walk_next(&walk, &field, &value)) {
-        if ((scan == NULL || hf__scan_fits(scan, field)) &&
-            !refer_pair(list, field, value))
+        if (hf__scan_fits(scan, field) && !refer_pair(list, field, value))
             break;
     }
     hf__hash_walk_end(&walk);
@@ -46,12 +45,6 @@ static void run_hrandfield(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__random_sample_reply(&sample, &list, true);
 }
 
-static bool visit_field(const hf__scan *scan, hf_bytes field, hf_bytes value,
-                        hf__members *list)
-{
-    return !hf__scan_fits(scan, field) || refer_pair(list, field, value);
-}
-
 static void remove_passed(hf__record *record, hf__members *list)
 {
     if (!hf__deadlines_passed(list->tx, record))
@@ -71,20 +64,13 @@ static void run_hscan(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__members list;
     hf__scan scan;
 
-    if (!hf__scan_cursor(&scan, tx, args[2]) ||
-        !hf__hash_open(tx, args[1], &record))
-        return;
-    if (record == NULL) {
-        hf__scan_reply_empty(tx);
-        return;
-    }
-    if (!hf__scan_options(&scan, args + 3, count - 3, false))
+    if (!hf__scan_open(&scan, tx, args, count, hf__hash_open, &record))
         return;
     hf__members_init(&list, tx);
     if (record->form == HF__FORM_INLINE) {
         gather_pairs(record, &scan, &list);
     } else {
-        cursor = hf__scan_elements(&scan, record, visit_field, &list);
+        cursor = hf__scan_elements(&scan, record, refer_pair, &list);
         remove_passed(record, &list);
     }
     hf__scan_reply_cursor(tx, cursor);

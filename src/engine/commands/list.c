@@ -4,19 +4,23 @@
  */
 #include <string.h>
 
-#include "engine/commands/command_row.h"
+#include "engine/commands/pop.h"
 #include "engine/keys/type_list.h"
 
 /* ----------------------------------------------------------------- pushing */
 
-static void push_values(hf__tx *tx, const hf_bytes *args, size_t count,
-                        bool front, bool only_existing)
+/* The variants of a push. */
+#define FRONT HF__VARIANT(1)
+#define ONLY_EXISTING HF__VARIANT(2)
+
+static void run_push(hf__tx *tx, const hf_bytes *args, size_t count)
 {
+    bool front = (tx->command->flags & FRONT) != 0;
     hf__record *record;
 
     if (!hf__list_open(tx, args[1], &record))
         return;
-    if (record == NULL && only_existing) {
+    if (record == NULL && (tx->command->flags & ONLY_EXISTING) != 0) {
         hf__reply_integer(tx, 0);
         return;
     }
@@ -28,26 +32,6 @@ static void push_values(hf__tx *tx, const hf_bytes *args, size_t count,
         hf__list_push(tx, record, args[i], front);
     hf__key_event(tx, HF__EVENT_LIST, front ? "lpush" : "rpush", args[1]);
     hf__reply_integer(tx, (int64_t)record->count);
-}
-
-static void run_lpush(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    push_values(tx, args, count, true, false);
-}
-
-static void run_rpush(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    push_values(tx, args, count, false, false);
-}
-
-static void run_lpushx(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    push_values(tx, args, count, true, true);
-}
-
-static void run_rpushx(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    push_values(tx, args, count, false, true);
 }
 
 /* The first element that is equal; false: none, or fatal. */
@@ -386,8 +370,7 @@ static uint64_t at_most(uint64_t count, int64_t wanted)
     return count < (uint64_t)wanted ? count : (uint64_t)wanted;
 }
 
-static void pop_values(hf__tx *tx, const hf_bytes *args, size_t count,
-                       bool last)
+static void run_pop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t wanted = 1;
@@ -409,159 +392,53 @@ static void pop_values(hf__tx *tx, const hf_bytes *args, size_t count,
     }
     if (count == 3)
         hf__reply_array(tx, (size_t)at_most(record->count, wanted));
-    pop_some(tx, record, last, at_most(record->count, wanted));
+    pop_some(tx, record, hf__pops_last(tx), at_most(record->count, wanted));
 }
 
-static void run_lpop(hf__tx *tx, const hf_bytes *args, size_t count)
+static void pop_key(hf__tx *tx, hf_bytes key, hf__record *record, bool last,
+                    int64_t count)
 {
-    pop_values(tx, args, count, false);
+    uint64_t popped = at_most(record->count, count == 0 ? 1 : count);
+
+    hf__reply_array(tx, 2);
+    hf__reply_bytes(tx, key.data, key.size);
+    if (count > 0)
+        hf__reply_array(tx, (size_t)popped);
+    pop_some(tx, record, last, popped);
 }
 
-static void run_rpop(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    pop_values(tx, args, count, true);
-}
-
-/* The arguments after the keys. false: replied with an error. */
-static bool read_lmpop(hf__tx *tx, const hf_bytes *args, size_t count,
-                       bool *last, int64_t *wanted)
-{
-    *last = count > 0 && hf__arg_is(args[0], "right");
-    if (count == 0 || (!*last && !hf__arg_is(args[0], "left"))) {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
-    }
-    *wanted = 1;
-    if (count == 1)
-        return true;
-    if (count > 2 && hf__arg_is(args[1], "count") &&
-        !hf__arg_at_least(tx, args[2], 1, "ERR count should be greater than 0",
-                          wanted))
-        return false;
-    if (count == 3 && hf__arg_is(args[1], "count"))
-        return true;
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
-}
-
-typedef struct pop_options {
-    size_t keys;
-    bool last;
-    int64_t wanted;
-} pop_options;
-
-/* Read `numkeys key ... LEFT|RIGHT [COUNT count]`. */
-static bool read_pop(hf__tx *tx, const hf_bytes *args, size_t count,
-                     pop_options *options)
-{
-    int64_t key_count;
-
-    if (!hf__arg_at_least(tx, args[0], 1, HF__ERROR_KEY_COUNT, &key_count))
-        return false;
-    /* Too many keys leave no argument for the side: a syntax error. */
-    options->keys =
-        key_count > (int64_t)count - 1 ? count - 1 : (size_t)key_count;
-    return read_lmpop(tx, args + 1 + options->keys, count - 1 - options->keys,
-                      &options->last, &options->wanted);
-}
-
-/* Pop from the first key that exists. false: none does. */
-static bool pop_first(hf__tx *tx, const hf_bytes *keys,
-                      const pop_options *options)
-{
-    hf__record *record = NULL;
-
-    for (size_t i = 0; i < options->keys; i++) {
-        uint64_t count;
-
-        hf__tx_trim(tx);
-        if (!hf__list_open(tx, keys[i], &record))
-            return true;
-        if (record == NULL)
-            continue;
-        count = at_most(record->count, options->wanted);
-        hf__reply_array(tx, 2);
-        hf__reply_bytes(tx, keys[i].data, keys[i].size);
-        hf__reply_array(tx, (size_t)count);
-        pop_some(tx, record, options->last, count);
-        return true;
-    }
-    return false;
-}
+static const hf__pop_kind of_list = {HF__TYPE_LIST, "left", "right", pop_key};
 
 static void run_lmpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    pop_options options;
-
-    if (read_pop(tx, args + 1, count - 1, &options) &&
-        !pop_first(tx, args + 2, &options))
-        hf__reply_nil_array(tx);
-}
-
-/* ---------------------------------------------------------------- blocking */
-
-static void run_blmpop(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    pop_options options;
-
-    if (!read_pop(tx, args + 2, count - 2, &options) ||
-        !hf__arg_wait(tx, args[1]) || pop_first(tx, args + 3, &options))
-        return;
-    tx->block.counted = true;
-    hf__reply_nil_array(tx);
-    hf__block_on(tx, HF__TYPE_LIST, 3, options.keys);
-}
-
-static void block_pop(hf__tx *tx, const hf_bytes *args, size_t count, bool last)
-{
-    hf__record *record;
-
-    if (!hf__arg_wait(tx, args[count - 1]))
-        return;
-    for (size_t i = 1; i < count - 1; i++) {
-        hf__tx_trim(tx);
-        if (!hf__list_open(tx, args[i], &record))
-            return;
-        if (record == NULL)
-            continue;
-        hf__reply_array(tx, 2);
-        hf__reply_bytes(tx, args[i].data, args[i].size);
-        pop_some(tx, record, last, 1);
-        return;
-    }
-    hf__reply_nil_array(tx);
-    hf__block_on(tx, HF__TYPE_LIST, 1, count - 2);
+    hf__pop_counted(tx, args, count, &of_list);
 }
 
 static void run_blpop(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    block_pop(tx, args, count, false);
-}
-
-static void run_brpop(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    block_pop(tx, args, count, true);
+    hf__pop_blocking(tx, args, count, &of_list);
 }
 
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command_entry hf__commands_list[] = {{"lpush", GROWS, run_lpush},
-                                               {"rpush", GROWS, run_rpush},
-                                               {"lpushx", GROWS, run_lpushx},
-                                               {"rpushx", GROWS, run_rpushx},
-                                               {"linsert", GROWS, run_linsert},
-                                               {"lset", GROWS, run_lset},
-                                               {"llen", 0, run_llen},
-                                               {"lindex", 0, run_lindex},
-                                               {"lrange", 0, run_lrange},
-                                               {"lpos", 0, run_lpos},
-                                               {"lrem", WRITES, run_lrem},
-                                               {"ltrim", WRITES, run_ltrim},
-                                               {"lpop", WRITES, run_lpop},
-                                               {"rpop", WRITES, run_rpop},
-                                               {"lmpop", WRITES, run_lmpop},
-                                               {"blpop", WRITES, run_blpop},
-                                               {"brpop", WRITES, run_brpop},
-                                               {"blmpop", WRITES, run_blmpop},
-                                               {NULL, 0, NULL}};
+const hf__command_entry hf__commands_list[] = {
+    {"lpush", GROWS | FRONT, run_push},
+    {"rpush", GROWS, run_push},
+    {"lpushx", GROWS | FRONT | ONLY_EXISTING, run_push},
+    {"rpushx", GROWS | ONLY_EXISTING, run_push},
+    {"linsert", GROWS, run_linsert},
+    {"lset", GROWS, run_lset},
+    {"llen", 0, run_llen},
+    {"lindex", 0, run_lindex},
+    {"lrange", 0, run_lrange},
+    {"lpos", 0, run_lpos},
+    {"lrem", WRITES, run_lrem},
+    {"ltrim", WRITES, run_ltrim},
+    {"lpop", WRITES, run_pop},
+    {"rpop", WRITES | HF__POP_LAST, run_pop},
+    {"lmpop", WRITES, run_lmpop},
+    {"blpop", WRITES, run_blpop},
+    {"brpop", WRITES | HF__POP_LAST, run_blpop},
+    {"blmpop", WRITES, run_lmpop},
+    {NULL, 0, NULL}};

@@ -11,12 +11,14 @@
 #include "engine/wake/wake.h"
 #include "store/store.h"
 
-static void publish_message(hf__tx *tx, hf__channel_kind kind,
-                            const hf_bytes *args)
+/* The variant is a hf__channel_kind, here and of PUBSUB. */
+static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
 {
+    hf__channel_kind kind = (hf__channel_kind)hf__variant(tx);
     int64_t receivers;
     hf_bytes text, topic;
 
+    (void)count;
     if (args[1].size + args[2].size > HF__MESSAGE_MAX) {
         hf__reply_error(tx, "ERR channel and message exceed 1 MiB");
         return;
@@ -33,18 +35,6 @@ static void publish_message(hf__tx *tx, hf__channel_kind kind,
     hf__reply_integer(tx, receivers);
 }
 
-static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    publish_message(tx, HF__CHANNEL, args);
-}
-
-static void run_spublish(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    publish_message(tx, HF__CHANNEL_SHARD, args);
-}
-
 static int64_t count_subscribers(hf__tx *tx, hf__channel_kind kind,
                                  hf_bytes channel)
 {
@@ -56,9 +46,10 @@ static int64_t count_subscribers(hf__tx *tx, hf__channel_kind kind,
     return inboxes + hf__message_subscribers(tx, kind, channel);
 }
 
-static void reply_counts(hf__tx *tx, hf__channel_kind kind,
-                         const hf_bytes *args, size_t count)
+static void run_numsub(hf__tx *tx, const hf_bytes *args, size_t count)
 {
+    hf__channel_kind kind = (hf__channel_kind)hf__variant(tx);
+
     hf__reply_array(tx, 2 * (count - 2));
     for (size_t i = 2; i < count; i++) {
         hf__reply_bytes(tx, args[i].data, args[i].size);
@@ -66,23 +57,13 @@ static void reply_counts(hf__tx *tx, hf__channel_kind kind,
     }
 }
 
-static void pubsub_numsub(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_counts(tx, HF__CHANNEL, args, count);
-}
-
-static void pubsub_shardnumsub(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_counts(tx, HF__CHANNEL_SHARD, args, count);
-}
-
 #define WRITES HF__COMMAND_WRITES
 
 /* The other subcommands of PUBSUB are the server's. */
 const hf__command_entry hf__commands_publish[] = {
-    {"publish", WRITES, run_publish},
-    {"spublish", WRITES, run_spublish},
+    {"publish", WRITES | HF__VARIANT(HF__CHANNEL), run_publish},
+    {"spublish", WRITES | HF__VARIANT(HF__CHANNEL_SHARD), run_publish},
     {"pubsub", WRITES | HF__COMMAND_GROUP, hf__subcommand_run},
-    {"pubsub|numsub", 0, pubsub_numsub},
-    {"pubsub|shardnumsub", 0, pubsub_shardnumsub},
+    {"pubsub|numsub", HF__VARIANT(HF__CHANNEL), run_numsub},
+    {"pubsub|shardnumsub", HF__VARIANT(HF__CHANNEL_SHARD), run_numsub},
     {NULL, 0, NULL}};

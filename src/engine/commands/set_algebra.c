@@ -131,12 +131,13 @@ static bool compute_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
     return true;
 }
 
-static void reply_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
-                         size_t count)
+/* The variant is a set_algebra. */
+static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     result made;
 
-    if (!compute_result(tx, what, keys, count, &made))
+    if (!compute_result(tx, (set_algebra)hf__variant(tx), args + 1, count - 1,
+                        &made))
         return;
     hf__reply_set(tx, made.count);
     for (size_t i = 0; i < made.count; i++) {
@@ -146,13 +147,13 @@ static void reply_result(hf__tx *tx, set_algebra what, const hf_bytes *keys,
     }
 }
 
-static void store_result(hf__tx *tx, set_algebra what, const hf_bytes *args,
-                         size_t count)
+static void run_algebra_store(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     result made;
 
-    if (!compute_result(tx, what, args + 2, count - 2, &made))
+    if (!compute_result(tx, (set_algebra)hf__variant(tx), args + 2, count - 2,
+                        &made))
         return;
     hf__tx_trim(tx);
     if (made.count == 0) {
@@ -167,36 +168,6 @@ static void store_result(hf__tx *tx, set_algebra what, const hf_bytes *args,
         hf__key_event(tx, HF__EVENT_SET, tx->command->name, args[1]);
     }
     hf__reply_integer(tx, (int64_t)made.count);
-}
-
-static void run_sinter(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_result(tx, INTERSECTION, args + 1, count - 1);
-}
-
-static void run_sunion(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_result(tx, UNION, args + 1, count - 1);
-}
-
-static void run_sdiff(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    reply_result(tx, DIFFERENCE, args + 1, count - 1);
-}
-
-static void run_sinterstore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    store_result(tx, INTERSECTION, args, count);
-}
-
-static void run_sunionstore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    store_result(tx, UNION, args, count);
-}
-
-static void run_sdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    store_result(tx, DIFFERENCE, args, count);
 }
 
 /* The arguments after the keys. false: replied with an error. */
@@ -241,11 +212,11 @@ static void run_sintercard(hf__tx *tx, const hf_bytes *args, size_t count)
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_set_algebra[] = {
-    {"sinter", 0, run_sinter},
-    {"sunion", 0, run_sunion},
-    {"sdiff", 0, run_sdiff},
-    {"sinterstore", GROWS, run_sinterstore},
-    {"sunionstore", GROWS, run_sunionstore},
-    {"sdiffstore", GROWS, run_sdiffstore},
+    {"sinter", HF__VARIANT(INTERSECTION), run_algebra},
+    {"sunion", HF__VARIANT(UNION), run_algebra},
+    {"sdiff", HF__VARIANT(DIFFERENCE), run_algebra},
+    {"sinterstore", GROWS | HF__VARIANT(INTERSECTION), run_algebra_store},
+    {"sunionstore", GROWS | HF__VARIANT(UNION), run_algebra_store},
+    {"sdiffstore", GROWS | HF__VARIANT(DIFFERENCE), run_algebra_store},
     {"sintercard", 0, run_sintercard},
     {NULL, 0, NULL}};

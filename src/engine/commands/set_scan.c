@@ -7,7 +7,6 @@
  * returned at once.
  */
 #include "engine/commands/command_row.h"
-#include "engine/keys/number_text.h"
 #include "engine/keys/scan.h"
 #include "engine/keys/type_set.h"
 
@@ -40,27 +39,18 @@ static uint64_t gather_members(const hf__scan *scan, hf__record *record,
 
 static void run_sscan(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    char text[HF__NUMBER_TEXT_SIZE];
     hf__packed_buf buf = {.tx = tx};
     hf__packed at = {0};
     hf__record *record;
     hf__scan scan;
     uint64_t cursor;
 
-    if (!hf__scan_cursor(&scan, tx, args[2]) ||
-        !hf__set_open(tx, args[1], &record))
-        return;
-    if (record == NULL) {
-        hf__scan_reply_empty(tx);
-        return;
-    }
-    if (!hf__scan_options(&scan, args + 3, count - 3, false))
+    if (!hf__scan_open(&scan, tx, args, count, hf__set_open, &record))
         return;
     cursor = gather_members(&scan, record, &buf);
     if (tx->fatal != HF_OK)
         return;
-    hf__reply_array(tx, 2);
-    hf__reply_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
+    hf__scan_reply_cursor(tx, cursor);
     hf__reply_array(tx, buf.count);
     while (hf__packed_buf_next(&buf, &at))
         hf__reply_bytes(tx, at.text.data, at.text.size);

@@ -201,9 +201,9 @@ static void store_sorted(hf__tx *tx, hf__sorting *all)
         tx, (int64_t)(all->wanted * (gets ? all->what.get_count : 1)));
 }
 
-static void sort_key(hf__tx *tx, const hf_bytes *args, size_t count,
-                     bool may_store)
+static void run_sort(hf__tx *tx, const hf_bytes *args, size_t count)
 {
+    bool may_store = (tx->command->flags & HF__COMMAND_WRITES) != 0;
     hf__sorting all = {.buf = {.tx = tx}};
     hf__record *record;
 
@@ -225,17 +225,7 @@ static void sort_key(hf__tx *tx, const hf_bytes *args, size_t count,
         reply_sorted(tx, &all);
 }
 
-static void run_sort(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    sort_key(tx, args, count, true);
-}
-
-static void run_sort_ro(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    sort_key(tx, args, count, false);
-}
-
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_sort[] = {
-    {"sort", GROWS, run_sort}, {"sort_ro", 0, run_sort_ro}, {NULL, 0, NULL}};
+    {"sort", GROWS, run_sort}, {"sort_ro", 0, run_sort}, {NULL, 0, NULL}};

@@ -197,30 +197,19 @@ static void run_setnx(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, 1);
 }
 
-static void set_expiring(hf__tx *tx, const hf_bytes *args, hf__expiry expiry)
+static void run_setex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t expire_ms;
 
-    if (!read_instant(tx, args[2], expiry, &expire_ms))
+    (void)count;
+    if (!read_instant(tx, args[2], hf__expiry_of(tx), &expire_ms))
         return;
     record = hf__key_record(tx, args[1]);
     if (record == NULL || !store_value(tx, record, args[3], expire_ms))
         return;
     hf__key_event(tx, HF__EVENT_GENERIC, "expire", args[1]);
     hf__reply_line(tx, "OK");
-}
-
-static void run_setex(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    set_expiring(tx, args, (hf__expiry){true, false});
-}
-
-static void run_psetex(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    set_expiring(tx, args, (hf__expiry){false, false});
 }
 
 static void run_getset(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -397,20 +386,21 @@ static void run_decrby(hf__tx *tx, const hf_bytes *args, size_t count)
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
-const hf__command_entry hf__commands_string[] = {{"get", 0, run_get},
-                                                 {"set", GROWS, run_set},
-                                                 {"setnx", GROWS, run_setnx},
-                                                 {"setex", GROWS, run_setex},
-                                                 {"psetex", GROWS, run_psetex},
-                                                 {"getset", GROWS, run_getset},
-                                                 {"getdel", WRITES, run_getdel},
-                                                 {"mget", 0, run_mget},
-                                                 {"mset", GROWS, run_mset},
-                                                 {"msetnx", GROWS, run_msetnx},
-                                                 {"strlen", 0, run_strlen},
-                                                 {"append", GROWS, run_append},
-                                                 {"incr", GROWS, run_incr},
-                                                 {"decr", GROWS, run_decr},
-                                                 {"incrby", GROWS, run_incrby},
-                                                 {"decrby", GROWS, run_decrby},
-                                                 {NULL, 0, NULL}};
+const hf__command_entry hf__commands_string[] = {
+    {"get", 0, run_get},
+    {"set", GROWS, run_set},
+    {"setnx", GROWS, run_setnx},
+    {"setex", GROWS | HF__EXPIRY_SECONDS, run_setex},
+    {"psetex", GROWS, run_setex},
+    {"getset", GROWS, run_getset},
+    {"getdel", WRITES, run_getdel},
+    {"mget", 0, run_mget},
+    {"mset", GROWS, run_mset},
+    {"msetnx", GROWS, run_msetnx},
+    {"strlen", 0, run_strlen},
+    {"append", GROWS, run_append},
+    {"incr", GROWS, run_incr},
+    {"decr", GROWS, run_decr},
+    {"incrby", GROWS, run_incrby},
+    {"decrby", GROWS, run_decrby},
+    {NULL, 0, NULL}};

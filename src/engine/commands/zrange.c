@@ -30,9 +30,21 @@ static void reply_range(hf__tx *tx, hf__record *record, const hf__range *range)
         hf__tx_fail(tx, MDB_CORRUPTED);
 }
 
-static void run_range(hf__tx *tx, const hf_bytes *args, size_t count,
-                      unsigned allowed, hf__range range)
+/* Variants: a hf__range_kind, and these. */
+#define KIND(kind) HF__VARIANT(kind)
+#define BACKWARD HF__VARIANT(1 << 2)
+#define ANY HF__VARIANT(1 << 3) /* HF__RANGE_ANY */
+
+static hf__range range_of(const hf__tx *tx)
 {
+    return hf__range_init((hf__range_kind)(hf__variant(tx) % 4),
+                          (tx->command->flags & BACKWARD) != 0);
+}
+
+static void run_zrange(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    unsigned allowed = tx->command->flags & ANY ? HF__RANGE_ANY : 0;
+    hf__range range = range_of(tx);
     hf__record *record;
 
     if (!hf__range_read(tx, args + 2, count - 2, allowed, &range) ||
@@ -44,42 +56,12 @@ static void run_range(hf__tx *tx, const hf_bytes *args, size_t count,
         reply_range(tx, record, &range);
 }
 
-static void run_zrange(hf__tx *tx, const hf_bytes *args, size_t count)
+static void run_zcount(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    run_range(tx, args, count, HF__RANGE_ANY,
-              hf__range_init(HF__RANGE_RANK, false));
-}
-
-static void run_zrevrange(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_range(tx, args, count, 0, hf__range_init(HF__RANGE_RANK, true));
-}
-
-static void run_zrangebyscore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_range(tx, args, count, 0, hf__range_init(HF__RANGE_SCORE, false));
-}
-
-static void run_zrevrangebyscore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_range(tx, args, count, 0, hf__range_init(HF__RANGE_SCORE, true));
-}
-
-static void run_zrangebylex(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_range(tx, args, count, 0, hf__range_init(HF__RANGE_LEX, false));
-}
-
-static void run_zrevrangebylex(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_range(tx, args, count, 0, hf__range_init(HF__RANGE_LEX, true));
-}
-
-static void count_range(hf__tx *tx, const hf_bytes *args, hf__range_kind kind)
-{
-    hf__range range = hf__range_init(kind, false);
+    hf__range range = range_of(tx);
     hf__record *record;
 
+    (void)count;
     if (!hf__range_bounds(tx, args[2], args[3], &range) ||
         !hf__zset_open(tx, args[1], &record))
         return;
@@ -87,25 +69,13 @@ static void count_range(hf__tx *tx, const hf_bytes *args, hf__range_kind kind)
         tx, record == NULL ? 0 : (int64_t)hf__range_count(tx, record, &range));
 }
 
-static void run_zcount(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    count_range(tx, args, HF__RANGE_SCORE);
-}
-
-static void run_zlexcount(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    count_range(tx, args, HF__RANGE_LEX);
-}
-
 const hf__command_entry hf__commands_zrange[] = {
-    {"zrange", 0, run_zrange},
-    {"zrevrange", 0, run_zrevrange},
-    {"zrangebyscore", 0, run_zrangebyscore},
-    {"zrevrangebyscore", 0, run_zrevrangebyscore},
-    {"zrangebylex", 0, run_zrangebylex},
-    {"zrevrangebylex", 0, run_zrevrangebylex},
-    {"zcount", 0, run_zcount},
-    {"zlexcount", 0, run_zlexcount},
+    {"zrange", ANY | KIND(HF__RANGE_RANK), run_zrange},
+    {"zrevrange", KIND(HF__RANGE_RANK) | BACKWARD, run_zrange},
+    {"zrangebyscore", KIND(HF__RANGE_SCORE), run_zrange},
+    {"zrevrangebyscore", KIND(HF__RANGE_SCORE) | BACKWARD, run_zrange},
+    {"zrangebylex", KIND(HF__RANGE_LEX), run_zrange},
+    {"zrevrangebylex", KIND(HF__RANGE_LEX) | BACKWARD, run_zrange},
+    {"zcount", KIND(HF__RANGE_SCORE), run_zcount},
+    {"zlexcount", KIND(HF__RANGE_LEX), run_zcount},
     {NULL, 0, NULL}};

@@ -244,88 +244,19 @@ static void run_zcard(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
 }
 
-/* Copy the first or last members, since removing them writes. */
-static void gather_end(hf__record *record, bool last, uint64_t count,
-                       hf__members *list)
+/* The variant of ZREVRANK. */
+#define BACKWARD HF__VARIANT(1)
+
+static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__zset_walk walk;
-    hf_bytes member;
-    double score;
-
-    hf__zset_walk_begin(&walk, list->tx, record, last ? INFINITY : -INFINITY,
-                        last);
-    while (list->count < count && hf__zset_walk_next(&walk, &member, &score) &&
-           hf__members_add(list, member, score))
-        continue;
-    hf__zset_walk_end(&walk);
-    if (list->count < count)
-        hf__tx_fail(list->tx, MDB_CORRUPTED);
-}
-
-/* Without a count RESP3, too, has a flat array. */
-static void reply_popped(hf__tx *tx, const hf__members *list, bool counted)
-{
-    if (counted || list->count == 0) {
-        hf__members_reply(list, true);
-        return;
-    }
-    hf__reply_array(tx, 2);
-    hf__reply_bytes(tx, list->items[0].name.data, list->items[0].name.size);
-    hf__reply_double(tx, list->items[0].score);
-}
-
-static void pop_members(hf__tx *tx, const hf_bytes *args, size_t count,
-                        bool last)
-{
-    hf__members list;
-    hf__record *record;
-    int64_t wanted = 1;
-    uint64_t left;
-
-    if (count > 3) {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return;
-    }
-    if (count == 3 && (!hf__number_integer(args[2], &wanted) || wanted < 0)) {
-        hf__reply_error(tx, "ERR value is out of range, must be positive");
-        return;
-    }
-    if (!hf__zset_open(tx, args[1], &record))
-        return;
-    left = record == NULL ? 0 : record->count;
-    if (left > (uint64_t)wanted)
-        left = (uint64_t)wanted;
-    hf__members_init(&list, tx);
-    if (left > 0)
-        gather_end(record, last, left, &list);
-    reply_popped(tx, &list, count == 3);
-    for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
-        hf__zset_remove(tx, record, list.items[i].name, list.items[i].score);
-    if (list.count > 0)
-        hf__key_event(tx, HF__EVENT_ZSET, last ? "zpopmax" : "zpopmin",
-                      args[1]);
-    if (record != NULL && record->count == 0)
-        hf__key_delete(tx, record);
-}
-
-static void run_zpopmin(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    pop_members(tx, args, count, false);
-}
-
-static void run_zpopmax(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    pop_members(tx, args, count, true);
-}
-
-static void reply_rank(hf__tx *tx, const hf_bytes *args, bool backward)
-{
+    bool backward = (tx->command->flags & BACKWARD) != 0;
     hf__zset_walk walk;
     hf__record *record;
     hf_bytes member;
     double wanted, score;
     int64_t before = 0;
 
+    (void)count;
     if (!hf__zset_open(tx, args[1], &record))
         return;
     if (record == NULL || !hf__zset_score(tx, record, args[2], &wanted)) {
@@ -343,24 +274,11 @@ static void reply_rank(hf__tx *tx, const hf_bytes *args, bool backward)
     hf__reply_integer(tx, before);
 }
 
-static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_rank(tx, args, false);
-}
-
-static void run_zrevrank(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    (void)count;
-    reply_rank(tx, args, true);
-}
-
 #define WRITES HF__COMMAND_WRITES
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_zset[] = {
-    {"zadd", GROWS, run_zadd},        {"zincrby", GROWS, run_zincrby},
-    {"zrem", WRITES, run_zrem},       {"zscore", 0, run_zscore},
-    {"zcard", 0, run_zcard},          {"zpopmin", WRITES, run_zpopmin},
-    {"zpopmax", WRITES, run_zpopmax}, {"zrank", 0, run_zrank},
-    {"zrevrank", 0, run_zrevrank},    {NULL, 0, NULL}};
+    {"zadd", GROWS, run_zadd},         {"zincrby", GROWS, run_zincrby},
+    {"zrem", WRITES, run_zrem},        {"zscore", 0, run_zscore},
+    {"zcard", 0, run_zcard},           {"zrank", 0, run_zrank},
+    {"zrevrank", BACKWARD, run_zrank}, {NULL, 0, NULL}};

@@ -326,15 +326,23 @@ static void reply_result(const zset_algebra *what, hf__members *list,
                       target);
 }
 
+/* Variants: which operation, and these. */
+#define KIND(kind) HF__VARIANT(kind)
+#define STORE HF__VARIANT(1 << 2)
+#define CARD HF__VARIANT(1 << 3) /* only the number of members */
+
 /* args[1] is the target of a STORE form. */
-static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
-                        zset_algebra what)
+static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count)
 {
+    unsigned flags = tx->command->flags;
+    zset_algebra what = {.tx = tx,
+                         .what = hf__variant(tx) % 4,
+                         .store = (flags & STORE) != 0,
+                         .only_count = (flags & CARD) != 0};
     size_t first = what.store ? 2 : 1;
     hf__members list;
     size_t taken;
 
-    what.tx = tx;
     taken = read_keys(&what, args + first, count - first);
     first += taken;
     if (taken > 0 && check_sources(&what) &&
@@ -348,50 +356,14 @@ static void run_algebra(hf__tx *tx, const hf_bytes *args, size_t count,
     }
 }
 
-static void run_zunion(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count, (zset_algebra){.what = UNION});
-}
-
-static void run_zinter(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count, (zset_algebra){.what = INTER});
-}
-
-static void run_zdiff(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count, (zset_algebra){.what = DIFF});
-}
-
-static void run_zintercard(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count,
-                (zset_algebra){.what = INTER, .only_count = true});
-}
-
-static void run_zunionstore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count, (zset_algebra){.what = UNION, .store = true});
-}
-
-static void run_zinterstore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count, (zset_algebra){.what = INTER, .store = true});
-}
-
-static void run_zdiffstore(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    run_algebra(tx, args, count, (zset_algebra){.what = DIFF, .store = true});
-}
-
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_zset_algebra[] = {
-    {"zunion", 0, run_zunion},
-    {"zinter", 0, run_zinter},
-    {"zdiff", 0, run_zdiff},
-    {"zintercard", 0, run_zintercard},
-    {"zunionstore", GROWS, run_zunionstore},
-    {"zinterstore", GROWS, run_zinterstore},
-    {"zdiffstore", GROWS, run_zdiffstore},
+    {"zunion", KIND(UNION), run_algebra},
+    {"zinter", KIND(INTER), run_algebra},
+    {"zdiff", KIND(DIFF), run_algebra},
+    {"zintercard", KIND(INTER) | CARD, run_algebra},
+    {"zunionstore", GROWS | KIND(UNION) | STORE, run_algebra},
+    {"zinterstore", GROWS | KIND(INTER) | STORE, run_algebra},
+    {"zdiffstore", GROWS | KIND(DIFF) | STORE, run_algebra},
     {NULL, 0, NULL}};

@@ -38,7 +38,7 @@ static void gather_members(hf__record *record, const hf__scan *scan,
 
     hf__zset_walk_begin(&walk, list->tx, record, -INFINITY, false);
     while (hf__zset_walk_next(&walk, &member, &score)) {
-        if ((scan == NULL || hf__scan_fits(scan, member)) &&
+        if (hf__scan_fits(scan, member) &&
             !hf__members_refer(list, member, score))
             break;
     }
@@ -61,15 +61,12 @@ static void run_zrandmember(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__random_sample_reply(&sample, &list, false);
 }
 
-static bool visit_member(const hf__scan *scan, hf_bytes member, hf_bytes value,
-                         hf__members *list)
+static bool refer_element(hf__members *list, hf_bytes member, hf_bytes value)
 {
     double score;
 
-    if (!hf__scan_fits(scan, member))
-        return true;
     if (value.size != sizeof(score)) {
-        hf__tx_fail(scan->tx, MDB_CORRUPTED);
+        hf__tx_fail(list->tx, MDB_CORRUPTED);
         return false;
     }
     memcpy(&score, value.data, sizeof(score));
@@ -106,18 +103,11 @@ static void run_zscan(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__members list;
     hf__scan scan;
 
-    if (!hf__scan_cursor(&scan, tx, args[2]) ||
-        !hf__zset_open(tx, args[1], &record))
-        return;
-    if (record == NULL) {
-        hf__scan_reply_empty(tx);
-        return;
-    }
-    if (!hf__scan_options(&scan, args + 3, count - 3, false))
+    if (!hf__scan_open(&scan, tx, args, count, hf__zset_open, &record))
         return;
     hf__members_init(&list, tx);
     if (record->form == HF__FORM_ELEMENTS)
-        cursor = hf__scan_elements(&scan, record, visit_member, &list);
+        cursor = hf__scan_elements(&scan, record, refer_element, &list);
     else
         gather_members(record, &scan, &list);
     hf__scan_reply_cursor(tx, cursor);

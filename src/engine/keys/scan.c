@@ -100,9 +100,23 @@ bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
     return true;
 }
 
+bool hf__scan_open(hf__scan *scan, hf__tx *tx, const hf_bytes *args,
+                   size_t count,
+                   bool (*open)(hf__tx *tx, hf_bytes key, hf__record **record),
+                   hf__record **record)
+{
+    if (!hf__scan_cursor(scan, tx, args[2]) || !open(tx, args[1], record))
+        return false;
+    if (*record != NULL)
+        return hf__scan_options(scan, args + 3, count - 3, false);
+    hf__scan_reply_cursor(tx, 0);
+    hf__reply_array(tx, 0);
+    return false;
+}
+
 bool hf__scan_fits(const hf__scan *scan, hf_bytes name)
 {
-    return !scan->filter || hf__glob_fits(scan->pattern, name);
+    return scan == NULL || !scan->filter || hf__glob_fits(scan->pattern, name);
 }
 
 /* ----------------------------------------------------------------- places */
@@ -245,7 +259,7 @@ uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
     begin_elements(scan, &walk, record->keyid);
     while ((more = hf__walk_next(&walk, &name, &value, NULL)) && left > 0) {
         left--;
-        if (!visit(scan, name, value, list))
+        if (hf__scan_fits(scan, name) && !visit(list, name, value))
             break;
     }
     cursor = hf__scan_next(scan, more ? &walk.key : NULL);
@@ -261,10 +275,4 @@ void hf__scan_reply_cursor(hf__tx *tx, uint64_t cursor)
 
     hf__reply_array(tx, 2);
     hf__reply_bytes(tx, text, hf__number_put_integer(text, (int64_t)cursor));
-}
-
-void hf__scan_reply_empty(hf__tx *tx)
-{
-    hf__scan_reply_cursor(tx, 0);
-    hf__reply_array(tx, 0);
 }

@@ -46,7 +46,13 @@ bool hf__scan_pattern(hf__tx *tx, hf_bytes pattern);
 /* Read the options; TYPE only if `types`. false: replied with an error. */
 bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
                       bool types);
-/* Does the name match? */
+/* Read the arguments of HSCAN, SSCAN, ZSCAN, and open the key. false: replied,
+ * as there is none, or fatal. */
+bool hf__scan_open(hf__scan *scan, hf__tx *tx, const hf_bytes *args,
+                   size_t count,
+                   bool (*open)(hf__tx *tx, hf_bytes key, hf__record **record),
+                   hf__record **record);
+/* Does the name match? Without a scan, all do. */
 bool hf__scan_fits(const hf__scan *scan, hf_bytes name);
 
 /* The name of the record to continue at, if it is known and begins with
@@ -59,9 +65,8 @@ bool hf__scan_is_at(const hf__scan *scan, const MDB_val *name);
  * `name` NULL: at the end, cursor 0. */
 uint64_t hf__scan_next(const hf__scan *scan, const MDB_val *name);
 
-/* Adds a matching element to the list. false: fatal. */
-typedef bool hf__scan_visit(const hf__scan *scan, hf_bytes name, hf_bytes value,
-                            hf__members *list);
+/* Adds an element to the list. false: fatal. */
+typedef bool hf__scan_visit(hf__members *list, hf_bytes name, hf_bytes value);
 /* Scan the elements of a large hash or sorted set; returns the next cursor. No
  * writes before the reply. */
 uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
@@ -69,7 +74,5 @@ uint64_t hf__scan_elements(const hf__scan *scan, const hf__record *record,
 
 /* Begin the reply; an array of the elements must follow. */
 void hf__scan_reply_cursor(hf__tx *tx, uint64_t cursor);
-/* The reply if there is no such key. */
-void hf__scan_reply_empty(hf__tx *tx);
 
 #endif
