@@ -242,6 +242,14 @@ void hf__loop_call(hf__loop *loop, hf__task *task)
         hf__futex_wait(&self.done, 0, INT64_MAX, false);
 }
 
+void hf__loop_run(hf__loop *loop, hf__task *task)
+{
+    if (hf__loop_here(loop))
+        task->run(task);
+    else
+        hf__loop_call(loop, task);
+}
+
 static void end_thread(hf__loop *loop)
 {
     pthread_mutex_lock(&loop->mutex);

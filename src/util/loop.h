@@ -48,6 +48,8 @@ void hf__loop_post(hf__loop *loop, hf__task *task);
 /* Post and wait until it has run; NULL: until those posted before have. Not
  * from the loop thread. */
 HF__PRIVATE_API void hf__loop_call(hf__loop *loop, hf__task *task);
+/* The same from any thread: on the loop thread, it runs at once. */
+void hf__loop_run(hf__loop *loop, hf__task *task);
 
 /* For code on the loop thread that has sockets. */
 HF__PRIVATE_API struct hf__poller *hf__loop_poller(hf__loop *loop);

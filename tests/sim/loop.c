@@ -100,6 +100,14 @@ void hf__loop_call(hf__loop *loop, hf__task *task)
     sim_loop_inside(loop, run_task, task);
 }
 
+void hf__loop_run(hf__loop *loop, hf__task *task)
+{
+    if (hf__loop_here(loop))
+        task->run(task);
+    else
+        hf__loop_call(loop, task);
+}
+
 struct hf__poller *hf__loop_poller(hf__loop *loop)
 {
     (void)loop;

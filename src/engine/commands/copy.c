@@ -31,8 +31,7 @@ typedef struct copy_batch {
 static void put_prefix(unsigned char *at, unsigned char kind, uint64_t keyid)
 {
     at[0] = kind;
-    for (size_t i = 0; i < 8; i++)
-        at[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
+    hf__put_be64(at + 1, keyid);
 }
 
 /* Keep a record as u32 size of its name, u32 of its value, name, value. */

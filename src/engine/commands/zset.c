@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zset.c - commands on single members of sorted sets, and popping them.
+ * zset.c - commands on single members of sorted sets.
  */
 #include <math.h>
 #include <string.h>
 
 #include "engine/commands/command_row.h"
 #include "engine/keys/number_text.h"
+#include "engine/keys/packed.h"
 #include "engine/keys/type_zset.h"
 #include "store/limits.h"
 
@@ -266,9 +267,7 @@ static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__zset_walk_begin(&walk, tx, record, backward ? INFINITY : -INFINITY,
                         backward);
     while (hf__zset_walk_next(&walk, &member, &score) &&
-           (member.size != args[2].size ||
-            (member.size > 0 &&
-             memcmp(member.data, args[2].data, member.size) != 0)))
+           !hf__bytes_same(member, args[2]))
         before++;
     hf__zset_walk_end(&walk);
     hf__reply_integer(tx, before);

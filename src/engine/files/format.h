@@ -20,6 +20,9 @@
 #ifndef HF__ENGINE_FORMAT_H
 #define HF__ENGINE_FORMAT_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 enum {
     HF__RECORD_HEADER = 'h',
     HF__RECORD_KEY = 'm',
@@ -56,5 +59,21 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
 /* Bytes of a member by which records of an order are sorted: LMDB's limit less
  * kind, id, score and the digits of a folded name. */
 #define HF__ORDER_KEPT (HF__LMDB_KEY_MAX - 17u - 40u)
+
+/* Numbers in names, so that they sort. */
+static inline void hf__put_be64(unsigned char *at, uint64_t value)
+{
+    for (size_t i = 0; i < 8; i++)
+        at[i] = (unsigned char)(value >> (56 - 8 * i));
+}
+
+static inline uint64_t hf__get_be64(const unsigned char *at)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        value = value << 8 | at[i];
+    return value;
+}
 
 #endif

@@ -135,15 +135,6 @@ void hf__fsck_drop_keys(hf__fsck *fsck)
 
 /* ---------------------------------------------------------------- numbers */
 
-static uint64_t get_be64(const unsigned char *at)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < 8; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
 static const unsigned char *name_of(const hf__item *item)
 {
     return item->key.data;
@@ -202,7 +193,7 @@ static void take_element(hf__fsck *fsck, const hf__item *item)
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, get_be64(name_of(item) + 1));
+    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     at->element_count++;
@@ -228,10 +219,10 @@ static void take_order(hf__fsck *fsck, const hf__item *item)
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, get_be64(name_of(item) + 1));
+    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
-    score = hf__score_of(get_be64(name_of(item) + PREFIX_SIZE));
+    score = hf__score_of(hf__get_be64(name_of(item) + PREFIX_SIZE));
     at->order_count++;
     at->order_sum += member_sum(name, score);
     if (at->type == HF__TYPE_SET &&
@@ -248,10 +239,10 @@ static void take_list(hf__fsck *fsck, const hf__item *item)
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, get_be64(name_of(item) + 1));
+    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
-    number = get_be64(name_of(item) + PREFIX_SIZE);
+    number = hf__get_be64(name_of(item) + PREFIX_SIZE);
     if (at->list_count == 0)
         at->list_first = number;
     at->gap = at->gap || number != at->list_first + at->list_count;
@@ -595,7 +586,7 @@ static void keep_element(hf__fsck *fsck, hf__item *item, size_t head)
     if (item->key.size < head || (name_of(item)[0] != HF__RECORD_LIST &&
                                   !whole_name(item, head, &name, &used)))
         return;
-    judge_elements(fsck, get_be64(name_of(item) + 1), &why);
+    judge_elements(fsck, hf__get_be64(name_of(item) + 1), &why);
     if (why.code == HF__FOUND_NONE)
         fsck->keep(fsck, item, &why);
 }

@@ -23,21 +23,6 @@
 _Static_assert(HF__ORDER_KEPT == MEMBER_ROOM - HF__NAME_DIGITS,
                "what a folded member keeps");
 
-static void put_be64(unsigned char *at, uint64_t value)
-{
-    for (size_t i = 0; i < 8; i++)
-        at[i] = (unsigned char)(value >> (56 - 8 * i));
-}
-
-static uint64_t get_be64(const unsigned char *at)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < 8; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
 static void fail_damaged(hf__tx *tx)
 {
     hf__tx_fail(tx, MDB_CORRUPTED);
@@ -75,7 +60,7 @@ static void name_element(element_name *name, uint64_t keyid, hf_bytes field)
     size_t size;
 
     name->bytes[0] = HF__RECORD_ELEMENT;
-    put_be64(name->bytes + 1, keyid);
+    hf__put_be64(name->bytes + 1, keyid);
     size = hf__name_fold(name->bytes + PREFIX_SIZE, FIELD_ROOM, field);
     name->folded = size == FIELD_ROOM;
     name->key.mv_data = name->bytes;
@@ -181,8 +166,8 @@ static void name_order(element_name *name, uint64_t keyid, double score,
     size_t size;
 
     name->bytes[0] = HF__RECORD_ORDER;
-    put_be64(name->bytes + 1, keyid);
-    put_be64(name->bytes + PREFIX_SIZE, hf__order_of(score));
+    hf__put_be64(name->bytes + 1, keyid);
+    hf__put_be64(name->bytes + PREFIX_SIZE, hf__order_of(score));
     size = hf__name_fold(name->bytes + PREFIX_SIZE + SCORE_SIZE, MEMBER_ROOM,
                          member);
     name->folded = size == MEMBER_ROOM;
@@ -272,7 +257,7 @@ bool hf__walk_begin(hf__walk *walk, hf__tx *tx, unsigned char kind,
     if (tx->fatal != HF_OK)
         return false;
     from[0] = kind;
-    put_be64(from + 1, keyid);
+    hf__put_be64(from + 1, keyid);
     return seek_record(walk, from, sizeof(from));
 }
 
@@ -287,8 +272,8 @@ bool hf__walk_begin_at(hf__walk *walk, hf__tx *tx, uint64_t keyid, double score,
     if (tx->fatal != HF_OK)
         return false;
     from[0] = HF__RECORD_ORDER;
-    put_be64(from + 1, keyid);
-    put_be64(from + PREFIX_SIZE, order);
+    hf__put_be64(from + 1, keyid);
+    hf__put_be64(from + PREFIX_SIZE, order);
     return seek_record(walk, from, sizeof(from));
 }
 
@@ -304,8 +289,8 @@ bool hf__walk_begin_member(hf__walk *walk, hf__tx *tx, uint64_t keyid,
     if (tx->fatal != HF_OK)
         return false;
     from[0] = HF__RECORD_ORDER;
-    put_be64(from + 1, keyid);
-    put_be64(from + PREFIX_SIZE, hf__order_of(score));
+    hf__put_be64(from + 1, keyid);
+    hf__put_be64(from + PREFIX_SIZE, hf__order_of(score));
     if (kept > 0)
         memcpy(from + head, member.data, kept);
     if (backward && kept < HF__ORDER_KEPT) {
@@ -333,10 +318,10 @@ static bool read_record(hf__walk *walk, const MDB_val *data, hf_bytes *name,
     const unsigned char *at = walk->key.mv_data;
 
     if (walk->key.mv_size < head || at[0] != walk->kind ||
-        get_be64(at + 1) != walk->keyid)
+        hf__get_be64(at + 1) != walk->keyid)
         return false;
     if (order)
-        *score = hf__score_of(get_be64(at + PREFIX_SIZE));
+        *score = hf__score_of(hf__get_be64(at + PREFIX_SIZE));
     *name = hf_view(at + head, walk->key.mv_size - head);
     *value = hf_view(data->mv_data, data->mv_size);
     if (walk->key.mv_size == HF__LMDB_KEY_MAX &&

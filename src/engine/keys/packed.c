@@ -50,9 +50,8 @@ bool hf__packed_fits(const hf__record *record, size_t old, size_t size)
                HF__INLINE_MAX;
 }
 
-/* Replace `old` bytes by room for `size`. NULL: fatal. */
-static unsigned char *splice_content(hf__tx *tx, hf__record *record,
-                                     size_t offset, size_t old, size_t size)
+unsigned char *hf__content_splice(hf__tx *tx, hf__record *record, size_t offset,
+                                  size_t old, size_t size)
 {
     size_t before = record->content_size;
     size_t after = before - old + size;
@@ -70,8 +69,8 @@ static unsigned char *splice_content(hf__tx *tx, hf__record *record,
 bool hf__packed_put(hf__tx *tx, hf__record *record, size_t offset, size_t old,
                     hf_bytes text)
 {
-    unsigned char *at =
-        splice_content(tx, record, offset, old, HF__PACKED_HEAD + text.size);
+    unsigned char *at = hf__content_splice(tx, record, offset, old,
+                                           HF__PACKED_HEAD + text.size);
 
     if (at == NULL)
         return false;
@@ -81,7 +80,7 @@ bool hf__packed_put(hf__tx *tx, hf__record *record, size_t offset, size_t old,
 
 void hf__packed_cut(hf__tx *tx, hf__record *record, size_t offset, size_t old)
 {
-    (void)splice_content(tx, record, offset, old, 0);
+    (void)hf__content_splice(tx, record, offset, old, 0);
 }
 
 /* ------------------------------------------------------------------ piles */
@@ -159,12 +158,6 @@ int hf__bytes_compare(hf_bytes a, hf_bytes b)
     if (order != 0)
         return order;
     return (a.size > b.size) - (a.size < b.size);
-}
-
-bool hf__bytes_same(hf_bytes a, hf_bytes b)
-{
-    return a.size == b.size &&
-           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
 /* Merge two adjacent sorted runs. false: fatal. */

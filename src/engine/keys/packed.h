@@ -6,6 +6,8 @@
 #ifndef HF__ENGINE_PACKED_H
 #define HF__ENGINE_PACKED_H
 
+#include <string.h>
+
 #include "engine/keys/keyspace.h"
 
 #define HF__PACKED_HEAD 4u
@@ -23,6 +25,9 @@ typedef struct hf__packed {
 /* The next text. false: at the end, or damaged. */
 bool hf__packed_next(const unsigned char *data, size_t size, hf__packed *at);
 
+/* Replace `old` bytes of the content by room for `size`. NULL: fatal. */
+unsigned char *hf__content_splice(hf__tx *tx, hf__record *record, size_t offset,
+                                  size_t old, size_t size);
 /* Does the record have room for a text instead of `old` bytes? */
 bool hf__packed_fits(const hf__record *record, size_t old, size_t size);
 /* Replace `old` bytes of the content by a text. false: fatal. */
@@ -58,7 +63,11 @@ size_t *hf__packed_buf_offsets(hf__packed_buf *buf);
 
 /* By bytes, the shorter first. */
 int hf__bytes_compare(hf_bytes a, hf_bytes b);
-bool hf__bytes_same(hf_bytes a, hf_bytes b);
+static inline bool hf__bytes_same(hf_bytes a, hf_bytes b)
+{
+    return a.size == b.size &&
+           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
 
 /*
  * Stable sort of `count` numbers, whose meaning is `compare`'s. `room` has

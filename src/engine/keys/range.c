@@ -14,6 +14,7 @@
 
 #include "engine/keys/argument.h"
 #include "engine/keys/number_text.h"
+#include "engine/keys/packed.h"
 
 /* ---------------------------------------------------------------- reading */
 
@@ -155,16 +156,8 @@ bool hf__range_read(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static int compare_bound(hf_bytes member, const hf__range_text *bound)
 {
-    hf_bytes text = bound->text;
-    size_t size = member.size < text.size ? member.size : text.size;
-    int order;
-
-    if (bound->beyond != 0)
-        return -bound->beyond;
-    order = size == 0 ? 0 : memcmp(member.data, text.data, size);
-    if (order != 0)
-        return order;
-    return member.size < text.size ? -1 : member.size > text.size;
+    return bound->beyond != 0 ? -bound->beyond
+                              : hf__bytes_compare(member, bound->text);
 }
 
 static bool is_below(const hf__range *range, hf_bytes member, double score)

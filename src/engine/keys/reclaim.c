@@ -55,8 +55,7 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
     MDB_val value;
     int rc;
 
-    for (size_t i = 0; i < 8; i++)
-        from[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
+    hf__put_be64(from + 1, keyid);
     for (; budget > 0; budget--) {
         key.mv_size = sizeof(from);
         key.mv_data = from;

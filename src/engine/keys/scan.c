@@ -235,8 +235,7 @@ static void begin_elements(const hf__scan *scan, hf__walk *walk, uint64_t keyid)
     unsigned char prefix[9] = {HF__RECORD_ELEMENT};
     size_t size = 0;
 
-    for (size_t i = 0; i < 8; i++)
-        prefix[1 + i] = (unsigned char)(keyid >> (56 - 8 * i));
+    hf__put_be64(prefix + 1, keyid);
     if (scan->cursor != 0)
         size =
             hf__scan_position_name(scan, hf_view(prefix, sizeof(prefix)), name);

@@ -55,24 +55,6 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes field,
     return false;
 }
 
-/* Replace `old` bytes at `offset` by room for `size`. */
-static unsigned char *splice_content(hf__tx *tx, hf__record *record,
-                                     size_t offset, size_t old, size_t size)
-{
-    size_t tail = record->content_size - offset - old;
-    size_t whole = record->content_size;
-    unsigned char *content;
-
-    if (size > old)
-        whole = record->content_size - old + size;
-    content = hf__content_edit(tx, record, whole);
-    if (content == NULL)
-        return NULL;
-    memmove(content + offset + size, content + offset + old, tail);
-    record->content_size = offset + size + tail;
-    return content + offset;
-}
-
 static void write_entry(unsigned char *at, hf_bytes field, hf_bytes value)
 {
     uint32_t field_size = (uint32_t)field.size;
@@ -183,7 +165,7 @@ bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,
     if (record->content_size - at.size + size > HF__INLINE_MAX)
         return spread_fields(tx, record) &&
                put_element(tx, record, field, value);
-    room = splice_content(tx, record, at.offset, at.size, size);
+    room = hf__content_splice(tx, record, at.offset, at.size, size);
     if (room == NULL)
         return false;
     write_entry(room, field, value);
@@ -215,7 +197,7 @@ bool hf__hash_delete(hf__tx *tx, hf__record *record, hf_bytes field)
     if (record->form != HF__FORM_INLINE)
         return delete_element(tx, record, field);
     if (!find_entry(tx, record, field, &at) ||
-        splice_content(tx, record, at.offset, at.size, 0) == NULL)
+        hf__content_splice(tx, record, at.offset, at.size, 0) == NULL)
         return false;
     record->count--;
     return true;

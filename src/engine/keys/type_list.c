@@ -34,18 +34,12 @@ hf__record *hf__list_make(hf__tx *tx, hf_bytes key)
 
 /* ---------------------------------------------------------------- records */
 
-static void put_be64(unsigned char *at, uint64_t value)
-{
-    for (size_t i = 0; i < 8; i++)
-        at[i] = (unsigned char)(value >> (56 - 8 * i));
-}
-
 static void name_element(unsigned char name[NAME_SIZE], uint64_t keyid,
                          uint64_t number)
 {
     name[0] = HF__RECORD_LIST;
-    put_be64(name + 1, keyid);
-    put_be64(name + 9, number);
+    hf__put_be64(name + 1, keyid);
+    hf__put_be64(name + 9, number);
 }
 
 static bool get_element(hf__tx *tx, uint64_t keyid, uint64_t number,

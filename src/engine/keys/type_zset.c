@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "engine/keys/command_reply.h"
+#include "engine/keys/packed.h"
 
 #define ENTRY_HEAD 12u
 
@@ -42,23 +43,12 @@ static bool next_entry(const unsigned char *content, size_t size,
     return true;
 }
 
-static bool same_member(hf_bytes a, hf_bytes b)
-{
-    return a.size == b.size &&
-           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
-
 /* Does (score, member) come before the entry? */
 static bool comes_before(double score, hf_bytes member, const zset_entry *at)
 {
-    size_t shared;
-    int order;
-
     if (score < at->score || score > at->score)
         return score < at->score;
-    shared = member.size < at->member.size ? member.size : at->member.size;
-    order = shared > 0 ? memcmp(member.data, at->member.data, shared) : 0;
-    return order < 0 || (order == 0 && member.size < at->member.size);
+    return hf__bytes_compare(member, at->member) < 0;
 }
 
 bool hf__zset_open(hf__tx *tx, hf_bytes key, hf__record **record)
@@ -75,7 +65,7 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
     if (content == NULL)
         return false;
     while (next_entry(content, record->content_size, at)) {
-        if (same_member(at->member, member))
+        if (hf__bytes_same(at->member, member))
             return true;
     }
     return false;
@@ -170,22 +160,13 @@ void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member, double score)
 void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
                      double score)
 {
-    unsigned char *content;
     zset_entry at;
-    size_t tail;
 
-    if (record->form == HF__FORM_ELEMENTS) {
+    if (record->form == HF__FORM_ELEMENTS)
         hf__member_delete(tx, record->keyid, score, member);
-    } else {
-        if (!find_entry(tx, record, member, &at))
-            return;
-        content = hf__content_edit(tx, record, record->content_size);
-        if (content == NULL)
-            return;
-        tail = record->content_size - at.offset - at.size;
-        memmove(content + at.offset, content + at.offset + at.size, tail);
-        record->content_size = at.offset + tail;
-    }
+    else if (!find_entry(tx, record, member, &at) ||
+             hf__content_splice(tx, record, at.offset, at.size, 0) == NULL)
+        return;
     record->count--;
     hf__key_touch(tx, record);
 }

@@ -97,16 +97,6 @@ static void run_close(hf__task *task)
         hf__ring_reader_stop(&reader->ring);
 }
 
-static void run_on_loop(hf__change_reader *reader, reader_task *what)
-{
-    hf__loop *loop = reader->ring.inbox->loop;
-
-    if (hf__loop_here(loop))
-        what->base.run(&what->base);
-    else
-        hf__loop_call(loop, &what->base);
-}
-
 hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,
                                  int64_t deadline_ms, hf_error *err)
 {
@@ -117,7 +107,7 @@ hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,
         status = hf__change_reader_join(reader, deadline_ms, err);
     if (status != HF_OK)
         return status;
-    run_on_loop(reader, &what);
+    hf__loop_run(reader->ring.inbox->loop, &what.base);
     if (what.status != HF_OK)
         hf__change_reader_leave(reader);
     return what.status;
@@ -127,7 +117,7 @@ void hf__change_reader_close(hf__change_reader *reader, hf__feed *feed)
 {
     reader_task what = {{run_close, NULL}, reader, feed, HF_OK, NULL};
 
-    run_on_loop(reader, &what);
+    hf__loop_run(reader->ring.inbox->loop, &what.base);
     hf__change_reader_leave(reader);
 }
 

@@ -418,14 +418,6 @@ static void run_close(hf__task *task)
     hf__free(poll);
 }
 
-static void run_on_loop(hf__wake_inbox *inbox, inbox_task *what)
-{
-    if (hf__loop_here(inbox->loop))
-        what->task.run(&what->task);
-    else
-        hf__loop_call(inbox->loop, &what->task);
-}
-
 hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
                                hf__watch *watch, hf_error *err)
 {
@@ -439,7 +431,7 @@ hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
     what.watch = watch;
     what.bucket = hf__wake_bucket(inbox->id, topic);
     what.err = err;
-    run_on_loop(inbox, &what);
+    hf__loop_run(inbox->loop, &what.task);
     return what.status;
 }
 
@@ -450,7 +442,7 @@ void hf__wake_inbox_unwatch(hf__wake_inbox *inbox, hf__watch *watch)
     what.task.run = run_unwatch;
     what.inbox = inbox;
     what.watch = watch;
-    run_on_loop(inbox, &what);
+    hf__loop_run(inbox->loop, &what.task);
 }
 
 void hf__wake_inbox_close(hf__wake_inbox *inbox)
@@ -461,5 +453,5 @@ void hf__wake_inbox_close(hf__wake_inbox *inbox)
         return;
     what.task.run = run_close;
     what.inbox = inbox;
-    run_on_loop(inbox, &what);
+    hf__loop_run(inbox->loop, &what.task);
 }
