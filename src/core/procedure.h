@@ -9,6 +9,10 @@
  *
  * That a call was interrupted or cancelled is reported once, before the next
  * request or during a wait; to a started one, so is a close of the client.
+ *
+ * A procedure may have another as one of its steps (HF__CALL). Until that one
+ * has ended, what happens is reported to it; then to the outer one, to which
+ * neither an interruption nor a close was reported yet.
  */
 #ifndef HF__CORE_PROCEDURE_H
 #define HF__CORE_PROCEDURE_H
@@ -21,6 +25,7 @@ typedef enum hf__next {
     HF__SLEEP,  /* until an event of the topic, or wake_ms */
     HF__AWAY,   /* call leave(), and wait for hf__resume(), or wake_ms */
     HF__STAY,   /* in the sleep, or away, until wake_ms as it was then */
+    HF__CALL,   /* run `inner` to its end, from inner_next on */
     HF__END
 } hf__next;
 
@@ -30,6 +35,7 @@ typedef enum hf__happened {
     HF__EVENT, /* since the last request, or since HF__LISTEN */
     HF__TIME,  /* wake_ms has come */
     HF__RESUMED,
+    HF__RETURNED,  /* `inner` has ended */
     HF__CANCELLED, /* an interruption, or a started call was cancelled */
     HF__CLOSED,    /* the client is being closed; timers have stopped */
     HF__FAILED     /* what was next could not begin; `*failure` says why */
@@ -60,10 +66,14 @@ struct hf__procedure {
     int64_t until_ms;  /* the call waits no longer */
     int64_t ask_by_ms;
     int64_t pause_ms;
-    int64_t wake_ms;
+    int64_t wake_ms;     /* INT64_MAX: no instant ends what is next */
     hf_error *failure;   /* the call's */
-    bool cancelled;      /* it was reported */
+    bool cancelled;      /* it was reported ... */
+    bool closed;         /* ... and so was this */
     unsigned interrupts; /* of a blocking one: the client's, when it began */
+    hf__procedure *inner;
+    hf__next inner_next;
+    hf__procedure *outer; /* the runner's; NULL: none has called it */
     void (*resume)(hf__procedure *self); /* the runner's */
     void *runner;
 };
@@ -79,7 +89,16 @@ static inline void hf__procedure_init(hf__procedure *self, hf_client *client,
     self->until_ms = self->ask_by_ms = self->wake_ms = INT64_MAX;
     self->pause_ms = 0;
     self->failure = failure;
-    self->cancelled = false;
+    self->cancelled = self->closed = false;
+    self->outer = NULL;
+}
+
+static inline hf__next hf__procedure_call(hf__procedure *self,
+                                          hf__procedure *inner, hf__next next)
+{
+    self->inner = inner;
+    self->inner_next = next;
+    return HF__CALL;
 }
 
 /* Have its events counted from the next request, or HF__LISTEN, on. Once only:

@@ -53,6 +53,15 @@ static void on_moved(hf__watch *watch)
     hf__async_wake(hf__container_of(watch, hf__async_run, watch));
 }
 
+static void stop_watch(hf__async_run *self)
+{
+    hf__store *store = client_of(self)->store;
+
+    if (self->watching)
+        store->ops->event_unwatch(store, &self->watch);
+    self->watching = false;
+}
+
 /* false: `failure` says why. */
 static bool listen(hf__async_run *self)
 {
@@ -70,13 +79,9 @@ static bool listen(hf__async_run *self)
 
 static void halt(hf__async_run *self)
 {
-    hf_client *client = client_of(self);
-
     self->listed = false;
-    hf__timer_stop(&client->timers, &self->timer);
-    if (self->watching)
-        client->store->ops->event_unwatch(client->store, &self->watch);
-    self->watching = false;
+    hf__timer_stop(&client_of(self)->timers, &self->timer);
+    stop_watch(self);
 }
 
 bool hf__async_stop(hf__async_run *self)
@@ -146,8 +151,12 @@ static void cut_request(hf__async_run *self)
 /* false: out of memory. */
 static bool set_timer(hf__async_run *self, hf__async_state state, int64_t at_ms)
 {
-    assert(self->listed);
     self->state = state;
+    if (at_ms == INT64_MAX) {
+        hf__timer_stop(&client_of(self)->timers, &self->timer);
+        return true;
+    }
+    assert(self->listed);
     if (hf__timer_set(&client_of(self)->timers, &self->timer, at_ms))
         return true;
     (void)hf__fail(self->procedure->failure, HF_NO_MEMORY, "a timer");
@@ -237,31 +246,73 @@ static bool begin(hf__async_run *self, hf__next next, hf__happened *what)
         *what = HF__RESUMED;
         return procedure->kind->leave(procedure);
     case HF__STAY:
+    case HF__CALL:
     case HF__END:
         break;
     }
     return false;
 }
 
+static void resume(hf__procedure *procedure);
+
+/* Events of the topic of the one before are not counted any more. */
+static void run_from_now(hf__async_run *self, hf__procedure *procedure)
+{
+    procedure->runner = self;
+    procedure->resume = resume;
+    if (self->watching)
+        stop_watch(self);
+    self->procedure = procedure;
+}
+
+static hf__next call_inner(hf__async_run *self)
+{
+    hf__procedure *outer = self->procedure;
+
+    outer->inner->outer = outer;
+    run_from_now(self, outer->inner);
+    return outer->inner_next;
+}
+
+/* An interruption or a close that is to be reported first. */
+static bool is_stopped(hf__async_run *self, hf__happened *what)
+{
+    hf__procedure *procedure = self->procedure;
+
+    if (is_closing(self) && !procedure->closed) {
+        procedure->closed = true;
+        *what = HF__CLOSED;
+        return true;
+    }
+    if (!atomic_load(&self->cancelled) || procedure->cancelled)
+        return false;
+    procedure->cancelled = true;
+    *what = HF__CANCELLED;
+    return true;
+}
+
 static void proceed(hf__async_run *self, hf__next next)
 {
     hf__happened what;
 
-    while (next != HF__END && next != HF__STAY) {
-        if (is_closing(self) && !self->closed) {
-            self->closed = true;
-            what = HF__CLOSED;
-        } else if (atomic_load(&self->cancelled) &&
-                   !self->procedure->cancelled) {
-            self->procedure->cancelled = true;
-            what = HF__CANCELLED;
-        } else if (!begin(self, next, &what)) {
+    while (next != HF__STAY) {
+        if (next == HF__END && self->procedure->outer == NULL) {
+            self->ended(self);
             return;
+        }
+        if (next == HF__END) {
+            run_from_now(self, self->procedure->outer);
+            what = HF__RETURNED;
+        } else if (!is_stopped(self, &what)) {
+            if (next == HF__CALL) {
+                next = call_inner(self);
+                continue;
+            }
+            if (!begin(self, next, &what))
+                return;
         }
         next = step(self, what);
     }
-    if (next == HF__END)
-        self->ended(self);
 }
 
 /* -------------------------------------------------------------- cancel, close
@@ -286,6 +337,25 @@ void hf__async_cancel(hf__async_run *self)
     }
 }
 
+bool hf__async_may_end(const hf__async_run *self)
+{
+    return self->state == HF__ASYNC_FIRST &&
+           client_of(self)->store->ops->cancel == NULL;
+}
+
+void hf__async_cancel_call(hf__async_run *self, hf_call *call)
+{
+    bool may_end;
+
+    if (!hf__call_lock_pending(call))
+        return;
+    atomic_store(&self->cancelled, true);
+    may_end = hf__async_may_end(self);
+    hf__call_unlock_pending(call);
+    if (!may_end)
+        hf__async_cancel(self);
+}
+
 /* A request under way is completed by the close. */
 static void on_closing(hf__pending *pending)
 {
@@ -294,7 +364,7 @@ static void on_closing(hf__pending *pending)
     halt(self);
     if (self->state == HF__ASYNC_AT_STORE)
         return;
-    self->closed = true;
+    self->procedure->closed = true;
     proceed(self, step(self, HF__CLOSED));
 }
 
@@ -378,6 +448,5 @@ void hf__async_init(hf__async_run *self, hf__procedure *procedure,
 {
     *self = (hf__async_run){.procedure = procedure, .ended = ended};
     hf__timer_init(&self->timer, on_timer);
-    procedure->runner = self;
-    procedure->resume = resume;
+    run_from_now(self, procedure);
 }

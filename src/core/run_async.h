@@ -26,7 +26,7 @@ typedef enum hf__async_state {
 } hf__async_state;
 
 typedef struct hf__async_run {
-    hf__procedure *procedure;
+    hf__procedure *procedure; /* the innermost */
     void (*ended)(struct hf__async_run *self);
     hf__async_state state;
     hf__next next;        /* after FIRST */
@@ -34,8 +34,7 @@ typedef struct hf__async_run {
     int64_t by_ms;        /* for the tries of a request */
     bool listed;          /* `pending`; timer and watch may be used */
     bool watching;
-    bool moved;  /* an event came that was not reported */
-    bool closed; /* it was reported */
+    bool moved; /* an event came that was not reported */
     atomic_bool cancelled;
     hf__task task;
     hf__timer timer;
@@ -56,6 +55,11 @@ hf__request *hf__async_begin_with(hf__async_run *self, hf__next next);
 
 /* The call is cancelled; `cancelled` may be set before, on any thread. */
 void hf__async_cancel(hf__async_run *self);
+/* May it end on another thread, by a first request that the store cannot
+ * cancel? Then it is not to be used, but that `cancelled` may be set. */
+bool hf__async_may_end(const hf__async_run *self);
+/* What hf_call::cancel does. */
+void hf__async_cancel_call(hf__async_run *self, hf_call *call);
 /* As an event does. */
 void hf__async_wake(hf__async_run *self);
 /* No step is taken any more, but after a request under way; was it listed? */

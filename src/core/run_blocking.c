@@ -12,10 +12,10 @@
 #define LISTEN_MS 1000
 
 typedef struct runner {
-    hf__procedure *procedure;
-    hf__sleeper sleeper;   /* registered: the rest is set up */
-    uint32_t seq;          /* the topic's event counter */
-    pthread_mutex_t mutex; /* guards the rest */
+    hf__procedure *procedure; /* the innermost; written under the mutex */
+    hf__sleeper sleeper;      /* registered: the rest is set up */
+    uint32_t seq;             /* the topic's event counter */
+    pthread_mutex_t mutex;    /* guards the rest */
     pthread_cond_t changed;
     bool listening;
     bool resumed;
@@ -25,15 +25,17 @@ typedef struct runner {
 static void wake(hf__sleeper *sleeper)
 {
     runner *self = hf__container_of(sleeper, runner, sleeper);
-    hf__store *store = self->procedure->client->store;
-    bool listening;
+    hf__store *store;
+    hf_bytes topic = hf_view(NULL, 0);
 
     pthread_mutex_lock(&self->mutex);
-    listening = self->listening;
+    store = self->procedure->client->store;
+    if (self->listening)
+        topic = self->procedure->topic;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->mutex);
-    if (listening)
-        store->ops->event_wake(store, self->procedure->topic);
+    if (topic.size > 0)
+        store->ops->event_wake(store, topic);
 }
 
 static void resume(hf__procedure *procedure)
@@ -57,21 +59,26 @@ static void set_up(runner *self)
     hf__cond_init(&self->changed);
     self->sleeper = (hf__sleeper){.wake = wake, .about = procedure->about};
     self->listening = self->resumed = false;
-    procedure->runner = self;
-    procedure->resume = resume;
     hf__sleeper_add(&procedure->client->interrupts, &self->sleeper);
 }
 
+static bool interrupted(const hf__procedure *procedure)
+{
+    if (procedure->kind->interrupted != NULL)
+        return procedure->kind->interrupted(procedure);
+    return hf__client_interrupted(procedure->client, procedure->interrupts);
+}
+
+/* An interruption of an outer one is one of it. */
 static bool stopped(const runner *self)
 {
     const hf__procedure *procedure = self->procedure;
 
     if (procedure->cancelled)
         return false;
-    return procedure->kind->interrupted != NULL
-               ? procedure->kind->interrupted(procedure)
-               : hf__client_interrupted(procedure->client,
-                                        procedure->interrupts);
+    while (procedure != NULL && !interrupted(procedure))
+        procedure = procedure->outer;
+    return procedure != NULL;
 }
 
 static hf__happened listen(runner *self)
@@ -171,6 +178,7 @@ static hf__happened perform(runner *self, hf__next next)
         self->away = false;
         break;
     case HF__STAY:
+    case HF__CALL:
     case HF__END:
         break;
     }
@@ -184,6 +192,30 @@ static void tear_down(runner *self)
     hf__sleeper_remove(&self->procedure->client->interrupts, &self->sleeper);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->mutex);
+}
+
+/* Events of the topic of the one before are not counted any more. */
+static void run_from_now(runner *self, hf__procedure *procedure)
+{
+    procedure->runner = self;
+    procedure->resume = resume;
+    if (self->sleeper.registered)
+        pthread_mutex_lock(&self->mutex);
+    self->procedure = procedure;
+    self->listening = false;
+    if (self->sleeper.registered)
+        pthread_mutex_unlock(&self->mutex);
+}
+
+static hf__next call_inner(runner *self)
+{
+    hf__procedure *outer = self->procedure, *inner = outer->inner;
+
+    inner->outer = outer;
+    inner->about = outer->about;
+    inner->interrupts = outer->interrupts;
+    run_from_now(self, inner);
+    return outer->inner_next;
 }
 
 /* An interruption is reported before it continues. */
@@ -206,10 +238,18 @@ void hf__run_blocking(hf__procedure *procedure, hf__next next)
 
     procedure->interrupts = atomic_load_explicit(
         &procedure->client->interrupts.count, memory_order_acquire);
-    self.procedure = procedure;
     self.sleeper.registered = false;
     self.away = false;
-    while (next != HF__END)
-        next = take_step(&self, perform(&self, next));
+    run_from_now(&self, procedure);
+    while (next != HF__END || self.procedure != procedure) {
+        if (next == HF__CALL) {
+            next = call_inner(&self);
+        } else if (next == HF__END) {
+            run_from_now(&self, self.procedure->outer);
+            next = take_step(&self, HF__RETURNED);
+        } else {
+            next = take_step(&self, perform(&self, next));
+        }
+    }
     tear_down(&self);
 }

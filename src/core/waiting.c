@@ -140,6 +140,7 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__TIME:
     case HF__LISTENS:
     case HF__RESUMED:
+    case HF__RETURNED:
         break;
     }
     return ask_again(wait);
@@ -211,16 +212,9 @@ static void ended(hf__async_run *run)
     hf__call_complete(hf__container_of(run, job, run)->wait.call);
 }
 
-/* On the loop thread. */
 static void cancel(hf_call *call)
 {
-    job *self = call->owned;
-
-    if (!hf__call_lock_pending(call))
-        return;
-    atomic_store(&self->run.cancelled, true);
-    hf__call_unlock_pending(call);
-    hf__async_cancel(&self->run);
+    hf__async_cancel_call(&((job *)call->owned)->run, call);
 }
 
 /* Everything that can fail. */

@@ -709,6 +709,7 @@ hf__next hf__cache_step(hf__procedure *procedure, hf__happened what)
     case HF__EVENT:
     case HF__TIME:
     case HF__LISTENS:
+    case HF__RETURNED:
         break;
     }
     return look_after_sleep(steps);

@@ -230,7 +230,7 @@ static hf__next end_pass(hf__acquire *self)
 {
     if (hf__steps_take_pass(&self->steps))
         return take(self, HF_OK);
-    if (self->closed)
+    if (self->procedure.closed)
         return HF__END;
     if (self->procedure.cancelled || !hf__steps_may_retry(self->status))
         return give_up(self);
@@ -256,7 +256,7 @@ static hf__next enter(hf__acquire *self)
     self->steps.queue = self->place.queue;
     if (self->place.pass == NULL)
         return end_pass(self);
-    if (self->procedure.cancelled || self->closed)
+    if (self->procedure.cancelled || self->procedure.closed)
         return stop_pass(self);
     return be_away(
         self, HF__ACQUIRE_PASS,
@@ -379,7 +379,6 @@ static hf__next cancel(hf__acquire *self)
 
 static hf__next close(hf__acquire *self)
 {
-    self->closed = true;
     if (hf__steps_may_retry(self->status))
         self->status = hf__fail(&self->detail, HF_UNAVAILABLE,
                                 "the client was closed while it waited");
@@ -418,6 +417,7 @@ static hf__next after_wait(hf__acquire *self, hf__happened what)
         if (what == HF__EVENT && self->steps.gather_ms == 0)
             return HF__STAY;
         return what == HF__EVENT ? ask_after_event(self) : ask_at_head(self);
+    case HF__ACQUIRE_NOTHING:
     case HF__ACQUIRE_TRY:
     case HF__ACQUIRE_ASK:
     case HF__ACQUIRE_RETURN:
@@ -444,6 +444,7 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__EVENT:
     case HF__TIME:
     case HF__RESUMED:
+    case HF__RETURNED:
         break;
     }
     return after_wait(self, what);
@@ -465,8 +466,9 @@ void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
     hf__steps_init(&self->steps, lock, wait_ms, until_ms, mark);
     self->procedure.until_ms = until_ms;
     self->procedure.about = lock;
+    self->stage = HF__ACQUIRE_NOTHING;
     self->started = started;
-    self->away = self->inside = self->closed = false;
+    self->away = self->inside = false;
     self->round = 0;
     self->status = HF_HELD;
     /* Failed tries before a success fill it; most calls have none. */
@@ -511,6 +513,7 @@ hf__next hf__acquire_first(hf__acquire *self)
     hf__steps *steps = &self->steps;
     hf_status status = start_watchdog(self);
 
+    self->stage = HF__ACQUIRE_TRY;
     if (status != HF_OK) {
         self->status = status;
         return HF__END;
@@ -523,6 +526,29 @@ hf__next hf__acquire_first(hf__acquire *self)
         return ask(self, HF__ACQUIRE_TRY);
     return queues_at_once(self) ? ask(self, HF__ACQUIRE_FIRST)
                                 : wait_in_turn(self);
+}
+
+hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call)
+{
+    hf_lock *lock = self->steps.lock;
+    hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    bool acquires, busy;
+
+    self->status = HF_OK;
+    if (hf__lease_wants_renewal(lock, lease_ms))
+        self->status = hf__watchdog_start(watchdog, &self->detail);
+    pthread_mutex_lock(&watchdog->mutex);
+    if (self->status == HF_OK)
+        self->status =
+            hf__lock_begin_locked(lock, lease_ms, &busy, &self->detail);
+    acquires = self->status == HF_OK && lock->state == HF__LOCK_ACQUIRING;
+    if (acquires)
+        lock->acquiring = call;
+    pthread_mutex_unlock(&watchdog->mutex);
+    if (!acquires)
+        return HF__END;
+    self->status = HF_HELD;
+    return hf__acquire_first(self);
 }
 
 /* The state of the handle, which another thread may free afterwards if the call
@@ -555,6 +581,8 @@ hf_status hf__acquire_end(hf__acquire *self, hf_error *err)
     hf__steps *steps = &self->steps;
     hf_status status = self->status;
 
+    if (self->stage == HF__ACQUIRE_NOTHING)
+        return status == HF_OK ? HF_OK : hf__fail_copy(err, &self->detail);
     if (self->procedure.cancelled && hf__steps_may_retry(status) &&
         !steps->unresolved)
         status = self->started

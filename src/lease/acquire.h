@@ -11,17 +11,19 @@
 #include "lease/acquire_steps.h"
 
 typedef enum hf__acquire_stage {
-    HF__ACQUIRE_TRY,    /* a request that does not queue */
-    HF__ACQUIRE_FIRST,  /* one that queues, without counting events */
-    HF__ACQUIRE_ENTER,  /* away: until it is at the head of the local queue */
-    HF__ACQUIRE_PASS,   /* away: until a release of this client passes it on */
-    HF__ACQUIRE_LISTEN, /* before it leaves it to other libraries */
-    HF__ACQUIRE_LEFT,   /* sleeps until one has it */
-    HF__ACQUIRE_ASK,    /* a request at the head */
-    HF__ACQUIRE_SLEEP,  /* until it is worth another */
-    HF__ACQUIRE_PAUSE,  /* sleeps after an event; of a quorum, for more */
-    HF__ACQUIRE_RETURN, /* a grant that is not to be kept */
-    HF__ACQUIRE_LEAVE   /* the wait queue of the store */
+    HF__ACQUIRE_NOTHING, /* it entered a lock that is held, or may not acquire
+                          */
+    HF__ACQUIRE_TRY,     /* a request that does not queue */
+    HF__ACQUIRE_FIRST,   /* one that queues, without counting events */
+    HF__ACQUIRE_ENTER,   /* away: until it is at the head of the local queue */
+    HF__ACQUIRE_PASS,    /* away: until a release of this client passes it on */
+    HF__ACQUIRE_LISTEN,  /* before it leaves it to other libraries */
+    HF__ACQUIRE_LEFT,    /* sleeps until one has it */
+    HF__ACQUIRE_ASK,     /* a request at the head */
+    HF__ACQUIRE_SLEEP,   /* until it is worth another */
+    HF__ACQUIRE_PAUSE,   /* sleeps after an event; of a quorum, for more */
+    HF__ACQUIRE_RETURN,  /* a grant that is not to be kept */
+    HF__ACQUIRE_LEAVE    /* the wait queue of the store */
 } hf__acquire_stage;
 
 typedef struct hf__acquire {
@@ -31,7 +33,6 @@ typedef struct hf__acquire {
     bool started; /* by a call that blocks no thread */
     bool away;    /* for the stage: leave() was called */
     bool inside;  /* at the head of the local queue */
-    bool closed;  /* the client is */
     int round;
     hf_status status; /* of the last step; `detail` with it */
     hf_error detail;
@@ -47,6 +48,9 @@ void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
                       int64_t until_ms, hf__interrupt_mark mark, bool started);
 /* What is next at first; the handle is in state ACQUIRING. */
 hf__next hf__acquire_first(hf__acquire *self);
+/* The same on a handle in any state, for a call that does not wait for others
+ * on it. lease_ms 0: of the handle. `call` can be cancelled; NULL: none. */
+hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call);
 /* It has ended: its status and message. The handle is HELD, or FREE, and is not
  * to be used afterwards if the call was started. */
 hf_status hf__acquire_end(hf__acquire *self, hf_error *err);

@@ -3,12 +3,66 @@
 #include "core/async.h"
 #include "core/client.h"
 #include "core/many.h"
+#include "core/run_async.h"
 #include "holdfast/lock.h"
-#include "lease/acquire_begin.h"
+#include "lease/acquire.h"
+#include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
+
+/* An acquire that blocks no thread. */
+typedef struct acquiring {
+    hf__acquire acquire;
+    hf__async_run run;
+    int64_t lease_ms; /* 0: of the handle */
+    /* Called with the outcome, on any thread, perhaps before begin() returns;
+     * then this is freed. */
+    void (*done)(void *user, hf_status status, const hf_error *detail);
+    void *user;
+    hf_call *call; /* that can be cancelled; NULL: none */
+} acquiring;
+
+static void on_ended(hf__async_run *run)
+{
+    acquiring *self = hf__container_of(run, acquiring, run);
+    hf_error error = HF_ERROR_INIT;
+    hf_status status;
+
+    (void)hf__async_stop(run);
+    if (atomic_load(&run->cancelled)) /* also during the first try */
+        self->acquire.procedure.cancelled = true;
+    status = hf__acquire_end(&self->acquire, &error);
+    self->done(self->user, status, &error);
+    hf__free(self);
+}
+
+/* The request of the first try, which the caller submits; NULL: there is none,
+ * and done() was perhaps called. */
+static hf__request *begin(acquiring *self)
+{
+    return hf__async_begin_with(
+        &self->run,
+        hf__acquire_begin(&self->acquire, self->lease_ms, self->call));
+}
+
+/* NULL: out of memory. The handle must live until done() is called. */
+static acquiring *acquiring_new(hf_lock *lock, int64_t wait_ms,
+                                int64_t lease_ms)
+{
+    acquiring *self = hf__calloc(1, sizeof(*self));
+    int64_t until_ms =
+        wait_ms == 0 ? 0 : hf__clock_after(hf__clock_boot_ms(), wait_ms);
+
+    if (self == NULL)
+        return NULL;
+    hf__acquire_init(&self->acquire, lock, wait_ms, until_ms,
+                     hf__interrupt_mark_of(lock), true);
+    hf__async_init(&self->run, &self->acquire.procedure, on_ended);
+    self->lease_ms = lease_ms;
+    return self;
+}
 
 /* -------------------------------------------------------------------- start */
 
@@ -24,32 +78,24 @@ static void call_done(void *user, hf_status status, const hf_error *detail)
 
 static void cancel_call(hf_call *call)
 {
-    hf__acquiring *acquiring = call->context;
-
-    if (!hf__call_lock_pending(call))
-        return;
-    atomic_store(&acquiring->run.cancelled, true);
-    hf__call_unlock_pending(call);
-    if (!hf__acquiring_first(acquiring) ||
-        call->client->store->ops->cancel != NULL)
-        hf__acquiring_cancel(acquiring);
+    hf__async_cancel_call(&((acquiring *)call->context)->run, call);
 }
 
 static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
                        int64_t lease_ms, const hf_async *async, hf_error *err)
 {
     hf__store *store = lock->client->store;
-    hf__acquiring *acquiring = hf__acquiring_new(lock, wait_ms, lease_ms);
+    acquiring *made = acquiring_new(lock, wait_ms, lease_ms);
     hf__request *request;
 
-    if (acquiring == NULL)
+    if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
-    call->context = acquiring;
+    call->context = made;
     call->cancel = cancel_call;
     hf__call_start_begin(call, async);
-    acquiring->done = call_done;
-    acquiring->user = acquiring->call = call;
-    request = hf__acquiring_begin(acquiring);
+    made->done = call_done;
+    made->user = made->call = call;
+    request = begin(made);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
     hf__call_start_end(call);
@@ -107,7 +153,7 @@ typedef struct batch {
 struct member {
     batch *all;
     hf_status *status;
-    hf__acquiring *acquiring; /* NULL: complete */
+    acquiring *acquiring; /* NULL: complete */
 };
 
 static void member_done(void *user, hf_status status, const hf_error *detail)
@@ -156,22 +202,21 @@ static void wake(hf__sleeper *sleeper)
 static void cancel_member(member *self)
 {
     batch *all = self->all;
-    hf__acquiring *acquiring;
+    acquiring *one;
 
     pthread_mutex_lock(&all->mutex);
-    acquiring = self->acquiring;
-    if (acquiring != NULL && (atomic_load(&acquiring->run.cancelled) ||
-                              !hf__interrupted(acquiring->acquire.steps.lock,
-                                               acquiring->acquire.steps.mark)))
-        acquiring = NULL;
-    if (acquiring != NULL)
-        atomic_store(&acquiring->run.cancelled, true);
-    if (acquiring != NULL && hf__acquiring_first(acquiring) &&
-        all->client->store->ops->cancel == NULL)
-        acquiring = NULL;
+    one = self->acquiring;
+    if (one != NULL &&
+        (atomic_load(&one->run.cancelled) ||
+         !hf__interrupted(one->acquire.steps.lock, one->acquire.steps.mark)))
+        one = NULL;
+    if (one != NULL)
+        atomic_store(&one->run.cancelled, true);
+    if (one != NULL && hf__async_may_end(&one->run))
+        one = NULL;
     pthread_mutex_unlock(&all->mutex);
-    if (acquiring != NULL)
-        hf__acquiring_cancel(acquiring);
+    if (one != NULL)
+        hf__async_cancel(&one->run);
 }
 
 static void run_cancel(hf__task *task)
@@ -215,18 +260,18 @@ static void begin_window(batch *all, hf_lock *const *locks, size_t count,
     size_t ready = 0;
 
     for (size_t i = 0; i < count; i++) {
-        hf__acquiring *acquiring = hf__acquiring_new(locks[i], wait_ms, 0);
+        acquiring *one = acquiring_new(locks[i], wait_ms, 0);
         hf__request *request;
 
-        if (acquiring == NULL) {
+        if (one == NULL) {
             member_done(&members[i], HF_NO_MEMORY, NULL);
             continue;
         }
-        acquiring->done = member_done;
-        acquiring->acquire.tried = member_tried;
-        acquiring->user = acquiring->acquire.user = &members[i];
-        members[i].acquiring = acquiring;
-        request = hf__acquiring_begin(acquiring);
+        one->done = member_done;
+        one->acquire.tried = member_tried;
+        one->user = one->acquire.user = &members[i];
+        members[i].acquiring = one;
+        request = begin(one);
         if (request != NULL)
             requests[ready++] = request;
     }

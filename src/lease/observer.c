@@ -211,6 +211,7 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__TIME:
     case HF__LISTENS:
     case HF__RESUMED:
+    case HF__RETURNED:
     case HF__CANCELLED:
         break;
     }
