@@ -161,19 +161,33 @@ void hf__set_out(hf_call *call, void *out, const char *name)
 
 /* --------------------------------------------------------------------- run */
 
+void hf__call_answered(hf_call *call)
+{
+    hf__request *request = &call->request;
+
+    if (request->status == HF_WRONG_TYPE) {
+        hf__wrong_type_name(request, &request->error);
+        if (call->form.err != NULL && (call->form.kind == HF__FORM_BLOCKING ||
+                                       call->form.kind == HF__FORM_SHARED))
+            hf__wrong_type_ask(call->client, request, request->deadline_ms,
+                               &request->error);
+    }
+    if (call->answered != NULL)
+        call->answered(call);
+}
+
 static hf_status run(hf_call *call, hf_status prepared, hf_error *err)
 {
     hf_status status = prepared;
 
     if (status == HF_OK && !call->settled)
-        status = hf__run_inside(call->client, &call->request, INT64_MAX, err);
-    if (prepared == HF_OK && status == HF_WRONG_TYPE) {
-        hf__wrong_type_name(&call->request, err);
-        hf__wrong_type_ask(call->client, &call->request,
-                           call->request.deadline_ms, err);
+        (void)!hf__run_inside(call->client, &call->request, INT64_MAX, NULL);
+    if (status == HF_OK) {
+        hf__call_answered(call);
+        status = call->request.status;
+        if (status != HF_OK)
+            (void)hf__fail_copy(err, &call->request.error);
     }
-    if (prepared == HF_OK && call->answered != NULL)
-        call->answered(call);
     if (status == HF_OK && call->finish != NULL)
         status = call->finish(call, err);
     return status;
@@ -236,16 +250,6 @@ void hf__call_keep(hf_call *call)
 {
     atomic_fetch_add(&call->references, 1);
     free_words(call);
-}
-
-void hf__call_answered(hf_call *call)
-{
-    hf__request *request = &call->request;
-
-    if (request->status == HF_WRONG_TYPE)
-        hf__wrong_type_name(request, &request->error);
-    if (call->answered != NULL)
-        call->answered(call);
 }
 
 static hf_status not_found(const hf_call *call, hf_error *err)

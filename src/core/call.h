@@ -156,9 +156,9 @@ void hf__call_keep(hf_call *call);
 /* Drop a reference to an allocated call; frees at the last. */
 void hf__call_unref(hf_call *call);
 
-/* The request of one that was started or is in a batch has completed: name the
- * key that has the wrong type, as its words may end with `answered`, which is
- * called. */
+/* The request has completed: name the key that has the wrong type, and on a
+ * blocked thread ask what it holds, as the words may end with `answered`, which
+ * is called. */
 void hf__call_answered(hf_call *call);
 
 /* Finishes a call that is answered with the value for the buffer at `out`, or

@@ -15,12 +15,12 @@ static hf_status check(const hf_async *async, const hf__operation *operation,
 
     if (status == HF_OK)
         status = hf__client_check(client, err);
-    if (status == HF_OK && txn->client != client)
-        status = hf__fail(err, HF_INVALID,
-                          "the transaction belongs to another client");
     if (status == HF_OK && (operation->lease || operation->alone))
         status = hf__fail(err, HF_UNSUPPORTED,
                           "this call cannot be part of a transaction");
+    if (status == HF_OK && txn->client != client)
+        status = hf__fail(err, HF_INVALID,
+                          "the transaction belongs to another client");
     return status;
 }
 

@@ -9,7 +9,6 @@
 #include "core/client.h"
 #include "core/run_async.h"
 #include "core/run_blocking.h"
-#include "core/wrong_type.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -85,25 +84,11 @@ hf__next hf__wait_give_up(hf__wait *wait, hf_status status, const char *why)
     return wait->kind->give_up == NULL ? HF__END : wait->kind->give_up(wait);
 }
 
-static void name_wrong_type(hf_call *call)
-{
-    hf__request *request = &call->request;
-
-    if (request->status != HF_WRONG_TYPE)
-        return;
-    hf__wrong_type_name(request, &request->error);
-    hf__wrong_type_ask(call->client, request, request->deadline_ms,
-                       &request->error);
-}
-
 static hf__next read_answer(hf__wait *wait)
 {
     const hf__request *request = &wait->call->request;
 
-    if (is_started(wait))
-        hf__call_answered(wait->call);
-    else
-        name_wrong_type(wait->call);
+    hf__call_answered(wait->call);
     if (request->status == HF_OK || wait->given_up)
         return wait->kind->read(wait);
     if (wait->call->script->repeatable &&

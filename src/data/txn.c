@@ -239,11 +239,11 @@ hf_status hf_txn_status(const hf_txn *txn, size_t index, hf_error *err)
         return hf__fail(err, HF_INVALID, "there is no operation %zu", index);
     if (atomic_load(&txn->state) != HF__TXN_DONE)
         return hf__fail(err, HF_INVALID, "the transaction was not executed");
-    if (txn->finished && txn->operations[index].status == HF_OK)
-        return HF_OK;
-    if (txn->finished)
-        return hf__fail_copy(err, &txn->operations[index].error);
-    if (txn->rewritten && txn->failed_is_operation && txn->failed == index)
+    if (txn->outcome == HF__TXN_ALL_ANSWERED)
+        return txn->operations[index].status == HF_OK
+                   ? HF_OK
+                   : hf__fail_copy(err, &txn->operations[index].error);
+    if (txn->outcome == HF__TXN_ONE_FAILED && txn->failed == index)
         return hf__fail_copy(err, &txn->error);
     return common_status(txn, err);
 }

@@ -39,6 +39,13 @@ typedef struct hf__txn_operation {
 
 enum { HF__TXN_OPEN, HF__TXN_CLAIMED, HF__TXN_DONE };
 
+/* Which operations have a status of their own. */
+typedef enum hf__txn_outcome {
+    HF__TXN_NONE_ANSWERED,
+    HF__TXN_ONE_FAILED, /* `failed`, with `error`: nothing was applied */
+    HF__TXN_ALL_ANSWERED
+} hf__txn_outcome;
+
 struct hf_txn {
     hf__txn base;
     atomic_uint references;
@@ -65,11 +72,9 @@ struct hf_txn {
     hf_status (*inner)(hf_call *call, hf_error *err); /* reads the reply */
 
     hf_status status; /* of the execution */
-    bool finished;    /* the operations have their own */
-    bool rewritten;   /* `error` replaces the request's */
-    bool failed_is_operation;
+    hf__txn_outcome outcome;
     size_t failed;
-    hf_error error;
+    hf_error error; /* of a request that failed */
 };
 
 /* HF_INVALID: it was executed. */

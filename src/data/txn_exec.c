@@ -193,10 +193,9 @@ static void rewrite_error(hf_txn *txn, const hf_call *call)
     char key[HF__QUOTED_SIZE];
     size_t number;
 
-    txn->rewritten = true;
     if (cut_mark(error, "op", &number) && number <= txn->operation_count) {
         txn->failed = number - 1;
-        txn->failed_is_operation = true;
+        txn->outcome = HF__TXN_ONE_FAILED;
         error->status = command_status(txn, error);
         prefix_operation(txn, error);
     } else if (cut_mark(error, "if", &number) &&
@@ -210,31 +209,20 @@ static void rewrite_error(hf_txn *txn, const hf_call *call)
                        "key %s is too large to be restored if a later "
                        "operation failed; write it in the last one",
                        hf__quoted(key, call->request.words[number - 1]));
-    } else {
-        txn->rewritten = false;
     }
-}
-
-static void keep_error(hf_txn *txn, hf_call *call)
-{
-    hf__request *request = &call->request;
-
-    txn->error = request->error;
-    rewrite_error(txn, call);
-    txn->status = txn->error.status;
-    if (!txn->rewritten)
-        return;
-    request->error = txn->error;
-    request->status = txn->error.status;
 }
 
 static void answered(hf_call *call)
 {
     hf_txn *txn = call->context;
+    hf__request *request = &call->request;
 
-    if (call->request.status == HF_OK)
+    if (request->status == HF_OK)
         return;
-    keep_error(txn, call);
+    txn->error = request->error;
+    rewrite_error(txn, call);
+    request->error = txn->error;
+    txn->status = request->status = txn->error.status;
     atomic_store(&txn->state, HF__TXN_DONE);
 }
 
@@ -318,12 +306,11 @@ static hf_status finish_operations(hf_txn *txn, const hf_reply *reply,
         kind = hf_status_kind(one->status);
         if (status == HF_OK && kind != HF_KIND_OK && kind != HF_KIND_NO) {
             txn->failed = i;
-            txn->failed_is_operation = true;
             status = hf__fail(err, one->status, "operation %zu: %s", i,
                               one->error.message);
         }
     }
-    txn->finished = true;
+    txn->outcome = HF__TXN_ALL_ANSWERED;
     return status;
 }
 
@@ -347,8 +334,12 @@ static bool exec_wrote(const hf__request *request)
 static const hf__operation exec_writing = {
     .wrote = exec_wrote,
     .finish = finish_exec,
+    .alone = true,
 };
-static const hf__operation exec_reading = {.finish = finish_exec};
+static const hf__operation exec_reading = {
+    .finish = finish_exec,
+    .alone = true,
+};
 
 /* --------------------------------------------------------------- execution */
 
@@ -374,63 +365,52 @@ static void claim(hf_call *call, hf_txn *txn)
     call->script = &txn->script;
 }
 
-static hf_status run_exec(hf__form form, hf_txn *txn)
+static bool is_empty(const hf_txn *txn)
 {
-    const hf__operation *exec = only_reads(txn) ? &exec_reading : &exec_writing;
-    hf_call here, *call = hf__begin(&here, form, exec, txn->base.client);
+    return txn->operation_count + txn->condition_count == 0;
+}
+
+/* Its operations, behind one another. */
+static void fill(hf_call *call, hf_txn *txn)
+{
     size_t *numbers =
         hf__call_alloc(call, (txn->operation_count + 1) * sizeof(*numbers));
 
-    if (numbers != NULL &&
-        HF__TRY(call, hf__txn_make_script(txn, numbers, call->form.err))) {
-        claim(call, txn);
-        add_words(call, txn, numbers);
-    }
-    if (call->prepared == HF_OK &&
-        txn->operation_count + txn->condition_count) {
-        hf__fill(call);
-        txn->inner = call->finish;
-        call->finish = finish_done;
-    }
-    if (txn->operation_count + txn->condition_count == 0 &&
-        call->prepared == HF_OK) {
+    if (numbers == NULL ||
+        !HF__TRY(call, hf__txn_make_script(txn, numbers, call->form.err)))
+        return;
+    claim(call, txn);
+    add_words(call, txn, numbers);
+    if (call->prepared != HF_OK)
+        return;
+    if (is_empty(txn)) {
         atomic_store(&txn->state, HF__TXN_DONE);
-        txn->finished = true;
+        txn->outcome = HF__TXN_ALL_ANSWERED;
         call->settled = true;
+        return;
     }
-    return hf__end(call);
+    hf__fill(call);
+    txn->inner = call->finish;
+    call->finish = finish_done;
 }
 
-hf_status hf_txn_exec(hf_txn *txn, hf_error *err)
+static hf_status run_exec(hf__form form, hf_txn *txn)
 {
-    hf_status status = hf__txn_check(txn, err);
+    hf_status status = hf__txn_check(txn, form.err);
+    hf_call here, *call;
 
     if (status != HF_OK)
         return status;
-    status = run_exec(hf__blocking(err), txn);
-    if (txn->rewritten)
-        return hf__fail_copy(err, &txn->error);
-    if (atomic_load(&txn->state) == HF__TXN_CLAIMED) /* it was not sent */
-        atomic_store(&txn->state, HF__TXN_OPEN);
-    return status;
-}
-
-hf_status hf_txn_exec_start(hf_txn *txn, const hf_async *async, hf_error *err)
-{
-    hf_status status = hf__txn_check(txn, err);
-
-    if (status == HF_OK)
-        status = hf__check_out(async, "async", err);
-    if (status == HF_OK && async->struct_size >= sizeof(*async) &&
-        async->txn != NULL)
-        status = hf__fail(err, HF_UNSUPPORTED,
-                          "a transaction cannot be part of another one");
-    if (status != HF_OK)
-        return status;
+    call =
+        hf__begin(&here, form, only_reads(txn) ? &exec_reading : &exec_writing,
+                  txn->base.client);
+    fill(call, txn);
     atomic_fetch_add(&txn->references, 1);
-    status = run_exec(hf__started(async, err), txn);
-    if (status != HF_OK)
-        atomic_store(&txn->state, HF__TXN_OPEN);
+    status = hf__end(call);
+    if (status != HF_OK && atomic_load(&txn->state) == HF__TXN_CLAIMED)
+        atomic_store(&txn->state, HF__TXN_OPEN); /* it was not sent */
     hf__txn_unref(txn);
     return status;
 }
+
+HF__FORMS(hf_txn_exec, run_exec(form, txn), hf_txn *txn);
