@@ -94,17 +94,10 @@ HF_API HF_MUST_USE hf_status hf_lock_adopt(hf_client *client, hf_bytes text,
 /**
  * Starts hf_lock_adopt(). The lock is renewed since the store has replied, even
  * while the call waits to be dispatched.
- *
- * @param text   copied
- * @param opts   as for hf_lock_adopt(); copied
- * @param lock   [out] set before done() is called
- * @param async  see hf_async
- *
- * @retval HF_OK  started
+
  */
-HF_API HF_MUST_USE hf_status hf_lock_adopt_start(
-    hf_client *client, hf_bytes text, const hf_lock_options *opts,
-    hf_lock **lock, const hf_async *async, hf_error *err);
+HF_START(hf_lock_adopt_start, hf_bytes text, const hf_lock_options *opts,
+         hf_lock **lock);
 
 #ifdef __cplusplus
 }

@@ -369,21 +369,14 @@ HF_API HF_MUST_USE hf_status hf_cache_invalidate_many(hf_client *client,
  * value is not stored, and other clients wait until its lease ends. Until then
  * the fill keeps the client's memory allocated, like a lock.
  *
- * @param key    the entry
- * @param fill   computes the value
  * @param user   passed to `fill`; valid until the call has completed and the
  *               fill, if it was called, has ended
- * @param opts   as for hf_cache_get_or_fill()
- * @param value  [out] the value
- * @param info   [out] where it comes from; may be NULL
- * @param async  how to report it
  *
  * @retval HF_OK  started; done() gets what hf_cache_get_or_fill() returns
  */
-HF_API HF_MUST_USE hf_status hf_cache_get_or_fill_start(
-    hf_client *client, hf_bytes key, hf_cache_fill_fn fill, void *user,
-    const hf_cache_options *opts, hf_buffer *value, hf_cache_info *info,
-    const hf_async *async, hf_error *err);
+HF_START(hf_cache_get_or_fill_start, hf_bytes key, hf_cache_fill_fn fill,
+         void *user, const hf_cache_options *opts, hf_buffer *value,
+         hf_cache_info *info);
 
 /** The `_start` forms; see #HF_START. */
 HF_START(hf_cache_get_start, hf_bytes key, const hf_cache_options *opts,

@@ -649,41 +649,23 @@ HF_API HF_MUST_USE hf_status hf_lock_break_owner(hf_client *client,
  * hf_lock_is_held(): a lock that was lost meanwhile is reported as HF_OK too,
  * after its on_lost.
  *
- * @param lock     the handle
- * @param wait_ms  as for hf_lock_acquire()
  * @param async    done() can also receive HF_CANCELLED, and HF_HELD if another
  *                 call is using the handle
- *
- * @retval HF_OK  started
+
  */
-HF_API HF_MUST_USE hf_status hf_lock_acquire_start(hf_lock *lock,
-                                                   int64_t wait_ms,
-                                                   const hf_async *async,
-                                                   hf_error *err);
+HF_START_OF(hf_lock_acquire_start, hf_lock *lock, int64_t wait_ms);
 
 /**
  * Starts hf_lock_acquire_for(). Otherwise as hf_lock_acquire_start().
- *
- * @param lock      the handle
- * @param wait_ms   as for hf_lock_acquire()
- * @param lease_ms  as for hf_lock_acquire_for()
- * @param async     as for hf_lock_acquire_start()
- *
- * @retval HF_OK  started
+
  */
-HF_API HF_MUST_USE hf_status hf_lock_acquire_for_start(hf_lock *lock,
-                                                       int64_t wait_ms,
-                                                       int64_t lease_ms,
-                                                       const hf_async *async,
-                                                       hf_error *err);
+HF_START_OF(hf_lock_acquire_for_start, hf_lock *lock, int64_t wait_ms,
+            int64_t lease_ms);
 
 /**
  * Starts hf_lock_release(). The handle may be freed before done() is called.
  *
- * @param lock   the handle
- * @param async  see hf_async
  *
- * @retval HF_OK           started
  * @retval HF_LOST         as for hf_lock_release(): an inner acquire of a lost
  *                         lock was undone
  * @retval HF_INVALID      also if the handle does not hold the lock
@@ -691,25 +673,18 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_for_start(hf_lock *lock,
  *                         started, and the handle still holds the lock
  * @retval HF_NO_MEMORY    the same
  */
-HF_API HF_MUST_USE hf_status hf_lock_release_start(hf_lock *lock,
-                                                   const hf_async *async,
-                                                   hf_error *err);
+HF_START_OF(hf_lock_release_start, hf_lock *lock);
 
 /**
  * Starts hf_lock_renew(). The handle may be freed before done() is called.
  *
- * @param lock   the handle
- * @param async  see hf_async
  *
- * @retval HF_OK           started
  * @retval HF_LOST         as for hf_lock_renew(); nothing was started
  * @retval HF_TIMEOUT      as for hf_lock_renew(); nothing was started
  * @retval HF_INVALID      also if the handle does not hold the lock
  * @retval HF_UNAVAILABLE  far too many calls are in progress
  */
-HF_API HF_MUST_USE hf_status hf_lock_renew_start(hf_lock *lock,
-                                                 const hf_async *async,
-                                                 hf_error *err);
+HF_START_OF(hf_lock_renew_start, hf_lock *lock);
 
 /** The `_start` forms; see #HF_START. */
 HF_START(hf_lock_inspect_start, hf_bytes name, hf_lock_info *info);

@@ -116,15 +116,10 @@ HF_API HF_MUST_USE hf_status hf_rwlock_downgrade(hf_lock *write, hf_error *err);
 /**
  * Starts hf_rwlock_downgrade(). The handles may be freed meanwhile.
  *
- * @param write  the write handle of a pair, acquired once
- * @param async  see hf_async
  *
- * @retval HF_OK       started
  * @retval HF_INVALID  as for hf_rwlock_downgrade(); nothing was started
  */
-HF_API HF_MUST_USE hf_status hf_rwlock_downgrade_start(hf_lock *write,
-                                                       const hf_async *async,
-                                                       hf_error *err);
+HF_START_OF(hf_rwlock_downgrade_start, hf_lock *write);
 
 #ifdef __cplusplus
 }

@@ -96,17 +96,11 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_all(hf_lock *const *locks,
  *
  * @param locks    as for hf_lock_acquire_all(); the array is copied. The
  *                 handles must not be freed before done() is called
- * @param count    1..#HF_LOCK_ALL_MAX
- * @param wait_ms  as for hf_lock_acquire()
  * @param async    done() can also receive HF_CANCELLED
- *
- * @retval HF_OK  started
+
  */
-HF_API HF_MUST_USE hf_status hf_lock_acquire_all_start(hf_lock *const *locks,
-                                                       size_t count,
-                                                       int64_t wait_ms,
-                                                       const hf_async *async,
-                                                       hf_error *err);
+HF_START_OF(hf_lock_acquire_all_start, hf_lock *const *locks, size_t count,
+            int64_t wait_ms);
 
 #ifdef __cplusplus
 }

@@ -89,7 +89,8 @@ def check_starts(text, code, functions):
     """Names of the functions that HF_START declares; (line, what is wrong).
 
     `functions` has the parameters of those that HF_API declares. A start has
-    the parameters of the function that it starts, whose comment is its own."""
+    the parameters of the function that it starts, whose comment is its own if
+    it has none."""
     declared = []
     findings = []
     end = None
@@ -107,11 +108,15 @@ def check_starts(text, code, functions):
         if what:
             findings.append((source.line_of(code, match.start()),
                              f"{name}(): {what}"))
-        if end is None and comment_before(text, match.start()) != STARTS or \
+        comment = comment_before(text, match.start())
+        if comment is not None and comment[0].startswith(f"Starts {base}()."):
+            continue
+        if end is None and comment != STARTS or \
                 end is not None and text[end:match.start()] != "\n":
             findings.append((source.line_of(code, match.start()),
-                             f"{name}() is not in the one block of "
-                             f"HF_START after /** {STARTS[0]} */"))
+                             f"{name}() has no comment that begins with "
+                             f"\"Starts {base}().\", and is not in the one "
+                             f"block of HF_START after /** {STARTS[0]} */"))
         end = match.end()
     return declared, findings
 
