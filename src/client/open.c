@@ -3,7 +3,7 @@
  * open.c - opening and closing a client.
  *
  * Owns the order in which the parts come and go: loop, leases, store. Closing
- * waits for the calls under way first (core/life.h). Leases and store use the
+ * waits for the calls under way first (core/client.h). Leases and store use the
  * loop's thread, so it goes after them. By then every asynchronous call has
  * completed, and those not yet reported are.
  */

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.h - the client: one store, one background thread, and the calls under
- * way. src/client opens and closes it.
+ * client.h - the client: one store, one background thread, and who uses it:
+ * calls under way, which closing waits for, and handles, which keep its memory.
+ * src/client opens and closes it.
+ *
+ * 1. A call enters before it uses the store and leaves as the last thing it
+ *    does. In between it may enter again.
+ * 2. Closing refuses later calls, wakes sleepers, waits until all calls have
+ *    left, and takes the client apart.
+ * 3. The client's own reference and one of each handle keep the memory, and
+ *    the mutex of the handles' state; the last one frees it.
+ *
+ * Calls are counted in slots, a thread always in the same one, so that threads
+ * seldom share a cache line.
  */
 #ifndef HF__CORE_CLIENT_H
 #define HF__CORE_CLIENT_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "core/cas_session.h"
 #include "core/check.h"
@@ -14,7 +26,6 @@
 #include "core/feeds.h"
 #include "core/interrupt.h"
 #include "core/layout.h"
-#include "core/life.h"
 #include "core/pending.h"
 #include "core/repeat.h"
 #include "core/replicas.h"
@@ -22,6 +33,41 @@
 #include "core/store_clock.h"
 #include "core/timers.h"
 #include "store/store.h"
+
+#define HF__LIFE_SLOTS 8
+
+typedef struct hf__life {
+    struct {
+        uint32_t word; /* calls under way, and whether more are refused */
+        char apart[60];
+    } slots[HF__LIFE_SLOTS];
+    atomic_uint references;
+    atomic_bool over; /* there is no store any more */
+} hf__life;
+
+/* A call whose callbacks must not close the client; the caller's memory. */
+typedef struct hf__visit {
+    const hf__life *life;
+    struct hf__visit *outer;
+} hf__visit;
+
+void hf__life_init(hf__life *life);
+
+/* false: the client is being closed. */
+bool hf__life_enter(hf__life *life);
+/* Nothing of the client may be used afterwards. */
+void hf__life_leave(hf__life *life);
+
+/* Refuse calls from now on; false: another close does already. */
+bool hf__life_close(hf__life *life);
+bool hf__life_is_closing(const hf__life *life);
+/* Until all calls have left. */
+void hf__life_await(hf__life *life);
+
+/* Note on this thread that a call of this life runs callbacks. */
+void hf__visit_begin(hf__visit *visit, const hf__life *life);
+void hf__visit_end(const hf__visit *visit);
+bool hf__is_visited(const hf__life *life);
 
 struct hf_client {
     hf__life life;

@@ -71,7 +71,7 @@ void hf__fill(hf_call *call)
         return;
     if (operation->once != NULL)
         call->prepared = hf__cas_add_record(call, call->form.err);
-    if (operation->wrote != NULL)
+    if (operation->wrote != NULL && call->client->replicas.count > 0)
         hf__call_replicate(call, operation->wrote);
 }
 

@@ -4,8 +4,8 @@
  * function of what has happened.
  *
  * step() takes what has happened and returns what is next. One of two runners
- * does that: run_blocking.h on the calling thread, run_async.h on the loop
- * thread. So the order of the steps is written once, and no step waits.
+ * does that: run.h on the calling thread, run_async.h on the loop thread. So
+ * the order of the steps is written once, and no step waits.
  *
  * That a call was interrupted or cancelled is reported once, before the next
  * request or during a wait; to a started one, so is a close of the client.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - one request, from words to reply, on the calling thread.
+ * run.h - on the calling thread: one request, from words to reply, and a
+ * procedure.
  *
  * `request` is initialised here and must be ended with hf__request_done()
  * whatever the status.
@@ -9,6 +10,7 @@
 #define HF__CORE_RUN_H
 
 #include "core/operation.h"
+#include "core/procedure.h"
 #include "store/store.h"
 
 /* Stamp a filled request with its deadline: request_ms from now, limit_ms at
@@ -31,5 +33,8 @@ hf_status hf__run_script_by(hf_client *client, uint32_t index,
 hf_status hf__run_operation(hf_client *client, const hf__operation *operation,
                             hf_bytes *words, size_t count, hf__request *request,
                             hf_error *err);
+
+/* Do what is next, until the end. */
+void hf__run_blocking(hf__procedure *procedure, hf__next next);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "core/async.h"
 #include "core/client.h"
+#include "core/run.h"
 #include "core/run_async.h"
-#include "core/run_blocking.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

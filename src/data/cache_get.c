@@ -2,7 +2,7 @@
 /* cache_get.c - hf_cache_get_or_fill(), hf_cache_get(). */
 #include "data/cache_get.h"
 
-#include "core/run_blocking.h"
+#include "core/run.h"
 #include "util/container.h"
 #include "util/error.h"
 

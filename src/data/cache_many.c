@@ -5,7 +5,7 @@
  */
 #include "core/batch.h"
 #include "core/many.h"
-#include "core/run_blocking.h"
+#include "core/run.h"
 #include "data/cache_get.h"
 #include "holdfast/cache.h"
 #include "util/error.h"

@@ -163,7 +163,7 @@ static hf__next look_again(hf__acquire *self)
 /* A release of this client leaves it to other programs first. */
 static hf__next begin_at_head(hf__acquire *self)
 {
-    int64_t pause_ms = hf__redisson_yield(self->steps.lock);
+    int64_t pause_ms = hf__steps_yield(&self->steps);
 
     if (hf__steps_rest(&self->steps) > 0) {
         self->stage = HF__ACQUIRE_LISTEN;
@@ -351,7 +351,8 @@ static void prepare(hf__procedure *procedure)
 {
     const hf__acquire *self = acquire_of(procedure);
 
-    if (self->stage == HF__ACQUIRE_ASK)
+    if (self->stage == HF__ACQUIRE_ASK &&
+        self->steps.lock->kind->redisson != NULL)
         hf__redisson_listen(self->steps.lock, self->steps.grant.owner);
 }
 
@@ -520,7 +521,7 @@ hf__next hf__acquire_first(hf__acquire *self)
     }
     if (steps->until_ms == 0)
         return ask(self, HF__ACQUIRE_TRY);
-    if (hf__redisson_yield(steps->lock) > 0 || hf__steps_rest(steps) > 0)
+    if (hf__steps_yield(steps) > 0 || hf__steps_rest(steps) > 0)
         return wait_in_turn(self);
     if (!hf__steps_listens(steps))
         return ask(self, HF__ACQUIRE_TRY);

@@ -152,7 +152,7 @@ static void fill_entry(hf__steps *steps)
     if (steps->queue == NULL)
         return;
     if (steps->lock->kind->redisson != NULL) {
-        steps->queued = hf__redisson_queues(steps->lock);
+        steps->queued = steps->lock->kind->redisson->by_owner;
         if (steps->queued)
             words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("1");
         return;
@@ -509,6 +509,15 @@ void hf__steps_left(hf__steps *steps, bool by_event)
     steps->left_ms = 0;
 }
 
+int64_t hf__steps_yield(const hf__steps *steps)
+{
+    const hf_lock *lock = steps->lock;
+
+    return lock->kind->redisson == NULL
+               ? 0
+               : hf__yield_left(hf__yield_of(lock->client, lock->keys.main));
+}
+
 int64_t hf__steps_rest(const hf__steps *steps)
 {
     int64_t rest_ms = atomic_load(&steps->lock->rest_ms) - hf__clock_boot_ms();
@@ -552,7 +561,7 @@ int64_t hf__steps_event_delay(hf__steps *steps)
         return hf__rand_between(OUTRANKED_MS, 2 * OUTRANKED_MS);
     if (undoes(steps))
         return gather_pause(steps);
-    return hf__redisson_yield(steps->lock);
+    return hf__steps_yield(steps);
 }
 
 static int64_t split_pause(const hf__steps *steps, int64_t now_ms)
@@ -651,7 +660,8 @@ hf_status hf__steps_end(hf__steps *steps, hf_status status,
 {
     hf__free(steps->entry);
     steps->entry = NULL;
-    hf__redisson_forget(steps->lock, steps->grant.owner);
+    if (steps->lock->kind->redisson != NULL)
+        hf__redisson_forget(steps->lock, steps->grant.owner);
     if (status == HF_OK)
         return HF_OK;
     if (steps->unanswered)

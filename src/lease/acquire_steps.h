@@ -47,7 +47,6 @@
 
 #include "holdfast/lock.h"
 #include "lease/handle.h"
-#include "lease/interrupt.h"
 #include "lease/lease.h"
 #include "script/script_words.h"
 
@@ -139,6 +138,9 @@ int64_t hf__steps_event_delay(hf__steps *steps);
 void hf__steps_leave(hf__steps *steps);
 /* That has ended; by an event, which says that one has taken it? */
 void hf__steps_left(hf__steps *steps, bool by_event);
+/* How long a lock of Redisson is left to other programs after a release of this
+ * client: they would never get it if the next local call were always first. */
+int64_t hf__steps_yield(const hf__steps *steps);
 /* How long the last release of the handle, or the one that passed nothing on,
  * leaves it to others. */
 int64_t hf__steps_rest(const hf__steps *steps);

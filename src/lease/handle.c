@@ -126,3 +126,17 @@ void hf_lock_owner(const hf_lock *lock, char owner[HF_OWNER_SIZE])
     memcpy(owner, lock->owner, sizeof(lock->owner));
     pthread_mutex_unlock(&watchdog->mutex);
 }
+
+hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+
+    if (status == HF_OK)
+        status = hf__client_enter(lock->client, err);
+    if (status != HF_OK)
+        return status;
+    atomic_fetch_add(&lock->interruptions, 1);
+    hf__interrupts_wake(&lock->client->interrupts, lock);
+    hf__life_leave(&lock->client->life);
+    return HF_OK;
+}

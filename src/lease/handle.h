@@ -11,6 +11,10 @@
  *
  * `acquisition` counts the times HELD was entered, so that an answer to a
  * renewal of an earlier acquisition is recognised and ignored.
+ *
+ * Blocking acquires of one lock can be interrupted as those of a client are
+ * (core/interrupt.h): it has a counter of its own, and is what its sleepers
+ * are about.
  */
 #ifndef HF__LEASE_HANDLE_H
 #define HF__LEASE_HANDLE_H
@@ -95,6 +99,24 @@ struct hf_lock {
     hf_lock *pair; /* the other handle of a read-write lock; or NULL */
     bool first;    /* it waits in front of others; set when it is made */
 };
+
+/* The counters of interruptions as a call found them. */
+typedef struct hf__interrupt_mark {
+    unsigned client;
+    unsigned lock;
+} hf__interrupt_mark;
+
+static inline hf__interrupt_mark hf__interrupt_mark_of(const hf_lock *lock)
+{
+    return (hf__interrupt_mark){atomic_load(&lock->client->interrupts.count),
+                                atomic_load(&lock->interruptions)};
+}
+
+static inline bool hf__interrupted(const hf_lock *lock, hf__interrupt_mark mark)
+{
+    return hf__client_interrupted(lock->client, mark.client) ||
+           atomic_load(&lock->interruptions) != mark.lock;
+}
 
 /* By how much each class of priority moves an entry of the queue forward, us:
  * further than any two began apart. */

@@ -65,11 +65,6 @@ hf_status hf__redisson_check_name(hf_bytes name, hf_error *err)
                     hf__quoted(quoted, name));
 }
 
-bool hf__redisson_queues(const hf_lock *lock)
-{
-    return lock->kind->redisson != NULL && lock->kind->redisson->by_owner;
-}
-
 /* `keep_ms` 0: not any more. */
 static void listen_as(const hf_lock *lock, const char owner[HF_OWNER_SIZE],
                       int64_t keep_ms)
@@ -100,7 +95,7 @@ void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE])
 {
     int64_t now_ms = hf__clock_boot_ms();
 
-    if (lock->kind->redisson == NULL || now_ms < lock->listen_ms)
+    if (now_ms < lock->listen_ms)
         return;
     lock->listen_ms = now_ms + ASK_MS;
     listen_as(lock, owner, KEEP_MS);
@@ -108,7 +103,7 @@ void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE])
 
 void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE])
 {
-    if (!hf__redisson_queues(lock) || lock->listen_ms == 0)
+    if (!lock->kind->redisson->by_owner || lock->listen_ms == 0)
         return;
     lock->listen_ms = 0;
     listen_as(lock, owner, 0);
@@ -132,13 +127,6 @@ int64_t hf__yield_left(const hf__yield *yield)
 /* The reply counts this client if it listens, too. */
 void hf__redisson_released(hf_lock *lock, int64_t reply)
 {
-    if (lock->kind->redisson != NULL && reply > 1 + (lock->listen_ms > 0))
+    if (reply > 1 + (lock->listen_ms > 0))
         hf__yield_begin(hf__yield_of(lock->client, lock->keys.main));
-}
-
-int64_t hf__redisson_yield(const hf_lock *lock)
-{
-    return lock->kind->redisson == NULL
-               ? 0
-               : hf__yield_left(hf__yield_of(lock->client, lock->keys.main));
 }

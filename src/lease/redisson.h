@@ -12,7 +12,7 @@ typedef struct hf__redisson {
     const char *waiters;  /* likewise */
     const char *channel;  /* on which a release is published */
     const char *argument; /* of its acquire script; NULL: how to publish */
-    bool by_owner;        /* waiters queue, each with a channel of its own */
+    bool by_owner; /* each waiter is in the queue, with a channel of its own */
 } hf__redisson;
 
 /* The kind of hf_lock_new() with layout=redisson. */
@@ -31,23 +31,15 @@ hf_bytes hf__redisson_put(const char *role, hf_bytes main, char *at);
 hf_status hf__redisson_check_name(hf_bytes name, hf_error *err);
 
 /* Listen to the channel of a lock in state ACQUIRING, for an owner that waits;
- * forget(): it does not any more. Nothing, if the lock is none of Redisson. */
+ * forget(): it does not any more. */
 void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
 void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
 
-/* Is each waiter in the queue at the store, rather than the first of this
- * client? */
-bool hf__redisson_queues(const hf_lock *lock);
-
-/*
- * A lock was released, and the script replied `reply`: other programs may
- * listen. yield(): how long to leave the lock to them, ms: they would never get
- * it if the next local call were always the first.
- */
+/* A lock was released, and the script replied `reply`: other programs may
+ * listen, and the key is left to them. */
 void hf__redisson_released(hf_lock *lock, int64_t reply);
-int64_t hf__redisson_yield(const hf_lock *lock);
 
-/* The same of a key: leave it to others from now on; for how long still? */
+/* Leave a key to others from now on; for how long still, ms? */
 hf__yield *hf__yield_of(const hf_client *client, hf_bytes main);
 void hf__yield_begin(hf__yield *yield);
 int64_t hf__yield_left(const hf__yield *yield);

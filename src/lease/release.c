@@ -4,13 +4,17 @@
  *
  * The handle is in state RELEASING from the local decision until the request
  * has completed; the caller gets its status afterwards.
+ *
+ * A lock that is released early remains in the store for its minimum
+ * (hf_lock_options.min_hold_ms): the release is a renewal for what is left of
+ * that. The queue stays: its head finds the lock free when it has expired.
  */
 #include "lease/release.h"
 #include "core/background.h"
 #include "core/form.h"
-#include "lease/keep.h"
 #include "lease/lease.h"
 #include "lease/redisson.h"
+#include "lease/renewal.h"
 #include "script/script_words.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -131,6 +135,20 @@ static void pass_on(const hf_call *call)
                                                              : 0);
 }
 
+/* It remains for its minimum: the first waiter knows a later end of the lease.
+ */
+static void notify_first(const hf_lock *lock)
+{
+    const hf_bytes words[] = {lock->keys.main, lock->keys.waiters};
+    hf__request request;
+
+    if (lock->kind->redisson != NULL)
+        return; /* its waiters are elsewhere */
+    hf__request_script(&request, HF__SCRIPT(LOCK_NOTIFY), words, 2, 2);
+    hf__background_send(lock->client,
+                        hf__background_copy(&request, lock->options.ttl_ms));
+}
+
 /* For the next acquire: the lock was left to others, and none of ours waits. */
 static void note_reply(hf_lock *lock, int64_t reply)
 {
@@ -151,7 +169,7 @@ static void answered(hf_call *call)
     if (lock->downgrading)
         undo_reader(lock);
     if (call->note == KEPT && call->request.status == HF_OK)
-        hf__lock_kept(lock);
+        notify_first(lock);
     pthread_mutex_lock(&watchdog->mutex);
     lock->downgrading = false;
     lock->state = HF__LOCK_FREE;
@@ -196,6 +214,19 @@ static const hf__operation release_one = {
     .finish = finish_release,
     .lease = true,
 };
+
+static hf_status finish_keep(hf_call *call, hf_error *err)
+{
+    hf__renewal_answer answer;
+
+    if (!hf__renewal_read(&call->request.reply, 1, &answer))
+        return hf__bad_reply(call->request.script->name, err);
+    if (answer == HF__GONE)
+        return hf__fail(err, HF_EXPIRED, "the lease had expired");
+    if (answer == HF__TAKEN)
+        return hf__fail(err, HF_LOST, "another owner holds the lock");
+    return HF_OK;
+}
 
 /* In which period of PROBE_MS that instant is, by the store's clock if it is
  * known: then clients agree, and of those that hold a lock in turn one probes
@@ -268,6 +299,22 @@ static hf_bytes value_of(hf_lock *lock)
     return hf_view(lock->value, HF_OWNER_SIZE + token.size);
 }
 
+/* If the lock, which was valid, is to remain: true. */
+static bool keep(hf_call *call, const hf_lock *lock)
+{
+    int64_t passed_ms = hf__clock_boot_ms() - lock->held_ms;
+    int64_t left_ms = lock->options.min_hold_ms - passed_ms;
+
+    if (left_ms <= 0)
+        return false;
+    call->script = &hf__scripts[lock->kind->renew];
+    call->finish = finish_keep;
+    hf__add_whole_key(call, lock->keys.main);
+    hf__add(call, hf_str(lock->owner));
+    hf__add_number(call, left_ms);
+    return true;
+}
+
 /* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
  * had not ended. */
 static void fill(hf_call *call, hf_lock *lock, bool valid)
@@ -277,7 +324,7 @@ static void fill(hf_call *call, hf_lock *lock, bool valid)
     call->answered = answered;
     lock->gap_ms = 0;
     call->note = lock->downgrading ? DOWNGRADING : valid ? VALID : ENDED;
-    if (valid && hf__lock_keep(call, lock)) {
+    if (valid && keep(call, lock)) {
         call->note = KEPT;
         return;
     }

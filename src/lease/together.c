@@ -21,8 +21,8 @@
 #include <stdlib.h>
 
 #include "core/async.h"
+#include "core/run.h"
 #include "core/run_async.h"
-#include "core/run_blocking.h"
 #include "lease/acquire.h"
 #include "lease/release.h"
 #include "lease/watchdog.h"
