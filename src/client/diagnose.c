@@ -8,6 +8,7 @@
 #include "core/client.h"
 #include "holdfast/store.h"
 #include "store/diagnosis.h"
+#include "store/maintenance.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/options.h"

@@ -11,6 +11,7 @@
 #include "core/client.h"
 #include "holdfast/store.h"
 #include "store/drivers.h"
+#include "store/maintenance.h"
 #include "util/error.h"
 #include "util/options.h"
 #include "util/url.h"

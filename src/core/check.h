@@ -6,6 +6,7 @@
 #ifndef HF__CORE_CHECK_H
 #define HF__CORE_CHECK_H
 
+#include "holdfast/async.h"
 #include "store/reply.h"
 
 /* HF_INVALID: empty or too long; `what` says of which kind the key is. Then the

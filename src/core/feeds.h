@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "store/feed.h"
 #include "store/store.h"
 
 typedef struct hf__client_feed {

@@ -7,6 +7,7 @@
 #ifndef HF__CORE_OPERATION_H
 #define HF__CORE_OPERATION_H
 
+#include "holdfast/async.h"
 #include "store/store.h"
 
 typedef struct hf__operation {

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "holdfast/client.h"
 #include "store/request.h"
 #include "util/heap.h"
 #include "util/loop.h"

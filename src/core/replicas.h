@@ -7,6 +7,7 @@
 #ifndef HF__CORE_REPLICAS_H
 #define HF__CORE_REPLICAS_H
 
+#include "holdfast/async.h"
 #include "store/store.h"
 
 struct hf_lock_options; /* holdfast/lock.h */

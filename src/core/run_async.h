@@ -16,6 +16,7 @@
 #include "core/pending.h"
 #include "core/procedure.h"
 #include "core/timers.h"
+#include "holdfast/async.h"
 
 typedef enum hf__async_state {
     HF__ASYNC_FIRST,    /* until it is on the loop thread */

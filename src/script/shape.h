@@ -10,7 +10,7 @@
 #ifndef HF__SCRIPT_SHAPE_H
 #define HF__SCRIPT_SHAPE_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 
 /* Kinds, as bits. Errors have none. */
 enum {

@@ -3,6 +3,7 @@
 #ifndef HF__STORE_DIAGNOSIS_H
 #define HF__STORE_DIAGNOSIS_H
 
+#include "store/maintenance.h"
 #include "store/store.h"
 
 /* Longest text of a diagnostic. */

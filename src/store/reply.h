@@ -5,7 +5,7 @@
 #ifndef HF__STORE_REPLY_H
 #define HF__STORE_REPLY_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 #include "util/arena.h"
 
 struct hf_reply {

@@ -17,7 +17,7 @@
 #ifndef HF__STORE_REQUEST_H
 #define HF__STORE_REQUEST_H
 
-#include "holdfast/script.h"
+#include "holdfast/reply.h"
 #include "script/script.h"
 #include "store/reply_shape.h"
 #include "util/arena.h"

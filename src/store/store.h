@@ -13,8 +13,7 @@
 #ifndef HF__STORE_STORE_H
 #define HF__STORE_STORE_H
 
-#include "holdfast/store.h"
-#include "holdfast/watch.h"
+#include "holdfast/client.h"
 #include "store/request.h"
 #include "util/loop.h"
 
@@ -77,34 +76,14 @@ typedef struct hf__watch {
     uint32_t bucket;                        /* the driver's */
 } hf__watch;
 
-/* Changes of keys that begin with `prefix`; the memory is the caller's. The
- * callbacks run on the loop thread. */
-typedef struct hf__feed {
-    hf_bytes prefix;
-    bool kinds; /* deletions are to be told apart, even if it costs requests */
-    /* HF_CHANGE_GAP, with an empty key: any of them may have changed. */
-    void (*changed)(struct hf__feed *feed, hf_change_kind kind, hf_bytes key);
-    /* Changes are not reported until the next gap. NULL: not wanted. */
-    void (*broken)(struct hf__feed *feed);
-    struct hf__feed *next; /* the driver's */
-    void *driver;          /* likewise */
-} hf__feed;
+typedef struct hf__feed hf__feed; /* feed.h */
 
-/* How a store is to be checked; see hf_store_check_options. */
-typedef struct hf__check {
-    int64_t limit_ms; /* 0: none */
-    uint32_t findings_max;
-    hf_store_fault_fn finding;     /* never NULL */
-    hf_store_progress_fn progress; /* NULL: not wanted */
-    void *user;
-} hf__check;
-
-/* How a store is to be salvaged; see hf_store_salvage(). */
-typedef struct hf__salvage {
-    const struct hf__url *new_url; /* of the same driver */
-    hf_store_lost_fn lost;         /* never NULL */
-    void *user;
-} hf__salvage;
+/* maintenance.h */
+typedef struct hf__check hf__check;
+typedef struct hf__salvage hf__salvage;
+typedef struct hf__diagnosis hf__diagnosis;
+struct hf_store_compaction; /* holdfast/store.h */
+struct hf_store_salvaged;
 
 /* The parts of a store, each with keys of its own. */
 #define HF__PARTS_MAX 1024
@@ -114,17 +93,6 @@ typedef struct hf__parts {
     /* Equal stamps: no key has moved between parts in the meantime. */
     uint64_t stamp;
 } hf__parts;
-
-/* How to diagnose a store; see hf_store_diagnose_options. */
-typedef struct hf__diagnosis {
-    const char *node;    /* the target; "": the whole store */
-    uint32_t requests;   /* round trips to measure for each */
-    int64_t request_ms;  /* longest time for one request */
-    int64_t deadline_ms; /* for all; on hf__clock_boot_ms() */
-    hf_bytes prefix;     /* of the client's keys */
-    hf_store_diagnostic_fn remark;
-    void *user;
-} hf__diagnosis;
 
 typedef struct hf__store hf__store;
 
@@ -274,10 +242,10 @@ typedef struct hf__store_ops {
     hf_status (*check)(const hf__store_config *config, const hf__check *check,
                        hf_error *err);
     hf_status (*compact)(const hf__store_config *config,
-                         hf_store_compaction *result, hf_error *err);
+                         struct hf_store_compaction *result, hf_error *err);
     /* HF_OK: what could be copied was. */
     hf_status (*salvage)(const hf__store_config *config, const hf__salvage *how,
-                         hf_store_salvaged *done, hf_error *err);
+                         struct hf_store_salvaged *done, hf_error *err);
 
     /*
      * Have a submitted request complete as if its deadline had come; no effect

@@ -5,7 +5,6 @@
  */
 #include "holdfast/cache.h"
 #include "holdfast/key.h"
-#include "holdfast/value.h"
 #include "support/cache_filler.h"
 #include "support/slowness.h"
 #include "support/told.h"
@@ -517,10 +516,10 @@ TEST(cache_survives_foreign_bytes)
         expect_missing(f->client, key);
         put_value(f->client, key, bytes("theirs"), 60000);
         expect_cached(f, key, "theirs");
-        expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+        expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
         expect_got(&self, f->client, "filled", HF_CACHE_FILLED);
         expect_cached(f, key, "filled");
-        expect_status(HF_OK, hf_value_delete(f->client, key, ERR));
+        expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
     }
 }
 

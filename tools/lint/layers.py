@@ -25,7 +25,7 @@ COMMAND = ("holdfast/", "util/digits.h", "*")
 LAYERS = (
     ("src/util/", ("util/", "holdfast/base.h")),
     ("src/script/", ("script/", "util/", "holdfast/base.h",
-                     "holdfast/script.h")),
+                     "holdfast/reply.h")),
     ("src/store/redis/", ("store/redis/", "store/tls/", "store/*",
                           *BELOW_STORE)),
     ("src/engine/", ("engine/", "store/*", *BELOW_STORE)),

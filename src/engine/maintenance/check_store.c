@@ -38,6 +38,7 @@
 #include "engine/files/rights.h"
 #include "engine/fsck/fsck.h"
 #include "engine/open/open_store.h"
+#include "store/maintenance.h"
 #include "util/clock.h"
 #include "util/error.h"
 

@@ -5,6 +5,7 @@
 #ifndef HF__ENGINE_COMPACT_H
 #define HF__ENGINE_COMPACT_H
 
+#include "holdfast/store.h"
 #include "store/store.h"
 
 hf_status hf__embedded_compact(const hf__store_config *config,

@@ -5,6 +5,7 @@
 #ifndef HF__ENGINE_SALVAGE_H
 #define HF__ENGINE_SALVAGE_H
 
+#include "store/maintenance.h"
 #include "store/store.h"
 
 hf_status hf__embedded_salvage(const hf__store_config *config,

@@ -5,6 +5,7 @@
 #define HF__ENGINE_CHANGE_READER_H
 
 #include "engine/wake/ring_read.h"
+#include "store/feed.h"
 
 typedef struct hf__change_reader {
     hf__ring_reader ring;

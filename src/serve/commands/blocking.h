@@ -6,6 +6,7 @@
 #define HF__SERVE_BLOCKING_H
 
 #include "serve/commands/key_waiters.h"
+#include "store/feed.h"
 #include "store/store.h"
 
 typedef struct hf__blocking {

@@ -6,6 +6,7 @@
 #define HF__SERVE_TRACKING_H
 
 #include "serve/conn/conn.h"
+#include "store/feed.h"
 #include "store/store.h"
 
 struct hf__tracker;

@@ -8,6 +8,7 @@
 #define HF__STORE_REDIS_DIAGNOSE_SERVER_H
 
 #include "store/diagnosis.h"
+#include "store/maintenance.h"
 #include "store/redis/server/server.h"
 
 /* A server being diagnosed. */

@@ -6,6 +6,7 @@
 #ifndef HF__STORE_REDIS_CHANGE_CONN_H
 #define HF__STORE_REDIS_CHANGE_CONN_H
 
+#include "store/feed.h"
 #include "store/redis/server/async_conn.h"
 
 typedef struct hf__change_conn hf__change_conn;

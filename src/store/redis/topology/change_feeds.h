@@ -4,6 +4,7 @@
 #ifndef HF__STORE_REDIS_CHANGE_FEEDS_H
 #define HF__STORE_REDIS_CHANGE_FEEDS_H
 
+#include "store/feed.h"
 #include "store/redis/topology/cluster_map.h"
 
 typedef struct hf__change_feed hf__change_feed;
