@@ -16,7 +16,7 @@ import sys
 
 FORM = re.compile(r"_(start|many)$")
 PUBLIC = re.compile(r"\bhf_[a-z]\w*\b")
-FORMS = re.compile(r"HF__FORMS\((\w+)")  # it defines both forms
+FORMS = re.compile(r"HF__(?:FORMS|MANY)\((\w+)")
 NAME = re.compile(r"\b([a-z_]\w*)\s*(?:\[\w*\])?\s*(?:\(|=|$)")
 DECLARED = re.compile(r"HF_API[^;]*?\b(hf_\w+)\s*\([^;]*;|"
                       r"^HF_START(?:_OF)?\((hf_\w+)[^;]*;", re.M)

@@ -28,7 +28,8 @@
  *
  * These are hf_value_get() and hf_value_get_start(). The header declares the
  * first, with its comment, and the second by HF_START() of holdfast/async.h.
- * For hf_value_get_many() see hf__many.
+ * HF__MANY defines hf_value_set_many(); one with more arrays is written out
+ * (hf__many).
  *
  * The first failure between begin and end is kept: what follows does nothing,
  * and hf__end() returns it. Nothing was sent then.
@@ -74,6 +75,30 @@ static inline hf__form hf__started(const hf_async *async, hf_error *err)
     }                                                                          \
     /* again, for the semicolon that follows */                                \
     hf_status name##_start(__VA_ARGS__, const hf_async *async, hf_error *err)
+
+/*
+ * Define NAME(parameters, statuses, err), which runs the body for each of
+ * `count` elements of an array. `input` is its name, which a message of
+ * HF_INVALID has, `run` the call of the body with `form` for element `i`. The
+ * parameters include `client` and `count`.
+ */
+#define HF__MANY(name, input, run, ...)                                        \
+    hf_status name(__VA_ARGS__, hf_status *statuses, hf_error *err)            \
+    {                                                                          \
+        hf__many many;                                                         \
+        size_t i;                                                              \
+                                                                               \
+        hf__many_begin(&many, client, count, statuses, err);                   \
+        hf__many_needs(&many, input, #input);                                  \
+        while (hf__many_next(&many, &i)) {                                     \
+            hf__form form = hf__one_of(&many);                                 \
+                                                                               \
+            (void)run;                                                         \
+        }                                                                      \
+        return hf__many_end(&many);                                            \
+    }                                                                          \
+    /* again, for the semicolon that follows */                                \
+    hf_status name(__VA_ARGS__, hf_status *statuses, hf_error *err)
 
 /* Begin a call, in `here` where nothing outlives the function. */
 hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,

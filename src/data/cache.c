@@ -96,20 +96,10 @@ HF__FORMS(hf_cache_put, run_put(form, client, key, value, opts),
           hf_client *client, hf_bytes key, hf_bytes value,
           const hf_cache_options *opts);
 
-hf_status hf_cache_put_many(hf_client *client, const hf_cache_put_item *items,
-                            size_t count, const hf_cache_options *opts,
-                            hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i))
-        (void)run_put(hf__one_of(&many), client, items[i].key, items[i].value,
-                      opts);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_cache_put_many, items,
+         run_put(form, client, items[i].key, items[i].value, opts),
+         hf_client *client, const hf_cache_put_item *items, size_t count,
+         const hf_cache_options *opts);
 
 /* ------------------------------------------------------------------ delete */
 
@@ -132,18 +122,8 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
 HF__FORMS(hf_cache_delete, run_delete(form, client, key), hf_client *client,
           hf_bytes key);
 
-hf_status hf_cache_delete_many(hf_client *client, const hf_bytes *keys,
-                               size_t count, hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, keys, "keys");
-    while (hf__many_next(&many, &i))
-        (void)run_delete(hf__one_of(&many), client, keys[i]);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_cache_delete_many, keys, run_delete(form, client, keys[i]),
+         hf_client *client, const hf_bytes *keys, size_t count);
 
 /* -------------------------------------------------------------- invalidate */
 
@@ -170,16 +150,5 @@ static hf_status run_invalidate(hf__form form, hf_client *client, hf_bytes tag)
 HF__FORMS(hf_cache_invalidate, run_invalidate(form, client, tag),
           hf_client *client, hf_bytes tag);
 
-hf_status hf_cache_invalidate_many(hf_client *client, const hf_bytes *tags,
-                                   size_t count, hf_status *statuses,
-                                   hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, tags, "tags");
-    while (hf__many_next(&many, &i))
-        (void)run_invalidate(hf__one_of(&many), client, tags[i]);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_cache_invalidate_many, tags, run_invalidate(form, client, tags[i]),
+         hf_client *client, const hf_bytes *tags, size_t count);

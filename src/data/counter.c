@@ -120,20 +120,11 @@ HF__FORMS(hf_value_add,
           hf_client *client, hf_bytes key, int64_t delta,
           const hf_add_options *opts, int64_t *value);
 
-hf_status hf_value_add_many(hf_client *client, const hf_value_add_item *items,
-                            size_t count, const hf_add_options *opts,
-                            hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i))
-        (void)run_add(hf__one_of(&many), &value_add, client, items[i].key, NULL,
-                      items[i].delta, opts, items[i].value);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_value_add_many, items,
+         run_add(form, &value_add, client, items[i].key, NULL, items[i].delta,
+                 opts, items[i].value),
+         hf_client *client, const hf_value_add_item *items, size_t count,
+         const hf_add_options *opts);
 
 /* ------------------------------------------------------------------- field */
 

@@ -82,20 +82,11 @@ HF__FORMS(hf_hash_put, run_put(form, client, key, fields, count, opts),
           hf_client *client, hf_bytes key, const hf_field *fields, size_t count,
           const hf_hash_put_options *opts);
 
-hf_status hf_hash_put_many(hf_client *client, const hf_hash_put_item *items,
-                           size_t count, const hf_hash_put_options *opts,
-                           hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i))
-        (void)run_put(hf__one_of(&many), client, items[i].key, items[i].fields,
-                      items[i].count, opts);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_hash_put_many, items,
+         run_put(form, client, items[i].key, items[i].fields, items[i].count,
+                 opts),
+         hf_client *client, const hf_hash_put_item *items, size_t count,
+         const hf_hash_put_options *opts);
 
 /* ------------------------------------------------------------- put, fenced */
 

@@ -228,17 +228,8 @@ HF__FORMS(hf_limiter_take, run_take(form, client, name, cost, opts, state),
           hf_client *client, hf_bytes name, int64_t cost,
           const hf_limiter_options *opts, hf_limiter_state *state);
 
-hf_status hf_limiter_take_many(hf_client *client, const hf_limiter_item *items,
-                               size_t count, const hf_limiter_options *opts,
-                               hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i))
-        (void)run_take(hf__one_of(&many), client, items[i].name, items[i].cost,
-                       opts, items[i].state);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_limiter_take_many, items,
+         run_take(form, client, items[i].name, items[i].cost, opts,
+                  items[i].state),
+         hf_client *client, const hf_limiter_item *items, size_t count,
+         const hf_limiter_options *opts);

@@ -127,19 +127,8 @@ static hf_status run_remove(hf__form form, hf_client *client, hf_bytes key,
 HF__FORMS(hf_timeline_remove, run_remove(form, client, key, id),
           hf_client *client, hf_bytes key, hf_bytes id);
 
-hf_status hf_timeline_remove_many(hf_client *client, hf_bytes key,
-                                  const hf_bytes *ids, size_t count,
-                                  hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, ids, "ids");
-    while (hf__many_next(&many, &i))
-        (void)run_remove(hf__one_of(&many), client, key, ids[i]);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_timeline_remove_many, ids, run_remove(form, client, key, ids[i]),
+         hf_client *client, hf_bytes key, const hf_bytes *ids, size_t count);
 
 /* ------------------------------------------------------------------- count */
 

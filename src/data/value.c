@@ -117,20 +117,48 @@ HF__FORMS(hf_value_set, run_set(form, client, key, value, opts, previous),
           hf_client *client, hf_bytes key, hf_bytes value,
           const hf_value_set_options *opts, hf_buffer *previous);
 
-hf_status hf_value_set_many(hf_client *client, const hf_value_set_item *items,
-                            size_t count, const hf_value_set_options *opts,
-                            hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
+HF__MANY(hf_value_set_many, items,
+         run_set(form, client, items[i].key, items[i].value, opts, NULL),
+         hf_client *client, const hf_value_set_item *items, size_t count,
+         const hf_value_set_options *opts);
 
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i))
-        (void)run_set(hf__one_of(&many), client, items[i].key, items[i].value,
-                      opts, NULL);
-    return hf__many_end(&many);
+/* ------------------------------------------------------------------ append */
+
+static hf_status finish_append(hf_call *call, hf_error *err)
+{
+    (void)err;
+    if (call->out != NULL)
+        *(size_t *)call->out = (size_t)call->request.reply.integer;
+    return HF_OK;
 }
+
+static bool wrote_append(const hf__request *request)
+{
+    (void)request;
+    return true;
+}
+
+/* A second run would append twice. */
+static const hf__operation append = {
+    .command = "APPEND",
+    .answer = HF__SHAPE_INTEGER(0, INT64_MAX),
+    .wrote = wrote_append,
+    .finish = finish_append,
+};
+
+static hf_status run_append(hf__form form, hf_client *client, hf_bytes key,
+                            hf_bytes value, size_t *size)
+{
+    hf_call here, *call = hf__begin(&here, form, &append, client);
+
+    hf__add_key(call, key);
+    hf__add_value(call, value);
+    hf__set_out(call, size, NULL);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_value_append, run_append(form, client, key, value, size),
+          hf_client *client, hf_bytes key, hf_bytes value, size_t *size);
 
 /* -------------------------------------------------------------- put, fenced */
 

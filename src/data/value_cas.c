@@ -39,21 +39,11 @@ HF__FORMS(hf_value_cas,
           hf_client *client, hf_bytes key, const hf_bytes *expected,
           hf_bytes value, const hf_cas_options *opts, hf_buffer *current);
 
-hf_status hf_value_cas_many(hf_client *client, const hf_value_cas_item *items,
-                            size_t count, const hf_cas_options *opts,
-                            hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i))
-        (void)run_cas(hf__one_of(&many), client, items[i].key,
-                      items[i].expected, items[i].value, opts,
-                      items[i].current);
-    return hf__many_end(&many);
-}
+HF__MANY(hf_value_cas_many, items,
+         run_cas(form, client, items[i].key, items[i].expected, items[i].value,
+                 opts, items[i].current),
+         hf_client *client, const hf_value_cas_item *items, size_t count,
+         const hf_cas_options *opts);
 
 /* ---------------------------------------------- compare the version and set */
 
