@@ -92,13 +92,6 @@ hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
 
 /* ------------------------------------------------------------------ request */
 
-void hf__replicas_ask(hf__request *request, const hf__replicas *replicas,
-                      bool (*wrote)(const hf__request *request))
-{
-    request->replicas = replicas->count > 0 ? replicas : NULL;
-    request->wrote = wrote;
-}
-
 static bool wrote_nothing(const hf__request *request)
 {
     (void)request;
@@ -121,7 +114,7 @@ hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,
     hf_status status = HF_OK;
 
     hf__operation_request(&request, &hf__op_wait, words, 3);
-    hf__replicas_ask(&request, replicas, wrote_nothing);
+    hf__request_replicate(&request, replicas, wrote_nothing);
     request.began_ms = hf__clock_boot_ms();
     request.deadline_ms = deadline_ms;
     store->ops->perform(store, &request);
@@ -157,7 +150,7 @@ static hf_status finish(hf_call *call, hf_error *err)
 
     if (request->sends > 1)
         request->acked = -1;
-    if (hf__replicas_missed(request) &&
+    if (hf__request_missed(request) &&
         (request->wrote == NULL || request->wrote(request)))
         return hf__replicas_fail(request, HF_INDETERMINATE,
                                  "it is written, but may be lost", err);
@@ -169,7 +162,7 @@ void hf__call_replicate(hf_call *call,
 {
     if (call->client->replicas.count == 0)
         return;
-    hf__replicas_ask(&call->request, &call->client->replicas, wrote);
+    hf__request_replicate(&call->request, &call->client->replicas, wrote);
     if (call->finish != finish)
         call->then = call->finish;
     call->finish = finish;

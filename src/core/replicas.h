@@ -27,18 +27,6 @@ hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
 hf_status hf__replicas_probe(hf__store *store, const hf__replicas *replicas,
                              int64_t deadline_ms, hf_error *err);
 
-/* Have a filled request wait for them, if there are to be any; `wrote` as in
- * hf__request. */
-void hf__replicas_ask(hf__request *request, const hf__replicas *replicas,
-                      bool (*wrote)(const hf__request *request));
-
-/* Did a request that was answered get fewer than it asked for? */
-static inline bool hf__replicas_missed(const hf__request *request)
-{
-    return request->replicas != NULL &&
-           request->acked < (int32_t)request->replicas->count;
-}
-
 /* Fail with `done`, what has become of it, and how many replicas it got. */
 hf_status hf__replicas_fail(const hf__request *request, hf_status status,
                             const char *done, hf_error *err);

@@ -249,7 +249,8 @@ static void ask_put(hf__cache_steps *steps)
         hf__cache_names_put(steps->names + 4, steps->tag_count, steps->packed);
     words[count++] = hf_str(steps->versions);
     hf__request_script(&steps->ask, HF__SCRIPT(CACHE_PUT), words, count, keys);
-    hf__replicas_ask(&steps->ask, &steps->client->replicas, hf__wrote_number);
+    hf__request_replicate(&steps->ask, &steps->client->replicas,
+                          hf__wrote_number);
 }
 
 /* false: there is to be no entry. */
@@ -638,7 +639,7 @@ static hf__next read_store(hf__cache_steps *steps)
 {
     hf_status stored = steps->ask.status;
 
-    if (stored == HF_OK && is_put(steps) && hf__replicas_missed(&steps->ask))
+    if (stored == HF_OK && is_put(steps) && hf__request_missed(&steps->ask))
         stored = HF_INDETERMINATE;
     if (steps->filled == HF_OK) {
         steps->from_fill = true;

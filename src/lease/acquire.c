@@ -2,9 +2,9 @@
 /* acquire.c - see acquire.h. */
 #include "lease/acquire.h"
 
+#include "lease/lease.h"
 #include "lease/redisson.h"
 #include "lease/release.h"
-#include "lease/watchdog.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

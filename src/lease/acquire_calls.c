@@ -11,7 +11,7 @@
 #include "core/wrong_type.h"
 #include "holdfast/lock.h"
 #include "lease/acquire.h"
-#include "lease/watchdog.h"
+#include "lease/lease.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"

@@ -206,7 +206,7 @@ void hf__steps_fill(hf__steps *steps)
         count = HF__LOCK_ACQUIRE_ENTRY;
     hf__request_script(&steps->request, &hf__scripts[lock->kind->acquire],
                        words, count, HF__LOCK_ACQUIRE_KEYS);
-    hf__replicas_ask(&steps->request, &lock->replicas, hf__wrote_number);
+    hf__request_replicate(&steps->request, &lock->replicas, hf__wrote_number);
 }
 
 static hf__turns_table *turns_of(const hf__steps *steps)
@@ -321,7 +321,7 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
     steps->refused =
         status == HF_HELD && !steps->unanswered && request->sends < 2;
     hf__request_done(request);
-    if (granted && hf__replicas_missed(request))
+    if (granted && hf__request_missed(request))
         return return_grant(steps, err);
     return granted ? check_grant(steps, err) : status;
 }

@@ -32,6 +32,20 @@ typedef struct hf__watchdog {
 } hf__watchdog;
 
 void hf__watchdog_init(hf__watchdog *watchdog, hf_client *client);
+
+/* Have its thread renew held leases in time and report those that were lost,
+ * unless it does (watchdog.c). HF_SYSTEM. */
+hf_status hf__watchdog_start_now(hf__watchdog *watchdog, hf_error *err);
+static inline hf_status hf__watchdog_start(hf__watchdog *watchdog,
+                                           hf_error *err)
+{
+    return atomic_load(&watchdog->started)
+               ? HF_OK
+               : hf__watchdog_start_now(watchdog, err);
+}
+/* The alarm rings no more. In a forked child only memory is freed. */
+void hf__watchdog_stop(hf__watchdog *watchdog);
+
 /* Watch and report nothing any more; no effect in a forked child. */
 void hf__watchdog_done(hf__watchdog *watchdog);
 /* With the client's memory: handles use the mutex until then. */

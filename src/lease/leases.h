@@ -3,11 +3,11 @@
 #ifndef HF__LEASE_LEASES_H
 #define HF__LEASE_LEASES_H
 
+#include "lease/lease.h"
 #include "lease/owner.h"
 #include "lease/queue.h"
 #include "lease/registry.h"
 #include "lease/turns.h"
-#include "lease/watchdog.h"
 
 /* Of the locks and semaphores of Redisson whose names have the same hash. */
 #define HF__YIELDS 64

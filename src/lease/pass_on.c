@@ -349,7 +349,8 @@ static hf_status run_adopt(hf__form form, hf_client *client, hf_bytes text,
     if (HF__TRY(call, fill(call, text, opts))) {
         self = call->owned;
         hf__fill(call);
-        hf__replicas_ask(&call->request, &self->lock->renewal_replicas, NULL);
+        hf__request_replicate(&call->request, &self->lock->renewal_replicas,
+                              NULL);
     }
     return hf__end(call);
 }

@@ -114,7 +114,7 @@ static hf_status run_renew(hf__form form, hf_lock *lock)
     call = hf__begin(&here, form, &renew_one, lock->client);
     if (HF__TRY(call, fill(call, lock, call->form.err))) {
         hf__fill(call);
-        hf__replicas_ask(&call->request, &lock->renewal_replicas, NULL);
+        hf__request_replicate(&call->request, &lock->renewal_replicas, NULL);
     }
     return hf__end(call);
 }

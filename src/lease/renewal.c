@@ -330,7 +330,7 @@ static void send_batch(hf__renewal *batch, int64_t next_ms)
     request->user = batch;
     request->began_ms = batch->sent_ms;
     request->deadline_ms = renewal_deadline(batch, batch->sent_ms, next_ms);
-    hf__replicas_ask(request, &batch->replicas, NULL);
+    hf__request_replicate(request, &batch->replicas, NULL);
     store->ops->submit(store, &request, 1);
 }
 

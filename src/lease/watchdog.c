@@ -20,9 +20,8 @@
  *
  * lease.c decides what is due and what is lost, renewal.c sends the requests.
  */
-#include "lease/watchdog.h"
-
 #include "lease/handle.h"
+#include "lease/lease.h"
 #include "lease/renewal.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -174,12 +173,10 @@ static hf_status start(hf__watchdog *watchdog, hf_error *err)
     return HF_OK;
 }
 
-hf_status hf__watchdog_start(hf__watchdog *watchdog, hf_error *err)
+hf_status hf__watchdog_start_now(hf__watchdog *watchdog, hf_error *err)
 {
     hf_status status = HF_OK;
 
-    if (atomic_load(&watchdog->started))
-        return HF_OK;
     pthread_mutex_lock(&watchdog->start_mutex);
     if (!atomic_load(&watchdog->started))
         status = start(watchdog, err);

@@ -100,6 +100,23 @@ struct hf__request {
     void *driver; /* the driver's while it owns the request */
 };
 
+/* Have a filled request wait for replicas, if there are to be any; `wrote` as
+ * in hf__request. */
+static inline void
+hf__request_replicate(hf__request *request, const hf__replicas *replicas,
+                      bool (*wrote)(const hf__request *request))
+{
+    request->replicas = replicas->count > 0 ? replicas : NULL;
+    request->wrote = wrote;
+}
+
+/* Did one that was answered get fewer replicas than it asked for? */
+static inline bool hf__request_missed(const hf__request *request)
+{
+    return request->replicas != NULL &&
+           request->acked < (int32_t)request->replicas->count;
+}
+
 /* Prepare a request; arena and result are empty afterwards. */
 void hf__request_init(hf__request *request);
 /* Have a prepared one run a script, one of our own or a user's, or a command,
