@@ -72,7 +72,7 @@ static hf_status open_store(hf_client *client, const hf__url *url,
     if (status == HF_OK)
         take_id(client);
     if (status == HF_OK)
-        status = hf__layout_settle(&client->layout, client->store, err);
+        status = hf__layout_complete(&client->layout, client->store, err);
     if (status == HF_OK && client->replicas.count > 0)
         status =
             hf__replicas_probe(client->store, &client->replicas, until_ms, err);

@@ -38,8 +38,8 @@ hf_status hf_store_info(hf_client *client, hf_store_info_fn line, void *user,
     return HF_OK;
 }
 
-static hf_status parse(const char *url, hf__url *parsed,
-                       const hf__store_ops **ops, hf_error *err)
+static hf_status parse_url(const char *url, hf__url *parsed,
+                           const hf__store_ops **ops, hf_error *err)
 {
     hf_status status = hf__store_url_parse(url, parsed, err);
 
@@ -100,7 +100,7 @@ hf_status hf_store_check(const char *url, const hf_store_check_options *opts,
     hf_status status = load_check(&check, opts, err);
 
     if (status == HF_OK)
-        status = parse(url, &parsed, &ops, err);
+        status = parse_url(url, &parsed, &ops, err);
     if (status != HF_OK)
         return status;
     config.url = &parsed;
@@ -124,7 +124,7 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
     if (result == NULL || result->struct_size < sizeof(*result))
         return hf__fail(err, HF_INVALID,
                         "hf_store_compaction: NULL, or wrong struct_size");
-    status = parse(url, &parsed, &ops, err);
+    status = parse_url(url, &parsed, &ops, err);
     if (status != HF_OK)
         return status;
     config.url = &parsed;
@@ -148,9 +148,9 @@ static void ignore_lost(void *user, hf_bytes key, const char *why)
 }
 
 /* Both stores are of one driver. */
-static hf_status salvage(const hf__url *from, const hf__store_ops *ops,
-                         const char *new_url, hf__salvage *how,
-                         hf_store_salvaged *done, hf_error *err)
+static hf_status salvage_store(const hf__url *from, const hf__store_ops *ops,
+                               const char *new_url, hf__salvage *how,
+                               hf_store_salvaged *done, hf_error *err)
 {
     hf__store_config config = {.url = from, .connect_ms = CONNECT_MS};
     const hf__store_ops *new_ops = NULL;
@@ -161,7 +161,7 @@ static hf_status salvage(const hf__url *from, const hf__store_ops *ops,
         return unsupported(from, "salvage", err);
     if (new_url == NULL)
         return hf__fail(err, HF_INVALID, "new_url is NULL");
-    status = parse(new_url, &to, &new_ops, err);
+    status = parse_url(new_url, &to, &new_ops, err);
     if (status != HF_OK)
         return status;
     how->new_url = &to;
@@ -186,10 +186,10 @@ hf_status hf_store_salvage(const char *url, const char *new_url,
     if (result != NULL && result->struct_size < sizeof(*result))
         return hf__fail(err, HF_INVALID,
                         "hf_store_salvaged: wrong struct_size");
-    status = parse(url, &parsed, &ops, err);
+    status = parse_url(url, &parsed, &ops, err);
     if (status != HF_OK)
         return status;
-    status = salvage(&parsed, ops, new_url, &how, &done, err);
+    status = salvage_store(&parsed, ops, new_url, &how, &done, err);
     hf__url_done(&parsed);
     done.complete = status == HF_OK;
     if (status == HF_OK && done.lost + done.faults > 0)

@@ -11,7 +11,7 @@
 
 /* Count a call that is going to be started; `lease`: one that renews or
  * releases. HF_UNAVAILABLE: too many. */
-static hf_status reserve(hf__completions *self, bool lease, hf_error *err)
+static hf_status reserve_room(hf__completions *self, bool lease, hf_error *err)
 {
     size_t limit = self->calls_max * (lease ? 2 : 1);
     bool room;
@@ -29,7 +29,7 @@ static hf_status reserve(hf__completions *self, bool lease, hf_error *err)
                     limit);
 }
 
-static void unreserve(hf__completions *self, size_t bytes)
+static void give_back_room(hf__completions *self, size_t bytes)
 {
     pthread_mutex_lock(&self->mutex);
     self->held--;
@@ -50,12 +50,12 @@ void hf__call_count(hf_call *call)
 
 void hf__call_uncount(hf_call *call)
 {
-    unreserve(&call->client->completions, 0);
+    give_back_room(&call->client->completions, 0);
 }
 
 /* Count what the call is about to copy. HF_UNAVAILABLE: too much. A call that
  * is alone may hold any amount. */
-static hf_status hold(hf_call *call, size_t size, hf_error *err)
+static hf_status hold_call(hf_call *call, size_t size, hf_error *err)
 {
     hf__completions *self = &call->client->completions;
     bool room;
@@ -97,7 +97,7 @@ void hf__call_start_begin(hf_call *call, const hf_async *async)
         *async->call = call;
 }
 
-static void submit(hf_call *call, const hf_async *async)
+static void submit_call(hf_call *call, const hf_async *async)
 {
     hf__request *request = &call->request;
     hf__store *store = call->client->store;
@@ -105,7 +105,7 @@ static void submit(hf_call *call, const hf_async *async)
     hf__call_start_begin(call, async);
     request->on_done = request_done;
     request->user = call;
-    if (call->settled)
+    if (call->skips_store)
         hf__call_complete(call);
     else
         store->ops->submit(store, &request, 1);
@@ -137,12 +137,12 @@ static hf_status new_call(hf_client *client, const hf_async *async, bool lease,
     hf_call *made;
 
     if (status == HF_OK)
-        status = reserve(&client->completions, lease, err);
+        status = reserve_room(&client->completions, lease, err);
     if (status != HF_OK)
         return status;
     made = hf__alloc(sizeof(*made));
     if (made == NULL) {
-        unreserve(&client->completions, 0);
+        give_back_room(&client->completions, 0);
         return hf__fail(err, HF_NO_MEMORY, "a call");
     }
     made->client = client;
@@ -166,7 +166,7 @@ hf_status hf__call_new_lease(hf_client *client, const hf_async *async,
 
 void hf__call_discard(hf_call *call)
 {
-    unreserve(&call->client->completions, call->bytes);
+    give_back_room(&call->client->completions, call->bytes);
     hf__call_end(call);
     hf__call_leave(call);
     hf__free(call);
@@ -181,7 +181,7 @@ static hf_status own_words(hf_call *call, hf_error *err)
 
     for (size_t i = 0; i < call->request.word_count; i++)
         size += call->words[i].size;
-    status = hold(call, size, err);
+    status = hold_call(call, size, err);
     return status == HF_OK ? hf__call_copy_words(call, err) : status;
 }
 
@@ -211,13 +211,13 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 {
     hf_status status = prepared;
 
-    if (status == HF_OK && !call->settled && !call->words_stay)
+    if (status == HF_OK && !call->skips_store && !call->words_stay)
         status = own_words(call, err);
     if (status == HF_OK)
         status =
             hf__request_stamp(call->client, &call->request, INT64_MAX, err);
     if (status == HF_OK) {
-        submit(call, async);
+        submit_call(call, async);
         return HF_OK;
     }
     if (prepared == HF_OK && call->answered != NULL)

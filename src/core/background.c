@@ -11,7 +11,7 @@ typedef struct sent {
     hf_bytes words[];
 } sent;
 
-static sent *copy(const hf__request *filled)
+static sent *copy_request(const hf__request *filled)
 {
     size_t count = filled->word_count, size = 0;
     sent *made;
@@ -44,7 +44,7 @@ static void done(hf__request *request)
 
 hf__request *hf__background_copy(const hf__request *filled, int64_t time_ms)
 {
-    sent *made = copy(filled);
+    sent *made = copy_request(filled);
     hf__request *request;
 
     if (made == NULL)

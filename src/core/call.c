@@ -31,7 +31,7 @@ void hf__call_init(hf_call *call, hf_client *client)
     call->context = NULL;
     call->note = 0;
     call->inside = false;
-    call->settled = false;
+    call->skips_store = false;
     call->words_stay = false;
     call->copies = NULL;
     call->owned = NULL;
@@ -176,11 +176,11 @@ void hf__call_answered(hf_call *call)
         call->answered(call);
 }
 
-static hf_status run(hf_call *call, hf_status prepared, hf_error *err)
+static hf_status run_call(hf_call *call, hf_status prepared, hf_error *err)
 {
     hf_status status = prepared;
 
-    if (status == HF_OK && !call->settled)
+    if (status == HF_OK && !call->skips_store)
         (void)!hf__run_inside(call->client, &call->request, INT64_MAX, NULL);
     if (status == HF_OK) {
         hf__call_answered(call);
@@ -195,7 +195,7 @@ static hf_status run(hf_call *call, hf_status prepared, hf_error *err)
 
 hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
 {
-    hf_status status = run(call, prepared, err);
+    hf_status status = run_call(call, prepared, err);
 
     hf__call_end(call);
     hf__call_leave(call);
@@ -204,7 +204,7 @@ hf_status hf__call_run(hf_call *call, hf_status prepared, hf_error *err)
 
 hf_status hf__call_run_shared(hf_call *call, hf_status prepared, hf_error *err)
 {
-    hf_status status = run(call, prepared, err);
+    hf_status status = run_call(call, prepared, err);
 
     hf__call_leave(call);
     hf__call_unref(call);

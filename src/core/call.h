@@ -66,14 +66,14 @@ struct hf_call {
     /* Complete a started call early; on the loop thread, perhaps after it has
      * completed (hf__call_lock_pending()). NULL: its request is cancelled. */
     void (*cancel)(hf_call *call);
-    void *out;       /* where the results go */
-    void *context;   /* of the hooks */
-    int64_t note;    /* for `finish`: the flags of the caller's options, say */
-    bool inside;     /* it is counted: hf__call_leave() */
-    bool settled;    /* HF_OK without asking the store; no `finish` */
-    bool words_stay; /* until it is answered: they need no copy */
-    void *copies;    /* of words, when the caller's bytes cannot be kept */
-    void *owned;     /* freed with the call, ... */
+    void *out;        /* where the results go */
+    void *context;    /* of the hooks */
+    int64_t note;     /* for `finish`: the flags of the caller's options, say */
+    bool inside;      /* it is counted: hf__call_leave() */
+    bool skips_store; /* HF_OK without asking the store; no `finish` */
+    bool words_stay;  /* until it is answered: they need no copy */
+    void *copies;     /* of words, when the caller's bytes cannot be kept */
+    void *owned;      /* freed with the call, ... */
     void (*release)(hf_call *call); /* ... by this, unless it is NULL */
 
     atomic_uint references; /* an allocated call's: of its completion, of the

@@ -89,7 +89,7 @@ static hf_status outcome(hf_call *call, hf_error *err)
 
 /* false: done() forked, and this is the child, where any mutex may be locked by
  * a thread that it does not have. */
-static bool deliver(hf_client *client, hf_call *call)
+static bool deliver_call(hf_client *client, hf_call *call)
 {
     hf_error error = HF_ERROR_INIT;
     hf_status status = outcome(call, &error);
@@ -151,7 +151,7 @@ static size_t deliver_completed(hf_client *client, size_t left)
     pthread_mutex_lock(&self->mutex);
     while (left-- > 0 && (call = take_locked(self)) != NULL) {
         pthread_mutex_unlock(&self->mutex);
-        if (!deliver(client, call)) {
+        if (!deliver_call(client, call)) {
             running = 0;
             last = end_delivery_locked(self);
             goto free_client;

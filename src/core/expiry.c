@@ -30,7 +30,7 @@ void hf__add_expiry(hf_call *call, int64_t ttl_ms, int64_t expires_unix_ms)
     hf__add_number(call, ttl_ms + expires_unix_ms);
 }
 
-static hf_status check(const hf_value_expire_options *o, hf_error *err)
+static hf_status check_expiry(const hf_value_expire_options *o, hf_error *err)
 {
     bool persist = (o->flags & HF_EXPIRE_PERSIST) != 0;
 
@@ -47,5 +47,5 @@ bool hf__load_expiry(hf_call *call, hf_value_expire_options *options,
 {
     return HF__LOAD(call, options, opts, hf_value_expire_options,
                     HF_EXPIRE_PERSIST) &&
-           HF__TRY(call, check(options, call->form.err));
+           HF__TRY(call, check_expiry(options, call->form.err));
 }

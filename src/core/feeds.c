@@ -21,7 +21,7 @@ void hf__client_feeds_done(hf__client_feeds *feeds)
     pthread_mutex_destroy(&feeds->mutex);
 }
 
-static void add(hf__client_feeds *feeds, hf__client_feed *self)
+static void add_feed(hf__client_feeds *feeds, hf__client_feed *self)
 {
     pthread_mutex_lock(&feeds->mutex);
     self->next = feeds->first;
@@ -41,7 +41,7 @@ static void remove_locked(hf__client_feed *self)
 }
 
 /* Remove it from the list. */
-static void take(hf__client_feeds *feeds, hf__client_feed *self)
+static void take_change(hf__client_feeds *feeds, hf__client_feed *self)
 {
     pthread_mutex_lock(&feeds->mutex);
     remove_locked(self);
@@ -49,7 +49,7 @@ static void take(hf__client_feeds *feeds, hf__client_feed *self)
 }
 
 /* Until the client has closed it. */
-static void await(hf__client_feeds *feeds, const hf__client_feed *self)
+static void await_feed(hf__client_feeds *feeds, const hf__client_feed *self)
 {
     pthread_mutex_lock(&feeds->mutex);
     while (self->at != NULL || self->busy)
@@ -106,7 +106,7 @@ hf_status hf__client_feed_open(hf__client_feed *self, hf_client *client,
         return status;
     }
     hf__client_ref(client);
-    add(&client->feeds, self);
+    add_feed(&client->feeds, self);
     return HF_OK;
 }
 
@@ -117,11 +117,11 @@ void hf__client_feed_close(hf__client_feed *self)
     if (hf__client_forked(client)) {
         ; /* there is no loop */
     } else if (hf__life_enter(&client->life)) {
-        take(&client->feeds, self);
+        take_change(&client->feeds, self);
         close_feed(self);
         hf__life_leave(&client->life);
     } else {
-        await(&client->feeds, self);
+        await_feed(&client->feeds, self);
     }
     hf__free(self->prefix);
     hf__client_unref(client);

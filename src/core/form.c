@@ -9,8 +9,8 @@
 #include "util/mem.h"
 
 /* Where the call lies; on a failure in `here`. */
-static hf_status place(hf_call **call, hf__form *form,
-                       const hf__operation *operation, hf_client *client)
+static hf_status place_call(hf_call **call, hf__form *form,
+                            const hf__operation *operation, hf_client *client)
 {
     hf_status status = HF_OK;
 
@@ -40,7 +40,7 @@ hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,
                    hf_client *client)
 {
     hf_call *call = here;
-    hf_status status = place(&call, &form, operation, client);
+    hf_status status = place_call(&call, &form, operation, client);
 
     hf__call_init(call, client);
     call->form = form;
@@ -79,7 +79,7 @@ hf_status hf__end(hf_call *call)
 {
     hf__form form = call->form;
 
-    if (call->settled)
+    if (call->skips_store)
         call->finish = NULL;
     else if (call->prepared == HF_OK && call->request.words == NULL)
         hf__fill(call);

@@ -184,7 +184,7 @@ static bool make_room(hf__key_walk *walk)
 }
 
 /* false: no memory. *fresh: the name was not met before. */
-static bool meet(hf__key_walk *walk, hf_bytes name, bool *fresh)
+static bool meet_key(hf__key_walk *walk, hf_bytes name, bool *fresh)
 {
     hf__key_walk_digest digest = digest_of(name);
     hf__key_walk_digest *place;
@@ -238,7 +238,7 @@ static hf_status take_names(hf__key_walk *walk, const hf_reply *list,
 
         if (is_passing(name))
             continue;
-        if (!meet(walk, name, &fresh))
+        if (!meet_key(walk, name, &fresh))
             return hf__fail(err, HF_NO_MEMORY, "%zu names of keys",
                             walk->met_count);
         if (fresh)

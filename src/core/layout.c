@@ -7,7 +7,7 @@
 #include "util/error.h"
 
 /* The name of the value in a list that ends with NULL, or -1. */
-static int find(const char *value, const char *const *names)
+static int find_layout(const char *value, const char *const *names)
 {
     for (int i = 0; names[i] != NULL; i++) {
         if (strcmp(value, names[i]) == 0)
@@ -32,8 +32,8 @@ hf_status hf__layout_of_url(hf__layout *layout, hf__url *url, hf_error *err)
     static const char *const verbs[] = {NULL, "publish", "spublish"};
     const char *text = hf__url_param_take(url, "layout");
     const char *channels = hf__url_param_take(url, "channels");
-    int which = text == NULL ? 0 : find(text, layouts);
-    int kind = channels == NULL ? 0 : find(channels, kinds);
+    int which = text == NULL ? 0 : find_layout(text, layouts);
+    int kind = channels == NULL ? 0 : find_layout(channels, kinds);
 
     if (which < 0)
         return bad_value("layout", text, "plain or redisson", err);
@@ -65,8 +65,8 @@ hf_status hf__layout_check_redisson(const hf__store *store, hf_error *err)
 }
 
 /* As Redisson does: sharded in a cluster only, from Redis 7 on. */
-hf_status hf__layout_settle(hf__layout *layout, const hf__store *store,
-                            hf_error *err)
+hf_status hf__layout_complete(hf__layout *layout, const hf__store *store,
+                              hf_error *err)
 {
     if (layout->verb == NULL)
         layout->verb = store->shards > 1 ? "spublish" : "publish";

@@ -16,8 +16,8 @@ typedef struct hf__layout {
 hf_status hf__layout_of_url(hf__layout *layout, hf__url *url, hf_error *err);
 
 /* Once the store is open. HF_UNSUPPORTED: it has no such locks. */
-hf_status hf__layout_settle(hf__layout *layout, const hf__store *store,
-                            hf_error *err);
+hf_status hf__layout_complete(hf__layout *layout, const hf__store *store,
+                              hf_error *err);
 
 /* HF_UNSUPPORTED, if the URL says that locks are Redisson's: `what` is none. */
 hf_status hf__layout_check_ours(const hf__layout *layout, const char *what,

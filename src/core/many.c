@@ -22,9 +22,10 @@ static bool is_answer(hf_status status)
     return kind == HF_KIND_OK || kind == HF_KIND_NO;
 }
 
-/* A call that is refused is settled before those in front of it have run. */
-static void settle(hf__many *many, size_t at, hf_status status,
-                   const hf_error *detail)
+/* The status of a call that is refused is known before those in front of it
+ * have run. */
+static void note_status(hf__many *many, size_t at, hf_status status,
+                        const hf_error *detail)
 {
     size_t index = many->first + at;
 
@@ -99,8 +100,8 @@ hf_status hf__many_add(hf__many *many, hf_call *call)
     if (status == HF_OK)
         status = hf__request_stamp(many->client, &call->request, many->limit_ms,
                                    &many->detail);
-    settle(many, many->at++, status, &many->detail);
-    if (status == HF_OK && !call->settled)
+    note_status(many, many->at++, status, &many->detail);
+    if (status == HF_OK && !call->skips_store)
         many->requests[many->ready++] = &call->request;
     return status;
 }
@@ -116,14 +117,14 @@ static void finish_call(hf__many *many, size_t at)
 
     if (call->prepared == HF_OK)
         hf__call_answered(call);
-    if (status == HF_OK && !call->settled)
+    if (status == HF_OK && !call->skips_store)
         status = call->request.status == HF_OK
                      ? HF_OK
                      : hf__fail_copy(&detail, &call->request.error);
     if (status == HF_OK && call->finish != NULL)
         status = call->finish(call, &detail);
     if (status != before)
-        settle(many, at, status, &detail);
+        note_status(many, at, status, &detail);
     hf__call_leave(call);
     if (call == &many->calls[at]) {
         hf__call_end(call);

@@ -2,7 +2,7 @@
 /*
  * operation.h - what an operation is, apart from the words of one call: a
  * command or a script, whether it may be sent twice, what it may be answered
- * with, what it wrote. What a script of ours returns stands in src/script/.
+ * with, what it wrote. What a script of ours returns is in src/script/.
  */
 #ifndef HF__CORE_OPERATION_H
 #define HF__CORE_OPERATION_H

@@ -17,12 +17,12 @@
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 /* What is left of a name. */
-typedef struct rest {
+typedef struct key_rest {
     const char *at;
     size_t size;
-} rest;
+} key_rest;
 
-static bool skip(rest *left, const char *text)
+static bool skip_role(key_rest *left, const char *text)
 {
     size_t size = strlen(text);
 
@@ -34,7 +34,8 @@ static bool skip(rest *left, const char *text)
 }
 
 /* At least `least` and at most `most` characters of `set`. */
-static bool skip_span(rest *left, const char *set, size_t least, size_t most)
+static bool skip_span(key_rest *left, const char *set, size_t least,
+                      size_t most)
 {
     size_t count = 0;
 
@@ -46,56 +47,57 @@ static bool skip_span(rest *left, const char *set, size_t least, size_t most)
     return count >= least;
 }
 
-static bool skip_id(rest *left)
+static bool skip_id(key_rest *left)
 {
     return skip_span(left, "0123456789abcdef", ID_DIGITS, ID_DIGITS);
 }
 
 /* Nothing, or a slot's tag in braces. */
-static bool is_tag(rest left)
+static bool is_tag(key_rest left)
 {
     return left.size == 0 ||
-           (skip(&left, "{") && skip_span(&left, TAG_SET, 1, TAG_MAX) &&
-            skip(&left, "}") && left.size == 0);
+           (skip_role(&left, "{") && skip_span(&left, TAG_SET, 1, TAG_MAX) &&
+            skip_role(&left, "}") && left.size == 0);
 }
 
 /* The queue's lock has the same prefix. */
-static bool is_queue(rest left, hf_bytes prefix)
+static bool is_queue(key_rest left, hf_bytes prefix)
 {
     char last = left.size == 0 ? '\0' : left.at[left.size - 1];
 
-    if (!skip(&left, ":") && !(last == '}' && skip(&left, "{")))
+    if (!skip_role(&left, ":") && !(last == '}' && skip_role(&left, "{")))
         return false;
     return left.size >= prefix.size &&
            (prefix.size == 0 || memcmp(left.at, prefix.data, prefix.size) == 0);
 }
 
 /* Behind the role: of the store, or of a slot. */
-static bool is_token(rest left)
+static bool is_token(key_rest left)
 {
     return left.size == 0 ||
-           (skip(&left, ":") && left.size > 0 && is_tag(left));
+           (skip_role(&left, ":") && left.size > 0 && is_tag(left));
 }
 
-static hf__own_key role_at(rest left, hf_bytes prefix)
+static hf__own_key role_at(key_rest left, hf_bytes prefix)
 {
-    rest tail = left;
+    key_rest tail = left;
 
-    if (skip(&tail, HF__ROLE_TOKEN))
+    if (skip_role(&tail, HF__ROLE_TOKEN))
         return is_token(tail) ? HF__OWN_TOKEN : HF__OWN_NONE;
-    if (skip(&tail, HF__ROLE_WAIT))
+    if (skip_role(&tail, HF__ROLE_WAIT))
         return is_queue(tail, prefix) ? HF__OWN_WAIT : HF__OWN_NONE;
-    if (skip(&tail, HF__ROLE_FILL))
+    if (skip_role(&tail, HF__ROLE_FILL))
         return is_queue(tail, prefix) ? HF__OWN_FILL : HF__OWN_NONE;
-    if (skip(&tail, HF__ROLE_CAS))
-        return skip_id(&tail) && skip(&tail, ":") &&
+    if (skip_role(&tail, HF__ROLE_CAS))
+        return skip_id(&tail) && skip_role(&tail, ":") &&
                        skip_span(&tail, "0123456789", 1, SIZE_MAX) &&
                        is_tag(tail)
                    ? HF__OWN_CAS
                    : HF__OWN_NONE;
-    if (skip(&tail, HF__ROLE_LOAD))
-        return skip_id(&tail) && skip(&tail, ":") ? HF__OWN_LOAD : HF__OWN_NONE;
-    if (skip(&tail, HF__ROLE_CLIENT))
+    if (skip_role(&tail, HF__ROLE_LOAD))
+        return skip_id(&tail) && skip_role(&tail, ":") ? HF__OWN_LOAD
+                                                       : HF__OWN_NONE;
+    if (skip_role(&tail, HF__ROLE_CLIENT))
         return skip_id(&tail) && tail.size == 0 ? HF__OWN_CLIENT : HF__OWN_NONE;
     return HF__OWN_NONE;
 }
@@ -112,7 +114,7 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
         if (next == NULL)
             return HF__OWN_NONE;
         at = (size_t)(next - text);
-        found = role_at((rest){next, name.size - at}, hf_view(text, at));
+        found = role_at((key_rest){next, name.size - at}, hf_view(text, at));
         if (found == HF__OWN_NONE)
             at++;
     }
@@ -122,7 +124,7 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
 }
 
 /* What a queue, or another key about a key, is about. */
-static hf_bytes about(rest left)
+static hf_bytes about(key_rest left)
 {
     bool tagged = left.at[0] == ':';
 
@@ -130,7 +132,7 @@ static hf_bytes about(rest left)
 }
 
 /* Those that are about a key and as lasting as that: sets its name. */
-static bool is_lasting(rest left, hf_bytes prefix, hf_bytes *owner)
+static bool is_lasting(key_rest left, hf_bytes prefix, hf_bytes *owner)
 {
     static const char *const roles[] = {
         HF__ROLE_FENCE, HF__ROLE_ITEMS,   HF__ROLE_LABELS,
@@ -138,9 +140,9 @@ static bool is_lasting(rest left, hf_bytes prefix, hf_bytes *owner)
         HF__ROLE_TAG,   HF__ROLE_BARRIER, HF__ROLE_PASSED};
 
     for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-        rest tail = left;
+        key_rest tail = left;
 
-        if (skip(&tail, roles[i]) && is_queue(tail, prefix)) {
+        if (skip_role(&tail, roles[i]) && is_queue(tail, prefix)) {
             *owner = about(tail);
             return true;
         }
@@ -153,7 +155,7 @@ static bool find_lasting(hf_bytes name, hf_bytes *owner)
     const char *text = name.data;
 
     for (size_t at = 0; at < name.size; at++) {
-        if (text[at] == 'h' && is_lasting((rest){text + at, name.size - at},
+        if (text[at] == 'h' && is_lasting((key_rest){text + at, name.size - at},
                                           hf_view(text, at), owner))
             return true;
     }
@@ -203,7 +205,7 @@ size_t hf__own_key_size(const hf_client *client, const char *role,
     return 2 * client->prefix_size + strlen(role) + name.size + 2;
 }
 
-static char *put(char *at, const void *data, size_t size)
+static char *put_part(char *at, const void *data, size_t size)
 {
     memcpy(at, data, size);
     return at + size;
@@ -215,11 +217,11 @@ hf_bytes hf__own_key_put(const hf_client *client, const char *role,
     bool tagged = hf__has_hash_tag(name);
     char *start = at;
 
-    at = put(at, client->prefix, client->prefix_size);
-    at = put(at, role, strlen(role));
+    at = put_part(at, client->prefix, client->prefix_size);
+    at = put_part(at, role, strlen(role));
     *at++ = tagged ? ':' : '{';
-    at = put(at, client->prefix, client->prefix_size);
-    at = put(at, name.data, name.size);
+    at = put_part(at, client->prefix, client->prefix_size);
+    at = put_part(at, name.data, name.size);
     if (!tagged)
         *at++ = '}';
     return hf_view(start, (size_t)(at - start));

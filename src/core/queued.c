@@ -6,8 +6,9 @@
 #include "core/client.h"
 #include "util/error.h"
 
-static hf_status check(const hf_async *async, const hf__operation *operation,
-                       hf_client *client, hf_error *err)
+static hf_status check_queued(const hf_async *async,
+                              const hf__operation *operation, hf_client *client,
+                              hf_error *err)
 {
     const hf__txn *txn = (const hf__txn *)(const void *)async->txn;
     hf_status status = hf__check_struct(async->struct_size, sizeof(*async),
@@ -27,7 +28,7 @@ static hf_status check(const hf_async *async, const hf__operation *operation,
 hf_status hf__queued_new(const hf_async *async, const hf__operation *operation,
                          hf_client *client, hf_call **call, hf_error *err)
 {
-    hf_status status = check(async, operation, client, err);
+    hf_status status = check_queued(async, operation, client, err);
 
     return status == HF_OK ? hf__call_new_shared(call, err) : status;
 }
@@ -39,7 +40,7 @@ hf_status hf__queued_add(hf_txn *txn, hf_call *call)
     hf_status status = call->prepared;
 
     if (status == HF_OK &&
-        (call->settled || call->answered != NULL || call->cancel != NULL))
+        (call->skips_store || call->answered != NULL || call->cancel != NULL))
         status = hf__fail(err, HF_UNSUPPORTED,
                           "this call cannot be part of a transaction");
     if (status == HF_OK)

@@ -66,7 +66,7 @@ static bool take_due(hf__repeats *repeats, int64_t now_ms, hf__request **copy)
     return due;
 }
 
-static void ring(void *user)
+static void ring_repeat(void *user)
 {
     hf__repeats *repeats = user;
     int64_t now_ms = hf__clock_boot_ms();
@@ -83,11 +83,11 @@ void hf__repeat_begin(hf__repeats *repeats, hf__repeat *self)
 
     hf__heap_node_init(&self->node);
     pthread_mutex_lock(&repeats->mutex);
-    begins =
-        !repeats->closed && hf__loop_start(loop, NULL) == HF_OK &&
-        (repeats->alarm != NULL ||
-         hf__alarm_new(loop, ring, repeats, &repeats->alarm, NULL) == HF_OK) &&
-        hf__heap_reserve(&repeats->heap, repeats->heap.count + 1);
+    begins = !repeats->closed && hf__loop_start(loop, NULL) == HF_OK &&
+             (repeats->alarm != NULL ||
+              hf__alarm_new(loop, ring_repeat, repeats, &repeats->alarm,
+                            NULL) == HF_OK) &&
+             hf__heap_reserve(&repeats->heap, repeats->heap.count + 1);
     if (begins) {
         hf__heap_put(&repeats->heap, &self->node,
                      hf__clock_after(hf__clock_boot_ms(), self->every_ms));

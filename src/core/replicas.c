@@ -17,7 +17,7 @@
 
 /* ----------------------------------------------------------------- options */
 
-static hf_status check(int64_t count, int64_t within_ms, hf_error *err)
+static hf_status check_count(int64_t count, int64_t within_ms, hf_error *err)
 {
     if (count < HF_REPLICAS_NONE || count > HF_REPLICAS_MAX)
         return hf__fail(err, HF_INVALID,
@@ -31,7 +31,8 @@ static hf_status check(int64_t count, int64_t within_ms, hf_error *err)
 }
 
 /* What is not 0 replaces what was there. */
-static void merge(hf__replicas *replicas, int64_t count, int64_t within_ms)
+static void merge_counts(hf__replicas *replicas, int64_t count,
+                         int64_t within_ms)
 {
     if (count != 0)
         replicas->count = count > 0 ? (uint32_t)count : 0;
@@ -54,7 +55,7 @@ static hf_status read_url(hf__replicas *replicas, hf__url *url, hf_error *err)
         status = hf__parse_int(within_text, 1, WITHIN_MS_MAX, "replicas_ms",
                                &within_ms, err);
     if (status == HF_OK)
-        merge(replicas, count, within_ms);
+        merge_counts(replicas, count, within_ms);
     return status;
 }
 
@@ -62,7 +63,8 @@ hf_status hf__replicas_of_client(hf__replicas *replicas,
                                  const hf_client_options *options, hf__url *url,
                                  hf_error *err)
 {
-    hf_status status = check(options->replicas, options->replicas_ms, err);
+    hf_status status =
+        check_count(options->replicas, options->replicas_ms, err);
 
     *replicas = (hf__replicas){0, WITHIN_MS_DEFAULT};
     if (status == HF_OK && options->reserved0 != 0)
@@ -71,19 +73,20 @@ hf_status hf__replicas_of_client(hf__replicas *replicas,
     if (status == HF_OK)
         status = read_url(replicas, url, err);
     if (status == HF_OK)
-        merge(replicas, options->replicas, options->replicas_ms);
+        merge_counts(replicas, options->replicas, options->replicas_ms);
     return status;
 }
 
 hf_status hf__replicas_of_lock(hf__replicas *replicas, const hf_client *client,
                                const hf_lock_options *options, hf_error *err)
 {
-    hf_status status = check(options->replicas, options->replicas_ms, err);
+    hf_status status =
+        check_count(options->replicas, options->replicas_ms, err);
 
     if (status != HF_OK)
         return status;
     *replicas = client->replicas;
-    merge(replicas, options->replicas, options->replicas_ms);
+    merge_counts(replicas, options->replicas, options->replicas_ms);
     if (replicas->count > 0 &&
         (client->store->capabilities & HF__CAP_REPLICAS) == 0)
         return hf__fail(err, HF_UNSUPPORTED, HF__REPLICAS_NOWHERE);
@@ -144,7 +147,7 @@ hf_status hf__replicas_fail(const hf__request *request, hf_status status,
 
 /* What was sent twice may have been written by the first sending, on a
  * connection of which the count knows nothing. */
-static hf_status finish(hf_call *call, hf_error *err)
+static hf_status finish_replicated(hf_call *call, hf_error *err)
 {
     hf__request *request = &call->request;
 
@@ -163,7 +166,7 @@ void hf__call_replicate(hf_call *call,
     if (call->client->replicas.count == 0)
         return;
     hf__request_replicate(&call->request, &call->client->replicas, wrote);
-    if (call->finish != finish)
+    if (call->finish != finish_replicated)
         call->then = call->finish;
-    call->finish = finish;
+    call->finish = finish_replicated;
 }

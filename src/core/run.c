@@ -74,7 +74,7 @@ typedef struct runner {
     bool away; /* the last wait was; of this thread alone */
 } runner;
 
-static void wake(hf__sleeper *sleeper)
+static void wake_thread(hf__sleeper *sleeper)
 {
     runner *self = hf__container_of(sleeper, runner, sleeper);
     hf__store *store;
@@ -90,7 +90,7 @@ static void wake(hf__sleeper *sleeper)
         store->ops->event_wake(store, topic);
 }
 
-static void resume(hf__procedure *procedure)
+static void resume_thread(hf__procedure *procedure)
 {
     runner *self = procedure->runner;
 
@@ -109,12 +109,13 @@ static void set_up(runner *self)
         return;
     pthread_mutex_init(&self->mutex, NULL);
     hf__cond_init(&self->changed);
-    self->sleeper = (hf__sleeper){.wake = wake, .about = procedure->about};
+    self->sleeper =
+        (hf__sleeper){.wake = wake_thread, .about = procedure->about};
     self->listening = self->resumed = false;
     hf__sleeper_add(&procedure->client->interrupts, &self->sleeper);
 }
 
-static bool interrupted(const hf__procedure *procedure)
+static bool is_interrupted(const hf__procedure *procedure)
 {
     if (procedure->kind->interrupted != NULL)
         return procedure->kind->interrupted(procedure);
@@ -122,18 +123,18 @@ static bool interrupted(const hf__procedure *procedure)
 }
 
 /* An interruption of an outer one is one of it. */
-static bool stopped(const runner *self)
+static bool is_stopped(const runner *self)
 {
     const hf__procedure *procedure = self->procedure;
 
     if (procedure->cancelled)
         return false;
-    while (procedure != NULL && !interrupted(procedure))
+    while (procedure != NULL && !is_interrupted(procedure))
         procedure = procedure->outer;
     return procedure != NULL;
 }
 
-static hf__happened listen(runner *self)
+static hf__happened listen_to_topic(runner *self)
 {
     const hf__procedure *procedure = self->procedure;
     hf__store *store = procedure->client->store;
@@ -148,7 +149,7 @@ static hf__happened listen(runner *self)
     return HF__LISTENS;
 }
 
-static hf__happened ask(runner *self)
+static hf__happened ask_store(runner *self)
 {
     hf__procedure *procedure = self->procedure;
     hf__request *request;
@@ -160,7 +161,7 @@ static hf__happened ask(runner *self)
     if (procedure->kind->prepare != NULL)
         procedure->kind->prepare(procedure);
     if (procedure->topic.size > 0)
-        (void)listen(self);
+        (void)listen_to_topic(self);
     request = procedure->kind->fill(procedure);
     (void)!hf__run_inside(procedure->client, request, procedure->ask_by_ms,
                           NULL);
@@ -175,7 +176,7 @@ static hf__happened await_event(runner *self)
     bool moved = store->ops->event_wait(store, procedure->topic, self->seq,
                                         procedure->wake_ms);
 
-    if (stopped(self))
+    if (is_stopped(self))
         return HF__CANCELLED;
     if (moved)
         self->seq = store->ops->event_seq(store, procedure->topic, 0);
@@ -189,20 +190,20 @@ static hf__happened await_resume(runner *self)
     bool resumed;
 
     pthread_mutex_lock(&self->mutex);
-    while (!self->resumed && !stopped(self) && hf__clock_boot_ms() < wake_ms)
+    while (!self->resumed && !is_stopped(self) && hf__clock_boot_ms() < wake_ms)
         hf__cond_wait_until(&self->changed, &self->mutex, wake_ms);
     resumed = self->resumed;
     self->resumed = false;
     pthread_mutex_unlock(&self->mutex);
     if (resumed)
         return HF__RESUMED;
-    return stopped(self) ? HF__CANCELLED : HF__TIME;
+    return is_stopped(self) ? HF__CANCELLED : HF__TIME;
 }
 
 static hf__happened sleep_until_woken(runner *self)
 {
     set_up(self);
-    if (stopped(self))
+    if (is_stopped(self))
         return HF__CANCELLED;
     return self->listening && !self->away ? await_event(self)
                                           : await_resume(self);
@@ -217,13 +218,13 @@ static hf__happened be_away(runner *self)
     return await_resume(self);
 }
 
-static hf__happened perform(runner *self, hf__next next)
+static hf__happened perform_next(runner *self, hf__next next)
 {
     switch (next) {
     case HF__ASK:
-        return ask(self);
+        return ask_store(self);
     case HF__LISTEN:
-        return listen(self);
+        return listen_to_topic(self);
     case HF__AWAY:
         return be_away(self);
     case HF__SLEEP:
@@ -250,7 +251,7 @@ static void tear_down(runner *self)
 static void run_from_now(runner *self, hf__procedure *procedure)
 {
     procedure->runner = self;
-    procedure->resume = resume;
+    procedure->resume = resume_thread;
     if (self->sleeper.registered)
         pthread_mutex_lock(&self->mutex);
     self->procedure = procedure;
@@ -278,7 +279,7 @@ static hf__next take_step(runner *self, hf__happened what)
 
     if (what != HF__CANCELLED)
         next = procedure->kind->step(procedure, what);
-    if (next == HF__END || !stopped(self))
+    if (next == HF__END || !is_stopped(self))
         return next;
     procedure->cancelled = true;
     return procedure->kind->step(procedure, HF__CANCELLED);
@@ -300,7 +301,7 @@ void hf__run_blocking(hf__procedure *procedure, hf__next next)
             run_from_now(&self, self.procedure->outer);
             next = take_step(&self, HF__RETURNED);
         } else {
-            next = take_step(&self, perform(&self, next));
+            next = take_step(&self, perform_next(&self, next));
         }
     }
     tear_down(&self);

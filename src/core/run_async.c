@@ -30,21 +30,21 @@ static bool is_closing(const hf__async_run *self)
     return hf__life_is_closing(&client_of(self)->life);
 }
 
-static hf__next step(hf__async_run *self, hf__happened what)
+static hf__next take_step(hf__async_run *self, hf__happened what)
 {
     return self->procedure->kind->step(self->procedure, what);
 }
 
 /* ------------------------------------------------------------ timer, events */
 
-static void proceed(hf__async_run *self, hf__next next);
+static void proceed_with(hf__async_run *self, hf__next next);
 
 void hf__async_wake(hf__async_run *self)
 {
     self->moved = true;
     if (self->state == HF__ASYNC_SLEEPING) {
         self->moved = false;
-        proceed(self, step(self, HF__EVENT));
+        proceed_with(self, take_step(self, HF__EVENT));
     }
 }
 
@@ -63,7 +63,7 @@ static void stop_watch(hf__async_run *self)
 }
 
 /* false: `failure` says why. */
-static bool listen(hf__async_run *self)
+static bool listen_to_topic(hf__async_run *self)
 {
     hf__procedure *procedure = self->procedure;
     hf__store *store = procedure->client->store;
@@ -77,7 +77,7 @@ static bool listen(hf__async_run *self)
     return self->watching;
 }
 
-static void halt(hf__async_run *self)
+static void halt_waits(hf__async_run *self)
 {
     self->listed = false;
     hf__timer_stop(&client_of(self)->timers, &self->timer);
@@ -89,15 +89,16 @@ bool hf__async_stop(hf__async_run *self)
     if (!self->listed)
         return false;
     hf__pending_remove(&self->pending);
-    halt(self);
+    halt_waits(self);
     return true;
 }
 
 /* ---------------------------------------------------------------- requests */
 
 /* true: it will complete. */
-static bool stamp(hf__async_run *self, hf__request *request, int64_t limit_ms,
-                  void (*on_done)(hf__request *request))
+static bool stamp_request(hf__async_run *self, hf__request *request,
+                          int64_t limit_ms,
+                          void (*on_done)(hf__request *request))
 {
     hf_status status = hf__request_stamp(client_of(self), request, limit_ms,
                                          self->procedure->failure);
@@ -108,7 +109,7 @@ static bool stamp(hf__async_run *self, hf__request *request, int64_t limit_ms,
     return status == HF_OK;
 }
 
-static void post(hf__async_run *self, void (*run)(hf__task *task))
+static void post_task(hf__async_run *self, void (*run)(hf__task *task))
 {
     self->task = (hf__task){.run = run};
     hf__loop_post(client_of(self)->loop, &self->task);
@@ -118,10 +119,10 @@ static void run_answered(hf__task *task);
 
 static void request_done(hf__request *request)
 {
-    post(request->user, run_answered);
+    post_task(request->user, run_answered);
 }
 
-/* false: step() is to be called with HF__FAILED. */
+/* false: take_step() is to be called with HF__FAILED. */
 static bool send_request(hf__async_run *self)
 {
     hf__procedure *procedure = self->procedure;
@@ -134,7 +135,7 @@ static bool send_request(hf__async_run *self)
         limit_ms = hf__at_most(
             limit_ms, hf__clock_after(hf__clock_boot_ms(), LOCAL_TRY_MS));
     request = procedure->kind->fill(procedure);
-    if (!stamp(self, request, limit_ms, request_done))
+    if (!stamp_request(self, request, limit_ms, request_done))
         return false;
     store->ops->submit(store, &request, 1);
     return true;
@@ -178,7 +179,7 @@ static void run_answered(hf__task *task)
         is_local(self) && hf__clock_boot_ms() < self->by_ms &&
         pause_for(self, LOCAL_PAUSE_MS))
         return;
-    proceed(self, step(self, HF__ANSWERED));
+    proceed_with(self, take_step(self, HF__ANSWERED));
 }
 
 static void on_timer(hf__timer *timer)
@@ -188,21 +189,21 @@ static void on_timer(hf__timer *timer)
     if (self->state == HF__ASYNC_AT_STORE)
         cut_request(self);
     else if (self->state != HF__ASYNC_PAUSED)
-        proceed(self, step(self, HF__TIME));
+        proceed_with(self, take_step(self, HF__TIME));
     else if (!send_request(self))
-        proceed(self, step(self, HF__FAILED));
+        proceed_with(self, take_step(self, HF__FAILED));
 }
 
 /* -------------------------------------------------------------- what is next
  */
 
-static bool ask(hf__async_run *self)
+static bool ask_store(hf__async_run *self)
 {
     hf__procedure *procedure = self->procedure;
 
     if (procedure->kind->prepare != NULL)
         procedure->kind->prepare(procedure);
-    if (procedure->topic.size > 0 && !listen(self))
+    if (procedure->topic.size > 0 && !listen_to_topic(self))
         return false;
     self->moved = false;
     self->by_ms = hf__at_most(
@@ -215,14 +216,14 @@ static bool ask(hf__async_run *self)
 
 static hf__happened start_listening(hf__async_run *self)
 {
-    if (!listen(self))
+    if (!listen_to_topic(self))
         return HF__FAILED;
     self->moved = false;
     return HF__LISTENS;
 }
 
 /* Begin it; true: something has happened already. */
-static bool begin(hf__async_run *self, hf__next next, hf__happened *what)
+static bool begin_next(hf__async_run *self, hf__next next, hf__happened *what)
 {
     hf__procedure *procedure = self->procedure;
     bool moved = self->moved;
@@ -230,7 +231,7 @@ static bool begin(hf__async_run *self, hf__next next, hf__happened *what)
     *what = HF__FAILED;
     switch (next) {
     case HF__ASK:
-        return !ask(self);
+        return !ask_store(self);
     case HF__LISTEN:
         *what = start_listening(self);
         return true;
@@ -253,13 +254,13 @@ static bool begin(hf__async_run *self, hf__next next, hf__happened *what)
     return false;
 }
 
-static void resume(hf__procedure *procedure);
+static void resume_on_loop(hf__procedure *procedure);
 
 /* Events of the topic of the one before are not counted any more. */
 static void run_from_now(hf__async_run *self, hf__procedure *procedure)
 {
     procedure->runner = self;
-    procedure->resume = resume;
+    procedure->resume = resume_on_loop;
     if (self->watching)
         stop_watch(self);
     self->procedure = procedure;
@@ -291,7 +292,7 @@ static bool is_stopped(hf__async_run *self, hf__happened *what)
     return true;
 }
 
-static void proceed(hf__async_run *self, hf__next next)
+static void proceed_with(hf__async_run *self, hf__next next)
 {
     hf__happened what;
 
@@ -308,10 +309,10 @@ static void proceed(hf__async_run *self, hf__next next)
                 next = call_inner(self);
                 continue;
             }
-            if (!begin(self, next, &what))
+            if (!begin_next(self, next, &what))
                 return;
         }
-        next = step(self, what);
+        next = take_step(self, what);
     }
 }
 
@@ -327,7 +328,7 @@ void hf__async_cancel(hf__async_run *self)
         return;
     if (self->state != HF__ASYNC_FIRST && self->state != HF__ASYNC_AT_STORE) {
         self->procedure->cancelled = true;
-        proceed(self, step(self, HF__CANCELLED));
+        proceed_with(self, take_step(self, HF__CANCELLED));
     } else if (grace_ms > 0 &&
                (!self->listed ||
                 !hf__timer_set(
@@ -361,11 +362,11 @@ static void on_closing(hf__pending *pending)
 {
     hf__async_run *self = hf__container_of(pending, hf__async_run, pending);
 
-    halt(self);
+    halt_waits(self);
     if (self->state == HF__ASYNC_AT_STORE)
         return;
     self->procedure->closed = true;
-    proceed(self, step(self, HF__CLOSED));
+    proceed_with(self, take_step(self, HF__CLOSED));
 }
 
 /* -------------------------------------------------------------------- begin */
@@ -374,12 +375,12 @@ static void run_resumed(hf__task *task)
 {
     hf__async_run *self = hf__container_of(task, hf__async_run, task);
 
-    proceed(self, step(self, HF__RESUMED));
+    proceed_with(self, take_step(self, HF__RESUMED));
 }
 
-static void resume(hf__procedure *procedure)
+static void resume_on_loop(hf__procedure *procedure)
 {
-    post(procedure->runner, run_resumed);
+    post_task(procedure->runner, run_resumed);
 }
 
 static void run_first(hf__task *task)
@@ -391,7 +392,7 @@ static void run_first(hf__task *task)
         self->pending.close = on_closing;
         hf__pending_add(client_of(self), &self->pending);
     }
-    proceed(self, self->next);
+    proceed_with(self, self->next);
 }
 
 static void post_first(hf__async_run *self, hf__next next)
@@ -401,11 +402,11 @@ static void post_first(hf__async_run *self, hf__next next)
     if (next != HF__END && hf__timers_start(&procedure->client->timers,
                                             procedure->failure) == HF_OK) {
         self->next = next;
-        post(self, run_first);
+        post_task(self, run_first);
         return;
     }
     if (next != HF__END)
-        (void)step(self, HF__FAILED);
+        (void)take_step(self, HF__FAILED);
     self->ended(self);
 }
 
@@ -413,7 +414,7 @@ static void first_done(hf__request *request)
 {
     hf__async_run *self = request->user;
 
-    post_first(self, step(self, HF__ANSWERED));
+    post_first(self, take_step(self, HF__ANSWERED));
 }
 
 hf__request *hf__async_begin_with(hf__async_run *self, hf__next next)
@@ -427,9 +428,9 @@ hf__request *hf__async_begin_with(hf__async_run *self, hf__next next)
         return NULL;
     }
     request = procedure->kind->fill(procedure);
-    if (stamp(self, request, procedure->ask_by_ms, first_done))
+    if (stamp_request(self, request, procedure->ask_by_ms, first_done))
         return request;
-    (void)step(self, HF__FAILED);
+    (void)take_step(self, HF__FAILED);
     self->ended(self);
     return NULL;
 }

@@ -52,7 +52,7 @@ static bool remove_locked(hf__stream *self, const hf_call *call)
     return true;
 }
 
-static void fail(hf_call *call, hf_status status, const char *why)
+static void fail_stream(hf_call *call, hf_status status, const char *why)
 {
     hf__request_fail(&call->request, status, "%s", why);
     hf__call_complete(call);
@@ -77,7 +77,7 @@ void hf__stream_serve(hf__stream *self)
         if (call != NULL && status == HF_OK)
             hf__call_complete(call);
         else if (call != NULL)
-            fail(call, status, error.message);
+            fail_stream(call, status, error.message);
     } while (call != NULL);
 }
 
@@ -92,12 +92,12 @@ void hf__stream_end(hf__stream *self, hf_status status, const char *why)
             (void)remove_locked(self, call);
         pthread_mutex_unlock(&self->mutex);
         if (call != NULL)
-            fail(call, status, why);
+            fail_stream(call, status, why);
     } while (call != NULL);
 }
 
 /* While the call is pending, its stream cannot be freed. */
-static void cancel(hf_call *call)
+static void cancel_stream(hf_call *call)
 {
     hf__stream *self = call->context;
     bool removed;
@@ -109,10 +109,10 @@ static void cancel(hf_call *call)
     pthread_mutex_unlock(&self->mutex);
     hf__call_unlock_pending(call);
     if (removed)
-        fail(call, HF_CANCELLED, "cancelled");
+        fail_stream(call, HF_CANCELLED, "cancelled");
 }
 
-static hf_status finish(hf_call *call, hf_error *err)
+static hf_status finish_stream(hf_call *call, hf_error *err)
 {
     given *self = call->owned;
 
@@ -121,7 +121,7 @@ static hf_status finish(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static void release(hf_call *call)
+static void release_stream(hf_call *call)
 {
     given *self = call->owned;
 
@@ -129,8 +129,8 @@ static void release(hf_call *call)
     hf__free(self);
 }
 
-static hf_status prepare(const hf__stream *self, hf_call *call, void *item,
-                         hf_error *err)
+static hf_status prepare_stream(const hf__stream *self, hf_call *call,
+                                void *item, hf_error *err)
 {
     given *made = hf__calloc(1, sizeof(*made) + self->kind->item_size);
 
@@ -138,10 +138,10 @@ static hf_status prepare(const hf__stream *self, hf_call *call, void *item,
         return hf__fail(err, HF_NO_MEMORY, "a call");
     made->kind = self->kind;
     call->owned = made;
-    call->release = release;
+    call->release = release_stream;
     call->out = item;
-    call->finish = finish;
-    call->cancel = cancel;
+    call->finish = finish_stream;
+    call->cancel = cancel_stream;
     return hf__call_enter(call, false, err);
 }
 
@@ -154,7 +154,7 @@ hf_status hf__stream_next_start(hf__stream *self, void *item,
     if (status != HF_OK)
         return status;
     hf__call_init(call, self->client);
-    status = prepare(self, call, item, err);
+    status = prepare_stream(self, call, item, err);
     if (status != HF_OK) {
         hf__call_discard(call);
         return status;
@@ -179,7 +179,7 @@ typedef struct waiter {
     unsigned interrupts; /* the client's counter when it began */
 } waiter;
 
-static void wake(hf__sleeper *sleeper)
+static void wake_waiter(hf__sleeper *sleeper)
 {
     hf__stream *self = hf__container_of(sleeper, waiter, sleeper)->stream;
 
@@ -224,7 +224,8 @@ static hf_status next_by(waiter *wait, void *item, int64_t until_ms,
 hf_status hf__stream_next(hf__stream *self, void *item, int64_t wait_ms,
                           hf_error *err)
 {
-    waiter wait = {.sleeper = {.wake = wake, .about = self}, .stream = self};
+    waiter wait = {.sleeper = {.wake = wake_waiter, .about = self},
+                   .stream = self};
     hf_status status = hf__check_wait(wait_ms, err);
 
     if (status == HF_OK)

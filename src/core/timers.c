@@ -17,7 +17,7 @@ void hf__timers_init(hf__timers *timers, hf__loop *loop)
 /* Thousands of timers are set between two rings: a system call for each would
  * cost more than all the rest. One that was stopped may cause a ring
  * without effect. */
-static void arm(hf__timers *timers)
+static void arm_timers(hf__timers *timers)
 {
     const hf__heap_node *first = hf__heap_first(&timers->heap);
 
@@ -27,7 +27,7 @@ static void arm(hf__timers *timers)
     hf__alarm_set(timers->alarm, first->at_ms);
 }
 
-static void ring(void *user)
+static void ring_timers(void *user)
 {
     hf__timers *timers = user;
     int64_t now_ms = hf__clock_boot_ms();
@@ -41,7 +41,7 @@ static void ring(void *user)
         timer->fire(timer);
     }
     timers->armed_ms = INT64_MAX;
-    arm(timers);
+    arm_timers(timers);
 }
 
 hf_status hf__timers_start(hf__timers *timers, hf_error *err)
@@ -52,7 +52,8 @@ hf_status hf__timers_start(hf__timers *timers, hf_error *err)
         return status;
     pthread_mutex_lock(&timers->mutex);
     if (timers->alarm == NULL)
-        status = hf__alarm_new(timers->loop, ring, timers, &timers->alarm, err);
+        status = hf__alarm_new(timers->loop, ring_timers, timers,
+                               &timers->alarm, err);
     pthread_mutex_unlock(&timers->mutex);
     return status;
 }
@@ -74,7 +75,7 @@ bool hf__timer_set(hf__timers *timers, hf__timer *timer, int64_t at_ms)
     if (!hf__heap_reserve(&timers->heap, timers->heap.count + 1))
         return false;
     hf__heap_put(&timers->heap, &timer->node, at_ms);
-    arm(timers);
+    arm_timers(timers);
     return true;
 }
 

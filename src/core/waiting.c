@@ -32,7 +32,7 @@ static bool is_started(const hf__wait *wait)
 
 /* ------------------------------------------------------------------- steps */
 
-static hf__next ask(hf__wait *wait)
+static hf__next ask_store(hf__wait *wait)
 {
     hf__procedure *procedure = &wait->procedure;
 
@@ -53,7 +53,7 @@ hf__next hf__wait_join(hf__wait *wait)
     hf__store *store = wait->call->client->store;
 
     wait->call->words[wait->inbox] = hf_str(store->ops->inbox(store));
-    return ask(wait);
+    return ask_store(wait);
 }
 
 hf__next hf__wait_sleep(hf__wait *wait, int64_t ms)
@@ -101,11 +101,11 @@ static hf__next read_answer(hf__wait *wait)
 static hf__next ask_again(hf__wait *wait)
 {
     if (hf__clock_boot_ms() < wait->procedure.until_ms)
-        return ask(wait);
+        return ask_store(wait);
     return hf__wait_give_up(wait, HF_TIMEOUT, "timed out");
 }
 
-static hf__next step(hf__procedure *procedure, hf__happened what)
+static hf__next wait_step(hf__procedure *procedure, hf__happened what)
 {
     hf__wait *wait = wait_of(procedure);
 
@@ -131,7 +131,7 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     return ask_again(wait);
 }
 
-static hf__request *fill(hf__procedure *procedure)
+static hf__request *fill_wait(hf__procedure *procedure)
 {
     hf_call *call = wait_of(procedure)->call;
 
@@ -142,10 +142,10 @@ static hf__request *fill(hf__procedure *procedure)
 }
 
 static const hf__procedure_kind procedure_kind = {
-    .step = step, .fill = fill, .retries = true};
+    .step = wait_step, .fill = fill_wait, .retries = true};
 
-static void init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
-                 int64_t wait_ms, size_t inbox)
+static void init_wait(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
+                      int64_t wait_ms, size_t inbox)
 {
     hf__procedure *procedure = &wait->procedure;
 
@@ -163,16 +163,16 @@ static void init(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
 
 /* ---------------------------------------------------------------- blocking */
 
-static hf_status run(hf_call *call, const hf__wait_kind *kind, int64_t wait_ms,
-                     size_t inbox)
+static hf_status run_blocked(hf_call *call, const hf__wait_kind *kind,
+                             int64_t wait_ms, size_t inbox)
 {
     hf_error *err = call->form.err;
     hf_status status = call->prepared;
     hf__wait wait;
 
     if (status == HF_OK) {
-        init(&wait, call, kind, wait_ms, inbox);
-        hf__run_blocking(&wait.procedure, ask(&wait));
+        init_wait(&wait, call, kind, wait_ms, inbox);
+        hf__run_blocking(&wait.procedure, ask_store(&wait));
         status = call->request.status;
         if (status != HF_OK)
             (void)hf__fail_copy(err, &call->request.error);
@@ -186,24 +186,24 @@ static hf_status run(hf_call *call, const hf__wait_kind *kind, int64_t wait_ms,
 
 /* ----------------------------------------------------------------- started */
 
-typedef struct job {
+typedef struct wait_job {
     hf__wait wait;
     hf__async_run run;
-} job;
+} wait_job;
 
-static void ended(hf__async_run *run)
+static void wait_ended(hf__async_run *run)
 {
     (void)hf__async_stop(run);
-    hf__call_complete(hf__container_of(run, job, run)->wait.call);
+    hf__call_complete(hf__container_of(run, wait_job, run)->wait.call);
 }
 
-static void cancel(hf_call *call)
+static void cancel_wait(hf_call *call)
 {
-    hf__async_cancel_call(&((job *)call->owned)->run, call);
+    hf__async_cancel_call(&((wait_job *)call->owned)->run, call);
 }
 
 /* Everything that can fail. */
-static hf_status prepare(hf_call *call, hf_error *err)
+static hf_status prepare_wait(hf_call *call, hf_error *err)
 {
     hf_status status = call->prepared;
 
@@ -216,15 +216,15 @@ static hf_status prepare(hf_call *call, hf_error *err)
     if (status != HF_OK)
         return status;
     call->key = call->words[0];
-    call->owned = hf__calloc(1, sizeof(job));
+    call->owned = hf__calloc(1, sizeof(wait_job));
     return call->owned != NULL ? HF_OK : hf__fail(err, HF_NO_MEMORY, "a call");
 }
 
-static hf_status start(hf_call *call, const hf__wait_kind *kind,
-                       int64_t wait_ms, size_t inbox)
+static hf_status start_waiting(hf_call *call, const hf__wait_kind *kind,
+                               int64_t wait_ms, size_t inbox)
 {
-    hf_status status = prepare(call, call->form.err);
-    job *self;
+    hf_status status = prepare_wait(call, call->form.err);
+    wait_job *self;
 
     if (status != HF_OK) {
         if (call->form.kind == HF__FORM_STARTED)
@@ -232,11 +232,11 @@ static hf_status start(hf_call *call, const hf__wait_kind *kind,
         return status;
     }
     self = call->owned;
-    init(&self->wait, call, kind, wait_ms, inbox);
-    hf__async_init(&self->run, &self->wait.procedure, ended);
-    call->cancel = cancel;
+    init_wait(&self->wait, call, kind, wait_ms, inbox);
+    hf__async_init(&self->run, &self->wait.procedure, wait_ended);
+    call->cancel = cancel_wait;
     hf__call_start_begin(call, call->form.async);
-    hf__async_begin(&self->run, ask(&self->wait));
+    hf__async_begin(&self->run, ask_store(&self->wait));
     hf__call_start_end(call);
     return HF_OK;
 }
@@ -245,6 +245,6 @@ hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
                           int64_t wait_ms, size_t inbox)
 {
     return call->form.kind == HF__FORM_STARTED
-               ? start(call, kind, wait_ms, inbox)
-               : run(call, kind, wait_ms, inbox);
+               ? start_waiting(call, kind, wait_ms, inbox)
+               : run_blocked(call, kind, wait_ms, inbox);
 }

@@ -75,7 +75,7 @@ static bool is_redisson(const hf_reply *reply)
     return false;
 }
 
-static void describe(const hf_reply *reply, hf_bytes key, hf_error *err)
+static void describe_holder(const hf_reply *reply, hf_bytes key, hf_error *err)
 {
     hf_bytes type = hf_reply_bytes(hf_reply_at(reply, 0));
     char quoted[HF__QUOTED_SIZE];
@@ -103,7 +103,7 @@ static const char *type_wanted(const hf__script *script, size_t at)
 }
 
 /* It may have changed since. */
-static bool explains(const hf_reply *reply, const char *wanted, bool alone)
+static bool type_explains(const hf_reply *reply, const char *wanted, bool alone)
 {
     const hf_reply *type = hf_reply_at(reply, 0);
 
@@ -113,8 +113,8 @@ static bool explains(const hf_reply *reply, const char *wanted, bool alone)
 }
 
 /* true: `err` says what this key holds. */
-static bool ask(hf_client *client, hf_bytes key, const char *wanted, bool alone,
-                int64_t limit_ms, hf_error *err)
+static bool ask_type(hf_client *client, hf_bytes key, const char *wanted,
+                     bool alone, int64_t limit_ms, hf_error *err)
 {
     hf_bytes words[] = {key, hf_str(ELEMENTS_MAX), hf_str(BYTES_MAX)};
     hf__request request;
@@ -122,9 +122,9 @@ static bool ask(hf_client *client, hf_bytes key, const char *wanted, bool alone,
 
     found = hf__run_script_by(client, HF__SCRIPT_KEY_READ, words, 3, 1,
                               limit_ms, &request, NULL) == HF_OK &&
-            explains(&request.reply, wanted, alone);
+            type_explains(&request.reply, wanted, alone);
     if (found)
-        describe(&request.reply, key, err);
+        describe_holder(&request.reply, key, err);
     hf__request_done(&request);
     return found;
 }
@@ -142,6 +142,6 @@ void hf__wrong_type_ask(hf_client *client, const hf__request *failed,
     if (script != NULL)
         key = failed->words;
     for (size_t i = 0; i < count && i < KEYS_ASKED_MAX && !found; i++)
-        found = ask(client, key[i], type_wanted(script, i), count == 1,
-                    limit_ms, err);
+        found = ask_type(client, key[i], type_wanted(script, i), count == 1,
+                         limit_ms, err);
 }

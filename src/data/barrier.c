@@ -78,7 +78,7 @@ static hf__next read_wait(hf__wait *wait)
     return hf__wait_sleep(wait, self->ttl_ms / 3);
 }
 
-static hf__next leave(hf__wait *wait)
+static hf__next leave_barrier(hf__wait *wait)
 {
     hf_call *call = wait->call;
     party *self = call->context;
@@ -95,7 +95,7 @@ static hf__next leave(hf__wait *wait)
 }
 
 static const hf__wait_kind waiting = {
-    .read = read_wait, .give_up = leave, .closed = HF_INDETERMINATE};
+    .read = read_wait, .give_up = leave_barrier, .closed = HF_INDETERMINATE};
 
 static hf_status finish_wait(hf_call *call, hf_error *err)
 {

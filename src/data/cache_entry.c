@@ -14,13 +14,13 @@
 /* -------------------------------------------------------------------- meta */
 
 /* What is left of the text. */
-typedef struct rest {
+typedef struct entry_rest {
     const char *at;
     size_t size;
-} rest;
+} entry_rest;
 
 /* Up to `end`, which is skipped; false: it is not there. */
-static bool take(rest *left, char end, hf_bytes *part)
+static bool take_item(entry_rest *left, char end, hf_bytes *part)
 {
     const char *found = memchr(left->at, end, left->size);
 
@@ -52,22 +52,22 @@ static bool read_number(hf_bytes part, int64_t *number)
     return true;
 }
 
-static bool take_number(rest *left, char end, int64_t *number)
+static bool take_number(entry_rest *left, char end, int64_t *number)
 {
     hf_bytes part;
 
-    return take(left, end, &part) && read_number(part, number);
+    return take_item(left, end, &part) && read_number(part, number);
 }
 
 /* "took v1 v2\n": a blank before each version. */
-static bool take_versions(rest *left, hf__cache_meta *meta)
+static bool take_versions(entry_rest *left, hf__cache_meta *meta)
 {
     hf_bytes line, part;
-    rest inner;
+    entry_rest inner;
 
-    if (!take(left, '\n', &line))
+    if (!take_item(left, '\n', &line))
         return false;
-    inner = (rest){line.data, line.size};
+    inner = (entry_rest){line.data, line.size};
     meta->tag_count = 0;
     if (memchr(line.data, ' ', line.size) == NULL)
         return read_number(line, &meta->took_ms);
@@ -76,7 +76,7 @@ static bool take_versions(rest *left, hf__cache_meta *meta)
     for (;;) {
         if (meta->tag_count == HF_CACHE_TAGS_MAX)
             return false;
-        if (!take(&inner, ' ', &part))
+        if (!take_item(&inner, ' ', &part))
             break;
         meta->tags[meta->tag_count++].version = part;
     }
@@ -84,7 +84,7 @@ static bool take_versions(rest *left, hf__cache_meta *meta)
     return true;
 }
 
-static bool take_names(rest *left, hf__cache_meta *meta)
+static bool take_names(entry_rest *left, hf__cache_meta *meta)
 {
     int64_t size;
 
@@ -100,11 +100,11 @@ static bool take_names(rest *left, hf__cache_meta *meta)
 
 bool hf__cache_meta_read(hf__cache_meta *meta, hf_bytes text)
 {
-    rest left = {text.data, text.size};
+    entry_rest left = {text.data, text.size};
     hf_bytes format, token, kind;
 
-    if (!take(&left, ' ', &format) || !is_text(format, "1") ||
-        !take(&left, ' ', &token) || !take(&left, ' ', &kind))
+    if (!take_item(&left, ' ', &format) || !is_text(format, "1") ||
+        !take_item(&left, ' ', &token) || !take_item(&left, ' ', &kind))
         return false;
     meta->absent = is_text(kind, "absent");
     return (meta->absent || is_text(kind, "value")) &&

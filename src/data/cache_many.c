@@ -25,8 +25,8 @@ typedef struct window {
     hf_error *err;
 } window;
 
-static void settle(window *self, size_t at, hf_status status,
-                   const hf_error *detail)
+static void note_status(window *self, size_t at, hf_status status,
+                        const hf_error *detail)
 {
     hf_kind kind = hf_status_kind(status);
 
@@ -37,7 +37,7 @@ static void settle(window *self, size_t at, hf_status status,
                             detail->message);
 }
 
-static void look(window *self, const hf_bytes *keys, size_t count)
+static void look_at_window(window *self, const hf_bytes *keys, size_t count)
 {
     size_t ready = 0;
 
@@ -54,14 +54,14 @@ static void look(window *self, const hf_bytes *keys, size_t count)
             status =
                 hf__request_stamp(self->client, request, INT64_MAX, &detail);
         }
-        settle(self, i, status, &detail);
+        note_status(self, i, status, &detail);
         if (status == HF_OK)
             self->requests[ready++] = request;
     }
     hf__submit_all(self->client, self->requests, ready);
 }
 
-static void finish(window *self, hf_buffer *values, size_t count)
+static void finish_window(window *self, hf_buffer *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         hf_error detail = HF_ERROR_INIT;
@@ -71,9 +71,9 @@ static void finish(window *self, hf_buffer *values, size_t count)
             hf__run_blocking(
                 &job->steps.procedure,
                 hf__cache_step(&job->steps.procedure, HF__ANSWERED));
-            settle(self, i,
-                   hf__cache_job_result(job, &values[i], NULL, &detail),
-                   &detail);
+            note_status(self, i,
+                        hf__cache_job_result(job, &values[i], NULL, &detail),
+                        &detail);
         }
         hf__cache_job_done(job);
     }
@@ -93,8 +93,8 @@ static hf_status get_all(window *self, const hf_bytes *keys, size_t count,
          self->first += some) {
         some = count - self->first < room ? count - self->first : room;
         self->statuses = statuses + self->first;
-        look(self, keys + self->first, some);
-        finish(self, values + self->first, some);
+        look_at_window(self, keys + self->first, some);
+        finish_window(self, values + self->first, some);
     }
     hf__free(self->requests);
     hf__free(self->jobs);

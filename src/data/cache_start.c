@@ -26,7 +26,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-typedef struct job {
+typedef struct fill_job {
     hf_call base; /* first: the job is freed with it */
     hf_cache_fill fill;
     hf__async_run run;
@@ -39,16 +39,17 @@ typedef struct job {
     bool dropped;      /* the fill was not called */
     bool counted;      /* `base` */
     atomic_bool taken; /* the fill was called, or is not to be */
-} job;
+} fill_job;
 
-static job *job_of(hf__procedure *procedure)
+static fill_job *job_of(hf__procedure *procedure)
 {
-    return hf__container_of(procedure, job, fill.steps.procedure);
+    return hf__container_of(procedure, fill_job, fill.steps.procedure);
 }
 
 /* --------------------------------------------------------------------- end */
 
-static void complete(job *self, hf_status status, const hf_error *detail)
+static void complete_call(fill_job *self, hf_status status,
+                          const hf_error *detail)
 {
     hf_call *call = self->call;
 
@@ -61,7 +62,7 @@ static void complete(job *self, hf_status status, const hf_error *detail)
     hf__call_complete(call);
 }
 
-static void deliver(job *self, hf_done_fn done)
+static void deliver_value(fill_job *self, hf_done_fn done)
 {
     self->base.done = done;
     atomic_fetch_add(&self->base.references, 1);
@@ -76,31 +77,31 @@ static void do_nothing(void *user, hf_status status, const hf_error *err)
 }
 
 /* Drop the references of the steps. */
-static void let_go(job *self)
+static void let_go(fill_job *self)
 {
     hf__call_unref(self->caller);
     hf__call_unref(&self->base);
 }
 
-static void stop_running(job *self)
+static void stop_running(fill_job *self)
 {
     if (self->running)
         hf__call_unref(&self->base);
     self->running = false;
 }
 
-static void ended(hf__async_run *run)
+static void job_ended(hf__async_run *run)
 {
-    job *self = hf__container_of(run, job, run);
+    fill_job *self = hf__container_of(run, fill_job, run);
     const hf__cache_steps *steps = &self->fill.steps;
 
     (void)hf__async_stop(run);
     stop_running(self);
     if (self->counted && self->call == NULL)
-        deliver(self, do_nothing);
+        deliver_value(self, do_nothing);
     else if (self->counted)
         hf__call_uncount(&self->base);
-    complete(self, steps->status, &steps->detail);
+    complete_call(self, steps->status, &steps->detail);
     let_go(self);
 }
 
@@ -109,7 +110,7 @@ static void ended(hf__async_run *run)
 /* By hf_client_dispatch(), or a close. */
 static void begin_fill(void *user, hf_status status, const hf_error *err)
 {
-    job *self = user;
+    fill_job *self = user;
     hf_client *client = self->base.client;
 
     (void)status;
@@ -131,7 +132,7 @@ static void begin_fill(void *user, hf_status status, const hf_error *err)
 
 static bool deliver_fill(hf__procedure *procedure)
 {
-    job *self = job_of(procedure);
+    fill_job *self = job_of(procedure);
     const hf__cache_steps *steps = &self->fill.steps;
 
     self->away = true;
@@ -139,16 +140,16 @@ static bool deliver_fill(hf__procedure *procedure)
     hf__call_count(&self->base);
     if (steps->answers) {
         self->answer = steps->early ? HF_CACHE_HIT : HF_CACHE_OLD;
-        complete(self, HF_OK, NULL);
+        complete_call(self, HF_OK, NULL);
     }
-    deliver(self, begin_fill);
+    deliver_value(self, begin_fill);
     return false;
 }
 
 /* On any thread. In a forked child there is nothing to free. */
 static hf_status fill_ended(hf_cache_fill *fill, hf_error *err)
 {
-    job *self = hf__container_of(fill, job, fill);
+    fill_job *self = hf__container_of(fill, fill_job, fill);
     hf_client *client = self->base.client;
     hf_status status = hf__client_enter(client, err);
 
@@ -164,19 +165,19 @@ static hf_status fill_ended(hf_cache_fill *fill, hf_error *err)
 /* ------------------------------------------------------------------- steps */
 
 /* The fill continues, and its end may have freed the job afterwards. */
-static hf__next close_away(job *self)
+static hf__next close_away(fill_job *self)
 {
     hf_error detail = HF_ERROR_INIT;
 
-    complete(self,
-             hf__fail(&detail, HF_UNAVAILABLE,
-                      "the client was closed during the fill"),
-             &detail);
+    complete_call(self,
+                  hf__fail(&detail, HF_UNAVAILABLE,
+                           "the client was closed during the fill"),
+                  &detail);
     stop_running(self);
     return HF__STAY;
 }
 
-static hf__next resume(job *self)
+static hf__next resume_job(fill_job *self)
 {
     self->away = false;
     if (self->dropped)
@@ -185,18 +186,18 @@ static hf__next resume(job *self)
     return hf__cache_step(&self->fill.steps.procedure, HF__RESUMED);
 }
 
-static hf__next step(hf__procedure *procedure, hf__happened what)
+static hf__next job_step(hf__procedure *procedure, hf__happened what)
 {
-    job *self = job_of(procedure);
+    fill_job *self = job_of(procedure);
 
     if (what == HF__RESUMED)
-        return resume(self);
+        return resume_job(self);
     if (!self->away)
         return hf__cache_step(procedure, what);
     return what == HF__CLOSED ? close_away(self) : HF__STAY;
 }
 
-static const hf__procedure_kind started = {.step = step,
+static const hf__procedure_kind started = {.step = job_step,
                                            .fill = hf__cache_request,
                                            .leave = deliver_fill,
                                            .retries = true};
@@ -204,22 +205,22 @@ static const hf__procedure_kind started = {.step = step,
 /* ------------------------------------------------------------------- start */
 
 /* On the loop thread. */
-static void cancel(hf_call *call)
+static void cancel_job(hf_call *call)
 {
-    job *self = call->owned;
+    fill_job *self = call->owned;
     hf_error detail = HF_ERROR_INIT;
 
     if (self->call == NULL)
         return;
     if (self->away)
         atomic_store(&self->taken, true);
-    complete(self, hf__fail(&detail, HF_CANCELLED, "cancelled"), &detail);
+    complete_call(self, hf__fail(&detail, HF_CANCELLED, "cancelled"), &detail);
     hf__async_cancel(&self->run);
 }
 
-static hf_status finish(hf_call *call, hf_error *err)
+static hf_status finish_job(hf_call *call, hf_error *err)
 {
-    job *self = call->owned;
+    fill_job *self = call->owned;
     hf_status status;
 
     if (self->answer == 0)
@@ -234,22 +235,22 @@ static hf_status finish(hf_call *call, hf_error *err)
 
 static void release_caller(hf_call *call)
 {
-    job *self = call->owned;
+    fill_job *self = call->owned;
 
     hf__call_unref(&self->base);
 }
 
 static void release_job(hf_call *base)
 {
-    job *self = base->owned;
+    fill_job *self = base->owned;
 
     hf__cache_job_done(&self->fill);
     hf__client_unref(base->client);
 }
 
-static job *new_job(hf_call *call, hf_buffer *value, hf_cache_info *info)
+static fill_job *new_job(hf_call *call, hf_buffer *value, hf_cache_info *info)
 {
-    job *self = hf__calloc(1, sizeof(*self));
+    fill_job *self = hf__calloc(1, sizeof(*self));
 
     if (self == NULL)
         return NULL;
@@ -263,30 +264,30 @@ static job *new_job(hf_call *call, hf_buffer *value, hf_cache_info *info)
     call->owned = self;
     call->release = release_caller;
     call->out = value;
-    call->finish = finish;
-    call->cancel = cancel;
+    call->finish = finish_job;
+    call->cancel = cancel_job;
     return self;
 }
 
-static void run(job *self, hf_call *call, const hf_async *async)
+static void run_job(fill_job *self, hf_call *call, const hf_async *async)
 {
     hf__call_start_begin(call, async);
     self->call = self->caller = call;
     self->running = true;
     atomic_fetch_add(&call->references, 1);
     atomic_fetch_add(&self->base.references, 2);
-    hf__async_init(&self->run, &self->fill.steps.procedure, ended);
+    hf__async_init(&self->run, &self->fill.steps.procedure, job_ended);
     hf__async_begin(&self->run, HF__ASK);
     hf__call_start_end(call);
 }
 
-static hf_status start(hf_call *call, hf_bytes key, hf_cache_fill_fn fill,
-                       void *user, const hf_cache_options *opts,
-                       hf_buffer *value, hf_cache_info *info,
-                       const hf_async *async, hf_error *err)
+static hf_status start_job(hf_call *call, hf_bytes key, hf_cache_fill_fn fill,
+                           void *user, const hf_cache_options *opts,
+                           hf_buffer *value, hf_cache_info *info,
+                           const hf_async *async, hf_error *err)
 {
     hf_status status = hf__check_out(value, "value", err);
-    job *self;
+    fill_job *self;
 
     if (status != HF_OK)
         return status;
@@ -297,7 +298,7 @@ static hf_status start(hf_call *call, hf_bytes key, hf_cache_fill_fn fill,
                                 user, opts, err);
     self->fill.ended = fill_ended;
     if (status == HF_OK)
-        run(self, call, async);
+        run_job(self, call, async);
     return status;
 }
 
@@ -313,7 +314,8 @@ hf_status hf_cache_get_start(hf_client *client, hf_bytes key,
     hf__call_init(call, client);
     status = hf__call_enter(call, false, err);
     if (status == HF_OK)
-        status = start(call, key, NULL, NULL, opts, value, NULL, async, err);
+        status =
+            start_job(call, key, NULL, NULL, opts, value, NULL, async, err);
     if (status != HF_OK)
         hf__call_discard(call);
     return status;
@@ -337,7 +339,8 @@ hf_status hf_cache_get_or_fill_start(hf_client *client, hf_bytes key,
     if (status == HF_OK)
         status = hf__cache_check_info(info, err);
     if (status == HF_OK)
-        status = start(call, key, fill, user, opts, value, info, async, err);
+        status =
+            start_job(call, key, fill, user, opts, value, info, async, err);
     if (status != HF_OK)
         hf__call_discard(call);
     return status;

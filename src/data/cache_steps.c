@@ -305,34 +305,35 @@ void hf__cache_steps_renew(const hf__cache_steps *steps, hf__request *request,
 
 /* --------------------------------------------------------------------- end */
 
-static hf__next end(hf__cache_steps *steps, hf_status status)
+static hf__next end_steps(hf__cache_steps *steps, hf_status status)
 {
     steps->status = status;
     return HF__END;
 }
 
-static hf__next fail(hf__cache_steps *steps, hf_status status, const char *why)
+static hf__next fail_steps(hf__cache_steps *steps, hf_status status,
+                           const char *why)
 {
-    return end(steps, hf__fail(&steps->detail, status, "%s", why));
+    return end_steps(steps, hf__fail(&steps->detail, status, "%s", why));
 }
 
 static hf__next end_found(hf__cache_steps *steps, hf_cache_source source)
 {
     steps->source = source;
     if (steps->found != NULL)
-        return end(steps, HF_OK);
-    return fail(steps, HF_NOT_FOUND,
-                steps->meta.absent ? "known to be absent"
-                                   : "no such cache entry");
+        return end_steps(steps, HF_OK);
+    return fail_steps(steps, HF_NOT_FOUND,
+                      steps->meta.absent ? "known to be absent"
+                                         : "no such cache entry");
 }
 
 static hf__next bad_reply(hf__cache_steps *steps, const char *what)
 {
-    return end(steps, hf__bad_reply(what, &steps->detail));
+    return end_steps(steps, hf__bad_reply(what, &steps->detail));
 }
 
 /* A fill that has ended has time of its own to be stored. */
-static hf__next ask(hf__cache_steps *steps, hf__cache_stage stage)
+static hf__next ask_store(hf__cache_steps *steps, hf__cache_stage stage)
 {
     steps->stage = stage;
     steps->procedure.ask_by_ms =
@@ -344,7 +345,7 @@ static hf__next ask(hf__cache_steps *steps, hf__cache_stage stage)
 
 /* -------------------------------------------------------------------- LOOK */
 
-static const hf_reply *looked(const hf__cache_steps *steps, size_t at)
+static const hf_reply *look_item(const hf__cache_steps *steps, size_t at)
 {
     const hf_reply *item = &steps->look.reply.array.items[at];
 
@@ -407,7 +408,7 @@ static validity check_tags(const hf__cache_steps *steps)
 
         if (at == 0)
             found = UNKNOWN;
-        else if (!same(bytes_of(looked(steps, TAGS + at - 4)), tag->version))
+        else if (!same(bytes_of(look_item(steps, TAGS + at - 4)), tag->version))
             return INVALID;
     }
     return found;
@@ -427,7 +428,7 @@ static bool draw_early(const hf__cache_steps *steps, int64_t now_ms)
 static bool may_be_early(const hf__cache_steps *steps)
 {
     return steps->fills && steps->options.early_percent > 0 &&
-           steps->meta.took_ms > 0 && looked(steps, FILL) == NULL;
+           steps->meta.took_ms > 0 && look_item(steps, FILL) == NULL;
 }
 
 static bool has_failed(const hf_reply *holder)
@@ -437,7 +438,7 @@ static bool has_failed(const hf_reply *holder)
 
 static hf__next judge_stale(hf__cache_steps *steps, int64_t now_ms)
 {
-    const hf_reply *holder = looked(steps, FILL);
+    const hf_reply *holder = look_item(steps, FILL);
 
     steps->stale = true;
     if (!steps->fills) {
@@ -446,12 +447,12 @@ static hf__next judge_stale(hf__cache_steps *steps, int64_t now_ms)
         return end_found(steps, HF_CACHE_OLD);
     }
     if (holder == NULL)
-        return ask(steps, HF__CACHE_LEASE);
+        return ask_store(steps, HF__CACHE_LEASE);
     if (has_failed(holder) && now_ms < steps->meta.error_until_ms)
         return end_found(steps, HF_CACHE_OLD_ERROR);
     if (now_ms < steps->meta.stale_until_ms)
         return end_found(steps, HF_CACHE_OLD);
-    return ask(steps, HF__CACHE_LEASE);
+    return ask_store(steps, HF__CACHE_LEASE);
 }
 
 /* The entry is there and valid. */
@@ -467,11 +468,11 @@ static hf__next judge_age(hf__cache_steps *steps)
         return end_found(steps, HF_CACHE_HIT);
     if (!hf__store_clock_get(&steps->client->store_clock,
                              HF__STORE_CLOCK_LIFE_MS, &now_ms))
-        return ask(steps, HF__CACHE_CLOCK);
+        return ask_store(steps, HF__CACHE_CLOCK);
     if (windows && now_ms >= meta->fresh_until_ms)
         return judge_stale(steps, now_ms);
     steps->early = early && draw_early(steps, now_ms);
-    return steps->early ? ask(steps, HF__CACHE_LEASE)
+    return steps->early ? ask_store(steps, HF__CACHE_LEASE)
                         : end_found(steps, HF_CACHE_HIT);
 }
 
@@ -481,17 +482,17 @@ static hf__next judge_none(hf__cache_steps *steps)
 {
     steps->found = NULL;
     steps->meta.absent = false;
-    return ask(steps, steps->fills ? HF__CACHE_LEASE : HF__CACHE_CLOCK);
+    return ask_store(steps, steps->fills ? HF__CACHE_LEASE : HF__CACHE_CLOCK);
 }
 
-static hf__next judge(hf__cache_steps *steps)
+static hf__next judge_entry(hf__cache_steps *steps)
 {
     const hf_reply *value;
 
     if (steps->look.reply.array.count != steps->look_count - 1)
         return bad_reply(steps, "mget");
-    value = looked(steps, VALUE);
-    steps->seen = bytes_of(looked(steps, META));
+    value = look_item(steps, VALUE);
+    steps->seen = bytes_of(look_item(steps, META));
     steps->found = value;
     steps->stale = steps->early = false;
     if (!hf__cache_meta_read(&steps->meta, steps->seen) ||
@@ -505,8 +506,8 @@ static hf__next judge(hf__cache_steps *steps)
         if (++steps->looks > LOOKS_MAX)
             return judge_none(steps);
         if (!add_tags(steps))
-            return fail(steps, HF_NO_MEMORY, "tags");
-        return ask(steps, HF__CACHE_LOOK);
+            return fail_steps(steps, HF_NO_MEMORY, "tags");
+        return ask_store(steps, HF__CACHE_LOOK);
     case INVALID:
         return judge_none(steps);
     case VALID:
@@ -522,11 +523,11 @@ static hf__next judge(hf__cache_steps *steps)
 static hf__next look_again(hf__cache_steps *steps)
 {
     if (++steps->looks > LOOKS_MAX)
-        return fail(steps, HF_TIMEOUT, "the cache entry keeps changing");
-    return ask(steps, HF__CACHE_LOOK);
+        return fail_steps(steps, HF_TIMEOUT, "the cache entry keeps changing");
+    return ask_store(steps, HF__CACHE_LOOK);
 }
 
-static hf__next granted(hf__cache_steps *steps, int64_t now_ms)
+static hf__next take_lease(hf__cache_steps *steps, int64_t now_ms)
 {
     const hf_reply *reply = &steps->ask.reply;
     char *text = steps->versions;
@@ -537,8 +538,8 @@ static hf__next granted(hf__cache_steps *steps, int64_t now_ms)
         hf_bytes version = bytes_of(&reply->array.items[2 + i]);
 
         if (version.size != HF__CACHE_TOKEN_DIGITS)
-            return fail(steps, HF_CORRUPT,
-                        "the key of a tag holds something else");
+            return fail_steps(steps, HF_CORRUPT,
+                              "the key of a tag holds something else");
         *text++ = ' ';
         memcpy(text, version.data, version.size);
         text += version.size;
@@ -551,14 +552,14 @@ static hf__next granted(hf__cache_steps *steps, int64_t now_ms)
     steps->packed =
         hf__alloc(hf__cache_names_size(steps->names + 4, steps->tag_count));
     if (steps->packed == NULL)
-        return fail(steps, HF_NO_MEMORY, "tags");
+        return fail_steps(steps, HF_NO_MEMORY, "tags");
     steps->procedure.wake_ms = INT64_MAX;
     return HF__AWAY;
 }
 
 /* There is a fill under way, or one has `failed`. */
-static hf__next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
-                     int64_t pttl_ms)
+static hf__next lease_held(hf__cache_steps *steps, bool failed, int64_t now_ms,
+                           int64_t pttl_ms)
 {
     int64_t local_ms = hf__clock_boot_ms();
 
@@ -569,9 +570,9 @@ static hf__next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
     if (steps->stale && now_ms < steps->meta.stale_until_ms)
         return end_found(steps, HF_CACHE_OLD);
     if ((steps->options.flags & HF_CACHE_NO_WAIT) != 0)
-        return fail(steps, HF_HELD, "another client is filling it");
+        return fail_steps(steps, HF_HELD, "another client is filling it");
     if (steps->stage != HF__CACHE_JOIN)
-        return ask(steps, HF__CACHE_JOIN);
+        return ask_store(steps, HF__CACHE_JOIN);
     steps->procedure.wake_ms = hf__at_most(
         hf__clock_after(local_ms, hf__at_most(POLL_MS, pttl_ms + 1) +
                                       hf__rand_between(0, SPREAD_MS)),
@@ -583,9 +584,9 @@ static hf__next held(hf__cache_steps *steps, bool failed, int64_t now_ms,
 static hf__next share_failure(hf__cache_steps *steps, hf_status failure)
 {
     steps->fill_status = failure;
-    return end(steps, hf__fail(&steps->detail, failure,
-                               "the fill of another client failed: %s",
-                               hf_status_text(failure)));
+    return end_steps(steps, hf__fail(&steps->detail, failure,
+                                     "the fill of another client failed: %s",
+                                     hf_status_text(failure)));
 }
 
 static hf__next read_lease(hf__cache_steps *steps)
@@ -602,11 +603,11 @@ static hf__next read_lease(hf__cache_steps *steps)
     if (items[0].integer == 0)
         return look_again(steps);
     if (items[0].integer == 1)
-        return granted(steps, now_ms);
+        return take_lease(steps, now_ms);
     if (items[0].integer == 4 && items[2].integer > 0 &&
         items[2].integer < 1000)
         return share_failure(steps, (hf_status)items[2].integer);
-    return held(steps, items[0].integer == 3, now_ms, items[2].integer);
+    return lease_held(steps, items[0].integer == 3, now_ms, items[2].integer);
 }
 
 static hf__next look_after_sleep(hf__cache_steps *steps)
@@ -614,25 +615,26 @@ static hf__next look_after_sleep(hf__cache_steps *steps)
     steps->looks = 0;
     steps->waited = true;
     if (hf__clock_boot_ms() < steps->procedure.until_ms)
-        return ask(steps, HF__CACHE_LOOK);
+        return ask_store(steps, HF__CACHE_LOOK);
     if (may_return_after_error(steps))
         return end_found(steps, HF_CACHE_OLD_ERROR);
-    return end(steps, hf__fail(&steps->detail, HF_TIMEOUT,
-                               "timed out after %lld ms waiting for another "
-                               "client to fill it",
-                               (long long)steps->options.wait_ms));
+    return end_steps(steps,
+                     hf__fail(&steps->detail, HF_TIMEOUT,
+                              "timed out after %lld ms waiting for another "
+                              "client to fill it",
+                              (long long)steps->options.wait_ms));
 }
 
 /* ------------------------------------------------------------------- STORE */
 
-static hf__next store(hf__cache_steps *steps)
+static hf__next store_value(hf__cache_steps *steps)
 {
     int64_t took_us = hf__clock_boot_us() - steps->leased_us;
 
     steps->took_ms = (took_us + 999) / 1000;
     if (steps->filled != HF_OK)
         steps->value = hf_str("");
-    return ask(steps, HF__CACHE_STORE);
+    return ask_store(steps, HF__CACHE_STORE);
 }
 
 static hf__next read_store(hf__cache_steps *steps)
@@ -647,33 +649,33 @@ static hf__next read_store(hf__cache_steps *steps)
         steps->source = stored == HF_OK && steps->ask.reply.integer == 1
                             ? HF_CACHE_FILLED
                             : HF_CACHE_FILLED_ALONE;
-        return end(steps, HF_OK);
+        return end_steps(steps, HF_OK);
     }
     steps->fill_status = steps->filled;
     if (steps->filled == HF_NOT_FOUND)
-        return fail(steps, HF_NOT_FOUND, "the fill found no value");
+        return fail_steps(steps, HF_NOT_FOUND, "the fill found no value");
     if (may_return_after_error(steps))
         return end_found(steps, HF_CACHE_OLD_ERROR);
-    return end(steps,
-               hf__fail(&steps->detail, steps->filled, "the fill failed: %s",
-                        hf_status_text(steps->filled)));
+    return end_steps(steps, hf__fail(&steps->detail, steps->filled,
+                                     "the fill failed: %s",
+                                     hf_status_text(steps->filled)));
 }
 
 hf__next hf__cache_steps_give_back(hf__cache_steps *steps)
 {
     steps->options.error_ms = 0;
     steps->filled = HF_CANCELLED;
-    return store(steps);
+    return store_value(steps);
 }
 
 /* What has been leased or filled is still ended. */
-static hf__next cancel(hf__cache_steps *steps)
+static hf__next cancel_steps(hf__cache_steps *steps)
 {
     if (steps->stage == HF__CACHE_STORE)
         return HF__ASK;
     if (steps->packed != NULL)
         return hf__cache_steps_give_back(steps);
-    return fail(steps, HF_CANCELLED, HF__INTERRUPTED);
+    return fail_steps(steps, HF_CANCELLED, HF__INTERRUPTED);
 }
 
 static hf__next read_answer(hf__cache_steps *steps)
@@ -687,9 +689,10 @@ static hf__next read_answer(hf__cache_steps *steps)
         hf__fail_copy(&steps->detail, &request->error);
         if (request->status == HF_WRONG_TYPE)
             hf__wrong_type_name(request, &steps->detail);
-        return end(steps, request->status);
+        return end_steps(steps, request->status);
     }
-    return steps->stage == HF__CACHE_LOOK ? judge(steps) : read_lease(steps);
+    return steps->stage == HF__CACHE_LOOK ? judge_entry(steps)
+                                          : read_lease(steps);
 }
 
 hf__next hf__cache_step(hf__procedure *procedure, hf__happened what)
@@ -700,13 +703,13 @@ hf__next hf__cache_step(hf__procedure *procedure, hf__happened what)
     case HF__ANSWERED:
         return read_answer(steps);
     case HF__RESUMED:
-        return store(steps);
+        return store_value(steps);
     case HF__CANCELLED:
-        return cancel(steps);
+        return cancel_steps(steps);
     case HF__CLOSED:
-        return fail(steps, HF_UNAVAILABLE, "the client is closed");
+        return fail_steps(steps, HF_UNAVAILABLE, "the client is closed");
     case HF__FAILED:
-        return end(steps, steps->detail.status);
+        return end_steps(steps, steps->detail.status);
     case HF__EVENT:
     case HF__TIME:
     case HF__LISTENS:

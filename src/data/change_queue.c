@@ -7,10 +7,10 @@
 #include "util/mem.h"
 
 /* Its key follows. */
-typedef struct entry {
+typedef struct change_entry {
     uint32_t key_size;
     uint32_t kind;
-} entry;
+} change_entry;
 
 void hf__change_queue_init(hf__change_queue *queue, size_t max_bytes)
 {
@@ -31,7 +31,7 @@ void hf__change_queue_gap(hf__change_queue *queue)
     queue->gap = true;
 }
 
-static bool equals_last(const hf__change_queue *queue, const entry *head,
+static bool equals_last(const hf__change_queue *queue, const change_entry *head,
                         hf_bytes key)
 {
     const hf__buf *entries = &queue->entries;
@@ -47,7 +47,7 @@ static bool equals_last(const hf__change_queue *queue, const entry *head,
 void hf__change_queue_put(hf__change_queue *queue, hf_change_kind kind,
                           hf_bytes key)
 {
-    entry head = {(uint32_t)key.size, kind};
+    change_entry head = {(uint32_t)key.size, kind};
     size_t size = sizeof(head) + key.size;
     unsigned char *at;
 
@@ -86,7 +86,7 @@ bool hf__change_queue_take(hf__change_queue *queue, hf_change_kind *kind,
                            hf_buffer *key)
 {
     const unsigned char *at = hf__buf_front(&queue->entries);
-    entry head;
+    change_entry head;
 
     if (queue->gap) {
         *kind = HF_CHANGE_GAP;

@@ -100,7 +100,7 @@ static void add_words(hf_call *call, const hf__known_command *known,
 /* --------------------------------------------------------------- operation */
 
 /* The call becomes the reply's home, as that of a script does. */
-static hf_status finish(hf_call *call, hf_error *err)
+static hf_status finish_command(hf_call *call, hf_error *err)
 {
     hf__request *request = &call->request;
 
@@ -113,23 +113,23 @@ static hf_status finish(hf_call *call, hf_error *err)
                : HF_OK;
 }
 
-static bool wrote(const hf__request *request)
+static bool wrote_command(const hf__request *request)
 {
     return request->reply.kind != HF_REPLY_ERROR;
 }
 
 static const hf__operation reading = {
     .repeatable = true,
-    .finish = finish,
+    .finish = finish_command,
     .reply_stays = true,
 };
 static const hf__operation writing = {
-    .wrote = wrote,
-    .finish = finish,
+    .wrote = wrote_command,
+    .finish = finish_command,
     .reply_stays = true,
 };
 
-static const hf__known_command *find(size_t argc, const hf_bytes *argv)
+static const hf__known_command *find_command(size_t argc, const hf_bytes *argv)
 {
     if (argc == 0 || argv == NULL || argv[0].data == NULL)
         return NULL;
@@ -139,7 +139,7 @@ static const hf__known_command *find(size_t argc, const hf_bytes *argv)
 static hf_status run_command(hf__form form, hf_client *client, size_t argc,
                              const hf_bytes *argv, hf_reply **reply)
 {
-    const hf__known_command *known = find(argc, argv);
+    const hf__known_command *known = find_command(argc, argv);
     bool reads = known != NULL && (known->flags & HF__KNOWN_READS) != 0;
     hf_call here,
         *call = hf__begin(&here, form, reads ? &reading : &writing, client);

@@ -59,13 +59,13 @@ static bool read_number(hf_bytes text, int64_t *number)
            memcmp(canonical, text.data, text.size) == 0;
 }
 
-static bool fits(int64_t number, int64_t delta)
+static bool sum_fits(int64_t number, int64_t delta)
 {
     return delta < 0 ? number >= INT64_MIN - delta
                      : number <= INT64_MAX - delta;
 }
 
-static bool added(const hf__request *request)
+static bool wrote_sum(const hf__request *request)
 {
     return hf_reply_integer(hf_reply_at(&request->reply, 0)) == 1;
 }
@@ -73,11 +73,11 @@ static bool added(const hf__request *request)
 static hf_status finish_add(hf_call *call, hf_error *err)
 {
     hf_bytes text = hf_reply_bytes(hf_reply_at(&call->request.reply, 1));
-    bool done = added(&call->request);
+    bool done = wrote_sum(&call->request);
     int64_t delta = call->note;
     int64_t number;
 
-    if (!read_number(text, &number) || (done && !fits(number, delta)))
+    if (!read_number(text, &number) || (done && !sum_fits(number, delta)))
         return hf__bad_reply("the script", err);
     if (call->out != NULL)
         *(int64_t *)call->out = done ? number + delta : number;
@@ -111,7 +111,7 @@ static hf_status run_add(hf__form form, const hf__operation *operation,
 
 static const hf__operation value_add = {
     .script = HF__SCRIPT(VALUE_ADD),
-    .wrote = added,
+    .wrote = wrote_sum,
     .finish = finish_add,
 };
 
@@ -130,7 +130,7 @@ HF__MANY(hf_value_add_many, items,
 
 static const hf__operation hash_add = {
     .script = HF__SCRIPT(HASH_ADD),
-    .wrote = added,
+    .wrote = wrote_sum,
     .finish = finish_add,
 };
 

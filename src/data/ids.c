@@ -80,7 +80,7 @@ hf_status hf_ids_new(hf_client *client, hf_bytes name,
     return HF_OK;
 }
 
-static void unref(hf_ids *ids)
+static void unref_ids(hf_ids *ids)
 {
     hf_client *client = ids->client;
 
@@ -95,7 +95,7 @@ static void unref(hf_ids *ids)
 void hf_ids_free(hf_ids *ids)
 {
     if (ids != NULL)
-        unref(ids);
+        unref_ids(ids);
 }
 
 static bool take_locked(hf_ids *ids, int64_t *id)
@@ -106,7 +106,7 @@ static bool take_locked(hf_ids *ids, int64_t *id)
     return true;
 }
 
-static bool take(hf_ids *ids, int64_t *id)
+static bool take_id(hf_ids *ids, int64_t *id)
 {
     bool taken;
 
@@ -128,7 +128,7 @@ static void leave_rest(hf_ids *ids, int64_t given, int64_t last)
 
 /* ------------------------------------------------------------------- fetch */
 
-static bool took(const hf__request *request)
+static bool wrote_block(const hf__request *request)
 {
     return request->reply.kind == HF_REPLY_STRING;
 }
@@ -154,7 +154,7 @@ static hf_status finish_fetch(hf_call *call, hf_error *err)
     const hf__request *request = &call->request;
     int64_t count = call->note, last;
 
-    if (!took(request))
+    if (!wrote_block(request))
         return count == 1 ? hf__fail(err, HF_CONFLICT, "no ids are left")
                           : hf__fail(err, HF_CONFLICT,
                                      "fewer than %lld ids are left below 2^63",
@@ -168,14 +168,14 @@ static hf_status finish_fetch(hf_call *call, hf_error *err)
 
 static const hf__operation fetch = {
     .script = HF__SCRIPT(IDS_TAKE),
-    .wrote = took,
+    .wrote = wrote_block,
     .finish = finish_fetch,
     .alone = true,
 };
 
-static void release(hf_call *call)
+static void release_call(hf_call *call)
 {
-    unref(call->owned);
+    unref_ids(call->owned);
 }
 
 /* `count` 0: one of what is left, or the first of a new block. */
@@ -191,9 +191,10 @@ static hf_status run_next(hf__form form, hf_ids *ids, int64_t count,
     hf__add_number(call, ids->dense);
     hf__set_out(call, id, "id");
     call->context = call->owned = ids;
-    call->release = release;
+    call->release = release_call;
     atomic_fetch_add(&ids->references, 1);
-    call->settled = count == 0 && call->prepared == HF_OK && take(ids, id);
+    call->skips_store =
+        count == 0 && call->prepared == HF_OK && take_id(ids, id);
     return hf__end(call);
 }
 
@@ -234,8 +235,8 @@ static hf_status fetch_locked(hf_ids *ids, size_t count, int64_t *id,
 
 /* ------------------------------------------------------------------- calls */
 
-static hf_status check(const hf_ids *ids, const void *out, const char *name,
-                       hf_error *err)
+static hf_status check_ids(const hf_ids *ids, const void *out, const char *name,
+                           hf_error *err)
 {
     hf_status status = hf__check_out(ids, "ids", err);
 
@@ -247,7 +248,7 @@ static hf_status check(const hf_ids *ids, const void *out, const char *name,
 hf_status hf_ids_next_many(hf_ids *ids, int64_t *values, size_t count,
                            hf_error *err)
 {
-    hf_status status = check(ids, values, "values", err);
+    hf_status status = check_ids(ids, values, "values", err);
     size_t at = 0;
 
     if (status == HF_OK && count > HF_IDS_BLOCK_MAX)

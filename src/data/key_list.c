@@ -7,15 +7,15 @@
 #include "holdfast/key.h"
 #include "util/error.h"
 
-typedef struct listing {
+typedef struct key_listing {
     hf_client *client;
     bool all;
     hf_key_list_fn report;
     void *user;
-} listing;
+} key_listing;
 
 /* Not 0: the callback ends the list. */
-static int report(const listing *self, hf_bytes name)
+static int report_key(const key_listing *self, hf_bytes name)
 {
     size_t prefix_size = self->client->prefix_size;
 
@@ -29,17 +29,17 @@ static int report(const listing *self, hf_bytes name)
 static hf_status look_at(void *user, const hf_bytes *names, size_t count,
                          hf_error *err)
 {
-    const listing *self = user;
+    const key_listing *self = user;
 
     for (size_t i = 0; i < count; i++) {
-        if (report(self, names[i]) != 0)
+        if (report_key(self, names[i]) != 0)
             return hf__fail(err, HF_CANCELLED, "ended by the callback");
     }
     return HF_OK;
 }
 
-static hf_status check(const hf_client *client, hf_key_list_fn told,
-                       hf_bytes pattern, uint32_t flags, hf_error *err)
+static hf_status check_list(const hf_client *client, hf_key_list_fn told,
+                            hf_bytes pattern, uint32_t flags, hf_error *err)
 {
     hf_status status = hf__key_walk_check(pattern, told != NULL, err);
 
@@ -55,7 +55,7 @@ static hf_status check(const hf_client *client, hf_key_list_fn told,
 hf_status hf_key_list(hf_client *client, hf_bytes pattern, uint32_t flags,
                       hf_key_list_fn told, void *user, hf_error *err)
 {
-    listing self = {client, (flags & HF_KEY_LIST_ALL) != 0, told, user};
+    key_listing self = {client, (flags & HF_KEY_LIST_ALL) != 0, told, user};
     hf__key_list names = {
         .client = client, .most = SIZE_MAX, .look = look_at, .user = &self};
     hf__visit visit;
@@ -63,7 +63,7 @@ hf_status hf_key_list(hf_client *client, hf_bytes pattern, uint32_t flags,
 
     if (status != HF_OK)
         return status;
-    status = check(client, told, pattern, flags, err);
+    status = check_list(client, told, pattern, flags, err);
     if (status == HF_OK)
         status = hf__key_list_run(&names, pattern, err);
     hf__client_visit_end(client, &visit);

@@ -102,14 +102,14 @@ HF__FORMS(hf_latch_set, run_set(form, client, name, count, ttl_ms, left),
 
 /* ------------------------------------------------------------------ arrive */
 
-static bool arrived(const hf__request *request)
+static bool wrote_arrival(const hf__request *request)
 {
     return request->reply.integer >= 0;
 }
 
 static hf_status finish_arrive(hf_call *call, hf_error *err)
 {
-    if (!arrived(&call->request))
+    if (!wrote_arrival(&call->request))
         return hf__fail(err, HF_NOT_FOUND, no_latch);
     put_left(call, call->request.reply.integer);
     return HF_OK;
@@ -117,7 +117,7 @@ static hf_status finish_arrive(hf_call *call, hf_error *err)
 
 static const hf__operation arrive = {
     .script = HF__SCRIPT(LATCH_ARRIVE),
-    .wrote = arrived,
+    .wrote = wrote_arrival,
     .finish = finish_arrive,
 };
 

@@ -115,7 +115,7 @@ static int64_t too_early_us(const hf__request *request, const charge *c,
            (item(request, 2) + more_rest) / c->count;
 }
 
-static bool took(const hf__request *request)
+static bool wrote_take(const hf__request *request)
 {
     return item(request, 0) == 1;
 }
@@ -129,7 +129,7 @@ static void set_state(const hf__request *request, const charge *c,
     state->remaining =
         parts < 0 ? 0 : hf__at_most((int64_t)(parts / c->period_us), c->burst);
     state->retry_ms =
-        took(request)
+        wrote_take(request)
             ? 0
             : round_up_ms(too_early_us(request, c, c->cost_us, c->cost_rest));
     state->full_ms = round_up_ms(item(request, 1) + (item(request, 2) > 0));
@@ -143,7 +143,7 @@ static hf_status finish_take(hf_call *call, hf_error *err)
     set_state(&call->request, c, &state);
     if (call->out != NULL)
         *(hf_limiter_state *)call->out = state;
-    if (took(&call->request))
+    if (wrote_take(&call->request))
         return HF_OK;
     return hf__fail(err, HF_CONFLICT,
                     "the limit of %lld in %lld ms is reached; retry in %lld ms",
@@ -155,7 +155,7 @@ static hf_status finish_take(hf_call *call, hf_error *err)
 
 static const hf__operation take = {
     .script = HF__SCRIPT(LIMITER_TAKE),
-    .wrote = took,
+    .wrote = wrote_take,
     .finish = finish_take,
     .alone = true,
 };
@@ -166,7 +166,7 @@ static hf__next read_take(hf__wait *wait)
     const hf__request *request = &wait->call->request;
     int64_t early_us = too_early_us(request, wait->call->context, 0, 0);
 
-    if (!took(request) || early_us <= 0)
+    if (!wrote_take(request) || early_us <= 0)
         return HF__END;
     wait->procedure.until_ms = wait->procedure.wake_ms =
         hf__clock_after(hf__clock_boot_ms(), round_up_ms(early_us));

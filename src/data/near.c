@@ -60,13 +60,13 @@ struct hf_near {
 };
 
 /* A key with the client's prefix, and where it belongs. */
-typedef struct place {
+typedef struct near_place {
     hf_bytes key; /* in `text`, or the caller's */
     char text[HF__PREFIX_MAX + HF_NAME_MAX];
     uint64_t hash;
     shard *shard;
     uint32_t bucket; /* of the stamps */
-} place;
+} near_place;
 
 /* ------------------------------------------------------------------ stamps */
 
@@ -75,7 +75,7 @@ static uint32_t read_stamp(const uint32_t *stamps, uint32_t bucket)
     return __atomic_load_n(&stamps[bucket], __ATOMIC_SEQ_CST);
 }
 
-static void bump(hf_near *near, uint32_t bucket)
+static void bump_version(hf_near *near, uint32_t bucket)
 {
     __atomic_fetch_add(&near->own_stamps[bucket], 2, __ATOMIC_SEQ_CST);
 }
@@ -85,7 +85,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
     hf_near *near = hf__container_of(feed, hf_near, feed.feed);
 
     if (kind != HF_CHANGE_GAP) {
-        bump(near, (uint32_t)(hf__hash(key, 0) % HF__STAMPS));
+        bump_version(near, (uint32_t)(hf__hash(key, 0) % HF__STAMPS));
         return;
     }
     for (uint32_t i = 0; i < HF__STAMPS; i++) {
@@ -159,8 +159,8 @@ static hf_near *new_near(hf_client *client, const hf_near_options *options)
     return near;
 }
 
-static hf_status load(const hf_near_options *opts, hf_near_options *options,
-                      hf_error *err)
+static hf_status load_options(const hf_near_options *opts,
+                              hf_near_options *options, hf_error *err)
 {
     hf_status status =
         hf__options_load(options, sizeof(*options), sizeof(*options), opts,
@@ -216,7 +216,7 @@ hf_status hf_near_open(hf_client *client, const hf_near_options *opts,
                        hf_near **near, hf_error *err)
 {
     hf_near_options options;
-    hf_status status = load(opts, &options, err);
+    hf_status status = load_options(opts, &options, err);
 
     if (status == HF_OK)
         status = hf__check_out(near, "near", err);
@@ -239,7 +239,7 @@ void hf_near_close(hf_near *near)
 
 /* --------------------------------------------------------------------- hit */
 
-static hf_status find_place(hf_near *near, hf_bytes key, place *at,
+static hf_status find_place(hf_near *near, hf_bytes key, near_place *at,
                             hf_error *err)
 {
     hf_status status = hf__check_key(near->client, key, "key", err);
@@ -276,7 +276,7 @@ static bool is_current(const hf__near_entry *entry, uint32_t stamp)
 }
 
 /* NULL: the store has to be asked; `*stamp` is the noted one. */
-static const hf__near_entry *find_locked(const place *at, uint32_t *stamp)
+static const hf__near_entry *find_locked(const near_place *at, uint32_t *stamp)
 {
     shard *self = at->shard;
     hf__near_entry *entry;
@@ -296,8 +296,8 @@ static const hf__near_entry *find_locked(const place *at, uint32_t *stamp)
 }
 
 /* true: `*status` is the outcome. */
-static bool look(const place *at, hf_buffer *value, uint32_t *stamp,
-                 hf_status *status, hf_error *err)
+static bool look_up(const near_place *at, hf_buffer *value, uint32_t *stamp,
+                    hf_status *status, hf_error *err)
 {
     const hf__near_entry *entry;
 
@@ -326,7 +326,7 @@ typedef struct answer {
     int64_t began_ms;
 } answer;
 
-static void ask(hf_client *client, hf_bytes key, answer *self)
+static void ask_store(hf_client *client, hf_bytes key, answer *self)
 {
     hf__request *both[] = {&self->ttl, &self->value};
 
@@ -353,8 +353,8 @@ static int64_t expiry_of(const answer *self, int64_t max_age_ms)
     return hf__clock_after(self->began_ms, age_ms);
 }
 
-static void keep(const place *at, const answer *self, uint32_t stamp,
-                 int64_t max_age_ms)
+static void keep_value(const near_place *at, const answer *self, uint32_t stamp,
+                       int64_t max_age_ms)
 {
     const hf_reply *reply = &self->value.reply;
     bool absent = reply->kind == HF_REPLY_NIL;
@@ -375,20 +375,20 @@ static void keep(const place *at, const answer *self, uint32_t stamp,
     pthread_mutex_unlock(&at->shard->mutex);
 }
 
-static hf_status fetch(hf_near *near, const place *at, uint32_t stamp,
-                       hf_buffer *value, hf_error *err)
+static hf_status fetch_value(hf_near *near, const near_place *at,
+                             uint32_t stamp, hf_buffer *value, hf_error *err)
 {
     answer got;
     hf_status status;
 
-    ask(near->client, at->key, &got);
+    ask_store(near->client, at->key, &got);
     status = got.value.status;
     if (status != HF_OK) {
         (void)hf__fail_copy(err, &got.value.error);
         if (status == HF_WRONG_TYPE)
             hf__wrong_type_name(&got.value, err);
     } else {
-        keep(at, &got, stamp, near->max_age_ms);
+        keep_value(at, &got, stamp, near->max_age_ms);
         status = got.value.reply.kind == HF_REPLY_NIL
                      ? hf__fail(err, HF_NOT_FOUND, "no such key")
                      : hf__buffer_set(value, &got.value.reply, err);
@@ -404,18 +404,18 @@ static bool is_kept(const hf_near *near, hf_bytes key)
            memcmp(key.data, near->prefix.data, near->prefix.size) == 0;
 }
 
-static hf_status get(hf_near *near, const place *at, bool kept,
-                     hf_buffer *value, hf_error *err)
+static hf_status get_value(hf_near *near, const near_place *at, bool kept,
+                           hf_buffer *value, hf_error *err)
 {
     uint32_t stamp = 1;
     hf_status status = HF_OK;
 
-    if (kept && look(at, value, &stamp, &status, err))
+    if (kept && look_up(at, value, &stamp, &status, err))
         return status;
     status = hf__client_enter_blocking(near->client, err);
     if (status != HF_OK)
         return status;
-    status = fetch(near, at, stamp, value, err);
+    status = fetch_value(near, at, stamp, value, err);
     hf__life_leave(&near->client->life);
     return status;
 }
@@ -423,7 +423,7 @@ static hf_status get(hf_near *near, const place *at, bool kept,
 hf_status hf_near_get(hf_near *near, hf_bytes key, hf_buffer *value,
                       hf_error *err)
 {
-    place at;
+    near_place at;
     hf_status status = hf__check_out(near, "near", err);
 
     if (status == HF_OK)
@@ -434,20 +434,20 @@ hf_status hf_near_get(hf_near *near, hf_bytes key, hf_buffer *value,
         status = find_place(near, key, &at, err);
     if (status != HF_OK)
         return status;
-    return get(near, &at, is_kept(near, key), value, err);
+    return get_value(near, &at, is_kept(near, key), value, err);
 }
 
 void hf_near_forget(hf_near *near, hf_bytes key)
 {
     hf__near_entry *entry;
-    place at;
+    near_place at;
 
     if (near == NULL || hf__client_check(near->client, NULL) != HF_OK ||
         find_place(near, key, &at, NULL) != HF_OK)
         return;
     /* What is on its way may be of before. */
     if (near->own_stamps != NULL)
-        bump(near, at.bucket);
+        bump_version(near, at.bucket);
     pthread_mutex_lock(&at.shard->mutex);
     entry = hf__near_table_find(&at.shard->table, at.hash, at.key);
     if (entry != NULL)

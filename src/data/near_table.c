@@ -85,7 +85,7 @@ hf__near_entry *hf__near_table_find(const hf__near_table *table, uint64_t hash,
 }
 
 /* Without memory the chains become longer. */
-static void grow(hf__near_table *table)
+static void grow_table(hf__near_table *table)
 {
     size_t old_count = table->bucket_count;
     hf__near_entry **old = table->buckets;
@@ -127,7 +127,7 @@ static hf__near_queue *queue_of(hf__near_table *table,
     return entry->is_main ? &table->main : &table->small;
 }
 
-static void push(hf__near_table *table, hf__near_entry *entry)
+static void push_entry(hf__near_table *table, hf__near_entry *entry)
 {
     hf__near_queue *queue = queue_of(table, entry);
 
@@ -142,7 +142,7 @@ static void push(hf__near_table *table, hf__near_entry *entry)
     queue->count++;
 }
 
-static void take(hf__near_table *table, hf__near_entry *entry)
+static void take_entry(hf__near_table *table, hf__near_entry *entry)
 {
     hf__near_queue *queue = queue_of(table, entry);
 
@@ -161,13 +161,13 @@ static void take(hf__near_table *table, hf__near_entry *entry)
 void hf__near_table_remove(hf__near_table *table, hf__near_entry *entry)
 {
     unlink_entry(table, entry);
-    take(table, entry);
+    take_entry(table, entry);
     hf__free(entry);
 }
 
 /* ------------------------------------------------------------------ ghosts */
 
-static void remember(hf__near_table *table, uint64_t hash)
+static void remember_key(hf__near_table *table, uint64_t hash)
 {
     size_t at = (size_t)(hash >> 20) & (table->ghost_count - 1);
 
@@ -194,13 +194,13 @@ static void evict_small(hf__near_table *table)
     hf__near_entry *entry = table->small.oldest;
 
     if (entry->hits > 1) {
-        take(table, entry);
+        take_entry(table, entry);
         entry->hits = 0;
         entry->is_main = true;
-        push(table, entry);
+        push_entry(table, entry);
         return;
     }
-    remember(table, entry->hash);
+    remember_key(table, entry->hash);
     hf__near_table_remove(table, entry);
     table->evictions++;
 }
@@ -210,9 +210,9 @@ static void evict_main(hf__near_table *table)
     hf__near_entry *entry = table->main.oldest;
 
     if (entry->hits > 0) {
-        take(table, entry);
+        take_entry(table, entry);
         entry->hits--;
-        push(table, entry);
+        push_entry(table, entry);
         return;
     }
     hf__near_table_remove(table, entry);
@@ -267,11 +267,11 @@ void hf__near_table_put(hf__near_table *table, hf__near_entry *entry)
     if (old != NULL)
         hf__near_table_remove(table, old);
     if (2 * table->count >= table->bucket_count)
-        grow(table);
+        grow_table(table);
     at = bucket_of(table, entry->hash);
     entry->next = *at;
     *at = entry;
     table->count++;
-    push(table, entry);
+    push_entry(table, entry);
     make_room(table);
 }

@@ -13,14 +13,14 @@
 
 /* ------------------------------------------------------------------ update */
 
-static bool updated(const hf__request *request)
+static bool wrote_update(const hf__request *request)
 {
     return request->reply.integer == 1;
 }
 
 static const hf__operation update = {
     .script = HF__SCRIPT(TIMELINE_UPDATE),
-    .wrote = updated,
+    .wrote = wrote_update,
     .finish = hf__finish_found,
     .absent = "no such item",
 };

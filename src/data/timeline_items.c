@@ -61,8 +61,8 @@ static const hf_reply *word(const hf_reply *reply, size_t i, size_t which)
 }
 
 /* How much memory it takes; false: attributes are damaged. */
-static bool measure(const hf_reply *reply, size_t count, size_t *attributes,
-                    size_t *size)
+static bool measure_items(const hf_reply *reply, size_t count,
+                          size_t *attributes, size_t *size)
 {
     *attributes = 0;
     *size = 2 * reply->array.items[0].bytes.size + 1;
@@ -142,7 +142,7 @@ hf_status hf__finish_items(hf_call *call, hf_error *err)
     size_t attribute_count, size;
     char *at;
 
-    if (!measure(reply, count, &attribute_count, &size))
+    if (!measure_items(reply, count, &attribute_count, &size))
         return hf__fail(err, HF_CORRUPT, "attributes of an item are damaged");
     items = hf__alloc(size);
     if (items == NULL)

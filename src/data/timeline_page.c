@@ -29,14 +29,14 @@ typedef struct bound {
     size_t size;
 } bound;
 
-typedef struct range {
+typedef struct page_range {
     hf_timeline_page_options options;
     char first[HF__LABEL_MAX];
     size_t first_size;
     size_t name_size;
     bound low;
     bound high;
-} range;
+} page_range;
 
 /* Are items on the way left out? In the order of time they are not on it. */
 static bool is_filtered(const hf_timeline_page_options *o)
@@ -91,7 +91,7 @@ static hf_status check_page(const hf_timeline_page_options *o, hf_error *err)
 
 /* ------------------------------------------------------------------ bounds */
 
-static void begin_bound(bound *self, char kind, const range *of)
+static void begin_bound(bound *self, char kind, const page_range *of)
 {
     self->text[0] = kind;
     memcpy(self->text + 1, of->first, of->first_size);
@@ -116,7 +116,7 @@ static void add_time(bound *self, int64_t at_ms)
 }
 
 /* Where positions begin. */
-static void set_first(range *self)
+static void set_first(page_range *self)
 {
     const hf_timeline_page_options *o = &self->options;
     char *end = self->first;
@@ -136,7 +136,7 @@ static void set_first(range *self)
     self->first_size = (size_t)(end - self->first);
 }
 
-static void set_bounds(range *self)
+static void set_bounds(page_range *self)
 {
     const hf_timeline_page_options *o = &self->options;
 
@@ -188,7 +188,7 @@ static bool read_cursor(hf_bytes cursor, bound *at)
 }
 
 /* It replaces the bound where reading begins. */
-static hf_status set_cursor(range *self, hf_error *err)
+static hf_status set_cursor(page_range *self, hf_error *err)
 {
     bound *at = (self->options.flags & HF_TIMELINE_ASCENDING) != 0
                     ? &self->low
@@ -260,7 +260,7 @@ static void add_filter(hf_call *call, const hf_timeline_page_options *o,
 }
 
 /* `most` positions are looked at. */
-static void add_words(hf_call *call, const range *from, int64_t most)
+static void add_words(hf_call *call, const page_range *from, int64_t most)
 {
     const hf_timeline_page_options *o = &from->options;
     bool ascending = (o->flags & HF_TIMELINE_ASCENDING) != 0;
@@ -284,7 +284,7 @@ static void add_words(hf_call *call, const range *from, int64_t most)
 }
 
 /* Load and check the caller's options. */
-static bool load_range(hf_call *call, range *self,
+static bool load_range(hf_call *call, page_range *self,
                        const hf_timeline_page_options *opts)
 {
     if (!HF__LOAD(call, &self->options, opts, hf_timeline_page_options,
@@ -302,7 +302,7 @@ static hf_status run_page(hf__form form, hf_client *client, hf_bytes key,
     hf_call here, *call = hf__begin(&here, form, &read_page, client);
     hf_status status;
     int64_t due = 0;
-    range self;
+    page_range self;
 
     if (form.kind == HF__FORM_BLOCKING)
         call->context = &due;
@@ -344,7 +344,7 @@ static hf_status run_count(hf__form form, hf_client *client, hf_bytes key,
                            hf_buffer *next)
 {
     hf_call here, *call = hf__begin(&here, form, &count_matching, client);
-    range self;
+    page_range self;
 
     hf__add_timeline(call, key, 10);
     hf__set_out(call, count, "count");

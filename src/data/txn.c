@@ -91,7 +91,7 @@ void hf_txn_free(hf_txn *txn)
 
 /* -------------------------------------------------------------- conditions */
 
-static hf_status copy(hf_txn *txn, hf_bytes *bytes, hf_error *err)
+static hf_status copy_bytes(hf_txn *txn, hf_bytes *bytes, hf_error *err)
 {
     const char *data = bytes->size > 0 ? bytes->data : "";
 
@@ -118,8 +118,9 @@ static hf_status copy_key(hf_txn *txn, hf_bytes *key, hf_error *err)
 }
 
 /* `value` NULL: nothing is to be found. */
-static hf_status add(hf_txn *txn, const char *command, hf_bytes key,
-                     hf_bytes field, const hf_bytes *value, hf_error *err)
+static hf_status add_condition(hf_txn *txn, const char *command, hf_bytes key,
+                               hf_bytes field, const hf_bytes *value,
+                               hf_error *err)
 {
     hf__txn_condition made = {.key = key,
                               .words = {hf_str(command), field,
@@ -131,9 +132,9 @@ static hf_status add(hf_txn *txn, const char *command, hf_bytes key,
 
     status = copy_key(txn, &made.key, err);
     if (status == HF_OK)
-        status = copy(txn, &made.words[1], err);
+        status = copy_bytes(txn, &made.words[1], err);
     if (status == HF_OK)
-        status = copy(txn, &made.words[3], err);
+        status = copy_bytes(txn, &made.words[3], err);
     if (status == HF_OK)
         status = hf__txn_grow(&items, &txn->condition_room,
                               txn->condition_count, sizeof(made), err);
@@ -156,7 +157,7 @@ hf_status hf_txn_if_exists(hf_txn *txn, hf_bytes key, hf_error *err)
 
     if (status != HF_OK)
         return status;
-    return add(txn, "exists", key, hf_str(""), &one, err);
+    return add_condition(txn, "exists", key, hf_str(""), &one, err);
 }
 
 hf_status hf_txn_if_absent(hf_txn *txn, hf_bytes key, hf_error *err)
@@ -166,7 +167,7 @@ hf_status hf_txn_if_absent(hf_txn *txn, hf_bytes key, hf_error *err)
 
     if (status != HF_OK)
         return status;
-    return add(txn, "exists", key, hf_str(""), &none, err);
+    return add_condition(txn, "exists", key, hf_str(""), &none, err);
 }
 
 hf_status hf_txn_if_value(hf_txn *txn, hf_bytes key, hf_bytes value,
@@ -178,7 +179,7 @@ hf_status hf_txn_if_value(hf_txn *txn, hf_bytes key, hf_bytes value,
         status = hf__check_value(value, err);
     if (status != HF_OK)
         return status;
-    return add(txn, "get", key, hf_str(""), &value, err);
+    return add_condition(txn, "get", key, hf_str(""), &value, err);
 }
 
 hf_status hf_txn_if_version(hf_txn *txn, hf_bytes key, hf_bytes version,
@@ -194,7 +195,7 @@ hf_status hf_txn_if_version(hf_txn *txn, hf_bytes key, hf_bytes version,
         status = hf__check_value(version, err);
     if (status != HF_OK)
         return status;
-    return add(txn, "version", key, hf_str(""), &version, err);
+    return add_condition(txn, "version", key, hf_str(""), &version, err);
 }
 
 hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key, hf_bytes field,
@@ -208,7 +209,7 @@ hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key, hf_bytes field,
         status = hf__check_value(*value, err);
     if (status != HF_OK)
         return status;
-    return add(txn, "hget", key, field, value, err);
+    return add_condition(txn, "hget", key, field, value, err);
 }
 
 /* ----------------------------------------------------------------- outcome */

@@ -212,7 +212,7 @@ static void rewrite_error(hf_txn *txn, const hf_call *call)
     }
 }
 
-static void answered(hf_call *call)
+static void exec_answered(hf_call *call)
 {
     hf_txn *txn = call->context;
     hf__request *request = &call->request;
@@ -343,7 +343,7 @@ static const hf__operation exec_reading = {
 
 /* --------------------------------------------------------------- execution */
 
-static void release(hf_call *call)
+static void release_txn(hf_call *call)
 {
     hf_txn *txn = call->owned;
 
@@ -353,15 +353,15 @@ static void release(hf_call *call)
     hf__txn_unref(txn);
 }
 
-static void claim(hf_call *call, hf_txn *txn)
+static void claim_txn(hf_call *call, hf_txn *txn)
 {
     atomic_store(&txn->state, HF__TXN_CLAIMED);
     txn->status = HF_INDETERMINATE; /* unless one of the hooks says more */
     atomic_fetch_add(&txn->references, 1);
     call->owned = txn;
     call->context = txn;
-    call->release = release;
-    call->answered = answered;
+    call->release = release_txn;
+    call->answered = exec_answered;
     call->script = &txn->script;
 }
 
@@ -371,7 +371,7 @@ static bool is_empty(const hf_txn *txn)
 }
 
 /* Its operations, behind one another. */
-static void fill(hf_call *call, hf_txn *txn)
+static void fill_exec(hf_call *call, hf_txn *txn)
 {
     size_t *numbers =
         hf__call_alloc(call, (txn->operation_count + 1) * sizeof(*numbers));
@@ -379,14 +379,14 @@ static void fill(hf_call *call, hf_txn *txn)
     if (numbers == NULL ||
         !HF__TRY(call, hf__txn_make_script(txn, numbers, call->form.err)))
         return;
-    claim(call, txn);
+    claim_txn(call, txn);
     add_words(call, txn, numbers);
     if (call->prepared != HF_OK)
         return;
     if (is_empty(txn)) {
         atomic_store(&txn->state, HF__TXN_DONE);
         txn->outcome = HF__TXN_ALL_ANSWERED;
-        call->settled = true;
+        call->skips_store = true;
         return;
     }
     hf__fill(call);
@@ -404,7 +404,7 @@ static hf_status run_exec(hf__form form, hf_txn *txn)
     call =
         hf__begin(&here, form, only_reads(txn) ? &exec_reading : &exec_writing,
                   txn->base.client);
-    fill(call, txn);
+    fill_exec(call, txn);
     atomic_fetch_add(&txn->references, 1);
     status = hf__end(call);
     if (status != HF_OK && atomic_load(&txn->state) == HF__TXN_CLAIMED)

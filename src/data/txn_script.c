@@ -24,7 +24,7 @@ static const hf__script *library(void)
     return HF__SCRIPT(TXN_RUN);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_bodies(const void *a, const void *b)
 {
     const hf__script *const *one = a, *const *other = b;
 
@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Each script once, sorted; returns how many. */
-static size_t collect(const hf_txn *txn, const hf__script **bodies)
+static size_t collect_bodies(const hf_txn *txn, const hf__script **bodies)
 {
     size_t count = 0, kept = 0;
 
@@ -40,7 +40,7 @@ static size_t collect(const hf_txn *txn, const hf__script **bodies)
         if (txn->operations[i].body != NULL)
             bodies[count++] = txn->operations[i].body;
     }
-    qsort(bodies, count, sizeof(*bodies), compare);
+    qsort(bodies, count, sizeof(*bodies), compare_bodies);
     for (size_t i = 0; i < count; i++) {
         if (kept == 0 || strcmp(bodies[kept - 1]->sha1, bodies[i]->sha1) != 0)
             bodies[kept++] = bodies[i];
@@ -62,7 +62,7 @@ static void set_numbers(const hf_txn *txn, const hf__script *const *bodies,
     }
 }
 
-static void put(char **at, const char *text, size_t size)
+static void put_bytes(char **at, const char *text, size_t size)
 {
     memcpy(*at, text, size);
     *at += size;
@@ -88,16 +88,16 @@ static size_t put_text(char *text, const hf__script *const *bodies,
     const char *line = strstr(source, NO_BODIES);
     char *at = text;
 
-    put(&at, source, (size_t)(line - source));
-    put(&at, "local bodies = {\n", strlen("local bodies = {\n"));
+    put_bytes(&at, source, (size_t)(line - source));
+    put_bytes(&at, "local bodies = {\n", strlen("local bodies = {\n"));
     for (size_t i = 0; i < count; i++) {
-        put(&at, BEGIN, strlen(BEGIN));
-        put(&at, bodies[i]->source, bodies[i]->source_size);
-        put(&at, END, strlen(END));
+        put_bytes(&at, BEGIN, strlen(BEGIN));
+        put_bytes(&at, bodies[i]->source, bodies[i]->source_size);
+        put_bytes(&at, END, strlen(END));
     }
-    put(&at, "}\n", 2);
+    put_bytes(&at, "}\n", 2);
     line += strlen(NO_BODIES);
-    put(&at, line, strlen(line) + 1);
+    put_bytes(&at, line, strlen(line) + 1);
     return (size_t)(at - text) - 1;
 }
 
@@ -172,7 +172,7 @@ hf_status hf__txn_make_script(hf_txn *txn, size_t *numbers, hf_error *err)
 
     if (bodies == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a transaction");
-    count = collect(txn, bodies);
+    count = collect_bodies(txn, bodies);
     set_numbers(txn, bodies, count, numbers);
     if (count == 0)
         use_script(txn, library()->source, library()->source_size,

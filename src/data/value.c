@@ -274,7 +274,7 @@ HF__FORMS(hf_value_get_versioned,
 
 /* -------------------------------------------------------------- get, expire */
 
-static bool found(const hf__request *request)
+static bool wrote_expiry(const hf__request *request)
 {
     return request->reply.kind != HF_REPLY_NIL;
 }
@@ -283,8 +283,8 @@ static bool found(const hf__request *request)
 #define GETEX(again)                                                           \
     {                                                                          \
         .command = "GETEX", .repeatable = (again),                             \
-        .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), .wrote = found,  \
-        .finish = hf__finish_value                                             \
+        .answer = HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL),                  \
+        .wrote = wrote_expiry, .finish = hf__finish_value                      \
     }
 static const hf__operation get_expire = GETEX(true);
 static const hf__operation get_expire_at = GETEX(false);
@@ -321,14 +321,14 @@ static hf_status finish_delete(hf_call *call, hf_error *err)
     return hf__finish_found(call, err);
 }
 
-static bool deleted(const hf__request *request)
+static bool wrote_delete(const hf__request *request)
 {
     return request->reply.integer == 1;
 }
 
 static const hf__operation delete = {
     .script = HF__SCRIPT(VALUE_DELETE),
-    .wrote = deleted,
+    .wrote = wrote_delete,
     .finish = finish_delete,
 };
 

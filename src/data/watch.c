@@ -79,7 +79,7 @@ static const hf__stream_kind changes = {.item_size = sizeof(hf_change),
 
 /* -------------------------------------------------------------------- feed */
 
-static bool wants(const hf_watch *watch, hf_bytes name)
+static bool wants_change(const hf_watch *watch, hf_bytes name)
 {
     if (!watch->shows_own && name.size >= sizeof(OWN) - 1 &&
         memcmp(name.data, OWN, sizeof(OWN) - 1) == 0)
@@ -100,7 +100,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 
         name = hf_view((const char *)key.data + prefix_size,
                        key.size - prefix_size);
-        if (!wants(watch, name))
+        if (!wants_change(watch, name))
             return;
     }
     pthread_mutex_lock(&watch->stream.mutex);
@@ -138,8 +138,8 @@ static size_t literal_size(const hf_watch *watch)
     return size;
 }
 
-static hf_status load(const hf_watch_options *opts, hf_bytes pattern,
-                      hf_watch_options *options, hf_error *err)
+static hf_status load_options(const hf_watch_options *opts, hf_bytes pattern,
+                              hf_watch_options *options, hf_error *err)
 {
     hf_status status =
         hf__options_load(options, sizeof(*options), sizeof(*options), opts,
@@ -216,7 +216,7 @@ hf_status hf_watch_open(hf_client *client, hf_bytes pattern,
                         hf_error *err)
 {
     hf_watch_options options;
-    hf_status status = load(opts, pattern, &options, err);
+    hf_status status = load_options(opts, pattern, &options, err);
 
     if (status == HF_OK)
         status = hf__check_out(watch, "watch", err);
@@ -244,8 +244,8 @@ void hf_watch_close(hf_watch *watch)
 
 /* -------------------------------------------------------------------- next */
 
-static hf_status check(const hf_watch *watch, const hf_change *change,
-                       hf_error *err)
+static hf_status check_next(const hf_watch *watch, const hf_change *change,
+                            hf_error *err)
 {
     hf_status status = hf__check_out(watch, "watch", err);
 
@@ -260,7 +260,7 @@ static hf_status check(const hf_watch *watch, const hf_change *change,
 hf_status hf_watch_next(hf_watch *watch, hf_change *change, int64_t wait_ms,
                         hf_error *err)
 {
-    hf_status status = check(watch, change, err);
+    hf_status status = check_next(watch, change, err);
 
     return status == HF_OK
                ? hf__stream_next(&watch->stream, change, wait_ms, err)
@@ -270,7 +270,7 @@ hf_status hf_watch_next(hf_watch *watch, hf_change *change, int64_t wait_ms,
 hf_status hf_watch_next_start(hf_watch *watch, hf_change *change,
                               const hf_async *async, hf_error *err)
 {
-    hf_status status = check(watch, change, err);
+    hf_status status = check_next(watch, change, err);
 
     return status == HF_OK
                ? hf__stream_next_start(&watch->stream, change, async, err)

@@ -34,7 +34,7 @@ static hf__wait_queues *queues_of(const hf__acquire *self)
 
 /* -------------------------------------------------------------------- next */
 
-static hf__next ask(hf__acquire *self, hf__acquire_stage stage)
+static hf__next ask_store(hf__acquire *self, hf__acquire_stage stage)
 {
     self->stage = stage;
     self->procedure.ask_by_ms = self->steps.limit_ms;
@@ -50,7 +50,7 @@ static void use_topic(hf__acquire *self)
 static hf__next ask_at_head(hf__acquire *self)
 {
     use_topic(self);
-    return ask(self, HF__ACQUIRE_ASK);
+    return ask_store(self, HF__ACQUIRE_ASK);
 }
 
 static hf__next be_away(hf__acquire *self, hf__acquire_stage stage,
@@ -72,7 +72,7 @@ static hf__next sleep_for(hf__acquire *self, hf__acquire_stage stage,
 }
 
 /* What it is away for happens soon, and cannot be stopped. */
-static hf__next stay(hf__acquire *self)
+static hf__next stay_away(hf__acquire *self)
 {
     self->procedure.wake_ms = INT64_MAX;
     return HF__STAY;
@@ -82,7 +82,7 @@ static hf__next stay(hf__acquire *self)
 static hf__next ask_last(hf__acquire *self, hf__acquire_stage stage,
                          int64_t by_ms)
 {
-    (void)ask(self, stage);
+    (void)ask_store(self, stage);
     if (self->started && self->procedure.cancelled)
         by_ms =
             hf__at_most(by_ms, hf__clock_after(hf__clock_boot_ms(), GRACE_MS));
@@ -104,7 +104,7 @@ static hf__next give_back(hf__acquire *self)
 }
 
 /* A grant counts unless a blocking call was interrupted. */
-static hf__next take(hf__acquire *self, hf_status status)
+static hf__next take_grant(hf__acquire *self, hf_status status)
 {
     self->status = status;
     if (!self->started && !self->steps.returning)
@@ -143,7 +143,7 @@ static hf__next be_woken(hf__acquire *self)
     if (!hf__steps_use_events(&self->steps, self->status))
         return HF__STAY;
     if (hf__steps_take_grant(&self->steps))
-        return take(self, HF_OK);
+        return take_grant(self, HF_OK);
     return ask_after_event(self);
 }
 
@@ -154,7 +154,7 @@ static hf__next look_again(hf__acquire *self)
     if ((client_of(self)->store->capabilities & HF__CAP_LOCAL) != 0)
         return ask_at_head(self);
     if (hf__steps_take_grant(&self->steps))
-        return take(self, HF_OK);
+        return take_grant(self, HF_OK);
     if (self->steps.turn && hf__steps_use_events(&self->steps, self->status))
         return ask_after_event(self);
     return sleep_until_event(self);
@@ -206,7 +206,7 @@ static hf__next wait_in_turn(hf__acquire *self)
     return be_away(self, HF__ACQUIRE_ENTER, self->steps.until_ms);
 }
 
-static bool leave(hf__procedure *procedure)
+static bool leave_thread(hf__procedure *procedure)
 {
     hf__acquire *self = acquire_of(procedure);
     const hf_lock *lock = self->steps.lock;
@@ -229,7 +229,7 @@ static bool leave(hf__procedure *procedure)
 static hf__next end_pass(hf__acquire *self)
 {
     if (hf__steps_take_pass(&self->steps))
-        return take(self, HF_OK);
+        return take_grant(self, HF_OK);
     if (self->procedure.closed)
         return HF__END;
     if (self->procedure.cancelled || !hf__steps_may_retry(self->status))
@@ -244,10 +244,10 @@ static hf__next stop_pass(hf__acquire *self)
     if (hf__wait_queue_stop_pass(queues_of(self), &self->place, self->away))
         return end_pass(self);
     self->away = true;
-    return stay(self);
+    return stay_away(self);
 }
 
-static hf__next enter(hf__acquire *self)
+static hf__next enter_queue(hf__acquire *self)
 {
     if (!hf__steps_may_retry(self->status))
         return HF__END;
@@ -270,7 +270,7 @@ static hf__next stop_waiting(hf__acquire *self)
     if (self->stage == HF__ACQUIRE_PASS)
         return stop_pass(self);
     return self->away && !hf__wait_queue_withdraw(queues_of(self), &self->place)
-               ? stay(self)
+               ? stay_away(self)
                : HF__END;
 }
 
@@ -287,7 +287,7 @@ static hf__next time_out(hf__acquire *self)
 /* ------------------------------------------------------------------- a try */
 
 /* After a try, or the return of its grant. */
-static hf__next decide(hf__acquire *self)
+static hf__next decide_next(hf__acquire *self)
 {
     const hf__steps *steps = &self->steps;
 
@@ -313,13 +313,13 @@ static hf__next read_try(hf__acquire *self)
                            : hf__fail_copy(&self->detail, &request->error);
 
     status = hf__steps_read(&self->steps, status, &self->detail);
-    return take(self, status) == HF__ASK ? HF__ASK : decide(self);
+    return take_grant(self, status) == HF__ASK ? HF__ASK : decide_next(self);
 }
 
 static hf__next end_return(hf__acquire *self, hf_status status)
 {
     hf__steps_read_return(&self->steps, status);
-    return decide(self);
+    return decide_next(self);
 }
 
 static hf__next read_answer(hf__acquire *self)
@@ -334,7 +334,7 @@ static hf__next read_answer(hf__acquire *self)
     return HF__END;
 }
 
-static hf__request *fill(hf__procedure *procedure)
+static hf__request *fill_request(hf__procedure *procedure)
 {
     hf__acquire *self = acquire_of(procedure);
 
@@ -347,7 +347,7 @@ static hf__request *fill(hf__procedure *procedure)
     return &self->steps.request;
 }
 
-static void prepare(hf__procedure *procedure)
+static void prepare_request(hf__procedure *procedure)
 {
     const hf__acquire *self = acquire_of(procedure);
 
@@ -358,7 +358,7 @@ static void prepare(hf__procedure *procedure)
 
 /* -------------------------------------------------------------- other ends */
 
-static bool interrupted(const hf__procedure *procedure)
+static bool acquire_interrupted(const hf__procedure *procedure)
 {
     const hf__acquire *self =
         hf__container_of(procedure, const hf__acquire, procedure);
@@ -371,14 +371,14 @@ static bool waits_locally(const hf__acquire *self)
     return self->stage == HF__ACQUIRE_ENTER || self->stage == HF__ACQUIRE_PASS;
 }
 
-static hf__next cancel(hf__acquire *self)
+static hf__next cancel_acquire(hf__acquire *self)
 {
     if (self->stage == HF__ACQUIRE_RETURN)
         return give_back(self);
     return waits_locally(self) ? stop_waiting(self) : give_up(self);
 }
 
-static hf__next close(hf__acquire *self)
+static hf__next close_acquire(hf__acquire *self)
 {
     if (hf__steps_may_retry(self->status))
         self->status = hf__fail(&self->detail, HF_UNAVAILABLE,
@@ -386,7 +386,7 @@ static hf__next close(hf__acquire *self)
     return waits_locally(self) ? stop_waiting(self) : HF__END;
 }
 
-static hf__next fail(hf__acquire *self)
+static hf__next fail_acquire(hf__acquire *self)
 {
     if (self->stage == HF__ACQUIRE_LEAVE)
         return HF__END;
@@ -402,7 +402,7 @@ static hf__next after_wait(hf__acquire *self, hf__happened what)
 {
     switch (self->stage) {
     case HF__ACQUIRE_ENTER:
-        return what == HF__RESUMED ? enter(self) : time_out(self);
+        return what == HF__RESUMED ? enter_queue(self) : time_out(self);
     case HF__ACQUIRE_PASS:
         return what == HF__RESUMED ? end_pass(self) : time_out(self);
     case HF__ACQUIRE_FIRST:
@@ -428,7 +428,7 @@ static hf__next after_wait(hf__acquire *self, hf__happened what)
     return HF__STAY;
 }
 
-static hf__next step(hf__procedure *procedure, hf__happened what)
+static hf__next acquire_step(hf__procedure *procedure, hf__happened what)
 {
     hf__acquire *self = acquire_of(procedure);
 
@@ -436,11 +436,11 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__ANSWERED:
         return read_answer(self);
     case HF__CANCELLED:
-        return cancel(self);
+        return cancel_acquire(self);
     case HF__CLOSED:
-        return close(self);
+        return close_acquire(self);
     case HF__FAILED:
-        return fail(self);
+        return fail_acquire(self);
     case HF__LISTENS:
     case HF__EVENT:
     case HF__TIME:
@@ -451,11 +451,11 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     return after_wait(self, what);
 }
 
-static const hf__procedure_kind kind = {.step = step,
-                                        .fill = fill,
-                                        .leave = leave,
-                                        .prepare = prepare,
-                                        .interrupted = interrupted,
+static const hf__procedure_kind kind = {.step = acquire_step,
+                                        .fill = fill_request,
+                                        .leave = leave_thread,
+                                        .prepare = prepare_request,
+                                        .interrupted = acquire_interrupted,
                                         .grace_ms = GRACE_MS};
 
 /* ------------------------------------------------------------ begin and end */
@@ -520,12 +520,12 @@ hf__next hf__acquire_first(hf__acquire *self)
         return HF__END;
     }
     if (steps->until_ms == 0)
-        return ask(self, HF__ACQUIRE_TRY);
+        return ask_store(self, HF__ACQUIRE_TRY);
     if (hf__steps_yield(steps) > 0 || hf__steps_rest(steps) > 0)
         return wait_in_turn(self);
     if (!hf__steps_listens(steps))
-        return ask(self, HF__ACQUIRE_TRY);
-    return queues_at_once(self) ? ask(self, HF__ACQUIRE_FIRST)
+        return ask_store(self, HF__ACQUIRE_TRY);
+    return queues_at_once(self) ? ask_store(self, HF__ACQUIRE_FIRST)
                                 : wait_in_turn(self);
 }
 

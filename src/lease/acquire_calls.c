@@ -38,8 +38,8 @@ typedef struct hf__attempt {
 } hf__attempt;
 
 /* In state ACQUIRING, without the mutex. */
-static hf_status ask(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                     hf__interrupt_mark mark, hf_error *err)
+static hf_status run_acquire(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
+                             hf__interrupt_mark mark, hf_error *err)
 {
     hf__acquire acquire;
     hf_status status;
@@ -92,8 +92,8 @@ static void wake_attempt(hf__sleeper *sleeper)
     pthread_mutex_unlock(&lock->client->leases->watchdog.mutex);
 }
 
-static hf_status acquire(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
-                         hf__attempt *attempt, hf_error *err)
+static hf_status acquire_by(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
+                            hf__attempt *attempt, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     int64_t until_ms;
@@ -108,7 +108,7 @@ static hf_status acquire(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
         lock->waits = false;
     pthread_mutex_unlock(&watchdog->mutex);
     if (acquires)
-        return ask(lock, wait_ms, until_ms, attempt->mark, err);
+        return run_acquire(lock, wait_ms, until_ms, attempt->mark, err);
     if (status == HF_HELD && wait_ms > 0)
         return hf__fail(err, HF_TIMEOUT,
                         "timed out after %lld ms: another thread is using this "
@@ -132,7 +132,7 @@ hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
     if (hf__lease_wants_renewal(lock, lease_ms))
         status = hf__watchdog_start(&lock->client->leases->watchdog, err);
     if (status == HF_OK)
-        status = acquire(lock, wait_ms, lease_ms, &attempt, err);
+        status = acquire_by(lock, wait_ms, lease_ms, &attempt, err);
     hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
     hf__life_leave(&lock->client->life);
     return status;
@@ -155,8 +155,8 @@ typedef struct acquiring {
     hf__acquire acquire;
     hf__async_run run;
     int64_t lease_ms; /* 0: of the handle */
-    /* Called with the outcome, on any thread, perhaps before begin() returns;
-     * then this is freed. */
+    /* Called with the outcome, on any thread, perhaps before begin_acquiring()
+     * returns; then this is freed. */
     void (*done)(void *user, hf_status status, const hf_error *detail);
     void *user;
     hf_call *call; /* that can be cancelled; NULL: none */
@@ -178,7 +178,7 @@ static void on_ended(hf__async_run *run)
 
 /* The request of the first try, which the caller submits; NULL: there is none,
  * and done() was perhaps called. */
-static hf__request *begin(acquiring *self)
+static hf__request *begin_acquiring(acquiring *self)
 {
     return hf__async_begin_with(
         &self->run,
@@ -219,8 +219,9 @@ static void cancel_call(hf_call *call)
     hf__async_cancel_call(&((acquiring *)call->context)->run, call);
 }
 
-static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
-                       int64_t lease_ms, const hf_async *async, hf_error *err)
+static hf_status start_acquiring(hf_call *call, hf_lock *lock, int64_t wait_ms,
+                                 int64_t lease_ms, const hf_async *async,
+                                 hf_error *err)
 {
     hf__store *store = lock->client->store;
     acquiring *made = acquiring_new(lock, wait_ms, lease_ms);
@@ -233,7 +234,7 @@ static hf_status start(hf_call *call, hf_lock *lock, int64_t wait_ms,
     hf__call_start_begin(call, async);
     made->done = call_done;
     made->user = made->call = call;
-    request = begin(made);
+    request = begin_acquiring(made);
     if (request != NULL)
         store->ops->submit(store, &request, 1);
     hf__call_start_end(call);
@@ -254,7 +255,7 @@ hf_status hf_lock_acquire_for_start(hf_lock *lock, int64_t wait_ms,
     hf__call_init(call, lock->client);
     status = hf__call_enter(call, false, err);
     if (status == HF_OK)
-        status = start(call, lock, wait_ms, lease_ms, async, err);
+        status = start_acquiring(call, lock, wait_ms, lease_ms, async, err);
     if (status != HF_OK)
         hf__call_discard(call);
     return status;
@@ -268,11 +269,11 @@ hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,
 
 /* ------------------------------------------------------------------- batch */
 
-typedef struct member member;
+typedef struct batch_member batch_member;
 
-typedef struct batch {
+typedef struct acquire_batch {
     hf_client *client;
-    member *members;
+    batch_member *members;
     size_t count;
     hf__sleeper sleeper;
     hf__task cancel_task;
@@ -282,18 +283,18 @@ typedef struct batch {
     size_t open;      /* not complete */
     size_t trying;    /* first tries at the store */
     bool answers;     /* the store has answered one, or got none */
-} batch;
+} acquire_batch;
 
-struct member {
-    batch *all;
+struct batch_member {
+    acquire_batch *all;
     hf_status *status;
     acquiring *acquiring; /* NULL: complete */
 };
 
 static void member_done(void *user, hf_status status, const hf_error *detail)
 {
-    member *self = user;
-    batch *all = self->all;
+    batch_member *self = user;
+    acquire_batch *all = self->all;
 
     (void)detail;
     /* By its own step or by run_cancel(), whichever is first to see it. */
@@ -309,7 +310,7 @@ static void member_done(void *user, hf_status status, const hf_error *detail)
 
 static void member_tried(void *user, hf_status status)
 {
-    batch *all = ((member *)user)->all;
+    acquire_batch *all = ((batch_member *)user)->all;
 
     pthread_mutex_lock(&all->mutex);
     if (!hf__many_is_silence(status))
@@ -323,7 +324,7 @@ static void member_tried(void *user, hf_status status)
 
 static void wake_batch(hf__sleeper *sleeper)
 {
-    batch *all = hf__container_of(sleeper, batch, sleeper);
+    acquire_batch *all = hf__container_of(sleeper, acquire_batch, sleeper);
 
     pthread_mutex_lock(&all->mutex);
     all->interrupted = true;
@@ -333,9 +334,9 @@ static void wake_batch(hf__sleeper *sleeper)
 
 /* As when a call is cancelled (async.c): an acquire completes only on this
  * thread, except in the first try on a store without cancel. */
-static void cancel_member(member *self)
+static void cancel_member(batch_member *self)
 {
-    batch *all = self->all;
+    acquire_batch *all = self->all;
     acquiring *one;
 
     pthread_mutex_lock(&all->mutex);
@@ -355,14 +356,14 @@ static void cancel_member(member *self)
 
 static void run_cancel(hf__task *task)
 {
-    batch *all = hf__container_of(task, batch, cancel_task);
+    acquire_batch *all = hf__container_of(task, acquire_batch, cancel_task);
 
     for (size_t i = 0; i < all->count; i++)
         cancel_member(&all->members[i]);
 }
 
 /* Until all are complete. */
-static void await_all(batch *all)
+static void await_all(acquire_batch *all)
 {
     hf__interrupts *interrupts = &all->client->interrupts;
 
@@ -386,8 +387,8 @@ static void await_all(batch *all)
 }
 
 /* Begin some, submit their first tries together and wait for the replies. */
-static void begin_window(batch *all, hf_lock *const *locks, size_t count,
-                         int64_t wait_ms, member *members,
+static void begin_window(acquire_batch *all, hf_lock *const *locks,
+                         size_t count, int64_t wait_ms, batch_member *members,
                          hf__request **requests)
 {
     hf__store *store = locks[0]->client->store;
@@ -405,7 +406,7 @@ static void begin_window(batch *all, hf_lock *const *locks, size_t count,
         one->acquire.tried = member_tried;
         one->user = one->acquire.user = &members[i];
         members[i].acquiring = one;
-        request = begin(one);
+        request = begin_acquiring(one);
         if (request != NULL)
             requests[ready++] = request;
     }
@@ -419,8 +420,9 @@ static void begin_window(batch *all, hf_lock *const *locks, size_t count,
     pthread_mutex_unlock(&all->mutex);
 }
 
-static void begin_all(batch *all, hf_lock *const *locks, size_t count,
-                      int64_t wait_ms, member *members, hf__request **requests)
+static void begin_all(acquire_batch *all, hf_lock *const *locks, size_t count,
+                      int64_t wait_ms, batch_member *members,
+                      hf__request **requests)
 {
     size_t at;
 
@@ -441,11 +443,11 @@ static hf_status acquire_all(hf_lock *const *locks, size_t count,
                              int64_t wait_ms, hf_status *statuses,
                              hf_error *err)
 {
-    batch all = {.client = locks[0]->client,
-                 .count = count,
-                 .sleeper = {.wake = wake_batch},
-                 .open = count};
-    member *members = hf__calloc(count, sizeof(*members));
+    acquire_batch all = {.client = locks[0]->client,
+                         .count = count,
+                         .sleeper = {.wake = wake_batch},
+                         .open = count};
+    batch_member *members = hf__calloc(count, sizeof(*members));
     hf__request **requests =
         hf__calloc(count < HF__MANY_WINDOW ? count : HF__MANY_WINDOW,
                    sizeof(hf__request *));
@@ -456,7 +458,7 @@ static hf_status acquire_all(hf_lock *const *locks, size_t count,
         goto free_members;
     }
     for (size_t i = 0; i < count; i++)
-        members[i] = (member){&all, &statuses[i], NULL};
+        members[i] = (batch_member){&all, &statuses[i], NULL};
     all.members = members;
     pthread_mutex_init(&all.mutex, NULL);
     hf__cond_init(&all.changed);

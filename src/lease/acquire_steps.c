@@ -76,7 +76,7 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
     steps->position = 0;
     steps->foreign = false;
     steps->holder = 0;
-    steps->sightings = 0;
+    steps->refusals = 0;
     steps->tried = steps->split = false;
     steps->splits = 0;
     steps->queued = steps->unanswered = steps->unresolved = false;
@@ -111,7 +111,7 @@ bool hf__steps_listens(const hf__steps *steps)
            store->ops->event_listens(store, lock->keys.main);
 }
 
-static bool undoes(const hf__steps *steps)
+static bool store_undoes(const hf__steps *steps)
 {
     return (steps->lock->client->store->capabilities & HF__CAP_UNDOES) != 0;
 }
@@ -132,7 +132,7 @@ static hf_bytes entry_of(hf__steps *steps)
     if (steps->entry == NULL)
         return hf_str("");
     snprintf(steps->entry, size, "%lld%s%.*s %s%s",
-             undoes(steps) || lock->options.delay_ms > 0
+             store_undoes(steps) || lock->options.delay_ms > 0
                  ? 0LL
                  : (long long)lock->lease_ms,
              extra.size > 0 ? "," : "", (int)extra.size,
@@ -157,9 +157,9 @@ static void fill_entry(hf__steps *steps)
             words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("1");
         return;
     }
-    if (!undoes(steps) && !hf__steps_listens(steps))
+    if (!store_undoes(steps) && !hf__steps_listens(steps))
         return; /* it would be skipped as dead; the subscription wakes it */
-    if (!steps->queued || !undoes(steps))
+    if (!steps->queued || !store_undoes(steps))
         (void)entry_of(steps);
     if (steps->entry == NULL)
         return;
@@ -182,14 +182,14 @@ void hf__steps_fill(hf__steps *steps)
     hf_bytes *words = steps->words;
     size_t count = HF__LOCK_ACQUIRE_WORDS;
 
-    if (steps->tried && undoes(steps))
+    if (steps->tried && store_undoes(steps))
         renew_owner(steps);
     else if (steps->refused && !steps->queued && lock->kind->redisson == NULL)
         draw_owner(steps); /* it says since when the lease is held */
     steps->refused = false;
     steps->tried = true;
     steps->gather_ms = 0;
-    if (undoes(steps))
+    if (store_undoes(steps))
         store->ops->event_votes(store, lock->keys.topic, steps->votes);
     words[HF__LOCK_ACQUIRE_LOCK] = lock->keys.main;
     words[HF__LOCK_ACQUIRE_LAST_TOKEN] = lock->keys.token;
@@ -219,11 +219,11 @@ static void note_holder(hf__steps *steps, const hf_reply *reply)
     hf_bytes owner = hf_view(reply->bytes.data, reply->bytes.size);
     uint64_t holder = hf__hash(owner, 0);
 
-    steps->sightings = holder == steps->holder ? steps->sightings + 1 : 0;
+    steps->refusals = holder == steps->holder ? steps->refusals + 1 : 0;
     steps->holder = holder;
     steps->foreign =
         steps->lock->kind->redisson == NULL && !hf__owner_is_ours(owner);
-    if (steps->foreign && steps->sightings == 0)
+    if (steps->foreign && steps->refusals == 0)
         hf__turns_note_foreign(turns_of(steps), steps->lock->hash, owner.size);
 }
 
@@ -439,8 +439,9 @@ hf__pass *hf__steps_offer(hf__steps *steps)
 
     steps->pass = (hf__pass){.entered_ms = steps->entered_ms,
                              .handed.what = HF__HANDED_NOTHING};
-    if (!lock->kind->passes || undoes(steps) || lock->replicas.count > 0 ||
-        lock->options.delay_ms > 0 || entry_of(steps).size == 0)
+    if (!lock->kind->passes || store_undoes(steps) ||
+        lock->replicas.count > 0 || lock->options.delay_ms > 0 ||
+        entry_of(steps).size == 0)
         return NULL;
     steps->pass.entry = steps->entry;
     return &steps->pass;
@@ -466,17 +467,18 @@ bool hf__steps_may_retry(hf_status status)
 }
 
 /* A majority has sent a message since the last try. */
-static bool agreed(const hf__steps *steps)
+static bool majority_agreed(const hf__steps *steps)
 {
     hf__store *store = steps->lock->client->store;
 
-    return undoes(steps) && store->ops->event_agreed(
-                                store, steps->lock->keys.topic, steps->votes);
+    return store_undoes(steps) &&
+           store->ops->event_agreed(store, steps->lock->keys.topic,
+                                    steps->votes);
 }
 
 bool hf__steps_use_events(const hf__steps *steps, hf_status status)
 {
-    return status == HF_HELD && (!steps->split || agreed(steps));
+    return status == HF_HELD && (!steps->split || majority_agreed(steps));
 }
 
 /* Tracking notifies once, so it is set again for each new holder and after each
@@ -487,7 +489,7 @@ void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
     hf__store *store = lock->client->store;
 
     if (status == HF_HELD && steps->foreign &&
-        (round <= 0 || steps->sightings == 0) && store->ops->event_key != NULL)
+        (round <= 0 || steps->refusals == 0) && store->ops->event_key != NULL)
         store->ops->event_key(store, lock->keys.main, true);
 }
 
@@ -529,7 +531,7 @@ static int64_t gather_pause(hf__steps *steps)
 {
     int64_t now_ms = hf__clock_boot_ms();
 
-    if (agreed(steps))
+    if (majority_agreed(steps))
         return 0;
     if (steps->gather_ms == 0)
         steps->gather_ms = now_ms + GATHER_MS;
@@ -559,7 +561,7 @@ int64_t hf__steps_event_delay(hf__steps *steps)
     if (hf__wait_queue_outranked(&steps->lock->client->leases->queues,
                                  steps->lock))
         return hf__rand_between(OUTRANKED_MS, 2 * OUTRANKED_MS);
-    if (undoes(steps))
+    if (store_undoes(steps))
         return gather_pause(steps);
     return hf__steps_yield(steps);
 }
@@ -576,7 +578,7 @@ static int64_t split_pause(const hf__steps *steps, int64_t now_ms)
 
 static int64_t foreign_pause(const hf__steps *steps)
 {
-    int doublings = steps->sightings < 8 ? steps->sightings : 8;
+    int doublings = steps->refusals < 8 ? steps->refusals : 8;
     int64_t low_ms =
         hf__at_most((int64_t)FOREIGN_FIRST_MS << doublings, FOREIGN_LAST_MS);
 
@@ -661,7 +663,7 @@ hf_status hf__steps_end(hf__steps *steps, hf_status status,
     hf__free(steps->entry);
     steps->entry = NULL;
     if (steps->lock->kind->redisson != NULL)
-        hf__redisson_forget(steps->lock, steps->grant.owner);
+        hf__redisson_unlisten(steps->lock, steps->grant.owner);
     if (status == HF_OK)
         return HF_OK;
     if (steps->unanswered)

@@ -62,7 +62,7 @@ typedef struct hf__steps {
     int64_t position; /* in the queue, last refusal */
     bool foreign;     /* the holder then was a foreign one */
     uint64_t holder;  /* hash of its owner id */
-    int sightings;    /* refusals in a row by the same holder */
+    int refusals;     /* in a row by the same holder */
     bool tried;
     bool split;        /* last refusal: votes split, no holder */
     int splits;        /* in a row */

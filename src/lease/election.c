@@ -48,7 +48,7 @@ static bool is_plain(unsigned char byte)
     return byte > ' ' && byte != ',' && byte != '%';
 }
 
-static hf_bytes escape(hf_bytes text, char *at)
+static hf_bytes escape_text(hf_bytes text, char *at)
 {
     return hf_view(at, hf__percent_put(at, text, is_plain));
 }
@@ -74,7 +74,7 @@ hf_status hf_election_new(hf_client *client, hf_bytes name, hf_bytes text,
         return status;
     }
     made->text = room;
-    made->argument = escape(text, room);
+    made->argument = escape_text(text, room);
     *lock = made;
     return HF_OK;
 }
@@ -132,7 +132,7 @@ static hf_status run_proclaim(hf__form form, hf_lock *lock, hf_bytes text)
         hf__add_whole_key(call, lock->keys.main);
         hf__add(call, hf_str(owner));
         if (room != NULL)
-            hf__add(call, escape(text, room));
+            hf__add(call, escape_text(text, room));
     }
     return hf__end(call);
 }

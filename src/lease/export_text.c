@@ -36,14 +36,14 @@ size_t hf__export_put(char *text, const hf_lock *lock, const char *kind)
     return size + CRC_DIGITS;
 }
 
-static hf_status damaged(hf_error *err, const char *what)
+static hf_status fail_damaged(hf_error *err, const char *what)
 {
     return hf__fail(err, HF_INVALID,
                     "not the text of an exported lock, or damaged: %s", what);
 }
 
 /* The CRC, and the fields before it. */
-static bool split(char *text, size_t size, char *fields[HF__EXPORT_FIELDS])
+static bool split_text(char *text, size_t size, char *fields[HF__EXPORT_FIELDS])
 {
     char crc[CRC_DIGITS + 1];
     char *at = text;
@@ -71,21 +71,22 @@ hf_status hf__export_split(hf__exported *self, hf_bytes text, hf_error *err)
     if (text.data == NULL)
         return hf__fail(err, HF_INVALID, "text is NULL");
     if (text.size > HF__EXPORT_SIZE(HF_NAME_MAX))
-        return damaged(err, "too long");
+        return fail_damaged(err, "too long");
     self->storage = hf__alloc(text.size + 1);
     if (self->storage == NULL)
         return hf__fail(err, HF_NO_MEMORY, "the text of a lock");
     memcpy(self->storage, text.data, text.size);
     self->storage[text.size] = '\0';
-    if (!split(self->storage, text.size, self->fields))
-        return damaged(err, "checksum");
+    if (!split_text(self->storage, text.size, self->fields))
+        return fail_damaged(err, "checksum");
     if (strcmp(self->fields[HF__EXPORT_VERSION], VERSION) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "the text of the lock is of a newer version");
     self->kind = self->fields[HF__EXPORT_KIND];
     self->owner = self->fields[HF__EXPORT_OWNER];
-    return hf__owner_is_ours(hf_str(self->owner)) ? HF_OK
-                                                  : damaged(err, "owner id");
+    return hf__owner_is_ours(hf_str(self->owner))
+               ? HF_OK
+               : fail_damaged(err, "owner id");
 }
 
 hf_status hf__export_read(hf__exported *self, hf_error *err)

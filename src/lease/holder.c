@@ -65,8 +65,8 @@ static hf_status finish_holder(hf_call *call, hf_error *err)
     return HF_OK;
 }
 
-static hf_status check(const hf_client *client, hf_bytes owner,
-                       const hf_holder *holder, hf_error *err)
+static hf_status check_owner(const hf_client *client, hf_bytes owner,
+                             const hf_holder *holder, hf_error *err)
 {
     hf_status status;
 
@@ -109,7 +109,7 @@ static hf_status run_holder(hf__form form, hf_client *client, hf_bytes owner,
     hf_call here, *call = hf__begin(&here, form, &find, client);
 
     hf__set_out(call, holder, NULL);
-    if (HF__TRY(call, check(client, owner, holder, call->form.err)))
+    if (HF__TRY(call, check_owner(client, owner, holder, call->form.err)))
         (void)HF__TRY(call, find_key(call, owner));
     return hf__end(call);
 }

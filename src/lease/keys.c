@@ -16,7 +16,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-static char *put(char *at, const void *data, size_t size)
+static char *put_key(char *at, const void *data, size_t size)
 {
     memcpy(at, data, size);
     return at + size;
@@ -29,7 +29,7 @@ static char *put_token(char *at, const hf_client *client, hf_bytes name,
     const hf__store *store = client->store;
     char *start = at;
 
-    at = put(at, client->prefix, client->prefix_size);
+    at = put_key(at, client->prefix, client->prefix_size);
     at = hf__own_token_key(store, store->ops->shard(store, name), at);
     *key = hf_view(start, (size_t)(at - start));
     return at;
@@ -41,7 +41,7 @@ static char *put_publish(char *at, const char *verb, const char *role,
 {
     char *start = at;
 
-    at = put(at, verb, strlen(verb));
+    at = put_key(at, verb, strlen(verb));
     *at++ = ' ';
     keys->channel = hf__redisson_put(role, keys->main, at);
     at += keys->channel.size;

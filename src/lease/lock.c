@@ -137,7 +137,7 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     return lock;
 }
 
-static hf_status init(hf_lock *lock, hf_bytes name, hf_error *err)
+static hf_status init_lock(hf_lock *lock, hf_bytes name, hf_error *err)
 {
     hf_client *client = lock->client;
     hf_status status = hf__lock_keys_init(client, lock->kind->redisson, name,
@@ -184,7 +184,7 @@ hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,
     if (status == HF_OK) {
         made = lock_new(client, kind, argument, &options, &replicas);
         status = made == NULL ? hf__fail(err, HF_NO_MEMORY, "a lock")
-                              : init(made, name, err);
+                              : init_lock(made, name, err);
     }
     if (status == HF_OK)
         *lock = made;

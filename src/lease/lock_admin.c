@@ -194,7 +194,7 @@ static hf_status check_break(const hf_client *client, hf_bytes owner,
 }
 
 /* In memory of the call. */
-static hf_bytes kept(hf_call *call, hf_bytes from)
+static hf_bytes keep_copy(hf_call *call, hf_bytes from)
 {
     char *at = hf__call_alloc(call, from.size);
 
@@ -213,10 +213,10 @@ static hf_status run_break_owner(hf__form form, hf_client *client,
     if (HF__TRY(call, check_break(client, owner, call->form.err)) &&
         HF__TRY(call, hf__lock_keys_init(client, NULL, name, &keys,
                                          call->form.err))) {
-        hf__add_whole_key(call, kept(call, keys.main));
-        hf__add_whole_key(call, kept(call, keys.token));
-        hf__add_whole_key(call, kept(call, keys.waiters));
-        hf__add(call, kept(call, owner));
+        hf__add_whole_key(call, keep_copy(call, keys.main));
+        hf__add_whole_key(call, keep_copy(call, keys.token));
+        hf__add_whole_key(call, keep_copy(call, keys.waiters));
+        hf__add(call, keep_copy(call, owner));
         call->count = HF__LOCK_INSPECT_REDISSON; /* at first, without that */
         hf__lock_keys_done(&keys);
     }

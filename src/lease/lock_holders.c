@@ -6,10 +6,10 @@
 #include "script/script_words.h"
 #include "util/error.h"
 
-typedef struct listing {
+typedef struct holder_listing {
     hf_lock_holder_fn report;
     void *user;
-} listing;
+} holder_listing;
 
 hf_lock_info hf__holder_read(const hf_reply *items)
 {
@@ -28,7 +28,7 @@ hf_lock_info hf__holder_read(const hf_reply *items)
 static hf_status finish_holders(hf_call *call, hf_error *err)
 {
     const hf_reply *reply = &call->request.reply;
-    const listing *to = call->out;
+    const holder_listing *to = call->out;
 
     for (size_t i = 0; i < reply->array.count; i += 4) {
         hf_lock_info info = hf__holder_read(&reply->array.items[i]);
@@ -48,7 +48,7 @@ static hf_status run_holders(hf__form form, hf_client *client, hf_bytes name,
                              hf_lock_holder_fn report, void *user)
 {
     hf_call here, *call = hf__begin(&here, form, &holders, client);
-    listing *to;
+    holder_listing *to;
 
     if (report == NULL)
         (void)HF__TRY(call,
@@ -58,7 +58,7 @@ static hf_status run_holders(hf__form form, hf_client *client, hf_bytes name,
     hf__add(call, hf__layout_flag(client));
     to = hf__call_alloc(call, sizeof(*to));
     if (to != NULL)
-        *to = (listing){report, user};
+        *to = (holder_listing){report, user};
     hf__set_out(call, to, NULL);
     return hf__end(call);
 }

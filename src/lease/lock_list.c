@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-typedef struct listing {
+typedef struct lock_listing {
     hf_client *client;
     hf_lock_list_fn tell;
     void *user;
@@ -20,10 +20,11 @@ typedef struct listing {
     hf__request requests[HF__BATCH_MAX];
     hf__request *list[HF__BATCH_MAX];
     hf_bytes words[HF__BATCH_MAX];
-} listing;
+} lock_listing;
 
 /* Not 0: the callback ends the list. */
-static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
+static int tell_lock(const lock_listing *self, hf_bytes key,
+                     const hf_reply *reply)
 {
     size_t prefix_size = self->client->prefix_size;
     int ended = 0;
@@ -46,7 +47,7 @@ static int tell(const listing *self, hf_bytes key, const hf_reply *reply)
 static hf_status look_at(void *user, const hf_bytes *names, size_t count,
                          hf_error *err)
 {
-    listing *self = user;
+    lock_listing *self = user;
     hf_status status = HF_OK;
 
     for (size_t i = 0; i < count; i++) {
@@ -62,15 +63,16 @@ static hf_status look_at(void *user, const hf_bytes *names, size_t count,
 
         if (status == HF_OK && request->status != HF_OK)
             status = hf__fail_copy(err, &request->error);
-        else if (status == HF_OK && tell(self, names[i], &request->reply) != 0)
+        else if (status == HF_OK &&
+                 tell_lock(self, names[i], &request->reply) != 0)
             status = hf__fail(err, HF_CANCELLED, "ended by the callback");
         hf__request_done(request);
     }
     return status;
 }
 
-static hf_status check(const hf_client *client, hf_lock_list_fn tell_one,
-                       hf_bytes pattern, hf_error *err)
+static hf_status check_list(const hf_client *client, hf_lock_list_fn tell_one,
+                            hf_bytes pattern, hf_error *err)
 {
     hf_status status = hf__key_walk_check(pattern, tell_one != NULL, err);
 
@@ -87,7 +89,7 @@ static hf_status list(hf_client *client, hf_bytes pattern,
                       hf_lock_list_fn tell_one, void *user, hf_error *err)
 {
     hf_status status;
-    listing *self = hf__calloc(1, sizeof(*self));
+    lock_listing *self = hf__calloc(1, sizeof(*self));
 
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a list of locks");
@@ -109,7 +111,7 @@ hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
 
     if (status != HF_OK)
         return status;
-    status = check(client, tell_one, pattern, err);
+    status = check_list(client, tell_one, pattern, err);
     if (status == HF_OK)
         status = list(client, pattern, tell_one, user, err);
     hf__client_visit_end(client, &visit);

@@ -112,7 +112,7 @@ static const hf__stream_kind news = {.item_size = sizeof(hf_leader),
 
 /* -------------------------------------------------------------------- look */
 
-static bool differs(const hf_leader *a, const hf_leader *b)
+static bool leader_differs(const hf_leader *a, const hf_leader *b)
 {
     return a->term != b->term || a->text.size != b->text.size ||
            (a->text.size > 0 &&
@@ -123,7 +123,7 @@ static void note_locked(hf_observer *self, hf_leader *found)
 {
     hf_leader before = self->latest;
 
-    self->fresh = self->fresh || !self->seen || differs(&before, found);
+    self->fresh = self->fresh || !self->seen || leader_differs(&before, found);
     self->seen = true;
     self->failure.status = HF_OK;
     self->until_ms = self->request.began_ms + found->remaining_ms;
@@ -170,7 +170,7 @@ static hf__next read_leader(hf_observer *self)
     return self->ended ? HF__END : HF__SLEEP;
 }
 
-static hf__request *fill(hf__procedure *procedure)
+static hf__request *fill_look(hf__procedure *procedure)
 {
     hf_observer *self = observer_of(procedure);
 
@@ -187,7 +187,7 @@ static bool is_looking(const hf_observer *self)
 }
 
 /* Without a timer there are still changes. */
-static hf__next fail(hf_observer *self)
+static hf__next fail_look(hf_observer *self)
 {
     if (!is_looking(self))
         return HF__STAY;
@@ -195,7 +195,7 @@ static hf__next fail(hf_observer *self)
     return read_leader(self);
 }
 
-static hf__next step(hf__procedure *procedure, hf__happened what)
+static hf__next observer_step(hf__procedure *procedure, hf__happened what)
 {
     hf_observer *self = observer_of(procedure);
 
@@ -203,7 +203,7 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__ANSWERED:
         return read_leader(self);
     case HF__FAILED:
-        return fail(self);
+        return fail_look(self);
     case HF__CLOSED:
         self->ended = true;
         break;
@@ -219,7 +219,7 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
 }
 
 static const hf__procedure_kind steps = {
-    .step = step, .fill = fill, .retries = true};
+    .step = observer_step, .fill = fill_look, .retries = true};
 
 static void rest(hf_observer *self)
 {
@@ -379,8 +379,8 @@ void hf_observer_close(hf_observer *observer)
 
 /* -------------------------------------------------------------------- next */
 
-static hf_status check(const hf_observer *observer, const hf_leader *leader,
-                       hf_error *err)
+static hf_status check_observer(const hf_observer *observer,
+                                const hf_leader *leader, hf_error *err)
 {
     hf_status status = hf__check_out(observer, "observer", err);
 
@@ -395,7 +395,7 @@ static hf_status check(const hf_observer *observer, const hf_leader *leader,
 hf_status hf_observer_next(hf_observer *observer, hf_leader *leader,
                            int64_t wait_ms, hf_error *err)
 {
-    hf_status status = check(observer, leader, err);
+    hf_status status = check_observer(observer, leader, err);
 
     return status == HF_OK
                ? hf__stream_next(&observer->stream, leader, wait_ms, err)
@@ -405,7 +405,7 @@ hf_status hf_observer_next(hf_observer *observer, hf_leader *leader,
 hf_status hf_observer_next_start(hf_observer *observer, hf_leader *leader,
                                  const hf_async *async, hf_error *err)
 {
-    hf_status status = check(observer, leader, err);
+    hf_status status = check_observer(observer, leader, err);
 
     return status == HF_OK
                ? hf__stream_next_start(&observer->stream, leader, async, err)

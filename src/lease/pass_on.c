@@ -116,7 +116,7 @@ static hf_status export_held(hf_lock *lock, const passable *kind,
     return status;
 }
 
-static hf_status export(hf_lock *lock, hf_buffer *text, hf_error *err)
+static hf_status export_lock(hf_lock *lock, hf_buffer *text, hf_error *err)
 {
     const passable *kind = kind_of(lock);
     hf_buffer made = HF_BUFFER_INIT;
@@ -148,7 +148,7 @@ hf_status hf_lock_export(hf_lock *lock, hf_buffer *text, hf_error *err)
         return status;
     status = make_long(lock, err);
     if (status == HF_OK)
-        status = export(lock, text, err);
+        status = export_lock(lock, text, err);
     hf__life_leave(&lock->client->life);
     return status;
 }
@@ -187,7 +187,7 @@ static void release_heir(hf_call *call)
     hf__free(self);
 }
 
-static void hold(hf_call *call)
+static void hold_adopted(hf_call *call)
 {
     heir *self = call->owned;
     hf_lock *lock = self->lock;
@@ -229,13 +229,13 @@ static hf_status read_reply(const hf_call *call)
                : HF_INDETERMINATE;
 }
 
-static void answered(hf_call *call)
+static void adopt_answered(hf_call *call)
 {
     const heir *self = call->owned;
 
     call->note = read_reply(call);
     if (call->note == HF_OK)
-        hold(call);
+        hold_adopted(call);
     else if (call->note == HF_INDETERMINATE)
         hf__lock_undo(self->lock, self->grant.owner);
 }
@@ -267,7 +267,7 @@ static const hf__operation adopt = {
     .finish = finish_adopt,
 };
 
-static hf_status begin(hf_lock *lock, hf_error *err)
+static hf_status begin_adopt(hf_lock *lock, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_status status;
@@ -306,13 +306,14 @@ static hf_status make_heir(hf_call *call, const hf__exported *from,
         status = kind->make(call->client, from->name, from->argument, &options,
                             &self->lock, err);
     if (status == HF_OK)
-        status = begin(self->lock, err);
+        status = begin_adopt(self->lock, err);
     if (status == HF_OK)
         self->grant.lease_ms = self->lock->lease_ms;
     return status;
 }
 
-static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
+static hf_status fill_adopt(hf_call *call, hf_bytes text,
+                            const hf_lock_options *opts)
 {
     hf__exported from;
     const passable *kind = NULL;
@@ -330,7 +331,7 @@ static hf_status fill(hf_call *call, hf_bytes text, const hf_lock_options *opts)
         return status;
     self = call->owned;
     call->words_stay = true;
-    call->answered = answered;
+    call->answered = adopt_answered;
     call->script = &hf__scripts[kind->adopt];
     hf__add_whole_key(call, self->lock->keys.main);
     hf__add(call, hf_str(self->from));
@@ -346,7 +347,7 @@ static hf_status run_adopt(hf__form form, hf_client *client, hf_bytes text,
     const heir *self;
 
     hf__set_out(call, lock, "lock");
-    if (HF__TRY(call, fill(call, text, opts))) {
+    if (HF__TRY(call, fill_adopt(call, text, opts))) {
         self = call->owned;
         hf__fill(call);
         hf__request_replicate(&call->request, &self->lock->renewal_replicas,

@@ -74,7 +74,7 @@ hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
                              uint32_t priority, hf__wait_place *place,
                              hf_error *err);
 
-/* The head waits at the store under this owner id; forget older messages. */
+/* The head waits at the store under this owner id; drop older messages. */
 void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
                            const char owner[HF_OWNER_SIZE]);
 /* A message for the head of `name` has come; others than those expected have no

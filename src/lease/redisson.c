@@ -101,7 +101,7 @@ void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE])
     listen_as(lock, owner, KEEP_MS);
 }
 
-void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE])
+void hf__redisson_unlisten(hf_lock *lock, const char owner[HF_OWNER_SIZE])
 {
     if (!lock->kind->redisson->by_owner || lock->listen_ms == 0)
         return;

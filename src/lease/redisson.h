@@ -31,9 +31,9 @@ hf_bytes hf__redisson_put(const char *role, hf_bytes main, char *at);
 hf_status hf__redisson_check_name(hf_bytes name, hf_error *err);
 
 /* Listen to the channel of a lock in state ACQUIRING, for an owner that waits;
- * forget(): it does not any more. */
+ * unlisten(): it does not any more. */
 void hf__redisson_listen(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
-void hf__redisson_forget(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
+void hf__redisson_unlisten(hf_lock *lock, const char owner[HF_OWNER_SIZE]);
 
 /* A lock was released, and the script replied `reply`: other programs may
  * listen, and the key is left to them. */

@@ -87,7 +87,7 @@ static void add_publish(hf_call *call, const char *role)
     hf__add(call, hf_view(text, size));
 }
 
-static void listen(const hf_call *call, const char *role)
+static void listen_count(const hf_call *call, const char *role)
 {
     hf__store *store = call->client->store;
     char *text = hf__alloc(channel_room(call->key));
@@ -199,7 +199,7 @@ static hf__next wait_longer(hf__wait *wait, const char *role)
 {
     if (wait->call->note == 0)
         return hf__wait_give_up(wait, HF_TIMEOUT, "");
-    listen(wait->call, role);
+    listen_count(wait->call, role);
     return hf__wait_joined(wait) ? hf__wait_sleep(wait, POLL_MS)
                                  : hf__wait_join(wait);
 }

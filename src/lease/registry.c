@@ -124,7 +124,7 @@ static void on_done(hf__request *request)
     hf__loop_post(registry->client->loop, &registry->done_task);
 }
 
-static void submit(hf__registry *registry)
+static void submit_entry(hf__registry *registry)
 {
     hf_client *client = registry->client;
     hf__request *request = &registry->request;
@@ -163,7 +163,7 @@ static void on_time(hf__timer *timer)
         fill_lines(registry);
     }
     if (registry->key != NULL)
-        submit(registry);
+        submit_entry(registry);
 }
 
 static void run_begin(hf__task *task)

@@ -158,7 +158,7 @@ static void note_reply(hf_lock *lock, int64_t reply)
         atomic_store(&lock->rest_ms, hf__clock_boot_ms() + lock->gap_ms);
 }
 
-static void answered(hf_call *call)
+static void release_answered(hf_call *call)
 {
     hf_lock *lock = call->context;
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
@@ -239,7 +239,7 @@ static int64_t period_of(const hf_lock *lock, int64_t at_ms)
 }
 
 /* A lock that no one waits for and that is held briefly is often free. */
-static bool probes(const hf_lock *lock, int64_t now_ms)
+static bool release_probes(const hf_lock *lock, int64_t now_ms)
 {
     return period_of(lock, now_ms) != period_of(lock, lock->held_ms) &&
            (lock->clock_us != 0 || now_ms - lock->held_ms >= BRIEFLY_MS);
@@ -262,7 +262,7 @@ static int64_t gap_of(const hf_lock *lock)
     gap_ms = hf__turns_release(&lock->client->leases->turns, lock->hash,
                                now_ms - lock->held_ms, always);
     return gap_ms == 0 && (capabilities & HF__CAP_LOCAL) == 0 &&
-                   probes(lock, now_ms)
+                   release_probes(lock, now_ms)
                ? HF__TURNS_GAP_MS
                : gap_ms;
 }
@@ -300,7 +300,7 @@ static hf_bytes value_of(hf_lock *lock)
 }
 
 /* If the lock, which was valid, is to remain: true. */
-static bool keep(hf_call *call, const hf_lock *lock)
+static bool keep_minimum(hf_call *call, const hf_lock *lock)
 {
     int64_t passed_ms = hf__clock_boot_ms() - lock->held_ms;
     int64_t left_ms = lock->options.min_hold_ms - passed_ms;
@@ -317,14 +317,14 @@ static bool keep(hf_call *call, const hf_lock *lock)
 
 /* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
  * had not ended. */
-static void fill(hf_call *call, hf_lock *lock, bool valid)
+static void fill_release(hf_call *call, hf_lock *lock, bool valid)
 {
     call->context = lock;
     call->words_stay = true;
-    call->answered = answered;
+    call->answered = release_answered;
     lock->gap_ms = 0;
     call->note = lock->downgrading ? DOWNGRADING : valid ? VALID : ENDED;
-    if (valid && keep(call, lock)) {
+    if (valid && keep_minimum(call, lock)) {
         call->note = KEPT;
         return;
     }
@@ -351,10 +351,10 @@ static hf_status run_checked(hf__form form, hf_lock *lock)
     hf__lease_check_locked(watchdog, lock);
     valid = lock->state == HF__LOCK_HELD;
     call->prepared = undo_acquire_locked(lock, call->form.err);
-    call->settled = lock->state != HF__LOCK_RELEASING;
+    call->skips_store = lock->state != HF__LOCK_RELEASING;
     pthread_mutex_unlock(&watchdog->mutex);
-    if (call->prepared == HF_OK && !call->settled)
-        fill(call, lock, valid);
+    if (call->prepared == HF_OK && !call->skips_store)
+        fill_release(call, lock, valid);
     return hf__end(call);
 }
 

@@ -28,7 +28,7 @@ typedef struct target {
     char owner[HF_OWNER_SIZE];
 } target;
 
-static void answered(hf_call *call)
+static void renew_answered(hf_call *call)
 {
     const hf__request *request = &call->request;
     const target *of = call->owned;
@@ -77,7 +77,7 @@ static const hf__operation renew_one = {
 };
 
 /* The words stay for as long as the reference to the lock. */
-static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
+static hf_status fill_renew(hf_call *call, hf_lock *lock, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     target *of = call->owned = hf__alloc(sizeof(*of));
@@ -96,7 +96,7 @@ static hf_status fill(hf_call *call, hf_lock *lock, hf_error *err)
     if (status != HF_OK)
         return status;
     call->words_stay = true;
-    call->answered = answered;
+    call->answered = renew_answered;
     call->script = &hf__scripts[lock->kind->renew];
     hf__add_whole_key(call, lock->keys.main);
     hf__add(call, hf_view(of->owner, HF_OWNER_SIZE - 1));
@@ -112,7 +112,7 @@ static hf_status run_renew(hf__form form, hf_lock *lock)
     if (status != HF_OK)
         return status;
     call = hf__begin(&here, form, &renew_one, lock->client);
-    if (HF__TRY(call, fill(call, lock, call->form.err))) {
+    if (HF__TRY(call, fill_renew(call, lock, call->form.err))) {
         hf__fill(call);
         hf__request_replicate(&call->request, &lock->renewal_replicas, NULL);
     }
@@ -123,8 +123,8 @@ HF__FORMS(hf_lock_renew, run_renew(form, lock), hf_lock *lock);
 
 /* ------------------------------------------------------------------- batch */
 
-static void collect(hf_lock *const *locks, size_t count, hf_status *statuses,
-                    hf__renewals *renewals)
+static void collect_locks(hf_lock *const *locks, size_t count,
+                          hf_status *statuses, hf__renewals *renewals)
 {
     hf__watchdog *watchdog = &locks[0]->client->leases->watchdog;
 
@@ -151,7 +151,7 @@ hf_status hf_lock_renew_many(hf_lock *const *locks, size_t count,
         status = hf__client_enter_blocking(locks[0]->client, err);
     if (status != HF_OK || count == 0)
         return status;
-    collect(locks, count, statuses, &renewals);
+    collect_locks(locks, count, statuses, &renewals);
     hf__renewal_run(&renewals);
     hf__life_leave(&locks[0]->client->life);
     return hf__many_verdict(statuses, count, err);

@@ -102,8 +102,8 @@ static hf_status status_of(const hf__renewal *batch, bool answered,
 }
 
 /* The statuses belong to the caller again when `open` is 0. */
-static void report(const hf__renewal *batch, bool answered,
-                   const hf__renewal_answer *answers)
+static void report_answer(const hf__renewal *batch, bool answered,
+                          const hf__renewal_answer *answers)
 {
     renewal_wait *wait = batch->wait;
 
@@ -155,7 +155,7 @@ static void renewal_done(hf__request *request)
     hf__watchdog_arm_locked(watchdog);
     pthread_mutex_unlock(&watchdog->mutex);
     if (batch->wait != NULL)
-        report(batch, answered, answers);
+        report_answer(batch, answered, answers);
     renewal_free(batch);
 }
 
@@ -198,7 +198,8 @@ static bool make_room(hf__renewal *batch)
     return true;
 }
 
-static bool fits(const hf__renewal *batch, uint32_t shard, const hf_lock *lock)
+static bool batch_fits(const hf__renewal *batch, uint32_t shard,
+                       const hf_lock *lock)
 {
     const hf__replicas *replicas = &lock->renewal_replicas;
 
@@ -218,7 +219,7 @@ static hf__renewal *find_open(hf__watchdog *watchdog, uint32_t shard,
     if (renewals->first == NULL)
         memset(renewals->open, 0, sizeof(renewals->open));
     place = &renewals->open[shard % HF__RENEWAL_PLACES];
-    while (*place != NULL && !fits(*place, shard, lock))
+    while (*place != NULL && !batch_fits(*place, shard, lock))
         place = &(*place)->next_open;
     if (*place != NULL && (*place)->count < BATCH_MAX)
         return make_room(*place) ? *place : NULL;

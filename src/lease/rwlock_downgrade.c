@@ -94,7 +94,7 @@ static void conclude_locked(const turn *of, int note, int64_t sent_ms)
     pthread_cond_broadcast(&write->changed);
 }
 
-static void answered(hf_call *call)
+static void downgrade_answered(hf_call *call)
 {
     const hf__request *request = &call->request;
     const turn *of = call->owned;
@@ -117,7 +117,7 @@ static void answered(hf_call *call)
     pthread_mutex_unlock(&watchdog->mutex);
 }
 
-static hf_status finish(hf_call *call, hf_error *err)
+static hf_status finish_downgrade(hf_call *call, hf_error *err)
 {
     switch (call->note) {
     case DONE:
@@ -137,7 +137,7 @@ static hf_status finish(hf_call *call, hf_error *err)
 
 static const hf__operation downgrade = {
     .script = HF__SCRIPT(RWLOCK_DOWNGRADE),
-    .finish = finish,
+    .finish = finish_downgrade,
     .lease = true,
 };
 
@@ -174,7 +174,7 @@ static void begin_locked(turn *of, hf_lock *write)
     write->downgrading = true;
 }
 
-static hf_status fill(hf_call *call, hf_lock *write, hf_error *err)
+static hf_status fill_downgrade(hf_call *call, hf_lock *write, hf_error *err)
 {
     hf__watchdog *watchdog = &write->client->leases->watchdog;
     turn *of = call->owned = hf__alloc(sizeof(*of));
@@ -190,7 +190,7 @@ static hf_status fill(hf_call *call, hf_lock *write, hf_error *err)
     if (status != HF_OK)
         return status;
     call->words_stay = true;
-    call->answered = answered;
+    call->answered = downgrade_answered;
     hf__add_whole_key(call, write->keys.main);
     hf__add_whole_key(call, write->keys.token);
     hf__add_whole_key(call, write->keys.waiters);
@@ -207,7 +207,7 @@ static hf_status run_downgrade(hf__form form, hf_lock *write)
     if (status != HF_OK)
         return status;
     call = hf__begin(&here, form, &downgrade, write->client);
-    (void)HF__TRY(call, fill(call, write, call->form.err));
+    (void)HF__TRY(call, fill_downgrade(call, write, call->form.err));
     return hf__end(call);
 }
 

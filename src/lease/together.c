@@ -42,7 +42,7 @@
 typedef struct together together;
 
 /* One of the locks. */
-typedef struct member {
+typedef struct together_member {
     hf_lock *lock;
     uint32_t shard;
     bool taken; /* by this call: to be released if it fails */
@@ -52,7 +52,7 @@ typedef struct member {
     hf_bytes words[HF__LOCK_RELEASE_WORDS];
     char lease_text[HF__NUMBER_SIZE];
     together *all;
-} member;
+} together_member;
 
 typedef enum stage {
     SCRIPT,   /* a request for the locks of the run, which are ACQUIRING */
@@ -81,7 +81,7 @@ struct together {
     atomic_size_t releasing; /* requests without a reply, and 1 */
     hf_call *call;           /* NULL: the call blocks */
     hf__async_run async;     /* if it does not */
-    member members[];
+    together_member members[];
 };
 
 static together *together_of(hf__procedure *procedure)
@@ -94,7 +94,7 @@ static hf__watchdog *watchdog_of(const together *self)
     return &self->client->leases->watchdog;
 }
 
-static bool interrupted(const hf__procedure *procedure)
+static bool one_interrupted(const hf__procedure *procedure)
 {
     const together *self =
         hf__container_of(procedure, const together, procedure);
@@ -116,7 +116,7 @@ static void released_one(together *self)
 
 static void on_released(hf__request *request)
 {
-    member *one = hf__container_of(request, member, release);
+    together_member *one = hf__container_of(request, together_member, release);
     hf__watchdog *watchdog = watchdog_of(one->all);
     hf_lock *lock = one->lock;
 
@@ -131,7 +131,7 @@ static void on_released(hf__request *request)
 }
 
 /* Undo one acquire; true: it was the last, and its owner is to be released. */
-static bool leave_locked(member *one)
+static bool leave_locked(together_member *one)
 {
     hf_lock *lock = one->lock;
     bool last = one->taken && --lock->holds == 0;
@@ -145,7 +145,7 @@ static bool leave_locked(member *one)
     return true;
 }
 
-static void send_release(member *one)
+static void send_release(together_member *one)
 {
     hf__store *store = one->lock->client->store;
     hf__request *request = &one->release;
@@ -161,7 +161,7 @@ static void send_release(member *one)
 }
 
 /* Step 5; true: there is nothing to wait for. */
-static bool leave(hf__procedure *procedure)
+static bool release_taken(hf__procedure *procedure)
 {
     together *self = together_of(procedure);
     hf__watchdog *watchdog = watchdog_of(self);
@@ -204,7 +204,7 @@ static void name_culprit(together *self)
         hf__fail_prefix(&self->detail, "lock %s", quoted);
 }
 
-static hf__next fail(together *self)
+static hf__next fail_together(together *self)
 {
     name_culprit(self);
     return self->at > 0 ? release_all(self) : HF__END;
@@ -213,7 +213,7 @@ static hf__next fail(together *self)
 /* ------------------------------------------------------------------ script */
 
 /* May the script take it together with the first of the run? */
-static bool fits(const together *self, size_t i)
+static bool fits_run(const together *self, size_t i)
 {
     const hf_lock *lock = self->members[i].lock;
 
@@ -243,7 +243,7 @@ static void find_run(together *self)
         return;
     pthread_mutex_lock(&watchdog->mutex);
     while (self->at + self->run < self->count &&
-           fits(self, self->at + self->run) &&
+           fits_run(self, self->at + self->run) &&
            hf__lock_begin_locked(self->members[self->at + self->run].lock, 0,
                                  &busy, NULL) == HF_OK)
         self->run++;
@@ -254,7 +254,7 @@ static void find_run(together *self)
     pthread_mutex_unlock(&watchdog->mutex);
 }
 
-static hf__request *fill(hf__procedure *procedure)
+static hf__request *fill_script(hf__procedure *procedure)
 {
     together *self = together_of(procedure);
     size_t n = self->run;
@@ -263,7 +263,7 @@ static hf__request *fill(hf__procedure *procedure)
     words[0] = self->members[self->at].lock->keys.token;
     words[2 * n + 1] = hf_str(self->wait_ms == 0 ? "1" : "0");
     for (size_t i = 0; i < n; i++) {
-        member *one = &self->members[self->at + i];
+        together_member *one = &self->members[self->at + i];
         hf_lock *lock = one->lock;
 
         hf__owner_draw(&self->client->leases->owners, one->grant.owner);
@@ -284,7 +284,7 @@ static void hold_locked(together *self, size_t taken, uint64_t token,
                         bool *watched)
 {
     for (size_t i = 0; i < taken; i++) {
-        member *one = &self->members[self->at + i];
+        together_member *one = &self->members[self->at + i];
 
         one->grant.token = token + i;
         one->grant.acked = -1;
@@ -343,7 +343,7 @@ static hf_status check_counts(together *self)
 }
 
 /* Another owner holds one, and the call does not wait. */
-static void refuse(together *self, size_t culprit)
+static void refuse_held(together *self, size_t culprit)
 {
     const hf_lock *lock = self->members[culprit].lock;
 
@@ -351,7 +351,7 @@ static void refuse(together *self, size_t culprit)
     self->status = hf__fail(&self->detail, HF_HELD, "%s", lock->kind->refused);
 }
 
-static void take(together *self, size_t taken)
+static void take_run(together *self, size_t taken)
 {
     hf__watchdog *watchdog = watchdog_of(self);
     bool watched = false;
@@ -380,7 +380,7 @@ static void leave_run(together *self)
 /* Step 3. */
 static hf__next acquire_next(together *self)
 {
-    const member *one = &self->members[self->at];
+    const together_member *one = &self->members[self->at];
     int64_t wait_ms = self->wait_ms;
 
     if (wait_ms != 0 && wait_ms != HF_FOREVER)
@@ -408,14 +408,14 @@ static hf__next check_all(together *self)
     self->culprit = i;
     self->status = hf__fail(&self->detail, HF_LOST,
                             "lost before the others were acquired");
-    return fail(self);
+    return fail_together(self);
 }
 
 /* After a step, with its status; the script takes those that follow. */
 static hf__next take_rest(together *self)
 {
     if (self->status != HF_OK)
-        return fail(self);
+        return fail_together(self);
     if (self->at == self->count)
         return check_all(self);
     find_run(self);
@@ -430,7 +430,7 @@ static hf__next take_rest(together *self)
 static hf__next take_without_script(together *self)
 {
     if (self->status != HF_OK)
-        return fail(self);
+        return fail_together(self);
     return self->at == self->count ? check_all(self) : acquire_next(self);
 }
 
@@ -457,12 +457,12 @@ static hf__next read_script(together *self, hf_status status)
     if (items[1].integer != 0) {
         size_t taken = (size_t)items[0].integer;
 
-        take(self, taken);
+        take_run(self, taken);
         return taken == self->run ? take_rest(self) : take_without_script(self);
     }
     leave_run(self);
     if (self->wait_ms == 0)
-        refuse(self, self->at + (size_t)items[0].integer);
+        refuse_held(self, self->at + (size_t)items[0].integer);
     return take_without_script(self);
 }
 
@@ -494,7 +494,7 @@ static hf__next end_acquire(together *self)
 }
 
 /* Nothing is under way but releases. */
-static hf__next stop(together *self, hf_status status, const char *why)
+static hf__next stop_together(together *self, hf_status status, const char *why)
 {
     if (self->status == HF_OK || hf__steps_may_retry(self->status))
         self->status = hf__fail(&self->detail, status, "%s", why);
@@ -510,16 +510,16 @@ static hf__next stop(together *self, hf_status status, const char *why)
         leave_run(self);
         break;
     }
-    return fail(self);
+    return fail_together(self);
 }
 
-static hf__next cancel(together *self)
+static hf__next cancel_together(together *self)
 {
     if (self->silent)
-        return stop(self, HF_INDETERMINATE,
-                    "cancelled while a try had no reply");
-    return stop(self, HF_CANCELLED,
-                self->call == NULL ? HF__INTERRUPTED : "cancelled");
+        return stop_together(self, HF_INDETERMINATE,
+                             "cancelled while a try had no reply");
+    return stop_together(self, HF_CANCELLED,
+                         self->call == NULL ? HF__INTERRUPTED : "cancelled");
 }
 
 static hf__next end_release(together *self)
@@ -530,7 +530,7 @@ static hf__next end_release(together *self)
     return take_rest(self);
 }
 
-static hf__next step(hf__procedure *procedure, hf__happened what)
+static hf__next together_step(hf__procedure *procedure, hf__happened what)
 {
     together *self = together_of(procedure);
 
@@ -542,9 +542,9 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     case HF__RESUMED:
         return end_release(self);
     case HF__CANCELLED:
-        return cancel(self);
+        return cancel_together(self);
     case HF__CLOSED:
-        return stop(self, HF_UNAVAILABLE, "the client was closed");
+        return stop_together(self, HF_UNAVAILABLE, "the client was closed");
     case HF__FAILED:
         return read_unsent(self);
     case HF__LISTENS:
@@ -555,17 +555,17 @@ static hf__next step(hf__procedure *procedure, hf__happened what)
     return HF__STAY;
 }
 
-static const hf__procedure_kind kind = {.step = step,
-                                        .fill = fill,
-                                        .leave = leave,
-                                        .interrupted = interrupted,
+static const hf__procedure_kind kind = {.step = together_step,
+                                        .fill = fill_script,
+                                        .leave = release_taken,
+                                        .interrupted = one_interrupted,
                                         .grace_ms = GRACE_MS};
 
 /* -------------------------------------------------------------------- make */
 
-static int compare(const void *a, const void *b)
+static int compare_members(const void *a, const void *b)
 {
-    const member *x = a, *y = b;
+    const together_member *x = a, *y = b;
     hf_bytes p = x->lock->keys.main, q = y->lock->keys.main;
     int order;
 
@@ -575,13 +575,14 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (p.size > q.size) - (p.size < q.size);
 }
 
-static hf_status sort(together *self, hf_error *err)
+static hf_status sort_members(together *self, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
 
-    qsort(self->members, self->count, sizeof(self->members[0]), compare);
+    qsort(self->members, self->count, sizeof(self->members[0]),
+          compare_members);
     for (size_t i = 1; i < self->count; i++) {
-        if (compare(&self->members[i - 1], &self->members[i]) == 0)
+        if (compare_members(&self->members[i - 1], &self->members[i]) == 0)
             return hf__fail(
                 err, HF_INVALID, "lock %s is given twice",
                 hf__quoted(quoted, hf_lock_name(self->members[i].lock)));
@@ -589,7 +590,7 @@ static hf_status sort(together *self, hf_error *err)
     return HF_OK;
 }
 
-static together *allocate(hf_client *client, size_t count)
+static together *allocate_together(hf_client *client, size_t count)
 {
     together *self =
         hf__calloc(1, sizeof(*self) + count * sizeof(self->members[0]) +
@@ -607,8 +608,8 @@ static together *allocate(hf_client *client, size_t count)
 }
 
 /* With the threads that are needed on the way. Free it with hf__free(). */
-static hf_status make(hf_lock *const *locks, size_t count, int64_t wait_ms,
-                      together **made, hf_error *err)
+static hf_status make_together(hf_lock *const *locks, size_t count,
+                               int64_t wait_ms, together **made, hf_error *err)
 {
     hf_client *client = locks[0]->client;
     hf_status status = hf__watchdog_start(&client->leases->watchdog, err);
@@ -616,7 +617,7 @@ static hf_status make(hf_lock *const *locks, size_t count, int64_t wait_ms,
 
     if (status != HF_OK)
         return status;
-    self = allocate(client, count);
+    self = allocate_together(client, count);
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "%zu locks", count);
     self->wait_ms = wait_ms;
@@ -629,7 +630,7 @@ static hf_status make(hf_lock *const *locks, size_t count, int64_t wait_ms,
         self->members[i].mark = hf__interrupt_mark_of(locks[i]);
         self->members[i].all = self;
     }
-    status = sort(self, err);
+    status = sort_members(self, err);
     if (status == HF_OK)
         *made = self;
     else
@@ -637,8 +638,8 @@ static hf_status make(hf_lock *const *locks, size_t count, int64_t wait_ms,
     return status;
 }
 
-static hf_status check(hf_lock *const *locks, size_t count, int64_t wait_ms,
-                       hf_error *err)
+static hf_status check_all_locks(hf_lock *const *locks, size_t count,
+                                 int64_t wait_ms, hf_error *err)
 {
     hf_status status;
 
@@ -651,11 +652,11 @@ static hf_status check(hf_lock *const *locks, size_t count, int64_t wait_ms,
 
 /* -------------------------------------------------------------- both forms */
 
-static hf_status run(hf_lock *const *locks, size_t count, int64_t wait_ms,
-                     hf_error *err)
+static hf_status run_together(hf_lock *const *locks, size_t count,
+                              int64_t wait_ms, hf_error *err)
 {
     together *self;
-    hf_status status = make(locks, count, wait_ms, &self, err);
+    hf_status status = make_together(locks, count, wait_ms, &self, err);
 
     if (status != HF_OK)
         return status;
@@ -670,7 +671,7 @@ static hf_status run(hf_lock *const *locks, size_t count, int64_t wait_ms,
 hf_status hf_lock_acquire_all(hf_lock *const *locks, size_t count,
                               int64_t wait_ms, hf_error *err)
 {
-    hf_status status = check(locks, count, wait_ms, err);
+    hf_status status = check_all_locks(locks, count, wait_ms, err);
 
     if (status == HF_OK && count == 1)
         return hf_lock_acquire(locks[0], wait_ms, err);
@@ -678,7 +679,7 @@ hf_status hf_lock_acquire_all(hf_lock *const *locks, size_t count,
         status = hf__client_enter_blocking(locks[0]->client, err);
     if (status != HF_OK)
         return status;
-    status = run(locks, count, wait_ms, err);
+    status = run_together(locks, count, wait_ms, err);
     hf__life_leave(&locks[0]->client->life);
     return status;
 }
@@ -700,14 +701,15 @@ static void cancel_call(hf_call *call)
     hf__async_cancel_call(&((together *)call->owned)->async, call);
 }
 
-static hf_status start(hf_call *call, hf_lock *const *locks, size_t count,
-                       int64_t wait_ms, const hf_async *async, hf_error *err)
+static hf_status start_together(hf_call *call, hf_lock *const *locks,
+                                size_t count, int64_t wait_ms,
+                                const hf_async *async, hf_error *err)
 {
     hf_status status = hf__timers_start(&call->client->timers, err);
     together *self;
 
     if (status == HF_OK)
-        status = make(locks, count, wait_ms, &self, err);
+        status = make_together(locks, count, wait_ms, &self, err);
     if (status != HF_OK)
         return status;
     self->call = call;
@@ -724,7 +726,7 @@ hf_status hf_lock_acquire_all_start(hf_lock *const *locks, size_t count,
                                     int64_t wait_ms, const hf_async *async,
                                     hf_error *err)
 {
-    hf_status status = check(locks, count, wait_ms, err);
+    hf_status status = check_all_locks(locks, count, wait_ms, err);
     hf_call *call;
 
     if (status == HF_OK && count == 1)
@@ -736,7 +738,7 @@ hf_status hf_lock_acquire_all_start(hf_lock *const *locks, size_t count,
     hf__call_init(call, locks[0]->client);
     status = hf__call_enter(call, false, err);
     if (status == HF_OK)
-        status = start(call, locks, count, wait_ms, async, err);
+        status = start_together(call, locks, count, wait_ms, async, err);
     if (status != HF_OK)
         hf__call_discard(call);
     return status;

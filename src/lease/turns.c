@@ -49,7 +49,7 @@ static hf__turns *find_locked(hf__turns_table *table, uint64_t lock, bool make)
     return same || make ? found : NULL;
 }
 
-static void count(hf__turns *turns, size_t form)
+static void count_hold(hf__turns *turns, size_t form)
 {
     if (++turns->counts[form] < COUNT_MAX)
         return;
@@ -68,7 +68,7 @@ static bool some_behind(const hf__turns *turns)
     return false;
 }
 
-static void gain(hf__turns *turns, int64_t held_ms)
+static void gain_share(hf__turns *turns, int64_t held_ms)
 {
     turns->spare_ms =
         hf__at_most(turns->spare_ms + SPARE * held_ms, HF__TURNS_GAP_MS);
@@ -84,7 +84,7 @@ void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
     turns->last = (unsigned char)(1 + owner_size % (HF__TURNS_FORMS - 1));
     turns->seen_ms = hf__clock_boot_ms();
     turns->missed = 0;
-    count(turns, turns->last);
+    count_hold(turns, turns->last);
     pthread_mutex_unlock(&table->mutex);
 }
 
@@ -100,8 +100,8 @@ int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, always);
     if (turns != NULL) {
-        count(turns, 0);
-        gain(turns, held_ms);
+        count_hold(turns, 0);
+        gain_share(turns, held_ms);
         if (turns->spare_ms > 0 &&
             (always ||
              (some_behind(turns) && now_ms - turns->seen_ms < MEMORY_MS)))
@@ -119,7 +119,7 @@ int64_t hf__turns_delay(hf__turns_table *table, uint64_t lock)
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, false);
     if (turns != NULL) {
-        gain(turns, hf__clock_boot_ms() - turns->seen_ms);
+        gain_share(turns, hf__clock_boot_ms() - turns->seen_ms);
         if (turns->counts[turns->last] <= turns->counts[0])
             delay_ms = turns->spare_ms > 0 ? HF__TURNS_GAP_MS : SHORT_MS;
     }
@@ -128,7 +128,7 @@ int64_t hf__turns_delay(hf__turns_table *table, uint64_t lock)
 }
 
 /* They had their turn, and more the longer they do not take it. */
-static void miss(hf__turns *turns)
+static void miss_turn(hf__turns *turns)
 {
     if (turns->missed < MISSED_MAX)
         turns->missed++;
@@ -149,7 +149,7 @@ void hf__turns_note_gap(hf__turns_table *table, uint64_t lock, int64_t ms,
     if (turns != NULL) {
         turns->spare_ms -= taken ? ms : MISSED_COST * ms;
         if (!taken && ms >= HF__TURNS_GAP_MS)
-            miss(turns);
+            miss_turn(turns);
     }
     pthread_mutex_unlock(&table->mutex);
 }

@@ -30,7 +30,7 @@
 
 #define WINDOW_MAX_MS 50
 
-static bool due(const hf_lock *lock, int64_t now_ms)
+static bool is_due(const hf_lock *lock, int64_t now_ms)
 {
     int64_t window_ms = hf__at_most(lock->granted_ms / 30, WINDOW_MAX_MS);
 
@@ -49,7 +49,7 @@ static void collect_locked(hf__watchdog *watchdog, int64_t now_ms,
 
         if (hf__lease_lose_due_locked(watchdog, lock, now_ms))
             continue;
-        if (due(lock, now_ms))
+        if (is_due(lock, now_ms))
             (void)hf__renewal_add_locked(watchdog, lock, NULL, renewals);
         else if (node->at_ms <= now_ms)
             hf__heap_put(&watchdog->heap, node, hf__lease_next_event(lock));
@@ -86,7 +86,7 @@ static void report_losses(hf__watchdog *watchdog)
 }
 
 /* Steps 1, 2 and 4. Returns when this thread is needed again. */
-static int64_t attend(hf__watchdog *watchdog)
+static int64_t attend_locks(hf__watchdog *watchdog)
 {
     hf__heap_node *first;
     int64_t next_ms;
@@ -115,11 +115,11 @@ static void ring_again(hf__watchdog *watchdog)
 /* A local store runs each batch on this thread, perhaps for as long as another
  * process has the writer lock; meanwhile more leases may have ended, and calls
  * wait for the thread. */
-static void ring(void *user)
+static void ring_watchdog(void *user)
 {
     hf__watchdog *watchdog = user;
     bool local = (watchdog->client->store->capabilities & HF__CAP_LOCAL) != 0;
-    int64_t next_ms = attend(watchdog);
+    int64_t next_ms = attend_locks(watchdog);
 
     while (hf__renewal_send(watchdog->renewals, next_ms) && !local)
         ;
@@ -153,7 +153,7 @@ static bool make_renewals(hf__watchdog *watchdog)
     return watchdog->renewals != NULL;
 }
 
-static hf_status start(hf__watchdog *watchdog, hf_error *err)
+static hf_status start_watchdog(hf__watchdog *watchdog, hf_error *err)
 {
     hf__loop *loop = watchdog->client->loop;
     hf__alarm *alarm;
@@ -162,7 +162,7 @@ static hf_status start(hf__watchdog *watchdog, hf_error *err)
     if (status == HF_OK && !make_renewals(watchdog))
         status = hf__fail(err, HF_NO_MEMORY, "renewing locks");
     if (status == HF_OK)
-        status = hf__alarm_new(loop, ring, watchdog, &alarm, err);
+        status = hf__alarm_new(loop, ring_watchdog, watchdog, &alarm, err);
     if (status != HF_OK)
         return status;
     pthread_mutex_lock(&watchdog->mutex);
@@ -179,7 +179,7 @@ hf_status hf__watchdog_start_now(hf__watchdog *watchdog, hf_error *err)
 
     pthread_mutex_lock(&watchdog->start_mutex);
     if (!atomic_load(&watchdog->started))
-        status = start(watchdog, err);
+        status = start_watchdog(watchdog, err);
     pthread_mutex_unlock(&watchdog->start_mutex);
     return status;
 }

@@ -223,7 +223,7 @@ static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
     return status;
 }
 
-static bool matches(const hf__dump *dump, hf_bytes name)
+static bool key_matches(const hf__dump *dump, hf_bytes name)
 {
     hf_bytes pattern = dump->options->pattern;
 
@@ -238,7 +238,7 @@ static void choose_names(hf__dump *dump)
     size_t count = 0;
 
     for (size_t i = 0; i < walk->count; i++) {
-        if (matches(dump, walk->names[i]))
+        if (key_matches(dump, walk->names[i]))
             walk->names[count++] = walk->names[i];
     }
     walk->count = count;
@@ -303,7 +303,7 @@ static uint64_t count_keys(hf__dump *dump)
     return count;
 }
 
-static hf_status run(hf__dump *dump, hf_error *err)
+static hf_status run_dump(hf__dump *dump, hf_error *err)
 {
     reads *room = hf__alloc(sizeof(*room));
     int64_t unix_ms = 0;
@@ -371,7 +371,7 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
     dump.writer.write = write;
     dump.writer.user = user;
     hf__key_walk_begin(&dump.walk, hf_view(NULL, 0));
-    status = run(&dump, err);
+    status = run_dump(&dump, err);
     hf__dump_report(&dump);
     if (status == HF_OK && dump.writer.left_out > 0)
         status = hf__fail_copy(err, &dump.left_out);

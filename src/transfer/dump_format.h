@@ -37,7 +37,7 @@
 typedef enum hf__dump_kind {
     HF__DUMP_KEY = 1,  /* type:8 flags:8 expires:64 key_size:32 key content */
     HF__DUMP_MORE = 2, /* flags:8 content */
-    HF__DUMP_DROP = 3, /* nothing: forget the key, it changed */
+    HF__DUMP_DROP = 3, /* nothing: drop the key, it changed */
     HF__DUMP_END = 4   /* keys elements content left_out changed, 64 each */
 } hf__dump_kind;
 

@@ -119,8 +119,9 @@ void hf__dump_ask(const hf__dump *dump, hf__request *request,
                        4, 1);
 }
 
-static hf_status ask(hf__dump *dump, hf_bytes name, const char *most_elements,
-                     hf__request *request, hf__facts *facts, hf_error *err)
+static hf_status ask_key(hf__dump *dump, hf_bytes name,
+                         const char *most_elements, hf__request *request,
+                         hf__facts *facts, hf_error *err)
 {
     hf__read_words words;
 
@@ -135,7 +136,7 @@ static hf_status ask_facts(hf__dump *dump, hf_bytes name, hf__facts *facts,
                            hf_error *err)
 {
     hf__request request;
-    hf_status status = ask(dump, name, "0", &request, facts, err);
+    hf_status status = ask_key(dump, name, "0", &request, facts, err);
 
     facts->type_name = hf_view(NULL, 0); /* the reply goes */
     if (dump->timed && facts->type == HF__DUMP_HASH)
@@ -190,7 +191,7 @@ typedef struct pieces {
     char cursor[HF__NUMBER_SIZE];
 } pieces;
 
-static void adapt(pieces *self, const hf_reply *list)
+static void adapt_batch(pieces *self, const hf_reply *list)
 {
     size_t got = hf_reply_count(list);
     size_t size = 1;
@@ -332,7 +333,7 @@ static bool may_expire(const pieces *self)
 
 static hf_status put_piece(pieces *self, const hf_reply *list, hf_error *err)
 {
-    adapt(self, list);
+    adapt_batch(self, list);
     self->total += hf_reply_count(list);
     if (may_expire(self))
         return put_timed(self, list, err);
@@ -467,7 +468,7 @@ static hf_status try_whole(hf__dump *dump, hf_bytes name, bool *over,
     hf__request request;
     hf__facts facts;
     hf_status status =
-        ask(dump, name, WHOLE_ELEMENTS, &request, &facts, &detail);
+        ask_key(dump, name, WHOLE_ELEMENTS, &request, &facts, &detail);
 
     *over = false;
     if (status == HF_OK && facts.found && facts.content_count > 0) {

@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------ input */
 
-static hf_status fill(hf__dump_reader *reader, hf_error *err)
+static hf_status fill_buffer(hf__dump_reader *reader, hf_error *err)
 {
     size_t got = 0;
     int error = reader->read(reader->user, reader->in, READ_SIZE, &got);
@@ -33,15 +33,15 @@ static hf_status fill(hf__dump_reader *reader, hf_error *err)
 }
 
 /* Exactly `size` bytes; *got is less at the end. */
-static hf_status take(hf__dump_reader *reader, unsigned char *to, size_t size,
-                      size_t *got, hf_error *err)
+static hf_status take_bytes(hf__dump_reader *reader, unsigned char *to,
+                            size_t size, size_t *got, hf_error *err)
 {
     hf_status status;
     size_t part;
 
     for (*got = 0; *got < size; *got += part) {
         if (reader->in_at == reader->in_size) {
-            status = fill(reader, err);
+            status = fill_buffer(reader, err);
             if (status != HF_OK)
                 return status;
             if (reader->in_size == 0)
@@ -123,7 +123,7 @@ hf_status hf__dump_reader_begin(hf__dump_reader *reader, hf_error *err)
     reader->record = hf__alloc(HF__DUMP_RECORD_EXTRA + HF__DUMP_PAYLOAD_MAX);
     if (reader->in == NULL || reader->record == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a dump");
-    status = take(reader, head, sizeof(head), &got, err);
+    status = take_bytes(reader, head, sizeof(head), &got, err);
     if (status != HF_OK)
         return status;
     return check_head(reader, head, got, err);
@@ -148,7 +148,8 @@ static hf_status read_record(hf__dump_reader *reader, hf_error *err)
     hf_status status;
 
     reader->record_at = reader->bytes;
-    status = take(reader, reader->record, HF__DUMP_RECORD_HEAD, &got, err);
+    status =
+        take_bytes(reader, reader->record, HF__DUMP_RECORD_HEAD, &got, err);
     if (status != HF_OK)
         return status;
     if (got < HF__DUMP_RECORD_HEAD)
@@ -156,8 +157,8 @@ static hf_status read_record(hf__dump_reader *reader, hf_error *err)
     size = hf__dump_get(reader->record, 4);
     if (size > HF__DUMP_PAYLOAD_MAX)
         return fail_damaged(reader, "size of a record", err);
-    status = take(reader, reader->record + HF__DUMP_RECORD_HEAD, size + 4, &got,
-                  err);
+    status = take_bytes(reader, reader->record + HF__DUMP_RECORD_HEAD, size + 4,
+                        &got, err);
     if (status != HF_OK)
         return status;
     if (got < size + 4)
@@ -215,7 +216,7 @@ static hf_status check_end(hf__dump_reader *reader, hf_error *err)
         return fail_damaged(reader, "the counts at the end do not fit", err);
     reader->left_out = hf__dump_get(counts + 24, 8);
     reader->changed = hf__dump_get(counts + 32, 8);
-    status = take(reader, reader->record, 1, &got, err);
+    status = take_bytes(reader, reader->record, 1, &got, err);
     if (status == HF_OK && got > 0)
         status = fail_damaged(reader, "something stands behind the end", err);
     return status;

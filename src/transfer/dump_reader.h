@@ -17,7 +17,7 @@ typedef enum hf__dump_event {
     HF__DUMP_AT_KEY,     /* a key begins: type, expires_unix_ms, key */
     HF__DUMP_AT_PIECE,   /* bytes of an element: piece, total, offset */
     HF__DUMP_AT_KEY_END, /* the key is whole */
-    HF__DUMP_AT_DROP,    /* forget it */
+    HF__DUMP_AT_DROP,    /* drop it */
     HF__DUMP_AT_END      /* the dump is whole: left_out, changed */
 } hf__dump_event;
 

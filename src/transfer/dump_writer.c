@@ -50,7 +50,7 @@ static hf_status open_record(hf__dump_writer *writer, hf__dump_kind kind,
     return HF_OK;
 }
 
-static void put(hf__dump_writer *writer, uint64_t value, int size)
+static void put_bytes(hf__dump_writer *writer, uint64_t value, int size)
 {
     hf__dump_put(writer->room + writer->used, value, size);
     writer->used += (size_t)size;
@@ -69,7 +69,7 @@ static void close_record(hf__dump_writer *writer)
     hf__dump_put(writer->room + writer->record_at, size, 4);
     writer->crc = hf__crc32c(writer->crc, writer->room + writer->record_at,
                              HF__DUMP_RECORD_HEAD + size);
-    put(writer, writer->crc, 4);
+    put_bytes(writer, writer->crc, 4);
     writer->record_open = false;
 }
 
@@ -81,12 +81,12 @@ hf_status hf__dump_writer_begin(hf__dump_writer *writer, int64_t clock_unix_ms,
         return hf__fail(err, HF_NO_MEMORY, "a dump");
     memcpy(writer->room, HF__DUMP_MAGIC, HF__DUMP_MAGIC_SIZE);
     writer->used = HF__DUMP_MAGIC_SIZE;
-    put(writer, HF__DUMP_VERSION, 2);
-    put(writer, 0, 2);
-    put(writer, 0, 4);
-    put(writer, (uint64_t)clock_unix_ms, 8);
+    put_bytes(writer, HF__DUMP_VERSION, 2);
+    put_bytes(writer, 0, 2);
+    put_bytes(writer, 0, 4);
+    put_bytes(writer, (uint64_t)clock_unix_ms, 8);
     writer->crc = hf__crc32c(0, writer->room, writer->used);
-    put(writer, writer->crc, 4);
+    put_bytes(writer, writer->crc, 4);
     assert(writer->used == HF__DUMP_HEAD_SIZE);
     return HF_OK;
 }
@@ -100,11 +100,11 @@ hf_status hf__dump_writer_key(hf__dump_writer *writer, hf__dump_type type,
     assert(!writer->key_open && hf__is_key_size(key.size));
     if (status != HF_OK)
         return status;
-    put(writer, type, 1);
+    put_bytes(writer, type, 1);
     writer->flags_at = writer->used;
-    put(writer, 0, 1);
-    put(writer, (uint64_t)expires_unix_ms, 8);
-    put(writer, key.size, 4);
+    put_bytes(writer, 0, 1);
+    put_bytes(writer, (uint64_t)expires_unix_ms, 8);
+    put_bytes(writer, key.size, 4);
     if (key.size > 0)
         memcpy(writer->room + writer->used, key.data, key.size);
     writer->used += key.size;
@@ -120,13 +120,14 @@ static hf_status open_more(hf__dump_writer *writer, hf_error *err)
     if (status != HF_OK)
         return status;
     writer->flags_at = writer->used;
-    put(writer, 0, 1);
+    put_bytes(writer, 0, 1);
     return HF_OK;
 }
 
 /* Content, cut where a record is full. */
-static hf_status append(hf__dump_writer *writer, const unsigned char *data,
-                        size_t size, hf_error *err)
+static hf_status append_bytes(hf__dump_writer *writer,
+                              const unsigned char *data, size_t size,
+                              hf_error *err)
 {
     while (size > 0) {
         size_t full = payload_size(writer);
@@ -157,9 +158,9 @@ hf_status hf__dump_writer_element(hf__dump_writer *writer, hf_bytes element,
 
     assert(writer->key_open && hf__is_value_size(element.size));
     hf__dump_put(head, element.size, sizeof(head));
-    status = append(writer, head, sizeof(head), err);
+    status = append_bytes(writer, head, sizeof(head), err);
     if (status == HF_OK)
-        status = append(writer, element.data, element.size, err);
+        status = append_bytes(writer, element.data, element.size, err);
     writer->pending++;
     writer->content += element.size;
     return status;
@@ -198,11 +199,11 @@ hf_status hf__dump_writer_end(hf__dump_writer *writer, hf_error *err)
     status = open_record(writer, HF__DUMP_END, err);
     if (status != HF_OK)
         return status;
-    put(writer, writer->keys, 8);
-    put(writer, writer->elements, 8);
-    put(writer, writer->content, 8);
-    put(writer, writer->left_out, 8);
-    put(writer, writer->changed, 8);
+    put_bytes(writer, writer->keys, 8);
+    put_bytes(writer, writer->elements, 8);
+    put_bytes(writer, writer->content, 8);
+    put_bytes(writer, writer->left_out, 8);
+    put_bytes(writer, writer->changed, 8);
     close_record(writer);
     return hand_out(writer, err);
 }

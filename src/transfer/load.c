@@ -69,10 +69,10 @@ static void give_up(hf__loader *self)
 {
     if (self->batch->count > 0)
         (void)hf__load_flush(self->batch, NULL);
-    hf__load_forget(self);
+    hf__load_drop_parts(self);
 }
 
-static hf_status prepare(hf__loader *self, hf_error *err)
+static hf_status prepare_load(hf__loader *self, hf_error *err)
 {
     int64_t unix_ms = 0;
     hf_status status = HF_OK;
@@ -93,9 +93,9 @@ static hf_status prepare(hf__loader *self, hf_error *err)
     return status;
 }
 
-static hf_status run(hf__loader *self, hf_error *err)
+static hf_status run_load(hf__loader *self, hf_error *err)
 {
-    hf_status status = prepare(self, err);
+    hf_status status = prepare_load(self, err);
 
     if (status == HF_OK)
         status = hf__dump_reader_begin(&self->reader, err);
@@ -171,7 +171,7 @@ hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
         return status;
     self.reader.read = read;
     self.reader.user = user;
-    status = run(&self, err);
+    status = run_load(&self, err);
     if (status == HF_OK)
         status = sum_up(&self.so_far, err);
     done(&self);

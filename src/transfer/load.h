@@ -128,6 +128,6 @@ hf_status hf__load_key_end(hf__loader *self, hf_error *err);
 hf_status hf__load_key_drop(hf__loader *self, hf_error *err);
 
 /* Unlink what is being built, if anything is. */
-void hf__load_forget(hf__loader *self);
+void hf__load_drop_parts(hf__loader *self);
 
 #endif

@@ -152,8 +152,8 @@ static hf_status on_gone(const hf__load_slot *slot, hf_error *err)
                     quoted);
 }
 
-static hf_status judge(hf__load_batch *batch, const hf__load_slot *slot,
-                       hf_error *err)
+static hf_status judge_reply(hf__load_batch *batch, const hf__load_slot *slot,
+                             hf_error *err)
 {
     const hf_reply *reply = &slot->request.reply;
     int64_t number = hf_reply_integer(reply);
@@ -211,7 +211,7 @@ hf_status hf__load_flush(hf__load_batch *batch, hf_error *err)
                     HF__EXTRA_MS(batch->bytes));
     for (size_t i = 0; i < batch->count; i++) {
         hf_status one =
-            judge(batch, &batch->slots[i], status == HF_OK ? err : NULL);
+            judge_reply(batch, &batch->slots[i], status == HF_OK ? err : NULL);
 
         if (status == HF_OK)
             status = one;

@@ -155,7 +155,7 @@ static hf_status add_build(hf__loader *self, uint64_t at, hf_error *err)
     return hf__load_add(self->batch, &words, self->elements, err);
 }
 
-static hf_status add_settle(hf__loader *self, hf_error *err)
+static hf_status add_key_settle(hf__loader *self, hf_error *err)
 {
     hf__load_words words = {.step = HF__LOAD_SETTLE,
                             .script = HF__SCRIPT_KEY_SETTLE,
@@ -169,7 +169,7 @@ static hf_status add_settle(hf__loader *self, hf_error *err)
     return hf__load_add(self->batch, &words, NULL, err);
 }
 
-void hf__load_forget(hf__loader *self)
+void hf__load_drop_parts(hf__loader *self)
 {
     hf_bytes words[] = {hf_str(""), self->built};
     hf__request request;
@@ -432,7 +432,7 @@ hf_status hf__load_piece(hf__loader *self, hf_error *err)
     return HF_OK;
 }
 
-static hf_status settle(hf__loader *self, hf_error *err)
+static hf_status finish_key(hf__loader *self, hf_error *err)
 {
     hf_status status = HF_OK;
 
@@ -442,7 +442,7 @@ static hf_status settle(hf__loader *self, hf_error *err)
     if (status == HF_OK)
         status = hf__load_flush(self->batch, err);
     if (status == HF_OK)
-        status = add_settle(self, err);
+        status = add_key_settle(self, err);
     if (status == HF_OK)
         status = hf__load_flush(self->batch, err);
     if (status == HF_OK) {
@@ -467,7 +467,7 @@ hf_status hf__load_key_end(hf__loader *self, hf_error *err)
         break;
     }
     if (self->built_owned != NULL)
-        return settle(self, err);
+        return finish_key(self, err);
     if (self->elements->count == 0) { /* all its fields have expired */
         self->so_far.expired++;
         return HF_OK;
@@ -484,6 +484,6 @@ hf_status hf__load_key_drop(hf__loader *self, hf_error *err)
 {
     hf_status status = hf__load_flush(self->batch, err);
 
-    hf__load_forget(self);
+    hf__load_drop_parts(self);
     return status;
 }
