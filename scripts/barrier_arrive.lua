@@ -15,7 +15,8 @@ ARGV[5]  inbox: to wake when the generation ends
 
 Returns  {0, generation, how many wait}; {1, generation, 1 this party was the
          last or 0} it has passed; {2, generation, 0} it is broken; {3,
-         generation, count of the parties} it is another.
+         generation, count of the parties} it is another. An error WRONGTYPE:
+         it is not a barrier.
 Repeat   safe: a party is recognized by its id.
 Writes   all keys. Cost O(log parties), and O(parties) when they pass.
 ]]
@@ -25,6 +26,10 @@ local now = call('time')
 now = now[1] * 1000000 + now[2]
 local count = call('hget', KEYS[2], 'parties')
 local waiting = call('zcard', KEYS[1])
+local one = call('zrangebyscore', KEYS[1], '-inf', '+inf', 'limit', 0, 1)[1]
+if one and string.find(one, '-', 1, true) then
+    return redis.error_reply('WRONGTYPE it is not a barrier')
+end
 if count and waiting > 0 and count ~= ARGV[4] then
     return {3, generation, tonumber(count)}
 end

@@ -7,12 +7,17 @@ KEYS[2]  state (hash): generation, parties, passed, failed, last
 KEYS[3]  passed (zset): the parties of the last generation that ended
 KEYS[4]  waiters (zset): inboxes by when they began to wait, us
 
-Returns  the generation that begins; 0 there is no barrier.
+Returns  the generation that begins; 0 there is no barrier. An error WRONGTYPE:
+         it is not a barrier.
 Repeat   no: a second run would break the next generation.
 Writes   all keys. Cost O(parties).
 ]]
 local call = redis.call
 local waiting = call('zcard', KEYS[1])
+local one = call('zrangebyscore', KEYS[1], '-inf', '+inf', 'limit', 0, 1)[1]
+if one and string.find(one, '-', 1, true) then
+    return redis.error_reply('WRONGTYPE it is not a barrier')
+end
 local generation = tonumber(call('hget', KEYS[2], 'generation') or 0)
 if generation == 0 then
     return 0

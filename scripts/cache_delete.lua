@@ -6,12 +6,14 @@ KEYS[2]  meta: what is known about it
 KEYS[3]  fill: the token of the fill under way
 KEYS[4]  waiters: sorted set of inboxes
 
-Returns  1 deleted; 0 there was none.
+Returns  1 deleted; 0 there was none. An error HFHELD: the key is a lock that is
+         held.
 Repeat   no: the second run would not find what the first deleted.
 Writes   all keys. Cost O(waiters).
 ]]
 local call = redis.call
-call('strlen', KEYS[1])
+local size = call('strlen', KEYS[1])
+--#use refuse_held_string key=KEYS[1]
 local known = call('del', KEYS[2])
 local found = call('del', KEYS[1])
 if call('del', KEYS[3]) == 1 then

@@ -19,11 +19,13 @@ ARGV[10]  versions: of the tags when the fill began, a blank before each; `-`:
          this is not the end of a fill
 
 Returns  1 stored; 0 refused: the fill lost its lease, or a tag was invalidated.
+         An error HFHELD: the key is a lock that is held.
 Repeat   no: a second run may replace a later value.
 Writes   all keys. Cost O(tags + waiters).
 ]]
 local call = redis.call
-call('strlen', KEYS[1])
+local size = call('strlen', KEYS[1])
+--#use refuse_held_string key=KEYS[1]
 local leased = ARGV[10] ~= '-'
 if leased and call('get', KEYS[3]) ~= ARGV[1] then
     return 0

@@ -250,7 +250,8 @@ HF_API HF_MUST_USE hf_status hf_cache_get(hf_client *client, hf_bytes key,
  * @param opts   HF_CACHE_ABSENT, `ttl_ms`, `stale_ms`, `error_ms`,
  *               `jitter_percent`, `tags`; `ttl_ms` is needed
  *
- * @retval HF_OK  it is stored
+ * @retval HF_OK    it is stored
+ * @retval HF_HELD  the key is a lock that is held
  */
 HF_API HF_MUST_USE hf_status hf_cache_put(hf_client *client, hf_bytes key,
                                           hf_bytes value,
@@ -264,6 +265,7 @@ HF_API HF_MUST_USE hf_status hf_cache_put(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK         it is deleted
  * @retval HF_NOT_FOUND  no such entry
+ * @retval HF_HELD       the key is a lock that is held
  */
 HF_API HF_MUST_USE hf_status hf_cache_delete(hf_client *client, hf_bytes key,
                                              hf_error *err);

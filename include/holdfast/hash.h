@@ -90,6 +90,8 @@ typedef struct hf_hash_put_options {
 
 /**
  * Write fields of a hash, and the key's time to live, in one atomic step.
+ * Without HF_HASH_REPLACE it does not look whether the key is a lease that is
+ * held, nor do hf_hash_cas() and hf_hash_add(): see docs/guide/objects.md.
  *
  * @param key     the key
  * @param fields  `count` fields; the last of two with the same name wins
@@ -99,6 +101,8 @@ typedef struct hf_hash_put_options {
  * @retval HF_OK          all fields and the expiry are set
  * @retval HF_CONFLICT    HF_HASH_NX, and the key exists
  * @retval HF_NOT_FOUND   HF_HASH_XX, and the key does not exist
+ * @retval HF_HELD        HF_HASH_REPLACE, and it is a held election or lock of
+ *                        Redisson
  * @retval HF_WRONG_TYPE  the key does not hold a hash
  * @retval HF_UNSUPPORTED field_ttl_ms, and the server has no HPEXPIRE
  */
@@ -122,6 +126,7 @@ HF_API HF_MUST_USE hf_status hf_hash_put(hf_client *client, hf_bytes key,
  * @retval HF_OK          all fields and the expiry are set
  * @retval HF_CONFLICT    a higher token was seen
  * @retval HF_CORRUPT     as for hf_value_put_fenced()
+ * @retval HF_HELD        it is an election or a lock of Redisson that is held
  * @retval HF_WRONG_TYPE  the key does not hold a hash, or the fence no string
  * @retval HF_UNSUPPORTED field_ttl_ms, and the server has no HPEXPIRE
  */
@@ -224,7 +229,9 @@ HF_API HF_MUST_USE hf_status hf_hash_add(hf_client *client, hf_bytes key,
                                          int64_t *value, hf_error *err);
 
 /**
- * Delete fields. A hash without fields does not exist.
+ * Delete fields. A hash without fields does not exist. This is one command of
+ * the store, as is hf_hash_expire_fields(): it does not look whether the key is
+ * an election, which it would end if it is given its fields.
  *
  * @param key      the key
  * @param names    `count` names of fields
@@ -294,6 +301,7 @@ HF_API HF_MUST_USE hf_status hf_hash_ttl_fields(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK          the key was deleted
  * @retval HF_NOT_FOUND   no such key
+ * @retval HF_HELD        it is an election or a lock of Redisson that is held
  * @retval HF_WRONG_TYPE  the key does not hold a hash; it was left alone
  */
 HF_API HF_MUST_USE hf_status hf_hash_delete(hf_client *client, hf_bytes key,

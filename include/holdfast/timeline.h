@@ -165,6 +165,8 @@ typedef struct hf_timeline_add_options {
  *
  * @retval HF_OK          the item is there, and no other of its id
  * @retval HF_CONFLICT    HF_TIMELINE_NX, and there is an item with the id
+ * @retval HF_HELD        the key is a read-write lock or a semaphore that is
+ * held
  * @retval HF_WRONG_TYPE  the key holds something else
  */
 HF_API HF_MUST_USE hf_status hf_timeline_add(
@@ -195,6 +197,8 @@ HF_API HF_MUST_USE hf_status hf_timeline_get(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK          the item was removed
  * @retval HF_NOT_FOUND   no such item, or it had expired
+ * @retval HF_HELD        the key is a read-write lock or a semaphore that is
+ * held
  * @retval HF_WRONG_TYPE  the key holds something else
  */
 HF_API HF_MUST_USE hf_status hf_timeline_remove(hf_client *client, hf_bytes key,
@@ -396,6 +400,8 @@ HF_API HF_MUST_USE hf_status hf_timeline_trim(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK          removed
  * @retval HF_NOT_FOUND   no such timeline
+ * @retval HF_HELD        the key is a read-write lock or a semaphore that is
+ * held
  * @retval HF_WRONG_TYPE  the key holds something else
  */
 HF_API HF_MUST_USE hf_status hf_timeline_delete(hf_client *client, hf_bytes key,

@@ -71,7 +71,12 @@ typedef struct hf_value_set_options {
  * options.
  *
  * Without options the value replaces what the key held, of any type, and the
- * key does not expire. A refused call (HF_CONFLICT, HF_NOT_FOUND) changes
+ * key does not expire. This is one command of the store, which does not look
+ * whether the key is a lock that is held: that would be lost. Nor do
+ * hf_value_append() and hf_value_get_expire(), which change it, and what
+ * hf_value_cas(), hf_value_delete_if() and hf_value_expire_if() do to a lock if
+ * they are given all of its value. The others refuse it: docs/guide/objects.md.
+ * A refused call (HF_CONFLICT, HF_NOT_FOUND) changes
  * nothing, the time to live included.
  *
  * @param key       the key
@@ -304,6 +309,8 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
  * @retval HF_CONFLICT    a higher token was seen
  * @retval HF_CORRUPT     the fence holds something else than a token: delete it
  *                        once no old holder is left
+ * @retval HF_HELD        the key itself is a lock, an election or permits that
+ *                        are held: protect another key by them
  * @retval HF_WRONG_TYPE  the fence is of another type
  */
 HF_API HF_MUST_USE hf_status hf_value_put_fenced(

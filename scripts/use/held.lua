@@ -1,7 +1,8 @@
 --[[
 held - is a key a lease that is held, or a barrier where parties wait? Sets
 `kind`, its type in Redis, and `held`: 0: no; 1: a lock; 2: permits of a
-semaphore; 3: an election; 4: a barrier.
+semaphore; 3: an election; 4: a barrier. Locks of Redisson are hashes,
+its semaphores numbers, whose permits are in another key: see redisson_look.
 
 key      of any type
 barrier  state of a barrier of that name; nil: its name allows none
@@ -11,9 +12,28 @@ if kind == 'string' then
     local size = call('strlen', key)
     --#use own_lock
     held = owner and 1 or 0
+    if size <= 20 and string.find(call('get', key), '^%-?%d+$') then
+        local braced = '' .. key
+        braced = string.find(braced, '{', 1, true) and braced or '{' .. braced .. '}'
+        --#use clock
+        local count = redis.pcall('zcount', braced .. ':timeout',
+            string.format('(%.0f', clock / 1000), '+inf')
+        held = type(count) == 'number' and count > 0 and 2 or 0
+    end
 elseif kind == 'hash' then
     local leader = call('hmget', key, 'owner', 'term')
     held = leader[2] and string.find(leader[1] or '', '^%x+%-%x+$') and 3 or 0
+    local expires = held == 0 and call('hlen', key) <= 1001 and call('pttl', key) or -1
+    for _, field in ipairs(expires >= 0 and call('hkeys', key) or {}) do
+        local owner = string.match(field, '^(.*):write$') or field
+        local java = string.match(owner, '^(%x+%-%x+%-%x+%-%x+%-%x+):%-?%d+$') or ''
+        if #java == 36 or #owner == 32 and string.find(owner, '^%x+%-%x+$') then
+            held = 1
+        elseif field ~= 'mode' then
+            held = 0
+            break
+        end
+    end
 elseif kind == 'zset' then
     --#use clock
     local reader = call('zrangebyscore', key, '-inf', '-' .. clock, 'limit', 0, 1)[1]

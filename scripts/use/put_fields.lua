@@ -2,7 +2,8 @@
 put_fields - write fields of a hash and its expiry. New fields are added before
 old ones are removed: a refused write loses nothing. The fields are ARGV[5] and
 those that follow: field, value, field, value ... With field_ttl a server
-without HPEXPIRE fails before anything is written.
+without HPEXPIRE fails before anything is written. A lease that is held, known
+by two of its fields, is not replaced.
 
 key      the hash
 replace  1: drop the fields that are not given
@@ -23,6 +24,13 @@ if names then
     end
 end
 local old = replace == '1' and redis.call('hkeys', key) or {}
+if old[1] then
+    local one, two = old[1], old[2] or ''
+    if #one >= 32 or #two >= 32 or one == 'owner' or one == 'term' or two == 'owner'
+        or two == 'term' then
+        --#use refuse_held
+    end
+end
 redis.call('hset', key, unpack(ARGV, 5))
 if #old > 0 then
     local given = {}

@@ -165,13 +165,13 @@ void hf__call_answered(hf_call *call)
 {
     hf__request *request = &call->request;
 
-    if (request->status == HF_WRONG_TYPE) {
+    if (request->status == HF_WRONG_TYPE || request->status == HF_HELD)
         hf__wrong_type_name(request, &request->error);
-        if (call->form.err != NULL && (call->form.kind == HF__FORM_BLOCKING ||
-                                       call->form.kind == HF__FORM_SHARED))
-            hf__wrong_type_ask(call->client, request, request->deadline_ms,
-                               &request->error);
-    }
+    if (request->status == HF_WRONG_TYPE && call->form.err != NULL &&
+        (call->form.kind == HF__FORM_BLOCKING ||
+         call->form.kind == HF__FORM_SHARED))
+        hf__wrong_type_ask(call->client, request, request->deadline_ms,
+                           &request->error);
     if (call->answered != NULL)
         call->answered(call);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wrong_type.h - the message of HF_WRONG_TYPE: which key, and what it holds. */
+/* wrong_type.h - the message of HF_WRONG_TYPE: which key, and what it holds; of
+ * HF_HELD: which key. */
 #ifndef HF__CORE_WRONG_TYPE_H
 #define HF__CORE_WRONG_TYPE_H
 

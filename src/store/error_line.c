@@ -110,6 +110,8 @@ hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
 
     if (hf__text_begins(text, "ERR "))
         text = hf__text_skip(text, 4);
+    else if (hf__text_begins(text, "HFHELD "))
+        text = hf__text_skip(text, 7);
     place = cut_place(&text);
     if (place != 0)
         line = place;

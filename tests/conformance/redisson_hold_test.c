@@ -230,7 +230,7 @@ TEST(redisson_fair_leases_that_end_serve_in_order)
     if (!redisson_is_here(f))
         return;
     make_queue(f, &queue, 100);
-    expect_status(HF_OK, hf_key_expire(f->client, queue.name, 50, ERR));
+    cut_lease(f->client, queue.name, 50);
     for (int i = 0; i < WAITERS; i++) {
         await_ok(f->client, &queue.said[i]);
         assert_true(i == 0 || hf_lock_token(queue.waiters[i]) >

@@ -179,6 +179,8 @@ static hf_status error_status(const char *text, bool script)
         return HF_CORRUPT;
     if (strncmp(text, "HFINVALID ", 10) == 0)
         return HF_INVALID;
+    if (strncmp(text, "HFHELD ", 7) == 0)
+        return HF_HELD;
     if (script)
         return HF_SCRIPT;
     if (strncmp(text, "ERR unknown command", 19) == 0 ||

@@ -1,0 +1,10 @@
+--[[
+refuse_held_string - the same of a string; only one of the size of a lock's
+value costs a command.
+
+key   a string
+size  its length
+]]
+if size >= 32 and size <= 50 then
+    --#use refuse_held
+end
