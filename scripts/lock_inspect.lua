@@ -9,8 +9,8 @@ ARGV[1]  redisson: 1: fail if it is no lock of Redisson. May be left out
 
 Returns  {owner or nil, pttl, last token or nil, count of waiters, us since it
          was acquired if that was after a wait, or -1, how many hold it, 0: it
-         is a lock, 1: they read, 2: they hold permits, and the owner's token,
-         empty if it is unknown}.
+         is a lock, 1: they read, 2: they hold permits, the owner's token,
+         empty if it is unknown, and 1 if it is of Redisson}.
 Repeat   safe.
 Quorum   read.
 Writes   nothing. Cost O(log holders); of Redisson O(holders).
@@ -22,7 +22,7 @@ last = type(last) ~= 'table' and last
 if owners[1] or ARGV[1] == '1' then
     local queue = redis.pcall('llen', 'redisson_lock_queue:' .. braced)
     return {owners[1] or false, lefts[1] or -2, fence ~= '' and fence or last,
-        tonumber(queue) or 0, -1, #owners, sort, fence}
+        tonumber(queue) or 0, -1, #owners, sort, fence, 1}
 end
 local waiters = call('zcard', KEYS[3])
 if type(holder) == 'table' then

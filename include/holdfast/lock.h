@@ -625,16 +625,16 @@ HF_API HF_MUST_USE hf_status hf_lock_break(hf_client *client, hf_bytes name,
  * The same, if this owner holds it; of readers, or of those who hold permits,
  * only its own hold. So no one is hit that acquired the lock after
  * hf_lock_inspect(), hf_lock_holders() or hf_lock_list() had shown the owner:
- * owner ids of Holdfast are never used twice.
+ * owner ids of Holdfast are never used twice. Those of Java threads are, so one
+ * that has released the lock and acquired it again is hit; all its re-entries
+ * end.
  *
  * @param name   the lock's name
  * @param owner  hf_lock_info::owner, 1..#HF_LOCK_INFO_OWNER_MAX bytes
  *
  * @retval HF_OK           the owner holds it no more
  * @retval HF_NOT_FOUND    the owner does not hold it
- * @retval HF_WRONG_TYPE   the key holds something that is not a lock, or one of
- *                         Redisson, which is only broken as a whole
- * @retval HF_UNSUPPORTED  the client's layout is Redisson's
+ * @retval HF_WRONG_TYPE   the key holds something that is not a lock
  */
 HF_API HF_MUST_USE hf_status hf_lock_break_owner(hf_client *client,
                                                  hf_bytes name, hf_bytes owner,

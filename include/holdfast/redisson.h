@@ -28,15 +28,16 @@
  *   Redisson's keys would be in several slots.
  * - hf_lock_list() does not list them.
  *
- * hf_lock_inspect(), hf_lock_holders() and hf_lock_break() of any client know a
- * lock of Redisson by its key: a hash that expires and has only owners. They
- * also know a semaphore of which permits are held: its owners are the ids of
- * the permits, 32 hexadecimal digits as in Java. The token of a fenced lock is
- * shown; of the other kinds it is unknown.
+ * hf_lock_inspect(), hf_lock_holders(), hf_lock_break() and
+ * hf_lock_break_owner() of any client know a lock of Redisson by its key: a
+ * hash that expires and has only owners. They also know a semaphore of which
+ * permits are held: its owners are the ids of the permits, 32 hexadecimal
+ * digits as in Java. The token of a fenced lock is shown; of the other kinds it
+ * is unknown.
  *
  * With the parameter `layout=redisson`, the URL of a client makes this the
  * layout of hf_lock_new() and of `holdfast run` and `lock`: hf_lock_new() makes
- * a handle for an #HF_REDISSON_LOCK, and the three calls above leave all other
+ * a handle for an #HF_REDISSON_LOCK, and the calls above leave all other
  * keys alone, with HF_WRONG_TYPE. Our read-write locks, semaphores, elections
  * and latches are HF_UNSUPPORTED there.
  *

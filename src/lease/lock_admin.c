@@ -157,16 +157,22 @@ static hf__next read_break(hf__wait *wait)
     hf_call *call = wait->call;
     const hf_reply *reply = &call->request.reply, *items = reply->array.items;
     int64_t mode = HF_LOCK_EXCLUSIVE; /* a quorum has no others */
+    bool redisson = reply->array.count > 8;
 
     if (call->note == RELEASES)
         return HF__END;
     if (items[0].kind == HF_REPLY_NIL)
         return hf__wait_fail(wait, HF_NOT_FOUND, "the lock is not held");
+    if (!redisson && call->client->layout.redisson)
+        return hf__wait_fail(wait, HF_WRONG_TYPE,
+                             "the key holds no lock of Redisson");
     if (reply->array.count > 6)
         mode = items[6].integer;
     call->note = RELEASES;
-    call->script = &hf__scripts[releases[mode]];
-    call->count = HF__LOCK_RELEASE_OWNER + 1;
+    call->script =
+        &hf__scripts[redisson ? HF__SCRIPT_REDISSON_BREAK : releases[mode]];
+    call->count =
+        redisson ? HF__REDISSON_BREAK_WORDS : HF__LOCK_RELEASE_OWNER + 1;
     return HF__ASK;
 }
 
@@ -179,12 +185,8 @@ static const hf__operation break_owner = {
     .alone = true,
 };
 
-static hf_status check_break(const hf_client *client, hf_bytes owner,
-                             hf_error *err)
+static hf_status check_break(hf_bytes owner, hf_error *err)
 {
-    if (client->layout.redisson)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "locks of Redisson can only be broken as a whole");
     if (owner.data == NULL || owner.size == 0 ||
         owner.size > HF_LOCK_INFO_OWNER_MAX)
         return hf__fail(err, HF_INVALID,
@@ -210,13 +212,14 @@ static hf_status run_break_owner(hf__form form, hf_client *client,
     hf_call here, *call = hf__begin(&here, form, &break_owner, client);
     hf__lock_keys keys;
 
-    if (HF__TRY(call, check_break(client, owner, call->form.err)) &&
+    if (HF__TRY(call, check_break(owner, call->form.err)) &&
         HF__TRY(call, hf__lock_keys_init(client, NULL, name, &keys,
                                          call->form.err))) {
         hf__add_whole_key(call, keep_copy(call, keys.main));
         hf__add_whole_key(call, keep_copy(call, keys.token));
         hf__add_whole_key(call, keep_copy(call, keys.waiters));
         hf__add(call, keep_copy(call, owner));
+        hf__add(call, hf_str(client->layout.verb));
         call->count = HF__LOCK_INSPECT_REDISSON; /* at first, without that */
         hf__lock_keys_done(&keys);
     }

@@ -31,7 +31,8 @@ static const hf__shape inspect_items[] = {
     NUMBER(-1, INT64_MAX),
     COUNT,
     NUMBER(0, 2),
-    STRING};
+    STRING,
+    NUMBER(1, 1)};
 SHAPE_OF(lock_inspect, HF__SHAPE_TUPLE(inspect_items, 4));
 
 /* {i, why, ...} */
@@ -52,6 +53,7 @@ SHAPE_OF(lock_renew, HF__SHAPE_LIST(renew_items));
     }
 
 SHAPE_OF(lock_break, NUMBER(0, 1));
+SHAPE_OF(redisson_break, NUMBER(0, 1));
 SHAPE_OF(lock_confirm, NUMBER(0, 1));
 SHAPE_OF(lock_undo, NUMBER(-1, 1));
 SHAPE_OF(lock_notify, NUMBER(1, 1));

@@ -143,6 +143,20 @@ test_break_of_an_owner() {
     expect 76 lock release "$lock"
 }
 
+# The first of two holders of permits; the other keeps its own.
+test_break_of_one_holder_of_several() {
+    local one two owners shell=$BASHPID
+
+    one=$("$HOLDFAST" lock acquire --slots 2 --keep-pid "$shell" s) || fail 'not acquired'
+    expect 0 lock holders s --json
+    owners=$(sed 's/.*"owner":"\([^"]*\)".*/\1/' <<<"$out")
+    two=$("$HOLDFAST" lock acquire --slots 2 --keep-pid "$shell" s) || fail 'not acquired'
+    expect 0 lock break s --owner "$owners"
+    expect 1 lock break s --owner "$owners"
+    expect 76 lock release "$one"
+    expect 0 lock release "$two"
+}
+
 test_token_of_a_holder_is_shown_and_broken() {
     local lock token shell=$BASHPID
 

@@ -9,6 +9,7 @@
 
 #include "holdfast/command.h"
 #include "holdfast/election.h"
+#include "holdfast/key.h"
 #include "holdfast/latch.h"
 #include "holdfast/redisson.h"
 #include "holdfast/rwlock.h"
@@ -248,6 +249,97 @@ TEST(redisson_layout_of_the_url_inspects_and_breaks)
     expect_status(HF_OK, hf_lock_break(client, name, ERR));
     expect_status(HF_NOT_FOUND, hf_lock_break(client, name, ERR));
     expect_status(HF_OK, hf_lock_try(lock, ERR));
+}
+
+static void expect_lost(hf_lock *lock)
+{
+    assert_int_not_equal(hf_lock_renew(lock, NULL), HF_OK);
+}
+
+/* Of three that hold it the second is broken, then it is free for a new one,
+ * then the others are broken, one after the other. */
+static void break_one_of_three(fixture *f, hf_client *by, const char *text,
+                               hf_redisson_kind kind)
+{
+    hf_bytes name = fixture_key(f, text);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    char owner[3][HF_OWNER_SIZE];
+    hf_lock *locks[3];
+
+    if (kind == HF_REDISSON_PERMIT)
+        expect_status(HF_OK,
+                      hf_redisson_semaphore_set(f->client, name, 3, ERR));
+    for (size_t i = 0; i < 3; i++) {
+        locks[i] = redisson_lock(f, f->client, name, kind, NULL);
+        expect_status(HF_OK, hf_lock_try(locks[i], ERR));
+        hf_lock_owner(locks[i], owner[i]);
+    }
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_break_owner(by, name, hf_str("another"), ERR));
+    expect_status(HF_OK, hf_lock_break_owner(by, name, hf_str(owner[1]), ERR));
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_break_owner(by, name, hf_str(owner[1]), ERR));
+    expect_lost(locks[1]);
+    expect_status(HF_OK, hf_lock_renew(locks[0], ERR));
+    expect_status(HF_OK, hf_lock_renew(locks[2], ERR));
+    expect_status(HF_OK, hf_lock_inspect(by, name, &info, ERR));
+    assert_int_equal(info.holders, 2);
+    expect_status(HF_OK, hf_lock_break_owner(by, name, hf_str(owner[0]), ERR));
+    expect_status(HF_OK, hf_lock_renew(locks[2], ERR));
+    expect_status(HF_OK, hf_lock_break_owner(by, name, hf_str(owner[2]), ERR));
+    expect_lost(locks[2]);
+    expect_status(HF_NOT_FOUND,
+                  hf_lock_break_owner(by, name, hf_str(owner[2]), ERR));
+    for (size_t i = 0; i < 3; i++)
+        expect_status(
+            HF_OK,
+            hf_lock_try(redisson_lock(f, f->client, name, kind, NULL), ERR));
+}
+
+TEST(redisson_breaks_one_owner_of_several)
+{
+    fixture *f = *state;
+
+    if (!redisson_is_here(f))
+        return;
+    break_one_of_three(f, f->other, "r", HF_REDISSON_READ_LOCK);
+    break_one_of_three(f, redisson_client(f, NULL), "s", HF_REDISSON_READ_LOCK);
+    break_one_of_three(f, f->other, "p", HF_REDISSON_PERMIT);
+    expect_taken(fixture_lock(f, f->client, fixture_key(f, "l"), NULL));
+    expect_status(HF_WRONG_TYPE,
+                  hf_lock_break_owner(redisson_client(f, NULL),
+                                      fixture_key(f, "l"), bytes("x"), ERR));
+}
+
+/* A Java thread that has locked twice, and one of ours. */
+TEST(redisson_breaks_all_holds_of_a_java_reader)
+{
+    static const char acquire[] =
+        "for i = 1, 2 do "
+        "redis.call('hset', KEYS[1], 'mode', 'read', ARGV[1], i) "
+        "redis.call('set', ARGV[3] .. ':' .. ARGV[1] .. ':rwlock_timeout:' .. "
+        "i, 1, 'px', 90000) end "
+        "return redis.call('pexpire', KEYS[1], 90000)";
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_lock *lock;
+    int64_t ttl_ms = 0;
+
+    if (!redisson_is_here(f))
+        return;
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    assert_int_equal(redisson_eval(f, acquire, "", name), 1);
+    expect_status(
+        HF_OK, hf_lock_break_owner(f->other, name, hf_str(REDISSON_JAVA), ERR));
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
+    assert_int_equal(info.holders, 1);
+    expect_status(HF_OK, hf_key_ttl(f->client, name, &ttl_ms, ERR));
+    assert_in_range(ttl_ms, 1, 60000);
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_no_key(f->client, name);
 }
 
 TEST(redisson_layout_of_the_url_refuses_our_other_kinds)

@@ -100,6 +100,8 @@ const char *every_usual_answer(const char *target)
         {"redisson_permit_release", ":1\r\n"},
         {"redisson_renew", "*0\r\n"},
         {"redisson_permit_renew", "*0\r\n"},
+        {"lock_inspect", "*9\r\n$7\r\nanother\r\n:5\r\n$1\r\n7\r\n:0\r\n:-1\r\n"
+                         ":1\r\n:0\r\n$0\r\n\r\n:1\r\n"}, /* of Redisson */
         {"barrier_leave", "*3\r\n:2\r\n:1\r\n:0\r\n"},
         {"client_register", ":1\r\n"},
         {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},

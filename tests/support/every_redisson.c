@@ -50,6 +50,11 @@ DEFINE(lock_break)
     return CALL(hf_lock_break, p->client, p->key);
 }
 
+DEFINE(lock_break_owner)
+{
+    return CALL(hf_lock_break_owner, p->client, p->key, hf_str("another"));
+}
+
 DEFINE(latch_set)
 {
     return CALL(hf_redisson_latch_set, p->client, p->key, 1);
@@ -103,6 +108,8 @@ const every_call every_redisson_calls[] = {
     {"redisson lock inspect", "lock_inspect", lock_inspect, STARTS},
     {"redisson lock holders", "lock_holders", lock_holders, STARTS},
     {"redisson lock break", "lock_break", lock_break, STARTS},
+    {"redisson lock break owner", "redisson_break", lock_break_owner,
+     HELD(LOCK)},
     {"redisson fenced try", "redisson_acquire", lock_try, TRY(FENCED_LOCK)},
     {"redisson fair try", "redisson_fair_acquire", lock_try, TRY(FAIR_LOCK)},
     {"redisson fair release", "redisson_fair_release", lock_release,

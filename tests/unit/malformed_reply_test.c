@@ -399,6 +399,7 @@ static const fits table[] = {
     {"redisson lock renew", {RENEWED}},
     {"redisson lock inspect", {INSPECTED}},
     {"redisson lock holders", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
+    {"redisson lock break owner", {FOUND}},
     {"redisson lock break", {FOUND}},
     {"redisson lock release",
      {LISTENERS, {":0\r\n", HF_EXPIRED}, {":-1\r\n", HF_LOST}}},
