@@ -214,6 +214,9 @@ static hf__turns_table *turns_of(const hf__steps *steps)
     return &steps->lock->client->leases->turns;
 }
 
+/* Bytes of a client's id, with which its owner ids begin. */
+#define CLIENT_SIZE 16
+
 static void note_holder(hf__steps *steps, const hf_reply *reply)
 {
     hf_bytes owner = hf_view(reply->bytes.data, reply->bytes.size);
@@ -224,7 +227,10 @@ static void note_holder(hf__steps *steps, const hf_reply *reply)
     steps->foreign =
         steps->lock->kind->redisson == NULL && !hf__owner_is_ours(owner);
     if (steps->foreign && steps->refusals == 0)
-        hf__turns_note_foreign(turns_of(steps), steps->lock->hash, owner.size);
+        hf__turns_note_foreign(turns_of(steps), steps->lock->hash, owner);
+    else if (steps->refusals == 0 && owner.size > CLIENT_SIZE &&
+             memcmp(owner.data, steps->grant.owner, CLIENT_SIZE) != 0)
+        hf__turns_note_ours(turns_of(steps), steps->lock->hash, owner);
 }
 
 static hf_status read_refusal(hf__steps *steps, hf_error *err)

@@ -4,9 +4,11 @@
  */
 #include "lease/turns.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/hash_bytes.h"
 #include "util/order.h"
 
 /* A count that reaches this halves them all: old turns count for less. */
@@ -58,11 +60,61 @@ static void count_hold(hf__turns *turns, size_t form)
                                                        turns->counts[i] > 0);
 }
 
+/* Who made a UUID of version 1: its clock sequence and node; 0: it is none. */
+static uint64_t maker_of(hf_bytes owner)
+{
+    const char *text = owner.data;
+
+    if (owner.size != 32 || text[12] != '1')
+        return 0;
+    return hf__hash(hf_view(text + 16, 16), 0) | 1;
+}
+
+static void note_user(hf__turns *turns, uint64_t who, unsigned char form)
+{
+    hf__turns_user *oldest = turns->users;
+
+    for (size_t i = 0; i < HF__TURNS_USERS; i++) {
+        hf__turns_user *one = &turns->users[i];
+
+        if (one->who == who && one->form == form) {
+            oldest = one;
+            break;
+        }
+        if (one->seen_ms < oldest->seen_ms)
+            oldest = one;
+    }
+    *oldest = (hf__turns_user){who, hf__clock_boot_ms(), form};
+}
+
+static unsigned users_of(const hf__turns *turns, size_t form)
+{
+    int64_t since_ms = hf__clock_boot_ms() - MEMORY_MS;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < HF__TURNS_USERS; i++)
+        count += turns->users[i].who != 0 && turns->users[i].form == form &&
+                 turns->users[i].seen_ms > since_ms;
+    return count;
+}
+
+/* How often a library should have held it by now. A client meets only some of
+ * its turns, and the fewer the more clients of ours there are: with all of
+ * these as divisor the library would get too little, with none too much. */
+static unsigned fair(const hf__turns *turns, size_t form)
+{
+    unsigned users = users_of(turns, form);
+
+    if (users == 0) /* not known */
+        return turns->counts[0];
+    return turns->counts[0] * users * 2 / (2 + users_of(turns, 0));
+}
+
 /* Some other library has held it no more often than ours. */
 static bool some_behind(const hf__turns *turns)
 {
     for (size_t i = 1; i < HF__TURNS_FORMS; i++) {
-        if (turns->counts[i] > 0 && turns->counts[i] <= turns->counts[0])
+        if (turns->counts[i] > 0 && turns->counts[i] <= fair(turns, i))
             return true;
     }
     return false;
@@ -75,16 +127,32 @@ static void gain_share(hf__turns *turns, int64_t held_ms)
 }
 
 void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
-                            size_t owner_size)
+                            hf_bytes owner)
 {
+    uint64_t who = maker_of(owner);
     hf__turns *turns;
 
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, true);
-    turns->last = (unsigned char)(1 + owner_size % (HF__TURNS_FORMS - 1));
+    turns->last = (unsigned char)(1 + owner.size % (HF__TURNS_FORMS - 1));
     turns->seen_ms = hf__clock_boot_ms();
     turns->missed = 0;
     count_hold(turns, turns->last);
+    if (who != 0)
+        note_user(turns, who, turns->last);
+    pthread_mutex_unlock(&table->mutex);
+}
+
+void hf__turns_note_ours(hf__turns_table *table, uint64_t lock, hf_bytes owner)
+{
+    hf__turns *turns;
+
+    if (!atomic_load(&table->used) || owner.size < 16)
+        return;
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, false);
+    if (turns != NULL) /* by the client's id */
+        note_user(turns, hf__hash(hf_view(owner.data, 16), 0) | 1, 0);
     pthread_mutex_unlock(&table->mutex);
 }
 
@@ -120,7 +188,7 @@ int64_t hf__turns_delay(hf__turns_table *table, uint64_t lock)
     turns = find_locked(table, lock, false);
     if (turns != NULL) {
         gain_share(turns, hf__clock_boot_ms() - turns->seen_ms);
-        if (turns->counts[turns->last] <= turns->counts[0])
+        if (turns->counts[turns->last] <= fair(turns, turns->last))
             delay_ms = turns->spare_ms > 0 ? HF__TURNS_GAP_MS : SHORT_MS;
     }
     pthread_mutex_unlock(&table->mutex);
@@ -133,9 +201,11 @@ static void miss_turn(hf__turns *turns)
     if (turns->missed < MISSED_MAX)
         turns->missed++;
     for (size_t i = 1; i < HF__TURNS_FORMS; i++) {
-        if (turns->counts[i] > 0 && turns->counts[i] <= turns->counts[0])
-            turns->counts[i] =
-                (unsigned char)(turns->counts[0] + (1 << turns->missed));
+        unsigned due = fair(turns, i);
+
+        if (turns->counts[i] > 0 && turns->counts[i] <= due)
+            turns->counts[i] = (unsigned char)hf__at_most(
+                due + (1u << turns->missed), UCHAR_MAX);
     }
 }
 

@@ -10,7 +10,10 @@
  * release of another library. In that time no one holds the lock: it takes at
  * most two thirds of all time, and a fifth if no one takes the lock then.
  *
- * Libraries are told apart by the length of their owner ids. Thread-safe.
+ * Libraries are told apart by the length of their owner ids. Where those are
+ * UUIDs of version 1, as of redis-py, their last half says who made them, a
+ * process or at least a machine: then each of these shall hold it as often as
+ * each client of ours. Thread-safe.
  */
 #ifndef HF_LEASE_TURNS_H
 #define HF_LEASE_TURNS_H
@@ -21,12 +24,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "holdfast/base.h"
+
 #define HF__TURNS_FORMS 16
+#define HF__TURNS_USERS 16
 #define HF__TURNS_LOCKS 64
 
 /* How long a release leaves a lock free: longer than the 100 ms that redis-py
  * sleeps between two polls. */
 #define HF__TURNS_GAP_MS 110
+
+/* One who has held it, of a library whose processes are told apart. */
+typedef struct hf__turns_user {
+    uint64_t who; /* 0: none */
+    int64_t seen_ms;
+    unsigned char form; /* 0: another client of ours */
+} hf__turns_user;
 
 typedef struct hf__turns {
     uint64_t lock;                         /* hash of its key; 0: none */
@@ -35,6 +48,7 @@ typedef struct hf__turns {
     unsigned char last;                    /* the form of the last holder */
     unsigned char missed;                  /* gaps that no one took, in a row */
     int64_t spare_ms; /* how much longer it may be left free; negative: not */
+    hf__turns_user users[HF__TURNS_USERS];
 } hf__turns;
 
 /* Of a client. */
@@ -47,9 +61,10 @@ typedef struct hf__turns_table {
 void hf__turns_init(hf__turns_table *table);
 void hf__turns_done(hf__turns_table *table);
 
-/* A foreign holder was found, whose owner id has that size. */
+/* A foreign holder was found, or another client of ours. */
 void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
-                            size_t owner_size);
+                            hf_bytes owner);
+void hf__turns_note_ours(hf__turns_table *table, uint64_t lock, hf_bytes owner);
 /* Ours is about to release it after so long. The result: for how long it is to
  * be left free; `always`: as if others were known to wait. */
 int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* turns_test.c - when a lock is left to other libraries, and for how long. */
+#include <stdio.h>
+
 #include "lease/turns.h"
 #include "support/test.h"
 
@@ -25,9 +27,23 @@ static int end(void **state)
 
 EACH_TEST_WITH(begin, end);
 
+static const char letters[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+
 static void theirs(size_t owner_size)
 {
-    hf__turns_note_foreign(&table, LOCK, owner_size);
+    hf__turns_note_foreign(&table, LOCK, hf_view(letters, owner_size));
+}
+
+/* Of a process of redis-py: a UUID of version 1, new each time. */
+static void of_process(int process)
+{
+    static unsigned made;
+    char owner[33];
+
+    (void)snprintf(owner, sizeof(owner), "%08xb05811ee%04x0242ac120002", made++,
+                   (unsigned)process);
+    owner[12] = '1';
+    hf__turns_note_foreign(&table, LOCK, hf_view(owner, 32));
 }
 
 /* Held for so long that there is time to spare. */
@@ -39,7 +55,7 @@ static int64_t ours(void)
 TEST(lock_that_no_other_library_uses_is_not_left_free)
 {
     assert_int_equal(ours(), 0);
-    hf__turns_note_foreign(&table, LOCK + 1, OFTEN);
+    hf__turns_note_foreign(&table, LOCK + 1, hf_view(letters, OFTEN));
     assert_int_equal(ours(), 0);
     assert_int_equal(hf__turns_release(&table, LOCK, 1, true),
                      HF__TURNS_GAP_MS);
@@ -52,6 +68,23 @@ TEST(libraries_take_turns)
         assert_int_equal(hf__turns_delay(&table, LOCK), 0);
         assert_int_equal(ours(), HF__TURNS_GAP_MS);
     }
+}
+
+/* Each gap is taken by the next of three. */
+TEST(processes_that_are_told_apart_take_turns_each)
+{
+    int turns = 0;
+
+    for (; turns < 3; turns++)
+        of_process(turns % 3);
+    for (int i = 0; i < 30; i++) {
+        if (ours() == 0)
+            continue;
+        do
+            of_process(turns++ % 3);
+        while (hf__turns_delay(&table, LOCK) > 0 && turns < 1000);
+    }
+    assert_in_range(turns, 30 * 3 - 6, 30 * 3 + 6);
 }
 
 TEST(library_that_had_more_turns_waits_until_ours_had_as_many)
