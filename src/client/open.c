@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "client/options.h"
+#include "client/client_options.h"
 #include "core/client.h"
 #include "lease/leases.h"
 #include "store/drivers.h"

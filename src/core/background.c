@@ -34,7 +34,7 @@ static sent *copy_request(const hf__request *filled)
     return made;
 }
 
-static void done(hf__request *request)
+static void end_request(hf__request *request)
 {
     sent *made = request->user;
 
@@ -53,7 +53,7 @@ hf__request *hf__background_copy(const hf__request *filled, int64_t time_ms)
     hf__request_script(request, filled->script, made->words, filled->word_count,
                        filled->key_count);
     request->deadline_ms = hf__clock_after(hf__clock_boot_ms(), time_ms);
-    request->on_done = done;
+    request->on_done = end_request;
     request->user = made;
     return request;
 }

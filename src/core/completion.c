@@ -75,7 +75,7 @@ void hf__call_unlock_pending(hf_call *call)
     pthread_mutex_unlock(&call->client->completions.mutex);
 }
 
-static hf_status outcome(hf_call *call, hf_error *err)
+static hf_status outcome_of(hf_call *call, hf_error *err)
 {
     const hf__request *request = &call->request;
 
@@ -92,7 +92,7 @@ static hf_status outcome(hf_call *call, hf_error *err)
 static bool deliver_call(hf_client *client, hf_call *call)
 {
     hf_error error = HF_ERROR_INIT;
-    hf_status status = outcome(call, &error);
+    hf_status status = outcome_of(call, &error);
 
     call->done(call->user, status, status == HF_OK ? NULL : &error);
     if (client->fork_generation != hf__fork_generation())

@@ -124,7 +124,7 @@ hf__own_key hf__own_key_of(hf_bytes name, size_t *prefix_size)
 }
 
 /* What a queue, or another key about a key, is about. */
-static hf_bytes about(key_rest left)
+static hf_bytes key_about(key_rest left)
 {
     bool tagged = left.at[0] == ':';
 
@@ -143,7 +143,7 @@ static bool is_lasting(key_rest left, hf_bytes prefix, hf_bytes *owner)
         key_rest tail = left;
 
         if (skip_role(&tail, roles[i]) && is_queue(tail, prefix)) {
-            *owner = about(tail);
+            *owner = key_about(tail);
             return true;
         }
     }

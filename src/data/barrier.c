@@ -27,7 +27,7 @@ typedef struct party {
     hf_error given_up; /* why; with its status */
 } party;
 
-static int64_t number(const hf__request *request, size_t at)
+static int64_t number_at(const hf__request *request, size_t at)
 {
     return hf_reply_integer(hf_reply_at(&request->reply, at));
 }
@@ -59,7 +59,7 @@ static hf__next read_leave(hf__wait *wait)
     hf__request *request = &wait->call->request;
     const party *self = wait->call->context;
 
-    if (request->status == HF_OK && number(request, 0) == PASSED)
+    if (request->status == HF_OK && number_at(request, 0) == PASSED)
         return HF__END;
     return hf__wait_fail(wait, self->given_up.status, self->given_up.message);
 }
@@ -71,10 +71,10 @@ static hf__next read_wait(hf__wait *wait)
 
     if (wait->given_up)
         return read_leave(wait);
-    if (number(&call->request, 0) != WAITING)
+    if (number_at(&call->request, 0) != WAITING)
         return HF__END;
     call->words[HF__BARRIER_ARRIVE_WAITS] =
-        hf__number(self->generation, number(&call->request, 1));
+        hf__number(self->generation, number_at(&call->request, 1));
     return hf__wait_sleep(wait, self->ttl_ms / 3);
 }
 
@@ -102,15 +102,15 @@ static hf_status finish_wait(hf_call *call, hf_error *err)
     const hf__request *request = &call->request;
     hf_barrier_pass *pass = call->out;
 
-    switch (number(request, 0)) {
+    switch (number_at(request, 0)) {
     case PASSED:
         if (pass != NULL)
-            *pass =
-                (hf_barrier_pass){number(request, 1), number(request, 2) == 1};
+            *pass = (hf_barrier_pass){number_at(request, 1),
+                                      number_at(request, 2) == 1};
         return HF_OK;
     case OTHER_COUNT:
         return hf__fail(err, HF_CONFLICT, "those that wait are of %lld parties",
-                        (long long)number(request, 2));
+                        (long long)number_at(request, 2));
     default:
         return hf__fail(err, HF_LOST,
                         "the barrier is broken: a party has left or died, or "
@@ -120,7 +120,7 @@ static hf_status finish_wait(hf_call *call, hf_error *err)
 
 static bool was_open(const hf__request *request)
 {
-    return number(request, 0) < BROKEN;
+    return number_at(request, 0) < BROKEN;
 }
 
 static const hf__operation arrive = {

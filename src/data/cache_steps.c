@@ -358,7 +358,7 @@ static hf_bytes bytes_of(const hf_reply *reply)
                          : hf_view(reply->bytes.data, reply->bytes.size);
 }
 
-static bool same(hf_bytes a, hf_bytes b)
+static bool same_bytes(hf_bytes a, hf_bytes b)
 {
     return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
@@ -367,7 +367,7 @@ static bool same(hf_bytes a, hf_bytes b)
 static size_t tag_at(const hf__cache_steps *steps, hf_bytes name)
 {
     for (size_t i = 4; i < steps->look_count; i++) {
-        if (same(steps->names[i], name))
+        if (same_bytes(steps->names[i], name))
             return i;
     }
     return 0;
@@ -408,7 +408,8 @@ static validity check_tags(const hf__cache_steps *steps)
 
         if (at == 0)
             found = UNKNOWN;
-        else if (!same(bytes_of(look_item(steps, TAGS + at - 4)), tag->version))
+        else if (!same_bytes(bytes_of(look_item(steps, TAGS + at - 4)),
+                             tag->version))
             return INVALID;
     }
     return found;

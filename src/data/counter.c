@@ -24,7 +24,7 @@ static hf_status check_add(const hf_add_options *o, hf_error *err)
 }
 
 /* a - b, or the end of the range that it passes. */
-static int64_t difference(int64_t a, int64_t b)
+static int64_t bounded_difference(int64_t a, int64_t b)
 {
     if (b < 0)
         return a > INT64_MAX + b ? INT64_MAX : a - b;
@@ -41,8 +41,8 @@ static void add_range(hf_call *call, int64_t delta, const hf_add_options *o)
 
     call->note = delta;
     hf__add_number(call, delta);
-    hf__add_number(call, none ? 1 : difference(low, delta));
-    hf__add_number(call, none ? 0 : difference(high, delta));
+    hf__add_number(call, none ? 1 : bounded_difference(low, delta));
+    hf__add_number(call, none ? 0 : bounded_difference(high, delta));
 }
 
 /* As INCRBY reads a number: in its one canonical form. */

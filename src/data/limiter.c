@@ -97,7 +97,7 @@ static void set_charge(charge *c, const hf_limiter_options *o, int64_t cost)
 
 /* ------------------------------------------------------------------- reply */
 
-static int64_t item(const hf__request *request, size_t at)
+static int64_t item_at(const hf__request *request, size_t at)
 {
     return hf_reply_integer(hf_reply_at(&request->reply, at));
 }
@@ -111,20 +111,20 @@ static int64_t round_up_ms(int64_t us)
 static int64_t too_early_us(const hf__request *request, const charge *c,
                             int64_t more_us, int64_t more_rest)
 {
-    return item(request, 1) + more_us - c->burst_us +
-           (item(request, 2) + more_rest) / c->count;
+    return item_at(request, 1) + more_us - c->burst_us +
+           (item_at(request, 2) + more_rest) / c->count;
 }
 
 static bool wrote_take(const hf__request *request)
 {
-    return item(request, 0) == 1;
+    return item_at(request, 0) == 1;
 }
 
 static void set_state(const hf__request *request, const charge *c,
                       hf_limiter_state *state)
 {
-    wide parts = (wide)(c->burst_us + 1 - item(request, 1)) * c->count -
-                 item(request, 2) - 1;
+    wide parts = (wide)(c->burst_us + 1 - item_at(request, 1)) * c->count -
+                 item_at(request, 2) - 1;
 
     state->remaining =
         parts < 0 ? 0 : hf__at_most((int64_t)(parts / c->period_us), c->burst);
@@ -132,7 +132,8 @@ static void set_state(const hf__request *request, const charge *c,
         wrote_take(request)
             ? 0
             : round_up_ms(too_early_us(request, c, c->cost_us, c->cost_rest));
-    state->full_ms = round_up_ms(item(request, 1) + (item(request, 2) > 0));
+    state->full_ms =
+        round_up_ms(item_at(request, 1) + (item_at(request, 2) > 0));
 }
 
 static hf_status finish_take(hf_call *call, hf_error *err)

@@ -55,7 +55,7 @@ hf_status hf__check_time(int64_t at_ms, const char *what, hf_error *err)
 }
 
 /* Item `i`: one of its words. */
-static const hf_reply *word(const hf_reply *reply, size_t i, size_t which)
+static const hf_reply *word_at(const hf_reply *reply, size_t i, size_t which)
 {
     return &reply->array.items[HF__ITEMS_FIRST + i * ITEM_WORDS + which];
 }
@@ -67,14 +67,14 @@ static bool measure_items(const hf_reply *reply, size_t count,
     *attributes = 0;
     *size = 2 * reply->array.items[0].bytes.size + 1;
     for (size_t i = 0; i < count; i++) {
-        hf_bytes labels = hf_reply_bytes(word(reply, i, LABELS));
+        hf_bytes labels = hf_reply_bytes(word_at(reply, i, LABELS));
         size_t found = hf__labels_count(labels);
 
         if (found == SIZE_MAX)
             return false;
         *attributes += found;
-        *size += word(reply, i, ID)->bytes.size + 1 +
-                 word(reply, i, PAYLOAD)->bytes.size + 1 + labels.size;
+        *size += word_at(reply, i, ID)->bytes.size + 1 +
+                 word_at(reply, i, PAYLOAD)->bytes.size + 1 + labels.size;
     }
     *size +=
         count * sizeof(hf_timeline_item) + *attributes * sizeof(hf_attribute);
@@ -120,12 +120,12 @@ hf_status hf__set_cursor(hf_buffer *cursor, const hf_reply *position,
 static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
                      hf_attribute **attributes, char **at)
 {
-    hf_bytes labels = hf_reply_bytes(word(reply, i, LABELS));
+    hf_bytes labels = hf_reply_bytes(word_at(reply, i, LABELS));
 
-    item->id = put_bytes(at, word(reply, i, ID));
-    item->payload = put_bytes(at, word(reply, i, PAYLOAD));
-    item->at_ms = word(reply, i, AT)->integer / HF__US_PER_MS;
-    item->ttl_ms = word(reply, i, TTL)->integer;
+    item->id = put_bytes(at, word_at(reply, i, ID));
+    item->payload = put_bytes(at, word_at(reply, i, PAYLOAD));
+    item->at_ms = word_at(reply, i, AT)->integer / HF__US_PER_MS;
+    item->ttl_ms = word_at(reply, i, TTL)->integer;
     item->attributes = *attributes;
     item->attribute_count = 0;
     for (; labels.size > 0; item->attribute_count++)

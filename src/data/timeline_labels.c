@@ -156,7 +156,7 @@ void hf__add_labels(hf_call *call, const hf_attribute *attributes, size_t count)
 
 /* ------------------------------------------------------------------ reading */
 
-static int digit(char c)
+static int digit_value(char c)
 {
     const char *at = c == '\0' ? NULL : strchr(hex, c);
 
@@ -170,9 +170,9 @@ static bool read_number(const char *at, size_t size, double *number)
     if (size != HF__LABEL_DIGITS)
         return false;
     for (size_t i = 0; i < size; i++) {
-        if (digit(at[i]) < 0)
+        if (digit_value(at[i]) < 0)
             return false;
-        bits = bits << 4 | (uint64_t)digit(at[i]);
+        bits = bits << 4 | (uint64_t)digit_value(at[i]);
     }
     bits = (bits & SIGN) != 0 ? bits & ~SIGN : ~bits;
     memcpy(number, &bits, sizeof(bits));

@@ -161,7 +161,7 @@ static void set_bounds(page_range *self)
 
 /* ------------------------------------------------------------------ cursor */
 
-static int digit(char c)
+static int digit_value(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -177,8 +177,8 @@ static bool read_cursor(hf_bytes cursor, bound *at)
     at->text[0] = '(';
     at->size = 1;
     for (size_t i = 0; i < cursor.size; i += 2) {
-        int high = digit(text[i]);
-        int low = digit(text[i + 1]);
+        int high = digit_value(text[i]);
+        int low = digit_value(text[i + 1]);
 
         if (high < 0 || low < 0)
             return false;

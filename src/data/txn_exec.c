@@ -238,7 +238,7 @@ static hf_status finish_done(hf_call *call, hf_error *err)
 
 /* ----------------------------------------------------------------- results */
 
-static bool is(hf_bytes word, const char *text)
+static bool is_word(hf_bytes word, const char *text)
 {
     return word.size == strlen(text) && memcmp(word.data, text, word.size) == 0;
 }
@@ -249,19 +249,20 @@ static hf_status fail_condition(hf_txn *txn, hf_error *err)
     char key[HF__QUOTED_SIZE], field[HF__QUOTED_SIZE];
 
     hf__quoted(key, one->key);
-    if (is(one->words[0], "exists"))
-        return hf__fail(err, HF_CONFLICT, "condition %zu: key %s %s",
-                        txn->failed, key,
-                        is(one->words[3], "1") ? "does not exist" : "exists");
-    if (!is(one->words[0], "hget"))
+    if (is_word(one->words[0], "exists"))
+        return hf__fail(
+            err, HF_CONFLICT, "condition %zu: key %s %s", txn->failed, key,
+            is_word(one->words[3], "1") ? "does not exist" : "exists");
+    if (!is_word(one->words[0], "hget"))
         return hf__fail(err, HF_CONFLICT,
                         "condition %zu: key %s does not have the expected %s",
                         txn->failed, key,
-                        is(one->words[0], "get") ? "value" : "version");
+                        is_word(one->words[0], "get") ? "value" : "version");
     return hf__fail(err, HF_CONFLICT, "condition %zu: field %s of key %s %s",
                     txn->failed, hf__quoted(field, one->words[1]), key,
-                    is(one->words[2], "1") ? "does not have the expected value"
-                                           : "exists");
+                    is_word(one->words[2], "1")
+                        ? "does not have the expected value"
+                        : "exists");
 }
 
 static hf_status finish_number(hf_txn *txn, int64_t number, hf_error *err)
@@ -280,7 +281,8 @@ static hf_status finish_number(hf_txn *txn, int64_t number, hf_error *err)
 }
 
 /* An integer that Lua would have rounded is the status ":NUMBER". */
-static hf_reply exact(const hf__txn_operation *one, const hf_reply *reply)
+static hf_reply exact_integer(const hf__txn_operation *one,
+                              const hf_reply *reply)
 {
     hf_reply number = *reply;
 
@@ -299,7 +301,7 @@ static hf_status finish_operations(hf_txn *txn, const hf_reply *reply,
 
     for (size_t i = 0; i < txn->operation_count; i++) {
         hf__txn_operation *one = &txn->operations[i];
-        hf_reply own = exact(one, &reply->array.items[i]);
+        hf_reply own = exact_integer(one, &reply->array.items[i]);
         hf_kind kind;
 
         one->status = hf__queued_finish(one->call, &own, &one->error);

@@ -19,7 +19,7 @@
 /* The line of txn_run that is replaced. */
 #define NO_BODIES "local bodies = {}\n"
 
-static const hf__script *library(void)
+static const hf__script *library_script(void)
 {
     return HF__SCRIPT(TXN_RUN);
 }
@@ -73,7 +73,8 @@ static void put_bytes(char **at, const char *text, size_t size)
 
 static size_t size_with(const hf__script *const *bodies, size_t count)
 {
-    size_t size = library()->source_size + sizeof("local bodies = {}\n\n");
+    size_t size =
+        library_script()->source_size + sizeof("local bodies = {}\n\n");
 
     for (size_t i = 0; i < count; i++)
         size += bodies[i]->source_size + sizeof(BEGIN) + sizeof(END);
@@ -84,7 +85,7 @@ static size_t size_with(const hf__script *const *bodies, size_t count)
 static size_t put_text(char *text, const hf__script *const *bodies,
                        size_t count)
 {
-    const char *source = library()->source;
+    const char *source = library_script()->source;
     const char *line = strstr(source, NO_BODIES);
     char *at = text;
 
@@ -105,7 +106,7 @@ static void use_script(hf_txn *txn, const char *source, size_t size,
                        const char *sha1)
 {
     txn->script = (hf__script)HF__USER_SCRIPT(source, size, sha1);
-    txn->script.name = library()->name;
+    txn->script.name = library_script()->name;
     txn->script.undoes = true;
 }
 
@@ -175,8 +176,8 @@ hf_status hf__txn_make_script(hf_txn *txn, size_t *numbers, hf_error *err)
     count = collect_bodies(txn, bodies);
     set_numbers(txn, bodies, count, numbers);
     if (count == 0)
-        use_script(txn, library()->source, library()->source_size,
-                   library()->sha1);
+        use_script(txn, library_script()->source, library_script()->source_size,
+                   library_script()->sha1);
     else
         status = make_text(txn, bodies, count, err);
     hf__free(bodies);

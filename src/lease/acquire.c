@@ -174,7 +174,7 @@ static hf__next begin_at_head(hf__acquire *self)
                         : ask_at_head(self);
 }
 
-static hf__next rest(hf__acquire *self)
+static hf__next rest_at_head(hf__acquire *self)
 {
     int64_t rest_ms = hf__steps_rest(&self->steps);
 
@@ -408,7 +408,7 @@ static hf__next after_wait(hf__acquire *self, hf__happened what)
     case HF__ACQUIRE_FIRST:
         return look_again(self);
     case HF__ACQUIRE_LISTEN:
-        return rest(self);
+        return rest_at_head(self);
     case HF__ACQUIRE_LEFT:
         hf__steps_left(&self->steps, what == HF__EVENT);
         return ask_at_head(self);

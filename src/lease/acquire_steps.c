@@ -648,8 +648,8 @@ static void undo_acquire(const hf__steps *steps)
     hf__lock_undo(steps->lock, steps->grant.owner);
 }
 
-static hf_status outcome(const hf__steps *steps, hf_status status,
-                         const hf_error *detail, hf_error *err)
+static hf_status outcome_of(const hf__steps *steps, hf_status status,
+                            const hf_error *detail, hf_error *err)
 {
     if (steps->unresolved && status != HF_INDETERMINATE)
         return hf__fail(err, HF_INDETERMINATE, "a try got no reply; then: %s",
@@ -674,5 +674,5 @@ hf_status hf__steps_end(hf__steps *steps, hf_status status,
         return HF_OK;
     if (steps->unanswered)
         undo_acquire(steps);
-    return outcome(steps, status, detail, err);
+    return outcome_of(steps, status, detail, err);
 }

@@ -85,8 +85,8 @@ static hf_status check_list(const hf_client *client, hf_lock_list_fn tell_one,
     return HF_OK;
 }
 
-static hf_status list(hf_client *client, hf_bytes pattern,
-                      hf_lock_list_fn tell_one, void *user, hf_error *err)
+static hf_status list_locks(hf_client *client, hf_bytes pattern,
+                            hf_lock_list_fn tell_one, void *user, hf_error *err)
 {
     hf_status status;
     lock_listing *self = hf__calloc(1, sizeof(*self));
@@ -113,7 +113,7 @@ hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
         return status;
     status = check_list(client, tell_one, pattern, err);
     if (status == HF_OK)
-        status = list(client, pattern, tell_one, user, err);
+        status = list_locks(client, pattern, tell_one, user, err);
     hf__client_visit_end(client, &visit);
     return status;
 }

@@ -221,7 +221,7 @@ static hf__next observer_step(hf__procedure *procedure, hf__happened what)
 static const hf__procedure_kind steps = {
     .step = observer_step, .fill = fill_look, .retries = true};
 
-static void rest(hf_observer *self)
+static void become_idle(hf_observer *self)
 {
     pthread_mutex_lock(&self->stream.mutex);
     self->idle = true;
@@ -232,7 +232,7 @@ static void rest(hf_observer *self)
 static void on_end(hf__async_run *run)
 {
     (void)hf__async_stop(run);
-    rest(hf__container_of(run, hf_observer, run));
+    become_idle(hf__container_of(run, hf_observer, run));
 }
 
 static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
@@ -264,7 +264,7 @@ static void run_stop(hf__task *task)
     self->ended = true;
     (void)hf__async_stop(&self->run);
     if (!is_looking(self))
-        rest(self);
+        become_idle(self);
 }
 
 /* No look is under way afterwards, and none begins. */

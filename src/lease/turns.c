@@ -101,7 +101,7 @@ static unsigned users_of(const hf__turns *turns, size_t form)
 /* How often a library should have held it by now. A client meets only some of
  * its turns, and the fewer the more clients of ours there are: with all of
  * these as divisor the library would get too little, with none too much. */
-static unsigned fair(const hf__turns *turns, size_t form)
+static unsigned fair_share(const hf__turns *turns, size_t form)
 {
     unsigned users = users_of(turns, form);
 
@@ -114,7 +114,7 @@ static unsigned fair(const hf__turns *turns, size_t form)
 static bool some_behind(const hf__turns *turns)
 {
     for (size_t i = 1; i < HF__TURNS_FORMS; i++) {
-        if (turns->counts[i] > 0 && turns->counts[i] <= fair(turns, i))
+        if (turns->counts[i] > 0 && turns->counts[i] <= fair_share(turns, i))
             return true;
     }
     return false;
@@ -188,7 +188,7 @@ int64_t hf__turns_delay(hf__turns_table *table, uint64_t lock)
     turns = find_locked(table, lock, false);
     if (turns != NULL) {
         gain_share(turns, hf__clock_boot_ms() - turns->seen_ms);
-        if (turns->counts[turns->last] <= fair(turns, turns->last))
+        if (turns->counts[turns->last] <= fair_share(turns, turns->last))
             delay_ms = turns->spare_ms > 0 ? HF__TURNS_GAP_MS : SHORT_MS;
     }
     pthread_mutex_unlock(&table->mutex);
@@ -201,7 +201,7 @@ static void miss_turn(hf__turns *turns)
     if (turns->missed < MISSED_MAX)
         turns->missed++;
     for (size_t i = 1; i < HF__TURNS_FORMS; i++) {
-        unsigned due = fair(turns, i);
+        unsigned due = fair_share(turns, i);
 
         if (turns->counts[i] > 0 && turns->counts[i] <= due)
             turns->counts[i] = (unsigned char)hf__at_most(

@@ -264,7 +264,7 @@ SHAPE_OF(key_delete, NUMBER(-4, 1));
 SHAPE_OF(key_rename, NUMBER(-9, 1));
 SHAPE_OF(key_copy, NUMBER(-9, 1));
 SHAPE_OF(key_type, STRING);
-SHAPE_OF(key_settle, NUMBER(-1, 1));
+SHAPE_OF(key_place, NUMBER(-1, 1));
 SHAPE_OF(key_write, NUMBER(0, 1));
 
 /* ------------------------------------------------------------ transactions */

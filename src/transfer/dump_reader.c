@@ -136,7 +136,7 @@ static hf__dump_kind kind_of(const hf__dump_reader *reader)
     return (hf__dump_kind)reader->record[4];
 }
 
-static const unsigned char *payload(const hf__dump_reader *reader)
+static const unsigned char *payload_of(const hf__dump_reader *reader)
 {
     return reader->record + HF__DUMP_RECORD_HEAD;
 }
@@ -164,7 +164,7 @@ static hf_status read_record(hf__dump_reader *reader, hf_error *err)
     if (got < size + 4)
         return fail_ends(reader, err);
     crc = hf__crc32c(reader->crc, reader->record, HF__DUMP_RECORD_HEAD + size);
-    if (crc != hf__dump_get(payload(reader) + size, 4))
+    if (crc != hf__dump_get(payload_of(reader) + size, 4))
         return fail_damaged(reader, "checksum", err);
     reader->crc = crc;
     reader->at = 0;
@@ -174,7 +174,7 @@ static hf_status read_record(hf__dump_reader *reader, hf_error *err)
 
 static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
 {
-    const unsigned char *head = payload(reader);
+    const unsigned char *head = payload_of(reader);
     size_t key_size;
 
     if (reader->size < HF__DUMP_KEY_HEAD)
@@ -204,7 +204,7 @@ static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
 /* The end record, which nothing follows. */
 static hf_status check_end(hf__dump_reader *reader, hf_error *err)
 {
-    const unsigned char *counts = payload(reader);
+    const unsigned char *counts = payload_of(reader);
     size_t got;
     hf_status status;
 
@@ -258,9 +258,9 @@ static hf_status next_record(hf__dump_reader *reader, bool *dropped,
     if (*dropped)
         return HF_OK;
     if (kind_of(reader) != HF__DUMP_MORE || reader->size < HF__DUMP_MORE_HEAD ||
-        payload(reader)[0] > HF__DUMP_LAST)
+        payload_of(reader)[0] > HF__DUMP_LAST)
         return fail_damaged(reader, "a record of the wrong kind", err);
-    reader->last = (payload(reader)[0] & HF__DUMP_LAST) != 0;
+    reader->last = (payload_of(reader)[0] & HF__DUMP_LAST) != 0;
     reader->at = HF__DUMP_MORE_HEAD;
     return HF_OK;
 }
@@ -291,7 +291,7 @@ static hf_status read_size(hf__dump_reader *reader, bool *known, hf_error *err)
     size_t part = sizeof(reader->head) - reader->head_size;
 
     part = part < left ? part : left;
-    memcpy(reader->head + reader->head_size, payload(reader) + reader->at,
+    memcpy(reader->head + reader->head_size, payload_of(reader) + reader->at,
            part);
     reader->head_size += part;
     reader->at += part;
@@ -339,7 +339,7 @@ static hf_status give_piece(hf__dump_reader *reader, hf_error *err)
     reader->offset += reader->piece.size;
     part = reader->total - reader->offset;
     part = part < left ? part : left;
-    reader->piece = hf_view(payload(reader) + reader->at, part);
+    reader->piece = hf_view(payload_of(reader) + reader->at, part);
     reader->at += part;
     reader->content += part;
     if (in_deadline(reader))

@@ -107,7 +107,7 @@ static hf_status run_load(hf__loader *self, hf_error *err)
     return status;
 }
 
-static void done(hf__loader *self)
+static void free_loader(hf__loader *self)
 {
     hf__dump_reader_done(&self->reader);
     if (self->elements != NULL)
@@ -174,7 +174,7 @@ hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
     status = run_load(&self, err);
     if (status == HF_OK)
         status = sum_up(&self.so_far, err);
-    done(&self);
+    free_loader(&self);
     hf__client_visit_end(client, &visit);
     hf__transfer_give(&self.so_far, result);
     return status;

@@ -26,8 +26,8 @@ typedef enum hf__load_step {
     HF__LOAD_RAISE,      /* token_raise */
     HF__LOAD_RAISE_MORE, /* ... of the same key of the dump */
     HF__LOAD_BUILD,      /* key_build */
-    HF__LOAD_SETTLE,     /* key_settle */
-    HF__LOAD_FORGET      /* UNLINK */
+    HF__LOAD_PLACE,      /* key_place */
+    HF__LOAD_REMOVE      /* UNLINK */
 } hf__load_step;
 
 /* A request of a batch and what it points at. */

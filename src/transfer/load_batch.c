@@ -171,7 +171,7 @@ static hf_status judge_reply(hf__load_batch *batch, const hf__load_slot *slot,
         break;
     case HF__LOAD_BUILD:
         return number == 1 ? HF_OK : on_gone(slot, err);
-    case HF__LOAD_SETTLE:
+    case HF__LOAD_PLACE:
         if (number < 0)
             return on_gone(slot, err);
         break;
@@ -179,7 +179,7 @@ static hf_status judge_reply(hf__load_batch *batch, const hf__load_slot *slot,
         number = 1;
         break;
     case HF__LOAD_RAISE_MORE:
-    case HF__LOAD_FORGET:
+    case HF__LOAD_REMOVE:
         return HF_OK;
     case HF__LOAD_WRITE:
         break;

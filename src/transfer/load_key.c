@@ -12,7 +12,7 @@
  * 2. key_build adds step by step to `hf:load:<mark>:{key}`, a name of this load
  *    alone, and renews its time to live each time.
  * 3. When the dump says that the key is whole, and all steps are known to have
- *    been applied, key_settle gives it its name and its expiry.
+ *    been applied, key_place gives it its name and its expiry.
  *
  * A load that fails unlinks what it was building; one that was killed leaves it
  * to its time to live. A string goes to an embedded store in one piece, as
@@ -30,7 +30,7 @@
 
 /* ------------------------------------------------------------------ steps */
 
-static const char *mode(const hf__loader *self)
+static const char *mode_of(const hf__loader *self)
 {
     return (self->options.flags & HF_LOAD_REPLACE) != 0 ? "" : "nx";
 }
@@ -48,7 +48,7 @@ static hf_status add_string(hf__loader *self, hf_error *err)
         words.behind[words.behind_count++] = hf_str("PXAT");
         words.behind[words.behind_count++] = hf_str(self->expires);
     }
-    if (mode(self)[0] != '\0')
+    if (mode_of(self)[0] != '\0')
         words.behind[words.behind_count++] = hf_str("NX");
     return hf__load_add(self->batch, &words, self->elements, err);
 }
@@ -107,7 +107,7 @@ static hf_status add_collection(hf__loader *self, hf_error *err)
                             .script = HF__SCRIPT_KEY_WRITE,
                             .key_count = 2,
                             .key = self->key,
-                            .before = {self->key, name, hf_str(mode(self)),
+                            .before = {self->key, name, hf_str(mode_of(self)),
                                        hf_str(hf__dump_type_name(self->type)),
                                        hf_str(self->expires)},
                             .before_count = 5,
@@ -155,14 +155,14 @@ static hf_status add_build(hf__loader *self, uint64_t at, hf_error *err)
     return hf__load_add(self->batch, &words, self->elements, err);
 }
 
-static hf_status add_key_settle(hf__loader *self, hf_error *err)
+static hf_status add_key_place(hf__loader *self, hf_error *err)
 {
-    hf__load_words words = {.step = HF__LOAD_SETTLE,
-                            .script = HF__SCRIPT_KEY_SETTLE,
+    hf__load_words words = {.step = HF__LOAD_PLACE,
+                            .script = HF__SCRIPT_KEY_PLACE,
                             .key_count = 2,
                             .key = self->key,
                             .before = {self->built, self->key,
-                                       hf_str(mode(self)),
+                                       hf_str(mode_of(self)),
                                        hf_str(self->expires)},
                             .before_count = 4};
 
@@ -204,7 +204,7 @@ static hf_status begin_build(hf__loader *self, hf_error *err)
     bool exists = false;
     hf_status status = HF_OK;
 
-    if (mode(self)[0] != '\0')
+    if (mode_of(self)[0] != '\0')
         status = check_exists(self, &exists, err);
     if (status != HF_OK)
         return status;
@@ -442,7 +442,7 @@ static hf_status finish_key(hf__loader *self, hf_error *err)
     if (status == HF_OK)
         status = hf__load_flush(self->batch, err);
     if (status == HF_OK)
-        status = add_key_settle(self, err);
+        status = add_key_place(self, err);
     if (status == HF_OK)
         status = hf__load_flush(self->batch, err);
     if (status == HF_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - looking after a store: what it is, whether it is whole,
+ * look_after.c - looking after a store: what it is, whether it is whole,
  * compacting it, salvaging it.
  *
  * Only arguments are checked here; the drivers know their stores. All but the
@@ -51,8 +51,8 @@ static hf_status parse_url(const char *url, hf__url *parsed,
     return status;
 }
 
-static hf_status unsupported(const hf__url *url, const char *what,
-                             hf_error *err)
+static hf_status fail_unsupported(const hf__url *url, const char *what,
+                                  hf_error *err)
 {
     return hf__fail(err, HF_UNSUPPORTED,
                     "%s: stores have no %s from outside; the server looks "
@@ -105,7 +105,7 @@ hf_status hf_store_check(const char *url, const hf_store_check_options *opts,
         return status;
     config.url = &parsed;
     if (ops->check == NULL)
-        status = unsupported(&parsed, "check", err);
+        status = fail_unsupported(&parsed, "check", err);
     else
         status = ops->check(&config, &check, err);
     hf__url_done(&parsed);
@@ -130,7 +130,7 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
     config.url = &parsed;
     done.max_size = result->max_size;
     if (ops->compact == NULL)
-        status = unsupported(&parsed, "compaction", err);
+        status = fail_unsupported(&parsed, "compaction", err);
     else
         status = ops->compact(&config, &done, err);
     hf__url_done(&parsed);
@@ -158,7 +158,7 @@ static hf_status salvage_store(const hf__url *from, const hf__store_ops *ops,
     hf_status status;
 
     if (ops->salvage == NULL)
-        return unsupported(from, "salvage", err);
+        return fail_unsupported(from, "salvage", err);
     if (new_url == NULL)
         return hf__fail(err, HF_INVALID, "new_url is NULL");
     status = parse_url(new_url, &to, &new_ops, err);
@@ -166,7 +166,7 @@ static hf_status salvage_store(const hf__url *from, const hf__store_ops *ops,
         return status;
     how->new_url = &to;
     if (new_ops != ops)
-        status = unsupported(&to, "salvage", err);
+        status = fail_unsupported(&to, "salvage", err);
     else
         status = ops->salvage(&config, how, done, err);
     hf__url_done(&to);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the options of hf_client_open(), with those of the environment.
+/* client_options.h - the options of hf_client_open(), with those of the
+ * environment.
  */
 #ifndef HF__CLIENT_OPTIONS_H
 #define HF__CLIENT_OPTIONS_H

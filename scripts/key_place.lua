@@ -1,5 +1,5 @@
 --[[
-key_settle - rename a key that was built, and set its expiry.
+key_place - rename a key that was built, and set its expiry.
 
 KEYS[1]  built: what key_build made
 KEYS[2]  key: its final name

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - see options.h. */
-#include "client/options.h"
+/* client_options.c - see client_options.h. */
+#include "client/client_options.h"
 
 #include <stdlib.h>
 #include <string.h>
