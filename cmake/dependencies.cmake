@@ -2,23 +2,27 @@
 # What the libraries are built from: sets library_dependencies, of libholdfast,
 # and common_dependencies, of libholdfast-serve and what both have; and what
 # only the command is: command_dependencies. The modules of the libraries stand
-# in holdfast.pc.in and holdfast-config.cmake.in, for static linking. The
-# command alone needs libmicrohttpd, for `serve --http`.
+# in holdfast.pc.in and holdfast-config.cmake.in, for static linking. All are
+# visible in a project that this one is part of, whose programs link with them.
 find_package(PkgConfig REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_package(Threads REQUIRED)
+find_package(Threads REQUIRED GLOBAL)
 
-pkg_check_modules(holdfast_lmdb REQUIRED IMPORTED_TARGET lmdb>=0.9.24)
-pkg_check_modules(holdfast_lua REQUIRED IMPORTED_TARGET lua5.1)
-pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET lua5.1-bitop)
-pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET openssl>=3.0)
-pkg_check_modules(holdfast_microhttpd REQUIRED IMPORTED_TARGET
-    libmicrohttpd>=0.9.75)
+pkg_check_modules(holdfast_lmdb REQUIRED IMPORTED_TARGET GLOBAL lmdb>=0.9.24)
+pkg_check_modules(holdfast_lua REQUIRED IMPORTED_TARGET GLOBAL lua5.1)
+pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET GLOBAL lua5.1-bitop)
+pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET GLOBAL openssl>=3.0)
 
-# The screen of holdfast top.
-pkg_check_modules(holdfast_ncurses REQUIRED IMPORTED_TARGET ncursesw)
-set(command_dependencies PkgConfig::holdfast_ncurses)
+# The page of `holdfast serve --http`, and the screen of `holdfast top`.
+if(HF_COMMAND)
+    pkg_check_modules(holdfast_microhttpd REQUIRED IMPORTED_TARGET
+        libmicrohttpd>=0.9.75)
+    pkg_check_modules(holdfast_ncurses REQUIRED IMPORTED_TARGET ncursesw)
+    set(command_dependencies
+        PkgConfig::holdfast_microhttpd
+        PkgConfig::holdfast_ncurses)
+endif()
 
 set(common_dependencies
     PkgConfig::holdfast_ssl

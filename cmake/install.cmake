@@ -5,18 +5,27 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
 
+set(libraries holdfast holdfast_static)
+set(kinds shared static)
+set(modules holdfast)
+set(serve_header)
+if(HF_SERVE)
+    list(APPEND libraries holdfast_serve holdfast_serve_static)
+    list(APPEND kinds serve serve_static)
+    list(APPEND modules holdfast-serve)
+else()
+    set(serve_header PATTERN serve.h EXCLUDE)
+endif()
+
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h")
-install(TARGETS holdfast EXPORT holdfast-shared)
-install(TARGETS holdfast_static EXPORT holdfast-static)
-install(TARGETS holdfast_serve EXPORT holdfast-serve)
-install(TARGETS holdfast_serve_static EXPORT holdfast-serve_static)
-foreach(kind shared static serve serve_static)
+    FILES_MATCHING PATTERN "*.h" ${serve_header})
+foreach(library kind IN ZIP_LISTS libraries kinds)
+    install(TARGETS ${library} EXPORT holdfast-${kind})
     install(EXPORT holdfast-${kind} NAMESPACE holdfast::
         FILE holdfast-${kind}.cmake DESTINATION ${package_dir})
 endforeach()
 
-if(TARGET holdfast_command)
+if(HF_COMMAND)
     install(TARGETS holdfast_command)
 endif()
 
@@ -24,8 +33,11 @@ endif()
 # path may stand in a program or library. Elsewhere these find the libraries that
 # were installed with them.
 if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-    set_target_properties(holdfast_serve PROPERTIES INSTALL_RPATH "$ORIGIN")
-    if(TARGET holdfast_command)
+    if(HF_SERVE)
+        set_target_properties(holdfast_serve PROPERTIES
+            INSTALL_RPATH "$ORIGIN")
+    endif()
+    if(HF_COMMAND)
         file(RELATIVE_PATH to_libraries
             ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
         set_target_properties(holdfast_command PROPERTIES
@@ -36,12 +48,11 @@ endif()
 # After the targets.
 if(CMAKE_OBJCOPY AND NOT HF_SANITIZE)
     set(files)
-    foreach(library holdfast holdfast_static holdfast_serve
-            holdfast_serve_static)
+    foreach(library ${libraries})
         list(APPEND files
             ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${library}>)
     endforeach()
-    if(TARGET holdfast_command)
+    if(HF_COMMAND)
         list(APPEND files
             ${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:holdfast_command>)
     endif()
@@ -50,7 +61,24 @@ set(FILES \"${files}\")")
     install(SCRIPT cmake/strip.cmake)
 endif()
 
-foreach(name holdfast holdfast-serve)
+# From where a .pc file lies to the prefix, so that an installed tree can be
+# moved. Not below /usr, whose folders pkg-config leaves out of the flags if they
+# are written like that; nor where a folder was given as an absolute path.
+set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
+set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND
+        NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH up
+        /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+    string(REGEX REPLACE "/$" "" up ${up})
+    set(pc_prefix "\${pcfiledir}/${up}")
+    set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+        set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+    endif()
+endif()
+foreach(name ${modules})
     configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

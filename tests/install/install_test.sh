@@ -161,45 +161,62 @@ if [ -n "$cxx" ]; then
         fail "initializers or inline functions are not C++11"
 fi
 
-# The prefix given at installation differs from the one in the file.
+# The prefix given at installation differs from that of the configuration, and
+# the tree is moved: the files find what they name by where they are.
 say "pkg-config, shared"
+mv "$prefix" "$work/moved"
+libdir=$work/moved${libdir#"$prefix"}
+command=$work/moved${command#"$prefix"}
+prefix=$work/moved
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
-package_flags() {
-    pkg-config "--define-variable=prefix=$prefix" \
-        "--define-variable=libdir=$libdir" \
-        "--define-variable=includedir=$includedir" "$@"
-}
 # shellcheck disable=SC2046 # the flags are words
 "$cc" -std=c99 -Wall -Wextra -pedantic -Werror -o "$work/pc_shared" \
-    "$source/consumer.c" $(package_flags --cflags --libs holdfast) ||
+    "$source/consumer.c" $(pkg-config --cflags --libs holdfast) ||
     fail "does not build"
 try "$work/pc_shared"
 # shellcheck disable=SC2046
 "$cc" -std=c99 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror \
     -o "$work/pc_server" "$source/server.c" \
-    $(package_flags --cflags --libs holdfast-serve) || fail "does not build"
+    $(pkg-config --cflags --libs holdfast-serve) || fail "does not build"
 try_server "$work/pc_server"
 
 say "pkg-config, static"
 # Only our libraries statically: those they use are the system's.
 # shellcheck disable=SC2046
 "$cc" -std=c99 -Wall -Wextra -pedantic -Werror -o "$work/pc_static" \
-    "$source/consumer.c" $(package_flags --cflags holdfast) \
+    "$source/consumer.c" $(pkg-config --cflags holdfast) \
     "$libdir/libholdfast.a" \
-    $(package_flags --static --libs holdfast | sed 's/-lholdfast//') ||
+    $(pkg-config --static --libs holdfast | sed 's/-lholdfast//') ||
     fail "does not build"
 # shellcheck disable=SC2046
 "$cc" -std=c99 -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror \
     -o "$work/pc_server_static" "$source/server.c" \
-    $(package_flags --cflags holdfast-serve) \
+    $(pkg-config --cflags holdfast-serve) \
     "$libdir/libholdfast-serve.a" "$libdir/libholdfast.a" \
-    $(package_flags --static --libs holdfast-serve |
+    $(pkg-config --static --libs holdfast-serve |
         sed 's/-lholdfast-serve//; s/-lholdfast//') || fail "does not build"
 for file in "$work/pc_static" "$work/pc_server_static"; do
     ! ldd "$file" | grep -q libholdfast || fail "$file needs a shared library"
 done
 try "$work/pc_static"
 try_server "$work/pc_server_static"
+
+say "fully static"
+# The linker warns of functions that load libraries of the C library.
+# shellcheck disable=SC2046
+"$cc" -std=c99 -static -o "$work/all_static" "$source/consumer.c" \
+    $(pkg-config --static --cflags --libs holdfast) 2>"$work/log" ||
+    { cat "$work/log"; fail "does not link"; }
+# shellcheck disable=SC2046
+"$cc" -std=c99 -D_GNU_SOURCE -static -o "$work/all_server_static" \
+    "$source/server.c" \
+    $(pkg-config --static --cflags --libs holdfast-serve) 2>"$work/log" ||
+    { cat "$work/log"; fail "does not link"; }
+for file in "$work/all_static" "$work/all_server_static"; do
+    ! readelf -l "$file" | grep -q INTERP || fail "$file needs a loader"
+done
+try "$work/all_static"
+try_server "$work/all_server_static"
 
 say "a libholdfast of another version"
 mkdir "$work/other"
