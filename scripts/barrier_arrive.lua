@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 barrier_arrive - arrive at a barrier or renew the lease of a party that waits
 there, and let all pass if it is the last.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 barrier_leave - break a barrier because a party no longer waits, unless its
 generation has ended.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 barrier_reset - end the generation of a barrier: all that wait find it broken,
 and the next one begins.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 cache_delete - delete a cache entry; a fill under way will not store its value.
 

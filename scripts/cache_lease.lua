@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 cache_lease - take the lease on filling a cache entry, if the entry has not
 changed since the caller looked at it.

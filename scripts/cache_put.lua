@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 cache_put - store a cache entry, end the fill under way and wake all waiters.
 

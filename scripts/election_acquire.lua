@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 election_acquire - become the leader if there is none, and issue the next
 fencing token.

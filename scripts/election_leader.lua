@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 election_leader - who leads, since which term, for how long, with which text.
 

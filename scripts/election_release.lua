@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 election_release - stop leading: the candidate that has waited longest leads.
 

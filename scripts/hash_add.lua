@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hash_add - add to a field, if its current number is in a range.
 

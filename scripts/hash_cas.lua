@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hash_cas - replace a field of a hash only if it has the expected value.
 

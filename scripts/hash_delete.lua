@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hash_delete - delete a key, but only one that holds a hash.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hash_put - write fields of a hash and the key's expiry in one step.
 

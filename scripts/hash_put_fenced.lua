@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hash_put_fenced - as hash_put, unless a higher fencing token was seen.
 

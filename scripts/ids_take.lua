@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 ids_take - take the next ids of a counter, in one block.
 

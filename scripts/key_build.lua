@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_build - add to a key that is being built, and extend its life.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_copy - copy a key, with its value, its expiry and the keys that belong to
 it. The copy has the highest fencing token of either name.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_delete - delete a key with the keys that belong to it. The highest fencing
 token stays.

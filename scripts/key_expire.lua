@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_expire - set a key's time to live, and that of the keys that belong to it.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_persist - remove the expiry of a key and of the keys that belong to it.
 

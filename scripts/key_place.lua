@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_place - rename a key that was built, and set its expiry.
 

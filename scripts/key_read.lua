@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_read - read a key of any type with its expiry, unless it is too large.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_rename - give a key another name, with its value, its expiry and the keys
 that belong to it. Both names keep the highest fencing token of either.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_type - what a key is: an object of Holdfast, or else its type in Redis.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 key_write - create or replace a collection with its expiry in one step.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 latch_arrive - count a latch down, once for each id, and wake all that wait for
 it when it opens.

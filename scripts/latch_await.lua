@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 latch_await - read the count of a latch, and queue the caller while it is not
 open, or not set.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 latch_delete - remove a latch, and wake all that wait for it.
 

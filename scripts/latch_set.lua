@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 latch_set - make a latch, unless there is one, and wake those that wait for that.
 

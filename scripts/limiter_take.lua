@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 limiter_take - take a cost from a rate limiter, if it may be spent by now or
 soon enough: GCRA, in integers.

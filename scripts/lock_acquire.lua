@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_acquire - take the lock if it is free, and issue the next fencing token.
 

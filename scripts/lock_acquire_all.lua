@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_acquire_all - take locks, in their order up to the first that is not free,
 and issue a fencing token for each. A lock for which others wait is not free.

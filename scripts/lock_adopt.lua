@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_adopt - replace the owner of a lock, and begin a new lease.
 

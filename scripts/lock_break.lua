@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_break - take a lock from its holder, or from all who hold it: give it to the
 waiter that has waited longest, or free it. A reader, or one that

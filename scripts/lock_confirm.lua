@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_confirm - raise the last fencing token to the one a quorum has issued.
 

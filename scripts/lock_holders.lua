@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_holders - who holds a lock: its owner, its readers, or those who hold
 permits.

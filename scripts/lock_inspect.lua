@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_inspect - who holds a lock, for how long, and how many wait.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_list - read a key if it may be a lock of Holdfast.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_notify - notify the waiter that has waited longest: the lease that it waits
 for ends sooner than it knows, so it asks when.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_release - release the lock: give it to the waiter that has waited longest,
 or free it.

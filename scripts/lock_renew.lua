@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_renew - extend the leases of many locks, each only for its owner.
 

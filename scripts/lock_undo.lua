@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_undo - free the lock if the owner holds it: on a server of a quorum, when
 the others refused it. A caller that waits is queued again.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_acquire - take a lock of Redisson if it is free. The hold count that it
 keeps for each owner stays 1: the caller counts re-entries itself, so that an

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_break - take a lock or a permit of Redisson from one of those that hold
 it. The others keep theirs.

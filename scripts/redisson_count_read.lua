@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_count_read - the number that a latch or semaphore of Redisson holds.
 

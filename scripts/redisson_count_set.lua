@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_count_set - give a latch or semaphore of Redisson its number, unless it
 has one, and wake those that wait.

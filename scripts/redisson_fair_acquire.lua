@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_fair_acquire - take a fair lock of Redisson if it is free and no one
 waits before the caller. A waiter counts as dead 10 s after it could have had

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_fair_release - release a fair lock of Redisson, or stop waiting for it,
 and wake the next waiter.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_latch_arrive - count a latch of Redisson down. At 0 it is deleted, and
 those that wait are woken.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_permit_acquire - take a permit of a semaphore of Redisson whose permits
 expire (RPermitExpirableSemaphore). Those that have expired are given back.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_permit_release - give a permit of a semaphore of Redisson back, and say
 how many are free.

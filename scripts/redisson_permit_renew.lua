@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_permit_renew - extend the leases of many permits of semaphores of
 Redisson, each only for its owner. The keys with the ids are not among KEYS, but

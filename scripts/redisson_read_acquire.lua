@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_read_acquire - take a read lock of Redisson if no one writes. A key of
 its own, which is not among KEYS but has their hash tag, says how long this

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_read_release - release a read lock of Redisson. The last one, and one
 after which only dead readers remain, frees the lock and wakes a waiter.

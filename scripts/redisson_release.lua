@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_release - release a lock of Redisson and wake those that wait for it.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_renew - extend the leases of many locks of Redisson, each only for its
 owner. Of a reader this is also its own key, which is not among KEYS but has

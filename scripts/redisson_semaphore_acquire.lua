@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_semaphore_acquire - take permits of a semaphore of Redisson, if enough
 are free.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_semaphore_release - add permits to a semaphore of Redisson, and wake
 those that wait.

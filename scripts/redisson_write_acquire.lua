@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_write_acquire - take a write lock of Redisson if it is free.
 

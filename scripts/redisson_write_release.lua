@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_write_release - release a write lock of Redisson and wake all that wait
 for it.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 rwlock_acquire - share a lock with other readers if no writer holds it and none
 waits for it, and issue the next fencing token. If it is free, a writer at the

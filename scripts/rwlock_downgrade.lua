@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 rwlock_downgrade - turn a writer into a reader, and let in the readers at the
 head of the queue.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 rwlock_release - stop reading. The last reader hands the lock over.
 

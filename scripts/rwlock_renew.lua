@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 rwlock_renew - extend the leases of readers of many locks, each only for its
 owner, and remove those of readers that were killed.

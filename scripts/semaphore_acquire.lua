@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 semaphore_acquire - take permits if enough are free and no one waits, and issue
 the next fencing token.

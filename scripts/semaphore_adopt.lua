@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 semaphore_adopt - replace the owner of a permit, and begin a new lease.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 semaphore_inspect - how many permits of a semaphore are held.
 

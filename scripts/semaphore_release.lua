@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 semaphore_release - give permits back, and to those who have waited longest.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 semaphore_renew - extend the leases of many permits, each only for its owner.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 semaphore_resize - store how many permits a semaphore has, and give those that
 have become free to waiters.

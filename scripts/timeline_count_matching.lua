@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_count_matching - count the items that a page without a limit would
 have, from the arguments of timeline_page.

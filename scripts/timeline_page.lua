@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_page - read items in the order of their times or of an attribute.
 

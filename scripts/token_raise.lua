@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 token_raise - raise the last fencing token to at least a given one.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_run - run operations, all of them or none, if all conditions hold.
 

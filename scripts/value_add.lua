@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_add - add to a counter, if its current number is in a range.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_cas_versioned - replace a value only if it has the expected version.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_delete - delete a key, but only one that holds a string, with what is
 known about it as a cache entry.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_delete_if - delete a value only if it equals the expected one.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_delete_versioned - delete a value only if it has the expected version.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_expire_if - set a key's expiry only if it holds the expected value.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 value_put_fenced - set a value, unless a higher fencing token was seen.
 

@@ -42,7 +42,7 @@ packages_of()
         echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
             redis-tools python3-redis libuv1-dev libzstd-dev tmux
         ;;
-    lint) echo clang-format python3 ;;
+    lint) echo clang-format python3 python3-venv ;;
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
     model) echo spin gcc ;;

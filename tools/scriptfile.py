@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read scripts/*.lua, and check that header and body agree.
 
-A script is one `--[[ ... ]]` header and a body. The header is
+A script is a line with its licence, one `--[[ ... ]]` header and a body. The
+header is
 
     name - what it does.
 
@@ -76,7 +77,8 @@ USE = re.compile(r" *--#use ([a-z_]+)((?: [a-z_]+=\S+)*)$")
 NAME = r"(?<![\w.:])[a-z_]\w*"
 RECORD = re.compile(r"--#record$", re.M)
 PARAMETER = re.compile(r"([a-z_]+)  +\S")
-HEADER = re.compile(r"--\[\[\n(.*?)\n\]\]\n", re.S)
+SPDX = "-- SPDX-License-" + "Identifier: Apache-2.0\n"  # not a tag of this file
+HEADER = re.compile(SPDX + r"--\[\[\n(.*?)\n\]\]\n", re.S)
 # Comments and strings.
 TOKENS = re.compile(r"--\[\[.*?\]\]|--[^\n]*|'(?:\\.|[^'\\\n])*'"
                     r'|"(?:\\.|[^"\\\n])*"', re.S)
@@ -166,7 +168,8 @@ def load(path):
     text = path.read_text(encoding="ascii", errors="replace")
     match = HEADER.match(text)
     if not match:
-        script.find(1, "does not begin with a --[[ ... ]] header")
+        script.find(1, "does not begin with its licence and a --[[ ... ]] "
+                    "header")
         return script
     script.body_line = text[:match.end()].count("\n") + 1
     script.written = text[match.end():]
@@ -318,9 +321,9 @@ def _read_header(script, lines):
     if not re.fullmatch(r"[a-z]+(_[a-z]+)+", script.name):
         script.find(1, "the file's name is not <noun>_<verb>.lua")
     if not lines[0].startswith(script.name + " - "):
-        script.find(2, f"the header does not begin with '{script.name} - '")
+        script.find(3, f"the header does not begin with '{script.name} - '")
     in_entry = True  # the summary may have more lines
-    for number, line in enumerate(lines[1:], start=3):
+    for number, line in enumerate(lines[1:], start=4):
         place, section = PLACE.match(line), SECTION.match(line)
         if place:
             if not place.group(3):

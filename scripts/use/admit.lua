@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 admit - let in the readers at the head of the queue, each for a short lease, up
 to 128. Waiters that were killed no longer listen and are skipped.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 ask_head - tell the waiter at the head of the queue to ask. Waiters that were
 killed no longer listen and are removed, up to 128.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 barrier_ended - return if the generation that the caller waits in has ended, or
 if the caller no longer waits: its lease has ended, with those of all that

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 bound - return {0, current number} unless that is in a range; an error if it is
 no integer. Numbers are compared as text: Lua's own are exact only below 2^53.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 claim - take a lock that was reserved for the caller (hand_over).
 

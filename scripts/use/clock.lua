@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 clock - read the store's clock: `clock`, us, in 16 digits.
 ]]

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 copy - copy a key that may be missing; then no key has the new name.
 

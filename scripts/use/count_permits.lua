@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 count_permits - count the permits that are held. Those of more than one permit
 whose leases have ended are removed.

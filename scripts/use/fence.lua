@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 fence - return the highest fencing token seen, if the given one is lower. Fails
 if there is anything else than a token: what it was cannot be known.

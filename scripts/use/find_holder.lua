@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 find_holder - of a sorted set: the reader whose lease ends last, or the permit
 whose lease ends first. Fails if it is of something else. Sets `owner`, `pttl`,

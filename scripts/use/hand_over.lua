@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hand_over - give the lock to the waiter that has waited longest, or free it. A
 waiter that wants no grant is asked to try, and the lock is reserved for it for

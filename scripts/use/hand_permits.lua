@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 hand_permits - give permits that are free to the waiters at the head of the
 queue, each for a short lease, up to 128. One that waits for more than are free

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 held - is a key a lease that is held, or a barrier where parties wait? Sets
 `kind`, its type in Redis, and `held`: 0: no; 1: a lock; 2: permits of a

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 in_gap - give a lock back that was taken in a gap (leave_gap): only the head of
 the queue may end that.

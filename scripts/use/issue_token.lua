@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 issue_token - issue the next fencing token: the time, or the last token and one.
 A last token that is not an integer in 1..2^53-1 counts as lost. If there is no

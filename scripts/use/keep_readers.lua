@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 keep_readers - let the key of a lock live as long as its readers. It gets a
 quarter of a lease more, so that this is seldom needed; then those whose leases

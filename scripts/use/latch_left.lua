@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 latch_left - the count of a latch, as `left`; -1: there is none. An error
 WRONGTYPE if the key is another hash.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 leave_gap - ask the waiter that has waited longest to try after a gap, in which
 the lock is left to other libraries. Until 20 ms after its end its score is

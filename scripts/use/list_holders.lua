@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 list_holders - who reads a lock or holds permits of a semaphore, as `list`: owner,
 remaining ms, permits, and an empty text in place of a token, of each. See

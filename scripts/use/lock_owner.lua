@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_owner - the parts of a lock's value (lock_value): `owner`; `sign`, a `:` if
 it was acquired after a wait and the token is that instant; and `token`, empty if

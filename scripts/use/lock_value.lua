@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 lock_value - store who holds a lock: the owner id; a `:` if it was acquired after
 a wait and the token is that instant, else a `=`; the token; and a `+` if clients

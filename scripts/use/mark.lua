@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 mark - let the release of a lock look at the queue: a `+` at the end of the value.
 

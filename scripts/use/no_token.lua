@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 no_token - fail because there is no larger fencing token.
 ]]

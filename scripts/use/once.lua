@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 once - return if the dedup record has the number of this call, which was done
 before, or of a later one.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 own_lock - who holds a lock: `owner`, or nil or false if the string is none of
 Holdfast. See lock_value.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 pick_waiter - grant the lease to the waiter that has waited longest, for a short
 time: its first renewal makes that long. A waiter that wants no grant is only

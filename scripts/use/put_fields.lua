@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 put_fields - write fields of a hash and its expiry. New fields are added before
 old ones are removed: a refused write loses nothing. The fields are ARGV[5] and

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 put_timed - write fields of a hash with their deadlines: ARGV[4] and those that
 follow are field, value, deadline in Unix ms or 0 ...

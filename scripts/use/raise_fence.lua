@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 raise_fence - store the fencing token of a write for 7 days, longer than any
 lease.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 readers - which of the readers of a lock holds it longest. Those whose leases
 have ended are removed.

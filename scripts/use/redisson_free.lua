@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_free - take a lock of Redisson, or all permits, from who holds them, and
 wake those that wait. See redisson_look.

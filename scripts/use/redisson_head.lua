@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_head - find the first waiter of a fair lock of Redisson that is not
 dead, and remove those before it.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_look - who holds a lock of Redisson, or permits of one of its semaphores:
 their ids in `owners`, empty if the key is neither; what is left of their leases in

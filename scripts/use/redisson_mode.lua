@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_mode - the mode of a read-write lock of Redisson; fail if a hash has
 none.

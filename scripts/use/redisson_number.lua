@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_number - the number that a latch or semaphore of Redisson holds; fail
 if it holds none, or one that is not exact in Lua.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_one - fail if a hash has not one field as a lock of Redisson has.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_permit - the id of a permit of Redisson, 16 bytes, and the key that has
 the ids of all.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_publish - send a message on a channel of Redisson. Without permission
 the waiters find out by polling.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_timeout - the key of a read hold of Redisson, without its number.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 redisson_unqueue - remove a waiter of a fair lock of Redisson; those behind it
 are dead sooner, by the 10 s that it had.

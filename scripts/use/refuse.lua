@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 refuse - answer that another owner holds it, and queue the caller.
 

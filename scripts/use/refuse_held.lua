@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 refuse_held - return an error HFHELD if a key is a lease that is held.
 

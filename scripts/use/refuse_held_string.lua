@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 refuse_held_string - the same of a string; only one of the size of a lock's
 value costs a command.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 send_grant - send a grant to a waiter, whose count of subscribers here is
 `woken` afterwards. If it is 0 the waiter is skipped, and must not read a grant:

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 tag_version - the version of a tag, which is made if there is none, and lives at
 least as long as what refers to it.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 take_permits - note that an owner holds permits. The score of one that holds
 several ends in .5.

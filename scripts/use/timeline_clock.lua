@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_clock - read the store's clock: `now` in us, `now_ms` in ms.
 ]]

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_drop - remove items, and some that are due. If the store refuses the
 first write, `refused` is its error, and nothing was removed.

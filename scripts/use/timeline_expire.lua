@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_expire - make the keys of a timeline expire with its last item.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_merge - add to `labels` those of an item whose names it does not have.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 timeline_select - append the items at the positions found that are wanted and
 not due to `page`, and what the positions say about them to `reply`.

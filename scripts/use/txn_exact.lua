@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_exact - read an integer that Lua rounds again as text.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_once - return if the dedup record has the number of this call, which was
 done before, with its results if they are there; or that of a later call.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_prepare - before the first write, save the keys that may have to be
 restored, which must be small enough and which the user must be allowed to

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_record - record that this call was done, and its results. If it may not be
 written, nothing else was: a server refuses no write after the first one.

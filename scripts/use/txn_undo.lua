@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_undo - restore what the operations up to the i-th have changed, and return
 the error of the i-th.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 wake - send the name of what was freed to the waiter that has waited longest,
 which then asks for it. Up to 128 are tried, as one that was killed no longer

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 wake_all - send a name to every waiter, which then finds what it waits for.
 

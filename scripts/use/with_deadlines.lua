@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[
 with_deadlines - if a field of a hash expires: make `kind` timed-hash and `list`
 field, value, deadline in Unix ms or 0 ...

@@ -22,7 +22,8 @@ make_good()
         "$good"/src/util "$good"/src/serve "$good"/src/store/redis \
         "$good"/tests/conformance \
         "$good"/tools/lint
-    cp .clang-format "$good"
+    cp .clang-format REUSE.toml "$good"
+    cp -r LICENSES "$good"
     cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
     cp src/serve/serve.map "$good"/src/serve
@@ -42,7 +43,7 @@ make_good()
 # A C file with its opening, and the given lines.
 c_file()
 {
-    printf '/* SPDX-License-Identifier: Apache-2.0 */\n'
+    printf '/* %s: Apache-2.0 */\n' SPDX-License-Identifier
     printf '/* %s - an example. */\n' "$(basename "$1")"
     shift
     printf '%s\n' "$@"
@@ -290,7 +291,8 @@ bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/'DEL'/"
 bad_edit scripts.py 'must be a lower-case string' $release "s/'del'/ARGV[1]/"
 bad_edit scripts.py 'may only be called, or aliased' $release \
     's/^local call = redis/local say = redis/'
-bad_edit scripts.py 'does not begin with a --' $release 1d
+bad_edit scripts.py 'does not begin with its lic' $release 1d
+bad_edit scripts.py 'does not begin with its lic' $release 2d
 bad_edit scripts.py 'does not begin with .lock_undo - ' $release \
     's/^lock_undo -/lock_free -/'
 
@@ -393,6 +395,13 @@ echo '| [0002](0002-b.md) | b |' >>"$bad/docs/adr/README.md"
 expect map.py 'its rows are not 1'
 printf '# 0001: b\n' >"$bad/docs/adr/0001-a.md"
 expect map.py 'no row .*0001-a.md. . b'
+
+# reuse
+bad_edit reuse.sh 'no license identifier' src/util/heap.c 1d
+bad_edit reuse.sh 'no copyright' REUSE.toml '/FileCopyrightText/d'
+renew
+rm -r "$bad/LICENSES"
+expect reuse.sh 'license'
 
 # tested
 renew

@@ -12,9 +12,8 @@ import source
 MACHINE = re.compile("/wor" + r"k/|/tm" + r"p/(?!\S*XXXXXX)\w|/hom" +
                      r"e/(?!user\b|me\b)\w|/roo" + r"t/")
 TABS_ALLOWED = ("Makefile",)
-SPDX = "SPDX-License-Identifier: Apache-2.0"
-# scripts/ begin with their own header.
-OPEN_WITH_SPDX = (".c", ".h", ".py", ".sh", ".cmake")
+SPDX = "SPDX-License-" + "Identifier: Apache-2.0"  # not a tag of this file
+OPEN_WITH_SPDX = (".c", ".h", ".py", ".sh", ".cmake", ".lua", ".in", ".map")
 
 # Phrases, and what to write instead. A blank also matches the end of a line,
 # with the comment marks or quotes around it, and "_" in a name.
@@ -55,7 +54,7 @@ NAME = re.compile(
 # These name the words; the licence is not ours.
 WORDS_EXEMPT = (
     "docs/glossary.md", "tools/lint/text.py", "tools/lint/selftest.sh",
-    "LICENSE",
+    "LICENSE", "LICENSES/",
 )
 
 
@@ -81,7 +80,7 @@ def check_lines(path, text):
         if line != line.rstrip():
             yield number, "blanks at the end of the line"
         found = MACHINE.search(line)
-        if found and path.name != "LICENSE":
+        if found and not path.parts[0].startswith("LICENSE"):
             yield number, f"a path of one machine: {found.group(0)}"
     if text and not text.endswith("\n"):
         yield len(text.split("\n")), "no newline at the end of the file"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 module holdfast/linearizable
 
 go 1.19

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 ---- stopped, set without end
 local i = 0 while true do i = i + 1 redis.call('set', 'k' .. i, i) end
 ---- stopped, set of a long value without end

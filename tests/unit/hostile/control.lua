@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 ---- stopped, a loop
 while true do end
 ---- stopped, xpcall of a loop whose handler loops

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 ---- stopped, encode of 200 references to one long text
 local s, t = ('x'):rep(1e6), {} for i = 1, 200 do t[i] = s end return #cjson.encode(t)
 ---- stopped, encode of one text of escapes

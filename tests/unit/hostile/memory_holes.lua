@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 --[[ Holes in the memory safety of Lua 5.1 and the libraries that Debian has.
 
 A script begins behind a line of four dashes, what is wanted and a name. Wanted:

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 ---- s:ok, find with very many optional characters
 string.find(("x"):rep(100000), ("x?"):rep(100000)) return 'ok'
 ---- stopped, find with back-tracking

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 ---- stopped, sort of a million numbers
 local t = {} for i = 1, 2^18 do t[i] = i * 7919 % 1000003 end while true do table.sort(t) t[1] = t[1] + 1 table.sort(t, function(a, b) return a > b end) end
 ---- stopped, sort with an order in Lua

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- All that a script can find in what it did not make itself, as one text:
 -- names, types, constants, and what each way of reading gives.
 local lines, seen, todo = {}, {}, {}

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Every way to write into every table that a script can reach, including each
 -- function that it can reach, called with that table in any place. Returns how
 -- many tables, functions and writes there were, and what was accepted.
