@@ -42,6 +42,17 @@ hf_status hf__fail(hf_error *err, hf_status status, const char *format, ...)
     return status;
 }
 
+/* glibc's strerror_r() returns the text, which may be elsewhere; that of POSIX,
+ * which musl has, a number. */
+static const char *reason_of(int sys_errno, char *buffer, size_t size)
+{
+#ifdef __GLIBC__
+    return strerror_r(sys_errno, buffer, size);
+#else
+    return strerror_r(sys_errno, buffer, size) == 0 ? buffer : "unknown error";
+#endif
+}
+
 hf_status hf__fail_errno(hf_error *err, hf_status status, int sys_errno,
                          const char *format, ...)
 {
@@ -56,7 +67,7 @@ hf_status hf__fail_errno(hf_error *err, hf_status status, int sys_errno,
     va_end(args);
     size = strlen(err->message);
     snprintf(err->message + size, sizeof(err->message) - size, ": %s",
-             strerror_r(sys_errno, reason, sizeof(reason)));
+             reason_of(sys_errno, reason, sizeof(reason)));
     return status;
 }
 

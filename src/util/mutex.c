@@ -22,14 +22,17 @@ static struct timespec to_timespec(int64_t us)
     return time;
 }
 
+/*
+ * Neither compiler's ThreadSanitizer sees that pthread_mutex_clocklock() locks,
+ * and musl does not have it.
+ */
 static int lock_within(pthread_mutex_t *mutex, int64_t left_us)
 {
-#ifdef HF__TSAN
-    /* Neither compiler's sees that pthread_mutex_clocklock() locks. */
+#if defined(HF__TSAN) || !defined(__GLIBC__)
     struct timespec until = to_timespec(hf__clock_unix_us() + left_us);
     int rc = pthread_mutex_timedlock(mutex, &until);
 
-    /* Nor that this one locks when the previous owner was killed. */
+    /* Nor does it see that this locks when the previous owner was killed. */
     if (rc == EOWNERDEAD)
         hf__tsan_locked(mutex);
     return rc;
