@@ -134,7 +134,7 @@ extern "C" {
 
 /** Version of this header. Before 1.0 a minor version may break the ABI. */
 #define HF_VERSION_MAJOR 0
-#define HF_VERSION_MINOR 1
+#define HF_VERSION_MINOR 2
 #define HF_VERSION_PATCH 0
 
 /** Longest key, hash field or lock name, bytes, including the client's

@@ -220,11 +220,14 @@ try_server "$work/all_server_static"
 
 say "a libholdfast of another version"
 mkdir "$work/other"
-printf '%s\n' 'HOLDFAST_0.1 { global: hf_client_open; local: *; };' \
+soname=$(readelf -d "$libdir/libholdfast.so" |
+    sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+abi=${soname#libholdfast.so.}
+printf '%s\n' "HOLDFAST_$abi { global: hf_client_open; local: *; };" \
     'HOLDFAST_PRIVATE_0.0.9 { global: hf__command_round_run; };' >"$work/other.map"
-"$cc" -shared -fPIC -Wl,-soname,libholdfast.so.0 \
+"$cc" -shared -fPIC "-Wl,-soname,$soname" \
     "-Wl,--version-script=$work/other.map" \
-    -o "$work/other/libholdfast.so.0" "$source/other.c"
+    -o "$work/other/$soname" "$source/other.c"
 if LD_LIBRARY_PATH=$work/other:$libdir "$work/pc_server" volatile: \
     "unix:$work/socket" 2>"$work/log"; then
     fail "a server runs on a libholdfast of another version"
@@ -235,7 +238,8 @@ grep -q "version .HOLDFAST_PRIVATE_.* not found (required by .*-serve" \
 say "CMake package"
 {
     "$cmake" -S "$source/package" -B "$work/package" \
-        "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_COMPILER=$cc" &&
+        "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_COMPILER=$cc" \
+        "-DWANTED=$(pkg-config --modversion holdfast)" &&
         "$cmake" --build "$work/package"
 } >"$work/log" 2>&1 || { cat "$work/log"; fail "the package cannot be used"; }
 try "$work/package/consumer_shared"
