@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [suite] [web]
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web]
 #
 # By default: build test.
 #
@@ -11,7 +11,8 @@
 # missing, that takes a fraction of a second and changes nothing.
 #
 # Without `go`, or any other Go, the tests of linearizability are skipped;
-# without `model`, that of docs/model/. `suite` is for `make redis-suite`,
+# without `model`, that of docs/model/. `package` is for tools/package_debian.sh,
+# `suite` for `make redis-suite`,
 # `web` for `make test-web`.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
@@ -46,6 +47,7 @@ packages_of()
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
     model) echo spin gcc ;;
+    package) echo debhelper devscripts dpkg-dev fakeroot git lintian ;;
     suite) echo tcl ;;
     web) echo chromium chromium-driver ;;
     esac
@@ -60,7 +62,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [suite] [web]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web]" >&2
     exit 2
 }
 
@@ -186,7 +188,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go | model | suite | web) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model | package | suite | web) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done

@@ -11,7 +11,7 @@ import source
 # mkstemp() is no such path.
 MACHINE = re.compile("/wor" + r"k/|/tm" + r"p/(?!\S*XXXXXX)\w|/hom" +
                      r"e/(?!user\b|me\b)\w|/roo" + r"t/")
-TABS_ALLOWED = ("Makefile",)
+TABS_ALLOWED = ("Makefile", "rules")
 SPDX = "SPDX-License-" + "Identifier: Apache-2.0"  # not a tag of this file
 OPEN_WITH_SPDX = (".c", ".h", ".py", ".sh", ".cmake", ".lua", ".in", ".map")
 

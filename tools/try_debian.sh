@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# try_debian.sh FOLDER - install the packages in FOLDER into this machine, which
+# should be a chroot or a container that may be thrown away; run the tests of
+# debian/tests; remove the packages, and look for what they left. As root.
+set -eu
+cd "$(dirname "$0")/.."
+folder=$1
+names="libholdfast0.1 libholdfast-serve0.1 libholdfast-dev holdfast holdfast-doc"
+
+fail()
+{
+    echo "try_debian.sh: $*" >&2
+    exit 1
+}
+
+# All files but those that apt and dpkg keep of their own.
+files()
+{
+    find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o \
+        -path /run -o -path /var/lib/dpkg -o -path /var/lib/apt -o \
+        -path /var/cache -o -path /var/log -o -path "$PWD" \) -prune -o \
+        -print | sort
+}
+
+export DEBIAN_FRONTEND=noninteractive
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What the packages and the tests need is there before, so that all that comes
+# and goes later is ours.
+apt-get -q update
+needed=$(for deb in "$folder"/*.deb; do dpkg-deb -f "$deb" Depends; done |
+    tr ',' '\n' | sed 's/ *(.*//; s/^ *//; s/ *|.*//; s/ *$//' |
+    grep -v holdfast | sort -u)
+# shellcheck disable=SC2086 # words
+apt-get -q -y --no-install-recommends install $needed \
+    gcc libc6-dev cmake make pkg-config man-db
+
+files >"$work/before"
+dpkg -i "$folder"/*.deb
+(cd "$work" && mkdir app)
+AUTOPKGTEST_TMP=$work/app debian/tests/example
+mkdir "$work/command"
+AUTOPKGTEST_TMP=$work/command debian/tests/command
+
+# shellcheck disable=SC2086
+dpkg --remove $names
+# shellcheck disable=SC2086
+dpkg --purge $names
+files >"$work/after"
+diff "$work/before" "$work/after" || fail "the packages left something"
+echo "try_debian.sh: installed, used and removed $(echo "$names" | wc -w) packages"
