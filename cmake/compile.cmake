@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# How every C file of the project is compiled: hf_compile(target).
+# How every C file of the project is compiled: hf_compile(target), and what is
+# installed: hf_reproducible(target).
 
 set(hf_warnings
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
@@ -31,6 +32,19 @@ if(HF_FUZZ)
     endif()
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# hf_reproducible(target): what is installed is the same, byte for byte, in
+# whatever folders it was built. Without optimization the folders stay, for the
+# debugger.
+function(hf_reproducible target)
+    set(sources /usr/src/holdfast-${PROJECT_VERSION})
+    foreach(map ${PROJECT_SOURCE_DIR}=${sources}
+            ${PROJECT_BINARY_DIR}=${sources}/build)
+        target_compile_options(${target} PRIVATE
+            $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-ffile-prefix-map=${map}>)
+    endforeach()
+    set_target_properties(${target} PROPERTIES BUILD_RPATH_USE_ORIGIN ON)
+endfunction()
 
 function(hf_compile target)
     target_compile_definitions(${target} PRIVATE _GNU_SOURCE)

@@ -14,7 +14,8 @@ trap 'rm -f "$selftest"' EXIT
 ./selftest.sh >"$selftest" 2>&1 &
 
 for check in ./format.sh ./limits.py ./layers.py ./calls.py ./header.py \
-    ./scripts.py ./text.py ./names.py ./map.py ./tested.py ./reuse.sh; do
+    ./scripts.py ./text.py ./names.py ./map.py ./tested.py ./version.py \
+    ./reuse.sh; do
     $check || failed="$failed ${check#./}"
 done
 wait $! || failed="$failed selftest.sh"

@@ -17,10 +17,11 @@ MAP = Path("ARCHITECTURE.md")
 INDEX = Path("docs/adr/README.md")
 # What is in these is described where they are: patterns of whole paths.
 ELSEWHERE = ("scripts/*", "docs/*", "tests/*", "tools/lint/*", ".*",
+             "debian/*", "packaging/*", "LICENSES/*",
              "src/store/*/*", "src/engine/*/*", "*/CMakeLists.txt",
              "ARCHITECTURE.md", "*/README.md")
 # Folders whose README.md is their map.
-MAPPED = ("src/*/README.md", "cli/README.md")
+MAPPED = ("src/*/README.md", "cli/README.md", "packaging/README.md")
 
 
 def named(text):

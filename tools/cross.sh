@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# cross.sh [BUILD] - build for aarch64 on another machine, into BUILD (default
+# build-aarch64), and run the command and README's program by qemu-user. Debian;
+# best in a chroot, as root: it adds the architecture arm64 and installs what is
+# missing of a cross compiler, qemu and the libraries.
+#
+# qemu-user does not pass a dying process's robust list on, so what follows a
+# kill -9 is not tried here.
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:-build-aarch64}
+triplet=aarch64-linux-gnu
+
+if ! command -v qemu-aarch64 >/dev/null ||
+    [ ! -e /usr/lib/$triplet/pkgconfig/lua5.1-bitop.pc ]; then
+    dpkg --add-architecture arm64
+    apt-get -q update
+    DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+        install cmake ninja-build pkg-config python3 qemu-user \
+        gcc-$triplet libc6-dev:arm64 liblmdb-dev:arm64 \
+        liblua5.1-0-dev:arm64 lua-bitop-dev:arm64 libssl-dev:arm64 \
+        libmicrohttpd-dev:arm64 libncurses-dev:arm64
+fi
+
+export PKG_CONFIG_LIBDIR=/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig
+cmake -G Ninja -S . -B "$build" -DCMAKE_SYSTEM_NAME=Linux \
+    -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_C_COMPILER=$triplet-gcc \
+    -DCMAKE_LIBRARY_ARCHITECTURE=$triplet -DHF_WERROR=ON -DHF_TESTS=OFF \
+    -DCMAKE_INSTALL_PREFIX=/usr/local >/dev/null
+cmake --build "$build" ${JOBS:+-j"$JOBS"}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+DESTDIR=$work/tree cmake --install "$build" >/dev/null
+prefix=$work/tree/usr/local
+export HOLDFAST_STORE="file:$work/store"
+
+holdfast()
+{
+    qemu-aarch64 "$prefix/bin/holdfast" "$@"
+}
+
+file=$(readelf -h "$prefix/bin/holdfast" | sed -n 's/.*Machine: *//p')
+[ "$file" = AArch64 ]
+holdfast --version
+[ "$(holdfast run -n name -- echo ran)" = ran ]
+holdfast value set key content
+[ "$(holdfast value get key)" = content ]
+[ "$(holdfast script run --raw - -- 2 3 <<'END'
+return ARGV[1] + ARGV[2]
+END
+)" = 5 ]
+holdfast store check
+
+sed -n '/^```c$/,/^```$/p' README.md | sed '1d;/^```$/,$d' >"$work/app.c"
+export PKG_CONFIG_LIBDIR="$prefix/lib/pkgconfig:$PKG_CONFIG_LIBDIR"
+# shellcheck disable=SC2046 # words
+$triplet-gcc -o "$work/app" "$work/app.c" $(pkg-config --cflags --libs holdfast)
+qemu-aarch64 -E "LD_LIBRARY_PATH=$prefix/lib" "$work/app"
+echo "cross.sh: built for aarch64, and ran"
