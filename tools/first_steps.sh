@@ -60,7 +60,9 @@ enter "build/app"
 
 cd "$root"
 enter "make uninstall"
-left=$(find "$PREFIX" -type f)
+# Not even a link, nor a folder but for those that every prefix has.
+left=$(find "$PREFIX" -mindepth 1 ! \( -type d \
+    \( -path "$PREFIX/share/man" -o ! -path "$PREFIX/*/*" \) \))
 [ -z "$left" ] || {
     echo "first_steps.sh: make uninstall left $left" >&2
     exit 1
