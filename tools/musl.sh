@@ -17,11 +17,17 @@ headers=$build/headers
 rm -rf "$headers"
 mkdir -p "$headers"
 cp "$(find /usr/include -name lmdb.h | head -n 1)" "$headers"
-cp -r /usr/include/openssl "$headers"
-multiarch=/usr/include/$(gcc -print-multiarch)/openssl
-[ ! -d "$multiarch" ] || cp -r "$multiarch" "$headers"
+for folder in openssl linux asm-generic; do
+    cp -r "/usr/include/$folder" "$headers"
+done
+for folder in openssl asm; do
+    ! [ -d "/usr/include/$(gcc -print-multiarch)/$folder" ] ||
+        cp -r "/usr/include/$(gcc -print-multiarch)/$folder" "$headers"
+done
 
 cmake -G Ninja -S . -B "$build" -DCMAKE_C_COMPILER=musl-gcc -DHF_WERROR=ON \
-    -DHF_TESTS=OFF -DHF_COMMAND=OFF -DCMAKE_C_FLAGS="-isystem $headers" >/dev/null
+    -DCMAKE_BUILD_TYPE=Debug \
+    -DHF_TESTS=OFF -DHF_COMMAND=OFF \
+    -DCMAKE_C_FLAGS="-isystem $headers" >/dev/null
 cmake --build "$build" ${JOBS:+-j"$JOBS"} \
     --target holdfast_static holdfast_serve_static
