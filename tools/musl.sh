@@ -17,12 +17,11 @@ headers=$build/headers
 rm -rf "$headers"
 mkdir -p "$headers"
 cp "$(find /usr/include -name lmdb.h | head -n 1)" "$headers"
-for folder in openssl linux asm-generic; do
-    cp -r "/usr/include/$folder" "$headers"
-done
-for folder in openssl asm; do
-    ! [ -d "/usr/include/$(gcc -print-multiarch)/$folder" ] ||
-        cp -r "/usr/include/$(gcc -print-multiarch)/$folder" "$headers"
+multiarch=/usr/include/$(gcc -print-multiarch)
+for header in /usr/include/openssl /usr/include/linux \
+    /usr/include/asm-generic "$multiarch/openssl" "$multiarch/asm" \
+    "$multiarch/lua5.1-deb-multiarch.h"; do
+    [ ! -e "$header" ] || cp -r "$header" "$headers"
 done
 
 cmake -G Ninja -S . -B "$build" -DCMAKE_C_COMPILER=musl-gcc -DHF_WERROR=ON \

@@ -3,7 +3,6 @@
 #include "lease/registry.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,21 +37,32 @@ static void put_line(char **at, const char *text)
     *(*at)++ = '\n';
 }
 
+/* Is this line of /etc/passwd that of the user? Then it ends behind the name. */
+static bool is_of_user(char *line, uid_t uid)
+{
+    char *password = strchr(line, ':');
+    char *number = password == NULL ? NULL : strchr(password + 1, ':');
+
+    if (number == NULL || number[1] < '0' || number[1] > '9' ||
+        strtoul(number + 1, NULL, 10) != uid)
+        return false;
+    *password = '\0';
+    return true;
+}
+
 /* From the file, not by getpwuid(): a directory server may hang, and this is
- * the thread that renews leases. */
+ * the thread that renews leases. fgetpwent_r() is glibc's alone. */
 static void user_name(char name[HF_HOLDER_TEXT_SIZE])
 {
     FILE *file = fopen("/etc/passwd", "re");
-    char room[1024];
-    struct passwd entry;
-    struct passwd *found = NULL;
+    char line[1024];
     uid_t uid = geteuid();
 
     snprintf(name, HF_HOLDER_TEXT_SIZE, "%u", (unsigned)uid);
-    while (file != NULL &&
-           fgetpwent_r(file, &entry, room, sizeof(room), &found) == 0) {
-        if (entry.pw_uid == uid) {
-            snprintf(name, HF_HOLDER_TEXT_SIZE, "%s", entry.pw_name);
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (is_of_user(line, uid)) {
+            snprintf(name, HF_HOLDER_TEXT_SIZE, "%.*s",
+                     HF_HOLDER_TEXT_SIZE - 1, line);
             break;
         }
     }

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -29,6 +30,11 @@
 #include "util/error.h"
 #include "util/order.h"
 #include "util/rand.h"
+
+/* musl has neither renameat2() nor this; it is linux/fs.h's. */
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1
+#endif
 
 /* Not in linux/magic.h. */
 #define MAGIC_CIFS 0xff534d42
@@ -195,7 +201,8 @@ int hf__files_make_shared(const char *path, gid_t group)
     rc = give_to_group(fresh, group);
     /* Other users get another message. */
     if (rc == 0 &&
-        renameat2(AT_FDCWD, fresh, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
+        syscall(SYS_renameat2, AT_FDCWD, fresh, AT_FDCWD, path,
+                RENAME_NOREPLACE) != 0)
         rc = errno;
     if (rc != 0)
         (void)rmdir(fresh);
