@@ -8,6 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 folder=$1
 names="libholdfast0.1 libholdfast-serve0.1 libholdfast-dev holdfast holdfast-doc"
+# Not those with debug information.
+debs=$(for name in $names; do echo "$folder/${name}"_*.deb; done)
 
 fail()
 {
@@ -31,7 +33,7 @@ trap 'rm -rf "$work"' EXIT
 # What the packages and the tests need is there before, so that all that comes
 # and goes later is ours.
 apt-get -q update
-needed=$(for deb in "$folder"/*.deb; do dpkg-deb -f "$deb" Depends; done |
+needed=$(for deb in $debs; do dpkg-deb -f "$deb" Depends; done |
     tr ',' '\n' | sed 's/ *(.*//; s/^ *//; s/ *|.*//; s/ *$//' |
     grep -v holdfast | sort -u)
 # shellcheck disable=SC2086 # words
@@ -39,8 +41,9 @@ apt-get -q -y --no-install-recommends install $needed \
     gcc libc6-dev cmake make pkg-config man-db
 
 files >"$work/before"
-dpkg -i "$folder"/*.deb
-(cd "$work" && mkdir app)
+# shellcheck disable=SC2086
+dpkg -i $debs
+mkdir "$work/app"
 AUTOPKGTEST_TMP=$work/app debian/tests/example
 mkdir "$work/command"
 AUTOPKGTEST_TMP=$work/command debian/tests/command
