@@ -7,7 +7,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo tests try check test test-all lint asan \
     asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
-    interop interop-serve redis-suite model test-web install uninstall format
+    interop interop-serve redis-suite model test-web install package uninstall \
+    format
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \
@@ -104,6 +105,9 @@ bench-peers: tests ## a contended lock, next to other libraries (half an hour)
 install: build ## install below PREFIX (default /usr/local), honours DESTDIR
 	@cmake --install build
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+package: ## build the Debian packages of this commit into build-debian/
+	@tools/package_debian.sh
 
 uninstall: ## remove what `make install` from this folder installed
 	@tools/uninstall.sh build/install_manifest.txt

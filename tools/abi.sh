@@ -35,7 +35,8 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir "$work/old"
 git archive "$against" | tar -C "$work/old" -xf -
-cmake -G Ninja -S "$work/old" -B "$work/build" -DHF_TESTS=OFF >/dev/null
+cmake -G Ninja -S "$work/old" -B "$work/build" -DHF_TESTS=OFF \
+    -DCMAKE_BUILD_TYPE=Debug >/dev/null
 cmake --build "$work/build" ${JOBS:+-j"$JOBS"} \
     --target holdfast holdfast_serve >"$work/log" ||
     { cat "$work/log"; fail "$against does not build"; }
