@@ -3,6 +3,7 @@
  * client_test.c - statuses, opening and closing. What only one kind of store
  * does when it is opened is in embedded_open_test.c and redis_open_test.c.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "holdfast/lock.h"

@@ -22,8 +22,8 @@ make_good()
         "$good"/src/util "$good"/src/serve "$good"/src/store/redis \
         "$good"/tests/conformance \
         "$good"/tools/lint
-    cp .clang-format REUSE.toml "$good"
-    cp -r LICENSES "$good"
+    cp .clang-format REUSE.toml CHANGELOG.md "$good"
+    cp -r LICENSES debian packaging "$good"
     cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
     cp src/serve/serve.map "$good"/src/serve
@@ -102,7 +102,7 @@ lines()
 
 make_good
 for check in format.sh limits.py layers.py calls.py header.py scripts.py \
-    text.py names.py map.py tested.py; do
+    text.py names.py map.py tested.py version.py reuse.sh; do
     if ! output=$("$checks/$check" "$good" 2>&1); then
         complain "$check finds fault with the good tree"
         echo "$output"
@@ -395,6 +395,12 @@ echo '| [0002](0002-b.md) | b |' >>"$bad/docs/adr/README.md"
 expect map.py 'its rows are not 1'
 printf '# 0001: b\n' >"$bad/docs/adr/0001-a.md"
 expect map.py 'no row .*0001-a.md. . b'
+
+# version
+bad_edit version.py 'is not 7\.' include/holdfast/base.h \
+    's/(_MAJOR) 0/\1 7/'
+bad_edit version.py 'is not 7\.' src/holdfast.map 's/^HOLDFAST_0/HOLDFAST_7/'
+bad_edit version.py 'no line has the version' CHANGELOG.md '/^## /d'
 
 # reuse
 bad_edit reuse.sh 'no license identifier' src/util/heap.c 1d
