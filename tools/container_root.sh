@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# container_root.sh OUTPUT - build the command, and put it into the new folder
-# OUTPUT with no more than it needs to run there: the root of a container from
-# scratch. Debian, as root.
+# container_root.sh OUTPUT [BUILD] - build the command, or take it from BUILD,
+# and put it into the new folder OUTPUT with no more than it needs to run there:
+# the root of a container from scratch. Debian, as root.
 #
 # Debian's libmicrohttpd is linked with GnuTLS, which `holdfast serve --http` has
 # no use for and which is, with what it needs, 7 of 18 MB. So libmicrohttpd is
@@ -53,11 +53,15 @@ cd - >/dev/null
 
 http=$work/http/usr/local
 sed -i "s|^prefix=.*|prefix=$http|" "$http/lib/pkgconfig/libmicrohttpd.pc"
-PKG_CONFIG_PATH=$http/lib/pkgconfig cmake -G Ninja -S . -B "$work/build" \
-    -DHF_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr \
-    -DCMAKE_BUILD_TYPE=MinSizeRel >/dev/null
-cmake --build "$work/build" -j"$jobs"
-DESTDIR=$work/tree cmake --install "$work/build" --strip >/dev/null
+build=${2-}
+[ -n "$build" ] || {
+    build=$work/build
+    PKG_CONFIG_PATH=$http/lib/pkgconfig cmake -G Ninja -S . -B "$build" \
+        -DHF_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+        -DCMAKE_BUILD_TYPE=MinSizeRel >/dev/null
+    cmake --build "$build" -j"$jobs"
+}
+DESTDIR=$work/tree cmake --install "$build" --prefix /usr --strip >/dev/null
 
 # The command, and what the loader finds for it.
 install -D "$work/tree/usr/bin/holdfast" "$output/usr/bin/holdfast"
