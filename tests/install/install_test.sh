@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # install_test.sh - install a build into a new directory and use it from there
-# as another project would: by pkg-config, shared and static, and as a CMake
-# package; libholdfast without the server, and libholdfast-serve. Also: only the
+# as another project would, after the tree was moved: by pkg-config, shared,
+# static and with every library static, and as a CMake package; libholdfast without the server, and libholdfast-serve. Also: only the
 # public headers are installed, the shared libraries export their functions and
 # no more, and each header and its example compile alone in C and C++; a
 # libholdfast of another version is refused by the loader; and what is installed
