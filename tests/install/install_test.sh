@@ -3,11 +3,12 @@
 #
 # install_test.sh - install a build into a new directory and use it from there
 # as another project would, after the tree was moved: by pkg-config, shared,
-# static and with every library static, and as a CMake package; libholdfast without the server, and libholdfast-serve. Also: only the
-# public headers are installed, the shared libraries export their functions and
-# no more, and each header and its example compile alone in C and C++; a
-# libholdfast of another version is refused by the loader; and what is installed
-# has its protections and is stripped.
+# static and with every library static, and as a CMake package; libholdfast
+# without the server, and libholdfast-serve. Also: only the public headers are
+# installed, the shared libraries export their functions and no more, and each
+# header and its example compile alone in C and C++; a libholdfast of another
+# version is refused by the loader; and what is installed has its protections and
+# is stripped.
 #
 # usage: install_test.sh BUILD_DIRECTORY SOURCE_DIRECTORY CMAKE CC FORTIFIED
 #        [CXX]
