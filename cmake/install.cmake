@@ -40,7 +40,10 @@ if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
     if(HF_COMMAND)
         file(RELATIVE_PATH to_libraries
             ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+        # Not shorter in the build tree: CMake would fill it up with empty
+        # entries, which the loader takes for the current folder.
         set_target_properties(holdfast_command PROPERTIES
+            BUILD_RPATH "$ORIGIN/${to_libraries}"
             INSTALL_RPATH "$ORIGIN/${to_libraries}")
     endif()
 endif()
