@@ -38,7 +38,8 @@ static void put_line(char **at, const char *text)
     *(*at)++ = '\n';
 }
 
-/* Is this line of /etc/passwd that of the user? Then it ends behind the name. */
+/* Is this line of /etc/passwd that of the user? Then it ends behind the name.
+ */
 static bool is_of_user(char *line, uid_t uid)
 {
     char *password = strchr(line, ':');
@@ -62,8 +63,8 @@ static void user_name(char name[HF_HOLDER_TEXT_SIZE])
     snprintf(name, HF_HOLDER_TEXT_SIZE, "%u", (unsigned)uid);
     while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
         if (is_of_user(line, uid)) {
-            snprintf(name, HF_HOLDER_TEXT_SIZE, "%.*s",
-                     HF_HOLDER_TEXT_SIZE - 1, line);
+            snprintf(name, HF_HOLDER_TEXT_SIZE, "%.*s", HF_HOLDER_TEXT_SIZE - 1,
+                     line);
             break;
         }
     }

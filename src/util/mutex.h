@@ -9,9 +9,9 @@
 /*
  * Lock, waiting until an instant of hf__clock_boot_ms() at the latest. What
  * pthread_mutex_clocklock() returns: 0, ETIMEDOUT, EOWNERDEAD (locked),
- * ENOTRECOVERABLE. The wait runs on CLOCK_MONOTONIC: a suspend prolongs it. With
- * a C library other than glibc it runs on CLOCK_REALTIME, and setting the clock
- * changes it.
+ * ENOTRECOVERABLE. The wait runs on CLOCK_MONOTONIC: a suspend prolongs it.
+ * With a C library other than glibc it runs on CLOCK_REALTIME, and setting the
+ * clock changes it.
  */
 int hf__mutex_lock_until(pthread_mutex_t *mutex, int64_t until_ms);
 

@@ -200,9 +200,8 @@ int hf__files_make_shared(const char *path, gid_t group)
         return rc;
     rc = give_to_group(fresh, group);
     /* Other users get another message. */
-    if (rc == 0 &&
-        syscall(SYS_renameat2, AT_FDCWD, fresh, AT_FDCWD, path,
-                RENAME_NOREPLACE) != 0)
+    if (rc == 0 && syscall(SYS_renameat2, AT_FDCWD, fresh, AT_FDCWD, path,
+                           RENAME_NOREPLACE) != 0)
         rc = errno;
     if (rc != 0)
         (void)rmdir(fresh);
