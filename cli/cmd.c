@@ -145,6 +145,14 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
                           err);
 }
 
+bool call_says_waits(const struct call *call)
+{
+    const bool *given = call->options->given;
+
+    return !given[OPT_QUIET] &&
+           (given[OPT_VERBOSE] || isatty(STDERR_FILENO) == 1);
+}
+
 int call_end_signals(const struct call *call)
 {
     sigset_t ends;
@@ -169,7 +177,7 @@ void call_print_reply(const struct call *call, const hf_reply *reply)
         json_begin(&json, stdout);
         out_reply_json(&json, "reply", reply);
         json_end(&json);
-    } else if (call->options->given[OPT_RAW]) {
+    } else if (call->options->given[OPT_RAW] || isatty(STDOUT_FILENO) != 1) {
         out_reply_raw(reply);
     } else {
         out_reply(reply);

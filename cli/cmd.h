@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd.h - one command: its grammar, its help and its function.
+ * cmd.h - one command: its grammar and its function.
  *
- * Each cmd_<noun>.c exports a table of commands; main.c joins the tables.
+ * Each file of cmd/ exports a table of commands; commands.c joins the tables.
+ * The words of their help are in manual/.
  */
 #ifndef HOLDFAST_CLI_CMD_H
 #define HOLDFAST_CLI_CMD_H
@@ -24,8 +25,6 @@ struct call {
 
 struct command {
     struct grammar grammar;        /* its name is "noun verb" or "verb" */
-    const char *summary;           /* one line */
-    const char *notes;             /* more lines for --help; NULL: none */
     bool opens_store;              /* the command opens the store by itself */
     int (*run)(struct call *call); /* returns the exit code */
 };
@@ -86,6 +85,9 @@ int call_fenced(const struct call *call, hf_status status, uint64_t highest,
 
 /* The options of an incr command, and what it adds. */
 hf_add_options call_add_options(const struct call *call, int64_t *delta);
+
+/* Does it say for whom it waits? */
+bool call_says_waits(const struct call *call);
 
 /* Open the store that the options name. */
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err);

@@ -16,7 +16,7 @@
 #include "exit.h"
 #include "nearest.h"
 #include "options_table.h"
-#include "read_number.h"
+#include "wrap.h"
 
 /* A command line being read. */
 struct line_reader {
@@ -27,6 +27,15 @@ struct line_reader {
     int at;          /* the next word */
     bool no_options; /* `--` was seen */
 };
+
+/* The next complaint is about this option. */
+static void blame(const char *name)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "--%s", name);
+    complain_about(text);
+}
 
 static bool accepts_option(const struct grammar *grammar, int id)
 {
@@ -107,6 +116,7 @@ static int keep_number(const struct line_reader *reader, int id,
         ok = number_integer(text, &number);
     if (!ok || number < spec->min || number > spec->max) {
         print_range(spec, range, sizeof(range));
+        blame(spec->names[0]);
         complain(reader->grammar->name, "--%s takes %s, not \"%s\"",
                  spec->names[0], range, text);
         return EXIT_USAGE;
@@ -127,6 +137,7 @@ static int keep_choice(const struct line_reader *reader, int id,
             return EXIT_YES;
         }
     }
+    blame(spec->names[0]);
     complain(reader->grammar->name, "--%s takes %s, not \"%s\"", spec->names[0],
              strchr(spec->argument, '|') != NULL ? spec->argument : spec->help,
              text);
@@ -177,6 +188,7 @@ static int keep_with_argument(struct line_reader *reader, int id, char *text)
 {
     if (text == NULL && option_table[id].kind != KIND_FLAG) {
         if (reader->at == reader->argc) {
+            blame(option_table[id].names[0]);
             complain(reader->grammar->name, "--%s requires an argument %s",
                      option_table[id].names[0], option_table[id].argument);
             return EXIT_USAGE;
@@ -197,6 +209,7 @@ static int unknown_option(const struct grammar *grammar, const char *name)
             if (option_table[id].names[i] != NULL)
                 nearest_offer(&nearest, option_table[id].names[i]);
     }
+    blame(name);
     if (nearest.best != NULL) {
         complain(grammar->name, "unknown option --%s; did you mean --%s?", name,
                  nearest.best);
@@ -261,6 +274,7 @@ static int read_letters(struct line_reader *reader, char *word)
         char *argument = NULL;
 
         if (id == OPT_COUNT) {
+            complain_about((const char[]){'-', *word, '\0'});
             complain(reader->grammar->name, "unknown option -%c", *word);
             return EXIT_USAGE;
         }
@@ -343,6 +357,7 @@ static int check_rivals(const struct options *options,
             if (options->given[a] && options->given[b] &&
                 option_table[a].rivalry != RIVAL_NONE &&
                 option_table[a].rivalry == option_table[b].rivalry) {
+                blame(option_table[b].names[0]);
                 complain(grammar->name, "--%s and --%s are mutually exclusive",
                          option_table[a].names[0], option_table[b].names[0]);
                 return EXIT_USAGE;
@@ -356,13 +371,15 @@ static int check_rivals(const struct options *options,
 static void complain_missing(const struct grammar *grammar, int index)
 {
     const char *at = grammar->operands;
+    char name[64];
 
     for (; index > 0; index--) {
         at += strcspn(at, " ");
         at += strspn(at, " ");
     }
-    complain(grammar->name, "missing argument %.*s", (int)strcspn(at, " |"),
-             at);
+    (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, " |"), at);
+    complain_about(name);
+    complain(grammar->name, "missing argument %s", name);
 }
 
 static int check_count(const struct line_reader *reader)
@@ -412,23 +429,19 @@ void options_free(struct options *options)
     free(options->store);
 }
 
-/* "-n, --nonblock" or "    --ttl SEC". */
-static void print_spelling(const struct option_spec *spec, char *text,
-                           size_t size)
+/* "-n, --nonblock" or "    --ttl SEC"; how long it is. */
+static int print_spelling(FILE *file, const struct option_spec *spec)
 {
-    const char *gap = spec->argument == NULL ? "" : " ";
     const char *argument = spec->argument == NULL ? "" : spec->argument;
+    char letter[5] = "    ";
 
-    if (spec->letters == NULL) {
-        (void)snprintf(text, size, "    --%s%s%s", spec->names[0], gap,
-                       argument);
-    } else {
-        (void)snprintf(text, size, "-%c, --%s%s%s", spec->letters[0],
-                       spec->names[0], gap, argument);
-    }
+    if (spec->letters != NULL)
+        (void)snprintf(letter, sizeof(letter), "-%c, ", spec->letters[0]);
+    return fprintf(file, "  %s--%s%s%s", letter, spec->names[0],
+                   argument[0] == '\0' ? "" : " ", argument);
 }
 
-static const char *help_of(const struct grammar *grammar, int id)
+const char *options_help(const struct grammar *grammar, int id)
 {
     if (id == OPT_NONBLOCK && grammar->nonblock != NULL)
         return grammar->nonblock;
@@ -437,18 +450,41 @@ static const char *help_of(const struct grammar *grammar, int id)
     return option_table[id].help;
 }
 
+/* The column of the words; a longer spelling has a line of its own. */
+#define HELP_COLUMN 28
+
+static void print_option(FILE *file, const struct grammar *grammar, int id)
+{
+    int size = print_spelling(file, &option_table[id]);
+
+    if (size >= HELP_COLUMN) {
+        fputc('\n', file);
+        size = 0;
+    }
+    fprintf(file, "%*s", HELP_COLUMN - size, "");
+    wrap_text(file, options_help(grammar, id), HELP_COLUMN, HELP_COLUMN);
+}
+
+int options_next(const struct grammar *grammar, int id)
+{
+    for (int at = id + 1; at < 2 * OPT_COUNT; at++) {
+        int next = at % OPT_COUNT;
+        bool common = (OPTIONS_SHARED >> next & 1) != 0;
+
+        if (accepts(grammar, next) && common == (at >= OPT_COUNT))
+            return at;
+    }
+    return -1;
+}
+
 void options_print(FILE *file, const struct grammar *grammar)
 {
-    char spelling[48];
     bool times = false;
-    int id;
 
-    for (id = 0; id < OPT_COUNT; id++) {
-        if ((grammar->accepts >> id & 1) != 0) {
-            print_spelling(&option_table[id], spelling, sizeof(spelling));
-            fprintf(file, "  %-30s %s\n", spelling, help_of(grammar, id));
-            times = times || option_table[id].kind == KIND_DURATION;
-        }
+    for (int at = options_next(grammar, -1); at >= 0;
+         at = options_next(grammar, at)) {
+        print_option(file, grammar, at % OPT_COUNT);
+        times = times || option_table[at % OPT_COUNT].kind == KIND_DURATION;
     }
     if (times)
         fputs("SEC: seconds, or with a unit: 250ms, 10s, 5m, 1h, 1d\n", file);

@@ -35,6 +35,8 @@ enum option_id {
     OPT_DELAY,
     OPT_ON_LOST,
     OPT_VERBOSE,
+    OPT_QUIET,
+    OPT_DRY_RUN,
     OPT_EXCLUSIVE,
     OPT_SHARED,
     OPT_REDISSON,
@@ -128,6 +130,8 @@ _Static_assert(OPT_COUNT <= 128, "");
     (OPTION(STORE) | OPTION(PREFIX) | OPTION(JSON) | OPTION(HELP))
 /* Of commands that write. */
 #define OPTIONS_WRITE (OPTIONS_COMMON | OPTION(REPLICAS) | OPTION(REPLICAS_MS))
+/* They mean the same everywhere: last in the help. */
+#define OPTIONS_SHARED (OPTIONS_WRITE | OPTION(VERSION))
 /* Of incr commands. */
 #define OPTIONS_ADD (OPTION(BY) | OPTION(MIN) | OPTION(MAX))
 
@@ -179,7 +183,15 @@ int options_read(struct options *options, const struct grammar *grammar,
 
 void options_free(struct options *options);
 
-/* One line of help for each option of a grammar, in the table's order. */
+/* What an option does in this command. */
+const char *options_help(const struct grammar *grammar, int id);
+
+/* The options of a grammar in the order of the help: its own, then those that
+ * all share. Start with -1; the next one is the result modulo OPT_COUNT; -1:
+ * there is none. */
+int options_next(const struct grammar *grammar, int id);
+
+/* The help of each, in this order. */
 void options_print(FILE *file, const struct grammar *grammar);
 
 #endif

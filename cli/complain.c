@@ -2,6 +2,9 @@
 /*
  * complain.c - one line on stderr, in one write, so that the lines of several
  * processes do not mix.
+ *
+ * The last complaint is kept for --json. Complaints come from several threads
+ * (a lease is acquired on one), but not at the same time.
  */
 #include "complain.h"
 
@@ -9,19 +12,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "colour.h"
 #include "exit.h"
 
 /* The longest message of the library, a truncated key, and text of our own. */
 #define LINE_SIZE 1024
+#define MESSAGE_SIZE (LINE_SIZE - 160)
+
+/* The longest culprit: a name of a key may be longer, and is cut. */
+#define CULPRIT_SIZE 256
+
+struct complaint {
+    bool any;
+    char message[LINE_SIZE];
+    const char *name;           /* of the status; NULL: of the exit code */
+    char culprit[CULPRIT_SIZE]; /* "": none was given */
+};
+
+static struct complaint last;
+static struct complaint next; /* what is known of it */
 
 static void print_line(char *line, size_t size)
 {
     size_t length = strlen(line);
-    size_t i;
 
-    for (i = 0; i < length; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-            line[i] = '?';
     if (length > size - 2)
         length = size - 2;
     line[length] = '\n';
@@ -29,22 +43,76 @@ static void print_line(char *line, size_t size)
     fputs(line, stderr);
 }
 
+static void clean(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
+static void print(const char *what, enum colour which, char *message)
+{
+    char line[LINE_SIZE];
+    char name[128] = "";
+
+    if (what != NULL)
+        (void)snprintf(name, sizeof(name), " %.100s:", what);
+    clean(name);
+    clean(message);
+    (void)snprintf(line, sizeof(line), "%sholdfast:%s%s %s",
+                   colour(stderr, which), colour(stderr, COLOUR_END), name,
+                   message);
+    print_line(line, sizeof(line));
+}
+
+void complain_about(const char *culprit)
+{
+    (void)snprintf(next.culprit, sizeof(next.culprit), "%s", culprit);
+}
+
+void complain_of(hf_status status)
+{
+    next.name = hf_status_name(status);
+}
+
+/* The first text in quotes. */
+static void find_culprit(const char *message)
+{
+    const char *from = strchr(message, '"');
+    const char *until = from == NULL ? NULL : strchr(from + 1, '"');
+
+    if (until != NULL)
+        (void)snprintf(next.culprit, sizeof(next.culprit), "%.*s",
+                       (int)(until - from - 1), from + 1);
+}
+
 void complain(const char *what, const char *format, ...)
 {
-    char message[LINE_SIZE - 128];
-    char line[LINE_SIZE];
+    char message[MESSAGE_SIZE];
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    if (what == NULL) {
-        (void)snprintf(line, sizeof(line), "holdfast: %s", message);
-    } else {
-        (void)snprintf(line, sizeof(line), "holdfast: %.100s: %s", what,
-                       message);
-    }
-    print_line(line, sizeof(line));
+    print(what, COLOUR_RED, message);
+    next.any = true;
+    (void)snprintf(next.message, sizeof(next.message), "%s%s%s",
+                   what == NULL ? "" : what, what == NULL ? "" : ": ", message);
+    if (next.culprit[0] == '\0')
+        find_culprit(message);
+    last = next;
+    next = (struct complaint){0};
+}
+
+void notice(const char *what, const char *format, ...)
+{
+    char message[MESSAGE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args);
+    va_end(args);
+    print(what, COLOUR_BOLD, message);
 }
 
 int complain_status(const char *what, hf_status status, const hf_error *err)
@@ -53,6 +121,25 @@ int complain_status(const char *what, hf_status status, const hf_error *err)
 
     if (err != NULL && err->message[0] != '\0')
         text = err->message;
+    complain_of(status);
     complain(what, "%s", text);
     return exit_code_of(status);
+}
+
+bool complained(void)
+{
+    return last.any;
+}
+
+void complain_json(struct json *json, int code)
+{
+    json_open(json, "error", '{');
+    json_integer(json, "code", code);
+    json_text(json, "name", last.name != NULL ? last.name : exit_name(code));
+    json_text(json, "message", last.message);
+    if (last.culprit[0] != '\0')
+        json_text(json, "culprit", last.culprit);
+    else
+        json_null(json, "culprit");
+    json_close(json, '}');
 }

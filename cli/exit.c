@@ -4,6 +4,26 @@
  */
 #include "exit.h"
 
+#include <stddef.h>
+
+/* clang-format off */
+const struct exit_text exit_texts[] = {
+#define EXIT_ROW(name, value, text) {value, #name, text},
+    EXIT_MAP(EXIT_ROW)
+#undef EXIT_ROW
+    {0, NULL, NULL},
+};
+/* clang-format on */
+
+const char *exit_name(int code)
+{
+    const struct exit_text *row = exit_texts;
+
+    while (row->text != NULL && row->code != code)
+        row++;
+    return row->text != NULL ? row->name : "INTERNAL";
+}
+
 int exit_code_of(hf_status status)
 {
     switch (status) {

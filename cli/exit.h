@@ -13,19 +13,19 @@
 #define EXIT_MAP(X)                                                            \
     X(YES, 0, "done")                                                          \
     X(NO, 1, "condition not met: held, conflict, not found, timed out")        \
-    X(USAGE, 64, "invalid command line or argument")                           \
+    X(USAGE, 64, "invalid command line, argument or configuration")            \
     X(DATA, 65, "wrong type of key, script error, or corrupt data")            \
     X(NO_INPUT, 66, "cannot read a file named on the command line")            \
     X(UNAVAILABLE, 69, "the store cannot be reached; nothing was applied")     \
     X(INTERNAL, 70, "internal error")                                          \
-    X(SYSTEM, 71, "a system call failed, or out of memory")                    \
+    X(SYSTEM, 71, "a system call failed, such as writing the output")          \
     X(FULL, 73, "the store has no room; nothing was applied")                  \
-    X(IO, 74, "outcome unknown: no reply; or cannot write stdout")             \
+    X(IO, 74, "outcome unknown: the store did not reply")                      \
     X(LOST, 76, "the lock was lost, or the lead")                              \
     X(DENIED, 77, "permission denied, or wrong password")                      \
     X(CONFIG, 78, "not supported by this store or version")                    \
-    X(NOT_EXECUTABLE, 126, "run: the command cannot be executed")              \
-    X(NOT_FOUND, 127, "run: command not found")                                \
+    X(NOT_EXECUTABLE, 126, "the command cannot be executed")                   \
+    X(NOT_FOUND, 127, "the command was not found")                             \
     X(SIGNAL, 128, "128+N: ended by signal N")
 
 enum exit_code {
@@ -33,6 +33,17 @@ enum exit_code {
     EXIT_MAP(EXIT_ENUM)
 #undef EXIT_ENUM
 };
+
+/* The codes and what they say, to be walked; the last has text NULL. */
+struct exit_text {
+    int code;
+    const char *name;
+    const char *text;
+};
+extern const struct exit_text exit_texts[];
+
+/* The name of a code, such as "USAGE". */
+const char *exit_name(int code);
 
 /* The exit code for `status`. */
 int exit_code_of(hf_status status);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lease_clock.h"
+
 const char *const holder_modes[] = {"exclusive", "shared", "permits"};
 
 hf_bytes holder_owner(const hf_lock_info *info)
@@ -98,6 +100,17 @@ void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
         (void)snprintf(text + size, HOLDER_TEXT_SIZE - size,
                        " (`holdfast lock break %.*s` frees it)", (int)name.size,
                        (const char *)name.data);
+}
+
+int holder_ms_to_say(int64_t began_ms, size_t said)
+{
+    static const int after_ms[] = {200, 10000};
+    int64_t left_ms;
+
+    if (said >= sizeof(after_ms) / sizeof(*after_ms))
+        return -1;
+    left_ms = began_ms + after_ms[said] - now_ms();
+    return left_ms > 0 ? (int)left_ms : 0;
 }
 
 /* A blocking call may ask the store for the type. */

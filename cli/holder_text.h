@@ -32,6 +32,13 @@ bool holder_look(hf_client *client, const hf_lock_info *info,
 /* The same for whatever holds a lock now; "" if that is not known. */
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE]);
 
+/*
+ * A wait is reported early, but not one that ends at once, and once more, for
+ * who came back to the terminal. Until that is due for the `said`-th time, ms;
+ * -1: not again.
+ */
+int holder_ms_to_say(int64_t began_ms, size_t said);
+
 /* Members of an object: the token, or null; what is known of a holder. */
 void holder_token_json(struct json *json, const hf_lock_info *info);
 void holder_json(struct json *json, const hf_holder *holder);

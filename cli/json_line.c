@@ -103,8 +103,16 @@ static void put_name(struct json *json, const char *name)
     json->follows = true;
 }
 
+static bool printed;
+
+bool json_was_printed(void)
+{
+    return printed;
+}
+
 void json_begin(struct json *json, FILE *file)
 {
+    printed = true;
     json->file = file;
     json->follows = false;
     putc('{', file);

@@ -23,6 +23,9 @@ struct json {
 void json_begin(struct json *json, FILE *file);
 void json_end(struct json *json);
 
+/* Was an object begun on any file? */
+bool json_was_printed(void);
+
 /* Members of an object; `name` NULL: an element of an array. */
 void json_bytes(struct json *json, const char *name, hf_bytes value);
 void json_text(struct json *json, const char *name, const char *value);

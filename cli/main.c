@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - find the command, read its options, print help.
- *
- * Commands are one word (run) or a noun and a verb (value set). The name in
- * the grammar is matched, and begins messages.
+ * main.c - find the command, read its options, run it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,45 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd.h"
+#include "commands.h"
 #include "complain.h"
+#include "complete.h"
+#include "config.h"
 #include "exit.h"
-#include "nearest.h"
+#include "help.h"
+#include "json_line.h"
 #include "output.h"
-
-/* The commands that begin with one word. */
-struct noun {
-    const char *name;
-    const struct command *commands; /* one without a verb, or several */
-};
-
-/* clang-format off */
-static const struct noun nouns[] = {
-    {"run", run_commands},
-    {"lead", lead_commands},
-    {"value", value_commands},
-    {"hash", hash_commands},
-    {"key", key_commands},
-    {"timeline", timeline_commands},
-    {"cache", cache_commands},
-    {"lock", lock_commands},
-    {"top", top_commands},
-    {"latch", latch_commands},
-    {"barrier", barrier_commands},
-    {"limit", limit_commands},
-    {"id", id_commands},
-    {"election", election_commands},
-    {"semaphore", semaphore_commands},
-    {"txn", txn_commands},
-    {"script", script_commands},
-    {"command", command_commands},
-    {"serve", serve_commands},
-    {"watch", watch_commands},
-    {"store", store_commands},
-};
-/* clang-format on */
-
-#define NOUN_COUNT (sizeof(nouns) / sizeof(nouns[0]))
 
 /* What may come before the command. */
 static const struct grammar top_grammar = {
@@ -57,185 +23,42 @@ static const struct grammar top_grammar = {
     .tail = TAIL_COMMAND,
 };
 
-/* The second word of a command's name; NULL if it has only one. */
-static const char *verb_of(const struct command *command)
-{
-    const char *space = strchr(command->grammar.name, ' ');
+/* The command that was found. */
+static const struct command *found;
 
-    return space == NULL ? NULL : space + 1;
+/* Where its result would be: that of run and lead is on stderr, as stdout is
+ * their command's. */
+static FILE *result_file(void)
+{
+    bool runs =
+        found != NULL && (found->grammar.accepts & OPTION(ON_LOST)) != 0;
+
+    return runs ? stderr : stdout;
 }
 
-static const struct noun *find_noun(const char *word)
+/* Was --json given, before anything that may be part of another command? Its
+ * own options may not have been read to their end. */
+static bool wants_json(int count, char **words)
 {
-    struct nearest nearest = {word, NULL, 0};
-    size_t i;
-
-    /* Not printed: it may have a password. */
-    if (strstr(word, "://") != NULL) {
-        complain(NULL, "expected a command, found a URL; is --store missing?");
-        return NULL;
-    }
-    for (i = 0; i < NOUN_COUNT; i++) {
-        if (strcmp(nouns[i].name, word) == 0)
-            return &nouns[i];
-        nearest_offer(&nearest, nouns[i].name);
-    }
-    if (nearest.best != NULL) {
-        complain(NULL, "unknown command \"%s\"; did you mean %s?", word,
-                 nearest.best);
-    } else {
-        complain(NULL, "unknown command \"%s\"; see holdfast help", word);
-    }
-    return NULL;
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--json") == 0)
+            return true;
+    return false;
 }
 
-static const struct command *find_verb(const struct noun *noun,
-                                       const char *word)
+/* A failure is an object too, but not behind one that has told of it. */
+static void print_error(int code)
 {
-    struct nearest nearest = {word, NULL, 0};
-    const struct command *command;
+    const struct manual_page *page =
+        found == NULL ? NULL : commands_page(found);
+    struct json json;
 
-    for (command = noun->commands; command->run != NULL; command++) {
-        if (strcmp(verb_of(command), word) == 0)
-            return command;
-        nearest_offer(&nearest, verb_of(command));
-    }
-    if (nearest.best != NULL) {
-        complain(noun->name, "unknown subcommand \"%s\"; did you mean %s?",
-                 word, nearest.best);
-    } else {
-        complain(noun->name, "unknown subcommand \"%s\"; see holdfast help",
-                 word);
-    }
-    return NULL;
-}
-
-static void complain_missing_verb(const struct noun *noun)
-{
-    const struct command *command;
-    char verbs[128] = "";
-    size_t size = 0;
-
-    for (command = noun->commands; command->run != NULL; command++) {
-        int put = snprintf(verbs + size, sizeof(verbs) - size, "%s%s",
-                           size > 0 ? ", " : "", verb_of(command));
-
-        size += put > 0 && (size_t)put < sizeof(verbs) - size ? (size_t)put : 0;
-    }
-    complain(noun->name, "missing subcommand: %s", verbs);
-}
-
-/* The command that `words` begin with, and how many of them name it. NULL:
- * none; an error was printed. */
-static const struct command *find_command(int count, char **words, int *used)
-{
-    const struct noun *noun = find_noun(words[0]);
-
-    if (noun == NULL)
-        return NULL;
-    *used = 1;
-    if (verb_of(noun->commands) == NULL)
-        return noun->commands;
-    if (count < 2) {
-        complain_missing_verb(noun);
-        return NULL;
-    }
-    *used = 2;
-    return find_verb(noun, words[1]);
-}
-
-static void print_noun(FILE *file, const struct noun *noun)
-{
-    for (const struct command *command = noun->commands; command->run != NULL;
-         command++)
-        fprintf(file, "  %-18s %s\n", command->grammar.name, command->summary);
-}
-
-static void print_commands(FILE *file)
-{
-    fputs("usage: holdfast [--store URL] COMMAND [OPTION...] [ARGUMENT...]\n"
-          "       holdfast help [COMMAND]\n"
-          "       holdfast --version\n\ncommands:\n",
-          file);
-    for (size_t i = 0; i < NOUN_COUNT; i++)
-        print_noun(file, &nouns[i]);
-}
-
-static void print_exit_codes(FILE *file)
-{
-    fputs("\nexit codes:\n", file);
-#define EXIT_PRINT(name, value, text) fprintf(file, "  %-4d %s\n", value, text);
-    EXIT_MAP(EXIT_PRINT)
-#undef EXIT_PRINT
-}
-
-static void print_general_help(FILE *file)
-{
-    const struct grammar common = {.accepts = OPTIONS_COMMON};
-
-    print_commands(file);
-    fputs("\noptions of every command:\n", file);
-    options_print(file, &common);
-    print_exit_codes(file);
-    fputs("\nOther users of the machine can see a password in --store until it "
-          "has been read;\nuse a file, named by HOLDFAST_PASSWORD_FILE, "
-          "instead.\n",
-          file);
-}
-
-static void print_command_help(FILE *file, const struct command *command)
-{
-    const char *operands = command->grammar.operands;
-
-    fprintf(file, "usage: holdfast %s [OPTION...]%s%s\n\n%s\n",
-            command->grammar.name, operands == NULL ? "" : " ",
-            operands == NULL ? "" : operands, command->summary);
-    if (command->notes != NULL)
-        fprintf(file, "\n%s", command->notes);
-    fputs("\noptions:\n", file);
-    options_print(file, &command->grammar);
-    print_exit_codes(file);
-}
-
-static bool is_help(const char *word)
-{
-    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
-/* If there is but a noun that has subcommands, print its help. */
-static bool help_noun(int count, char **words)
-{
-    size_t i = 0;
-
-    while (i < NOUN_COUNT && strcmp(nouns[i].name, words[0]) != 0)
-        i++;
-    if (count != 1 || i == NOUN_COUNT || verb_of(nouns[i].commands) == NULL)
-        return false;
-    printf("usage: holdfast %s SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
-           "subcommands:\n",
-           words[0]);
-    print_noun(stdout, &nouns[i]);
-    printf("\n`holdfast help %s SUBCOMMAND` prints arguments and options.\n",
-           words[0]);
-    return true;
-}
-
-static int help_command(int count, char **words)
-{
-    const struct command *command;
-    int used;
-
-    if (count == 0) {
-        print_general_help(stdout);
-        return EXIT_YES;
-    }
-    if (help_noun(count, words))
-        return EXIT_YES;
-    command = find_command(count, words, &used);
-    if (command == NULL)
-        return EXIT_USAGE;
-    print_command_help(stdout, command);
-    return EXIT_YES;
+    if (code == EXIT_YES || !complained() ||
+        (json_was_printed() && !(page != NULL && page->stream)))
+        return;
+    json_begin(&json, result_file());
+    complain_json(&json, code);
+    json_end(&json);
 }
 
 static int run_command(const struct command *command,
@@ -256,6 +79,39 @@ static int run_command(const struct command *command,
     return code;
 }
 
+static const struct grammar help_grammar = {
+    .name = "help",
+    .operands = "[COMMAND|TOPIC]",
+    .accepts = OPTION(JSON) | OPTION(HELP),
+    .operands_max = 2,
+};
+
+static int run_help(struct options *options, int count, char **words)
+{
+    int code = options_read(options, &help_grammar, count, words);
+
+    if (code == EXIT_YES && options->given[OPT_JSON])
+        help_json();
+    else if (code == EXIT_YES)
+        code = help(options->operand_count, options->operands);
+    return code;
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* Does the command line ask for help, in whatever way? */
+static bool wants_help(const struct options *options, int count, char **words)
+{
+    const struct noun *noun = commands_noun(words[0]);
+
+    return options->given[OPT_HELP] ||
+           (count == 2 && is_help(words[1]) && noun != NULL &&
+            command_verb(noun->commands) != NULL);
+}
+
 /* `count` words from the command on. */
 static int dispatch_command(struct options *options, int count, char **words)
 {
@@ -263,23 +119,24 @@ static int dispatch_command(struct options *options, int count, char **words)
     int used = 0;
     int code;
 
+    /* Behind `--`, so that no word is an option of ours. */
+    if (strcmp(words[0], "complete") == 0 && count > 2)
+        return complete(count - 2, words + 2);
     if (strcmp(words[0], "help") == 0)
-        return help_command(count - 1, words + 1);
-    if ((options->given[OPT_HELP] && help_noun(count, words)) ||
-        (count == 2 && is_help(words[1]) && help_noun(1, words)))
-        return EXIT_YES;
-    command = find_command(count, words, &used);
+        return run_help(options, count - 1, words + 1);
+    if (wants_help(options, count, words))
+        return help(count - (count > 1 && is_help(words[1])), words);
+    command = commands_find(count, words, &used);
     if (command == NULL)
         return EXIT_USAGE;
-    if (options->given[OPT_HELP]) {
-        print_command_help(stdout, command);
-        return EXIT_YES;
-    }
+    found = command;
     code = options_read(options, &command->grammar, count - used, words + used);
     if (code == EXIT_YES && options->given[OPT_HELP]) {
-        print_command_help(stdout, command);
+        help_command(command);
         return EXIT_YES;
     }
+    if (code == EXIT_YES && (command->grammar.accepts & OPTION(STORE)) != 0)
+        code = config_find_store(options, command->grammar.name);
     return code == EXIT_YES ? run_command(command, options) : code;
 }
 
@@ -299,12 +156,8 @@ static int run_words(struct options *options, int count, char **words)
         options->tail_count = 0;
         return dispatch_command(options, count, words);
     }
-    if (options->given[OPT_HELP]) {
-        print_general_help(stdout);
-        return EXIT_YES;
-    }
-    print_commands(stderr);
-    return EXIT_USAGE;
+    help_overview(options->given[OPT_HELP] ? stdout : stderr);
+    return options->given[OPT_HELP] ? EXIT_YES : EXIT_USAGE;
 }
 
 /*
@@ -331,7 +184,8 @@ int main(int argc, char **argv)
 
     occupy_standard_fds();
     code = run_words(&options, argc - 1, argv + 1);
-
+    if (wants_json(argc - 1, argv + 1))
+        print_error(code);
     options_free(&options);
     return out_end(code);
 }

@@ -25,7 +25,8 @@ enum rivalry {
     RIVAL_EXISTENCE,
     RIVAL_EXPIRY,
     RIVAL_PRESENT,
-    RIVAL_MODE
+    RIVAL_MODE,
+    RIVAL_TALK
 };
 
 struct option_spec {

@@ -262,5 +262,5 @@ int out_end(int code)
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
         return code;
     complain(NULL, "standard output: %s", strerror(errno));
-    return EXIT_IO;
+    return EXIT_SYSTEM;
 }

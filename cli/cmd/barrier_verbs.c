@@ -7,7 +7,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "lease_clock.h"
 #include "exit.h"
+#include "holder_text.h"
 #include "holdfast/barrier.h"
 #include "json_line.h"
 
@@ -51,9 +53,15 @@ static int await_party(const struct call *call, struct party_wait *self,
 {
     struct pollfd polled[] = {{fd, POLLIN, 0}, {signals, POLLIN, 0}};
     struct signalfd_siginfo info = {0};
+    int64_t began_ms = now_ms();
+    size_t said = call_says_waits(call) ? 0 : SIZE_MAX;
 
     while (!self->done) {
-        (void)poll(polled, 2, -1);
+        if (poll(polled, 2, holder_ms_to_say(began_ms, said)) == 0) {
+            notice("barrier wait", "waiting at barrier \"%s\" for %s parties",
+                   call->options->operands[0], call->options->operands[1]);
+            said++;
+        }
         if (polled[1].revents != 0 &&
             read(signals, &info, sizeof(info)) == sizeof(info)) {
             polled[1].fd = -1;
@@ -126,22 +134,17 @@ static int barrier_reset(struct call *call)
 
 const struct command barrier_commands[] = {
     {.grammar = {.name = "barrier wait",
-                 .accepts = OPTIONS_WRITE | OPTION(WAIT) | OPTION(LEASE),
+                 .accepts = OPTIONS_WRITE | OPTION(WAIT) | OPTION(LEASE) |
+                            OPTION(VERBOSE) | OPTION(QUIET),
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "NAME PARTIES"},
-     .summary = "arrive at a barrier, and wait until all have arrived",
-     .notes =
-         "Prints the generation that has ended, and \"last\" behind it for "
-         "the party that\ncompleted it. A wait that ends otherwise breaks "
-         "the barrier.\n",
      .run = barrier_wait},
     {.grammar = {.name = "barrier reset",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "repair a broken barrier; print the generation that begins",
      .run = barrier_reset},
     COMMAND_END,
 };

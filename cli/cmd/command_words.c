@@ -81,15 +81,6 @@ const struct command command_commands[] = {
                             OPTION(BUDGET),
                  .tail = TAIL_COMMAND,
                  .operands = "WORD..."},
-     .summary = "run any command of Redis and print its reply",
-     .notes = "Options come before the first WORD, the name of the command. "
-              "With --stdin one\n"
-              "more WORD is read from standard input. The reply is printed as "
-              "by redis-cli on\n"
-              "a terminal; --raw prints the bytes of each element on a line of "
-              "its own. An\n"
-              "error of the store is printed on standard error, with its "
-              "code.\n",
      .run = run_command},
     COMMAND_END,
 };

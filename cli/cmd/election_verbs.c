@@ -121,7 +121,7 @@ static void on_change(void *user, hf_status status, const hf_error *err)
     }
     print_change(all->call, &all->leader);
     if (fflush(stdout) != 0)
-        end_observing(all, EXIT_IO); /* out_end() reports it */
+        end_observing(all, EXIT_SYSTEM); /* out_end() reports it */
     else if (all->left > 0 && --all->left == 0)
         end_observing(all, EXIT_YES);
     else
@@ -200,19 +200,12 @@ const struct command election_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "show who leads; exit code 1 if no one does",
-     .notes = "With --raw only the leader's text is printed, without a "
-              "newline.\n",
      .run = election_leader},
     {.grammar = {.name = "election observe",
                  .accepts = OPTIONS_COMMON | OPTION(COUNT_MAX),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "print a line for each change of leader",
-     .notes = "A line is the term, a tab and the leader's text; the term is 0 "
-              "if no one leads.\nThe first line is printed at once. Runs "
-              "until it gets a signal.\n",
      .run = election_observe},
     COMMAND_END,
 };

@@ -72,10 +72,6 @@ const struct command id_commands[] = {
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "NAME [COUNT]"},
-     .summary = "print numbers that are unique and only grow",
-     .notes = "One number on each line, greater than those of all calls that "
-              "ended before.\nWith --dense they begin at 1, and repeat if the "
-              "store loses the counter.\n",
      .run = allocate_ids},
     COMMAND_END,
 };

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lease_clock.h"
 #include "holdfast/semaphore.h"
 
 /* How long one client may take to say what it wants. */
@@ -158,6 +159,31 @@ static bool is_pointless(const struct keeper *self)
            is_asked_to_end(self);
 }
 
+/* The parent has the terminal. */
+static void say_holder(const struct keeper *self)
+{
+    hf_error none = HF_ERROR_INIT;
+    struct keeper_reply reply;
+
+    fill_reply(self, HF_HELD, &none, &reply);
+    reply.waits = true;
+    holder_find(self->client, hf_str(self->plan->name), reply.holder);
+    if (reply.holder[0] != '\0')
+        (void)!send_reply(self->parent, &reply);
+}
+
+/* Until the next look at the shell, or until the holder is said. */
+static int ms_to_wait(const struct keeper *self, int64_t began_ms, size_t said)
+{
+    int look_ms = self->shell >= 0 ? -1 : LOOK_MS;
+    int say_ms =
+        self->plan->says_holder ? holder_ms_to_say(began_ms, said) : -1;
+
+    if (look_ms < 0 || say_ms < 0)
+        return look_ms < 0 ? say_ms : look_ms;
+    return look_ms < say_ms ? look_ms : say_ms;
+}
+
 static hf_status await_acquire(struct keeper *self, hf_call *call)
 {
     struct pollfd watched[] = {{-1, POLLIN, 0},
@@ -165,10 +191,16 @@ static hf_status await_acquire(struct keeper *self, hf_call *call)
                                {self->shell, POLLIN, 0},
                                {self->signals, POLLIN, 0}};
     hf_status status = hf_client_fd(self->client, &watched[0].fd, &self->err);
+    int64_t began_ms = now_ms();
     nfds_t count = 4;
+    size_t said = 0;
 
     while (status == HF_OK && !self->done) {
-        (void)poll(watched, count, self->shell >= 0 ? -1 : LOOK_MS);
+        (void)poll(watched, count, ms_to_wait(self, began_ms, said));
+        if (self->plan->says_holder && holder_ms_to_say(began_ms, said) == 0) {
+            say_holder(self);
+            said++;
+        }
         if (count > 1 && is_pointless(self)) {
             hf_call_cancel(call);
             count = 1;

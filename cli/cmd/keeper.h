@@ -39,6 +39,7 @@ struct keeper_plan {
     hf_lock_options options;
     int64_t wait_ms;
     uint32_t permits; /* of a semaphore; 0: NAME is a lock */
+    bool says_holder; /* while it waits */
     pid_t shell;
     int shell_fd; /* a pidfd of it; -1: the kernel has none */
     int signal;   /* to the shell if the lock is lost; 0: none */
@@ -51,6 +52,7 @@ enum { KEEPER_GO = 'g', KEEPER_RENEW = 'n', KEEPER_RELEASE = 'r' };
 struct keeper_reply {
     hf_status status;
     bool held;
+    bool waits; /* the final answer is still to come */
     hf_error err;
     uint64_t token;
     int64_t remaining_ms;

@@ -167,17 +167,12 @@ const struct command key_commands[] = {
                  .accepts = OPTIONS_COMMON | OPTION(ALL_KEYS),
                  .operands_max = 1,
                  .operands = "[PATTERN]"},
-     .summary = "print the names of all keys",
-     .notes = "PATTERN is one of KEYS of Redis, such as 'user:*'. One name is "
-              "printed on each\n"
-              "line, with \\n and the like for bytes that would break it.\n",
      .run = key_list},
     {.grammar = {.name = "key ttl",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "print a key's time to live in seconds, or never",
      .run = key_ttl},
     {.grammar = {.name = "key expire",
                  .accepts = OPTIONS_WRITE | OPTION(EX) | OPTION(PX) |
@@ -185,45 +180,30 @@ const struct command key_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "set or remove a key's time to live",
      .run = key_expire},
     {.grammar = {.name = "key type",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "print what a key is",
-     .notes =
-         "timeline, cache, lock, semaphore, election, latch, barrier; else "
-         "the type in Redis:\n"
-         "string, hash, list, set, zset. 'holdfast command TYPE KEY' always "
-         "prints that.\n",
      .run = key_type},
     {.grammar = {.name = "key rename",
                  .accepts = OPTIONS_WRITE | OPTION(NX),
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "KEY NEW"},
-     .summary = "give a key another name",
-     .notes = "A key named NEW is replaced; with --nx the exit code is 1 "
-              "instead.\n",
      .run = key_rename},
     {.grammar = {.name = "key copy",
                  .accepts = OPTIONS_WRITE | OPTION(REPLACE),
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "KEY NEW"},
-     .summary = "copy a key, with all that belongs to it",
-     .notes = "If a key is named NEW the exit code is 1, unless --replace is "
-              "given.\n",
      .run = key_copy},
     {.grammar = {.name = "key delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "delete a key of any type, with all that belongs to it",
-     .notes = "What is held is left alone: see 'holdfast lock break'.\n",
      .run = key_delete},
     COMMAND_END,
 };

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
+#include "lease_clock.h"
 #include "exit.h"
+#include "holder_text.h"
 #include "holdfast/latch.h"
 #include "holdfast/redisson.h"
 #include "json_line.h"
@@ -101,23 +103,69 @@ static int latch_arrive(struct call *call)
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
+static hf_status await_for(const struct call *call, int64_t wait_ms,
+                           hf_error *err)
+{
+    hf_bytes name = call_operand(call, 0);
+
+    if (is_redisson(call))
+        return hf_redisson_latch_await(call->client, name, wait_ms, err);
+    if (call->options->given[OPT_EARLY])
+        return hf_latch_await_early(call->client, name, wait_ms, err);
+    return hf_latch_await(call->client, name, wait_ms, err);
+}
+
+static void say_left(const struct call *call)
+{
+    hf_bytes name = call_operand(call, 0);
+    int64_t left = 0;
+    hf_status status =
+        is_redisson(call)
+            ? hf_redisson_latch_left(call->client, name, &left, NULL)
+            : hf_latch_left(call->client, name, &left, NULL);
+
+    if (status == HF_OK)
+        notice("latch await", "waiting for latch \"%s\": %lld arrivals missing",
+               call->options->operands[0], (long long)left);
+    else if (status == HF_NOT_FOUND)
+        notice("latch await", "waiting for latch \"%s\": it is not set yet",
+               call->options->operands[0]);
+}
+
+/* A wait has no place in a queue, so it may be one of several parts. */
+static hf_status await_and_say(const struct call *call, int64_t wait_ms,
+                               hf_error *err)
+{
+    int64_t began_ms = now_ms();
+    hf_status status = HF_TIMEOUT;
+    int ms;
+
+    for (size_t said = 0; status == HF_TIMEOUT; said++) {
+        int64_t left_ms =
+            wait_ms == HF_FOREVER ? HF_FOREVER : began_ms + wait_ms - now_ms();
+
+        ms = holder_ms_to_say(began_ms, said);
+        if (ms < 0 || (left_ms != HF_FOREVER && ms >= left_ms))
+            return await_for(call, left_ms > 0 ? left_ms : 0, err);
+        status = await_for(call, ms, err);
+        if (status == HF_TIMEOUT)
+            say_left(call);
+    }
+    return status;
+}
+
 static int latch_await(struct call *call)
 {
     const struct options *given = call->options;
     hf_error err = HF_ERROR_INIT;
     int64_t wait_ms =
         given->given[OPT_WAIT] ? given->number[OPT_WAIT] : HF_FOREVER;
-    hf_bytes name = call_operand(call, 0);
     hf_status status;
 
     if (is_redisson(call) && given->given[OPT_EARLY])
         return call_usage(call, "--early cannot be used with --redisson");
-    if (is_redisson(call))
-        status = hf_redisson_latch_await(call->client, name, wait_ms, &err);
-    else if (given->given[OPT_EARLY])
-        status = hf_latch_await_early(call->client, name, wait_ms, &err);
-    else
-        status = hf_latch_await(call->client, name, wait_ms, &err);
+    status = call_says_waits(call) ? await_and_say(call, wait_ms, &err)
+                                   : await_for(call, wait_ms, &err);
     if (status == HF_OK || status == HF_TIMEOUT)
         call_print_done(call, "open", status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
@@ -156,42 +204,32 @@ const struct command latch_commands[] = {
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "NAME COUNT"},
-     .summary = "make a latch, unless there is one",
-     .notes = "--ttl is required: how long the latch exists, open or not.\n"
-              "With --redisson it is an RCountDownLatch, which has none.\n",
      .run = latch_set},
     {.grammar = {.name = "latch arrive",
                  .accepts = OPTIONS_WRITE | OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "NAME [ID]"},
-     .summary = "count a latch down, and print what is left",
-     .notes = "An ID counts once, however often it arrives.\n"
-              "With --redisson there is no ID, and nothing is printed.\n",
      .run = latch_arrive},
     {.grammar = {.name = "latch await",
                  .accepts = OPTIONS_COMMON | OPTION(WAIT) | OPTION(EARLY) |
+                            OPTION(VERBOSE) | OPTION(QUIET) |
                             OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "wait until a latch is open",
-     .notes = "Exit code 1: it was not, or there is no latch. With --redisson "
-              "one that was\nnever set is open.\n",
      .run = latch_await},
     {.grammar = {.name = "latch get",
                  .accepts = OPTIONS_COMMON | OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "print the count of a latch",
      .run = latch_get},
     {.grammar = {.name = "latch delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "delete a latch, and end all waits for it",
      .run = latch_delete},
     COMMAND_END,
 };

@@ -74,7 +74,7 @@ static int become_command(struct call *call)
     hf_client_close(call->client);
     call->client = NULL;
     if (fflush(stdout) != 0)
-        return EXIT_IO;
+        return EXIT_SYSTEM;
     (void)execvp(argv[0], argv);
     why = errno;
     complain("limit", "%s: %s", argv[0], strerror(why));
@@ -120,11 +120,6 @@ const struct command limit_commands[] = {
                  .operands = "NAME [-- COMMAND [ARGUMENT...]]",
                  .tail = TAIL_COMMAND,
                  .wait = "wait up to SEC seconds for the units"},
-     .summary = "take units from a rate limiter, then run a command",
-     .notes = "--rate is required: 10/s, 100/5m, 1/200ms; the units of time "
-              "are ms, s, m, h, d.\nWithout a command the units that remain "
-              "are printed. Exit code 1: refused; the\nmessage says when to "
-              "retry.\n",
      .run = take_units},
     COMMAND_END,
 };

@@ -81,6 +81,7 @@ static int make_plan(struct keeper_plan *plan, const struct call *call)
     plan->wait_ms = options->given[OPT_NONBLOCK] ? 0 : HF_FOREVER;
     if (options->given[OPT_WAIT])
         plan->wait_ms = number[OPT_WAIT];
+    plan->says_holder = plan->wait_ms > 0 && call_says_waits(call);
     plan->signal = signal_of(options->text[OPT_SIGNAL]);
     if (plan->signal < 0)
         return call_usage(
@@ -154,7 +155,8 @@ static int report_refusal(const struct call *call,
 {
     if (reply->status != HF_HELD && reply->status != HF_TIMEOUT)
         return call_failed(call, reply->status, &reply->err);
-    if (call->options->given[OPT_VERBOSE])
+    complain_of(reply->status);
+    if (!call->options->given[OPT_QUIET])
         complain("lock acquire", "lock \"%s\" is %s", reply->name,
                  reply->holder[0] != '\0' ? reply->holder
                                           : "held by another owner");
@@ -173,7 +175,7 @@ static int print_handle(const struct call *call, int fd,
     if (!call->json)
         puts(reply->handle);
     if (fflush(stdout) != 0)
-        return EXIT_IO; /* out_end() reports it */
+        return EXIT_SYSTEM; /* out_end() reports it */
     if (send(fd, &go, 1, MSG_NOSIGNAL) == 1)
         return EXIT_YES;
     complain("lock acquire", "the keeper has ended");
@@ -196,7 +198,11 @@ int lock_acquire(struct call *call)
         return EXIT_SYSTEM;
     do {
         got = recv(fd, &reply, sizeof(reply), 0);
-    } while (got < 0 && errno == EINTR);
+        if (got == (ssize_t)sizeof(reply) && reply.waits)
+            notice("lock acquire", "waiting for lock \"%s\": %s", reply.name,
+                   reply.holder);
+    } while ((got < 0 && errno == EINTR) ||
+             (got == (ssize_t)sizeof(reply) && reply.waits));
     if (got != (ssize_t)sizeof(reply)) {
         complain("lock acquire", "the keeper has ended");
         code = EXIT_SYSTEM;
@@ -252,7 +258,8 @@ static int order_keeper(const struct call *call, char order)
     struct keeper_reply reply;
 
     if (id == NULL)
-        return call_usage(call, "HANDLE is what lock acquire has printed");
+        return call_usage(call, "invalid handle: pass what `holdfast lock "
+                                "acquire` printed");
     if (!ask_keeper(id, order, &reply)) {
         complain(command, "the lock is not held: it was released, or its "
                           "keeper has ended");

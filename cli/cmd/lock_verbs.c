@@ -229,20 +229,11 @@ const struct command lock_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(LEASE) |
                             OPTION(MAX_HOLD) | OPTION(PERMITS) |
-                            OPTION(VERBOSE) | OPTION(KEEP_PID) | OPTION(SIGNAL),
+                            OPTION(VERBOSE) | OPTION(QUIET) | OPTION(KEEP_PID) |
+                            OPTION(SIGNAL),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "acquire a lock for a shell, and print a handle",
-     .notes = "    lock=$(holdfast lock acquire -w 10 NAME) || exit\n"
-              "    ...\n"
-              "    holdfast lock release \"$lock\"\n"
-              "\n"
-              "A process in the background, the keeper, renews the lock until "
-              "it is released, or\n"
-              "the shell has ended. The handle begins with the fencing token "
-              "and a colon:\n"
-              "${lock%%:*} is the token.\n",
      .opens_store = true,
      .run = lock_acquire},
     {.grammar = {.name = "lock renew",
@@ -250,10 +241,6 @@ const struct command lock_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "HANDLE"},
-     .summary = "renew a lock now; exit code 76 if it was lost",
-     .notes = "Its keeper renews it in the background, so this is a check "
-              "that the lock is held,\nbefore something that must not be done "
-              "without it.\n",
      .opens_store = true,
      .run = lock_renew},
     {.grammar = {.name = "lock release",
@@ -261,7 +248,6 @@ const struct command lock_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "HANDLE"},
-     .summary = "release a lock; exit code 76 if it was lost before",
      .opens_store = true,
      .run = lock_release},
     {.grammar = {.name = "lock inspect",
@@ -269,34 +255,24 @@ const struct command lock_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "show who holds a lock; exit code 1 if it is free",
      .run = lock_inspect},
     {.grammar = {.name = "lock holders",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "list all who hold a lock: readers, holders of permits",
      .run = lock_holders},
     {.grammar = {.name = "lock list",
                  .accepts = OPTIONS_COMMON,
                  .operands_min = 0,
                  .operands_max = 1,
                  .operands = "[PATTERN]"},
-     .summary = "list the locks that are held, and their holders",
-     .notes =
-         "PATTERN is a glob as for KEYS of Redis. Locks of other libraries "
-         "are not listed.\nOne with several readers or holders of permits has "
-         "a line for each.\nAll key names of the store are read.\n",
      .run = lock_list},
     {.grammar = {.name = "lock break",
                  .accepts = OPTIONS_WRITE | OPTION(OWNER) | OPTION(HELD_TOKEN),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .summary = "take a lock away from its holder",
-     .notes = "The holder learns of it at its next renewal. The next holder's "
-              "fencing token\nis larger.\n",
      .run = lock_break},
     COMMAND_END,
 };

@@ -78,14 +78,6 @@ const struct command script_commands[] = {
                  .operands_max = -1,
                  .tail = TAIL_ARGUMENTS,
                  .operands = "FILE|- [KEY...] [-- ARGUMENT...]"},
-     .summary = "run a Lua script atomically and print its reply",
-     .notes = "The reply is printed as by redis-cli on a terminal; --raw "
-              "prints the bytes of\n"
-              "each element on a line of its own. An embedded store undoes a "
-              "script that\n"
-              "exceeds its budget; other writers wait meanwhile, so set it "
-              "below a third of\n"
-              "the shortest lease in use.\n",
      .run = script_run},
     COMMAND_END,
 };

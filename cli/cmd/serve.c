@@ -252,27 +252,6 @@ const struct command serve_commands[] = {
                             OPTION(REQUEST_TIME) | OPTION(BUFFERS_MAX) |
                             OPTION(HTTP) | OPTION(HTTP_TOKEN_FILE) |
                             OPTION(ALLOW_BREAK)},
-     .summary = "serve an embedded store to clients of Redis",
-     .notes =
-         "Speaks the protocol of Redis, RESP2 and RESP3. Prints a line with "
-         "each address\nthat it listens on. By default that is a unix socket "
-         "in "
-         "the user's runtime\ndirectory, for this user only; --listen "
-         "127.0.0.1:6379 lets every user of this\nmachine in, so give it "
-         "--users or --password-file. Ends on SIGTERM (exit code 0)\nand "
-         "SIGINT "
-         "when it has answered what it received, or at a second signal; "
-         "SIGHUP\nhas it read its users again. Ends with exit code 65 if the "
-         "store was "
-         "removed or\nreplaced.\n"
-         "\n"
-         "--http serves a page with the locks, their holders and waiters at /, "
-         "the same as\nJSON at /locks, as events at /events, and figures for "
-         "Prometheus at /metrics.\nHOST:PORT, or a port of 127.0.0.1. "
-         "With --http-token-file a request needs the\nheader Authorization: "
-         "Bearer TOKEN; without, only an address of the loopback\ninterface is "
-         "allowed. There is no TLS: to be read from other machines it "
-         "belongs\nbehind a proxy that has it.\n",
      .opens_store = true,
      .run = serve_store},
     COMMAND_END,

@@ -184,6 +184,13 @@ static bool is_stdout(int fd)
             one.st_dev == other.st_dev);
 }
 
+static const char *fate_of_existing(const struct options *options)
+{
+    if (options->given[OPT_SKIP])
+        return "skipped, as they exist already";
+    return options->given[OPT_REPLACE] ? "replaced" : "exist already";
+}
+
 static void report_result(const struct transfer *transfer,
                           const hf_store_transfer *result, bool dump)
 {
@@ -192,10 +199,11 @@ static void report_result(const struct transfer *transfer,
                           dump && is_stdout(transfer->fd) ? stderr : stdout);
         return;
     }
-    fprintf(stderr, "holdfast: %s: %llu keys, %llu bytes", what_of(transfer),
+    fprintf(stderr, "holdfast: %s: %s%llu keys, %llu bytes", what_of(transfer),
+            transfer->call->options->given[OPT_DRY_RUN] ? "would load " : "",
             (unsigned long long)result->keys,
             (unsigned long long)result->bytes);
-    print_count(result->existing, "skipped, they exist");
+    print_count(result->existing, fate_of_existing(transfer->call->options));
     print_count(result->expired, "expired");
     print_count(result->refused, "refused");
     print_count(result->left_out, "left out");
@@ -220,7 +228,7 @@ static int report_transfer(struct transfer *transfer, hf_status status,
     if (status == HF_SYSTEM && err->sys_errno != 0) {
         complain(what_of(transfer), "%s: %s", transfer->name,
                  strerror(err->sys_errno));
-        return EXIT_IO;
+        return EXIT_SYSTEM;
     }
     return call_failed(transfer->call, status, err);
 }
@@ -262,7 +270,7 @@ static int dump_to_stdout(struct transfer *transfer)
 static int file_failed(const struct transfer *transfer, int failed)
 {
     complain(what_of(transfer), "%s: %s", transfer->name, strerror(failed));
-    return EXIT_IO;
+    return EXIT_SYSTEM;
 }
 
 static int dump_to_file(struct transfer *transfer)
@@ -342,9 +350,32 @@ static int check_file(struct transfer *transfer, uint32_t flags)
     code = run_load(transfer, flags | HF_LOAD_CHECK);
     if (code == EXIT_YES && lseek(transfer->fd, 0, SEEK_SET) < 0) {
         complain(what_of(transfer), "%s: %s", transfer->name, strerror(errno));
-        code = EXIT_IO;
+        code = EXIT_SYSTEM;
     }
     return code;
+}
+
+/* --dry-run: what a load would do. */
+static int load_dry(struct transfer *transfer, uint32_t flags)
+{
+    hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    bool keeps = (flags & (HF_LOAD_REPLACE | HF_LOAD_SKIP)) == 0;
+    hf_status status;
+    int code;
+
+    opts.flags = flags | HF_LOAD_CHECK | HF_LOAD_LOOK_UP;
+    opts.progress = on_load_progress;
+    opts.refused = on_refused;
+    progress_begin(&transfer->progress, "check");
+    status = hf_store_load(transfer->call->client, &opts, get_bytes, transfer,
+                           &result, &err);
+    result.keys -= result.expired + result.refused;
+    if ((flags & HF_LOAD_REPLACE) == 0)
+        result.keys -= result.existing;
+    code = finish(transfer, status, &err, &result, false);
+    return code == EXIT_YES && keeps && result.existing > 0 ? EXIT_NO : code;
 }
 
 int store_load(struct call *call)
@@ -375,9 +406,13 @@ int store_load(struct call *call)
         return call_usage(call, "a dump is not read from a terminal; name a "
                                 "file, or redirect standard input");
     catch_signals();
-    code = check_file(&transfer, flags);
-    if (code == EXIT_YES)
-        code = run_load(&transfer, flags);
+    if (options->given[OPT_DRY_RUN]) {
+        code = load_dry(&transfer, flags);
+    } else {
+        code = check_file(&transfer, flags);
+        if (code == EXIT_YES)
+            code = run_load(&transfer, flags);
+    }
     if (transfer.fd != STDIN_FILENO)
         close(transfer.fd);
     return code;

@@ -202,38 +202,17 @@ static int store_compact(struct call *call)
 
 const struct command store_commands[] = {
     {.grammar = {.name = "store info", .accepts = OPTIONS_COMMON},
-     .summary = "show kind, size and users of a store",
      .run = store_info},
     {.grammar = {.name = "store diagnose",
                  .accepts = OPTIONS_COMMON | OPTION(WAIT) | OPTION(REQUESTS)},
-     .summary = "diagnose a store's configuration and health",
-     .notes = "Each diagnostic is ok, a note, a warning (locks or data may be "
-              "lost) or an\n"
-              "error (something required does not work). Exit code 0 if there "
-              "is neither\n"
-              "warning nor error, 1 if there are warnings, otherwise that of "
-              "the first error:\n"
-              "69 not reachable, 77 permission denied. Nothing is changed. "
-              "--wait limits the\n"
-              "whole diagnosis; default 30.\n",
      .opens_store = true,
      .run = store_diagnose},
     {.grammar = {.name = "store check",
                  .accepts = OPTIONS_COMMON | OPTION(WAIT)},
-     .summary = "check an embedded store for corruption",
-     .notes = "Exit code 65 if it is corrupt, 1 if there is no store or it "
-              "timed out. Nothing\n"
-              "is changed; others may use the store meanwhile.\n",
      .opens_store = true,
      .run = store_check},
     {.grammar = {.name = "store compact",
                  .accepts = OPTIONS_COMMON | OPTION(MAX_SIZE)},
-     .summary = "compact an embedded store",
-     .notes = "Removes expired keys. If the store is not open elsewhere, its "
-              "data is then\n"
-              "copied to a new file without free pages, which needs room for a "
-              "second copy.\n"
-              "--max-size then sets the limit, down to what the data needs.\n",
      .opens_store = true,
      .run = store_compact},
     {.grammar = {.name = "store salvage",
@@ -241,36 +220,17 @@ const struct command store_commands[] = {
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "STORE NEW"},
-     .summary = "copy what is intact of a damaged store to a new one",
-     .notes =
-         "STORE and NEW are folders, or URLs of stores on disk. No one may "
-         "have "
-         "STORE\n"
-         "open; it is not changed. NEW is created. Prints each key that could "
-         "not be\n"
-         "copied, and why; the exit code is then 65.\n",
      .opens_store = true,
      .run = store_salvage},
     {.grammar = {.name = "store dump",
                  .accepts = OPTIONS_COMMON | OPTION(OUTPUT) | OPTION(MATCH)},
-     .summary = "write all keys to a file, for store load",
-     .notes =
-         "Writes to standard output, or to a file, which gets its name only "
-         "when it is\ncomplete. Keys of unsupported types are left out, "
-         "and the exit code is then 78.\n",
      .run = store_dump},
     {.grammar = {.name = "store load",
                  .accepts = OPTIONS_COMMON | OPTION(REPLACE) | OPTION(SKIP) |
-                            OPTION(DROP_FIELD_TTL) | OPTION(CONTINUE),
+                            OPTION(DRY_RUN) | OPTION(DROP_FIELD_TTL) |
+                            OPTION(CONTINUE),
                  .operands_max = 1,
                  .operands = "[FILE|-]"},
-     .summary = "load the keys of a dump into the store",
-     .notes = "Without --replace or --skip, a key that exists ends the load. A "
-              "file is checked\n"
-              "completely before the first key is loaded. A server without "
-              "HPEXPIRE cannot hold\nhashes whose fields expire: with "
-              "--drop-field-ttl their fields stay, with\n--continue they are "
-              "left out, and the exit code is 78.\n",
      .run = store_load},
     COMMAND_END,
 };

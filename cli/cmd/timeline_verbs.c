@@ -473,25 +473,18 @@ const struct command timeline_commands[] = {
                  .operands_min = 2,
                  .operands_max = -1,
                  .operands = "KEY ID PAYLOAD [NAME=TEXT...] [NAME:=NUMBER...]"},
-     .summary = "add an item that expires, or replace it",
-     .notes = "--ttl is required; --nx refuses to replace an item. With "
-              "--stdin there is no PAYLOAD.\n",
      .run = timeline_add},
     {.grammar = {.name = "timeline get",
                  .accepts = OPTIONS_COMMON | OPTION(RAW),
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "KEY ID"},
-     .summary = "print the payload of an item",
-     .notes = "The payload is followed by a newline unless --raw is given; "
-              "--json has all of the item.\n",
      .run = timeline_get},
     {.grammar = {.name = "timeline remove",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 2,
                  .operands_max = 2,
                  .operands = "KEY ID"},
-     .summary = "remove an item",
      .run = timeline_remove},
     {.grammar = {.name = "timeline count",
                  .accepts = OPTIONS_COMMON | OPTION(ORDER_BY) | OPTION(WHERE) |
@@ -499,10 +492,6 @@ const struct command timeline_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "count the items that have not expired",
-     .notes = "With the options of timeline page: those that its pages have, "
-              "5000 items of the\n"
-              "order at a time.\n",
      .run = timeline_count},
     {.grammar = {.name = "timeline page",
                  .accepts = OPTIONS_COMMON | OPTION(ORDER_BY) | OPTION(WHERE) |
@@ -511,12 +500,6 @@ const struct command timeline_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "print items, newest first or by an attribute",
-     .notes = "One line \"id<TAB>payload\" for each item, escaped as by hash "
-              "get-all; --json has all of\nthe item, and \"next\" for "
-              "--cursor. --from and --to are seconds of Unix time or, with\n"
-              "--order-by, numbers. --where takes NAME=TEXT or "
-              "NAME:=NUMBER.\n",
      .run = timeline_page},
     {.grammar = {.name = "timeline range",
                  .accepts =
@@ -524,8 +507,6 @@ const struct command timeline_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "print the items of a range of times, oldest first",
-     .notes = "As timeline page --oldest prints them.\n",
      .run = timeline_range},
     {.grammar = {.name = "timeline update",
                  .accepts = OPTIONS_WRITE | OPTION(TTL) | OPTION(AT) |
@@ -533,25 +514,18 @@ const struct command timeline_commands[] = {
                  .operands_min = 2,
                  .operands_max = -1,
                  .operands = "KEY ID [NAME=TEXT...] [NAME:=NUMBER...]"},
-     .summary = "change an item",
-     .notes = "What is not given is kept, attributes of other names too "
-              "unless --replace is given.\n",
      .run = timeline_update},
     {.grammar = {.name = "timeline trim",
                  .accepts = OPTIONS_WRITE | OPTION(TO) | OPTION(KEEP),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "remove the oldest items",
-     .notes = "Up to the time --to, and all but the newest --keep. Prints how "
-              "many were removed.\n",
      .run = timeline_trim},
     {.grammar = {.name = "timeline delete",
                  .accepts = OPTIONS_WRITE,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "remove a timeline with all its items",
      .run = timeline_delete},
     COMMAND_END,
 };

@@ -297,19 +297,6 @@ const struct command txn_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "FILE|-"},
-     .summary = "run the commands of a file, all or none, if its conditions "
-                "hold",
-     .notes =
-         "Each line is a command, such as SET KEY VALUE EX 60, or a "
-         "condition:\n"
-         "if exists KEY, if absent KEY, if value KEY VALUE, if version KEY "
-         "VERSION,\n"
-         "if field KEY FIELD VALUE, if no-field KEY FIELD. Words may be quoted "
-         "as in a\n"
-         "shell; \\xHH is a byte; # begins a comment. Replies are printed as "
-         "by "
-         "redis-cli on\n"
-         "a terminal.\n",
      .run = txn_run},
     COMMAND_END,
 };

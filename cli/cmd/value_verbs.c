@@ -340,9 +340,6 @@ const struct command value_commands[] = {
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "KEY [VALUE]"},
-     .summary = "set a value and its expiry in one step",
-     .notes = "VALUE is omitted with --stdin. --get prints the previous value, "
-              "if any.\n",
      .run = value_set},
     {.grammar = {.name = "value get",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
@@ -350,19 +347,12 @@ const struct command value_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "print a value",
-     .notes = "A new expiry is set in the same step. The value is followed by "
-              "a newline unless\n--raw is given. With --versioned the first "
-              "line is the version.\n",
      .run = value_get},
     {.grammar = {.name = "value append",
                  .accepts = OPTIONS_WRITE | OPTION(STDIN),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "KEY [VALUE]"},
-     .summary = "append to a value and print its size in bytes",
-     .notes = "VALUE is omitted with --stdin. The key keeps its time to "
-              "live.\n",
      .run = value_append},
     {.grammar = {.name = "value delete",
                  .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW) |
@@ -370,10 +360,6 @@ const struct command value_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "delete a value",
-     .notes = "If --if does not match, the current value is printed. With "
-              "--versioned, --if\ngives a version, and the current one is "
-              "printed.\n",
      .run = value_delete},
     {.grammar = {.name = "value cas",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(ABSENT) |
@@ -381,13 +367,6 @@ const struct command value_commands[] = {
                  .operands_min = 1,
                  .operands_max = 3,
                  .operands = "KEY [EXPECTED] NEW"},
-     .summary = "replace a value only if it is the expected one",
-     .notes =
-         "EXPECTED is omitted with --absent. The key keeps its time to live "
-         "unless a\n"
-         "new one is given. If the current value differs, it is printed. With "
-         "--versioned,\nEXPECTED is a version, and the version after the call "
-         "is printed.\n",
      .run = value_cas},
     {.grammar = {.name = "value expire",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
@@ -395,18 +374,12 @@ const struct command value_commands[] = {
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "set a key's expiry only if it holds the value",
-     .notes = "--if is required. If it does not match, the current value is "
-              "printed.\n",
      .run = value_expire},
     {.grammar = {.name = "value incr",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTIONS_ADD,
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
-     .summary = "add to a counter within bounds",
-     .notes = "Prints the result, or, if that is refused, the current number. "
-              "The time to live\nis that of a counter that is created.\n",
      .run = value_incr},
     COMMAND_END,
 };

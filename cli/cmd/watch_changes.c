@@ -87,7 +87,7 @@ static void on_change(void *user, hf_status status, const hf_error *err)
     }
     print_change(all->call, &item->change);
     if (fflush(stdout) != 0)
-        end_watching(all, EXIT_IO); /* out_end() reports it */
+        end_watching(all, EXIT_SYSTEM); /* out_end() reports it */
     else if (all->left > 0 && --all->left == 0)
         end_watching(all, EXIT_YES);
     else
@@ -218,13 +218,6 @@ const struct command watch_commands[] = {
                  .operands_min = 1,
                  .operands_max = -1,
                  .operands = "PATTERN..."},
-     .summary = "print a line for each change of the keys that match",
-     .notes =
-         "A line is the change, a tab and the key. The changes are written,\n"
-         "deleted, expired (embedded stores only), and gap, without a key: "
-         "changes\n"
-         "may have been missed, so read the keys again. Runs until it gets a\n"
-         "signal.\n",
      .run = watch_keys},
     COMMAND_END,
 };

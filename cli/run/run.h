@@ -58,6 +58,7 @@ struct run_plan {
     enum on_lost on_lost;
     int conflict_code;
     bool verbose;
+    bool quiet;
     bool says_holder; /* while it waits */
     bool once;        /* end when the lead is lost */
     char **argv;      /* the command, NULL after the last word */

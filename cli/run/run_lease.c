@@ -124,20 +124,8 @@ static void say_holder(const struct lease *lease)
     while (i < plan->name_count && text[0] == '\0')
         holder_find(lease->client, hf_str(plan->names[i++]), text);
     if (text[0] != '\0')
-        complain(run_verb, "waiting for %s \"%s\": %s", plan->what,
-                 plan->names[i - 1], text);
-}
-
-/* Until the holder is said for the n-th time; -1: not again. */
-static int ms_to_say(const struct lease *lease, size_t n, int64_t began_ms)
-{
-    static const int after_ms[] = {200, 10000};
-    int64_t left_ms;
-
-    if (!lease->plan->says_holder || n == sizeof(after_ms) / sizeof(*after_ms))
-        return -1;
-    left_ms = began_ms + after_ms[n] - now_ms();
-    return left_ms > 0 ? (int)left_ms : 0;
+        notice(run_verb, "waiting for %s \"%s\": %s", plan->what,
+               plan->names[i - 1], text);
 }
 
 /* Dispatch until on_acquired() was called. */
@@ -146,10 +134,13 @@ static hf_status await_acquire(struct lease *lease, hf_call *call)
     struct pollfd watched[2] = {{-1, POLLIN, 0}, {lease->cancel_fd, POLLIN, 0}};
     hf_status status = hf_client_fd(lease->client, &watched[0].fd, &lease->err);
     int64_t began_ms = now_ms();
+    bool says = lease->plan->says_holder;
     size_t said = 0;
 
     while (status == HF_OK && !lease_is_done(lease)) {
-        if (poll(watched, 2, ms_to_say(lease, said, began_ms)) == 0) {
+        int ms = says ? holder_ms_to_say(began_ms, said) : -1;
+
+        if (poll(watched, 2, ms) == 0) {
             say_holder(lease);
             said++;
         }

@@ -205,8 +205,8 @@ static int make_plan(struct run_plan *plan, const struct call *call)
                               ? (int)number[OPT_CONFLICT_CODE]
                               : EXIT_NO;
     plan->verbose = options->given[OPT_VERBOSE];
-    plan->says_holder =
-        plan->wait_ms > 0 && (plan->verbose || isatty(STDERR_FILENO));
+    plan->quiet = options->given[OPT_QUIET];
+    plan->says_holder = plan->wait_ms > 0 && call_says_waits(call);
     code = plan_names(plan, options);
     return code == EXIT_YES ? plan_command(plan, options) : code;
 }
@@ -271,7 +271,8 @@ static int report_refusal(const struct run *run)
     int code;
 
     if (status == HF_HELD || status == HF_TIMEOUT) {
-        if (plan->verbose) {
+        complain_of(status);
+        if (!plan->quiet) {
             holder_find(run->lease.client, hf_str(plan->name), holder);
             complain_refusal(run, status, holder);
         }
@@ -289,9 +290,9 @@ static void report_acquired(const struct run *run)
 
     if (run->plan.verbose) {
         number_print_seconds(run->waited_ms, seconds, sizeof(seconds));
-        complain(run_verb, "%s \"%s\" acquired after %s s, token %s",
-                 run->plan.what, run->plan.name, seconds,
-                 tokens == NULL ? "?" : tokens);
+        notice(run_verb, "%s \"%s\" acquired after %s s, token %s",
+               run->plan.what, run->plan.name, seconds,
+               tokens == NULL ? "?" : tokens);
     }
     free(tokens);
 }
@@ -349,8 +350,7 @@ static void release_lease(struct run *run)
     } else if (status != HF_OK) {
         (void)call_failed(run->plan.call, status, &err);
     } else if (run->plan.verbose) {
-        complain(run_verb, "%s \"%s\" released", run->plan.what,
-                 run->plan.name);
+        notice(run_verb, "%s \"%s\" released", run->plan.what, run->plan.name);
     }
 }
 
@@ -386,6 +386,8 @@ static void print_report(const struct run *run, int code)
             json_text(&json, "lost", hf_status_name(run->lost));
     }
     json_integer(&json, "exit", code);
+    if (complained())
+        complain_json(&json, code);
     json_end(&json);
 }
 
@@ -471,6 +473,62 @@ static void describe_by_command(struct call *call, const struct run_plan *plan)
     call->description = text;
 }
 
+static void print_plan(const struct run_plan *plan)
+{
+    fputs("would run:", stdout);
+    for (char **word = plan->argv; *word != NULL; word++)
+        printf(" %s", *word);
+    putchar('\n');
+}
+
+/* One line for each name, or one object for all. */
+static bool look_at_names(const struct run_plan *plan, hf_client *client)
+{
+    char holder[HOLDER_TEXT_SIZE];
+    struct json json;
+    bool free = true;
+
+    if (plan->call->json) {
+        json_begin(&json, stdout);
+        json_open(&json, "locks", '[');
+    }
+    for (size_t i = 0; i < plan->name_count; i++) {
+        holder_find(client, hf_str(plan->names[i]), holder);
+        free = free && holder[0] == '\0';
+        if (!plan->call->json) {
+            printf("%s \"%s\" is %s\n", plan->what, plan->names[i],
+                   holder[0] == '\0' ? "free" : holder);
+            continue;
+        }
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", plan->names[i]);
+        json_bool(&json, "held", holder[0] != '\0');
+        json_close(&json, '}');
+    }
+    if (plan->call->json) {
+        json_close(&json, ']');
+        json_end(&json);
+    }
+    return free;
+}
+
+/* --dry-run: what would be run, and whether the locks are free now. */
+static int run_dry(const struct run_plan *plan)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client;
+    hf_status status = call_open(plan->call, &client, &err);
+    bool free;
+
+    if (status != HF_OK)
+        return call_failed(plan->call, status, &err);
+    if (!plan->call->json)
+        print_plan(plan);
+    free = look_at_names(plan, client);
+    hf_client_close(client);
+    return free ? EXIT_YES : plan->conflict_code;
+}
+
 static int run_run(struct call *call)
 {
     static struct run run;
@@ -478,6 +536,8 @@ static int run_run(struct call *call)
 
     run_verb = call->command->grammar.name;
     code = make_plan(&run.plan, call);
+    if (code == EXIT_YES && call->options->given[OPT_DRY_RUN])
+        return run_dry(&run.plan);
     run.began_ms = now_ms();
     if (code == EXIT_YES)
         describe_by_command(call, &run.plan);
@@ -502,49 +562,13 @@ const struct command run_commands[] = {
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(PERMITS) |
                             OPTION(ALL) | OPTION(PRIORITY) | OPTION(MIN_HOLD) |
                             OPTION(DELAY) | OPTION(ON_LOST) | OPTION(VERBOSE) |
+                            OPTION(QUIET) | OPTION(DRY_RUN) |
                             OPTION(EXCLUSIVE) | OPTION(SHARED) |
                             OPTION(REDISSON) | OPTION(CLOSE),
                  .operands_min = 1,
                  .operands_max = 1,
                  .tail = TAIL_COMMAND,
                  .operands = "NAME [--] COMMAND [ARGUMENT...]"},
-     .summary = "run a command while holding a lock",
-     .notes = "The exit code is that of the command, or 128+N if signal N "
-              "ended it. The lock\n"
-              "is released when the command ends; what it left in the "
-              "background keeps\n"
-              "running.\n"
-              "\n"
-              "The command runs in its own process group, with HOLDFAST_NAME, "
-              "_TOKEN (the\n"
-              "fencing token), _OWNER and _STORE in its environment, but no "
-              "password. HUP INT\n"
-              "QUIT TERM USR1 USR2 CONT WINCH TSTP are forwarded to the group. "
-              "Processes that\n"
-              "leave the group (daemons, jobs of an interactive shell) or run "
-              "as another user\n"
-              "(sudo) cannot be reached.\n"
-              "\n"
-              "If the lock is lost, --on-lost term sends TERM to the group, "
-              "and KILL early\n"
-              "enough for it to end before another owner can get the lock; "
-              "kill sends KILL at\n"
-              "once; warn only prints a message. With term and kill the group "
-              "is also killed\n"
-              "if holdfast itself is killed, stopped or frozen for longer than "
-              "the lease.\n"
-              "\n"
-              "With --json an object about the lock is printed on stderr at "
-              "the end.\n"
-              "\n"
-              "holdfast run --all NAME... -- COMMAND holds all of these "
-              "locks, or none.\n"
-              "\n"
-              "--redisson KIND makes NAME a lock that Java programs share by "
-              "Redisson: RLock,\n"
-              "RFencedLock, RFairLock, the two of RReadWriteLock, or a permit "
-              "of\n"
-              "RPermitExpirableSemaphore.\n",
      .opens_store = true,
      .run = run_run},
     COMMAND_END,
@@ -555,27 +579,13 @@ const struct command lead_commands[] = {
                  .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
                             OPTION(CONFLICT_CODE) | OPTION(SHELL) |
                             OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(ON_LOST) |
-                            OPTION(VERBOSE) | OPTION(TEXT) | OPTION(ONCE),
+                            OPTION(VERBOSE) | OPTION(QUIET) | OPTION(TEXT) |
+                            OPTION(ONCE),
                  .operands_min = 1,
                  .operands_max = 1,
                  .tail = TAIL_COMMAND,
                  .operands = "NAME [--] COMMAND [ARGUMENT...]",
                  .nonblock = "fail at once if another leads"},
-     .summary = "run a command while this candidate leads",
-     .notes = "Start it on every machine that may lead: one of them runs the "
-              "command, the\n"
-              "others wait. If it loses the lead, the command is ended as by "
-              "run before another\n"
-              "one can lead; it waits again, and runs the command again when "
-              "it leads again.\n"
-              "With --once it ends with code 76 instead.\n"
-              "\n"
-              "When the command ends by itself, the next candidate leads, and "
-              "the exit code is\n"
-              "that of the command. INT, QUIT and TERM are forwarded and end "
-              "it too. Signals,\n"
-              "terminal and environment are as for run; HOLDFAST_TOKEN is the "
-              "term.\n",
      .opens_store = true,
      .run = run_run},
     COMMAND_END,

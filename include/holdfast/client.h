@@ -84,10 +84,10 @@ typedef struct hf_client_options {
      *  different prefixes share nothing. */
     const char *prefix;
     /** Longest time a call may take in addition to its own `wait_ms`, ms;
-     *  0: 5000; range 1..3600000. */
+     *  0: the URL's `request_ms`, else 5000; range 1..3600000. */
     int64_t request_ms;
     /** Longest time to resolve a server's name, connect and log in, ms;
-     *  0: 2000; range 1..3600000. */
+     *  0: the URL's `connect_ms`, else 2000; range 1..3600000. */
     int64_t connect_ms;
     /** User and password for a server; each overrides the URL's. NULL: the
      *  URL's; for the password also the file named by the URL's
@@ -186,7 +186,9 @@ typedef struct hf_client_options {
  * `?script_budget_ms=MS` (default 5000; see #hf_client_options), all servers
  * `?password_file=FILE` and `?client_name=NAME`, and all but redlock:
  * `?replicas=N` and `?replicas_ms=MS`. Servers but redlock: also accept
- * `?layout=redisson` and `?channels=auto|plain|sharded`, see redisson.h.
+ * `?layout=redisson` and `?channels=auto|plain|sharded`, see redisson.h. All
+ * but redlock: accept `?request_ms=MS` and `?connect_ms=MS`; see
+ * #hf_client_options.
  *
  * @param url     NULL or "": $HOLDFAST_STORE, else `volatile:`
  * @param opts    NULL for defaults

@@ -463,7 +463,12 @@ enum {
      *  the deadlines of their fields. Their fields stay. */
     HF_LOAD_DROP_FIELD_TTL = 1u << 3,
     /** Leave out keys that the store cannot hold, and continue. */
-    HF_LOAD_CONTINUE = 1u << 4
+    HF_LOAD_CONTINUE = 1u << 4,
+    /** With HF_LOAD_CHECK: also look up each key in the store, one request
+     *  for each. Those that exist are counted as `existing` and, unless they
+     *  would be replaced or skipped, reported by refused(); those that have
+     *  expired are counted as `expired`. */
+    HF_LOAD_LOOK_UP = 1u << 5
 };
 
 /** Options of hf_store_load(). */
@@ -475,7 +480,8 @@ typedef struct hf_store_load_options {
     /** NULL: progress is not reported. */
     hf_store_transfer_fn progress;
     /** Receives the keys that the store cannot hold: hashes with fields that
-     *  expire, on a server without HPEXPIRE. NULL: they are only counted. */
+     *  expire, on a server without HPEXPIRE; and see HF_LOAD_LOOK_UP. `type`
+     *  says which. NULL: they are only counted. */
     void (*refused)(void *user, hf_bytes key, const char *type);
 } hf_store_load_options;
 

@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "util/error.h"
 #include "util/options.h"
+#include "util/url.h"
 
 #define WAIT_MS_MAX 3600000
 #define CALLS_DEFAULT 65536
@@ -76,6 +77,31 @@ hf_status hf__client_options_load(hf_client_options *options,
         options->max_calls = CALLS_DEFAULT;
     if (options->max_call_bytes == 0)
         options->max_call_bytes = CALL_BYTES_DEFAULT;
+    return status;
+}
+
+static hf_status take_time(hf__url *url, const char *name, int64_t *ms,
+                           hf_error *err)
+{
+    const char *text = hf__url_param_take(url, name);
+    int64_t given = 0;
+    hf_status status;
+
+    if (text == NULL)
+        return HF_OK;
+    status = hf__parse_int(text, 1, WAIT_MS_MAX, name, &given, err);
+    if (status == HF_OK && *ms == 0)
+        *ms = given;
+    return status;
+}
+
+hf_status hf__client_times_of_url(hf_client_options *options, hf__url *url,
+                                  hf_error *err)
+{
+    hf_status status = take_time(url, "request_ms", &options->request_ms, err);
+
+    if (status == HF_OK)
+        status = take_time(url, "connect_ms", &options->connect_ms, err);
     return status;
 }
 

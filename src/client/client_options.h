@@ -13,6 +13,11 @@
 hf_status hf__client_options_load(hf_client_options *options,
                                   const hf_client_options *from, hf_error *err);
 
+/* Take request_ms and connect_ms of the URL: they are those of the options that
+ * are 0. */
+hf_status hf__client_times_of_url(hf_client_options *options, hf__url *url,
+                                  hf_error *err);
+
 /* The password: of the options first, then of the URL, then of the environment;
  * of each the password itself before a file. NULL: none. `text` is its room. */
 hf_status hf__client_password(const hf_client_options *options,

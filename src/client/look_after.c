@@ -45,6 +45,9 @@ static hf_status parse_url(const char *url, hf__url *parsed,
 
     if (status != HF_OK)
         return status;
+    /* Of clients; there is none. */
+    (void)hf__url_param_take(parsed, "request_ms");
+    (void)hf__url_param_take(parsed, "connect_ms");
     status = hf__store_driver(parsed->scheme, ops, err);
     if (status != HF_OK)
         hf__url_done(parsed);
@@ -55,9 +58,8 @@ static hf_status fail_unsupported(const hf__url *url, const char *what,
                                   hf_error *err)
 {
     return hf__fail(err, HF_UNSUPPORTED,
-                    "%s: stores have no %s from outside; the server looks "
-                    "after its own data",
-                    url->scheme, what);
+                    "%s works on embedded stores only, not on %s: stores", what,
+                    url->scheme);
 }
 
 static void ignore_finding(void *user, const char *finding)

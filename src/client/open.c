@@ -152,10 +152,13 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     if (status != HF_OK)
         return status;
 
-    made = hf__client_new(&options);
+    status = hf__client_times_of_url(&options, &parsed, err);
+    made = status == HF_OK ? hf__client_new(&options) : NULL;
     if (made == NULL) {
         hf__url_done(&parsed);
-        return hf__fail(err, HF_NO_MEMORY, "opening a client");
+        return status != HF_OK
+                   ? status
+                   : hf__fail(err, HF_NO_MEMORY, "opening a client");
     }
     status = hf__replicas_of_client(&made->replicas, &options, &parsed, err);
     if (status == HF_OK)
@@ -163,6 +166,8 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     if (status == HF_OK)
         status = open_store(made, &parsed, &options, err);
     hf__url_done(&parsed);
+    if (status == HF_INVALID && hf__store_url_is_default(url))
+        hf__fail_prefix(err, "HOLDFAST_STORE");
     if (status != HF_OK) {
         hf_client_close(made);
         return status;

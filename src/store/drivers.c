@@ -4,6 +4,8 @@
  */
 #include "store/drivers.h"
 
+#include <string.h>
+
 #include "engine/engine.h"
 #include "store/quorum/quorum.h"
 #include "store/redis/redis.h"
@@ -40,11 +42,24 @@ hf_status hf__store_driver(const char *scheme, const hf__store_ops **ops,
     return unknown_scheme(scheme, err);
 }
 
+/* "localhost:6379" */
+static bool is_address(const hf__url *url)
+{
+    return url->host == NULL && url->param_count == 0 && url->path[0] != '\0' &&
+           url->path[strspn(url->path, "0123456789")] == '\0';
+}
+
 hf_status hf__store_open(const hf__store_config *config, hf__store **store,
                          hf_error *err)
 {
     const hf__store_ops *ops = NULL;
-    hf_status status = hf__store_driver(config->url->scheme, &ops, err);
+    const hf__url *url = config->url;
+    hf_status status = hf__store_driver(url->scheme, &ops, err);
+
+    if (status != HF_OK && is_address(url))
+        return hf__fail(err, status,
+                        "the URL has no scheme; a server is redis://%.100s:%s",
+                        url->scheme, url->path);
 
     return status == HF_OK ? ops->open(config, store, err) : status;
 }

@@ -27,6 +27,14 @@ hf_status hf__store_url_parse(const char *url, hf__url *parsed, hf_error *err)
     return status;
 }
 
+bool hf__store_url_is_default(const char *url)
+{
+    const char *variable = getenv("HOLDFAST_STORE");
+
+    return (url == NULL || url[0] == '\0') && variable != NULL &&
+           variable[0] != '\0';
+}
+
 bool hf__store_takes(const hf__store_ops *ops, const char *scheme)
 {
     const char *const *at = ops->schemes;

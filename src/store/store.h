@@ -319,6 +319,8 @@ struct hf__store {
 /* Read the URL of a store: the environment's if it is NULL or "". */
 hf_status hf__store_url_parse(const char *url, struct hf__url *parsed,
                               hf_error *err);
+/* Is it that of HOLDFAST_STORE? */
+bool hf__store_url_is_default(const char *url);
 
 /* Is it a scheme of this driver? */
 bool hf__store_takes(const hf__store_ops *ops, const char *scheme);

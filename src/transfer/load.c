@@ -12,7 +12,7 @@
 
 #define FLAGS                                                                  \
     (HF_LOAD_REPLACE | HF_LOAD_SKIP | HF_LOAD_CHECK | HF_LOAD_DROP_FIELD_TTL | \
-     HF_LOAD_CONTINUE)
+     HF_LOAD_CONTINUE | HF_LOAD_LOOK_UP)
 
 static void tell_progress(hf__loader *self)
 {
@@ -87,7 +87,8 @@ static hf_status prepare_load(hf__loader *self, hf_error *err)
     hf__buf_init(&self->elements->bytes,
                  (size_t)HF_VALUE_MAX + HF__LOAD_STEP_BYTES);
     hf__rand_hex(self->mark, (HF__LOAD_MARK_SIZE - 1) / 2);
-    if ((self->options.flags & HF_LOAD_CHECK) == 0)
+    if ((self->options.flags & (HF_LOAD_CHECK | HF_LOAD_LOOK_UP)) !=
+        HF_LOAD_CHECK)
         status = hf__store_unix_ms(self->client, &unix_ms, err);
     self->ahead_ms = unix_ms - hf__clock_boot_ms();
     return status;
@@ -130,6 +131,10 @@ static hf_status load_options(hf_store_load_options *options,
         return hf__fail(err, HF_UNSUPPORTED,
                         "hf_store_load_options: unknown flag 0x%x",
                         (unsigned)options->flags);
+    if ((options->flags & HF_LOAD_LOOK_UP) != 0 &&
+        (options->flags & HF_LOAD_CHECK) == 0)
+        return hf__fail(err, HF_INVALID,
+                        "HF_LOAD_LOOK_UP without HF_LOAD_CHECK");
     if ((options->flags & HF_LOAD_REPLACE) != 0 &&
         (options->flags & HF_LOAD_SKIP) != 0)
         return hf__fail(err, HF_INVALID,

@@ -116,7 +116,7 @@ static hf_status fail_exists(const hf__load_slot *slot, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
 
-    return hf__fail(err, HF_CONFLICT, "key %s exists; it was left as it is",
+    return hf__fail(err, HF_CONFLICT, "key %s already exists; not overwritten",
                     hf__quoted(quoted, slot->key));
 }
 

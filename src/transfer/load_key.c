@@ -209,7 +209,8 @@ static hf_status begin_build(hf__loader *self, hf_error *err)
     if (status != HF_OK)
         return status;
     if (exists && (self->options.flags & HF_LOAD_SKIP) == 0)
-        return hf__fail(err, HF_CONFLICT, "key %s exists; it was left as it is",
+        return hf__fail(err, HF_CONFLICT,
+                        "key %s already exists; not overwritten",
                         hf__quoted(quoted, self->key));
     if (exists) {
         self->fate = HF__FATE_EXISTING;
@@ -348,11 +349,40 @@ static hf_status take_name(hf__loader *self, hf_error *err)
     return HF_OK;
 }
 
+/* A fencing token is raised, so that its key exists is no obstacle. */
+static hf_status look_up(hf__loader *self, hf_error *err)
+{
+    uint32_t flags = self->options.flags;
+    bool exists = false;
+    hf_status status;
+
+    if (is_over(self, self->reader.expires_unix_ms)) {
+        self->so_far.expired++;
+        return HF_OK;
+    }
+    if (holds_token(self))
+        return HF_OK;
+    status = check_exists(self, &exists, err);
+    if (!exists)
+        return status;
+    self->so_far.existing++;
+    if ((flags & (HF_LOAD_REPLACE | HF_LOAD_SKIP)) == 0 &&
+        self->options.refused != NULL)
+        self->options.refused(self->user, self->key, "exists already");
+    return HF_OK;
+}
+
 hf_status hf__load_key_check(hf__loader *self, hf_error *err)
 {
+    uint64_t refused = self->so_far.refused;
     hf_status status = take_name(self, err);
 
-    return status == HF_OK ? check_field_times(self, err) : status;
+    if (status == HF_OK)
+        status = check_field_times(self, err);
+    if (status == HF_OK && (self->options.flags & HF_LOAD_LOOK_UP) != 0 &&
+        self->so_far.refused == refused)
+        status = look_up(self, err);
+    return status;
 }
 
 hf_status hf__load_key(hf__loader *self, hf_error *err)

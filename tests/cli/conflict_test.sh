@@ -10,13 +10,16 @@ hold() {
     eventually 5 written held
 }
 
-test_nonblock_fails_at_once_and_in_silence() {
+test_nonblock_fails_at_once_and_says_who_holds_it() {
     local began
 
     hold
     began=$(now_ms)
     expect 1 run -n job -- touch ran
     within 1000 "$began"
+    contains "$err" 'holdfast: run: lock "job" is held by '
+    same 'lines of stderr' 1 "$(wc -l <err)"
+    expect 1 run -n -q job -- touch ran
     same output '' "$out$err"
     [ ! -e ran ] || fail 'the command ran'
     rm hold
@@ -190,7 +193,7 @@ test_verbose_says_what_happened() {
         'holdfast: run: timed out after 0.1 s waiting for lock "job"; held by '
     expect 1 run --json -n job -- true
     contains "$err" '{"name":"job","acquired":false,'
-    contains "$err" '"exit":1}'
+    contains "$err" '"exit":1,"error":{"code":1,"name":"HELD",'
     rm hold
     ends 0 $pid
 }

@@ -45,6 +45,17 @@ expect() {
             "stdout: $out"
 }
 
+# on_terminal ARGUMENT...: run holdfast on a terminal of its own, which it must
+# do with success; leaves what was shown in $out.
+on_terminal() {
+    local code
+
+    out=$(script -qec "$(printf '%q ' "$HOLDFAST" "$@")" /dev/null </dev/null)
+    code=$?
+    out=${out//$'\r'/}
+    [ "$code" = 0 ] || fail "exit code $code: holdfast $*; shown: $out"
+}
+
 # same WHAT WANTED GOT
 same() {
     [ "$2" = "$3" ] || fail "$1 is '$3', not '$2'"

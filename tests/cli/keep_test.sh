@@ -67,6 +67,8 @@ test_it_is_renewed() {
 test_refused() {
     acquire 0 x
     acquire 1 -n x
+    contains "$err" 'lock acquire: lock "x" is held by'
+    acquire 1 -q -n x
     same stderr '' "$err"
     same handle '' "$lock"
     acquire 5 -w 0.05 -E 5 --verbose x
@@ -176,7 +178,7 @@ contains_line() {
 test_a_handle_that_no_one_reads() {
     [ -w /dev/full ] || fail 'no /dev/full'
     "$HOLDFAST" lock acquire --keep-pid "$BASHPID" x >/dev/full 2>err
-    same 'exit code' 74 $?
+    same 'exit code' 71 $?
     eventually 10 is_free x
 }
 

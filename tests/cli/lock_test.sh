@@ -101,6 +101,9 @@ test_value_that_never_expires_is_named_with_the_way_out() {
     contains "$err" 'run: waiting for lock "job": held by 1, never expires'
     contains "$err" '(`holdfast lock break job` frees it)'
     expect 1 run -w 0.5 job -- true
+    lacks "$err" 'run: waiting for'
+    contains "$err" 'held by 1, never expires'
+    expect 1 run -q -w 0.5 job -- true
     same stderr '' "$err"
 }
 

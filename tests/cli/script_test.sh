@@ -2,10 +2,10 @@
 #
 # script_test.sh - script run.
 
-test_reply_is_shown_as_redis_cli_shows_it() {
+test_reply_is_shown_as_redis_cli_shows_it_on_a_terminal() {
     echo "return {1, 'a\"b', {2, false, redis.status_reply('FINE')},
         KEYS[1], ARGV[1], {}, redis.error_reply('ERR bad')}" >x.lua
-    expect 0 script run x.lua key -- -argument
+    on_terminal script run x.lua key -- -argument
     same reply '1) (integer) 1
 2) "a\"b"
 3) 1) (integer) 2
@@ -15,17 +15,24 @@ test_reply_is_shown_as_redis_cli_shows_it() {
 5) "-argument"
 6) (empty array)
 7) (error) ERR bad' "$out"
-    expect 0 script run - <<<'return 42'
+    echo 'return 42' >x.lua
+    on_terminal script run x.lua
     same reply '(integer) 42' "$out"
-    expect 0 script run - <<<'return nil'
+    echo 'return nil' >x.lua
+    on_terminal script run x.lua
     same reply '(nil)' "$out"
 }
 
 test_numbers_of_a_long_array_are_aligned() {
-    expect 0 script run - <<<'local t = {} for i = 1, 10 do t[i] = i end
-        return t'
+    echo 'local t = {} for i = 1, 10 do t[i] = i end return t' >x.lua
+    on_terminal script run x.lua
     same 'first line' ' 1) (integer) 1' "${out%%$'\n'*}"
     same 'last line' '10) (integer) 10' "${out##*$'\n'}"
+}
+
+test_reply_is_raw_in_a_pipe() {
+    expect 0 script run - <<<"return {-5, 'a\"b'}"
+    same reply $'-5\na"b' "$out"
 }
 
 test_json_and_raw_replies() {
@@ -40,7 +47,7 @@ test_keys_and_arguments_arrive() {
     echo "redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2])
         return #KEYS * 10 + #ARGV" >x.lua
     expect 0 script run x.lua k1 k2 -- value 10000 --json
-    same reply '(integer) 23' "$out"
+    same reply 23 "$out"
     expect 0 value get k1
     same value value "$out"
 }

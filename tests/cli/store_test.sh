@@ -41,7 +41,7 @@ test_info_counts_keys() {
 test_check_and_compact_are_not_for_servers() {
     is_embedded && return 0
     expect 78 store check
-    contains "$err" "have no check from outside"
+    contains "$err" "check works on embedded stores only"
     expect 78 store compact
 }
 
