@@ -74,9 +74,44 @@ void call_print_done(const struct call *call, const char *what, bool done)
     json_end(&json);
 }
 
+/* What is missing: the key, or something in it; NULL: the message says it, or
+ * is of something else. */
+static const char *missing_of(const struct call *call, const hf_error *err)
+{
+    const char *text = err == NULL ? "" : err->message;
+    const struct options *options = call->options;
+    int index = strstr(text, "item") != NULL || strstr(text, "field") != NULL;
+
+    if (strncmp(text, "no such ", 8) != 0 || strpbrk(text, "\":;") != NULL ||
+        options->operand_count <= index)
+        return NULL;
+    return options->operands[index];
+}
+
 int call_failed(const struct call *call, hf_status status, const hf_error *err)
 {
-    return complain_status(call->command->grammar.name, status, err);
+    const char *missing =
+        status == HF_NOT_FOUND ? missing_of(call, err) : NULL;
+
+    if (missing == NULL)
+        return complain_status(call->command->grammar.name, status, err);
+    complain_of(status);
+    complain_about(missing);
+    complain(call->command->grammar.name, "%s \"%s\"", err->message, missing);
+    return exit_code_of(status);
+}
+
+int call_end_json(const struct call *call, struct json *json, hf_status status,
+                  const hf_error *err)
+{
+    int code = status == HF_OK ? EXIT_YES : call_failed(call, status, err);
+
+    if (!call->json)
+        return code;
+    if (code != EXIT_YES)
+        complain_json(json, code);
+    json_end(json);
+    return code;
 }
 
 int64_t call_ttl_ms(const struct call *call)

@@ -10,6 +10,7 @@
 
 #include "command_line.h"
 #include "holdfast/reply.h"
+#include "json_line.h"
 
 struct command;
 
@@ -74,6 +75,11 @@ void call_print_done(const struct call *call, const char *what, bool done);
 
 /* Report `status`; its exit code. */
 int call_failed(const struct call *call, hf_status status, const hf_error *err);
+
+/* The same, within an object that is printed on stdout with --json: it gets the
+ * member "error", and ends. HF_OK: it only ends. */
+int call_end_json(const struct call *call, struct json *json, hf_status status,
+                  const hf_error *err);
 
 /* The time to live that --ttl, --ex or --px gives, ms; 0: none. */
 int64_t call_ttl_ms(const struct call *call);

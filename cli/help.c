@@ -24,7 +24,7 @@ static void print_example(FILE *file, const char *example)
     fputc('\n', file);
 }
 
-/* The longest term that has its words beside it. */
+/* The longest term that has its words on the same line. */
 #define TERM_MAX 24
 
 /* The column of the words of the items that begin at `item`. */
@@ -172,10 +172,13 @@ void help_command(const struct command *command)
 {
     const struct manual_page *page = commands_page(command);
     const char *operands = command->grammar.operands;
+    char usage[256];
 
     print_example(stdout, page->example);
-    printf("usage: holdfast %s [OPTION...]%s%s\n\n", command->grammar.name,
-           operands == NULL ? "" : " ", operands == NULL ? "" : operands);
+    (void)snprintf(usage, sizeof(usage), "usage: holdfast %s [OPTION...] %s",
+                   command->grammar.name, operands == NULL ? "" : operands);
+    wrap_text(stdout, usage, 0, 7);
+    fputc('\n', stdout);
     printf("%c%s.\n", toupper((unsigned char)page->summary[0]),
            page->summary + 1);
     if (page->notes != NULL)

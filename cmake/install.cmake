@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` puts where: the headers, the libraries, the command,
-# their .pc files and the CMake package.
+# What `cmake --install` puts where: the headers, the libraries, the command
+# with its man pages and completions, .pc files and the CMake package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
@@ -27,6 +27,15 @@ endforeach()
 
 if(HF_COMMAND)
     install(TARGETS holdfast_command)
+    hf_add_manual()
+    # Where each shell looks by itself.
+    install(FILES cli/completions/holdfast.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME holdfast)
+    install(FILES cli/completions/_holdfast
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES cli/completions/holdfast.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 # Distributions install into /usr, where the loader looks by itself and where no

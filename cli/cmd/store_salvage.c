@@ -85,11 +85,10 @@ int store_salvage(struct call *call)
         json_integer(&json, "keys", (int64_t)done.keys);
         json_bool(&json, "complete", done.complete);
         json_text(&json, "status", hf_status_name(status));
-        json_end(&json);
     } else if (done.complete) {
         printf("keys copied: %" PRIu64 "\nkeys lost: %" PRIu64
                "\nother faults: %" PRIu64 "\n",
                done.keys, done.lost, done.faults);
     }
-    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+    return call_end_json(call, &json, status, &err);
 }

@@ -73,9 +73,7 @@ static int store_info(struct call *call)
         json_begin(&json, stdout);
     status = hf_store_info(call->client, call->json ? put_line_json : put_line,
                            &json, &err);
-    if (call->json)
-        json_end(&json);
-    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+    return call_end_json(call, &json, status, &err);
 }
 
 /* ------------------------------------------------------------------- check */
@@ -140,11 +138,10 @@ static int store_check(struct call *call)
         json_close(&json, ']');
         json_bool(&json, "ok", status == HF_OK);
         json_text(&json, "status", hf_status_name(status));
-        json_end(&json);
     }
     if (status == HF_OK && !call->json)
         puts("no errors found");
-    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+    return call_end_json(call, &json, status, &err);
 }
 
 /* ----------------------------------------------------------------- compact */

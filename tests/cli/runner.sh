@@ -107,7 +107,7 @@ watch_over() {
 
 unset HOLDFAST_NAME HOLDFAST_TOKEN HOLDFAST_OWNER HOLDFAST_PASSWORD
 unset HOLDFAST_PASSWORD_FILE HOLDFAST_PREFIX
-export HOLDFAST SHELL=/bin/sh LC_ALL=C
+export HOLDFAST SHELL=/bin/sh LC_ALL=C XDG_CONFIG_HOME=$work
 
 . "$here/harness.sh"
 . "$here/$file"

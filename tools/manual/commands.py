@@ -53,7 +53,14 @@ def put_usage(page, name, operands):
                roff.literal(f" [OPTION...]{operands}")])
 
 
-def put_command(page, command, own_page):
+def own_options(command, common):
+    """Without those of every command."""
+    names = {name for option in common for name in option["names"]}
+    return [option for option in command["options"]
+            if option["names"][0] not in names]
+
+
+def put_command(page, command, common, own_page):
     """In a page of its own, or as a part of that of its noun."""
     part = page.heading if own_page else page.subheading
     if not own_page:
@@ -64,8 +71,10 @@ def put_command(page, command, own_page):
     elif command["notes"]:
         page.heading("DESCRIPTION")
     put_blocks(page, command["notes"], [], part)
-    part("OPTIONS" if own_page else "Options")
-    put_options(page, command["options"])
+    options = own_options(command, common)
+    if options:
+        part("OPTIONS" if own_page else "Options")
+        put_options(page, options)
     if command["json"]:
         part("JSON" if own_page else "JSON")
         page.paragraph("--json prints " + command["json"] + ".")
@@ -79,9 +88,9 @@ def see_also(page, names):
     page.rows([*rows[:-1], rows[-1].rstrip(",")])
 
 
-def noun_page(noun, version, date):
+def noun_page(noun, manual, date):
     name = "holdfast-" + noun["name"]
-    page = roff.Page(name, 1, noun["summary"], version, date)
+    page = roff.Page(name, 1, noun["summary"], manual["version"], date)
     single = noun["commands"][0]["name"] == noun["name"]
     page.heading("EXAMPLE")
     page.verbatim(noun["example"])
@@ -91,7 +100,10 @@ def noun_page(noun, version, date):
             page.rows([".br"])
         put_usage(page, command["name"], command["operands"])
     for command in noun["commands"]:
-        put_command(page, command, single)
+        put_command(page, command, manual["options"], single)
+    page.heading("OPTIONS OF EVERY COMMAND")
+    put_options(page, [option for option in manual["options"]
+                       if option["names"][0] != "version"])
     see_also(page, [("holdfast", 1), ("holdfast-environment", 7),
                     ("holdfast-exit-codes", 7), ("holdfast-stores", 7)])
     return page
@@ -147,6 +159,6 @@ def main_page(manual, date):
 def write(manual, date, folder):
     main_page(manual, date).write(folder)
     for noun in manual["nouns"]:
-        noun_page(noun, manual["version"], date).write(folder)
+        noun_page(noun, manual, date).write(folder)
     for topic in manual["topics"]:
         topic_page(topic, manual, date).write(folder)
