@@ -90,8 +90,7 @@ static const char *missing_of(const struct call *call, const hf_error *err)
 
 int call_failed(const struct call *call, hf_status status, const hf_error *err)
 {
-    const char *missing =
-        status == HF_NOT_FOUND ? missing_of(call, err) : NULL;
+    const char *missing = status == HF_NOT_FOUND ? missing_of(call, err) : NULL;
 
     if (missing == NULL)
         return complain_status(call->command->grammar.name, status, err);

@@ -88,7 +88,9 @@ static void print_range(const struct option_spec *spec, char *text, size_t size)
     char min[NUMBER_SECONDS_SIZE];
     char max[NUMBER_SECONDS_SIZE];
 
-    if (spec->kind != KIND_INTEGER) {
+    if (spec->kind == KIND_INTEGER && spec->min == INT64_MIN) {
+        (void)snprintf(text, size, "an integer of 64 bits");
+    } else if (spec->kind != KIND_INTEGER) {
         number_print_seconds(spec->min, min, sizeof(min));
         number_print_seconds(spec->max, max, sizeof(max));
         (void)snprintf(text, size, "%s to %s seconds%s", min, max,

@@ -81,6 +81,25 @@ static int become_command(struct call *call)
     return why == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
+/* An exit code; an error was printed. */
+static int check_rate(const char *text, hf_limiter_options *options)
+{
+    if (!read_rate(text, options)) {
+        complain_about("--rate");
+        complain("limit",
+                 "--rate takes COUNT/TIME, such as 10/s, 100/5m or 1/200ms, "
+                 "not \"%s\"",
+                 text);
+        return EXIT_USAGE;
+    }
+    if (options->count >= 1 && options->count <= HF_LIMITER_COUNT_MAX)
+        return EXIT_YES;
+    complain_about("--rate");
+    complain("limit", "--rate: the count must be 1 to %lld, not \"%lld\"",
+             (long long)HF_LIMITER_COUNT_MAX, (long long)options->count);
+    return EXIT_USAGE;
+}
+
 static int take_units(struct call *call)
 {
     const struct options *given = call->options;
@@ -91,13 +110,8 @@ static int take_units(struct call *call)
 
     if (!given->given[OPT_RATE])
         return call_usage(call, "missing --rate COUNT/TIME");
-    if (!read_rate(given->text[OPT_RATE], &options)) {
-        complain("limit",
-                 "--rate takes COUNT/TIME, such as 10/s, 100/5m or 1/200ms, "
-                 "not \"%s\"",
-                 given->text[OPT_RATE]);
+    if (check_rate(given->text[OPT_RATE], &options) != EXIT_YES)
         return EXIT_USAGE;
-    }
     options.burst = given->number[OPT_BURST];
     options.wait_ms = given->number[OPT_WAIT];
     status =

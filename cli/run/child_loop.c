@@ -38,7 +38,8 @@ static const char *reason_text(hf_status reason)
     case HF_LOST:
         return "taken by another owner";
     case HF_EXPIRED:
-        return "lease expired, or deleted";
+        return "lease expired, or broken by another user (holdfast lock "
+               "break)";
     case HF_TIMEOUT:
         return "--max-hold passed";
     default:

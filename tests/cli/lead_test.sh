@@ -72,7 +72,7 @@ test_it_runs_the_command_again_when_it_leads_again() {
     eventually 20 has_lines 2 terms
     [ "$(head -1 terms)" -lt "$(tail -1 terms)" ] || fail "$(cat terms)"
     contains "$(cat err)" \
-        'lead: lead of "e" lost: lease expired, or deleted; ending the command'
+        'lead: lead of "e" lost: lease expired, or broken by another user (holdfast lock break); ending the command'
     kill "$pid"
     ends 143 "$pid"
     same terms 2 "$(wc -l <terms)"

@@ -54,7 +54,7 @@ test_wrong_rates_are_named() {
     expect 64 limit a
     contains "$err" 'missing --rate'
     expect 64 limit a --rate 0/s
-    contains "$err" 'count of a limiter is 0'
+    contains "$err" 'limit: --rate: the count must be 1 to 1000000000, not "0"'
     expect 64 limit a --rate 5/s --cost 6
     contains "$err" 'cost of a limiter is 6'
 }

@@ -75,7 +75,7 @@ test_check_tells_what_is_damaged() {
     contains "$err" "the store is damaged"
     expect 65 store check --json
     contains "$out" '{"faults":["key \"kept\": wrong checksum'
-    contains "$out" '"ok":false,"status":"CORRUPT"}'
+    contains "$out" '"ok":false,"status":"CORRUPT","error":{"code":65,'
     expect 65 value get kept
     contains "$err" 'key "kept"'
     expect 65 store compact

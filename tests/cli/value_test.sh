@@ -287,7 +287,7 @@ test_wrong_type_is_exit_code_65() {
     expect 65 value get table
     same stdout '' "$out"
     expect 65 value get table --json
-    same stdout '' "$out"
+    json 'd["error"]["culprit"] == "table"'
     expect 65 value cas table a b
 }
 

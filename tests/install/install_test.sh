@@ -91,6 +91,21 @@ DESTDIR=$work/staged "$cmake" --install "$build" --prefix /usr \
     tr '\n' ' ')" = 'debug symtab ' ] || fail "a staged library is stripped"
 rm -rf "$work/staged"
 
+say "man pages and completions"
+for file in man/man1/holdfast.1 man/man1/holdfast-run.1 \
+    man/man7/holdfast-stores.7 man/man3/holdfast.3 man/man3/holdfast_lock.3 \
+    man/man3/hf_lock_acquire.3 bash-completion/completions/holdfast \
+    zsh/site-functions/_holdfast fish/vendor_completions.d/holdfast.fish; do
+    [ -s "$prefix/share/$file" ] || fail "no share/$file"
+done
+if command -v man >/dev/null; then
+    for page in holdfast-run holdfast-exit-codes hf_lock_acquire; do
+        MANPATH=$prefix/share/man man "$page" >"$work/page" 2>"$work/log" ||
+            { cat "$work/log"; fail "man $page failed"; }
+        [ "$(wc -l <"$work/page")" -gt 20 ] || fail "man $page shows little"
+    done
+fi
+
 say "headers: the public ones, and no other"
 (cd "$source/../../include" && find . -type f) | sort >"$work/public"
 (cd "$includedir" && find . -type f) | sort >"$work/installed"
