@@ -184,7 +184,8 @@ int main(int argc, char **argv)
 
     occupy_standard_fds();
     code = run_words(&options, argc - 1, argv + 1);
-    if (wants_json(argc - 1, argv + 1))
+    if (options.given[OPT_JSON] ||
+        (code == EXIT_USAGE && wants_json(argc - 1, argv + 1)))
         print_error(code);
     options_free(&options);
     return out_end(code);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/store_verbs.h"
+#include "colour.h"
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/store.h"
@@ -18,6 +19,13 @@
 static const char *const level_names[] = {"ok", "note", "warning", "error"};
 
 #define LEVEL_COUNT (sizeof(level_names) / sizeof(level_names[0]))
+
+static const enum colour level_colours[LEVEL_COUNT] = {
+    [HF_LEVEL_OK] = COLOUR_GREEN,
+    [HF_LEVEL_NOTE] = COLOUR_BOLD,
+    [HF_LEVEL_WARNING] = COLOUR_YELLOW,
+    [HF_LEVEL_ERROR] = COLOUR_RED,
+};
 
 struct report {
     struct json *json; /* NULL: for people */
@@ -43,7 +51,8 @@ static void print_found(struct report *report, const hf_store_diagnostic *found)
         putchar('\n');
     }
     report->started = true;
-    printf("  %-7s  %s: ", level_names[found->level], found->name);
+    printf("  %s%-7s%s  %s: ", colour(stdout, level_colours[found->level]),
+           level_names[found->level], colour(stdout, COLOUR_END), found->name);
     print_text(found->value);
     putchar('\n');
     if (found->remedy[0] != '\0') {
@@ -122,7 +131,7 @@ static void print_summary(const struct report *report)
            report->counts[HF_LEVEL_NOTE] == 1 ? "" : "s");
 }
 
-static void end_json(const struct report *report)
+static void put_counts_json(const struct report *report)
 {
     struct json *json = report->json;
 
@@ -130,7 +139,6 @@ static void end_json(const struct report *report)
     json_integer(json, "errors", report->counts[HF_LEVEL_ERROR]);
     json_integer(json, "warnings", report->counts[HF_LEVEL_WARNING]);
     json_integer(json, "notes", report->counts[HF_LEVEL_NOTE]);
-    json_end(json);
 }
 
 int store_diagnose(struct call *call)
@@ -147,11 +155,13 @@ int store_diagnose(struct call *call)
     }
     status = diagnose_store(call, &report, &err);
     if (call->json)
-        end_json(&report);
+        put_counts_json(&report);
     else if (report.started)
         print_summary(&report);
+    if (status != HF_OK || call->json)
+        (void)call_end_json(call, &json, status, &err);
     if (status != HF_OK)
-        return call_failed(call, status, &err);
+        return exit_code_of(status);
     if (report.status != HF_OK)
         return exit_code_of(report.status);
     return report.counts[HF_LEVEL_WARNING] > 0 ? EXIT_NO : EXIT_YES;

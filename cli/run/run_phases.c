@@ -14,8 +14,9 @@
 #include "complain.h"
 #include "exit.h"
 #include "holder_text.h"
-#include "json_line.h"
+#include "holdfast/semaphore.h"
 #include "lease_clock.h"
+#include "json_line.h"
 #include "read_number.h"
 #include "run/run.h"
 
@@ -481,35 +482,54 @@ static void print_plan(const struct run_plan *plan)
     putchar('\n');
 }
 
+/* Could it be acquired now, as far as can be seen? */
+static bool is_free(const struct run_plan *plan, hf_client *client,
+                    hf_bytes name)
+{
+    hf_semaphore_info permits = HF_SEMAPHORE_INFO_INIT;
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_status status;
+
+    if (plan->permits > 0)
+        return hf_semaphore_inspect(client, name, plan->permits, &permits,
+                                    NULL) == HF_OK &&
+               permits.available > 0;
+    status = hf_lock_inspect(client, name, &info, NULL);
+    return status == HF_NOT_FOUND ||
+           (status == HF_OK && plan->shared && info.mode == HF_LOCK_SHARED);
+}
+
 /* One line for each name, or one object for all. */
 static bool look_at_names(const struct run_plan *plan, hf_client *client)
 {
     char holder[HOLDER_TEXT_SIZE];
     struct json json;
-    bool free = true;
+    bool all_free = true;
 
     if (plan->call->json) {
         json_begin(&json, stdout);
         json_open(&json, "locks", '[');
     }
     for (size_t i = 0; i < plan->name_count; i++) {
+        bool free = is_free(plan, client, hf_str(plan->names[i]));
+
+        all_free = all_free && free;
         holder_find(client, hf_str(plan->names[i]), holder);
-        free = free && holder[0] == '\0';
         if (!plan->call->json) {
             printf("%s \"%s\" is %s\n", plan->what, plan->names[i],
-                   holder[0] == '\0' ? "free" : holder);
+                   free ? "free" : holder);
             continue;
         }
         json_open(&json, NULL, '{');
         json_text(&json, "name", plan->names[i]);
-        json_bool(&json, "held", holder[0] != '\0');
+        json_bool(&json, "free", free);
         json_close(&json, '}');
     }
     if (plan->call->json) {
         json_close(&json, ']');
         json_end(&json);
     }
-    return free;
+    return all_free;
 }
 
 /* --dry-run: what would be run, and whether the locks are free now. */

@@ -100,18 +100,18 @@
  * installs no handlers, never raises SIGPIPE, and blocks all signals in its
  * background threads.
  *
- * **Replicas.** A server acknowledges a write before its replicas have it, and
- * a replica that is promoted too early lacks the write. If `replicas` is set in
- * hf_client_options, hf_lock_options or the URL, a write waits until that many
- * replicas have acknowledged it, for at most `replicas_ms` and within the
- * call's own time. If fewer do, an acquired lock is released again and the call
- * returns HF_UNAVAILABLE, at once if it waits for #HF_FOREVER; every other
- * write returns HF_INDETERMINATE, since it was applied but may be lost, and its
- * output parameters are not written. A renewal returns HF_OK all the same; see
- * hf_lock_replicas(). Every script counts as a write. Reads, releases,
- * hf_store_load() and refused calls do not wait. This makes losing a lock by
- * failover rare; it excludes it only if all replicas that can be promoted are
- * counted. Fencing tokens make it harmless.
+ * **Replicas.** A server acknowledges a write before its replicas have it. With
+ * `replicas` in hf_client_options, hf_lock_options or the URL, a write, and so
+ * every script, waits until that many have acknowledged it, for at most
+ * `replicas_ms` and within the call's own time. If fewer do, it returns
+ * | call         | status                                                    |
+ * |--------------|-----------------------------------------------------------|
+ * | acquire      | HF_UNAVAILABLE: released (at once if it waits HF_FOREVER) |
+ * | renewal      | HF_OK all the same; see hf_lock_replicas()                |
+ * | other writes | HF_INDETERMINATE: applied, may be lost; no output written |
+ * Reads, releases, hf_store_load() and refused calls do not wait. A failover
+ * then rarely loses a lock, and never if all replicas that can be promoted are
+ * counted. Fencing tokens make the loss harmless.
  *
  * **Leases.** A lock is a lease: it expires unless its holder renews it, so a
  * holder that was paused may still be running while another holds the lock.

@@ -127,7 +127,7 @@ typedef struct hf_client_options {
      *  reported; 0: 65536; range 1..1000000. Beyond that a start returns
      *  HF_UNAVAILABLE. Renewals and releases are not counted, up to as many
      *  again. At most 65536 calls can be in flight to one server, not counting
-     *  those that only wait for a lock; others complete with HF_UNAVAILABLE. */
+     *  those that only wait for a lock; a call beyond is HF_UNAVAILABLE. */
     int64_t max_calls;
     /** Most bytes that these may hold: copies of their keys and values, and
      *  replies, in addition to about 2 KiB for each call; 0: 64 MiB; range

@@ -20,7 +20,7 @@
  * holds it at first for 1 s at most, until its first renewal. If it was killed
  * meanwhile, the next one finds the lock free when it polls, 1 to 2 s later.
  * When a lease runs out without a release, the first client that asks gets the
- * lock, whatever its place in the queue.
+ * lock; its place in the queue does not count.
  *
  * A client renews its leases every third of ttl_ms: up to 128 in one request on
  * a server, those of one slot in a cluster. A reply counts while the lease is
@@ -153,7 +153,7 @@ typedef struct hf_lock_options {
      *  For what must run once in a period, on hosts whose clocks differ: with
      *  wait_ms 0, and a minimum longer than the difference. The release leaves
      *  the owner id in the store, to expire by itself. After a crash it expires
-     *  after ttl_ms, as always. */
+     *  after ttl_ms, as any lease. */
     int64_t min_hold_ms;
     /** After a holder that did not release it, others can acquire it only this
      *  long after its lease has ended, ms; 0: at once; at most

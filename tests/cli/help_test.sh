@@ -26,6 +26,8 @@ test_only_failures_are_objects() {
     expect 3 run --json job -- sh -c 'exit 3'
     lacks "$err" '"error"'
     same stdout '' "$out"
+    expect 127 run job ./nothing --json
+    lacks "$err" '"error"'
     expect 127 run --json job -- ./nothing
     contains "$err" '"error":{"code":127,"name":"NOT_FOUND"'
     expect 1 value get --json nothing
@@ -43,11 +45,17 @@ test_examples_print_what_they_say() {
         "$here/examples.py" >examples 2>&1 || fail "$(cat examples)"
 }
 
-test_help_has_no_colour_but_on_a_terminal() {
+test_colour_is_for_terminals() {
     expect 0 help value
     lacks "$out" $'\033'
     TERM=xterm on_terminal help value
     contains "$out" $'\033[1msubcommands:\033[0m'
     TERM=xterm NO_COLOR=1 on_terminal help value
     lacks "$out" $'\033'
+    TERM=dumb on_terminal help value
+    lacks "$out" $'\033'
+    expect 0 --store "volatile:$PWD/x" store diagnose
+    lacks "$out" $'\033'
+    TERM=xterm on_terminal --store "volatile:$PWD/x" store diagnose
+    contains "$out" $'  \033[32mok     \033[0m  reachable: yes'
 }

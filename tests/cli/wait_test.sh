@@ -81,8 +81,17 @@ test_run_dry() {
     expect 1 run --dry-run job -- touch ran
     contains "$out" 'lock "job" is held by sh (pid '
     expect 9 run --dry-run --json -E 9 --all job free -- touch ran
-    same stdout '{"locks":[{"name":"job","held":true},{"name":"free","held":false}]}' \
+    same stdout '{"locks":[{"name":"job","free":false},{"name":"free","free":true}]}' \
         "$out"
+    let_go
+    rm ready go
+    start run --slots 2 pool -- sh -c 'echo r >ready; until [ -e go ]; do
+        sleep 0.02; done'
+    holder=$pid
+    eventually 10 written ready
+    expect 0 run --dry-run --slots 2 pool -- touch ran
+    contains "$out" 'lock "pool" is free'
+    expect 1 run --dry-run --slots 1 pool -- touch ran
     let_go
     [ ! -e ran ] || fail 'the command ran'
 }

@@ -504,6 +504,12 @@ TEST(load_without_a_flag_leaves_an_existing_key_alone)
         assert_value(f->client, keys[i], bytes("mine"));
         result = load(f->client, &tape, HF_LOAD_CHECK, HF_OK);
         assert_int_equal(result.keys, 1);
+        assert_int_equal(result.existing, 0);
+        result =
+            load(f->client, &tape,
+                 (uint32_t)HF_LOAD_CHECK | (uint32_t)HF_LOAD_LOOK_UP, HF_OK);
+        assert_int_equal(result.existing, 1);
+        (void)load(f->client, &tape, HF_LOAD_LOOK_UP, HF_INVALID);
         assert_value(f->client, keys[i], bytes("mine"));
         result = load(f->client, &tape, HF_LOAD_REPLACE, HF_OK);
         assert_int_equal(result.keys, 1);
@@ -513,33 +519,6 @@ TEST(load_without_a_flag_leaves_an_existing_key_alone)
         free(tape.tape.data);
     }
     expect_none(f->client, "hf:load:*");
-}
-
-/* Without storing anything. */
-TEST(load_look_up_counts_the_keys_that_exist)
-{
-    fixture *f = *state;
-    hf_client *there = elsewhere(f, "there");
-    hf_bytes keys[] = {fixture_key(f, "new"), fixture_key(f, "old")};
-    uint32_t look_up = (uint32_t)HF_LOAD_CHECK | (uint32_t)HF_LOAD_LOOK_UP;
-    hf_store_transfer result;
-    dump_record tape;
-
-    put_value(f->client, keys[0], bytes("1"), 0);
-    put_value(f->client, keys[1], bytes("1"), 0);
-    put_value(there, keys[1], bytes("mine"), 0);
-    (void)dump(f->client, &tape, mine(f));
-    result = load(there, &tape, look_up, HF_OK);
-    assert_true(result.complete);
-    assert_int_equal(result.existing, 1);
-    assert_int_equal(result.keys, 2);
-    result = load(there, &tape, look_up | HF_LOAD_REPLACE, HF_OK);
-    assert_int_equal(result.existing, 1);
-    (void)load(there, &tape, HF_LOAD_LOOK_UP, HF_INVALID);
-    assert_value(there, keys[1], bytes("mine"));
-    expect_status(HF_NOT_FOUND,
-                  hf_value_get(there, keys[0], &(hf_buffer){0}, ERR));
-    free(tape.tape.data);
 }
 
 TEST(load_leaves_out_what_has_expired)
