@@ -16,6 +16,7 @@
 #include "exit.h"
 #include "nearest.h"
 #include "options_table.h"
+#include "read_number.h"
 #include "wrap.h"
 
 /* A command line being read. */
@@ -29,7 +30,7 @@ struct line_reader {
 };
 
 /* The next complaint is about this option. */
-static void blame(const char *name)
+static void blame_option(const char *name)
 {
     char text[64];
 
@@ -118,7 +119,7 @@ static int keep_number(const struct line_reader *reader, int id,
         ok = number_integer(text, &number);
     if (!ok || number < spec->min || number > spec->max) {
         print_range(spec, range, sizeof(range));
-        blame(spec->names[0]);
+        blame_option(spec->names[0]);
         complain(reader->grammar->name, "--%s takes %s, not \"%s\"",
                  spec->names[0], range, text);
         return EXIT_USAGE;
@@ -139,7 +140,7 @@ static int keep_choice(const struct line_reader *reader, int id,
             return EXIT_YES;
         }
     }
-    blame(spec->names[0]);
+    blame_option(spec->names[0]);
     complain(reader->grammar->name, "--%s takes %s, not \"%s\"", spec->names[0],
              strchr(spec->argument, '|') != NULL ? spec->argument : spec->help,
              text);
@@ -190,7 +191,7 @@ static int keep_with_argument(struct line_reader *reader, int id, char *text)
 {
     if (text == NULL && option_table[id].kind != KIND_FLAG) {
         if (reader->at == reader->argc) {
-            blame(option_table[id].names[0]);
+            blame_option(option_table[id].names[0]);
             complain(reader->grammar->name, "--%s requires an argument %s",
                      option_table[id].names[0], option_table[id].argument);
             return EXIT_USAGE;
@@ -211,7 +212,7 @@ static int unknown_option(const struct grammar *grammar, const char *name)
             if (option_table[id].names[i] != NULL)
                 nearest_offer(&nearest, option_table[id].names[i]);
     }
-    blame(name);
+    blame_option(name);
     if (nearest.best != NULL) {
         complain(grammar->name, "unknown option --%s; did you mean --%s?", name,
                  nearest.best);
@@ -359,7 +360,7 @@ static int check_rivals(const struct options *options,
             if (options->given[a] && options->given[b] &&
                 option_table[a].rivalry != RIVAL_NONE &&
                 option_table[a].rivalry == option_table[b].rivalry) {
-                blame(option_table[b].names[0]);
+                blame_option(option_table[b].names[0]);
                 complain(grammar->name, "--%s and --%s are mutually exclusive",
                          option_table[a].names[0], option_table[b].names[0]);
                 return EXIT_USAGE;
@@ -473,7 +474,7 @@ int options_next(const struct grammar *grammar, int id)
         int next = at % OPT_COUNT;
         bool common = (OPTIONS_SHARED >> next & 1) != 0;
 
-        if (accepts(grammar, next) && common == (at >= OPT_COUNT))
+        if (accepts_option(grammar, next) && common == (at >= OPT_COUNT))
             return at;
     }
     return -1;

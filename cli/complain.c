@@ -43,22 +43,22 @@ static void print_line(char *line, size_t size)
     fputs(line, stderr);
 }
 
-static void clean(char *text)
+static void clean_text(char *text)
 {
     for (; *text != '\0'; text++)
         if ((unsigned char)*text < ' ' || *text == 0x7f)
             *text = '?';
 }
 
-static void print(const char *what, enum colour which, char *message)
+static void print_message(const char *what, enum colour which, char *message)
 {
     char line[LINE_SIZE];
     char name[128] = "";
 
     if (what != NULL)
         (void)snprintf(name, sizeof(name), " %.100s:", what);
-    clean(name);
-    clean(message);
+    clean_text(name);
+    clean_text(message);
     (void)snprintf(line, sizeof(line), "%sholdfast:%s%s %s",
                    colour(stderr, which), colour(stderr, COLOUR_END), name,
                    message);
@@ -94,7 +94,7 @@ void complain(const char *what, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    print(what, COLOUR_RED, message);
+    print_message(what, COLOUR_RED, message);
     next.any = true;
     (void)snprintf(next.message, sizeof(next.message), "%s%s%s",
                    what == NULL ? "" : what, what == NULL ? "" : ": ", message);
@@ -112,7 +112,7 @@ void notice(const char *what, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-    print(what, COLOUR_BOLD, message);
+    print_message(what, COLOUR_BOLD, message);
 }
 
 int complain_status(const char *what, hf_status status, const hf_error *err)

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "commands.h"
-#include "config.h"
+#include "config_file.h"
 #include "exit.h"
 #include "holdfast/client.h"
 #include "holdfast/key.h"
@@ -54,12 +54,12 @@ static const struct grammar *grammar_of(const struct line *line)
     return line->command == NULL ? &first_grammar : &line->command->grammar;
 }
 
-static const char *current(const struct line *line)
+static const char *current_word(const struct line *line)
 {
     return line->words[line->count - 1];
 }
 
-static void offer(const char *typed, const char *word, const char *what)
+static void offer_word(const char *typed, const char *word, const char *what)
 {
     if (strncmp(word, typed, strlen(typed)) == 0)
         printf("%s\t%s\n", word, what);
@@ -170,20 +170,20 @@ static void read_words(struct line *line)
             read_operand(line);
         }
     }
-    if (is_full(line) && (line->dashes || current(line)[0] != '-'))
+    if (is_full(line) && (line->dashes || current_word(line)[0] != '-'))
         line->tail = line->count - 1;
 }
 
 /* -------------------------------------------------------------------- store */
 
-struct names {
+struct name_list {
     const char *typed;
     const char *what;
     int count;
 };
 
 /* Names that would break the line are left out. */
-static void offer_name(struct names *names, hf_bytes name)
+static void offer_name(struct name_list *names, hf_bytes name)
 {
     const char *bytes = name.data;
 
@@ -198,7 +198,7 @@ static void offer_name(struct names *names, hf_bytes name)
 
 static int offer_key(void *user, hf_bytes key)
 {
-    struct names *names = user;
+    struct name_list *names = user;
 
     offer_name(names, key);
     return ++names->count == NAMES_MAX;
@@ -211,7 +211,7 @@ static int offer_lock(void *user, hf_bytes name, const hf_lock_info *info)
 }
 
 /* Opening an embedded store would create it. */
-static bool exists(const char *url)
+static bool store_exists(const char *url)
 {
     char path[4096];
     struct stat info;
@@ -249,13 +249,13 @@ static void offer_names(struct line *line, enum manual_names which)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     bool locks = which == MANUAL_NAMES_LOCKS;
-    struct names names = {current(line), locks ? "lock" : "key", 0};
+    struct name_list names = {current_word(line), locks ? "lock" : "key", 0};
     char pattern[512];
     hf_client *client;
 
     if (which == MANUAL_NAMES_NONE ||
         config_find_store(&line->options, NULL) != EXIT_YES ||
-        !exists(line->options.text[OPT_STORE]))
+        !store_exists(line->options.text[OPT_STORE]))
         return;
     options.prefix = line->options.text[OPT_PREFIX];
     options.connect_ms = CONNECT_MS;
@@ -275,7 +275,7 @@ static void offer_names(struct line *line, enum manual_names which)
 
 static void offer_store(void *user, const char *name)
 {
-    offer(user, name, "store of the configuration");
+    offer_word(user, name, "store of the configuration");
 }
 
 static void offer_stores(const char *typed)
@@ -292,7 +292,7 @@ static void offer_stores(const char *typed)
     };
 
     for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
-        offer(typed, schemes[i][0], schemes[i][1]);
+        offer_word(typed, schemes[i][0], schemes[i][1]);
     config_names(offer_store, (void *)(uintptr_t)typed);
 }
 
@@ -306,9 +306,9 @@ static void offer_argument(int id, const char *typed)
     if (id == OPT_STORE)
         offer_stores(typed);
     for (size_t i = 0; id == OPT_SIGNAL && i < 6; i++)
-        offer(typed, signals[i], "");
+        offer_word(typed, signals[i], "");
     for (size_t i = 0; spec->choices[i] != NULL; i++)
-        offer(typed, spec->choices[i], "");
+        offer_word(typed, spec->choices[i], "");
     if (spec->argument != NULL && strcmp(spec->argument, "FILE") == 0)
         puts(":files");
 }
@@ -323,30 +323,32 @@ static void offer_options(const struct line *line)
 
         (void)snprintf(word, sizeof(word), "--%s",
                        option_table[at % OPT_COUNT].names[0]);
-        offer(current(line), word, options_help(grammar, at % OPT_COUNT));
+        offer_word(current_word(line), word,
+                   options_help(grammar, at % OPT_COUNT));
     }
 }
 
 static void offer_nouns(const struct line *line)
 {
     for (size_t i = 0; i < noun_count; i++)
-        offer(current(line), nouns[i].name,
-              commands_manual(&nouns[i])->summary);
+        offer_word(current_word(line), nouns[i].name,
+                   commands_manual(&nouns[i])->summary);
     for (size_t i = 0; line->helps && i < manual_topic_count; i++)
-        offer(current(line), manual_topics[i].name, manual_topics[i].title);
+        offer_word(current_word(line), manual_topics[i].name,
+                   manual_topics[i].title);
     if (!line->helps)
-        offer(current(line), "help", "help on a command or a topic");
+        offer_word(current_word(line), "help", "help on a command or a topic");
 }
 
 static void offer_verbs(const struct line *line)
 {
     for (const struct command *command = line->noun->commands;
          command->run != NULL && command_verb(command) != NULL; command++)
-        offer(current(line), command_verb(command),
-              commands_page(command)->summary);
+        offer_word(current_word(line), command_verb(command),
+                   commands_page(command)->summary);
 }
 
-static bool begins(const char *text, const char *word)
+static bool begins_with(const char *text, const char *word)
 {
     size_t size = strlen(word);
 
@@ -371,12 +373,12 @@ static void offer_operand(struct line *line)
     if (at == NULL)
         return;
     at += strspn(at, "[");
-    if (begins(at, "FILE"))
+    if (begins_with(at, "FILE"))
         puts(":files");
-    else if (begins(at, "STORE") ||
-             (begins(at, "NEW") && strcmp(line->noun->name, "store") == 0))
+    else if (begins_with(at, "STORE") ||
+             (begins_with(at, "NEW") && strcmp(line->noun->name, "store") == 0))
         puts(":folders");
-    else if (begins(at, "KEY") || begins(at, "NAME"))
+    else if (begins_with(at, "KEY") || begins_with(at, "NAME"))
         offer_names(line, commands_manual(line->noun)->names);
 }
 
@@ -391,9 +393,9 @@ int complete(int count, char **words)
     if (line.tail > 0) {
         printf(":command %d\n", line.tail);
     } else if (line.option != OPT_COUNT) {
-        offer_argument(line.option, current(&line));
-    } else if (current(&line)[0] == '-' && !line.dashes) {
-        int id = find_option(grammar_of(&line), current(&line), &argument);
+        offer_argument(line.option, current_word(&line));
+    } else if (current_word(&line)[0] == '-' && !line.dashes) {
+        int id = find_option(grammar_of(&line), current_word(&line), &argument);
 
         if (id != OPT_COUNT && argument != NULL)
             offer_argument(id, argument);

@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "complain.h"
 #include "complete.h"
-#include "config.h"
+#include "config_file.h"
 #include "exit.h"
 #include "help.h"
 #include "json_line.h"

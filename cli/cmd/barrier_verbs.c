@@ -7,11 +7,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "lease_clock.h"
+#include "complain.h"
 #include "exit.h"
 #include "holder_text.h"
 #include "holdfast/barrier.h"
 #include "json_line.h"
+#include "lease_clock.h"
 
 static void print_generation(const struct call *call, int64_t generation,
                              const int *last)

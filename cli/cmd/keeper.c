@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lease_clock.h"
 #include "holdfast/semaphore.h"
+#include "lease_clock.h"
 
 /* How long one client may take to say what it wants. */
 #define CLIENT_S 1

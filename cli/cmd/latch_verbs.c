@@ -4,12 +4,13 @@
 
 #include <stdio.h>
 
-#include "lease_clock.h"
+#include "complain.h"
 #include "exit.h"
 #include "holder_text.h"
 #include "holdfast/latch.h"
 #include "holdfast/redisson.h"
 #include "json_line.h"
+#include "lease_clock.h"
 
 /* The count that is left; -1: there is no latch. */
 static void print_left(const struct call *call, int64_t left)

@@ -374,7 +374,7 @@ static int load_dry(struct transfer *transfer, uint32_t flags)
     result.keys -= result.expired + result.refused;
     if ((flags & HF_LOAD_REPLACE) == 0)
         result.keys -= result.existing;
-    code = finish(transfer, status, &err, &result, false);
+    code = report_transfer(transfer, status, &err, &result, false);
     return code == EXIT_YES && keeps && result.existing > 0 ? EXIT_NO : code;
 }
 

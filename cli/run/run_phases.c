@@ -15,8 +15,8 @@
 #include "exit.h"
 #include "holder_text.h"
 #include "holdfast/semaphore.h"
-#include "lease_clock.h"
 #include "json_line.h"
+#include "lease_clock.h"
 #include "read_number.h"
 #include "run/run.h"
 

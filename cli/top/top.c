@@ -111,6 +111,6 @@ const struct command top_commands[] = {
                  .operands_min = 0,
                  .operands_max = 1,
                  .operands = "[PATTERN]"},
-     .run = top},
+     .run = run_top},
     COMMAND_END,
 };

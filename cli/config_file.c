@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - see config.h.
+ * config_file.c - see config.h.
  *
  * The user's file is read first, and the first line with a name counts. A file
  * is read to its end even so: a bad line behind it would be found only later,
  * by another command. A file that does not exist is empty.
  */
-#include "config.h"
+#include "config_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -121,14 +121,14 @@ static int read_all(line_fn report, void *user)
 
 /* ------------------------------------------------------------------- stores */
 
-struct search {
+struct config_search {
     const char *name;
     char *url; /* NULL: not found */
 };
 
 static int keep_url(void *user, const char *name, const char *url)
 {
-    struct search *search = user;
+    struct config_search *search = user;
 
     if (search->url != NULL || strcmp(name, search->name) != 0)
         return EXIT_YES;
@@ -162,7 +162,7 @@ int config_find_store(struct options *options, const char *what)
 {
     const char *given = options->text[OPT_STORE];
     const char *variable = getenv("HOLDFAST_STORE");
-    struct search search = {"default", NULL};
+    struct config_search search = {"default", NULL};
     bool named = given != NULL && given[0] != '\0';
     int code;
 
@@ -183,14 +183,14 @@ int config_find_store(struct options *options, const char *what)
     return EXIT_YES;
 }
 
-struct names {
+struct config_names {
     void (*report)(void *user, const char *name);
     void *user;
 };
 
 static int pass_name(void *user, const char *name, const char *url)
 {
-    const struct names *names = user;
+    const struct config_names *names = user;
 
     (void)url;
     names->report(names->user, name);
@@ -199,7 +199,7 @@ static int pass_name(void *user, const char *name, const char *url)
 
 void config_names(void (*report)(void *user, const char *name), void *user)
 {
-    struct names names = {report, user};
+    struct config_names names = {report, user};
 
     (void)read_all(pass_name, &names);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.h - named stores: `NAME = URL` in the user's configuration,
+ * config_file.h - named stores: `NAME = URL` in the user's configuration,
  * $XDG_CONFIG_HOME/holdfast/config, and in /etc/holdfast.conf.
  *
  * Only the command reads them; the library never does.
  */
-#ifndef HOLDFAST_CLI_CONFIG_H
-#define HOLDFAST_CLI_CONFIG_H
+#ifndef HOLDFAST_CLI_CONFIG_FILE_H
+#define HOLDFAST_CLI_CONFIG_FILE_H
 
 #include "command_line.h"
 
