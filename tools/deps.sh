@@ -41,8 +41,8 @@ packages_of()
     test)
         # The last for pkg-config --static: OpenSSL of Debian 13 names it.
         echo libcmocka-dev libglib2.0-dev libhiredis-dev redis-server \
-            redis-tools python3-redis libuv1-dev libzstd-dev tmux \
-            mandoc zsh fish
+            redis-tools python3-redis libuv1-dev libevent-dev \
+            libsqlite3-dev libzstd-dev tmux mandoc zsh fish
         ;;
     lint) echo clang-format python3 python3-venv ;;
     fuzz) echo clang libclang-rt-dev ;;

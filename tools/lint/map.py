@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """ARCHITECTURE.md has every folder, and every file down to src/<folder>/; what
-is in a folder with a README.md of its own (in src/ and cli/) is there. The
+is in a folder with a README.md of its own (in src/, cli/, examples/) is there. The
 index in docs/adr/README.md has every decision, and their numbers no gaps.
 
 A file is named by its stem, in backquotes, or by a pattern such as `cmd_*`.
@@ -21,7 +21,8 @@ ELSEWHERE = ("scripts/*", "docs/*", "tests/*", "tools/lint/*", ".*",
              "src/store/*/*", "src/engine/*/*", "*/CMakeLists.txt",
              "ARCHITECTURE.md", "*/README.md")
 # Folders whose README.md is their map.
-MAPPED = ("src/*/README.md", "cli/README.md", "packaging/README.md")
+MAPPED = ("src/*/README.md", "cli/README.md", "examples/README.md",
+          "packaging/README.md")
 
 
 def named(text):
