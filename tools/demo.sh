@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# demo.sh - the main features, on the embedded store, with real processes.
+# demo.sh - what Holdfast does, in a minute, with real processes.
 #
 #     tools/demo.sh [path of the holdfast command]      default: build/holdfast
 #
@@ -21,6 +21,8 @@ said=$(mktemp "${TMPDIR:-/tmp}/holdfast-said.XXXXXX") || exit 1
 
 cleanup()
 {
+    # shellcheck disable=SC2046 # words
+    kill $(jobs -p) 2>/dev/null
     wait
     rm -rf "$said" ${here:+"$here"}
 }
@@ -45,7 +47,7 @@ try()
 {
     printf '%s\n' "$1"
     eval "$1" >"$said" 2>&1
-    sed 's/^/#   /' "$said"
+    awk '{ print "#   " $0 }' "$said"
     # shellcheck disable=SC2254 # a pattern on purpose
     case $(cat "$said") in
     ${2-*}) ;;
@@ -70,53 +72,58 @@ try "PATH=$bin:\$PATH"
     here=$PWD
     try 'export HOLDFAST_STORE=volatile:$PWD/store'
 
-    say "1. One lock, two processes: the second waits and is woken"
-    launch "holdfast run job -- sh -c 'echo A holds the lock, token \$HOLDFAST_TOKEN >a; until [ -e go ]; do sleep 0.1; done'"
-    try 'until [ -s a ]; do sleep 0.05; done; cat a' 'A holds the lock, token *'
-    try 'holdfast run -n job -- true; echo "B tried without waiting: exit code $?"' \
+    say "1. One lock: B is kept out while A holds it; when A is killed, B gets it"
+    launch "holdfast run --ttl 1 job -- sh -c 'echo A holds it, token \$HOLDFAST_TOKEN >a; exec sleep 60'"
+    try 'until [ -s a ]; do sleep 0.05; done; cat a' 'A holds it, token *'
+    try 'holdfast run -n job -- true; echo "B did not wait: exit code $?"' \
         '*exit code 1'
-    launch 'sleep 1 && touch go'
-    try "holdfast run -w 10 job -- sh -c 'echo B waited, and holds it now, token \$HOLDFAST_TOKEN'" \
-        'B waited, and holds it now, token *'
-
-    say "2. A holder killed with -9: its lock frees itself, its child is gone"
-    launch "holdfast run --ttl 1 job -- sh -c 'echo \$\$ >child; exec sleep 60'"
-    try 'until [ -s child ]; do sleep 0.05; done; kill -9 $!; killed=$(date +%s%3N)'
-    try "holdfast run -w 10 job -- sh -c 'echo the next one holds it, token \$HOLDFAST_TOKEN'" \
-        'the next one holds it, token *'
+    try 'kill -9 $!; killed=$(date +%s%3N)'
+    try "holdfast run -w 10 job -- sh -c 'echo B holds it, token \$HOLDFAST_TOKEN'" \
+        'B holds it, token *'
     try 'echo "$(($(date +%s%3N) - killed)) ms after the kill, with a lease of 1000 ms"'
-    try 'grep -qs "^State:.[^Z]" "/proc/$(cat child)/status" || echo its child is gone' \
-        'its child is gone'
 
-    say "3. A hash written together with its expiry"
-    try 'holdfast hash put key field1 value1 field2 value2 --ttl 1000' ''
-    try 'holdfast hash get key field2' value2
+    say "2. Three slots: six backups, at most three at a time"
+    try 'for i in 1 2 3 4 5 6; do holdfast run --slots 3 backup -- sh -c "echo begin; sleep 0.4; echo end" & done >log; wait $(jobs -p)' ''
+    try "awk '/begin/ { n++ } /end/ { n-- } n > most { most = n } END { print \"at most\", most, \"of\", NR / 2 }' log" \
+        'at most 3 of 6'
 
-    say "4. Compare-and-set: 1 -> not 3 if 2 -> 4 if 1"
-    try 'holdfast value set test:String:cas 1' ''
-    try 'holdfast value cas test:String:cas 2 3; echo "exit code $?"' \
-        '*exit code 1'
-    try 'holdfast value cas test:String:cas 1 4' ''
-    try 'holdfast value get test:String:cas' 4
+    say "3. A leader, and the next one when it is killed"
+    launch "holdfast lead --text host-a --ttl 1 scheduler -- sleep 60"
+    try 'until holdfast election leader --raw scheduler; do sleep 0.1; done; a=$!' \
+        '*host-a'
+    launch "holdfast lead --text host-b --ttl 1 scheduler -- sleep 60"
+    try 'kill -9 $a; until holdfast election leader --raw scheduler | grep host-b; do sleep 0.1; done' \
+        host-b
+    try 'kill $!' ''
 
-    say "5. A time-ordered list, by your own script"
-    try "echo \"redis.call('zadd', KEYS[1], 1540458292, 'key1', 1540458293, 'key2', 1540458294, 'key3', 1540458294, 'key5', 1540458293, 'key4')\" >list.lua" ''
-    try "echo \"redis.call('zremrangebyscore', KEYS[1], 0, 1540458293)\" >>list.lua" ''
-    try "echo \"return redis.call('zrevrange', KEYS[1], 0, 1)\" >>list.lua" ''
-    try 'holdfast script run list.lua ptxlist' '1) "key5"
-2) "key3"'
+    say "4. Items that expire, in the order of one of their attributes"
+    try 'holdfast timeline add pending tx1 "from Ann" --ttl 43200 fee:=20' ''
+    try 'holdfast timeline add pending tx2 "from Bob" --ttl 43200 fee:=50' ''
+    try 'holdfast timeline add pending tx3 "from Eve" --ttl 43200 fee:=30' ''
+    try 'holdfast timeline page pending --order-by fee --limit 2' '*from Bob*from Eve*'
 
-    say "6. A cache that forgets, and SET with its options"
-    try "holdfast value set page '<html>' --ttl 0.2" ''
-    try 'sleep 0.3; holdfast value get page; echo "exit code $?"' '*exit code 1'
-    try "holdfast value set page '<html>' --nx --px 60000" ''
-    try 'holdfast value set page other --nx; echo "exit code $?"' '*exit code 1'
-    try "holdfast value set page '<html><body>' --xx --keepttl --get" '<html>'
+    say "5. A cache: five processes miss at once, one of them computes"
+    try 'for i in 1 2 3 4 5; do holdfast cache fill page --ttl 60 -- sh -c "echo >>fills; sleep 0.5; printf %s page" & done; wait $(jobs -p)' \
+        'page
+page
+page
+page
+page'
+    try 'wc -l <fills' 1
 
-    say "7. Who holds the lock?"
-    launch "holdfast run --ttl 30 job -- sh -c 'until [ -e enough ]; do sleep 0.1; done'"
-    try 'until holdfast lock inspect job | grep -q holder:; do sleep 0.1; done'
-    try 'holdfast lock inspect job' '*holder: sh (pid *'
-    try 'holdfast run -n --verbose job -- true; touch enough' '*held by sh (pid *'
+    say "6. The same store for clients of Redis, in any language"
+    launch 'holdfast serve --listen unix:$PWD/socket >ready 2>log'
+    server=$!
+    try 'until [ -s ready ]; do sleep 0.05; done; holdfast value set greeting hello' ''
+    command -v redis-cli >/dev/null &&
+        try 'redis-cli -s socket GET greeting' hello
+    redis_py=
+    for python in python3 /usr/bin/python3; do
+        $python -c 'import redis' 2>/dev/null && redis_py=$python && break
+    done
+    [ -n "$redis_py" ] &&
+        try "holdfast run job -- $redis_py -c 'import redis; print(redis.Redis(unix_socket_path=\"socket\").lock(\"job\", timeout=9).acquire(blocking=False))'" \
+            False
+    kill $server
 }
 printf '\n# Demo done.\n'
