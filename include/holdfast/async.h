@@ -7,17 +7,20 @@
  * - HF_START(), by which the `_start` functions are declared, each in the
  * header of its noun
  * - hf_client_fd(), hf_client_dispatch(): for the event loop
+ * - hf_client_wait(): for programs without one
  * - hf_call_cancel()
  *
  * @code
  * hf_status run_calls(hf_client *client, hf_error *err)
  * {
- *     struct pollfd poller = {-1, POLLIN, 0};
- *     hf_status status = hf_client_fd(client, &poller.fd, err);
- *     size_t running = 1;
+ *     size_t running = 0;
+ *     hf_status status = hf_client_dispatch(client, &running, err);
  *
- *     while (status == HF_OK && running > 0 && poll(&poller, 1, -1) >= 0)
- *         status = hf_client_dispatch(client, &running, err);
+ *     while (status == HF_OK && running > 0) {
+ *         status = hf_client_wait(client, HF_FOREVER, err);
+ *         if (status == HF_OK)
+ *             status = hf_client_dispatch(client, &running, err);
+ *     }
  *     return status;
  * }
  * @endcode
@@ -142,6 +145,24 @@ HF_API HF_MUST_USE hf_status hf_client_fd(hf_client *client, int *fd,
  */
 HF_API HF_MUST_USE hf_status hf_client_dispatch(hf_client *client,
                                                 size_t *running, hf_error *err);
+
+/**
+ * Wait until hf_client_dispatch() has something to do: what poll() on
+ * hf_client_fd() does, for a program that has nothing else to wait for. It
+ * dispatches nothing itself.
+ *
+ * @param wait_ms  0: only look; #HF_FOREVER: no limit; negative: invalid
+ *
+ * @retval HF_OK         a call has completed
+ * @retval HF_TIMEOUT    none has within wait_ms
+ * @retval HF_CANCELLED  hf_client_interrupt(), or another thread closes the
+ *                       client
+ *
+ * Blocks: up to wait_ms. Several threads may wait at once: one completed call
+ * wakes all of them.
+ */
+HF_API HF_MUST_USE hf_status hf_client_wait(hf_client *client, int64_t wait_ms,
+                                            hf_error *err);
 
 /**
  * Complete an asynchronous call now. done() is called by the next dispatch,

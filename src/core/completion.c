@@ -5,6 +5,9 @@
 #include <errno.h>
 
 #include "core/client.h"
+#include "util/clock.h"
+#include "util/cond.h"
+#include "util/container.h"
 #include "util/error.h"
 #include "util/event_fd.h"
 #include "util/fork.h"
@@ -16,6 +19,7 @@ void hf__completions_init(hf__completions *self, size_t calls_max,
     self->calls_max = calls_max;
     self->bytes_max = bytes_max;
     pthread_mutex_init(&self->mutex, NULL);
+    hf__cond_init(&self->changed);
     self->end = &self->first;
     self->fd = -1;
 }
@@ -23,6 +27,7 @@ void hf__completions_init(hf__completions *self, size_t calls_max,
 void hf__completions_done(hf__completions *self)
 {
     hf__event_fd_free(self->fd);
+    pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->mutex);
 }
 
@@ -56,6 +61,8 @@ void hf__call_complete(hf_call *call)
     self->end = &call->next;
     self->waiting++;
     raise_locked(self);
+    if (self->sleeping > 0)
+        pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -242,4 +249,68 @@ hf_status hf_client_fd(hf_client *client, int *fd, hf_error *err)
     pthread_mutex_unlock(&self->mutex);
     hf__life_leave(&client->life);
     return status;
+}
+
+typedef struct sleep_call {
+    hf__sleeper sleeper;
+    hf__completions *completions;
+} sleep_call;
+
+static void wake(hf__sleeper *sleeper)
+{
+    hf__completions *self =
+        hf__container_of(sleeper, sleep_call, sleeper)->completions;
+
+    pthread_mutex_lock(&self->mutex);
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Until a call has completed, the client is interrupted, or time is up. */
+static hf_status sleep_until(hf_client *client, int64_t until_ms,
+                             unsigned interrupts)
+{
+    hf__completions *self = &client->completions;
+    hf_status status = HF_OK;
+
+    pthread_mutex_lock(&self->mutex);
+    self->sleeping++;
+    while (self->first == NULL) {
+        status = hf__client_interrupted(client, interrupts) ? HF_CANCELLED
+                 : hf__clock_boot_ms() >= until_ms          ? HF_TIMEOUT
+                                                            : HF_OK;
+        if (status != HF_OK)
+            break;
+        hf__cond_wait_until(&self->changed, &self->mutex, until_ms);
+    }
+    self->sleeping--;
+    pthread_mutex_unlock(&self->mutex);
+    return status;
+}
+
+hf_status hf_client_wait(hf_client *client, int64_t wait_ms, hf_error *err)
+{
+    hf_status status = hf__check_wait(wait_ms, err);
+    sleep_call self = {{.wake = wake}, NULL};
+    unsigned interrupts;
+    int64_t now_ms;
+
+    if (status == HF_OK)
+        status = hf__client_enter_blocking(client, err);
+    if (status != HF_OK)
+        return status;
+    interrupts = atomic_load(&client->interrupts.count);
+    self.completions = &client->completions;
+    hf__sleeper_add(&client->interrupts, &self.sleeper);
+    now_ms = hf__clock_boot_ms();
+    status = sleep_until(
+        client, wait_ms > INT64_MAX - now_ms ? INT64_MAX : now_ms + wait_ms,
+        interrupts);
+    hf__sleeper_remove(&client->interrupts, &self.sleeper);
+    hf__life_leave(&client->life);
+    if (status == HF_TIMEOUT)
+        return hf__fail(err, HF_TIMEOUT,
+                        "timed out: no call has completed within %lld ms",
+                        (long long)wait_ms);
+    return status == HF_OK ? HF_OK : hf__fail(err, status, HF__INTERRUPTED);
 }

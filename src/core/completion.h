@@ -29,8 +29,10 @@ typedef struct hf__completions {
     size_t bytes;      /* what they hold */
     size_t delivering; /* dispatches that have not returned, nested ones too */
     bool closed;       /* hf_client_close() was called, perhaps by a done() */
-    bool raised;       /* the descriptor */
-    int fd; /* readable while the list is not empty; -1: not made yet */
+    unsigned sleeping; /* in hf_client_wait(); `changed` wakes them */
+    pthread_cond_t changed;
+    bool raised; /* the descriptor */
+    int fd;      /* readable while the list is not empty; -1: not made yet */
 } hf__completions;
 
 void hf__completions_init(hf__completions *self, size_t calls_max,

@@ -537,3 +537,79 @@ TEST(broken_connections_raise_no_signal)
         assert_true(is_clear(said.status));
     }
 }
+
+/* ------------------------------------------------------------------ waiting */
+
+TEST(wait_ends_when_a_call_has_completed)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *theirs = fixture_lock(f, f->other, name, NULL);
+    hf_lock *ours = fixture_lock(f, f->client, name, NULL);
+    told acquired = {0};
+    hf_async async = tell(&acquired);
+
+    expect_status(HF_INVALID, hf_client_wait(f->client, -1, ERR));
+    expect_status(HF_TIMEOUT, hf_client_wait(f->client, 0, ERR));
+    expect_status(HF_OK, hf_lock_try(theirs, ERR));
+    expect_status(HF_OK, hf_lock_acquire_start(ours, 60000, &async, ERR));
+    expect_status(HF_TIMEOUT, hf_client_wait(f->client, 50, ERR));
+    expect_status(HF_OK, hf_lock_release(theirs, ERR));
+    expect_status(HF_OK, hf_client_wait(f->client, HF_FOREVER, ERR));
+    assert_int_equal(acquired.count, 0); /* it dispatches nothing */
+    expect_status(HF_OK, hf_client_wait(f->client, 0, ERR));
+    dispatch(f->client);
+    assert_int_equal(acquired.count, 1);
+    expect_status(HF_OK, acquired.status);
+    expect_status(HF_TIMEOUT, hf_client_wait(f->client, 0, ERR));
+    expect_status(HF_OK, hf_lock_release(ours, ERR));
+}
+
+static void *interrupt_soon(void *client)
+{
+    for (int i = 0; i < 20; i++) {
+        test_rest();
+        if (hf_client_interrupt(client, NULL) != HF_OK)
+            return NULL;
+    }
+    return client;
+}
+
+TEST(wait_is_interrupted)
+{
+    fixture *f = *state;
+    pthread_t thread;
+    void *fine = NULL;
+
+    pthread_create(&thread, NULL, interrupt_soon, f->client);
+    expect_status(HF_CANCELLED, hf_client_wait(f->client, HF_FOREVER, ERR));
+    pthread_join(thread, &fine);
+    assert_non_null(fine);
+}
+
+static void *wait_long(void *client)
+{
+    return (void *)(intptr_t)hf_client_wait(client, HF_FOREVER, NULL);
+}
+
+/* HF_INVALID: it began after the close. */
+TEST(wait_ends_when_the_client_is_closed)
+{
+    fixture *f = *state;
+    hf_client *client = fixture_client(f, NULL);
+    hf_lock *keeps = fixture_lock(f, client, fixture_key(f, "l"), NULL);
+    pthread_t threads[3];
+    void *status;
+
+    (void)keeps;
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, wait_long, client);
+    for (int i = 0; i < 20; i++)
+        test_rest();
+    fixture_close_client(f, client);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], &status);
+        assert_true((intptr_t)status == HF_CANCELLED ||
+                    (intptr_t)status == HF_INVALID);
+    }
+}
