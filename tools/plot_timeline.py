@@ -3,7 +3,7 @@
 """Plot what bench_timeline measured.
 
     build/bench/bench_timeline --json | tools/plot_timeline.py \
-        > docs/guide/timeline.svg
+        > docs/pictures/timeline.svg
 
 One bar for each store and way, on a logarithmic scale: the median and the 99th
 percentile of a page, the processor time of the server, the bytes moved.

@@ -6,7 +6,7 @@
  *
  * For what the other headers do not have. The words are those of Redis: a
  * server gets them as they are; the embedded store has the commands that
- * docs/guide/stores.md lists, and runs them without Lua.
+ * docs/reference/embedded-commands.md lists, and runs them without Lua.
  *
  * @code
  * int64_t push(hf_client *client, hf_bytes list, hf_bytes item, hf_error *err)

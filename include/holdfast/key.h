@@ -10,7 +10,7 @@
  * These calls treat it as one, in one step: what is done to its key is done to
  * all. They refuse to change a lock, permits or an election that are held, and
  * a barrier at which parties wait, with HF_HELD and a message that says which.
- * docs/guide/objects.md has a table of objects and calls.
+ * docs/reference/objects.md has a table of objects and calls.
  *
  * @code
  * hf_status extend(hf_client *client, hf_bytes key, hf_error *err)

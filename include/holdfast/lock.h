@@ -386,7 +386,7 @@ HF_API int64_t hf_lock_remaining_ms(const hf_lock *lock);
  * write: a resource that refuses tokens lower than the highest it has seen is
  * safe from holders that were paused beyond their lease. What its order
  * survives (lost data, failovers, clocks that are set) is in
- * docs/guide/fencing.md.
+ * docs/explanation/fencing.md.
  *
  * @param lock  the handle
  * @return the token, below 2^53; 0 before the first acquisition

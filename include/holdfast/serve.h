@@ -83,9 +83,9 @@ typedef struct hf_server_options {
     /** Not 0: refuse commands that write. */
     int read_only;
     /** A file of users: lines `user NAME RULE...` with the rules of Redis's
-     *  ACL SETUSER, see docs/guide/serve.md. NULL: only the user "default",
-     *  who may do everything. An address may send ten wrong passwords, then
-     *  two a second. */
+     *  ACL SETUSER, see docs/reference/server.md. NULL: only the user
+     * "default", who may do everything. An address may send ten wrong
+     * passwords, then two a second. */
     const char *users_file;
     /** A file whose first line is the password of that user; not with
      *  `users_file`. NULL: none is needed. */

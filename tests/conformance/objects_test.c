@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * objects_test.c - each kind of object by each call of key.h: all its keys at
- * once, or a refusal that says what is held. The table of docs/guide/objects.md
- * has what this prints.
+ * once, or a refusal that says what is held. The table of
+ * docs/reference/objects.md has what this prints.
  */
 #include <stdio.h>
 #include <stdlib.h>

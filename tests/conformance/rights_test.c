@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rights_test.c - under the user with least rights of docs/guide/security.md:
- * what the suites that run there leave out, and that the diagnosis reports the
- * rights correctly.
+ * rights_test.c - under the user with least rights of
+ * docs/howto/least-rights.md: what the suites that run there leave out, and
+ * that the diagnosis reports the rights correctly.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tenants_test.c - two users of one server, each with the least rights of
- * docs/guide/security.md for its own prefix: each can do everything under it,
- * and nothing under the other.
+ * docs/howto/least-rights.md for its own prefix: each can do everything under
+ * it, and nothing under the other.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fencing.c - what the order of fencing tokens survives, and what it does not:
- * each row of docs/guide/fencing.md. Servers, and embedded stores of this
+ * each row of docs/explanation/fencing.md. Servers, and embedded stores of this
  * process, with wall clocks that the test sets.
  */
 #include <stdio.h>

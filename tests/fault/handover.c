@@ -444,7 +444,7 @@ TEST(victim_stopped_for_less_may_believe_it)
 }
 
 /* Back, the grant seems to be old. Forward, it seems to be younger by the step,
- * and is believed for that much longer: docs/guide/fencing.md. */
+ * and is believed for that much longer: docs/explanation/fencing.md. */
 TEST(clock_set_between_queueing_and_grant_makes_no_second_holder)
 {
     static const int64_t steps_ms[] = {-3600000, 300};

@@ -6,7 +6,7 @@
  *
  *     hash_expiry [--kills N] [--store server|volatile|file]
  *
- * The ways are those of docs/guide/atomic-hash.md. Of those that must break,
+ * The ways are those of docs/howto/atomic-hash.md. Of those that must break,
  * one that does not is a violation, too: the test would see nothing.
  */
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * from_redisson_test.c - the examples of docs/guide/from-redisson.md.
+ * from_redisson_test.c - the examples of docs/howto/from-redisson.md.
  * snippets.py compares them with the page, line by line.
  */
 #include "holdfast/latch.h"

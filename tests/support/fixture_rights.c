@@ -13,9 +13,9 @@
 #define DUMP_NEWER "ACL SETUSER holdfast +hpexpiretime"
 #define WATCHER "ACL SETUSER watcher on >WATCHWORD"
 
-/* Commands in the page are indented by this much, continuation lines by one
+/* Commands in the page are indented by this much, continuation lines by
  * more. */
-#define INDENT 4
+#define INDENT 0
 
 static bool add_text(char line[FIXTURE_RIGHTS_SIZE], const char *text)
 {

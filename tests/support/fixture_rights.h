@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture_rights.h - the users of docs/guide/security.md on the servers of a
- * test. Their commands are read from the page itself, so that the tests use
+ * fixture_rights.h - the users of docs/howto/least-rights.md on the servers of
+ * a test. Their commands are read from the page itself, so that the tests use
  * what people copy from it.
  */
 #ifndef TESTS_SUPPORT_FIXTURE_RIGHTS_H

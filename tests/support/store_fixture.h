@@ -44,7 +44,7 @@ typedef enum fixture_store {
 /* Our rights on a server. */
 typedef enum fixture_rights {
     FIXTURE_RIGHTS_ALL,
-    FIXTURE_RIGHTS_LEAST, /* the users of docs/guide/security.md ... */
+    FIXTURE_RIGHTS_LEAST, /* the users of docs/howto/least-rights.md ... */
     FIXTURE_RIGHTS_DUMP   /* ... who may also dump and load */
 } fixture_rights;
 

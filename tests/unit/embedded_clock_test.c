@@ -234,7 +234,8 @@ TEST(reboot_counts_by_the_clock_of_the_system)
     expect(at.store, "get a", "nil");
 }
 
-/* What docs/guide/stores.md says to do about a clock that is days behind. */
+/* What docs/explanation/durability.md says to do about a clock that is days
+ * behind. */
 TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system)
 {
     char path[256];

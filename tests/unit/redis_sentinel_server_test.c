@@ -70,7 +70,7 @@ static void count_answers(void *user, const char *name, const char *value)
         ++*(int *)user;
 }
 
-/* As docs/guide/stores.md says. */
+/* As docs/reference/servers.md says. */
 TEST(user_of_the_sentinels_needs_little)
 {
     static const char rights[] =

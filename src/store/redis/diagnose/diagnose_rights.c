@@ -6,7 +6,7 @@
  * By ACL DRYRUN if permitted. Otherwise each command is run in a form without
  * effect, on keys with random names that do not exist; a server checks
  * permissions first. A few have no such form and are skipped then.
- * docs/guide/security.md has the lines of an access list that this checks.
+ * docs/howto/least-rights.md has the lines of an access list that this checks.
  */
 #include <stdio.h>
 #include <string.h>
@@ -302,7 +302,8 @@ static void tell_rights(hf__target *target, const name_set *names,
                         size_t count, hf_level missing)
 {
     static const char remedy[] =
-        "grant these rights, see docs/guide/security.md; or choose a prefix "
+        "grant these rights, see docs/howto/least-rights.md; or choose a "
+        "prefix "
         "whose keys are allowed";
     const hf__diagnosis *to = &target->diagnosis;
     char refused[LIST_SIZE] = "", unknown[LIST_SIZE] = "";
@@ -357,7 +358,7 @@ void hf__diagnose_rights(hf__target *target)
     else if (strcmp(names.user, "default") == 0)
         hf__report(
             to, HF_LEVEL_NOTE, "user",
-            "create a user with least rights, see docs/guide/security.md",
+            "create a user with least rights, see docs/howto/least-rights.md",
             "default");
     else
         hf__report(to, HF_LEVEL_OK, "user", "", "%s", names.user);

@@ -114,7 +114,7 @@ void hf__diagnose_security(hf__target *target)
     else
         hf__report(to, near ? HF_LEVEL_NOTE : HF_LEVEL_WARNING, "password",
                    "create a user with a password and least rights; see "
-                   "docs/guide/security.md",
+                   "docs/explanation/security.md",
                    "none: anyone who can reach the server may do what its "
                    "default user may");
 }

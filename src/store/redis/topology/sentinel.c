@@ -9,7 +9,7 @@
  * sentinels asked and is retried until its deadline: a failover takes seconds.
  * Requests sent but not answered follow the rules of retry.c; a promoted
  * replica may lack writes that the old master had acknowledged
- * (docs/guide/stores.md).
+ * (docs/reference/servers.md).
  */
 #include <stdio.h>
 #include <string.h>
