@@ -17,14 +17,14 @@ export HOLDFAST_STORE="volatile:$work/store"
 # The commands of README's section "Try it" that begin with this word.
 commands()
 {
-    sed -n '/^## Try it/,/^## What/s/^\$ \([^#]*\).*/\1/p' "$root/README.md" |
+    sed -n '/^## Try it/,/^## Read/s/^\$ \([^#]*\).*/\1/p' "$root/README.md" |
         grep "^$1 "
 }
 
 # README's first block in this language.
 block()
 {
-    sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$root/README.md" | sed '1d;/^```$/,$d'
+    sed -n "/^\`\`\`$1\( .*\)\?\$/,/^\`\`\`\$/p" "$root/README.md" | sed '1d;/^```$/,$d'
 }
 
 enter()
