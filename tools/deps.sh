@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web]
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs]
 #
 # By default: build test.
 #
@@ -13,7 +13,7 @@
 # Without `go`, or any other Go, the tests of linearizability are skipped;
 # without `model`, that of docs/model/. `package` is for tools/package_debian.sh,
 # `suite` for `make redis-suite`,
-# `web` for `make test-web`.
+# `web` for `make test-web`, `docs` for `make docs`.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -51,6 +51,7 @@ packages_of()
     package) echo debhelper devscripts dpkg-dev fakeroot git lintian ;;
     suite) echo tcl ;;
     web) echo chromium chromium-driver ;;
+    docs) echo python3-venv ;;
     esac
 }
 
@@ -63,7 +64,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs]" >&2
     exit 2
 }
 
@@ -189,7 +190,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go | model | package | suite | web) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model | package | suite | web | docs) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done
