@@ -7,7 +7,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo tests try check test test-all lint asan \
     asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
-    interop interop-serve redis-suite model test-web docs install package uninstall \
+    interop interop-serve redis-suite model test-web docs test-site install package \
+    uninstall \
     format
 
 help: ## show this list
@@ -94,6 +95,10 @@ test-web: build ## test serve against pages in Chromium (PICTURES=folder)
 docs: ## build the site into build/site (needs the package index of Python)
 	@tools/deps.sh docs
 	@tools/docs.sh
+
+test-site: docs ## look at the site in Chromium (PICTURES=folder)
+	@tools/deps.sh web
+	@python3 -B tests/docs/site_check.py build/site $(PICTURES)
 
 model: ## check the model of the locks (docs/model, two minutes)
 	@tools/deps.sh model
