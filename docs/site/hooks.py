@@ -3,7 +3,8 @@
 
 * reference/functions.md: every function, constant and type of the headers, with
   its first sentence, for the index and its search.
-* reference/man/: pages that the build has generated below build/reference/.
+* reference/man/: pages that the build has generated below build/reference/,
+  which the page of the reference lists.
 * source/: each file outside docs/ that a page links to, as a page; links to it
   lead there.
 """
@@ -105,6 +106,10 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, **_):
     here = page.file.src_uri
+    if here == "reference/README.md" and GENERATED.is_dir():
+        markdown += "\n## Manual pages\n\n" + "".join(
+            f"* [{path.stem}](man/{path.name})\n"
+            for path in sorted(GENERATED.glob("*.md")))
 
     def replaced(match):
         target = outside(here, match[2])
