@@ -6,6 +6,7 @@
  * - hf_client_options, hf_tls_options
  * - hf_client_open(), hf_client_close()
  * - hf_client_interrupt(): end waiting acquires
+ * - hf_client_stats, hf_client_read_stats(): counters
  *
  * @code
  * int main(void)
@@ -251,6 +252,41 @@ HF_API void hf_client_close(hf_client *client);
  */
 HF_API HF_MUST_USE hf_status hf_client_interrupt(hf_client *client,
                                                  hf_error *err);
+
+/** What a client has done since it was opened, and is doing. */
+typedef struct hf_client_stats {
+    size_t struct_size;       /**< #HF_CLIENT_STATS_INIT sets it */
+    uint64_t calls_running;   /**< asynchronous calls in progress now */
+    uint64_t calls_bytes;     /**< what these hold; see `max_call_bytes` */
+    uint64_t calls_completed; /**< those whose done() has been called */
+    uint64_t leases_granted;  /**< locks, permits and elections acquired; a
+                                   re-entry is none */
+    uint64_t leases_renewed;  /**< renewals that the store has granted */
+    uint64_t renewals_failed; /**< those without a reply, or that the store
+                                   could not decide; they are repeated while
+                                   the lease is valid */
+    uint64_t leases_lost;     /**< ended before their release; a growing number
+                                   calls for longer leases */
+} hf_client_stats;
+
+/* clang-format off */
+#define HF_CLIENT_STATS_INIT { sizeof(hf_client_stats), 0, 0, 0, 0, 0, 0, 0 }
+/* clang-format on */
+
+/**
+ * Read the counters of a client. Those of calls are of one instant, and so are
+ * those of leases.
+ *
+ * @param stats  filled; its `struct_size` is set
+ *
+ * @retval HF_OK       read
+ * @retval HF_INVALID  also: `struct_size` is not set
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_client_read_stats(hf_client *client,
+                                                  hf_client_stats *stats,
+                                                  hf_error *err);
 
 #ifdef __cplusplus
 }

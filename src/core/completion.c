@@ -165,6 +165,7 @@ static size_t deliver_completed(hf_client *client, size_t left)
         }
         pthread_mutex_lock(&self->mutex);
         self->running--;
+        self->delivered++;
     }
     if (self->first != NULL)
         raise_locked(self);

@@ -23,10 +23,11 @@ typedef struct hf__completions {
     pthread_mutex_t mutex; /* guards the rest */
     hf_call *first;        /* completed, oldest first */
     hf_call **end;
-    size_t waiting;    /* in the list */
-    size_t running;    /* started, done() not called yet */
-    size_t held;       /* the same without those being delivered */
-    size_t bytes;      /* what they hold */
+    size_t waiting; /* in the list */
+    size_t running; /* started, done() not called yet */
+    size_t held;    /* the same without those being delivered */
+    size_t bytes;   /* what they hold */
+    uint64_t delivered;
     size_t delivering; /* dispatches that have not returned, nested ones too */
     bool closed;       /* hf_client_close() was called, perhaps by a done() */
     unsigned sleeping; /* in hf_client_wait(); `changed` wakes them */

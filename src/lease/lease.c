@@ -121,6 +121,7 @@ void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
                            hf_status reason)
 {
     hf__lease_unwatch_locked(watchdog, lock);
+    watchdog->counts.lost++;
     lock->state = HF__LOCK_LOST;
     lock->lost_reason = reason;
     if (lock->lost_fd >= 0)
@@ -168,6 +169,7 @@ void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
     int64_t valid_ms;
 
     if (answer == HF__UNDECIDED) {
+        watchdog->counts.unrenewed++;
         hf__lease_retry_locked(watchdog, lock, 0);
         return;
     }
@@ -179,6 +181,7 @@ void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
         hf__lease_lose_locked(watchdog, lock, HF_EXPIRED);
         return;
     }
+    watchdog->counts.renewed++;
     valid_ms = hf__at_most(hf__lock_validity(lock, sent_ms, lease_ms),
                            lock->hold_until_ms);
     if (valid_ms > atomic_load(&lock->valid_until_ms))
@@ -276,6 +279,7 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
             hf__clock_after(grant->sent_ms, lock->options.max_hold_ms);
     if (valid_ms > lock->hold_until_ms)
         valid_ms = lock->hold_until_ms;
+    watchdog->counts.granted++;
     lock->state = HF__LOCK_HELD;
     lock->holds = 1;
     lock->acquisition++;

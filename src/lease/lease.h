@@ -17,12 +17,21 @@
 #include "util/heap.h"
 #include "util/loop.h"
 
+/* Since the client was opened. */
+typedef struct hf__lease_counts {
+    uint64_t granted;
+    uint64_t renewed;
+    uint64_t unrenewed; /* renewals to be repeated */
+    uint64_t lost;
+} hf__lease_counts;
+
 typedef struct hf__watchdog {
     hf_client *client;
     pthread_mutex_t mutex; /* also guards the state of the client's locks */
     hf__heap heap;         /* one node for each watched lock that is held */
-    size_t handles;        /* room in the heap reserved by handles */
-    hf_lock *lost;         /* losses to be reported, oldest first */
+    hf__lease_counts counts;
+    size_t handles; /* room in the heap reserved by handles */
+    hf_lock *lost;  /* losses to be reported, oldest first */
     hf_lock **lost_end;
     int64_t armed_ms; /* what the alarm is set to; INT64_MAX: nothing */
     hf__alarm *alarm;

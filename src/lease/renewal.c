@@ -143,12 +143,14 @@ static void renewal_done(hf__request *request)
             if (answered && answers[i] == HF__RENEWED &&
                 request->replicas != NULL)
                 atomic_store(&lock->acked, request->acked);
-            if (answered)
+            if (answered) {
                 hf__lease_answer_locked(watchdog, lock, answers[i],
                                         batch->sent_ms,
                                         batch->entries[i].lease_ms);
-            else
+            } else {
+                watchdog->counts.unrenewed++;
                 hf__lease_retry_locked(watchdog, lock, 0);
+            }
         }
         hf__lock_unref_locked(lock);
     }

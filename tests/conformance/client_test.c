@@ -7,8 +7,11 @@
 #include <stdlib.h>
 
 #include "holdfast/lock.h"
+#include "holdfast/value.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
+#include "support/test_clock.h"
+#include "support/told.h"
 
 FIXTURE_TESTS();
 
@@ -190,4 +193,78 @@ TEST(client_opens_and_closes_many_times)
     for (int i = 0; i < 50; i++) {
         expect_status(HF_OK, open_url(f->url, 0));
     }
+}
+
+static hf_client_stats stats_of(hf_client *client)
+{
+    hf_client_stats stats = HF_CLIENT_STATS_INIT;
+
+    expect_status(HF_OK, hf_client_read_stats(client, &stats, ERR));
+    assert_int_equal(stats.struct_size, sizeof(stats));
+    return stats;
+}
+
+TEST(stats_count_leases)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_client *client = fixture_client(f, NULL);
+    hf_lock *lock;
+
+    opts.ttl_ms = slowed_ms(300);
+    lock = fixture_lock(f, client, name, &opts);
+    assert_int_equal(stats_of(client).leases_granted, 0);
+    expect_status(HF_OK, hf_lock_acquire(lock, 10000, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 10000, ERR)); /* re-entry */
+    assert_int_equal(stats_of(client).leases_granted, 1);
+    for (int64_t until_ms = test_now_ms() + 10000;
+         stats_of(client).leases_renewed < 2 && test_now_ms() < until_ms;)
+        test_rest();
+    assert_true(stats_of(client).leases_renewed >= 2);
+    assert_int_equal(stats_of(client).leases_lost, 0);
+
+    expect_status(HF_OK, hf_lock_break(f->other, name, ERR));
+    for (int64_t until_ms = test_now_ms() + 10000;
+         hf_lock_is_held(lock) && test_now_ms() < until_ms;)
+        test_rest();
+    assert_int_equal(stats_of(client).leases_lost, 1);
+    assert_int_equal(stats_of(client).leases_granted, 1);
+}
+
+TEST(stats_count_calls)
+{
+    fixture *f = *state;
+    hf_client *client = fixture_client(f, NULL);
+    hf_client_stats stats;
+    told stored = {0};
+    hf_async async = tell(&stored);
+
+    expect_status(HF_OK,
+                  hf_value_set_start(client, fixture_key(f, "k"), bytes("v"),
+                                     NULL, NULL, &async, ERR));
+    stats = stats_of(client);
+    assert_int_equal(stats.calls_running, 1);
+    assert_true(stats.calls_bytes > 0);
+    assert_int_equal(stats.calls_completed, 0);
+    await_told(client, &stored, 1);
+    stats = stats_of(client);
+    assert_int_equal(stats.calls_running, 0);
+    assert_int_equal(stats.calls_bytes, 0);
+    assert_int_equal(stats.calls_completed, 1);
+}
+
+/* A program of an older header reads what it knows. */
+TEST(stats_of_a_smaller_struct_are_written_to_its_end)
+{
+    fixture *f = *state;
+    hf_client_stats stats = HF_CLIENT_STATS_INIT;
+
+    stats.struct_size = offsetof(hf_client_stats, leases_lost);
+    stats.leases_lost = 7;
+    expect_status(HF_OK, hf_client_read_stats(f->client, &stats, ERR));
+    assert_int_equal(stats.leases_lost, 7);
+    stats.struct_size = 0;
+    expect_status(HF_INVALID, hf_client_read_stats(f->client, &stats, ERR));
+    expect_status(HF_INVALID, hf_client_read_stats(f->client, NULL, ERR));
 }
