@@ -8,8 +8,7 @@ MAKEFLAGS += --no-print-directory
 .PHONY: help deps build demo tests try check test test-all lint asan \
     asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
     interop interop-serve redis-suite model test-web docs test-site install package \
-    uninstall \
-    format
+    uninstall format
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\): [^#]*## /\1|/p' $(MAKEFILE_LIST) | \

@@ -92,17 +92,17 @@ static void work(hf_client *client, long ms)
     const struct timespec pause = {0, 50 * 1000000};
     hf_timeline_items page = HF_TIMELINE_ITEMS_INIT;
     hf_error err = HF_ERROR_INIT;
+    size_t left;
 
     oldest.flags = HF_TIMELINE_ASCENDING;
-    for (;;) {
+    do {
         need(hf_timeline_page(client, jobs, &oldest, &page, &err), &err);
-        if (page.count == 0)
-            return;
+        left = page.count;
         for (size_t i = 0; i < page.count; i++)
             work_at(client, page.items[i].id, ms);
         hf_timeline_items_free(&page);
         nanosleep(&pause, NULL);
-    }
+    } while (left > 0);
 }
 
 int main(int argc, char **argv)
