@@ -77,6 +77,13 @@
  * `struct_size`. 0 and NULL mean the default of each member; NULL instead of
  * the structure means all defaults. Reserved members must be 0.
  *
+ * **Other languages.** Every `_INIT` macro sets `struct_size`, if the structure
+ * has one, and all other bytes to 0, so a binding needs only to clear the
+ * memory and set that member. Limits and flags are integer literals and enum
+ * constants, whose values are ABI; #HF_TXN_NONE has all bits set. Every call is
+ * an exported function, except hf_view(), hf_str(), hf_attribute_number() and
+ * hf_attribute_text(), which only fill a structure.
+ *
  * **Threads.** Every function may be called from any thread, and all threads
  * may share one client. Freeing an object while another thread uses it is an
  * error; for closing see hf_client_close().
@@ -146,7 +153,7 @@ extern "C" {
 #define HF_VALUE_MAX 536870912
 
 /** Longest time to live of a key, ms: 100 years of 365.25 days. */
-#define HF_TTL_MAX_MS INT64_C(3155760000000)
+#define HF_TTL_MAX_MS 3155760000000
 
 /** Most replicas that a write can wait for; and no replicas, where 0 means the
  *  default. */
@@ -154,7 +161,7 @@ extern "C" {
 #define HF_REPLICAS_NONE (-1)
 
 /** Wait without a time limit. */
-#define HF_FOREVER INT64_MAX
+#define HF_FOREVER 9223372036854775807
 
 #if defined(__GNUC__)
 #define HF_API __attribute__((visibility("default")))

@@ -137,7 +137,8 @@ typedef struct hf_cache_info {
 } hf_cache_info;
 
 /* clang-format off */
-#define HF_CACHE_INFO_INIT { sizeof(hf_cache_info), HF_CACHE_HIT, HF_OK }
+#define HF_CACHE_INFO_INIT \
+    { sizeof(hf_cache_info), (hf_cache_source)0, HF_OK }
 /* clang-format on */
 
 /** A fill under way. It ends with hf_cache_fill_done(). */

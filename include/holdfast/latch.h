@@ -42,7 +42,7 @@ extern "C" {
 #endif
 
 /** Greatest count of a latch: each arrival is kept in its key. */
-#define HF_LATCH_COUNT_MAX INT64_C(1000000)
+#define HF_LATCH_COUNT_MAX 1000000
 
 /**
  * Make a latch, unless there is one.

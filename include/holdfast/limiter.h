@@ -45,10 +45,10 @@ extern "C" {
 #endif
 
 /** Greatest `count` and `burst`. */
-#define HF_LIMITER_COUNT_MAX INT64_C(1000000000)
+#define HF_LIMITER_COUNT_MAX 1000000000
 
 /** Longest `period_ms` and `wait_ms`, ms: 30 days. */
-#define HF_LIMITER_PERIOD_MAX_MS INT64_C(2592000000)
+#define HF_LIMITER_PERIOD_MAX_MS 2592000000
 
 /** Options of hf_limiter_take(). */
 typedef struct hf_limiter_options {

@@ -58,8 +58,8 @@ extern "C" {
 
 /** Shortest and longest lease of a lock, ms: shorter than 10 ms no renewal
  *  could keep up; a day is the longest a crashed holder can block others. */
-#define HF_LOCK_TTL_MIN_MS INT64_C(10)
-#define HF_LOCK_TTL_MAX_MS INT64_C(86400000)
+#define HF_LOCK_TTL_MIN_MS 10
+#define HF_LOCK_TTL_MAX_MS 86400000
 
 /**
  * A handle for a lock. The handle, not the thread, owns the lock: any thread
@@ -484,7 +484,7 @@ typedef struct hf_lock_info {
 
 /* clang-format off */
 #define HF_LOCK_INFO_INIT \
-    { sizeof(hf_lock_info), 0, 0, 0, 0, -1, 0, HF_LOCK_EXCLUSIVE, 0, { 0 } }
+    { sizeof(hf_lock_info), 0, 0, 0, 0, 0, 0, HF_LOCK_EXCLUSIVE, 0, { 0 } }
 /* clang-format on */
 
 /**
@@ -492,7 +492,8 @@ typedef struct hf_lock_info {
  *
  * @param name  the lock's name
  * @param info  [in,out] start it with #HF_LOCK_INFO_INIT. Filled on HF_OK; on
- *              HF_NOT_FOUND last_token and waiters are filled.
+ *              HF_NOT_FOUND last_token and waiters are filled, and held_ms is
+ *              -1.
  *
  * @retval HF_OK          the lock is held
  * @retval HF_NOT_FOUND   the lock is free
@@ -584,8 +585,8 @@ HF_API HF_MUST_USE hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
  *
  * @param user    as passed to hf_lock_holders()
  * @param holder  owner, remaining_ms, token, and in `holders` its permits,
- * which are 1 except of a semaphore; the rest is 0. Valid until the function
- * returns
+ * which are 1 except of a semaphore; held_ms is -1, the rest is 0. Valid until
+ * the function returns
  * @return 0 to continue; anything else ends the list with HF_CANCELLED
  */
 typedef int (*hf_lock_holder_fn)(void *user, const hf_lock_info *holder);

@@ -115,7 +115,7 @@ HF_API HF_MUST_USE hf_status hf_redisson_lock_new(
     const hf_lock_options *opts, hf_lock **lock, hf_error *err);
 
 /** Greatest count of a latch, and number of permits in a call. */
-#define HF_REDISSON_COUNT_MAX INT64_C(2147483647)
+#define HF_REDISSON_COUNT_MAX 2147483647
 
 /**
  * Set the count of an RCountDownLatch (trySetCount()), unless it has one.

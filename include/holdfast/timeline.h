@@ -52,7 +52,7 @@ extern "C" {
 #define HF_TIMELINE_ID_MAX 512
 
 /** Last time of an item, ms of Unix time: in the year 2255. */
-#define HF_TIMELINE_AT_MAX_MS INT64_C(9007199254740)
+#define HF_TIMELINE_AT_MAX_MS 9007199254740
 
 /** Most items of a page, and most that one may skip by its offset. */
 #define HF_TIMELINE_LIMIT_MAX 1000

@@ -242,8 +242,8 @@ HF_API size_t hf_txn_count(const hf_txn *txn);
 HF_API HF_MUST_USE hf_status hf_txn_status(const hf_txn *txn, size_t index,
                                            hf_error *err);
 
-/** No condition and no operation failed. */
-#define HF_TXN_NONE SIZE_MAX
+/** No condition and no operation failed: SIZE_MAX. */
+#define HF_TXN_NONE 18446744073709551615u
 
 /**
  * What made hf_txn_exec() fail: on HF_CONFLICT the number of the condition,

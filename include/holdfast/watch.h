@@ -68,7 +68,7 @@ typedef struct hf_change {
 } hf_change;
 
 /* clang-format off */
-#define HF_CHANGE_INIT { sizeof(hf_change), HF_CHANGE_GAP, { NULL, 0 } }
+#define HF_CHANGE_INIT { sizeof(hf_change), (hf_change_kind)0, { NULL, 0 } }
 /* clang-format on */
 
 /**

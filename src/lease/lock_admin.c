@@ -53,6 +53,7 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
 
     info->last_token = hf__token_read(&items[2]);
     info->waiters = (uint64_t)items[3].integer;
+    info->held_ms = -1;
     if (items[0].kind != HF_REPLY_STRING)
         return hf__fail(err, HF_NOT_FOUND, "the lock is not held");
     info->remaining_ms = hf__at_least(items[1].integer, -1);

@@ -16,6 +16,7 @@ hf_lock_info hf__holder_read(const hf_reply *items)
     hf_lock_info info = HF_LOCK_INFO_INIT;
     size_t size = items[0].bytes.size;
 
+    info.held_ms = -1;
     info.owner_size = size;
     memcpy(info.owner, items[0].bytes.data,
            size < HF_LOCK_INFO_OWNER_MAX ? size : HF_LOCK_INFO_OWNER_MAX);

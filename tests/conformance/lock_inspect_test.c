@@ -46,6 +46,24 @@ TEST(inspect_of_a_free_lock_shows_the_last_token)
     assert_true(info.last_token >= hf_lock_token(lock));
 }
 
+/* Bindings clear a structure instead of copying its _INIT macro. */
+TEST(inspect_does_not_leave_a_time_that_is_not_known)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = fixture_lock(f, f->client, name, NULL);
+    hf_lock_info info;
+
+    memset(&info, 0, sizeof(info));
+    info.struct_size = sizeof(info);
+    expect_status(HF_NOT_FOUND, hf_lock_inspect(f->client, name, &info, ERR));
+    assert_true(info.held_ms == -1);
+    expect_taken(lock);
+    info.held_ms = 0;
+    expect_status(HF_OK, hf_lock_inspect(f->client, name, &info, ERR));
+    assert_true(info.held_ms == -1);
+}
+
 static int take_token(void *user, const hf_lock_info *holder)
 {
     *(uint64_t *)user = holder->token;
