@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# format.sh [--fix] [root] - are all C files laid out as .clang-format says?
+# format.sh [--fix] [root] - are all C and C++ files laid out as .clang-format says?
 set -eu
 mode="--dry-run -Werror"
 if [ "${1:-}" = --fix ]; then
@@ -16,7 +16,8 @@ lint=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$lint/../..}"
 files=$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$lint python3 -c '
 import source, pathlib
-print("\n".join(map(str, source.files(pathlib.Path.cwd(), "*.c", "*.h"))))')
+print("\n".join(map(str, source.files(pathlib.Path.cwd(), "*.c", "*.h",
+                             "*.cpp", "*.hpp"))))')
 # One line a file: where it begins to differ, and how often it does.
 # shellcheck disable=SC2086 # $mode is two words
 if ! found=$(echo "$files" | xargs clang-format $mode 2>&1); then

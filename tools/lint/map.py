@@ -17,7 +17,7 @@ MAP = Path("ARCHITECTURE.md")
 INDEX = Path("docs/adr/README.md")
 # What is in these is described where they are: patterns of whole paths.
 ELSEWHERE = ("scripts/*", "docs/*", "tests/*", "tools/lint/*", ".*",
-             "debian/*", "packaging/*", "LICENSES/*",
+             "debian/*", "packaging/*", "LICENSES/*", "bindings/*",
              "src/store/*/*", "src/engine/*/*", "*/CMakeLists.txt",
              "ARCHITECTURE.md", "*/README.md")
 # Folders whose README.md is their map.
@@ -57,7 +57,8 @@ def check_map(top, paths):
     folders = {parent for path in paths for parent in path.parents
                if parent.name and len(parent.parts) <= 4}
     for folder in sorted(folders):
-        if folder.parts[0] == "tests" and len(folder.parts) > 2:
+        if folder.parts[0] in ("tests", "bindings") and \
+                len(folder.parts) > 2:
             continue
         if place := missing(folder):
             yield place, 1, f"{folder}/ is not on the map"

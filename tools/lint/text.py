@@ -11,9 +11,11 @@ import source
 # mkstemp() is no such path.
 MACHINE = re.compile("/wor" + r"k/|/tm" + r"p/(?!\S*XXXXXX)\w|/hom" +
                      r"e/(?!user\b|me\b)\w|/roo" + r"t/")
-TABS_ALLOWED = ("Makefile", "rules")
+# gofmt indents by tabs, also the example in its README.md.
+TABS_ALLOWED = ("Makefile", "rules", "*.go", "bindings/go/README.md")
 SPDX = "SPDX-License-" + "Identifier: Apache-2.0"  # not a tag of this file
-OPEN_WITH_SPDX = (".c", ".h", ".py", ".sh", ".cmake", ".lua", ".in", ".map")
+OPEN_WITH_SPDX = (".c", ".h", ".cpp", ".hpp", ".go", ".rs", ".py", ".sh",
+                  ".cmake", ".lua", ".in", ".map")
 
 # Phrases, and what to write instead. A blank also matches the end of a line,
 # with the comment marks or quotes around it, and "_" in a name.
@@ -73,7 +75,7 @@ def check_words(path, text):
 
 def check_lines(path, text):
     for number, line in enumerate(text.split("\n"), start=1):
-        if "\t" in line and path.name not in TABS_ALLOWED:
+        if "\t" in line and not any(map(path.match, TABS_ALLOWED)):
             yield number, "a tab"
         if "\r" in line:
             yield number, "a carriage return"
@@ -94,7 +96,7 @@ def check_opening(path, text):
         lines = lines[1:]
     if path.suffix in OPEN_WITH_SPDX and SPDX not in lines[0]:
         yield 1, f"does not open with {SPDX}"
-    if path.suffix in (".c", ".h"):
+    if path.suffix in (".c", ".h", ".cpp", ".hpp"):
         title = f"{path.name} - "
         if title not in "\n".join(lines[1:3]):
             yield 2, f"does not go on with its title, '{title}...'"
