@@ -18,7 +18,7 @@ else()
 endif()
 
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" ${serve_header})
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" ${serve_header})
 foreach(library kind IN ZIP_LISTS libraries kinds)
     install(TARGETS ${library} EXPORT holdfast-${kind})
     install(EXPORT holdfast-${kind} NAMESPACE holdfast::

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * holdfast_test.cpp - holdfast.hpp on the store that HOLDFAST_STORE names. The
+ * first five tests are the articles of docs/guide/seeds.md.
+ */
+#include <holdfast.hpp>
+
+#include <atomic>
+
+#include "check.hpp"
+
+using namespace std::chrono_literals;
+using holdfast::client;
+
+static client &store()
+{
+    static client one;
+
+    return one;
+}
+
+/* A name that no other test has used. */
+static std::string fresh(const std::string &name)
+{
+    static std::atomic<int> count{0};
+
+    return name + std::to_string(++count);
+}
+
+TEST(article_1_a_hash_and_its_expiry)
+{
+    std::string key = fresh("key");
+    holdfast::hash_options opts;
+
+    opts.ttl = 1000s;
+    CHECK(store().hash_put(key, {{"field1", "value1"}, {"field2", "value2"}},
+                           opts));
+    CHECK(store().hash_get_all(key).size() == 2);
+    CHECK(store().hash_get(key, "field2") == "value2");
+    CHECK(store().ttl(key) > 990s);
+    opts.only_if_absent = true;
+    CHECK(!store().hash_put(key, {{"field1", "other"}}, opts));
+    CHECK(store().hash_get(key, "field1") == "value1");
+    CHECK(store().hash_remove(key));
+    CHECK(store().hash_get_all(key).empty());
+}
+
+TEST(article_2_compare_and_set)
+{
+    std::string key = fresh("test:String:cas"), hash = fresh("test:Hash:cas");
+
+    CHECK(store().cas(key, std::nullopt, "1"));
+    auto refused = store().cas(key, "2", "3");
+    CHECK(!refused && refused.current == "1");
+    CHECK(store().cas(key, "1", "4", 60s));
+    CHECK(store().get(key) == "4" && store().ttl(key) > 50s);
+    CHECK(store().hash_put(hash, {{"testField", "1"}}));
+    CHECK(store().hash_cas(hash, "testField", "1", "4"));
+    CHECK(store().hash_cas(hash, "testField", "1", "5").current == "4");
+}
+
+TEST(article_3_a_list_whose_items_expire)
+{
+    std::string key = fresh("ptxlist");
+    auto at = [](int64_t s) {
+        return holdfast::time_point(std::chrono::seconds(s));
+    };
+
+    store().timeline_add(key, "key5", "data5", 12h, {{"fee", 20.0}},
+                         at(1540458294));
+    store().timeline_add(key, "key3", "data3", 12h,
+                         {{"fee", 30.0}, {"from", std::string("ann")}},
+                         at(1540458293));
+    store().timeline_add(key, "key1", "data1", 30ms, {}, at(1540458290));
+    std::this_thread::sleep_for(60ms);
+    auto page = store().timeline_page(key);
+    CHECK(page.items.size() == 2 && page.next.empty());
+    CHECK(page.items[0].payload == "data5" && page.items[1].id == "key3");
+    CHECK(page.items[1].at == at(1540458293));
+    CHECK(std::get<std::string>(page.items[1].attributes["from"]) == "ann");
+    holdfast::page_options by_fee;
+    by_fee.order_by = "fee";
+    by_fee.limit = 1;
+    page = store().timeline_page(key, by_fee);
+    CHECK(page.items.size() == 1 && page.items[0].id == "key3");
+    by_fee.cursor = page.next;
+    CHECK(store().timeline_page(key, by_fee).items[0].id == "key5");
+    CHECK(store().timeline_remove(key, "key5"));
+    CHECK(!store().timeline_get(key, "key5"));
+    CHECK(store().timeline_count(key) == 1);
+}
+
+TEST(article_4_set_with_expiry)
+{
+    std::string key = fresh("key");
+    std::optional<std::string> previous;
+    holdfast::set_options opts;
+
+    opts.ttl = 5s;
+    CHECK(store().set(key, "value", opts));
+    CHECK(store().ttl(key) <= 5s);
+    opts.only_if_absent = true;
+    CHECK(!store().set(key, "other", opts));
+    holdfast::set_options keep;
+    keep.keep_ttl = true;
+    keep.previous = &previous;
+    CHECK(store().set(key, std::string("a\0b", 3), keep));
+    CHECK(previous == "value" && store().ttl(key) <= 5s);
+    CHECK(store().get(key) == std::string("a\0b", 3));
+    holdfast::set_options past;
+    past.expires_at = std::chrono::system_clock::now() - 1s;
+    CHECK(store().set(key, "gone", past));
+    CHECK(!store().get(key) && !store().ttl(key));
+}
+
+TEST(article_5_a_distributed_lock)
+{
+    holdfast::lock lock(store(), fresh("yang37"));
+    auto held = lock.acquire(10s);
+
+    CHECK(held.is_held() && held.token() > 0 && held.remaining() > 20s);
+    CHECK(!lock.try_acquire());
+    CHECK(!lock.try_acquire(20ms));
+    CHECK_THROWS(HF_TIMEOUT, lock.acquire(20ms));
+    uint64_t token = held.token();
+    held.release();
+    CHECK(!held);
+    CHECK(lock.acquire().token() > token);
+}
+
+TEST(a_hold_releases_at_the_end_of_its_scope)
+{
+    holdfast::lock lock(store(), fresh("l"));
+
+    {
+        auto held = lock.acquire();
+        holdfast::hold moved = std::move(held);
+
+        CHECK(moved && !held);
+    }
+    CHECK(lock.try_acquire());
+}
+
+TEST(a_lost_lock_is_reported)
+{
+    std::string name = fresh("l");
+    std::atomic<int> reason{HF_OK};
+    holdfast::lock_options opts;
+
+    opts.ttl = 300ms;
+    opts.renew = false;
+    opts.on_lost = [&](holdfast::status why) { reason = why; };
+    auto held = holdfast::lock(store(), name, opts).acquire();
+    for (int i = 0; i < 500 && reason == HF_OK; i++)
+        std::this_thread::sleep_for(10ms);
+    CHECK(reason == HF_EXPIRED && !held.is_held());
+    CHECK_THROWS(HF_EXPIRED, held.release());
+}
+
+TEST(readers_share_and_a_writer_excludes)
+{
+    std::string name = fresh("rw");
+    auto reads = holdfast::read_lock(store(), name);
+    auto writes = holdfast::write_lock(store(), name);
+
+    {
+        auto one = reads.acquire(), two = reads.acquire();
+        CHECK(one && two && !writes.try_acquire());
+    }
+    auto writer = writes.acquire(5s);
+    CHECK(!reads.try_acquire());
+    uint64_t token = writer.token();
+    writer.downgrade();
+    CHECK(writer && writer.token() == token && reads.try_acquire());
+}
+
+TEST(a_semaphore_has_n_permits)
+{
+    auto permits = holdfast::semaphore(store(), fresh("s"), 3);
+    auto one = permits.acquire(), two = permits.acquire();
+    auto three = permits.try_acquire();
+
+    CHECK(three && !permits.try_acquire());
+    two.release();
+    CHECK(permits.try_acquire());
+}
+
+TEST(a_mutex_excludes_threads_and_may_be_locked_again)
+{
+    holdfast::mutex mutex(store(), fresh("m"));
+    int counter = 0;
+    std::vector<std::thread> threads;
+
+    for (int t = 0; t < 4; t++)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 25; i++) {
+                std::unique_lock<holdfast::mutex> outer(mutex);
+                std::lock_guard<holdfast::mutex> inner(mutex);
+
+                CHECK(mutex.is_held() && mutex.token() > 0);
+                counter++;
+            }
+        });
+    for (std::thread &one : threads)
+        one.join();
+    CHECK(counter == 100);
+    std::unique_lock<holdfast::mutex> lock(mutex, 1s);
+    std::thread([&] {
+        CHECK(!mutex.try_lock() && !mutex.try_lock_for(1ms) && !mutex.token());
+    }).join();
+}
+
+TEST(failures_throw_or_are_set)
+{
+    holdfast::error err;
+    std::string key = fresh("h");
+
+    store().hash_put(key, {{"a", "b"}});
+    CHECK_THROWS(HF_WRONG_TYPE, store().get(key));
+    CHECK(!store().get(key, err) && err && err.status() == HF_WRONG_TYPE);
+    CHECK(err.kind() == HF_KIND_USAGE && err.message()[0] != '\0');
+    CHECK(!store().get(fresh("none"), err) && !err);
+    client bad("no-such-scheme:", err);
+    CHECK(err.status() == HF_INVALID && bad.get() == nullptr);
+    CHECK_THROWS(HF_INVALID, client("no-such-scheme:"));
+    auto held = holdfast::lock(store(), "", {}).acquire(1s, err);
+    CHECK(err.status() == HF_INVALID && !held);
+}
+
+TEST(counters_have_bounds)
+{
+    std::string key = fresh("n");
+    holdfast::add_options opts;
+
+    opts.max = 5;
+    CHECK(store().add(key, 4, opts) == 4);
+    CHECK(!store().add(key, 2, opts));
+    CHECK(store().add(key, -14) == -10);
+    CHECK(store().hash_add(fresh("h"), "f", 3) == 3);
+}
+
+TEST(a_fenced_write_refuses_an_older_token)
+{
+    std::string key = fresh("f");
+
+    CHECK(store().put_fenced(key, "new", 7));
+    CHECK(!store().put_fenced(key, "late", 6));
+    CHECK(store().get(key) == "new");
+}
+
+TEST(one_thread_fills_a_cache_entry)
+{
+    std::string key = fresh("c");
+    std::atomic<int> fills{0};
+    std::vector<std::thread> threads;
+    holdfast::cache_options opts;
+
+    opts.ttl = 60s;
+    opts.tags = {"tag:" + key};
+    for (int t = 0; t < 8; t++)
+        threads.emplace_back([&] {
+            CHECK(store().cache_get_or_fill(
+                      key,
+                      [&] {
+                          fills++;
+                          std::this_thread::sleep_for(30ms);
+                          return std::optional<std::string>("row");
+                      },
+                      opts) == "row");
+        });
+    for (std::thread &one : threads)
+        one.join();
+    CHECK(fills == 1);
+    CHECK(store().cache_invalidate(opts.tags[0]));
+    bool thrown = false;
+    try {
+        store().cache_get_or_fill(
+            key,
+            []() -> std::optional<std::string> {
+                throw std::domain_error("the database is down");
+            },
+            opts);
+    } catch (const std::domain_error &) {
+        thrown = true;
+    }
+    CHECK(thrown);
+}
+
+TEST(a_transaction_applies_all_or_nothing)
+{
+    std::string tag = fresh("{t") + "}", a = tag + "a", b = tag + "b";
+
+    store().set(a, "1");
+    {
+        holdfast::transaction txn(store());
+        txn.if_value(a, "2");
+        txn.set(b, "x");
+        CHECK(!txn.exec() && txn.failed() == 0u && !store().get(b));
+    }
+    holdfast::transaction txn(store());
+    txn.if_value(a, "1");
+    txn.if_absent(b);
+    txn.remove(a);
+    txn.add(b, 5);
+    txn.timeline_add(tag + "t", "id", "payload", 60s);
+    CHECK(txn.exec() && txn.status_of(0) == HF_OK && !txn.failed());
+    CHECK(!store().get(a) && store().get(b) == "5");
+    CHECK(store().timeline_count(tag + "t") == 1);
+}
