@@ -1,0 +1,598 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations, each described once: arguments, results, outcomes. The
+methods of Client, AsyncClient and Transaction in _faces.py are made from these
+functions by make_faces.py."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Dict, Iterable, List, Optional, Union
+
+from ._core import (Attributes, Call, Duration, Fields, Instant, Key, Memory,
+                    Status, Value, bytes_of, instant_of, lib, milliseconds,
+                    take_buffer, unix_milliseconds)
+
+_REFUSED = (Status.CONFLICT, Status.NOT_FOUND)
+
+
+@dataclass(frozen=True)
+class SetResult:
+    """True if the value was set."""
+
+    done: bool
+    previous: Optional[bytes] = None  #: with get=True; None: there was none
+
+    def __bool__(self) -> bool:
+        return self.done
+
+
+@dataclass(frozen=True)
+class CasResult:
+    """True if the value was the expected one."""
+
+    done: bool
+    current: Optional[bytes] = None  #: if not; None: there is none
+
+    def __bool__(self) -> bool:
+        return self.done
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of a timeline."""
+
+    id: bytes
+    payload: bytes
+    at: datetime
+    ttl: float  #: seconds to live
+    attributes: Dict[str, Union[float, bytes]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Items, and the cursor of the page that follows; empty: none does."""
+
+    items: List[Item]
+    next: bytes
+
+
+@dataclass(frozen=True)
+class Trimmed:
+    removed: int
+    more: bool  #: call it again
+
+
+def _found(status: int) -> bool:
+    return status == Status.OK
+
+
+def _bit(given: bool, flag: int) -> int:
+    return flag if given else 0
+
+
+def _set_options(memory: Memory, ttl: Optional[Duration],
+                 expires_at: Optional[Instant], flags: int) -> Any:
+    options = memory.struct("hf_value_set_options")
+    options.flags = flags
+    options.ttl_ms = milliseconds(ttl)
+    options.expires_unix_ms = unix_milliseconds(expires_at)
+    return options
+
+
+def _expire_options(memory: Memory, ttl: Optional[Duration],
+                    expires_at: Optional[Instant], persist: bool) -> Any:
+    options = memory.struct("hf_value_expire_options")
+    options.flags = _bit(persist, lib.HF_EXPIRE_PERSIST)
+    options.ttl_ms = milliseconds(ttl)
+    options.expires_unix_ms = unix_milliseconds(expires_at)
+    return options
+
+
+def _cas_options(memory: Memory, ttl: Optional[Duration], once: bool) -> Any:
+    options = memory.struct("hf_cas_options")
+    options.ttl_ms = milliseconds(ttl)
+    options.flags = _bit(once, lib.HF_CAS_ONCE)
+    return options
+
+
+def _add_options(memory: Memory, least: Optional[int], most: Optional[int],
+                 ttl: Optional[Duration]) -> Any:
+    options = memory.struct("hf_add_options")
+    options.flags = _bit(least is not None, lib.HF_ADD_MIN) | \
+        _bit(most is not None, lib.HF_ADD_MAX)
+    options.min = least or 0
+    options.max = most or 0
+    options.ttl_ms = milliseconds(ttl)
+    return options
+
+
+# ------------------------------------------------------------------- values
+
+
+def value_set(key: Key, value: Value, *, ttl: Optional[Duration] = None,
+              expires_at: Optional[Instant] = None, nx: bool = False,
+              xx: bool = False, keep_ttl: bool = False,
+              get: bool = False) -> Call[SetResult]:
+    """Set a value and its expiry in one step: SET of Redis. `nx`: only if the
+    key does not exist; `xx`: only if it does; `get`: return the previous
+    value. False: `nx` or `xx` refused it."""
+    memory = Memory()
+    flags = _bit(nx, lib.HF_SET_NX) | _bit(xx, lib.HF_SET_XX) | \
+        _bit(keep_ttl, lib.HF_SET_KEEPTTL) | _bit(get, lib.HF_SET_GET)
+    previous = memory.out("hf_buffer *")
+    options = _set_options(memory, ttl, expires_at, flags)
+    return Call("value_set", (memory.view(key), memory.view(value), options,
+                              previous), memory,
+                lambda status: SetResult(_found(status),
+                                         take_buffer(previous)), _REFUSED)
+
+
+def value_get(key: Key) -> Call[Optional[bytes]]:
+    """Read a value. None: no such key."""
+    memory = Memory()
+    value = memory.out("hf_buffer *")
+    return Call("value_get", (memory.view(key), value), memory,
+                lambda status: take_buffer(value), (Status.NOT_FOUND,))
+
+
+def value_get_expire(key: Key, *, ttl: Optional[Duration] = None,
+                     expires_at: Optional[Instant] = None,
+                     persist: bool = False) -> Call[Optional[bytes]]:
+    """Read a value and set its expiry in one step: GETEX of Redis. Exactly one
+    of the three is given. None: no such key."""
+    memory = Memory()
+    value = memory.out("hf_buffer *")
+    options = _expire_options(memory, ttl, expires_at, persist)
+    return Call("value_get_expire", (memory.view(key), options, value), memory,
+                lambda status: take_buffer(value), (Status.NOT_FOUND,))
+
+
+def value_delete(key: Key) -> Call[bool]:
+    """Delete a value. False: no such key."""
+    memory = Memory()
+    return Call("value_delete", (memory.view(key),), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+def value_cas(key: Key, expected: Optional[Value], value: Value, *,
+              ttl: Optional[Duration] = None,
+              once: bool = False) -> Call[CasResult]:
+    """Compare and set: replace a value only if it is `expected`; None: only if
+    the key does not exist. It keeps its time to live unless `ttl` is given.
+    `once`: do not send it again if the reply is lost."""
+    memory = Memory()
+    current = memory.out("hf_buffer *")
+    return Call("value_cas", (memory.view(key), memory.maybe(expected),
+                              memory.view(value),
+                              _cas_options(memory, ttl, once), current), memory,
+                lambda status: CasResult(_found(status), take_buffer(current)),
+                _REFUSED)
+
+
+def value_delete_if(key: Key, expected: Value) -> Call[CasResult]:
+    """Compare and delete."""
+    memory = Memory()
+    current = memory.out("hf_buffer *")
+    return Call("value_delete_if", (memory.view(key), memory.view(expected),
+                                    current), memory,
+                lambda status: CasResult(_found(status), take_buffer(current)),
+                _REFUSED)
+
+
+def value_expire_if(key: Key, expected: Value, *,
+                    ttl: Optional[Duration] = None,
+                    expires_at: Optional[Instant] = None,
+                    persist: bool = False) -> Call[CasResult]:
+    """Compare and expire: exactly one of the three new expiries is given."""
+    memory = Memory()
+    current = memory.out("hf_buffer *")
+    options = _expire_options(memory, ttl, expires_at, persist)
+    return Call("value_expire_if", (memory.view(key), memory.view(expected),
+                                    options, current), memory,
+                lambda status: CasResult(_found(status), take_buffer(current)),
+                _REFUSED)
+
+
+def value_append(key: Key, value: Value) -> Call[int]:
+    """Append bytes to a value; its size afterwards."""
+    memory = Memory()
+    size = memory.out("size_t *")
+    return Call("value_append", (memory.view(key), memory.view(value), size),
+                memory, lambda status: int(size[0]))
+
+
+def value_add(key: Key, delta: int = 1, *, min: Optional[int] = None,
+              max: Optional[int] = None,
+              ttl: Optional[Duration] = None) -> Call[Optional[int]]:
+    """Add to a counter; the result. None: it would be out of bounds. `ttl` is
+    that of a key that is created."""
+    memory = Memory()
+    value = memory.out("int64_t *")
+    options = _add_options(memory, min, max, ttl)
+    return Call("value_add", (memory.view(key), delta, options, value), memory,
+                lambda status: int(value[0]) if _found(status) else None,
+                (Status.CONFLICT,))
+
+
+def value_put_fenced(key: Key, value: Value, token: int, *,
+                     ttl: Optional[Duration] = None,
+                     keep_ttl: bool = False) -> Call[bool]:
+    """Set a value with the fencing token of the lock that protects it. False:
+    a newer holder has written."""
+    memory = Memory()
+    highest = memory.out("uint64_t *")
+    options = _set_options(memory, ttl, None,
+                           _bit(keep_ttl, lib.HF_SET_KEEPTTL))
+    return Call("value_put_fenced", (memory.view(key), memory.view(value),
+                                     token, options, highest), memory, _found,
+                (Status.CONFLICT,))
+
+
+# ------------------------------------------------------------------- hashes
+
+
+def _hash_options(memory: Memory, ttl: Optional[Duration],
+                  field_ttl: Optional[Duration], flags: int) -> Any:
+    options = memory.struct("hf_hash_put_options")
+    options.flags = flags
+    options.ttl_ms = milliseconds(ttl)
+    options.field_ttl_ms = milliseconds(field_ttl)
+    return options
+
+
+def _take_fields(fields: Any) -> "dict[bytes, bytes]":
+    found = {bytes_of(fields.items[i].name): bytes_of(fields.items[i].value)
+             for i in range(fields.count)}
+    lib.hf_fields_free(fields)
+    return found
+
+
+def hash_put(key: Key, fields: Fields, *,
+             ttl: Optional[Duration] = None,
+             field_ttl: Optional[Duration] = None, nx: bool = False,
+             xx: bool = False, replace: bool = False,
+             persist: bool = False) -> Call[bool]:
+    """Write fields, and the time to live of the key (`ttl`) or of these fields
+    (`field_ttl`), in one step. `replace`: delete all other fields; `persist`:
+    remove the key's time to live. False: `nx` or `xx` refused it."""
+    memory = Memory()
+    flags = _bit(nx, lib.HF_HASH_NX) | _bit(xx, lib.HF_HASH_XX) | \
+        _bit(replace, lib.HF_HASH_REPLACE) | \
+        _bit(persist, lib.HF_HASH_PERSIST)
+    return Call("hash_put", (memory.view(key), *memory.fields(fields),
+                             _hash_options(memory, ttl, field_ttl, flags)),
+                memory, _found, _REFUSED)
+
+
+def hash_put_fenced(key: Key, fields: Fields, token: int, *,
+                    ttl: Optional[Duration] = None,
+                    replace: bool = False) -> Call[bool]:
+    """Write fields with the fencing token of the lock that protects the hash.
+    False: a newer holder has written."""
+    memory = Memory()
+    highest = memory.out("uint64_t *")
+    options = _hash_options(memory, ttl, None,
+                            _bit(replace, lib.HF_HASH_REPLACE))
+    return Call("hash_put_fenced", (memory.view(key), *memory.fields(fields),
+                                    token, options, highest), memory, _found,
+                (Status.CONFLICT,))
+
+
+def hash_get(key: Key, field: Key) -> Call[Optional[bytes]]:
+    """Read a field. None: no such key or field."""
+    memory = Memory()
+    value = memory.out("hf_buffer *")
+    return Call("hash_get", (memory.view(key), memory.view(field), value),
+                memory, lambda status: take_buffer(value), (Status.NOT_FOUND,))
+
+
+def hash_get_fields(key: Key, names: Iterable[Key]
+                    ) -> Call[Dict[Key, Optional[bytes]]]:
+    """Read some fields; None for those that do not exist."""
+    memory = Memory()
+    wanted = list(names)
+    views, count = memory.views(wanted)
+    values = memory.out("hf_buffer[]", max(count, 1))
+    return Call("hash_get_fields", (memory.view(key), views, count, values),
+                memory, lambda status: {
+                    name: take_buffer(values + i)
+                    for i, name in enumerate(wanted)}, (Status.NOT_FOUND,))
+
+
+def hash_get_all(key: Key) -> Call[Dict[bytes, bytes]]:
+    """Read all fields; empty: no such key."""
+    memory = Memory()
+    fields = memory.out("hf_fields *")
+    return Call("hash_get_all", (memory.view(key), fields), memory,
+                lambda status: _take_fields(fields), (Status.NOT_FOUND,))
+
+
+def hash_cas(key: Key, field: Key, expected: Optional[Value], value: Value, *,
+             ttl: Optional[Duration] = None,
+             once: bool = False) -> Call[CasResult]:
+    """Compare and set a field; None: only if it does not exist. `ttl` is the
+    key's."""
+    memory = Memory()
+    current = memory.out("hf_buffer *")
+    return Call("hash_cas", (memory.view(key), memory.view(field),
+                             memory.maybe(expected), memory.view(value),
+                             _cas_options(memory, ttl, once), current), memory,
+                lambda status: CasResult(_found(status), take_buffer(current)),
+                _REFUSED)
+
+
+def hash_add(key: Key, field: Key, delta: int = 1, *,
+             min: Optional[int] = None, max: Optional[int] = None,
+             ttl: Optional[Duration] = None) -> Call[Optional[int]]:
+    """Add to a field; the result. None: it would be out of bounds."""
+    memory = Memory()
+    value = memory.out("int64_t *")
+    options = _add_options(memory, min, max, ttl)
+    return Call("hash_add", (memory.view(key), memory.view(field), delta,
+                             options, value), memory,
+                lambda status: int(value[0]) if _found(status) else None,
+                (Status.CONFLICT,))
+
+
+def hash_delete_fields(key: Key, names: Iterable[Key]) -> Call[int]:
+    """Delete fields; how many existed."""
+    memory = Memory()
+    deleted = memory.out("size_t *")
+    return Call("hash_delete_fields", (memory.view(key), *memory.views(names),
+                                       deleted), memory,
+                lambda status: int(deleted[0]))
+
+
+def hash_expire_fields(key: Key, names: Iterable[Key],
+                       ttl: Optional[Duration]) -> Call[int]:
+    """Set the time to live of fields; None: they no longer expire. How many
+    exist."""
+    memory = Memory()
+    found = memory.out("size_t *")
+    return Call("hash_expire_fields",
+                (memory.view(key), milliseconds(ttl, -1), *memory.views(names),
+                 found), memory, lambda status: int(found[0]),
+                (Status.NOT_FOUND,))
+
+
+def hash_ttl_fields(key: Key, names: Iterable[Key]
+                    ) -> Call[Dict[Key, Optional[float]]]:
+    """The times to live of fields, seconds: math.inf for those that do not
+    expire, None for those that do not exist."""
+    memory = Memory()
+    wanted = list(names)
+    views, count = memory.views(wanted)
+    ttls = memory.out("int64_t[]", [-2] * count or 1)
+    return Call("hash_ttl_fields", (memory.view(key), views, count, ttls),
+                memory, lambda status: {
+                    name: _seconds(ttls[i]) for i, name in enumerate(wanted)},
+                (Status.NOT_FOUND,))
+
+
+def hash_delete(key: Key) -> Call[bool]:
+    """Delete a hash. False: no such key."""
+    memory = Memory()
+    return Call("hash_delete", (memory.view(key),), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+# --------------------------------------------------------------------- keys
+
+
+def _seconds(ms: int) -> Optional[float]:
+    return None if ms == -2 else math.inf if ms == -1 else ms / 1000
+
+
+def key_ttl(key: Key) -> Call[Optional[float]]:
+    """The time to live of a key, seconds; math.inf: it does not expire; None:
+    no such key."""
+    memory = Memory()
+    ttl = memory.out("int64_t *", -2)
+    return Call("key_ttl", (memory.view(key), ttl), memory,
+                lambda status: _seconds(ttl[0]), (Status.NOT_FOUND,))
+
+
+def key_expire(key: Key, ttl: Optional[Duration]) -> Call[bool]:
+    """Set the time to live of a key; None: it no longer expires. False: no such
+    key."""
+    memory = Memory()
+    return Call("key_expire", (memory.view(key), milliseconds(ttl, -1)), memory,
+                _found, (Status.NOT_FOUND,))
+
+
+def key_type(key: Key) -> Call[Optional[str]]:
+    """What a key is: "string", "hash", "timeline", "lock" ... None: no such
+    key."""
+    memory = Memory()
+    kind = memory.out("hf_buffer *")
+
+    def finish(status: int) -> Optional[str]:
+        taken = take_buffer(kind)
+        return None if taken is None else taken.decode()
+
+    return Call("key_type", (memory.view(key), kind), memory, finish,
+                (Status.NOT_FOUND,))
+
+
+def key_delete(key: Key) -> Call[bool]:
+    """Delete a key of any type, with what belongs to it. False: no such
+    key."""
+    memory = Memory()
+    return Call("key_delete", (memory.view(key),), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+# ---------------------------------------------------------------- timelines
+
+
+def _item(raw: Any) -> Item:
+    attributes: Dict[str, Union[float, bytes]] = {}
+    for i in range(raw.attribute_count):
+        one = raw.attributes[i]
+        name = bytes_of(one.name).decode(errors="surrogateescape")
+        attributes[name] = one.number if one.kind == lib.HF_ATTRIBUTE_NUMBER \
+            else bytes_of(one.text)
+    return Item(bytes_of(raw.id), bytes_of(raw.payload), instant_of(raw.at_ms),
+                raw.ttl_ms / 1000, attributes)
+
+
+def _take_items(raw: Any) -> Page:
+    page = Page([_item(raw.items[i]) for i in range(raw.count)],
+                bytes_of(raw.next))
+    lib.hf_timeline_items_free(raw)
+    return page
+
+
+def timeline_add(key: Key, id: Key, payload: Value, ttl: Duration, *,
+                 at: Optional[Instant] = None,
+                 attributes: Optional[Attributes] = None,
+                 nx: bool = False) -> Call[bool]:
+    """Add an item that lives for `ttl`, or replace the one with its id. `at`:
+    its time; None: now. False: `nx`, and there is one."""
+    memory = Memory()
+    options = memory.struct("hf_timeline_add_options")
+    options.flags = _bit(nx, lib.HF_TIMELINE_NX)
+    options.at_ms = unix_milliseconds(at)
+    options.attributes, options.attribute_count = \
+        memory.attributes(attributes or {})
+    return Call("timeline_add", (memory.view(key), memory.view(id),
+                                 memory.view(payload), milliseconds(ttl),
+                                 options), memory, _found, (Status.CONFLICT,))
+
+
+def timeline_get(key: Key, id: Key) -> Call[Optional[Item]]:
+    """Read an item. None: there is none, or it has expired."""
+    memory = Memory()
+    found = memory.out("hf_timeline_items *")
+    return Call("timeline_get", (memory.view(key), memory.view(id), found),
+                memory, lambda status: _take_items(found).items[0]
+                if _found(status) else None, (Status.NOT_FOUND,))
+
+
+def timeline_remove(key: Key, id: Key) -> Call[bool]:
+    """Remove an item. False: there was none."""
+    memory = Memory()
+    return Call("timeline_remove", (memory.view(key), memory.view(id)), memory,
+                _found, (Status.NOT_FOUND,))
+
+
+def timeline_count(key: Key) -> Call[int]:
+    """Count the items that have not expired."""
+    memory = Memory()
+    count = memory.out("size_t *")
+    return Call("timeline_count", (memory.view(key), count), memory,
+                lambda status: int(count[0]))
+
+
+def timeline_page(key: Key, *, limit: int = 0, offset: int = 0,
+                  cursor: Value = b"", ascending: bool = False,
+                  order_by: Key = b"", min: Optional[float] = None,
+                  max: Optional[float] = None,
+                  since: Optional[Instant] = None,
+                  until: Optional[Instant] = None) -> Call[Page]:
+    """Read items, newest first, or in the order of an attribute (`order_by`,
+    from `min` to `max`). `cursor`: Page.next of the page before. `limit` 0: 20.
+    `since`, `until`: only items of these times."""
+    memory = Memory()
+    options = memory.struct("hf_timeline_page_options")
+    options.flags = _bit(ascending, lib.HF_TIMELINE_ASCENDING)
+    options.limit, options.offset = limit, offset
+    options.cursor.data, options.cursor.size = memory.data(cursor)
+    options.order_by.data, options.order_by.size = memory.data(order_by)
+    if min is not None:
+        options.min = memory.out("double *", min)
+    if max is not None:
+        options.max = memory.out("double *", max)
+    options.from_ms = unix_milliseconds(since)
+    options.to_ms = unix_milliseconds(until)
+    page = memory.out("hf_timeline_items *")
+    return Call("timeline_page", (memory.view(key), options, page), memory,
+                lambda status: _take_items(page))
+
+
+def timeline_update(key: Key, id: Key, *, payload: Optional[Value] = None,
+                    at: Optional[Instant] = None,
+                    ttl: Optional[Duration] = None,
+                    attributes: Optional[Attributes] = None,
+                    replace: bool = False) -> Call[bool]:
+    """Change what is given of an item. `replace`: drop the other attributes.
+    False: there is no such item."""
+    memory = Memory()
+    options = memory.struct("hf_timeline_update_options")
+    options.flags = _bit(replace, lib.HF_TIMELINE_REPLACE)
+    options.payload = memory.maybe(payload)
+    options.at_ms = unix_milliseconds(at)
+    options.ttl_ms = milliseconds(ttl)
+    options.attributes, options.attribute_count = \
+        memory.attributes(attributes or {})
+    return Call("timeline_update", (memory.view(key), memory.view(id), options),
+                memory, _found, (Status.NOT_FOUND,))
+
+
+def timeline_trim(key: Key, *, until: Optional[Instant] = None,
+                  keep: Optional[int] = None) -> Call[Trimmed]:
+    """Remove the items up to a time, and all but the newest `keep`."""
+    memory = Memory()
+    trimmed = memory.out("hf_timeline_trimmed *")
+    return Call("timeline_trim", (memory.view(key), unix_milliseconds(until),
+                                  -1 if keep is None else keep, trimmed),
+                memory, lambda status: Trimmed(int(trimmed.removed),
+                                               bool(trimmed.more)))
+
+
+def timeline_delete(key: Key) -> Call[bool]:
+    """Delete a timeline with all its items. False: there is none."""
+    memory = Memory()
+    return Call("timeline_delete", (memory.view(key),), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+# ------------------------------------------------------------------- caches
+
+
+def cache_options(memory: Memory, tags: Iterable[Key],
+                  **times: Optional[Duration]) -> Any:
+    options = memory.struct("hf_cache_options")
+    options.tags, options.tag_count = memory.views(tags)
+    for name, time in times.items():
+        setattr(options, f"{name}_ms", milliseconds(time))
+    return options
+
+
+def cache_get(key: Key, *, stale: bool = False,
+              tags: Iterable[Key] = ()) -> Call[Optional[bytes]]:
+    """The value of an entry if it is fresh (`stale`: also if it is not)."""
+    memory = Memory()
+    value = memory.out("hf_buffer *")
+    options = cache_options(memory, tags)
+    options.flags = _bit(stale, lib.HF_CACHE_STALE)
+    return Call("cache_get", (memory.view(key), options, value), memory,
+                lambda status: take_buffer(value), (Status.NOT_FOUND,))
+
+
+def cache_put(key: Key, value: Value, *, ttl: Duration,
+              stale: Optional[Duration] = None,
+              error: Optional[Duration] = None,
+              tags: Iterable[Key] = ()) -> Call[None]:
+    """Store an entry that is fresh for `ttl`, then stale for `stale`, or for
+    `error` if filling it fails."""
+    memory = Memory()
+    options = cache_options(memory, tags, ttl=ttl, stale=stale, error=error)
+    return Call("cache_put", (memory.view(key), memory.view(value), options),
+                memory, lambda status: None)
+
+
+def cache_delete(key: Key) -> Call[bool]:
+    """Delete an entry. False: there was none."""
+    memory = Memory()
+    return Call("cache_delete", (memory.view(key),), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+def cache_invalidate(tag: Key) -> Call[bool]:
+    """Invalidate all entries with a tag, in one step. False: there is none."""
+    memory = Memory()
+    return Call("cache_invalidate", (memory.view(tag),), memory, _found,
+                (Status.NOT_FOUND,))
