@@ -1,0 +1,3 @@
+module github.com/holdfast/holdfast-go
+
+go 1.21
