@@ -7,7 +7,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo tests try check test test-all lint asan \
     asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
-    interop interop-serve redis-suite model test-web docs test-site install package \
+    interop interop-serve redis-suite model test-web docs test-site \
+    test-bindings test-cpp test-python test-go test-rust install package \
     uninstall format
 
 help: ## show this list
@@ -98,6 +99,12 @@ docs: ## build the site into build/site (needs the package index of Python)
 test-site: docs ## look at the site in Chromium (PICTURES=folder)
 	@tools/deps.sh web
 	@python3 -B tests/docs/site_check.py build/site $(PICTURES)
+
+test-bindings: deps ## test C++, Python, Go and Rust, whose tools are there
+	@tools/bindings.sh
+
+test-cpp test-python test-go test-rust: deps
+	@tools/bindings.sh $(@:test-%=%)
 
 model: ## check the model of the locks (docs/model, two minutes)
 	@tools/deps.sh model
