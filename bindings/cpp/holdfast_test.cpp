@@ -153,6 +153,8 @@ TEST(a_lost_lock_is_reported)
     auto held = holdfast::lock(store(), name, opts).acquire();
     for (int i = 0; i < 500 && reason == HF_OK; i++)
         std::this_thread::sleep_for(10ms);
+    /* Until it has ended in the store too. */
+    std::this_thread::sleep_for(100ms);
     CHECK(reason == HF_EXPIRED && !held.is_held());
     CHECK_THROWS(HF_EXPIRED, held.release());
 }
