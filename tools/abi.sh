@@ -5,7 +5,7 @@
 # (default build) changed since COMMIT (default: the newest tag vX.Y.Z)?
 #
 # COMMIT is built, and both are compared by abidiff, as far as the public headers
-# show types. If the number of the ABI (docs/adr/0098) is the same, additions are
+# show types. If the number of the ABI (docs/adr/0096) is the same, additions are
 # listed, and anything else is a failure; if it is not, all is listed. Without a
 # tag and --against there is nothing to compare with, and the check passes.
 set -eu

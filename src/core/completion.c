@@ -257,7 +257,7 @@ typedef struct sleep_call {
     hf__completions *completions;
 } sleep_call;
 
-static void wake(hf__sleeper *sleeper)
+static void wake_sleeper(hf__sleeper *sleeper)
 {
     hf__completions *self =
         hf__container_of(sleeper, sleep_call, sleeper)->completions;
@@ -292,7 +292,7 @@ static hf_status sleep_until(hf_client *client, int64_t until_ms,
 hf_status hf_client_wait(hf_client *client, int64_t wait_ms, hf_error *err)
 {
     hf_status status = hf__check_wait(wait_ms, err);
-    sleep_call self = {{.wake = wake}, NULL};
+    sleep_call self = {{.wake = wake_sleeper}, NULL};
     unsigned interrupts;
     int64_t now_ms;
 

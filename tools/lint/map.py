@@ -18,6 +18,7 @@ INDEX = Path("docs/adr/README.md")
 # What is in these is described where they are: patterns of whole paths.
 ELSEWHERE = ("scripts/*", "docs/*", "tests/*", "tools/lint/*", ".*",
              "debian/*", "packaging/*", "LICENSES/*", "bindings/*",
+             "cli/manual/*",
              "src/store/*/*", "src/engine/*/*", "*/CMakeLists.txt",
              "ARCHITECTURE.md", "*/README.md")
 # Folders whose README.md is their map.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The version of base.h is that of the files which have to repeat it, and the
 number of the ABI, of holdfast.map, that of the names of libraries and packages
-(docs/adr/0098)."""
+(docs/adr/0096)."""
 
 import re
 
