@@ -211,7 +211,9 @@ void call_print_reply(const struct call *call, const hf_reply *reply)
         json_begin(&json, stdout);
         out_reply_json(&json, "reply", reply);
         json_end(&json);
-    } else if (call->options->given[OPT_RAW] || isatty(STDOUT_FILENO) != 1) {
+    } else if (call->options->given[OPT_RAW] ||
+               (!call->options->given[OPT_NO_RAW] &&
+                isatty(STDOUT_FILENO) != 1)) {
         out_reply_raw(reply);
     } else {
         out_reply(reply);

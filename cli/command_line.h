@@ -55,6 +55,7 @@ enum option_id {
     OPT_FIELD_TTL,
     OPT_STDIN,
     OPT_RAW,
+    OPT_NO_RAW,
     OPT_IF,
     OPT_ABSENT,
     OPT_REPLACE,

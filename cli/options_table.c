@@ -182,6 +182,8 @@ const struct option_spec option_table[OPT_COUNT] = {
                    .help = "read the value from standard input"},
     [OPT_RAW] = {.names = {"raw"},
                  .help = "print the bytes alone, without a newline"},
+    [OPT_NO_RAW] = {.names = {"no-raw"},
+                    .help = "show replies as on a terminal, into a pipe too"},
     [OPT_IF] = {.names = {"if"},
                 .kind = KIND_TEXT,
                 .argument = "VALUE",

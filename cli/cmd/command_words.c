@@ -78,7 +78,7 @@ static int run_command(struct call *call)
 const struct command command_commands[] = {
     {.grammar = {.name = "command",
                  .accepts = OPTIONS_WRITE | OPTION(STDIN) | OPTION(RAW) |
-                            OPTION(BUDGET),
+                            OPTION(NO_RAW) | OPTION(BUDGET),
                  .tail = TAIL_COMMAND,
                  .operands = "WORD..."},
      .run = run_command},

@@ -73,7 +73,8 @@ static int script_run(struct call *call)
 
 const struct command script_commands[] = {
     {.grammar = {.name = "script run",
-                 .accepts = OPTIONS_WRITE | OPTION(RAW) | OPTION(BUDGET),
+                 .accepts = OPTIONS_WRITE | OPTION(RAW) | OPTION(NO_RAW) |
+                            OPTION(BUDGET),
                  .operands_min = 1,
                  .operands_max = -1,
                  .tail = TAIL_ARGUMENTS,

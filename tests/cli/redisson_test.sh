@@ -43,7 +43,7 @@ test_readers_share_and_exclude_writers() {
 test_layout_of_the_store() {
     here_is_redisson || return 0
     HOLDFAST_STORE="$HOLDFAST_STORE?layout=redisson"
-    expect 0 run a -- "$HOLDFAST" command HLEN a
+    expect 0 run a -- "$HOLDFAST" command --no-raw HLEN a
     same fields '(integer) 1' "$out"
     expect 1 run --redisson lock a -- "$HOLDFAST" run -n a -- true
     expect 78 run -s a -- true
@@ -61,7 +61,7 @@ test_latch_of_redisson_opens() {
     same answer '{"name":"job","set":true}' "$out"
     expect 1 latch set job 3 --redisson
     contains "$err" 'latch set: "job" has been set already'
-    expect 0 command GET job
+    expect 0 command --no-raw GET job
     same 'as Redisson stores it' '"2"' "$out"
     expect 0 latch arrive job --redisson
     expect 0 latch get job --redisson

@@ -164,7 +164,7 @@ TEST(election_leader_renews_and_learns_of_its_loss)
     expect_status(HF_OK, hf_lock_try(one, ERR));
     expect_status(HF_TIMEOUT, hf_lock_acquire(two, opts.ttl_ms + 200, ERR));
     assert_leads(f->other, name, one, bytes("one"));
-    expect_status(HF_OK, hf_hash_delete(f->other, name, ERR));
+    cut_lease(f->other, name, 0);
     expect_soon(atomic_load(&reason) != HF_OK, 10000);
     assert_true(atomic_load(&reason) == HF_EXPIRED);
     expect_status(HF_LOST, hf_lock_acquire(one, 0, ERR));

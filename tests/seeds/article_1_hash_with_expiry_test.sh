@@ -43,7 +43,7 @@ test_hset_and_expire_can_be_separated() {
 
 test_script_writes_fields_and_expiry() {
     echo "$the_script" >HSET.lua
-    expect 0 script run HSET.lua key -- 2 1000 field1 value1 field2 value2
+    expect 0 script run --no-raw HSET.lua key -- 2 1000 field1 value1 field2 value2
     same reply '(nil)' "$out"
     has_the_dictionary
 }

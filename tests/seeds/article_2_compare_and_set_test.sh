@@ -13,10 +13,10 @@ test_string_compare_and_exchange_by_its_script() {
         return 0
     end' >cas.lua
     expect 0 value set test:String:cas 1
-    expect 0 script run cas.lua test:String:cas -- 2 3
+    expect 0 script run --no-raw cas.lua test:String:cas -- 2 3
     same answer '(integer) 0' "$out"
     says '"1"' GET test:String:cas
-    expect 0 script run cas.lua test:String:cas -- 1 4
+    expect 0 script run --no-raw cas.lua test:String:cas -- 1 4
     same answer '(integer) 1' "$out"
     says '"4"' GET test:String:cas
     says '(integer) 1' DEL test:String:cas
@@ -58,10 +58,10 @@ test_hash_compare_and_exchange_by_its_script() {
         return 0
     end' >cas.lua
     expect 0 hash put test:Hash:cas testField 1
-    expect 0 script run cas.lua test:Hash:cas -- testField 2 3
+    expect 0 script run --no-raw cas.lua test:Hash:cas -- testField 2 3
     same answer '(integer) 0' "$out"
     says '"1"' HGET test:Hash:cas testField
-    expect 0 script run cas.lua test:Hash:cas -- testField 1 4
+    expect 0 script run --no-raw cas.lua test:Hash:cas -- testField 1 4
     same answer '(integer) 1' "$out"
     says '"4"' HGET test:Hash:cas testField
     says '(integer) 1' DEL test:Hash:cas

@@ -210,7 +210,7 @@ TEST(redisson_acquire_counts_its_owner_and_refuses_another)
     hf_reply_free(reply);
     assert_field(f->other, redisson_name, node_1, bytes("1"));
     assert_ttl(f->other, redisson_name, 30000);
-    expect_status(HF_OK, hf_key_expire(f->client, redisson_name, 25000, ERR));
+    cut_lease(f->client, redisson_name, 25000);
     reply = redisson(acquire, node_2);
     assert_int_equal(hf_reply_type(reply), HF_REPLY_INTEGER);
     assert_true(hf_reply_integer(reply) > 20000 &&
@@ -221,7 +221,7 @@ TEST(redisson_acquire_counts_its_owner_and_refuses_another)
     hf_reply_free(reply);
     assert_field(f->other, redisson_name, node_1, bytes("2"));
     assert_ttl(f->other, redisson_name, 30000);
-    expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
+    cut_lease(f->client, redisson_name, 0);
 }
 
 TEST(redisson_renews_for_its_owner_only)
@@ -232,7 +232,7 @@ TEST(redisson_renews_for_its_owner_only)
         redisson(fixture_script(f, f->client, redisson_acquire), node_1);
 
     hf_reply_free(reply);
-    expect_status(HF_OK, hf_key_expire(f->client, redisson_name, 25000, ERR));
+    cut_lease(f->client, redisson_name, 25000);
     reply = redisson(renew, node_2);
     assert_true(hf_reply_integer(reply) == 0);
     hf_reply_free(reply);
@@ -241,7 +241,7 @@ TEST(redisson_renews_for_its_owner_only)
     assert_true(hf_reply_integer(reply) == 1);
     hf_reply_free(reply);
     assert_ttl(f->other, redisson_name, 30000);
-    expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
+    cut_lease(f->client, redisson_name, 0);
 }
 
 /* A lock of Redisson is a hash: ours reports that instead of breaking in. */
@@ -255,7 +255,7 @@ TEST(our_lock_meets_redissons)
     hf_reply_free(reply);
     expect_status(HF_WRONG_TYPE, hf_lock_try(lock, ERR));
     assert_field(f->other, redisson_name, node_1, bytes("1"));
-    expect_status(HF_OK, hf_hash_delete(f->client, redisson_name, ERR));
+    cut_lease(f->client, redisson_name, 0);
 }
 
 /* ----------------------------------------------------------------- our lock */

@@ -155,7 +155,7 @@ two=017adcbf-08d9-449d-8c93-c82819799842:84
 
 # redisson REPLY SCRIPT OWNER
 redisson() {
-    expect 0 script run - yang37 -- 30000 "$3" <<<"$2"
+    expect 0 script run --no-raw - yang37 -- 30000 "$3" <<<"$2"
     same reply "$1" "$out"
 }
 
@@ -165,7 +165,7 @@ test_redisson_acquires_again_for_its_owner() {
     lives 30 yang37
     redisson '(nil)' "$acquire" $one
     says '"2"' HGET yang37 $one
-    expect 0 script run - yang37 -- 30000 $two <<<"$acquire"
+    expect 0 script run --no-raw - yang37 -- 30000 $two <<<"$acquire"
     [ "${out#(integer) }" -gt 15000 ] || fail "not the time left: $out"
 }
 

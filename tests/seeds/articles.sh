@@ -3,7 +3,7 @@
 # articles.sh - functions for the articles' examples on the command line.
 
 redis_command() {
-    expect 0 command -- "$@"
+    expect 0 command --no-raw -- "$@"
 }
 
 # says REPLY WORD...: a command of Redis, and its reply as redis-cli shows it.

@@ -37,7 +37,7 @@ class Subscriptions(unittest.TestCase):
     def command(self, *words):
         """What a program says that has the store open."""
         return subprocess.run(
-            [PROGRAM, "--store", self.server.store, "command", *words],
+            [PROGRAM, "--store", self.server.store, "command", "--no-raw", *words],
             check=True, capture_output=True, timeout=TIMEOUT).stdout
 
     def test_subscriptions_are_counted(self):
