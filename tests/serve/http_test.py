@@ -137,7 +137,9 @@ class Reading(unittest.TestCase):
         hand_overs, losses = counts()
         await_that(lambda: counts() and all(
             process.poll() is not None for process in busy))
-        self.assertEqual(counts()[1], losses)
+        # A machine without time for a second really loses one: 76 says so.
+        lost = sum(process.returncode == 76 for process in busy)
+        self.assertLessEqual(counts()[1] - losses, lost)
         self.assertGreater(counts()[0], hand_overs)
         samples = openmetrics.read(self.server.get("/metrics")[2].decode())
         self.assertGreater(samples["holdfast_lock_wait_seconds_count", ""], 0)
