@@ -3,11 +3,12 @@
  * complain.c - one line on stderr, in one write, so that the lines of several
  * processes do not mix.
  *
- * The last complaint is kept for --json. Complaints come from several threads
- * (a lease is acquired on one), but not at the same time.
+ * The last complaint of any thread is kept for --json: a lease is acquired on
+ * one, and those of a server log.
  */
 #include "complain.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +30,9 @@ struct complaint {
     char culprit[CULPRIT_SIZE]; /* "": none was given */
 };
 
-static struct complaint last;
-static struct complaint next; /* what is known of it */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct complaint last;               /* guarded by mutex */
+static _Thread_local struct complaint next; /* what is known of it */
 
 static void print_line(char *line, size_t size)
 {
@@ -100,7 +102,9 @@ void complain(const char *what, const char *format, ...)
                    what == NULL ? "" : what, what == NULL ? "" : ": ", message);
     if (next.culprit[0] == '\0')
         find_culprit(message);
+    pthread_mutex_lock(&mutex);
     last = next;
+    pthread_mutex_unlock(&mutex);
     next = (struct complaint){0};
 }
 
@@ -126,19 +130,31 @@ int complain_status(const char *what, hf_status status, const hf_error *err)
     return exit_code_of(status);
 }
 
+static struct complaint last_complaint(void)
+{
+    struct complaint copy;
+
+    pthread_mutex_lock(&mutex);
+    copy = last;
+    pthread_mutex_unlock(&mutex);
+    return copy;
+}
+
 bool complained(void)
 {
-    return last.any;
+    return last_complaint().any;
 }
 
 void complain_json(struct json *json, int code)
 {
+    struct complaint is = last_complaint();
+
     json_open(json, "error", '{');
     json_integer(json, "code", code);
-    json_text(json, "name", last.name != NULL ? last.name : exit_name(code));
-    json_text(json, "message", last.message);
-    if (last.culprit[0] != '\0')
-        json_text(json, "culprit", last.culprit);
+    json_text(json, "name", is.name != NULL ? is.name : exit_name(code));
+    json_text(json, "message", is.message);
+    if (is.culprit[0] != '\0')
+        json_text(json, "culprit", is.culprit);
     else
         json_null(json, "culprit");
     json_close(json, '}');
