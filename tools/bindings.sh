@@ -24,7 +24,7 @@ has() {
 }
 
 by_ctest() {
-    ctest --preset release -R "^bindings\.$1\."
+    ctest --preset all -R "^bindings\.$1\."
 }
 
 prepare() {
