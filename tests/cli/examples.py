@@ -23,6 +23,13 @@ START = """mkdir bin && ln -s "$HOLDFAST" bin/holdfast && PATH=$PWD/bin:$PATH
 PAUSE = "\nsleep 0.6\n"
 
 
+def after(line):
+    """What a person at the terminal leaves time for."""
+    if re.search(r"&\s*$", line):
+        return PAUSE
+    return "\nwait $!" if line == "kill $!" else ""
+
+
 def script_of(example):
     """The lines that are typed, and what they print."""
     typed = []
@@ -32,8 +39,7 @@ def script_of(example):
             typed.append(line[2:])
         else:
             printed.append(line)
-    text = "\n".join(line + PAUSE if re.search(r"&\s*$", line) else line
-                     for line in typed)
+    text = "\n".join(line + after(line) for line in typed)
     return START + text + "\nexec 2>/dev/null\nkill -KILL $(jobs -p)\nwait\n", printed
 
 
