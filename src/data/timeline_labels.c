@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/digits.h"
 #include "util/error.h"
 
 #define SIGN (UINT64_C(1) << 63)
@@ -156,13 +157,6 @@ void hf__add_labels(hf_call *call, const hf_attribute *attributes, size_t count)
 
 /* ------------------------------------------------------------------ reading */
 
-static int digit_value(char c)
-{
-    const char *at = c == '\0' ? NULL : strchr(hex, c);
-
-    return at == NULL ? -1 : (int)(at - hex);
-}
-
 static bool read_number(const char *at, size_t size, double *number)
 {
     uint64_t bits = 0;
@@ -170,9 +164,11 @@ static bool read_number(const char *at, size_t size, double *number)
     if (size != HF__LABEL_DIGITS)
         return false;
     for (size_t i = 0; i < size; i++) {
-        if (digit_value(at[i]) < 0)
+        int digit = hf__lower_hex_value(at[i]);
+
+        if (digit < 0)
             return false;
-        bits = bits << 4 | (uint64_t)digit_value(at[i]);
+        bits = bits << 4 | (uint64_t)digit;
     }
     bits = (bits & SIGN) != 0 ? bits & ~SIGN : ~bits;
     memcpy(number, &bits, sizeof(bits));

@@ -14,6 +14,7 @@
 #include "data/timeline_items.h"
 #include "data/timeline_labels.h"
 #include "holdfast/timeline.h"
+#include "util/digits.h"
 #include "util/error.h"
 
 #define LIMIT_DEFAULT 20
@@ -161,13 +162,6 @@ static void set_bounds(page_range *self)
 
 /* ------------------------------------------------------------------ cursor */
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool read_cursor(hf_bytes cursor, bound *at)
 {
     const char *text = cursor.data;
@@ -177,8 +171,8 @@ static bool read_cursor(hf_bytes cursor, bound *at)
     at->text[0] = '(';
     at->size = 1;
     for (size_t i = 0; i < cursor.size; i += 2) {
-        int high = digit_value(text[i]);
-        int low = digit_value(text[i + 1]);
+        int high = hf__lower_hex_value(text[i]);
+        int low = hf__lower_hex_value(text[i + 1]);
 
         if (high < 0 || low < 0)
             return false;

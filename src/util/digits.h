@@ -27,6 +27,12 @@ static inline int hf__hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/* The same, of the digits that we write: no capital letter is one. */
+static inline int hf__lower_hex_value(char c)
+{
+    return c >= 'A' && c <= 'F' ? -1 : hf__hex_value(c);
+}
+
 /* Digits, after a '-' if negative; `*rest` is what follows them. false: there
  * are none, or the number does not fit. */
 static inline bool hf__decimal_read(const char *text, int64_t *value,

@@ -22,6 +22,7 @@
 #include "engine/files/rights.h"
 #include "engine/files/sum.h"
 #include "util/clock.h"
+#include "util/digits.h"
 #include "util/error.h"
 #include "util/rand.h"
 
@@ -416,13 +417,6 @@ void hf__inbox_release(hf__sidecar *sidecar, uint32_t index)
     (void)fcntl(sidecar->fd, F_SETLK, &lock);
 }
 
-static int digit_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
 bool hf__inbox_index(hf_bytes id, uint32_t *index)
 {
     const char *text = id.data;
@@ -431,7 +425,7 @@ bool hf__inbox_index(hf_bytes id, uint32_t *index)
     if (id.size != HF__INBOX_SIZE)
         return false;
     for (size_t i = 0; i < HF__INBOX_SIZE; i++) {
-        int value = digit_value(text[i]);
+        int value = hf__lower_hex_value(text[i]);
 
         if (value < 0)
             return false;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/digits.h"
 #include "util/mem.h"
 
 /* Longest line with a number. */
@@ -156,14 +157,6 @@ static bool is_blank(unsigned char byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-static int hex_of(unsigned char byte)
-{
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    byte |= 0x20;
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
-
 static unsigned char escaped_byte(unsigned char letter)
 {
     static const char letters[] = "nrtba";
@@ -180,9 +173,11 @@ static size_t unquote_byte(const unsigned char *from, const unsigned char *end,
     *byte = *from;
     if (*from != '\\' || end - from < 2)
         return 1;
-    if (end - from >= 4 && from[1] == 'x' && hex_of(from[2]) >= 0 &&
-        hex_of(from[3]) >= 0) {
-        *byte = (unsigned char)(hex_of(from[2]) * 16 + hex_of(from[3]));
+    if (end - from >= 4 && from[1] == 'x' &&
+        hf__hex_value((char)from[2]) >= 0 &&
+        hf__hex_value((char)from[3]) >= 0) {
+        *byte = (unsigned char)(hf__hex_value((char)from[2]) * 16 +
+                                hf__hex_value((char)from[3]));
         return 4;
     }
     *byte = escaped_byte(from[1]);

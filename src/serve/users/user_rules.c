@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "util/digits.h"
 #include "util/glob.h"
 #include "util/mem.h"
 #include "util/sha256.h"
@@ -86,13 +87,6 @@ static void remove_hash(hf__user *user, const unsigned char *bytes)
     }
 }
 
-static int digit_of(char letter)
-{
-    if (letter >= '0' && letter <= '9')
-        return letter - '0';
-    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
-}
-
 static bool read_hex(hf_bytes text, unsigned char bytes[HF__USERS_HASH_SIZE])
 {
     const char *digits = text.data;
@@ -100,8 +94,8 @@ static bool read_hex(hf_bytes text, unsigned char bytes[HF__USERS_HASH_SIZE])
     if (text.size != 2 * (size_t)HF__USERS_HASH_SIZE)
         return false;
     for (size_t i = 0; i < HF__USERS_HASH_SIZE; i++) {
-        int high = digit_of(digits[2 * i]);
-        int low = digit_of(digits[2 * i + 1]);
+        int high = hf__lower_hex_value(digits[2 * i]);
+        int low = hf__lower_hex_value(digits[2 * i + 1]);
 
         if (high < 0 || low < 0)
             return false;
