@@ -75,14 +75,6 @@ static void run_remove(hf__task *task)
     hf__events_remove(self->events, self->watch);
 }
 
-static void run_on_loop(hf__store_context *context, watch_task *task)
-{
-    if (hf__loop_here(context->loop))
-        task->base.run(&task->base);
-    else
-        hf__loop_call(context->loop, &task->base);
-}
-
 hf_status hf__event_watch(hf__event_conn *self, hf_bytes topic,
                           hf__watch *watch, hf_error *err)
 {
@@ -96,7 +88,7 @@ hf_status hf__event_watch(hf__event_conn *self, hf_bytes topic,
         return status;
     hf__event_conn_start(self);
     watch->bucket = hf__events_bucket(topic);
-    run_on_loop(context_of(self), &task);
+    hf__loop_run(context_of(self)->loop, &task.base);
     return HF_OK;
 }
 
@@ -106,5 +98,5 @@ void hf__event_unwatch(hf__store_context *context, hf__events *events,
     watch_task task = {{run_remove, NULL}, events, watch};
 
     if (!hf__store_context_is_forked(context))
-        run_on_loop(context, &task);
+        hf__loop_run(context->loop, &task.base);
 }

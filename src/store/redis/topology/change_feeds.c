@@ -337,12 +337,8 @@ static void run_close(hf__task *task)
 static void run_on_loop(hf__change_feed *self, void (*run)(hf__task *task))
 {
     feed_call task = {{run, NULL}, self};
-    hf__loop *loop = self->feeds->context->loop;
 
-    if (hf__loop_here(loop))
-        run(&task.base);
-    else
-        hf__loop_call(loop, &task.base);
+    hf__loop_run(self->feeds->context->loop, &task.base);
 }
 
 static hf_status await_open(hf__change_feed *self, int64_t deadline_ms,

@@ -189,10 +189,7 @@ static survey_task *collect_state(const hf__sentinel_watch *watch)
         return NULL;
     task->base.run = run_survey;
     task->watch = watch;
-    if (hf__loop_here(watch->context.loop))
-        run_survey(&task->base);
-    else
-        hf__loop_call(watch->context.loop, &task->base);
+    hf__loop_run(watch->context.loop, &task->base);
     return task;
 }
 
