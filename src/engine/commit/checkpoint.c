@@ -277,23 +277,12 @@ hf_status hf__checkpoint_create(int dir_fd, const hf__checkpoint *first,
     return status;
 }
 
-static struct flock pair_lock(short type, uint32_t first, uint32_t count)
-{
-    struct flock lock = {0};
-
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = (off_t)first;
-    lock.l_len = (off_t)count;
-    return lock;
-}
-
 static bool take_pair(hf__checkpoint_file *file)
 {
     slot slots[2];
 
     for (file->pair = 0; file->pair < PAIR_COUNT; file->pair++) {
-        struct flock lock = pair_lock(F_WRLCK, file->pair, 1);
+        struct flock lock = hf__files_range(F_WRLCK, file->pair, 1);
 
         if (fcntl(file->fd, F_SETLK, &lock) == 0)
             break;
@@ -332,7 +321,7 @@ void hf__checkpoint_close(hf__checkpoint_file *file)
 bool hf__checkpoint_alone(const hf__checkpoint_file *file)
 {
     /* fcntl() does not report the caller's own lock. */
-    struct flock lock = pair_lock(F_WRLCK, 0, PAIR_COUNT);
+    struct flock lock = hf__files_range(F_WRLCK, 0, PAIR_COUNT);
 
     return fcntl(file->fd, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }

@@ -23,6 +23,17 @@
 /* Interrupted calls are repeated up to this often. */
 #define INTERRUPTED_MAX 100
 
+struct flock hf__files_range(short type, uint32_t first, uint32_t count)
+{
+    struct flock lock = {0};
+
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = (off_t)first;
+    lock.l_len = (off_t)count;
+    return lock;
+}
+
 hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what)
 {
     hf_status status = HF_SYSTEM;

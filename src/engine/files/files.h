@@ -5,6 +5,7 @@
 #ifndef HF__ENGINE_FILES_H
 #define HF__ENGINE_FILES_H
 
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/types.h>
 
@@ -122,6 +123,9 @@ hf_status hf__files_check_limit(uint64_t size, hf_error *err);
 
 /* Allocate blocks up to `size`. HF_FULL: no room, or RLIMIT_FSIZE. */
 hf_status hf__files_allocate(int fd, uint64_t size, hf_error *err);
+
+/* A record lock of fcntl() on these bytes; 0 of them: from the first on. */
+struct flock hf__files_range(short type, uint32_t first, uint32_t count);
 
 /* The status for an errno of a file operation. */
 hf_status hf__files_fail(hf_error *err, int sys_errno, const char *what);

@@ -264,20 +264,9 @@ void hf__sidecar_close(hf__sidecar *sidecar)
 
 /* --------------------------------------------------------------- inboxes */
 
-static struct flock byte_lock(short type, uint32_t index, uint32_t count)
-{
-    struct flock lock = {0};
-
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = (off_t)index;
-    lock.l_len = (off_t)count;
-    return lock;
-}
-
 static bool held_by_another(int fd, uint32_t index, uint32_t count)
 {
-    struct flock lock = byte_lock(F_WRLCK, index, count);
+    struct flock lock = hf__files_range(F_WRLCK, index, count);
 
     if (fcntl(fd, F_GETLK, &lock) != 0)
         return true; /* unknown: at worst one spurious wake-up */
@@ -350,7 +339,7 @@ static int lock_free(const hf__sidecar *sidecar, uint32_t *index)
 
     for (uint32_t i = 0; i < HF__INBOX_MAX; i++) {
         uint32_t at = (map->inbox_next + i) % HF__INBOX_MAX;
-        struct flock lock = byte_lock(F_WRLCK, at, 1);
+        struct flock lock = hf__files_range(F_WRLCK, at, 1);
 
         if (map->inboxes[at].used)
             continue;
@@ -407,7 +396,7 @@ hf_status hf__inbox_claim(hf__sidecar *sidecar, uint32_t *index,
 void hf__inbox_release(hf__sidecar *sidecar, uint32_t index)
 {
     static const char none[HF__INBOX_SIZE];
-    struct flock lock = byte_lock(F_UNLCK, index, 1);
+    struct flock lock = hf__files_range(F_UNLCK, index, 1);
     hf__inbox_slot *inbox = &sidecar->map->inboxes[index];
 
     set_id(inbox, none);

@@ -58,14 +58,12 @@ typedef enum verdict { BEGIN, ADOPT, USE } verdict;
 /* LMDB holds a shared record lock on its lock file while it is open. */
 static bool lock_file_in_use(int dir_fd)
 {
-    struct flock lock = {0};
+    struct flock lock = hf__files_range(F_WRLCK, 0, 0);
     int fd = hf__rights_open(dir_fd, HF__FILE_LOCK, O_RDWR);
     bool in_use;
 
     if (fd < 0)
         return false;
-    lock.l_type = F_WRLCK;
-    lock.l_whence = SEEK_SET;
     in_use = fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
     close(fd);
     return in_use;
