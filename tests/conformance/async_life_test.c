@@ -565,16 +565,6 @@ TEST(wait_ends_when_a_call_has_completed)
     expect_status(HF_OK, hf_lock_release(ours, ERR));
 }
 
-static void *interrupt_soon(void *client)
-{
-    for (int i = 0; i < 20; i++) {
-        test_rest();
-        if (hf_client_interrupt(client, NULL) != HF_OK)
-            return NULL;
-    }
-    return client;
-}
-
 TEST(wait_is_interrupted)
 {
     fixture *f = *state;

@@ -186,16 +186,6 @@ TEST(observer_next_can_be_started_and_cancelled)
     expect_status(HF_CANCELLED, said.status);
 }
 
-static void *interrupt_soon(void *client)
-{
-    for (int i = 0; i < 20; i++) {
-        test_rest();
-        if (hf_client_interrupt(client, NULL) != HF_OK)
-            return NULL;
-    }
-    return client;
-}
-
 TEST(observer_next_is_interrupted)
 {
     fixture *f = *state;

@@ -316,16 +316,6 @@ TEST(watch_next_can_be_started_and_cancelled)
     hf_change_free(&change);
 }
 
-static void *interrupt_soon(void *client)
-{
-    for (int i = 0; i < 20; i++) {
-        test_rest();
-        if (hf_client_interrupt(client, NULL) != HF_OK)
-            return NULL;
-    }
-    return client;
-}
-
 TEST(watch_next_is_interrupted)
 {
     fixture *f = *state;

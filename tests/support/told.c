@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "support/expect.h"
+#include "support/test_clock.h"
 
 #define PATIENCE_MS 10000
 
@@ -81,4 +82,14 @@ void await_ok(hf_client *client, const told *awaited)
 {
     await_told(client, awaited, 1);
     expect_status(HF_OK, awaited->status);
+}
+
+void *interrupt_soon(void *client)
+{
+    for (int i = 0; i < 20; i++) {
+        test_rest();
+        if (hf_client_interrupt(client, NULL) != HF_OK)
+            return NULL;
+    }
+    return client;
 }

@@ -32,6 +32,11 @@ void await_ok(hf_client *client, const told *awaited);
 /* Dispatch once, whatever there is. */
 void dispatch(hf_client *client);
 
+/* The thread of a test in which a wait of `client` is interrupted: a while
+ * after its start, and again, as the wait may begin later. NULL: a call failed.
+ */
+void *interrupt_soon(void *client);
+
 /* Start a call, await it, and expect this result. */
 #define expect_told(want, client, start)                                       \
     do {                                                                       \
