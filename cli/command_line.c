@@ -222,7 +222,8 @@ static int unknown_option(const struct grammar *grammar, const char *name)
     return EXIT_USAGE;
 }
 
-static int find_long(const struct grammar *grammar, const char *name)
+int options_by_name(const struct grammar *grammar, const char *name,
+                    size_t size)
 {
     int id;
     int i;
@@ -231,7 +232,8 @@ static int find_long(const struct grammar *grammar, const char *name)
         for (i = 0; accepts_option(grammar, id) && i < 3; i++) {
             const char *known = option_table[id].names[i];
 
-            if (known != NULL && strcmp(known, name) == 0)
+            if (known != NULL && strlen(known) == size &&
+                memcmp(known, name, size) == 0)
                 return id;
         }
     }
@@ -246,7 +248,7 @@ static int read_long(struct line_reader *reader, char *word)
 
     if (argument != NULL)
         *argument++ = '\0';
-    id = find_long(reader->grammar, word);
+    id = options_by_name(reader->grammar, word, strlen(word));
     if (id == OPT_COUNT)
         return unknown_option(reader->grammar, word);
     if (argument != NULL && option_table[id].kind == KIND_FLAG) {
@@ -256,7 +258,7 @@ static int read_long(struct line_reader *reader, char *word)
     return keep_with_argument(reader, id, argument);
 }
 
-static int find_letter(const struct grammar *grammar, char letter)
+int options_by_letter(const struct grammar *grammar, char letter)
 {
     int id;
 
@@ -273,7 +275,7 @@ static int read_letters(struct line_reader *reader, char *word)
     int code = EXIT_YES;
 
     while (*word != '\0' && code == EXIT_YES) {
-        int id = find_letter(reader->grammar, *word);
+        int id = options_by_letter(reader->grammar, *word);
         char *argument = NULL;
 
         if (id == OPT_COUNT) {

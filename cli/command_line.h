@@ -184,6 +184,12 @@ int options_read(struct options *options, const struct grammar *grammar,
 
 void options_free(struct options *options);
 
+/* The option of a grammar that has this name, of `size` bytes, or this letter,
+ * not NUL; OPT_COUNT: there is none. */
+int options_by_name(const struct grammar *grammar, const char *name,
+                    size_t size);
+int options_by_letter(const struct grammar *grammar, char letter);
+
 /* What an option does in this command. */
 const char *options_help(const struct grammar *grammar, int id);
 

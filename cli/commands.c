@@ -52,41 +52,44 @@ const struct noun *commands_noun(const char *word)
     return NULL;
 }
 
-static const struct noun *find_noun(const char *word)
+const struct command *noun_command(const struct noun *noun, const char *verb)
+{
+    const struct command *command = noun->commands;
+
+    if (command_verb(command) == NULL)
+        return NULL;
+    for (; command->run != NULL; command++)
+        if (strcmp(command_verb(command), verb) == 0)
+            return command;
+    return NULL;
+}
+
+static void complain_unknown_noun(const char *word)
 {
     struct nearest nearest = {word, NULL, 0};
-    size_t i;
 
     /* Not printed: it may have a password. */
     if (strstr(word, "://") != NULL) {
         complain(NULL, "expected a command, found a URL; is --store missing?");
-        return NULL;
+        return;
     }
-    for (i = 0; i < noun_count; i++) {
-        if (strcmp(nouns[i].name, word) == 0)
-            return &nouns[i];
+    for (size_t i = 0; i < noun_count; i++)
         nearest_offer(&nearest, nouns[i].name);
-    }
     if (nearest.best != NULL) {
         complain(NULL, "unknown command \"%s\"; did you mean %s?", word,
                  nearest.best);
     } else {
         complain(NULL, "unknown command \"%s\"; see holdfast help", word);
     }
-    return NULL;
 }
 
-static const struct command *find_verb(const struct noun *noun,
-                                       const char *word)
+static void complain_unknown_verb(const struct noun *noun, const char *word)
 {
     struct nearest nearest = {word, NULL, 0};
     const struct command *command;
 
-    for (command = noun->commands; command->run != NULL; command++) {
-        if (strcmp(command_verb(command), word) == 0)
-            return command;
+    for (command = noun->commands; command->run != NULL; command++)
         nearest_offer(&nearest, command_verb(command));
-    }
     if (nearest.best != NULL) {
         complain(noun->name, "unknown subcommand \"%s\"; did you mean %s?",
                  word, nearest.best);
@@ -94,7 +97,6 @@ static const struct command *find_verb(const struct noun *noun,
         complain(noun->name, "unknown subcommand \"%s\"; see holdfast help",
                  word);
     }
-    return NULL;
 }
 
 static void complain_missing_verb(const struct noun *noun)
@@ -114,10 +116,13 @@ static void complain_missing_verb(const struct noun *noun)
 
 const struct command *commands_find(int count, char **words, int *used)
 {
-    const struct noun *noun = find_noun(words[0]);
+    const struct noun *noun = commands_noun(words[0]);
+    const struct command *command;
 
-    if (noun == NULL)
+    if (noun == NULL) {
+        complain_unknown_noun(words[0]);
         return NULL;
+    }
     *used = 1;
     if (command_verb(noun->commands) == NULL)
         return noun->commands;
@@ -126,7 +131,10 @@ const struct command *commands_find(int count, char **words, int *used)
         return NULL;
     }
     *used = 2;
-    return find_verb(noun, words[1]);
+    command = noun_command(noun, words[1]);
+    if (command == NULL)
+        complain_unknown_verb(noun, words[1]);
+    return command;
 }
 
 const struct manual_page *commands_page(const struct command *command)

@@ -26,6 +26,9 @@ const char *command_verb(const struct command *command);
 /* NULL: there is none. */
 const struct noun *commands_noun(const char *word);
 
+/* NULL: there is none. */
+const struct command *noun_command(const struct noun *noun, const char *verb);
+
 /* The command that `words` begin with, and how many of them name it. NULL:
  * none; an error was printed. */
 const struct command *commands_find(int count, char **words, int *used);

@@ -2,10 +2,10 @@
 /*
  * complete.c - see complete.h.
  *
- * The words before the last one are walked by the grammars, as options.c does,
- * but without checks: the line is not finished. Names of locks and keys are
- * those of the store that the words name. A store that does not exist is not
- * created, and one that does not answer is given up soon.
+ * The words before the last one are walked by the grammars, as command_line.c
+ * does, but without checks: the line is not finished. Names of locks and keys
+ * are those of the store that the words name. A store that does not exist is
+ * not created, and one that does not answer is given up soon.
  */
 #include "complete.h"
 
@@ -67,42 +67,23 @@ static void offer_word(const char *typed, const char *word, const char *what)
 
 /* ------------------------------------------------------------------ reading */
 
-static bool is_named(const struct option_spec *spec, const char *name,
-                     size_t size)
-{
-    for (size_t i = 0; i < 3 && spec->names[i] != NULL; i++)
-        if (strlen(spec->names[i]) == size &&
-            strncmp(spec->names[i], name, size) == 0)
-            return true;
-    return false;
-}
-
 /* The option that a word gives, and its argument if it is in the word. */
 static int find_option(const struct grammar *grammar, const char *word,
                        const char **argument)
 {
-    const char *name = word + 1 + (word[1] == '-');
-    size_t size = strcspn(name, "=");
+    const char *name, *rest;
 
     *argument = NULL;
-    if (size == 0)
+    if (word[1] == '\0')
         return OPT_COUNT;
-    for (int id = 0; id < OPT_COUNT; id++) {
-        const struct option_spec *spec = &option_table[id];
-
-        if ((grammar->accepts >> id & 1) == 0)
-            continue;
-        if (word[1] == '-' && is_named(spec, name, size)) {
-            *argument = name[size] == '=' ? name + size + 1 : NULL;
-            return id;
-        }
-        if (word[1] != '-' && spec->letters != NULL &&
-            strchr(spec->letters, word[1]) != NULL) {
-            *argument = word[2] != '\0' ? word + 2 : NULL;
-            return id;
-        }
+    name = word + 2;
+    if (word[1] != '-') {
+        *argument = *name != '\0' ? name : NULL;
+        return options_by_letter(grammar, word[1]);
     }
-    return OPT_COUNT;
+    rest = name + strcspn(name, "=");
+    *argument = *rest == '=' ? rest + 1 : NULL;
+    return options_by_name(grammar, name, (size_t)(rest - name));
 }
 
 static void read_option(struct line *line)
@@ -134,12 +115,7 @@ static void read_operand(struct line *line)
     } else if (line->noun == NULL) {
         line->noun = commands_noun(word);
     } else if (line->command == NULL) {
-        const struct command *command = line->noun->commands;
-
-        while (command->run != NULL && strcmp(command_verb(command), word) != 0)
-            command++;
-        if (command->run != NULL)
-            line->command = command;
+        line->command = noun_command(line->noun, word);
     } else {
         line->operands++;
     }

@@ -113,3 +113,10 @@ test_names_of_stores_are_completed() {
     XDG_CONFIG_HOME=$PWD expect 0 complete -- --store b
     same stdout $'backup\tstore of the configuration' "$out"
 }
+
+test_a_word_too_many_completes_nothing() {
+    expect 0 complete -- help run more ''
+    same stdout '' "$out"
+    expect 0 complete -- lock list one -
+    expect 0 complete -- -
+}
