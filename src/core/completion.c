@@ -294,7 +294,6 @@ hf_status hf_client_wait(hf_client *client, int64_t wait_ms, hf_error *err)
     hf_status status = hf__check_wait(wait_ms, err);
     sleep_call self = {{.wake = wake_sleeper}, NULL};
     unsigned interrupts;
-    int64_t now_ms;
 
     if (status == HF_OK)
         status = hf__client_enter_blocking(client, err);
@@ -303,10 +302,8 @@ hf_status hf_client_wait(hf_client *client, int64_t wait_ms, hf_error *err)
     interrupts = atomic_load(&client->interrupts.count);
     self.completions = &client->completions;
     hf__sleeper_add(&client->interrupts, &self.sleeper);
-    now_ms = hf__clock_boot_ms();
-    status = sleep_until(
-        client, wait_ms > INT64_MAX - now_ms ? INT64_MAX : now_ms + wait_ms,
-        interrupts);
+    status = sleep_until(client, hf__clock_after(hf__clock_boot_ms(), wait_ms),
+                         interrupts);
     hf__sleeper_remove(&client->interrupts, &self.sleeper);
     hf__life_leave(&client->life);
     if (status == HF_TIMEOUT)

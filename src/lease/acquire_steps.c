@@ -214,23 +214,25 @@ static hf__turns_table *turns_of(const hf__steps *steps)
     return &steps->lock->client->leases->turns;
 }
 
-/* Bytes of a client's id, with which its owner ids begin. */
-#define CLIENT_SIZE 16
-
 static void note_holder(hf__steps *steps, const hf_reply *reply)
 {
     hf_bytes owner = hf_view(reply->bytes.data, reply->bytes.size);
     uint64_t holder = hf__hash(owner, 0);
+    bool ours = hf__owner_is_ours(owner);
 
     steps->refusals = holder == steps->holder ? steps->refusals + 1 : 0;
     steps->holder = holder;
-    steps->foreign =
-        steps->lock->kind->redisson == NULL && !hf__owner_is_ours(owner);
-    if (steps->foreign && steps->refusals == 0)
+    steps->foreign = steps->lock->kind->redisson == NULL && !ours;
+    if (steps->refusals > 0)
+        return;
+    if (steps->foreign) {
         hf__turns_note_foreign(turns_of(steps), steps->lock->hash, owner);
-    else if (steps->refusals == 0 && owner.size > CLIENT_SIZE &&
-             memcmp(owner.data, steps->grant.owner, CLIENT_SIZE) != 0)
-        hf__turns_note_ours(turns_of(steps), steps->lock->hash, owner);
+    } else if (ours) {
+        hf_bytes client = hf__owner_client(owner);
+
+        if (memcmp(client.data, steps->grant.owner, client.size) != 0)
+            hf__turns_note_ours(turns_of(steps), steps->lock->hash, client);
+    }
 }
 
 static hf_status read_refusal(hf__steps *steps, hf_error *err)

@@ -67,6 +67,11 @@ bool hf__owner_is_ours(hf_bytes owner)
            all_hex(text + CLIENT_DIGITS + 1, NUMBER_DIGITS);
 }
 
+hf_bytes hf__owner_client(hf_bytes owner)
+{
+    return hf_view(owner.data, CLIENT_DIGITS);
+}
+
 int64_t hf__owner_drawn_ms(hf_bytes owner)
 {
     const char *digits = (const char *)owner.data + CLIENT_DIGITS + 1;

@@ -34,6 +34,9 @@ void hf__owner_draw(hf__owners *owners, char owner[HF_OWNER_SIZE]);
 /* Does it have the form of a Holdfast owner id? */
 bool hf__owner_is_ours(hf_bytes owner);
 
+/* The id of the client that drew it. It must have our form. */
+hf_bytes hf__owner_client(hf_bytes owner);
+
 /* When it was drawn, in milliseconds after its client was opened. It must have
  * our form. */
 int64_t hf__owner_drawn_ms(hf_bytes owner);

@@ -143,16 +143,16 @@ void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
     pthread_mutex_unlock(&table->mutex);
 }
 
-void hf__turns_note_ours(hf__turns_table *table, uint64_t lock, hf_bytes owner)
+void hf__turns_note_ours(hf__turns_table *table, uint64_t lock, hf_bytes client)
 {
     hf__turns *turns;
 
-    if (!atomic_load(&table->used) || owner.size < 16)
+    if (!atomic_load(&table->used))
         return;
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, false);
-    if (turns != NULL) /* by the client's id */
-        note_user(turns, hf__hash(hf_view(owner.data, 16), 0) | 1, 0);
+    if (turns != NULL)
+        note_user(turns, hf__hash(client, 0) | 1, 0);
     pthread_mutex_unlock(&table->mutex);
 }
 

@@ -61,10 +61,11 @@ typedef struct hf__turns_table {
 void hf__turns_init(hf__turns_table *table);
 void hf__turns_done(hf__turns_table *table);
 
-/* A foreign holder was found, or another client of ours. */
+/* A foreign holder was found, or another client of ours, by its id. */
 void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
                             hf_bytes owner);
-void hf__turns_note_ours(hf__turns_table *table, uint64_t lock, hf_bytes owner);
+void hf__turns_note_ours(hf__turns_table *table, uint64_t lock,
+                         hf_bytes client);
 /* Ours is about to release it after so long. The result: for how long it is to
  * be left free; `always`: as if others were known to wait. */
 int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,
