@@ -27,10 +27,7 @@ local now = call('time')
 now = now[1] * 1000000 + now[2]
 local count = call('hget', KEYS[2], 'parties')
 local waiting = call('zcard', KEYS[1])
-local one = call('zrangebyscore', KEYS[1], '-inf', '+inf', 'limit', 0, 1)[1]
-if one and string.find(one, '-', 1, true) then
-    return redis.error_reply('WRONGTYPE it is not a barrier')
-end
+--#use refuse_no_barrier parties=KEYS[1]
 if count and waiting > 0 and count ~= ARGV[4] then
     return {3, generation, tonumber(count)}
 end

@@ -15,10 +15,7 @@ Writes   all keys. Cost O(parties).
 ]]
 local call = redis.call
 local waiting = call('zcard', KEYS[1])
-local one = call('zrangebyscore', KEYS[1], '-inf', '+inf', 'limit', 0, 1)[1]
-if one and string.find(one, '-', 1, true) then
-    return redis.error_reply('WRONGTYPE it is not a barrier')
-end
+--#use refuse_no_barrier parties=KEYS[1]
 local generation = tonumber(call('hget', KEYS[2], 'generation') or 0)
 if generation == 0 then
     return 0
