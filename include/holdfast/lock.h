@@ -526,9 +526,9 @@ typedef struct hf_holder {
 /**
  * Find out who the holder of a lock is, by the owner id from hf_lock_inspect().
  *
- * A client registers itself once it has held a lock for 100 ms, except for
- * locks that nothing watches (#HF_LOCK_NO_RENEW without `on_lost` or a
- * descriptor). The entry `PREFIXhf:client:ID` is deleted when the client is
+ * A client registers itself once it has held a lock for 100 ms, or at once if
+ * it has a description; not for locks that nothing watches (#HF_LOCK_NO_RENEW
+ * without `on_lost` or a descriptor). The entry `PREFIXhf:client:ID` is deleted when the client is
  * closed, and expires 60 s after a process that was killed. It says what the
  * process says about itself.
  *

@@ -184,7 +184,8 @@ static void run_begin(hf__task *task)
 
     if (!registry->closing &&
         !hf__timer_set(&registry->client->timers, &registry->timer,
-                       hf__clock_boot_ms() + DELAY_MS))
+                       hf__clock_boot_ms() +
+                           (registry->description == NULL ? DELAY_MS : 0)))
         atomic_store(&registry->wanted, false);
 }
 

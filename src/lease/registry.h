@@ -3,9 +3,10 @@
  * registry.h - the entry that says which process a client is.
  *
  * An owner id names its client; the entry `<prefix>hf:client:<id>` says who
- * that is. It is written DELAY_MS after the first watched lock was acquired, so
- * that locks held for a moment cost nothing, and renewed while any is held. No
- * caller waits for it, and failures are not reported.
+ * that is. It is written when the first watched lock was acquired, DELAY_MS
+ * later if the client has no description, so that locks held for a moment cost
+ * nothing, and renewed while any is held. No caller waits for it, and failures
+ * are not reported.
  *
  *   idle -> wanted (a lock was acquired) -> registered, again and again while
  *   locks are held -> idle
