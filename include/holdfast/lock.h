@@ -528,9 +528,9 @@ typedef struct hf_holder {
  *
  * A client registers itself once it has held a lock for 100 ms, or at once if
  * it has a description; not for locks that nothing watches (#HF_LOCK_NO_RENEW
- * without `on_lost` or a descriptor). The entry `PREFIXhf:client:ID` is deleted when the client is
- * closed, and expires 60 s after a process that was killed. It says what the
- * process says about itself.
+ * without `on_lost` or a descriptor). The entry `PREFIXhf:client:ID` is deleted
+ * when the client is closed, and expires 60 s after a process that was killed.
+ * It says what the process says about itself.
  *
  * @param owner   `info.owner`, `info.owner_size` bytes
  * @param holder  [in,out] start it with #HF_HOLDER_INIT

@@ -170,6 +170,17 @@ hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
     return status;
 }
 
+bool hf__wait_queue_exists(hf__wait_queues *queues, hf_bytes name,
+                           uint32_t priority)
+{
+    bool exists;
+
+    pthread_mutex_lock(&queues->mutex);
+    exists = find_locked(queues, name, priority) != NULL;
+    pthread_mutex_unlock(&queues->mutex);
+    return exists;
+}
+
 bool hf__wait_queue_withdraw(hf__wait_queues *queues, hf__wait_place *place)
 {
     bool waiting;

@@ -74,6 +74,10 @@ hf_status hf__wait_queue_try(hf__wait_queues *queues, hf_bytes name,
                              uint32_t priority, hf__wait_place *place,
                              hf_error *err);
 
+/* Is there a head? */
+bool hf__wait_queue_exists(hf__wait_queues *queues, hf_bytes name,
+                           uint32_t priority);
+
 /* The head waits at the store under this owner id; drop older messages. */
 void hf__wait_queue_expect(hf__wait_queues *queues, hf__wait_queue *queue,
                            const char owner[HF_OWNER_SIZE]);

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
 #include "holdfast/lock.h"
 #include "holdfast/value.h"
+#include "support/byte_proxy.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -221,6 +223,58 @@ TEST(lock_start_serves_many_of_one_client_in_turn)
         expect_status(HF_OK, relays[i].released.status);
     }
     assert_int_equal(turns, WAITERS);
+}
+
+/* Does a client wait for messages? */
+static bool anyone_listens(fixture *f)
+{
+    hf_bytes words[] = {hf_str("PUBSUB"), hf_str("CHANNELS")};
+    hf_reply *reply;
+    bool any;
+
+    expect_status(HF_OK, hf_command(f->client, 2, words, &reply, ERR));
+    any = hf_reply_count(reply) > 0;
+    hf_reply_free(reply);
+    return any;
+}
+
+/* The first waits for the reply to its subscription when the lock becomes free
+ * and the second is started. */
+TEST(lock_start_does_not_overtake_one_that_subscribes)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    told first_said = {0}, second_said = {0};
+    hf_async first_async = tell(&first_said), second_async = tell(&second_said);
+    hf_lock *holder, *first, *second;
+    byte_proxy *proxy;
+    hf_client *client;
+
+    if ((f->store != FIXTURE_REDIS_UNIX && f->store != FIXTURE_REDIS_TCP) ||
+        f->rights != FIXTURE_RIGHTS_ALL)
+        skip();
+    holder = fixture_lock(f, f->client, name, NULL);
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    assert_non_null(proxy);
+    client = fixture_client_at(f, byte_proxy_unix_url(proxy), NULL);
+    first = fixture_lock(f, client, name, NULL);
+    second = fixture_lock(f, client, name, NULL);
+    expect_taken(holder);
+    byte_proxy_delay(proxy, TO_CLIENT, 300);
+    expect_status(HF_OK,
+                  hf_lock_acquire_start(first, HF_FOREVER, &first_async, ERR));
+    expect_soon(anyone_listens(f), 5000);
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(
+        HF_OK, hf_lock_acquire_start(second, HF_FOREVER, &second_async, ERR));
+    await_told(client, &first_said, 1);
+    assert_int_equal(second_said.count, 0);
+    byte_proxy_heal(proxy);
+    expect_status(HF_OK, hf_lock_release(first, ERR));
+    await_told(client, &second_said, 1);
+    expect_status(HF_OK, second_said.status);
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
 }
 
 TEST(lock_start_refuses_what_the_blocking_one_refuses)
