@@ -176,6 +176,29 @@ static int print_filled(const struct call *call,
     return print_entry(call, status, err, value);
 }
 
+static hf_status get_or_fill(struct call *call, struct cache_command *command,
+                             hf_cache_options *options, hf_buffer *value,
+                             hf_error *err)
+{
+    hf_bytes key = call_operand(call, 0);
+    uint32_t flags = options->flags;
+
+    if ((flags & HF_CACHE_NO_WAIT) == 0 && call_says_waits(call)) {
+        hf_status status;
+
+        options->flags |= HF_CACHE_NO_WAIT;
+        status = hf_cache_get_or_fill(call->client, key, cache_command_run,
+                                      command, options, value, NULL, err);
+        options->flags = flags;
+        if (status != HF_HELD)
+            return status;
+        notice("cache fill", "waiting for \"%s\": another fill is under way",
+               call->options->operands[0]);
+    }
+    return hf_cache_get_or_fill(call->client, key, cache_command_run, command,
+                                options, value, NULL, err);
+}
+
 static int cache_fill(struct call *call)
 {
     const struct options *given = call->options;
@@ -198,9 +221,7 @@ static int cache_fill(struct call *call)
     if (given->given[OPT_NONBLOCK] ||
         (given->given[OPT_WAIT] && given->number[OPT_WAIT] == 0))
         entry.options.flags = HF_CACHE_NO_WAIT;
-    status = hf_cache_get_or_fill(call->client, call_operand(call, 0),
-                                  cache_command_run, &command, &entry.options,
-                                  &value, NULL, &err);
+    status = get_or_fill(call, &command, &entry.options, &value, &err);
     code = print_filled(call, &command, status, &err, &value);
     hf_buffer_free(&value);
     cache_command_end(&command);
@@ -235,7 +256,7 @@ const struct command cache_commands[] = {
     {.grammar = {.name = "cache fill",
                  .accepts = OPTIONS_WRITE | LIFE_OPTIONS | OPTION(RAW) |
                             OPTION(FILL_LEASE) | OPTION(WAIT) |
-                            OPTION(NONBLOCK),
+                            OPTION(NONBLOCK) | OPTION(VERBOSE) | OPTION(QUIET),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY [--] COMMAND [ARGUMENT...]",

@@ -100,12 +100,44 @@ static int check_rate(const char *text, hf_limiter_options *options)
     return EXIT_USAGE;
 }
 
+/* A wait that is reported is long enough to be noticed. */
+#define SAID_WAIT_MS 200
+
+static void say_wait(const struct call *call, const hf_limiter_state *state)
+{
+    char seconds[NUMBER_SECONDS_SIZE];
+
+    if (state->retry_ms < SAID_WAIT_MS)
+        return;
+    number_print_seconds(state->retry_ms, seconds, sizeof(seconds));
+    notice("limit", "waiting %s s for limiter \"%s\": %lld units remain",
+           seconds, call->options->operands[0], (long long)state->remaining);
+}
+
+/* How long it has to wait is known at once. */
+static hf_status take_and_say(const struct call *call, int64_t cost,
+                              const hf_limiter_options *options,
+                              hf_limiter_state *state, hf_error *err)
+{
+    hf_limiter_options now = *options;
+    hf_bytes name = call_operand(call, 0);
+    hf_status status;
+
+    now.wait_ms = 0;
+    status = hf_limiter_take(call->client, name, cost, &now, state, err);
+    if (status != HF_CONFLICT || state->retry_ms > options->wait_ms)
+        return status;
+    say_wait(call, state);
+    return hf_limiter_take(call->client, name, cost, options, state, err);
+}
+
 static int take_units(struct call *call)
 {
     const struct options *given = call->options;
     hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
     hf_limiter_state state;
     hf_error err = HF_ERROR_INIT;
+    int64_t cost = given->given[OPT_COST] ? given->number[OPT_COST] : 1;
     hf_status status;
 
     if (!given->given[OPT_RATE])
@@ -114,10 +146,10 @@ static int take_units(struct call *call)
         return EXIT_USAGE;
     options.burst = given->number[OPT_BURST];
     options.wait_ms = given->number[OPT_WAIT];
-    status =
-        hf_limiter_take(call->client, call_operand(call, 0),
-                        given->given[OPT_COST] ? given->number[OPT_COST] : 1,
-                        &options, &state, &err);
+    status = options.wait_ms > 0 && call_says_waits(call)
+                 ? take_and_say(call, cost, &options, &state, &err)
+                 : hf_limiter_take(call->client, call_operand(call, 0), cost,
+                                   &options, &state, &err);
     if (status == HF_OK || status == HF_CONFLICT)
         print_state(call, status == HF_OK, &state);
     if (status != HF_OK)
@@ -128,7 +160,8 @@ static int take_units(struct call *call)
 const struct command limit_commands[] = {
     {.grammar = {.name = "limit",
                  .accepts = OPTIONS_WRITE | OPTION(RATE) | OPTION(BURST) |
-                            OPTION(COST) | OPTION(WAIT),
+                            OPTION(COST) | OPTION(WAIT) | OPTION(VERBOSE) |
+                            OPTION(QUIET),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME [-- COMMAND [ARGUMENT...]]",

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "complain.h"
 #include "exit.h"
 #include "holdfast/redisson.h"
 #include "holdfast/semaphore.h"
@@ -120,6 +121,35 @@ static int semaphore_set(struct call *call)
                              &err);
 }
 
+static void say_wait(const struct call *call, int64_t permits)
+{
+    int64_t free = 0;
+
+    if (hf_redisson_semaphore_available(call->client, call_operand(call, 0),
+                                        &free, NULL) == HF_OK)
+        notice("semaphore acquire",
+               "waiting for permits of \"%s\": %" PRId64 " wanted, %" PRId64
+               " available",
+               call->options->operands[0], permits, free);
+}
+
+static hf_status acquire_permits(const struct call *call, int64_t permits,
+                                 int64_t wait_ms, hf_error *err)
+{
+    hf_bytes name = call_operand(call, 0);
+
+    if (wait_ms != 0 && call_says_waits(call)) {
+        hf_status status =
+            hf_redisson_semaphore_acquire(call->client, name, permits, 0, err);
+
+        if (status != HF_TIMEOUT)
+            return status;
+        say_wait(call, permits);
+    }
+    return hf_redisson_semaphore_acquire(call->client, name, permits, wait_ms,
+                                         err);
+}
+
 static int semaphore_acquire(struct call *call)
 {
     const struct options *given = call->options;
@@ -133,8 +163,7 @@ static int semaphore_acquire(struct call *call)
         return EXIT_USAGE;
     if (given->given[OPT_NONBLOCK] || given->given[OPT_WAIT])
         wait_ms = given->number[OPT_WAIT];
-    status = hf_redisson_semaphore_acquire(call->client, call_operand(call, 0),
-                                           permits, wait_ms, &err);
+    status = acquire_permits(call, permits, wait_ms, &err);
     if (status == HF_OK || status == HF_TIMEOUT)
         call_print_done(call, "acquired", status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
@@ -180,7 +209,8 @@ const struct command semaphore_commands[] = {
      .run = semaphore_set},
     {.grammar = {.name = "semaphore acquire",
                  .accepts = OPTIONS_COMMON | OPTION(NONBLOCK) | OPTION(WAIT) |
-                            OPTION(REDISSON_COUNT),
+                            OPTION(REDISSON_COUNT) | OPTION(VERBOSE) |
+                            OPTION(QUIET),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "NAME [PERMITS] --redisson",

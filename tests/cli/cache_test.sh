@@ -89,6 +89,19 @@ test_old_value_after_an_error() {
     contains "$err" 'exit code 3'
 }
 
+test_fill_says_that_it_waits() {
+    "$HOLDFAST" cache fill k --ttl 60 -- \
+        sh -c 'echo >began; until [ -e end ]; do sleep 0.01; done; echo v' >first &
+    eventually 10 test -e began
+    "$HOLDFAST" cache fill k --ttl 60 --verbose -- echo other >out 2>told &
+    eventually 10 grep -q 'waiting for "k": another fill is under way' told
+    echo >end
+    wait
+    same value v "$(cat out)"
+    expect 0 cache fill k --ttl 60 --verbose -- echo other
+    same stderr '' "$err"
+}
+
 fill_of() {
     exec env --default-signal=INT,QUIT "$HOLDFAST" cache fill "$@"
 }

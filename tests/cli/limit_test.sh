@@ -43,6 +43,15 @@ test_limit_waits() {
     same stdout later "$out"
 }
 
+test_limit_says_that_it_waits() {
+    expect 0 limit slow --rate 1/3s --verbose -w 10
+    same stderr '' "$err"
+    expect 1 limit slow --rate 1/3s --verbose -w 0.001
+    contains "$err" 'retry in'
+    expect 0 limit slow --rate 1/3s --verbose -w 10
+    contains "$err" ' s for limiter "slow": 0 units remain'
+}
+
 test_wrong_rates_are_named() {
     local rate
 

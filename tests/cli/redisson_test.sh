@@ -83,8 +83,9 @@ test_semaphore_of_redisson_has_permits() {
     same answer '{"name":"mails","set":false}' "$out"
     contains "$err" 'semaphore set: "mails" has been set already'
     expect 0 semaphore acquire mails 2 --redisson
-    expect 1 semaphore acquire mails 2 -w 0.05 --redisson --json
+    expect 1 semaphore acquire mails 2 -w 0.05 --redisson --json --verbose
     same answer '{"name":"mails","acquired":false}' "$out"
+    contains "$err" 'waiting for permits of "mails": 2 wanted, 1 available'
     expect 0 semaphore inspect mails --redisson
     same free 'available: 1' "$out"
     start semaphore acquire mails 2 --redisson
