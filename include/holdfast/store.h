@@ -421,7 +421,8 @@ typedef struct hf_store_dump_options {
  * read in pieces: what was in it all the time is in the dump. If its type,
  * count, expiry or (of a list) its ends have changed meanwhile, it is read
  * again, up to 3 times, and then counted in `result->changed`. Different keys
- * may be of different instants.
+ * may be of different instants. What belongs to a key, such as the items of a
+ * timeline, is read with it and comes before it in the dump.
  *
  * Of the library's own keys the fencing tokens are dumped, so that they do not
  * go back; wait queues are not. Keys that expire before they are read are not
@@ -498,6 +499,14 @@ typedef struct hf_store_load_options {
  * Expiry is an instant: time passes for a key while its dump lies in a file,
  * and a key that has expired is not loaded, nor is a field.
  *
+ * An object of several keys (a timeline, a cache entry, a fenced value) appears
+ * at once, too: what belongs to its key is stored before that. A load that ends
+ * early may leave such keys without the object; no one sees them, and a load
+ * with HF_LOAD_SKIP or HF_LOAD_REPLACE completes it. A timeline or a cache
+ * entry that is replaced does not exist for a moment, or until the next load if
+ * this one ends there. Dumps by version 0.1.0 have their keys in another order,
+ * and of these only each key appears at once.
+ *
  * Without a flag, a key that exists ends the load: it keeps its value, and the
  * message names it; the keys before it, and up to 255 after it, are loaded. A
  * fencing token never goes back, whatever the flags.
@@ -506,7 +515,7 @@ typedef struct hf_store_load_options {
  * loaded. HF_LOAD_CHECK finds it in advance.
  *
  * Memory: one whole string (embedded store), one element of a collection, and a
- * few MiB.
+ * few MiB; with HF_LOAD_REPLACE 24 bytes more for each key.
  *
  * @param client  an open client without a prefix: a dump has full names
  * @param opts    NULL for defaults

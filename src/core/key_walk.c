@@ -183,21 +183,32 @@ static bool make_room(hf__key_walk *walk)
     return true;
 }
 
-/* false: no memory. *fresh: the name was not met before. */
-static bool meet_key(hf__key_walk *walk, hf_bytes name, bool *fresh)
+hf_status hf__key_walk_meet(hf__key_walk *walk, hf_bytes name, bool *fresh,
+                            hf_error *err)
 {
     hf__key_walk_digest digest = digest_of(name);
     hf__key_walk_digest *place;
 
     if (!make_room(walk))
-        return false;
+        return hf__fail(err, HF_NO_MEMORY, "%zu names of keys",
+                        walk->met_count);
     place = place_of(walk->met, walk->met_room, digest);
     *fresh = (place->words[0] | place->words[1]) == 0;
     if (*fresh) {
         *place = digest;
         walk->met_count++;
     }
-    return true;
+    return HF_OK;
+}
+
+bool hf__key_walk_met(const hf__key_walk *walk, hf_bytes name)
+{
+    const hf__key_walk_digest *place;
+
+    if (walk->met_room == 0)
+        return false;
+    place = place_of(walk->met, walk->met_room, digest_of(name));
+    return (place->words[0] | place->words[1]) != 0;
 }
 
 /* ------------------------------------------------------------------- pages */
@@ -228,22 +239,24 @@ static hf_status take_names(hf__key_walk *walk, const hf_reply *list,
                             hf_error *err)
 {
     size_t count = hf_reply_count(list);
+    hf_status status = HF_OK;
 
     walk->count = 0;
     if (!reserve_names(walk, count))
         return hf__fail(err, HF_NO_MEMORY, "%zu names of keys", count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && status == HF_OK; i++) {
         hf_bytes name = hf_reply_bytes(hf_reply_at(list, i));
-        bool fresh;
+        bool fresh = false;
 
-        if (is_passing(name))
+        if (is_passing(name) ||
+            (walk->wants != NULL && !walk->wants(walk->user, name)))
             continue;
-        if (!meet_key(walk, name, &fresh))
-            return hf__fail(err, HF_NO_MEMORY, "%zu names of keys",
-                            walk->met_count);
+        status = hf__key_walk_meet(walk, name, &fresh, err);
         if (fresh)
             walk->names[walk->count++] = name;
     }
+    if (status != HF_OK)
+        return status;
     walk->barren = walk->count > 0 ? 0 : walk->barren + 1;
     return walk->barren < BARREN_MAX ? HF_OK : hf__bad_reply("SCAN", err);
 }

@@ -24,6 +24,9 @@ typedef struct hf__key_walk_digest {
 
 typedef struct hf__key_walk {
     hf_bytes pattern;
+    /* Which names are met; NULL: all. Others are left to a later walk. */
+    bool (*wants)(void *user, hf_bytes name);
+    void *user; /* passed to wants() */
     /* By turns: one holds the names, while the other fetches the next. */
     hf__request pages[2];
     unsigned now;
@@ -63,6 +66,13 @@ hf_status hf__key_walk_until_whole(const hf__key_walk *walk, hf_client *client,
                                    hf_status (*once)(void *user, hf_error *err),
                                    void *user, const char *moved,
                                    hf_error *err);
+
+/* Meet a name elsewhere than on a page. *fresh: it was not met before. */
+hf_status hf__key_walk_meet(hf__key_walk *walk, hf_bytes name, bool *fresh,
+                            hf_error *err);
+
+/* Was it met? */
+bool hf__key_walk_met(const hf__key_walk *walk, hf_bytes name);
 
 /* What to run for the next page. */
 hf__request *hf__key_walk_request(hf__key_walk *walk);

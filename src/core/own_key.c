@@ -131,32 +131,46 @@ static hf_bytes key_about(key_rest left)
     return hf_view(left.at + 1, left.size - (tagged ? 1 : 2));
 }
 
-/* Those that are about a key and as lasting as that: sets its name. */
-static bool is_lasting(key_rest left, hf_bytes prefix, hf_bytes *owner)
-{
-    static const char *const roles[] = {
-        HF__ROLE_FENCE, HF__ROLE_ITEMS,   HF__ROLE_LABELS,
-        HF__ROLE_DUE,   HF__ROLE_ORDER,   HF__ROLE_CACHE,
-        HF__ROLE_TAG,   HF__ROLE_BARRIER, HF__ROLE_PASSED};
+const char *const hf__belonging_roles[HF__BELONGING_COUNT] = {
+    HF__ROLE_FENCE, HF__ROLE_ITEMS, HF__ROLE_LABELS,  HF__ROLE_DUE,
+    HF__ROLE_ORDER, HF__ROLE_CACHE, HF__ROLE_BARRIER, HF__ROLE_PASSED};
 
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+/* Those that are about a key and as lasting as that. */
+static bool is_lasting(key_rest left, hf_bytes prefix, hf__belonging *found)
+{
+    for (size_t i = 0; i <= HF__BELONGING_COUNT; i++) {
+        const char *role =
+            i < HF__BELONGING_COUNT ? hf__belonging_roles[i] : HF__ROLE_TAG;
         key_rest tail = left;
 
-        if (skip_role(&tail, roles[i]) && is_queue(tail, prefix)) {
-            *owner = key_about(tail);
+        if (skip_role(&tail, role) && is_queue(tail, prefix)) {
+            *found = (hf__belonging){key_about(tail), prefix.size, role};
             return true;
         }
     }
     return false;
 }
 
-static bool find_lasting(hf_bytes name, hf_bytes *owner)
+bool hf__find_belonging(hf_bytes name, hf__belonging *found)
 {
     const char *text = name.data;
 
     for (size_t at = 0; at < name.size; at++) {
         if (text[at] == 'h' && is_lasting((key_rest){text + at, name.size - at},
-                                          hf_view(text, at), owner))
+                                          hf_view(text, at), found))
+            return true;
+    }
+    return false;
+}
+
+bool hf__is_content_role(const char *role)
+{
+    static const char *const roles[] = {HF__ROLE_ITEMS, HF__ROLE_LABELS,
+                                        HF__ROLE_DUE, HF__ROLE_ORDER,
+                                        HF__ROLE_CACHE};
+
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        if (strcmp(role, roles[i]) == 0)
             return true;
     }
     return false;
@@ -164,17 +178,17 @@ static bool find_lasting(hf_bytes name, hf_bytes *owner)
 
 bool hf__is_own_key(hf_bytes name)
 {
-    hf_bytes owner;
+    hf__belonging found;
 
     return hf__own_key_of(name, NULL) != HF__OWN_NONE ||
-           find_lasting(name, &owner);
+           hf__find_belonging(name, &found);
 }
 
 hf_bytes hf__own_key_owner(hf_bytes name)
 {
-    hf_bytes owner;
+    hf__belonging found;
 
-    return find_lasting(name, &owner) ? owner : name;
+    return hf__find_belonging(name, &found) ? found.owner : name;
 }
 
 bool hf__has_hash_tag(hf_bytes name)

@@ -45,6 +45,23 @@ bool hf__is_own_key(hf_bytes name);
  * name, with its prefix. Else the name itself. */
 hf_bytes hf__own_key_owner(hf_bytes name);
 
+/* A name of such a key, taken apart. */
+typedef struct hf__belonging {
+    hf_bytes owner; /* as above */
+    size_t prefix_size;
+    const char *role;
+} hf__belonging;
+
+bool hf__find_belonging(hf_bytes name, hf__belonging *found);
+
+/* The roles of what belongs to a key. */
+#define HF__BELONGING_COUNT 8
+extern const char *const hf__belonging_roles[HF__BELONGING_COUNT];
+
+/* Has a key with this role content of its owner, which is nothing without it?
+ * A fence outlasts its owner, a barrier's state those that wait. */
+bool hf__is_content_role(const char *role);
+
 /* Does a part of the name in braces decide its hash slot? */
 bool hf__has_hash_tag(hf_bytes name);
 

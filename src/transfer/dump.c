@@ -3,10 +3,14 @@
  * dump.c - hf_store_dump(): all keys of a store as a stream of bytes.
  *
  * 1. A page of names comes by SCAN (key_walk.c). A pattern is matched here: it
- * is one of users' keys, and other keys belong to these.
+ *    is one of users' keys, and other keys belong to these.
  * 2. One batch reads the keys of that page, each by key_read, and fetches the
  *    next page: a round trip for some 250 keys.
  * 3. Small keys came whole. The others are read by themselves (dump_key.c).
+ *
+ * There are three such walks: what several objects share comes first; then each
+ * object of several keys, what belongs to a key before that key, so that a load
+ * never makes one without the others; then all other keys.
  *
  * No request is under way and nothing of the store is held while write() runs.
  */
@@ -15,6 +19,7 @@
 #include <stdio.h>
 
 #include "core/own_key.h"
+#include "util/arena.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
@@ -26,6 +31,9 @@
 #define SMALL_ELEMENTS "128"
 #define SMALL_BYTES "65536"
 #define BATCH_BYTES (HF__BATCH_MAX << 16)
+
+/* Objects of a batch, whose keys may all exist. */
+#define OBJECTS_MAX ((HF__BATCH_MAX - 1) / (HF__BELONGING_COUNT + 1))
 
 typedef struct reads {
     hf__request requests[HF__BATCH_MAX];
@@ -203,26 +211,6 @@ static hf_status dump_batch(hf__dump *dump, reads *room, const hf_bytes *names,
     return status;
 }
 
-/* A page may have more names than were asked for. */
-static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
-{
-    const hf_bytes *names = dump->walk.names;
-    size_t count = dump->walk.count;
-    bool scan = !dump->walk.over;
-    hf_status status = HF_OK;
-
-    do {
-        size_t part = count < HF__BATCH_MAX - 1 ? count : HF__BATCH_MAX - 1;
-        bool last = part == count;
-
-        status = dump_batch(dump, room, names, part, scan && last, err);
-        count -= part;
-        if (count > 0) /* `names` is NULL if there are none */
-            names += part;
-    } while (status == HF_OK && count > 0);
-    return status;
-}
-
 static bool key_matches(const hf__dump *dump, hf_bytes name)
 {
     hf_bytes pattern = dump->options->pattern;
@@ -231,17 +219,119 @@ static bool key_matches(const hf__dump *dump, hf_bytes name)
            hf__glob_fits(pattern, hf__own_key_owner(name));
 }
 
-/* Keep the names of the page that match, with what belongs to them. */
-static void choose_names(hf__dump *dump)
-{
-    hf__key_walk *walk = &dump->walk;
-    size_t count = 0;
+/* The keys of some objects: first all that belong to another. */
+typedef struct object_keys {
+    hf_bytes names[HF__BATCH_MAX];
+    size_t count;
+    hf_bytes owners[OBJECTS_MAX];
+    size_t owner_count;
+    hf__arena arena;
+} object_keys;
 
-    for (size_t i = 0; i < walk->count; i++) {
-        if (key_matches(dump, walk->names[i]))
-            walk->names[count++] = walk->names[i];
+/* Add what may belong to the owner of `name`, which belongs to it. */
+static hf_status add_belongings(const hf__dump *dump, object_keys *keys,
+                                hf_bytes name, const hf__belonging *of,
+                                hf_error *err)
+{
+    const char *rest = (const char *)name.data + of->prefix_size;
+    size_t rest_size = name.size - of->prefix_size - strlen(of->role);
+
+    for (size_t i = 0; i < HF__BELONGING_COUNT; i++) {
+        const char *role = hf__belonging_roles[i];
+        size_t role_size = strlen(role);
+        size_t size = of->prefix_size + role_size + rest_size;
+        char *text = hf__arena_alloc(&keys->arena, size);
+
+        if (text == NULL)
+            return hf__fail(err, HF_NO_MEMORY, "a key of a dump");
+        memcpy(text, name.data, of->prefix_size);
+        memcpy(text + of->prefix_size, role, role_size);
+        memcpy(text + size - rest_size, rest + strlen(of->role), rest_size);
+        if (hf__is_key_size(size) && key_matches(dump, hf_view(text, size)))
+            keys->names[keys->count++] = hf_view(text, size);
     }
-    walk->count = count;
+    return HF_OK;
+}
+
+/* An object is met where the first of its belongings is. */
+static hf_status add_object(hf__dump *dump, object_keys *keys, hf_bytes name,
+                            hf_error *err)
+{
+    hf__belonging of = {.role = ""};
+    bool fresh = false;
+    hf_status status;
+
+    (void)hf__find_belonging(name, &of);
+    if (!hf__is_key_size(name.size) || hf__is_own_key(of.owner)) {
+        keys->names[keys->count++] = name; /* too long, or made by hand */
+        return HF_OK;
+    }
+    status = hf__key_walk_meet(&dump->walk, of.owner, &fresh, err);
+    if (status != HF_OK || !fresh)
+        return status;
+    if (key_matches(dump, of.owner))
+        keys->owners[keys->owner_count++] = of.owner;
+    return add_belongings(dump, keys, name, &of, err);
+}
+
+static hf_status dump_objects(hf__dump *dump, reads *room,
+                              const hf_bytes *names, size_t count, bool scan,
+                              hf_error *err)
+{
+    object_keys keys = {.count = 0};
+    hf_status status = HF_OK;
+
+    hf__arena_init(&keys.arena);
+    for (size_t i = 0; i < count && status == HF_OK; i++)
+        status = add_object(dump, &keys, names[i], err);
+    for (size_t i = 0; i < keys.owner_count; i++)
+        keys.names[keys.count++] = keys.owners[i];
+    if (status == HF_OK)
+        status = dump_batch(dump, room, keys.names, keys.count, scan, err);
+    hf__arena_free(&keys.arena);
+    return status;
+}
+
+/* A page may have more names than were asked for. */
+static hf_status dump_page(hf__dump *dump, reads *room, hf_error *err)
+{
+    bool objects = dump->turn == HF__TURN_OBJECTS;
+    size_t most = objects ? OBJECTS_MAX : HF__BATCH_MAX - 1;
+    const hf_bytes *names = dump->walk.names;
+    size_t count = dump->walk.count;
+    bool scan = !dump->walk.over;
+    hf_status status = HF_OK;
+
+    do {
+        size_t part = count < most ? count : most;
+        bool last = part == count;
+
+        status = (objects ? dump_objects : dump_batch)(dump, room, names, part,
+                                                       scan && last, err);
+        count -= part;
+        if (count > 0) /* `names` is NULL if there are none */
+            names += part;
+    } while (status == HF_OK && count > 0);
+    return status;
+}
+
+static hf__dump_turn turn_of(hf_bytes name)
+{
+    hf__belonging of;
+
+    if (hf__is_token(name))
+        return HF__TURN_SHARED;
+    if (!hf__find_belonging(name, &of))
+        return HF__TURN_REST;
+    return strcmp(of.role, HF__ROLE_TAG) == 0 ? HF__TURN_SHARED
+                                              : HF__TURN_OBJECTS;
+}
+
+static bool wants_name(void *user, hf_bytes name)
+{
+    const hf__dump *dump = user;
+
+    return turn_of(name) == dump->turn && key_matches(dump, name);
 }
 
 typedef struct pass {
@@ -262,7 +352,6 @@ static hf_status walk_once(void *user, hf_error *err)
     while (status == HF_OK) {
         bool over = dump->walk.over;
 
-        choose_names(dump);
         status = dump_page(dump, room, err);
         if (over || status != HF_OK)
             break;
@@ -320,13 +409,16 @@ static hf_status run_dump(hf__dump *dump, hf_error *err)
         dump->so_far.keys_total = count_keys(dump);
         status = hf__dump_writer_begin(&dump->writer, unix_ms, err);
     }
-    if (status == HF_OK)
+    for (int turn = HF__TURN_SHARED; turn <= HF__TURN_REST && status == HF_OK;
+         turn++) {
+        dump->turn = (hf__dump_turn)turn;
         /* The keys of the walks before are not met again. */
         status = hf__key_walk_until_whole(
             &dump->walk, dump->client, walk_once, &(pass){dump, room},
             "keys went from server to server meanwhile; try again when that "
             "is over",
             err);
+    }
     if (status == HF_OK)
         status = hf__dump_writer_end(&dump->writer, err);
     dump->so_far.complete = status == HF_OK;
@@ -371,6 +463,8 @@ hf_status hf_store_dump(hf_client *client, const hf_store_dump_options *opts,
     dump.writer.write = write;
     dump.writer.user = user;
     hf__key_walk_begin(&dump.walk, hf_view(NULL, 0));
+    dump.walk.wants = wants_name;
+    dump.walk.user = &dump;
     status = run_dump(&dump, err);
     hf__dump_report(&dump);
     if (status == HF_OK && dump.writer.left_out > 0)

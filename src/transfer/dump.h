@@ -24,12 +24,20 @@ typedef struct hf__facts {
 hf_status hf__facts_read(const hf_reply *reply, hf__facts *facts,
                          hf_error *err);
 
+/* What a walk over the names picks out, in the order of a dump. */
+typedef enum hf__dump_turn {
+    HF__TURN_SHARED,  /* tokens, and tags of cache entries */
+    HF__TURN_OBJECTS, /* keys to which others belong, with those */
+    HF__TURN_REST
+} hf__dump_turn;
+
 typedef struct hf__dump {
     hf_client *client;
     const hf_store_dump_options *options;
     void *user;
     hf_store_transfer so_far;
     hf__key_walk walk;
+    hf__dump_turn turn;
     hf__dump_writer writer;
     hf_error left_out;  /* names the first key that was */
     bool fields_expire; /* the store has HPEXPIRE */

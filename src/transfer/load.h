@@ -47,6 +47,7 @@ typedef struct hf__load_batch {
     hf__request *list[HF__BATCH_MAX];
     size_t count;
     size_t bytes;
+    bool belongings; /* keys that belong to others are among them */
 } hf__load_batch;
 
 /* Elements that wait to become a request. */
@@ -103,9 +104,10 @@ typedef struct hf__loader {
     hf__dump_reader reader;
     hf__load_batch *batch;
     hf__load_elements *elements;
-    bool asked;         /* whether ... */
-    bool fields_expire; /* the store has HPEXPIRE */
-    int64_t ahead_ms;   /* of the store's Unix time before our clock */
+    hf__key_walk owners; /* HF_LOAD_REPLACE: has met those that were loaded */
+    bool asked;          /* whether ... */
+    bool fields_expire;  /* the store has HPEXPIRE */
+    int64_t ahead_ms;    /* of the store's Unix time before our clock */
     char mark[HF__LOAD_MARK_SIZE];
 
     /* The key being read. */

@@ -226,6 +226,7 @@ void hf__load_drop(hf__load_batch *batch)
         slot_done(&batch->slots[i]);
     batch->count = 0;
     batch->bytes = 0;
+    batch->belongings = false;
 }
 
 /* ------------------------------------------------------------------- name */

@@ -14,6 +14,10 @@
  * 3. When the dump says that the key is whole, and all steps are known to have
  *    been applied, key_place gives it its name and its expiry.
  *
+ * What belongs to a key is in a dump before that key, and is known to be stored
+ * before that key gets its name; what is about to be replaced loses its owner
+ * first. So no one sees a key with belongings that are missing, or of another.
+ *
  * A load that fails unlinks what it was building; one that was killed leaves it
  * to its time to live. A string goes to an embedded store in one piece, as
  * adding to it would copy it each time.
@@ -27,6 +31,44 @@
 
 /* How long what is being built lives without another step. */
 #define BUILD_TTL "600000"
+
+/* ------------------------------------------------------------------ order */
+
+/* Remove the old owner of what is about to be replaced. One that this load has
+ * written is not old: earlier versions wrote dumps in any order. */
+static hf_status remove_owner(hf__loader *self, const hf__belonging *of,
+                              hf_error *err)
+{
+    hf__load_words words = {.step = HF__LOAD_REMOVE,
+                            .script = HF__SCRIPT_COUNT,
+                            .key = of->owner,
+                            .operation = &hf__op_unlink,
+                            .before = {hf_str(""), of->owner},
+                            .before_count = 2};
+
+    if ((self->options.flags & HF_LOAD_REPLACE) == 0 ||
+        !hf__is_content_role(of->role) ||
+        hf__key_walk_met(&self->owners, of->owner))
+        return HF_OK;
+    return hf__load_add(self->batch, &words, NULL, err);
+}
+
+/* Before a key is written: what belongs to it must be known to be there. */
+static hf_status keep_order(hf__loader *self, bool *belongs, hf_error *err)
+{
+    hf__belonging of;
+    bool fresh;
+    hf_status status = HF_OK;
+
+    *belongs = hf__find_belonging(self->key, &of);
+    if (*belongs)
+        return remove_owner(self, &of, err);
+    if (self->batch->belongings)
+        status = hf__load_flush(self->batch, err);
+    if (status == HF_OK && (self->options.flags & HF_LOAD_REPLACE) != 0)
+        status = hf__key_walk_meet(&self->owners, self->key, &fresh, err);
+    return status;
+}
 
 /* ------------------------------------------------------------------ steps */
 
@@ -482,8 +524,22 @@ static hf_status finish_key(hf__loader *self, hf_error *err)
     return status;
 }
 
+static hf_status write_key(hf__loader *self, hf_error *err)
+{
+    if (self->built_owned != NULL)
+        return finish_key(self, err);
+    if (holds_token(self))
+        return add_token(self, err);
+    if (self->type == HF__DUMP_STRING)
+        return add_string(self, err);
+    return add_collection(self, err);
+}
+
 hf_status hf__load_key_end(hf__loader *self, hf_error *err)
 {
+    bool belongs;
+    hf_status status;
+
     switch (self->fate) {
     case HF__FATE_EXPIRED:
         self->so_far.expired++;
@@ -496,17 +552,17 @@ hf_status hf__load_key_end(hf__loader *self, hf_error *err)
     case HF__FATE_LOAD:
         break;
     }
-    if (self->built_owned != NULL)
-        return finish_key(self, err);
-    if (self->elements->count == 0) { /* all its fields have expired */
+    if (self->built_owned == NULL &&
+        self->elements->count == 0) { /* all its fields have expired */
         self->so_far.expired++;
         return HF_OK;
     }
-    if (holds_token(self))
-        return add_token(self, err);
-    if (self->type == HF__DUMP_STRING)
-        return add_string(self, err);
-    return add_collection(self, err);
+    status = keep_order(self, &belongs, err);
+    if (status == HF_OK)
+        status = write_key(self, err);
+    if (belongs && self->batch->count > 0)
+        self->batch->belongings = true;
+    return status;
 }
 
 /* The dump's source could not read it whole; it may come again. */
