@@ -55,7 +55,7 @@ END
 )" = 5 ]
 holdfast store check
 
-sed -n '/^```c$/,/^```$/p' README.md | sed '1d;/^```$/,$d' >"$work/app.c"
+tools/readme_block.sh c >"$work/app.c"
 export PKG_CONFIG_LIBDIR="$prefix/lib/pkgconfig:$PKG_CONFIG_LIBDIR"
 # shellcheck disable=SC2046 # words
 $triplet-gcc -o "$work/app" "$work/app.c" $(pkg-config --cflags --libs holdfast)

@@ -21,12 +21,6 @@ commands()
         grep "^$1 "
 }
 
-# README's first block in this language.
-block()
-{
-    sed -n "/^\`\`\`$1\( .*\)\?\$/,/^\`\`\`\$/p" "$root/README.md" | sed '1d;/^```$/,$d'
-}
-
 enter()
 {
     printf '\n$ %s\n' "$1"
@@ -44,7 +38,7 @@ done <"$work/commands"
 pc=$(find "$PREFIX" -name holdfast.pc)
 export PKG_CONFIG_PATH="${pc%/*}"
 cd "$work"
-block c >app.c
+"$root/tools/readme_block.sh" c >app.c
 enter "$(commands cc)"
 enter "LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/*} ./app"
 
@@ -52,7 +46,7 @@ enter "LD_LIBRARY_PATH=${PKG_CONFIG_PATH%/*} ./app"
     echo 'cmake_minimum_required(VERSION 3.25)'
     echo 'project(app C)'
     echo 'add_executable(app app.c)'
-    block cmake
+    "$root/tools/readme_block.sh" cmake
 } >CMakeLists.txt
 enter "cmake -S . -B build -DCMAKE_PREFIX_PATH=$PREFIX"
 enter "cmake --build build"

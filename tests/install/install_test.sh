@@ -7,8 +7,8 @@
 # without the server, and libholdfast-serve. Also: only the public headers are
 # installed, the shared libraries export their functions and no more, and each
 # header and its example compile alone in C and C++; a libholdfast of another
-# version is refused by the loader; and what is installed has its protections and
-# is stripped.
+# version is refused by the loader; what is installed has its protections and is
+# stripped; and debian/tests, which the Debian packages bring, pass.
 #
 # usage: install_test.sh BUILD_DIRECTORY SOURCE_DIRECTORY CMAKE CC FORTIFIED
 #        [CXX]
@@ -268,4 +268,15 @@ if [ -n "$command" ]; then
     HOLDFAST_STORE="file:$work/store?max_size=4M" "$command" run name true ||
         fail "the installed command does not run"
 fi
+
+say "the tests of the packages"
+for name in example ${command:+command}; do
+    mkdir "$work/$name"
+    (
+        cd "$source/../.."
+        export AUTOPKGTEST_TMP="$work/$name" CMAKE_PREFIX_PATH="$prefix"
+        export LD_LIBRARY_PATH="$libdir" PATH="$prefix/bin:$PATH"
+        debian/tests/"$name"
+    ) >"$work/log" 2>&1 || { cat "$work/log"; fail "debian/tests/$name failed"; }
+done
 say "all good"
