@@ -3,7 +3,8 @@
 #
 # try_debian.sh FOLDER - install the packages in FOLDER into this machine, which
 # should be a chroot or a container that may be thrown away; run the tests of
-# debian/tests; remove the packages, and look for what they left. As root.
+# debian/tests; look for README's pages in holdfast-doc; remove the packages, and
+# look for what they left. As root.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1
@@ -47,6 +48,15 @@ mkdir "$work/app"
 AUTOPKGTEST_TMP=$work/app debian/tests/example
 mkdir "$work/command"
 AUTOPKGTEST_TMP=$work/command debian/tests/command
+
+# Its pages are where README's links lead.
+pages=/usr/share/doc/holdfast-doc
+cmp README.md $pages/README.md || fail "README.md of holdfast-doc is another"
+links=$(grep -o '](\(docs\|examples\)[^)#]*' README.md | cut -c 3-)
+[ "$(echo "$links" | wc -l)" -gt 20 ] || fail "README's links were not found"
+for link in $links; do
+    [ -e "$pages/$link" ] || fail "holdfast-doc has no $link"
+done
 
 # shellcheck disable=SC2086
 dpkg --remove $names
