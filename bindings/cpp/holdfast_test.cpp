@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * holdfast_test.cpp - holdfast.hpp on the store that HOLDFAST_STORE names. The
- * first five tests are the articles of docs/guide/seeds.md.
+ * first five tests are the articles of docs/explanation/articles.md.
  */
 #include <holdfast.hpp>
 

@@ -2,7 +2,7 @@
 /*
  * held_test.c - each call that writes data on the key of each kind of lease
  * that is held. One that looks is refused, and the lease is as it was; the
- * others are those that docs/guide/objects.md names.
+ * others are those that docs/reference/objects.md names.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five articles of docs/guide/seeds.md, with their keys and values."""
+"""The articles of docs/explanation/articles.md, with their keys and values."""
 
 import math
 import time
