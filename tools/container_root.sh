@@ -25,13 +25,14 @@ sources()
     mkdir "$work/sources" "$work/lists"
     chmod -R 755 "$work" # apt reads as its own user
     for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        [ -f "$file" ] || continue # there may be no sources.list
         case $file in
         *.list) sed -n 's/^deb /deb-src /p' "$file" \
             >"$work/sources/$(basename "$file")" ;;
         *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" \
             >"$work/sources/$(basename "$file")" ;;
         esac
-    done 2>/dev/null
+    done
     set -- -o Dir::State::Lists="$work/lists" \
         -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$work/sources"
     apt-get -q "$@" update
