@@ -142,9 +142,11 @@ static bool serve_sentinel(fake_sentinel *self, int fd, const char *text)
     if (begins(text, "AUTH"))
         return fake_server_say(fd, "-WRONGPASS invalid password\r\n");
     if (begins(text, "SUBSCRIBE")) {
-        __atomic_store_n(&self->pushes, fd, __ATOMIC_SEQ_CST);
-        return fake_server_say(
+        bool said = fake_server_say(
             fd, ">3\r\n$9\r\nsubscribe\r\n$14\r\n+switch-master\r\n:1\r\n");
+
+        __atomic_store_n(&self->pushes, fd, __ATOMIC_SEQ_CST);
+        return said;
     }
     if (__atomic_load_n(&self->silent, __ATOMIC_SEQ_CST))
         return true;
@@ -249,9 +251,15 @@ void deployment_say(deployment *all, int master, unsigned epoch)
     }
 }
 
+/* The client does not wait for the subscription to the last sentinel. */
 void deployment_push(fake_sentinel *sentinel)
 {
-    assert_true(sentinel->pushes >= 0);
+    int64_t until_ms = hf__clock_boot_ms() + ENOUGH_MS;
+
+    while (__atomic_load_n(&sentinel->pushes, __ATOMIC_SEQ_CST) < 0) {
+        assert_true(hf__clock_boot_ms() < until_ms);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    }
     assert_true(
         fake_server_say(__atomic_load_n(&sentinel->pushes, __ATOMIC_SEQ_CST),
                         ">3\r\n$7\r\nmessage\r\n$14\r\n+switch-master\r\n"
