@@ -32,4 +32,9 @@ bool took_between(int64_t took_ms, int64_t low_ms, int64_t high_ms);
 #define assert_in_time(took_ms, high_ms)                                       \
     assert_took((took_ms), INT64_MIN, high_ms)
 
+/* It was woken, and did not poll, which it does after poll_ms. Not scaled, or
+ * it could not fail on a busy machine. */
+#define assert_woken(took_ms, poll_ms)                                         \
+    assert_in_range((took_ms), 0, (poll_ms)*4 / 5)
+
 #endif
