@@ -88,6 +88,8 @@ def test_the_gil_is_free_while_waiting(store: Client, name: Name) -> None:
 
 @pytest.mark.parametrize("after", [0, 0.0005, 0.002, 0.01, 0.3])
 def test_ctrl_c_ends_a_wait(store: Client, name: Name, after: float) -> None:
+    # A shell's background jobs ignore it, and what they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     lock = store.lock(name("lock"))
     began = time.monotonic()
     main = threading.main_thread().ident or 0
