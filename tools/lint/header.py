@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Is every public function documented, and exported by the map of its library?
+"""Is every public function documented, exported by the map of its library, and
+called by the tests that make every call?
 """
 
 import re
@@ -11,6 +12,10 @@ import source
 # A header's functions are in libholdfast, but for these.
 MAP = Path("src/holdfast.map")
 MAPS = {Path("include/holdfast/serve.h"): Path("src/serve/serve.map")}
+# A function with a started form has a row there, but for those of handles that
+# have messages of their own, and of servers only.
+ROWS = Path("tests/support/every_rows.h")
+APART = re.compile(r"hf_(observer|watch|redisson)_")
 DECLARATION = re.compile(r"^HF_API\b(?!_)([^;{]*?)\b(hf_\w+)\((.*?)\);",
                          re.M | re.S)
 START = re.compile(r"^HF_START(|_OF)\((hf_\w+)(?:,\s*(.*?))?\);", re.M | re.S)
@@ -161,6 +166,13 @@ def exported(text):
     return re.findall(r"^\s*([\w*]+);", text.split("local:")[0], re.M)
 
 
+def check_rows(text, names):
+    rows = set(re.findall(r"^EVERY\((\w+)", text, re.M))
+    return [(ROWS, 1, f"{name}() has no row") for name in names
+            if name + "_start" in names and not APART.match(name)
+            and name.removeprefix("hf_") not in rows]
+
+
 def main():
     top = source.root()
     texts = {path: (top / path).read_text() for path in
@@ -181,6 +193,7 @@ def main():
                      for name in names if name not in known]
         if not known:
             findings.append((path, 1, "no HF_API function was found"))
+    findings += check_rows((top / ROWS).read_text(), declared[MAP])
     source.report(findings)
 
 

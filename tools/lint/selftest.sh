@@ -20,13 +20,14 @@ make_good()
 {
     mkdir -p "$good"/include "$good"/scripts/use "$good"/src/core "$good"/cli \
         "$good"/src/util "$good"/src/serve "$good"/src/store/redis \
-        "$good"/tests/conformance \
+        "$good"/tests/conformance "$good"/tests/support \
         "$good"/tools/lint
     cp .clang-format REUSE.toml CHANGELOG.md "$good"
     cp -r LICENSES debian packaging "$good"
     cp -r include/. "$good"/include
     cp src/holdfast.map "$good"/src
     cp src/serve/serve.map "$good"/src/serve
+    cp tests/support/every_rows.h "$good"/tests/support
     cp scripts/lock_renew.lua scripts/key_write.lua scripts/lock_undo.lua \
         "$good"/scripts
     cp scripts/value_delete_if.lua "$good"/scripts
@@ -236,6 +237,8 @@ bad_edit header.py 'hf_version is declared but not exported' \
     src/holdfast.map '/hf_version/d'
 bad_edit header.py 'hf_\* is exported' src/holdfast.map \
     's/^( *)hf_version;/&\n\1hf_*;/'
+bad_edit header.py 'hf_key_ttl\(\) has no row' tests/support/every_rows.h \
+    '/^EVERY.key_ttl,/d'
 
 # scripts
 renew_lua=scripts/lock_renew.lua write=scripts/key_write.lua
