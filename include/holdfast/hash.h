@@ -91,7 +91,7 @@ typedef struct hf_hash_put_options {
 /**
  * Write fields of a hash, and the key's time to live, in one atomic step.
  * Without HF_HASH_REPLACE it does not look whether the key is a lease that is
- * held, nor do hf_hash_cas() and hf_hash_add(): see docs/guide/objects.md.
+ * held, nor do hf_hash_cas() and hf_hash_add(): see docs/reference/objects.md.
  *
  * @param key     the key
  * @param fields  `count` fields; the last of two with the same name wins
