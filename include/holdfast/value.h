@@ -75,8 +75,8 @@ typedef struct hf_value_set_options {
  * whether the key is a lock that is held: that would be lost. Nor do
  * hf_value_append() and hf_value_get_expire(), which change it, and what
  * hf_value_cas(), hf_value_delete_if() and hf_value_expire_if() do to a lock if
- * they are given all of its value. The others refuse it: docs/reference/objects.md.
- * A refused call (HF_CONFLICT, HF_NOT_FOUND) changes
+ * they are given all of its value. The others refuse it:
+ * docs/reference/objects.md. A refused call (HF_CONFLICT, HF_NOT_FOUND) changes
  * nothing, the time to live included.
  *
  * @param key       the key

@@ -25,6 +25,11 @@ make_good()
     cp .clang-format REUSE.toml CHANGELOG.md "$good"
     cp -r LICENSES debian packaging "$good"
     cp -r include/. "$good"/include
+    for file in python/pyproject.toml rust/holdfast/Cargo.toml \
+        rust/holdfast-sys/Cargo.toml; do
+        mkdir -p "$good/bindings/${file%/*}"
+        cp "bindings/$file" "$good/bindings/$file"
+    done
     cp src/holdfast.map "$good"/src
     cp src/serve/serve.map "$good"/src/serve
     cp tests/support/every_rows.h "$good"/tests/support
