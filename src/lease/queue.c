@@ -30,6 +30,7 @@ struct hf__wait_queue {
 void hf__wait_queues_init(hf__wait_queues *queues)
 {
     pthread_mutex_init(&queues->mutex, NULL);
+    atomic_init(&queues->count, 0);
     memset(queues->lists, 0, sizeof(queues->lists));
 }
 
@@ -102,6 +103,7 @@ static void drop_locked(hf__wait_queues *queues, hf__wait_queue *queue)
         at = &(*at)->next;
     *at = queue->next;
     hf__free(queue);
+    atomic_fetch_sub(&queues->count, 1);
 }
 
 static void append_locked(hf__wait_queue *queue, hf__wait_place *place)
@@ -129,9 +131,10 @@ static hf_status lead_locked(hf__wait_queues *queues, hf_bytes name,
 {
     place->waiting = false;
     place->queue = queue_new(list_of(queues, name), name, priority);
-    return place->queue != NULL
-               ? HF_OK
-               : hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+    if (place->queue == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "waiting for a lock");
+    atomic_fetch_add(&queues->count, 1);
+    return HF_OK;
 }
 
 static hf_status join_locked(hf__wait_queues *queues, hf_bytes name,
@@ -175,6 +178,8 @@ bool hf__wait_queue_exists(hf__wait_queues *queues, hf_bytes name,
 {
     bool exists;
 
+    if (atomic_load_explicit(&queues->count, memory_order_relaxed) == 0)
+        return false;
     pthread_mutex_lock(&queues->mutex);
     exists = find_locked(queues, name, priority) != NULL;
     pthread_mutex_unlock(&queues->mutex);

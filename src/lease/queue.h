@@ -8,6 +8,7 @@
 #define HF__LEASE_QUEUE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "holdfast/lock.h"
 #include "lease/handed.h"
@@ -19,6 +20,7 @@ typedef struct hf__wait_queue hf__wait_queue;
 
 typedef struct hf__wait_queues {
     pthread_mutex_t mutex; /* guards all queues */
+    atomic_size_t count;   /* of queues; read without it */
     hf__wait_queue *lists[HF__WAIT_QUEUE_LISTS];
 } hf__wait_queues;
 
