@@ -74,7 +74,7 @@ slower=1
 longer=1
 if grep -qE '__[at]san_init' "$HOLDFAST"; then
     slower=20
-    longer=2
+    longer=4
 fi
 
 # How many times longer than on an idle machine leases must last, at least 1:
