@@ -523,10 +523,11 @@ hf__next hf__acquire_first(hf__acquire *self)
         return ask_store(self, HF__ACQUIRE_TRY);
     if (hf__steps_yield(steps) > 0 || hf__steps_rest(steps) > 0)
         return wait_in_turn(self);
-    if (!hf__steps_listens(steps) &&
-        !hf__wait_queue_exists(queues_of(self), steps->lock->keys.topic,
-                               steps->lock->options.priority))
-        return ask_store(self, HF__ACQUIRE_TRY);
+    if (!hf__steps_listens(steps))
+        return hf__wait_queue_exists(queues_of(self), steps->lock->keys.topic,
+                                     steps->lock->options.priority)
+                   ? wait_in_turn(self)
+                   : ask_store(self, HF__ACQUIRE_TRY);
     return queues_at_once(self) ? ask_store(self, HF__ACQUIRE_FIRST)
                                 : wait_in_turn(self);
 }
