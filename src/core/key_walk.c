@@ -10,7 +10,6 @@
 #include "util/error.h"
 #include "util/glob.h"
 #include "util/mem.h"
-#include "util/sha1.h"
 
 /* Keys looked at by one SCAN: as many as one batch reads, less the next SCAN.
  */
@@ -18,8 +17,6 @@
 
 /* Should slots of a cluster keep moving. */
 #define WALKS_MAX 3
-
-#define MET_ROOM_FIRST 1024
 
 /* Pages without a new name, of a pattern that fits little or a table that was
  * large once: four thousand million places. More is a server that never comes
@@ -133,84 +130,6 @@ hf__request *hf__key_walk_request(hf__key_walk *walk)
     return request;
 }
 
-/* ------------------------------------------------------------- names met */
-
-static hf__key_walk_digest digest_of(hf_bytes name)
-{
-    char text[HF__SHA1_HEX_SIZE];
-    hf__key_walk_digest digest = {{0, 0}};
-
-    hf__sha1_hex(name.data, name.size, text);
-    for (int i = 0; i < 32; i++) {
-        uint64_t digit =
-            (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
-
-        digest.words[i / 16] = digest.words[i / 16] << 4 | digit;
-    }
-    return digest;
-}
-
-static hf__key_walk_digest *place_of(hf__key_walk_digest *met, size_t room,
-                                     hf__key_walk_digest digest)
-{
-    size_t at = digest.words[0] & (room - 1);
-
-    /* A third of the room is always empty. */
-    while ((met[at].words[0] | met[at].words[1]) != 0 &&
-           (met[at].words[0] != digest.words[0] ||
-            met[at].words[1] != digest.words[1]))
-        at = (at + 1) & (room - 1);
-    return &met[at];
-}
-
-static bool make_room(hf__key_walk *walk)
-{
-    size_t room = walk->met_room == 0 ? MET_ROOM_FIRST : walk->met_room * 2;
-    hf__key_walk_digest *met;
-
-    if (walk->met_count < walk->met_room / 3 * 2)
-        return true;
-    met = hf__calloc(room, sizeof(*met));
-    if (met == NULL)
-        return false;
-    for (size_t i = 0; i < walk->met_room; i++) {
-        if ((walk->met[i].words[0] | walk->met[i].words[1]) != 0)
-            *place_of(met, room, walk->met[i]) = walk->met[i];
-    }
-    hf__free(walk->met);
-    walk->met = met;
-    walk->met_room = room;
-    return true;
-}
-
-hf_status hf__key_walk_meet(hf__key_walk *walk, hf_bytes name, bool *fresh,
-                            hf_error *err)
-{
-    hf__key_walk_digest digest = digest_of(name);
-    hf__key_walk_digest *place;
-
-    if (!make_room(walk))
-        return hf__fail(err, HF_NO_MEMORY, "%zu names of keys",
-                        walk->met_count);
-    place = place_of(walk->met, walk->met_room, digest);
-    *fresh = (place->words[0] | place->words[1]) == 0;
-    if (*fresh) {
-        *place = digest;
-        walk->met_count++;
-    }
-    return HF_OK;
-}
-
-bool hf__key_walk_met(const hf__key_walk *walk, hf_bytes name)
-{
-    const hf__key_walk_digest *place;
-
-    if (walk->met_room == 0)
-        return false;
-    place = place_of(walk->met, walk->met_room, digest_of(name));
-    return (place->words[0] | place->words[1]) != 0;
-}
-
 /* ------------------------------------------------------------------- pages */
 
 /* Queues of waiters mean nothing elsewhere, nor does what a load builds. */
@@ -251,7 +170,7 @@ static hf_status take_names(hf__key_walk *walk, const hf_reply *list,
         if (is_passing(name) ||
             (walk->wants != NULL && !walk->wants(walk->user, name)))
             continue;
-        status = hf__key_walk_meet(walk, name, &fresh, err);
+        status = hf__name_set_add(&walk->met, name, &fresh, err);
         if (fresh)
             walk->names[walk->count++] = name;
     }
@@ -284,7 +203,7 @@ void hf__key_walk_done(hf__key_walk *walk)
     hf__request_done(&walk->pages[0]);
     hf__request_done(&walk->pages[1]);
     hf__free(walk->names);
-    hf__free(walk->met);
+    hf__name_set_done(&walk->met);
 }
 
 static hf_status list_once(void *user, hf_error *err)

@@ -3,8 +3,7 @@
  * key_walk.h - all names of keys of a store, each once, a page at a time.
  *
  * The names come by SCAN, so a key that is there from the beginning to the end
- * is met. SCAN may give a name twice; those met are remembered by a digest, 16
- * bytes and the hash table's slack, 24 on average.
+ * is met. SCAN may give a name twice; those met are remembered (name_set.h).
  *
  *     begin; until_whole, with a function that makes one walk: start;
  *     while (!over) { run request(); turn(); use the names }; done
@@ -17,10 +16,7 @@
 
 #include "core/client.h"
 #include "util/buf.h"
-
-typedef struct hf__key_walk_digest {
-    uint64_t words[2]; /* both 0: an empty place */
-} hf__key_walk_digest;
+#include "util/name_set.h"
 
 typedef struct hf__key_walk {
     hf_bytes pattern;
@@ -39,9 +35,7 @@ typedef struct hf__key_walk {
     hf_bytes *names; /* of this page */
     size_t count;
     size_t room; /* for names */
-    hf__key_walk_digest *met;
-    size_t met_count;
-    size_t met_room; /* a power of two */
+    hf__name_set met;
 } hf__key_walk;
 
 /* Check what the caller passes: a pattern, and a callback, if `told`. */
@@ -66,13 +60,6 @@ hf_status hf__key_walk_until_whole(const hf__key_walk *walk, hf_client *client,
                                    hf_status (*once)(void *user, hf_error *err),
                                    void *user, const char *moved,
                                    hf_error *err);
-
-/* Meet a name elsewhere than on a page. *fresh: it was not met before. */
-hf_status hf__key_walk_meet(hf__key_walk *walk, hf_bytes name, bool *fresh,
-                            hf_error *err);
-
-/* Was it met? */
-bool hf__key_walk_met(const hf__key_walk *walk, hf_bytes name);
 
 /* What to run for the next page. */
 hf__request *hf__key_walk_request(hf__key_walk *walk);

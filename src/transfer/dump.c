@@ -266,7 +266,7 @@ static hf_status add_object(hf__dump *dump, object_keys *keys, hf_bytes name,
         keys->names[keys->count++] = name; /* too long, or made by hand */
         return HF_OK;
     }
-    status = hf__key_walk_meet(&dump->walk, of.owner, &fresh, err);
+    status = hf__name_set_add(&dump->walk.met, of.owner, &fresh, err);
     if (status != HF_OK || !fresh)
         return status;
     if (key_matches(dump, of.owner))

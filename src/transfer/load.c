@@ -111,7 +111,7 @@ static hf_status run_load(hf__loader *self, hf_error *err)
 static void free_loader(hf__loader *self)
 {
     hf__dump_reader_done(&self->reader);
-    hf__key_walk_done(&self->owners);
+    hf__name_set_done(&self->owners);
     if (self->elements != NULL)
         hf__buf_done(&self->elements->bytes);
     hf__free(self->elements);
@@ -175,7 +175,6 @@ hf_status hf_store_load(hf_client *client, const hf_store_load_options *opts,
         status = hf__client_visit(client, &visit, err);
     if (status != HF_OK)
         return status;
-    hf__key_walk_begin(&self.owners, hf_view(NULL, 0));
     self.reader.read = read;
     self.reader.user = user;
     status = run_load(&self, err);

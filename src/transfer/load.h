@@ -9,6 +9,7 @@
 #include "transfer/dump.h"
 #include "transfer/dump_reader.h"
 #include "util/buf.h"
+#include "util/name_set.h"
 
 /* A key up to this size is written in one step; what is larger is built in
  * steps of this size. Elements fit into the arguments of one script (Lua's
@@ -104,7 +105,7 @@ typedef struct hf__loader {
     hf__dump_reader reader;
     hf__load_batch *batch;
     hf__load_elements *elements;
-    hf__key_walk owners; /* HF_LOAD_REPLACE: has met those that were loaded */
+    hf__name_set owners; /* HF_LOAD_REPLACE: that were loaded */
     bool asked;          /* whether ... */
     bool fields_expire;  /* the store has HPEXPIRE */
     int64_t ahead_ms;    /* of the store's Unix time before our clock */

@@ -48,7 +48,7 @@ static hf_status remove_owner(hf__loader *self, const hf__belonging *of,
 
     if ((self->options.flags & HF_LOAD_REPLACE) == 0 ||
         !hf__is_content_role(of->role) ||
-        hf__key_walk_met(&self->owners, of->owner))
+        hf__name_set_has(&self->owners, of->owner))
         return HF_OK;
     return hf__load_add(self->batch, &words, NULL, err);
 }
@@ -66,7 +66,7 @@ static hf_status keep_order(hf__loader *self, bool *belongs, hf_error *err)
     if (self->batch->belongings)
         status = hf__load_flush(self->batch, err);
     if (status == HF_OK && (self->options.flags & HF_LOAD_REPLACE) != 0)
-        status = hf__key_walk_meet(&self->owners, self->key, &fresh, err);
+        status = hf__name_set_add(&self->owners, self->key, &fresh, err);
     return status;
 }
 
