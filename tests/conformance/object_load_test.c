@@ -155,6 +155,15 @@ static void check_entry(hf_client *client, const objects *self)
                   hf_cache_get(client, self->entry, NULL, &value, ERR));
 }
 
+/* All of them are there, whole; the entry is not afterwards. */
+static void check_all(fixture *f, const objects *self)
+{
+    assert_int_equal(count_items(f->other, self->timeline), 3);
+    expect_status(HF_CONFLICT, put_fenced(f->other, self->fenced, 9));
+    assert_false(key_is_gone(f->other, self->entry));
+    check_entry(f->other, self);
+}
+
 /* ------------------------------------------------------------------- tests */
 
 TEST(load_that_ends_anywhere_leaves_whole_objects)
@@ -191,10 +200,7 @@ TEST(load_continues_where_another_ended)
                                 HF_LOAD_SKIP));
     expect_status(HF_OK,
                   load_part(f->client, &made, made.tape.size, HF_LOAD_SKIP));
-    assert_int_equal(count_items(f->other, made.timeline), 3);
-    expect_status(HF_CONFLICT, put_fenced(f->other, made.fenced, 9));
-    assert_false(key_is_gone(f->other, made.entry));
-    check_entry(f->other, &made);
+    check_all(f, &made);
     free(made.tape.data);
 }
 
@@ -233,9 +239,7 @@ TEST(object_that_is_replaced_is_never_half_of_another)
     }
     expect_status(HF_OK,
                   load_part(f->client, &made, made.tape.size, HF_LOAD_REPLACE));
-    assert_int_equal(count_items(f->other, made.timeline), 3);
-    assert_false(key_is_gone(f->other, made.entry));
-    check_entry(f->other, &made);
+    check_all(f, &made);
     free(made.tape.data);
 }
 

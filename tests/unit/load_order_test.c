@@ -3,39 +3,14 @@
  * load_order_test.c - dumps in which a key comes before what belongs to it, as
  * earlier versions wrote them: the same is loaded.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "embedded_store.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
+#include "support/dump_tape.h"
 #include "support/test.h"
 #include "transfer/dump_writer.h"
-
-typedef struct stream {
-    unsigned char data[4096];
-    size_t size;
-    size_t at;
-} stream;
-
-static int put(void *user, const void *data, size_t size)
-{
-    stream *to = user;
-
-    assert_true(to->size + size <= sizeof(to->data));
-    memcpy(to->data + to->size, data, size);
-    to->size += size;
-    return 0;
-}
-
-static int get(void *user, void *data, size_t size, size_t *got)
-{
-    stream *from = user;
-
-    *got = from->size - from->at < size ? from->size - from->at : size;
-    memcpy(data, from->data + from->at, *got);
-    from->at += *got;
-    return 0;
-}
 
 typedef struct row {
     const char *key;
@@ -55,9 +30,9 @@ static const row rows[] = {
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))
 
-static void write_rows(stream *to)
+static void write_rows(dump_tape *to)
 {
-    hf__dump_writer writer = {.write = put, .user = to};
+    hf__dump_writer writer = {.write = dump_tape_put, .user = to};
 
     assert_int_equal(hf__dump_writer_begin(&writer, 1000, NULL), HF_OK);
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -74,7 +49,7 @@ static void write_rows(stream *to)
     hf__dump_writer_done(&writer);
 }
 
-static void load_rows(hf_client *client, stream *from, uint32_t flags)
+static void load_rows(hf_client *client, dump_tape *from, uint32_t flags)
 {
     hf_store_load_options opts = HF_STORE_LOAD_OPTIONS_INIT;
     hf_store_transfer result = HF_STORE_TRANSFER_INIT;
@@ -82,8 +57,9 @@ static void load_rows(hf_client *client, stream *from, uint32_t flags)
 
     from->at = 0;
     opts.flags = flags;
-    assert_int_equal(hf_store_load(client, &opts, get, from, &result, NULL),
-                     HF_OK);
+    assert_int_equal(
+        hf_store_load(client, &opts, dump_tape_take, from, &result, NULL),
+        HF_OK);
     assert_int_equal(result.keys, ROW_COUNT);
     assert_int_equal(
         hf_timeline_get(client, hf_str("t"), hf_str("id"), &items, NULL),
@@ -94,7 +70,7 @@ static void load_rows(hf_client *client, stream *from, uint32_t flags)
 
 TEST(dump_of_another_order_is_loaded)
 {
-    stream dump = {.size = 0};
+    dump_tape dump = {.size = 0};
     hf_client *client = NULL;
     place at;
 
@@ -105,4 +81,5 @@ TEST(dump_of_another_order_is_loaded)
     load_rows(client, &dump, HF_LOAD_REPLACE);
     hf_client_close(client);
     remove_place(&at);
+    free(dump.data);
 }
