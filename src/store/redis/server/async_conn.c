@@ -168,6 +168,11 @@ void hf__async_conn_flush(hf__async_conn *conn)
     want_more(conn, false);
 }
 
+void hf__async_conn_pause(hf__async_conn *conn)
+{
+    want_more(conn, true);
+}
+
 static void begin_login_reply(hf__async_conn *conn)
 {
     hf__resp_begin_bounded(&conn->resp, &conn->arena, &conn->reply,

@@ -93,6 +93,8 @@ void hf__async_conn_update(hf__async_conn *conn);
 
 /* Send as much of conn->out as possible without waiting. May call down(). */
 void hf__async_conn_flush(hf__async_conn *conn);
+/* Call drained() in a later turn of the loop. */
+void hf__async_conn_pause(hf__async_conn *conn);
 
 /* Drop the connection; conn->error is the reason. */
 void hf__async_conn_drop(hf__async_conn *conn);

@@ -44,6 +44,10 @@
 /* Bytes formatted per write. */
 #define BATCH_SIZE 65536
 
+/* Bytes written in one turn of the loop, whatever the socket accepts: renewals
+ * that come meanwhile, and other connections, have theirs in between. */
+#define TURN_SIZE (1u << 20)
+
 /* Silence that is reported to the topology, which can ask other servers. */
 #define SUSPECT_MS 500
 
@@ -129,10 +133,11 @@ static bool may_write(const hf__pipeline *pipe)
            (pipe->wait_batch == NULL || !hf__wait_batch_is_open(pipe));
 }
 
-/* Write as much as the socket accepts. */
+/* Write as much as the socket accepts, in turns. */
 static void write_requests(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
+    uint64_t turn_ends = conn->sent + TURN_SIZE;
     size_t most = pipe->wait_batch == NULL ? BATCH_SIZE : HF__WAIT_BATCH_SIZE;
     hf__pipeline_entry *entry;
 
@@ -147,6 +152,11 @@ static void write_requests(hf__pipeline *pipe)
         if (hf__buf_size(&conn->out) == 0)
             return;
         hf__async_conn_flush(conn);
+        if (conn->sent >= turn_ends && hf__buf_size(&conn->out) == 0 &&
+            may_write(pipe)) {
+            hf__async_conn_pause(conn);
+            return;
+        }
     }
 }
 
