@@ -10,7 +10,7 @@ stubborn='trap "" TERM; sleep 30 & echo $$ >leader; wait; sleep 30'
 
 # Another `run` gets the lock, and at that instant the group has ended.
 taken_over_after_the_group() {
-    expect 0 run -w 20 job -- bash -c '. "$0"
+    expect 0 run -w 60 job -- bash -c '. "$0"
         group_is_gone "$1" && exit
         began=$(now_ms)
         eventually 5 group_is_gone "$1"
@@ -30,7 +30,7 @@ test_killed_holder_takes_its_group_with_it() {
     eventually 1 group_is_gone "$(cat leader)"
     within 500 "$began"
     expect 1 run -n job -- true
-    expect 0 run -w 20 job -- true
+    expect 0 run -w 60 job -- true
     within "$((10#${ttl/./} + 1000))" "$began"
 }
 
