@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "holdfast/lock.h"
 #include "store/store.h"
 #include "util/error.h"
@@ -16,15 +17,6 @@
 #define CALLS_MAX 1000000
 #define CALL_BYTES_DEFAULT ((int64_t)64 << 20)
 #define CALL_BYTES_MAX ((int64_t)1 << 40)
-
-static hf_status check_range(int64_t value, int64_t high, const char *name,
-                             hf_error *err)
-{
-    if (value >= 0 && value <= high)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "%s is %lld; it must be 1..%lld", name,
-                    (long long)value, (long long)high);
-}
 
 static hf_status check_prefix(const char *prefix, hf_error *err)
 {
@@ -60,19 +52,21 @@ hf_status hf__client_options_load(hf_client_options *options,
             err, HF_INVALID, "description is %zu bytes; at most %d are allowed",
             strlen(options->description), HF_HOLDER_TEXT_SIZE - 1);
     if (status == HF_OK)
-        status =
-            check_range(options->request_ms, WAIT_MS_MAX, "request_ms", err);
+        status = hf__check_option(options->request_ms, WAIT_MS_MAX,
+                                  "request_ms", err);
+    if (status == HF_OK)
+        status = hf__check_option(options->connect_ms, WAIT_MS_MAX,
+                                  "connect_ms", err);
     if (status == HF_OK)
         status =
-            check_range(options->connect_ms, WAIT_MS_MAX, "connect_ms", err);
-    if (status == HF_OK)
-        status = check_range(options->script_budget_ms, HF_SCRIPT_BUDGET_MAX_MS,
+            hf__check_option(options->script_budget_ms, HF_SCRIPT_BUDGET_MAX_MS,
                              "script_budget_ms", err);
     if (status == HF_OK)
-        status = check_range(options->max_calls, CALLS_MAX, "max_calls", err);
+        status =
+            hf__check_option(options->max_calls, CALLS_MAX, "max_calls", err);
     if (status == HF_OK)
-        status = check_range(options->max_call_bytes, CALL_BYTES_MAX,
-                             "max_call_bytes", err);
+        status = hf__check_option(options->max_call_bytes, CALL_BYTES_MAX,
+                                  "max_call_bytes", err);
     if (options->max_calls == 0)
         options->max_calls = CALLS_DEFAULT;
     if (options->max_call_bytes == 0)

@@ -28,14 +28,14 @@ static hf_status load_options(hf_store_diagnose_options *options,
 
     if (status != HF_OK)
         return status;
-    if (options->requests > REQUESTS_MAX)
-        return hf__fail(err, HF_INVALID, "requests is %u; it must be 1..%d",
-                        options->requests, REQUESTS_MAX);
     if (options->reserved0 != 0)
         return hf__fail(err, HF_UNSUPPORTED, "reserved0 is not 0");
-    if (options->limit_ms < 0 || options->limit_ms > LIMIT_MS_MAX)
-        return hf__fail(err, HF_INVALID, "limit_ms is %lld; it must be 1..%d",
-                        (long long)options->limit_ms, LIMIT_MS_MAX);
+    status = hf__check_option(options->requests, REQUESTS_MAX, "requests", err);
+    if (status == HF_OK)
+        status =
+            hf__check_option(options->limit_ms, LIMIT_MS_MAX, "limit_ms", err);
+    if (status != HF_OK)
+        return status;
     if (options->requests == 0)
         options->requests = REQUESTS_DEFAULT;
     if (options->limit_ms == 0)

@@ -78,12 +78,12 @@ static hf_status load_check(hf__check *check,
 
     if (status != HF_OK)
         return status;
-    if (options.limit_ms < 0 || options.limit_ms > HF_TTL_MAX_MS)
-        return hf__fail(err, HF_INVALID, "limit_ms is %lld; it must be 1..%lld",
-                        (long long)options.limit_ms, (long long)HF_TTL_MAX_MS);
-    if (options.faults_max > FINDINGS_MAX)
-        return hf__fail(err, HF_INVALID, "faults_max is %u; it must be 1..%d",
-                        options.faults_max, FINDINGS_MAX);
+    status = hf__check_option(options.limit_ms, HF_TTL_MAX_MS, "limit_ms", err);
+    if (status == HF_OK)
+        status = hf__check_option(options.faults_max, FINDINGS_MAX,
+                                  "faults_max", err);
+    if (status != HF_OK)
+        return status;
     check->limit_ms = options.limit_ms;
     check->findings_max =
         options.faults_max > 0 ? options.faults_max : FINDINGS_DEFAULT;

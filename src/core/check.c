@@ -52,6 +52,21 @@ hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err)
                     (long long)ttl_ms, (long long)HF_TTL_MAX_MS);
 }
 
+hf_status hf__check_range(int64_t value, int64_t low, int64_t high,
+                          const char *what, hf_error *err)
+{
+    if (value >= low && value <= high)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "%s is %lld; it must be %lld..%lld", what,
+                    (long long)value, (long long)low, (long long)high);
+}
+
+hf_status hf__check_option(int64_t value, int64_t high, const char *what,
+                           hf_error *err)
+{
+    return value == 0 ? HF_OK : hf__check_range(value, 1, high, what, err);
+}
+
 hf_status hf__check_wait(int64_t wait_ms, hf_error *err)
 {
     if (wait_ms >= 0)

@@ -20,6 +20,11 @@ hf_status hf__check_field(hf_bytes field, hf_error *err);
 hf_status hf__check_value(hf_bytes value, hf_error *err);
 hf_status hf__check_ttl(int64_t ttl_ms, const char *what, hf_error *err);
 hf_status hf__check_wait(int64_t wait_ms, hf_error *err);
+hf_status hf__check_range(int64_t value, int64_t low, int64_t high,
+                          const char *what, hf_error *err);
+/* The same, from 1, for an option for which 0 means its default. */
+hf_status hf__check_option(int64_t value, int64_t high, const char *what,
+                           hf_error *err);
 
 /* Of options that were loaded: HF_UNSUPPORTED, unless `flags` are among the
  * known ones and `reserved` is 0. */

@@ -15,11 +15,10 @@ hf_status hf__check_expiry(int64_t ttl_ms, int64_t expires_unix_ms, bool other,
         return hf__fail(err, HF_INVALID,
                         "ttl_ms, expires_unix_ms and %s exclude each other",
                         name);
-    if (expires_unix_ms < 0 || expires_unix_ms > UNIX_MS_MAX)
-        return hf__fail(err, HF_INVALID,
-                        "expires_unix_ms is %lld; it must be 1..%lld",
-                        (long long)expires_unix_ms, (long long)UNIX_MS_MAX);
-    return ttl_ms == 0 ? HF_OK : hf__check_ttl(ttl_ms, "ttl_ms", err);
+    if (ttl_ms != 0)
+        return hf__check_ttl(ttl_ms, "ttl_ms", err);
+    return hf__check_option(expires_unix_ms, UNIX_MS_MAX, "expires_unix_ms",
+                            err);
 }
 
 void hf__add_expiry(hf_call *call, int64_t ttl_ms, int64_t expires_unix_ms)

@@ -23,11 +23,7 @@ static hf_status check_count(int64_t count, int64_t within_ms, hf_error *err)
         return hf__fail(err, HF_INVALID,
                         "replicas is %lld; it must be 1..%d, or %d for none",
                         (long long)count, HF_REPLICAS_MAX, HF_REPLICAS_NONE);
-    if (within_ms < 0 || within_ms > WITHIN_MS_MAX)
-        return hf__fail(err, HF_INVALID,
-                        "replicas_ms is %lld; it must be 1..%d",
-                        (long long)within_ms, WITHIN_MS_MAX);
-    return HF_OK;
+    return hf__check_option(within_ms, WITHIN_MS_MAX, "replicas_ms", err);
 }
 
 /* What is not 0 replaces what was there. */

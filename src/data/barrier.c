@@ -133,16 +133,16 @@ static const hf__operation arrive = {
 static hf_status check_wait(uint32_t parties, int64_t wait_ms,
                             hf_barrier_options *o, hf_error *err)
 {
+    hf_status status;
+
     if (o->ttl_ms == 0)
         o->ttl_ms = TTL_MS_DEFAULT;
-    if (parties < 1 || parties > HF_BARRIER_PARTIES_MAX)
-        return hf__fail(err, HF_INVALID, "parties is %u; it must be 1..%u",
-                        parties, HF_BARRIER_PARTIES_MAX);
-    if (o->ttl_ms < TTL_MS_MIN || o->ttl_ms > TTL_MS_MAX)
-        return hf__fail(err, HF_INVALID,
-                        "ttl_ms of a party is %lld; it must be %d..%d",
-                        (long long)o->ttl_ms, TTL_MS_MIN, TTL_MS_MAX);
-    return hf__check_wait(wait_ms, err);
+    status =
+        hf__check_range(parties, 1, HF_BARRIER_PARTIES_MAX, "parties", err);
+    if (status == HF_OK)
+        status = hf__check_range(o->ttl_ms, TTL_MS_MIN, TTL_MS_MAX,
+                                 "ttl_ms of a party", err);
+    return status == HF_OK ? hf__check_wait(wait_ms, err) : status;
 }
 
 static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,

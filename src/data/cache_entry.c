@@ -137,15 +137,6 @@ hf_bytes hf__cache_names_put(const hf_bytes *tags, size_t count, char *at)
 
 /* ----------------------------------------------------------------- options */
 
-static hf_status check_range(int64_t number, int64_t low, int64_t high,
-                             const char *name, hf_error *err)
-{
-    if (number >= low && number <= high)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "%s is %lld; it must be %lld..%lld", name,
-                    (long long)number, (long long)low, (long long)high);
-}
-
 static hf_status check_times(const hf_cache_options *o, bool ttl, hf_error *err)
 {
     hf_status status = HF_OK;
@@ -153,29 +144,34 @@ static hf_status check_times(const hf_cache_options *o, bool ttl, hf_error *err)
     if (ttl)
         status = hf__check_ttl(o->ttl_ms, "ttl_ms", err);
     if (status == HF_OK)
-        status = check_range(o->stale_ms, 0, HF_TTL_MAX_MS, "stale_ms", err);
+        status =
+            hf__check_range(o->stale_ms, 0, HF_TTL_MAX_MS, "stale_ms", err);
     if (status == HF_OK)
-        status = check_range(o->error_ms, 0, HF_TTL_MAX_MS, "error_ms", err);
+        status =
+            hf__check_range(o->error_ms, 0, HF_TTL_MAX_MS, "error_ms", err);
     if (status == HF_OK)
-        status = check_range(o->absent_ms, -1, HF_TTL_MAX_MS, "absent_ms", err);
+        status =
+            hf__check_range(o->absent_ms, -1, HF_TTL_MAX_MS, "absent_ms", err);
     if (status == HF_OK)
-        status = check_range(o->lease_ms, 1, HF_TTL_MAX_MS, "lease_ms", err);
+        status =
+            hf__check_range(o->lease_ms, 1, HF_TTL_MAX_MS, "lease_ms", err);
     if (status == HF_OK)
-        status = check_range(o->wait_ms, 1, HF_FOREVER, "wait_ms", err);
+        status = hf__check_range(o->wait_ms, 1, HF_FOREVER, "wait_ms", err);
     return status;
 }
 
 static hf_status check_numbers(const hf_cache_options *o, hf_error *err)
 {
     hf_status status =
-        check_range(o->jitter_percent, 0, 100, "jitter_percent", err);
+        hf__check_range(o->jitter_percent, 0, 100, "jitter_percent", err);
 
     if (status == HF_OK)
-        status = check_range(o->early_percent, -1, EARLY_PERCENT_MAX,
-                             "early_percent", err);
+        status = hf__check_range(o->early_percent, -1, EARLY_PERCENT_MAX,
+                                 "early_percent", err);
     if (status == HF_OK)
-        status = check_range((int64_t)hf__at_most((int64_t)o->tag_count, 1000),
-                             0, HF_CACHE_TAGS_MAX, "tag_count", err);
+        status =
+            hf__check_range((int64_t)hf__at_most((int64_t)o->tag_count, 1000),
+                            0, HF_CACHE_TAGS_MAX, "tag_count", err);
     if (status == HF_OK && o->tag_count > 0)
         status = hf__check_out(o->tags, "tags", err);
     return status;

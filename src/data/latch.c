@@ -18,14 +18,6 @@
 
 static const char no_latch[] = "no such latch";
 
-static hf_status check_count(int64_t count, hf_error *err)
-{
-    if (count >= 1 && count <= HF_LATCH_COUNT_MAX)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "count is %lld; it must be 1..%lld",
-                    (long long)count, (long long)HF_LATCH_COUNT_MAX);
-}
-
 static void put_left(const hf_call *call, int64_t left)
 {
     if (call->out != NULL)
@@ -87,7 +79,8 @@ static hf_status run_set(hf__form form, hf_client *client, hf_bytes name,
 
     add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
-    (void)HF__TRY(call, check_count(count, call->form.err));
+    (void)HF__TRY(call, hf__check_range(count, 1, HF_LATCH_COUNT_MAX, "count",
+                                        call->form.err));
     (void)HF__TRY(call, hf__check_ttl(ttl_ms, "ttl_ms", call->form.err));
     hf__add_number(call, count);
     hf__add_number(call, ttl_ms);
@@ -147,7 +140,8 @@ static hf_status run_arrive(hf__form form, hf_client *client, hf_bytes name,
     add_latch(call, name);
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     add_id(call, id);
-    (void)HF__TRY(call, check_count(count, call->form.err));
+    (void)HF__TRY(call, hf__check_range(count, 1, HF_LATCH_COUNT_MAX, "count",
+                                        call->form.err));
     hf__add_number(call, count);
     hf__set_out(call, left, NULL);
     return hf__end(call);

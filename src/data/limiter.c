@@ -30,16 +30,6 @@ typedef struct charge {
     int64_t wait_us;
 } charge;
 
-static hf_status check_range(const char *name, int64_t value, int64_t low,
-                             int64_t high, hf_error *err)
-{
-    if (value >= low && value <= high)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID,
-                    "%s of a limiter is %lld; it must be %lld..%lld", name,
-                    (long long)value, (long long)low, (long long)high);
-}
-
 static hf_status check_rate(const hf_limiter_options *o, int64_t cost,
                             hf_error *err)
 {
@@ -57,28 +47,30 @@ static hf_status check_rate(const hf_limiter_options *o, int64_t cost,
                           "a burst of %lld takes more than a year to gain; it "
                           "must be 1..%lld",
                           (long long)o->burst, (long long)burst_max);
-    return status == HF_OK ? check_range("cost", cost, 0, o->burst, err)
-                           : status;
+    return status == HF_OK
+               ? hf__check_range(cost, 0, o->burst, "cost of a limiter", err)
+               : status;
 }
 
 static hf_status check_options(hf_limiter_options *o, int64_t cost,
                                hf_error *err)
 {
-    hf_status status =
-        check_range("count", o->count, 1, HF_LIMITER_COUNT_MAX, err);
+    hf_status status = hf__check_range(o->count, 1, HF_LIMITER_COUNT_MAX,
+                                       "count of a limiter", err);
 
+    if (status == HF_OK)
+        status = hf__check_option(o->period_ms, HF_LIMITER_PERIOD_MAX_MS,
+                                  "period_ms of a limiter", err);
+    if (status == HF_OK)
+        status = hf__check_option(o->burst, HF_LIMITER_COUNT_MAX,
+                                  "burst of a limiter", err);
+    if (status == HF_OK)
+        status = hf__check_range(o->wait_ms, 0, HF_LIMITER_PERIOD_MAX_MS,
+                                 "wait_ms of a limiter", err);
     if (o->period_ms == 0)
         o->period_ms = PERIOD_MS_DEFAULT;
     if (o->burst == 0)
         o->burst = o->count;
-    if (status == HF_OK)
-        status = check_range("period_ms", o->period_ms, 1,
-                             HF_LIMITER_PERIOD_MAX_MS, err);
-    if (status == HF_OK)
-        status = check_range("burst", o->burst, 1, HF_LIMITER_COUNT_MAX, err);
-    if (status == HF_OK)
-        status = check_range("wait_ms", o->wait_ms, 0, HF_LIMITER_PERIOD_MAX_MS,
-                             err);
     return status == HF_OK ? check_rate(o, cost, err) : status;
 }
 

@@ -48,10 +48,7 @@ void hf__add_id(hf_call *call, hf_bytes id)
 
 hf_status hf__check_time(int64_t at_ms, const char *what, hf_error *err)
 {
-    if (at_ms >= 0 && at_ms <= HF_TIMELINE_AT_MAX_MS)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "%s is %lld; it must be 0..%lld", what,
-                    (long long)at_ms, (long long)HF_TIMELINE_AT_MAX_MS);
+    return hf__check_range(at_ms, 0, HF_TIMELINE_AT_MAX_MS, what, err);
 }
 
 /* Item `i`: one of its words. */

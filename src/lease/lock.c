@@ -24,11 +24,12 @@
 
 static hf_status check_ttl(const hf_lock_options *o, hf_error *err)
 {
-    if (o->ttl_ms < HF_LOCK_TTL_MIN_MS || o->ttl_ms > HF_LOCK_TTL_MAX_MS)
-        return hf__fail(err, HF_INVALID,
-                        "ttl_ms of a lock is %lld; it must be %lld..%lld",
-                        (long long)o->ttl_ms, (long long)HF_LOCK_TTL_MIN_MS,
-                        (long long)HF_LOCK_TTL_MAX_MS);
+    hf_status status =
+        hf__check_range(o->ttl_ms, HF_LOCK_TTL_MIN_MS, HF_LOCK_TTL_MAX_MS,
+                        "ttl_ms of a lock", err);
+
+    if (status != HF_OK)
+        return status;
     if (o->max_hold_ms < 0)
         return hf__fail(err, HF_INVALID, "max_hold_ms is negative: %lld",
                         (long long)o->max_hold_ms);
@@ -44,28 +45,29 @@ static hf_status check_ttl(const hf_lock_options *o, hf_error *err)
 static hf_status check_priority(const hf_lock_options *o,
                                 const hf_client *client, hf_error *err)
 {
-    if (o->priority > HF_LOCK_PRIORITY_MAX)
-        return hf__fail(err, HF_INVALID, "priority is %u; it must be 0..%u",
-                        (unsigned)o->priority, HF_LOCK_PRIORITY_MAX);
-    if (o->priority > 0 && (client->store->capabilities & HF__CAP_UNDOES) != 0)
+    hf_status status =
+        hf__check_range(o->priority, 0, HF_LOCK_PRIORITY_MAX, "priority", err);
+
+    if (status == HF_OK && o->priority > 0 &&
+        (client->store->capabilities & HF__CAP_UNDOES) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "priority: a quorum has no queue that all its servers "
                         "agree on");
-    return HF_OK;
+    return status;
 }
 
 static hf_status check_span(int64_t ms, const char *name,
                             const hf_client *client, hf_error *err)
 {
-    if (ms < 0 || ms > HF_LOCK_TTL_MAX_MS)
-        return hf__fail(err, HF_INVALID, "%s is %lld; it must be 0..%lld", name,
-                        (long long)ms, (long long)HF_LOCK_TTL_MAX_MS);
-    if (ms > 0 && (client->store->capabilities & HF__CAP_UNDOES) != 0)
+    hf_status status = hf__check_range(ms, 0, HF_LOCK_TTL_MAX_MS, name, err);
+
+    if (status == HF_OK && ms > 0 &&
+        (client->store->capabilities & HF__CAP_UNDOES) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "%s: on a quorum, the servers that a request did not "
                         "reach end the lease at another time",
                         name);
-    return HF_OK;
+    return status;
 }
 
 static hf_status check_gaps(const hf_lock_options *o, const hf_client *client,

@@ -179,18 +179,10 @@ static const hf__operation acquire = {
 /* -------------------------------------------------------------- words, waits
  */
 
-static hf_status check_count(int64_t count, int64_t low, hf_error *err)
-{
-    if (count >= low && count <= HF_REDISSON_COUNT_MAX)
-        return HF_OK;
-    return hf__fail(err, HF_INVALID, "count is %lld; it must be %lld..%lld",
-                    (long long)count, (long long)low,
-                    (long long)HF_REDISSON_COUNT_MAX);
-}
-
 static void add_count(hf_call *call, int64_t count, int64_t low)
 {
-    if (HF__TRY(call, check_count(count, low, call->form.err)))
+    if (HF__TRY(call, hf__check_range(count, low, HF_REDISSON_COUNT_MAX,
+                                      "count", call->form.err)))
         hf__add_number(call, count);
 }
 

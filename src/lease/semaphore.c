@@ -26,16 +26,16 @@ static const hf__lease_kind permit = {
 
 static hf_status check_permits(uint32_t permits, uint32_t weight, hf_error *err)
 {
-    if (permits > HF_SEMAPHORE_PERMITS_MAX)
-        return hf__fail(err, HF_INVALID, "permits is %u; it must be 0..%u",
-                        permits, HF_SEMAPHORE_PERMITS_MAX);
-    if (weight < 1 || weight > HF_SEMAPHORE_PERMITS_MAX)
-        return hf__fail(err, HF_INVALID, "weight is %u; it must be 1..%u",
-                        weight, HF_SEMAPHORE_PERMITS_MAX);
-    if (permits > 0 && weight > permits)
-        return hf__fail(err, HF_INVALID, "weight is %u of %u permits", weight,
-                        permits);
-    return HF_OK;
+    hf_status status =
+        hf__check_range(permits, 0, HF_SEMAPHORE_PERMITS_MAX, "permits", err);
+
+    if (status == HF_OK)
+        status =
+            hf__check_range(weight, 1, HF_SEMAPHORE_PERMITS_MAX, "weight", err);
+    if (status == HF_OK && permits > 0 && weight > permits)
+        status = hf__fail(err, HF_INVALID, "weight is %u of %u permits", weight,
+                          permits);
+    return status;
 }
 
 hf_status hf_semaphore_new_weighted(hf_client *client, hf_bytes name,
