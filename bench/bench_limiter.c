@@ -33,7 +33,7 @@ static bool take_units(void *user, int64_t count)
         hf_status status = hf_limiter_take(self->client, hf_str(NAME), 1,
                                            &self->options, &state, &error);
 
-        if (status != HF_OK && status != HF_CONFLICT)
+        if (status != HF_OK && status != HF_TIMEOUT)
             return bench_fail("%s", error.message);
     }
     return true;

@@ -1074,7 +1074,7 @@ class lock
         std::unique_ptr<detail::handle> made;
         status got = run(wait, made, done.get());
 
-        done.accept(got, HF_HELD, HF_TIMEOUT);
+        done.accept(got, HF_TIMEOUT);
         if (got != HF_OK)
             return std::nullopt;
         return hold(std::move(made));

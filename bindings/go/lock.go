@@ -78,7 +78,7 @@ func (l *Lock) Acquire(ctx context.Context) (*Hold, error) {
 // TryAcquire does not wait. Nil without an error: another owner holds it.
 func (l *Lock) TryAcquire(ctx context.Context) (*Hold, error) {
 	hold, err := l.acquire(ctx, 0)
-	if errors.Is(err, Held) {
+	if errors.Is(err, Timeout) {
 		err = nil
 	}
 	return hold, err

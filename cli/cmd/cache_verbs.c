@@ -190,7 +190,7 @@ static hf_status get_or_fill(struct call *call, struct cache_command *command,
         status = hf_cache_get_or_fill(call->client, key, cache_command_run,
                                       command, options, value, NULL, err);
         options->flags = flags;
-        if (status != HF_HELD)
+        if (status != HF_TIMEOUT)
             return status;
         notice("cache fill", "waiting for \"%s\": another fill is under way",
                call->options->operands[0]);

@@ -165,7 +165,7 @@ static void say_holder(const struct keeper *self)
     hf_error none = HF_ERROR_INIT;
     struct keeper_reply reply;
 
-    fill_reply(self, HF_HELD, &none, &reply);
+    fill_reply(self, HF_TIMEOUT, &none, &reply);
     reply.waits = true;
     holder_find(self->client, hf_str(self->plan->name), reply.holder);
     if (reply.holder[0] != '\0')
@@ -369,7 +369,7 @@ static void report_and_keep(struct keeper *self)
     fill_reply(self, status, &self->err, &reply);
     (void)snprintf(reply.handle, sizeof(reply.handle), "%llu:k1:%s",
                    (unsigned long long)reply.token, self->id);
-    if (status == HF_HELD || status == HF_TIMEOUT)
+    if (status == HF_TIMEOUT)
         holder_find(self->client, hf_str(self->plan->name), reply.holder);
     if (!send_reply(self->parent, &reply) || status != HF_OK || !may_stay(self))
         return;

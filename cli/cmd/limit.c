@@ -125,7 +125,7 @@ static hf_status take_and_say(const struct call *call, int64_t cost,
 
     now.wait_ms = 0;
     status = hf_limiter_take(call->client, name, cost, &now, state, err);
-    if (status != HF_CONFLICT || state->retry_ms > options->wait_ms)
+    if (status != HF_TIMEOUT || state->retry_ms > options->wait_ms)
         return status;
     say_wait(call, state);
     return hf_limiter_take(call->client, name, cost, options, state, err);
@@ -150,7 +150,7 @@ static int take_units(struct call *call)
                  ? take_and_say(call, cost, &options, &state, &err)
                  : hf_limiter_take(call->client, call_operand(call, 0), cost,
                                    &options, &state, &err);
-    if (status == HF_OK || status == HF_CONFLICT)
+    if (status == HF_OK || status == HF_TIMEOUT)
         print_state(call, status == HF_OK, &state);
     if (status != HF_OK)
         return call_failed(call, status, &err);

@@ -153,7 +153,7 @@ static void print_reply(const struct call *call,
 static int report_refusal(const struct call *call,
                           const struct keeper_reply *reply)
 {
-    if (reply->status != HF_HELD && reply->status != HF_TIMEOUT)
+    if (reply->status != HF_TIMEOUT)
         return call_failed(call, reply->status, &reply->err);
     complain_of(reply->status);
     if (!call->options->given[OPT_QUIET])

@@ -241,8 +241,7 @@ static void wait_for_lock(struct run *run)
 }
 
 /* `holder` is "held by ..."; "": not known. */
-static void complain_refusal(const struct run *run, hf_status status,
-                             const char *holder)
+static void complain_refusal(const struct run *run, const char *holder)
 {
     const struct run_plan *plan = &run->plan;
     char seconds[NUMBER_SECONDS_SIZE];
@@ -252,7 +251,7 @@ static void complain_refusal(const struct run *run, hf_status status,
         return;
     }
 
-    if (status == HF_HELD) {
+    if (plan->wait_ms == 0) {
         complain(run_verb, "%s \"%s\" is %s", plan->what, plan->name,
                  holder[0] != '\0' ? holder : "held by another owner");
         return;
@@ -271,11 +270,11 @@ static int report_refusal(const struct run *run)
     char holder[HOLDER_TEXT_SIZE];
     int code;
 
-    if (status == HF_HELD || status == HF_TIMEOUT) {
+    if (status == HF_TIMEOUT) {
         complain_of(status);
         if (!plan->quiet) {
             holder_find(run->lease.client, hf_str(plan->name), holder);
-            complain_refusal(run, status, holder);
+            complain_refusal(run, holder);
         }
         return plan->conflict_code;
     }

@@ -176,6 +176,11 @@ extern "C" {
 /**
  * Every status: name, value, text. The values are ABI: new ones are only
  * added, and the hundreds digit of each is its kind.
+ *
+ * A call with a time limit returns HF_TIMEOUT if what it waits for has not
+ * happened by then, also if the limit is 0: a lock is held, a latch is closed,
+ * a limiter has too few units. HF_HELD is what a call returns that has no limit
+ * and cannot be done while a lock is held: hf_lock_try(), hf_value_delete().
  */
 #define HF_STATUS_MAP(X)                                                       \
     X(OK, 0, "success")                                                        \

@@ -171,8 +171,8 @@ typedef void (*hf_cache_fill_fn)(void *user, hf_cache_fill *fill);
  *
  * @retval HF_OK         `*value` is set
  * @retval HF_NOT_FOUND  there is no value, as a fill has reported
- * @retval HF_TIMEOUT    another fill was under way for `wait_ms`
- * @retval HF_HELD       another fill is under way, with HF_CACHE_NO_WAIT
+ * @retval HF_TIMEOUT    another fill was under way for `wait_ms`; with
+ *                       #HF_CACHE_NO_WAIT: one is under way
  * @retval HF_CANCELLED  interrupted while waiting (hf_client_interrupt())
  *
  * Any other status is what `fill` reported, or the fill of another call that

@@ -48,10 +48,11 @@ extern "C" {
  *
  * Every hf_lock_* function that takes a handle works as for a lock:
  * hf_lock_acquire() campaigns, hf_lock_release() resigns, and the next
- * candidate, the one that has waited longest, leads. HF_HELD means that another
- * one leads. hf_lock_token() is the term: it grows with every leader, also over
- * a time without one. A leader that does not renew its lease is reported to
- * have lost it as the holder of a lock is; no other leads before.
+ * candidate, the one that has waited longest, leads. HF_TIMEOUT, and HF_HELD of
+ * hf_lock_try(), mean that another one leads. hf_lock_token() is the term: it
+ * grows with every leader, also over a time without one. A leader that does not
+ * renew its lease is reported to have lost it as the holder of a lock is; no
+ * other leads before.
  *
  * The text is stored by the request that makes the candidate lead, and expires
  * with its lease: a leader is never seen with the text of another one. Put

@@ -95,10 +95,11 @@ typedef struct hf_limiter_state {
  * @param name   the limiter; a key
  * @param cost   units to take, 0..burst; 0: none, only look
  * @param opts   the rate; never NULL
- * @param state  [out] set with HF_OK and HF_CONFLICT; may be NULL
+ * @param state  [out] set with HF_OK and HF_TIMEOUT; may be NULL
  *
  * @retval HF_OK             taken, and to be used now
- * @retval HF_CONFLICT       refused: there are too few units; nothing is taken
+ * @retval HF_TIMEOUT        refused: the units will not be there within wait_ms;
+ *                           nothing is taken
  * @retval HF_CANCELLED      interrupted while it waited
  * (hf_client_interrupt()); the units stay taken
  * @retval HF_INDETERMINATE  no reply arrived: the units may be taken

@@ -233,7 +233,6 @@ HF_API void hf_lock_free(hf_lock *lock);
  * @param wait_ms  0: try once; #HF_FOREVER: no limit; negative: invalid
  *
  * @retval HF_OK             held from now until it is lost or released
- * @retval HF_HELD           wait_ms is 0, and another owner holds it
  * @retval HF_TIMEOUT        another owner held it until wait_ms had passed
  * @retval HF_CANCELLED      interrupted; see hf_lock_interrupt()
  * @retval HF_LOST           this handle held the lock and lost it; release it
@@ -304,10 +303,10 @@ HF_API HF_MUST_USE hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms,
 HF_API HF_MUST_USE hf_status hf_lock_interrupt(hf_lock *lock, hf_error *err);
 
 /**
- * Try to acquire a lock without waiting: hf_lock_acquire() with wait_ms 0. If a
- * request of another thread on the same handle is in progress, its outcome is
- * waited for: if it acquires the lock this is a re-entry, otherwise a request
- * is sent.
+ * Try to acquire a lock without waiting: hf_lock_acquire() with wait_ms 0, and
+ * a status of its own if another owner holds it. If a request of another thread
+ * on the same handle is in progress, its outcome is waited for: if it acquires
+ * the lock this is a re-entry, otherwise a request is sent.
  *
  * @param lock  the handle
  *
@@ -650,8 +649,8 @@ HF_API HF_MUST_USE hf_status hf_lock_break_owner(hf_client *client,
  * hf_lock_is_held(): a lock that was lost meanwhile is reported as HF_OK too,
  * after its on_lost.
  *
- * @param async    done() can also receive HF_CANCELLED, and HF_HELD if another
- *                 call is using the handle
+ * @param async    done() can also receive HF_CANCELLED; if another call is
+ *                 using the handle, it receives HF_TIMEOUT at once
 
  */
 HF_START_OF(hf_lock_acquire_start, hf_lock *lock, int64_t wait_ms);

@@ -11,10 +11,10 @@
  * The last two have a `_start` form.
  *
  * A handle is an hf_lock, and lock.h has its functions: permits are held under
- * a lease with a fencing token. HF_HELD means that too few permits are free, or
- * that others wait for them. Permits of a holder that was killed are free when
- * its lease expires. hf_lock_holders() lists the holders, hf_lock_break() takes
- * all permits away.
+ * a lease with a fencing token. HF_TIMEOUT, and HF_HELD of hf_lock_try(), mean
+ * that too few permits are free, or that others wait for them. Permits of a
+ * holder that was killed are free when its lease expires. hf_lock_holders()
+ * lists the holders, hf_lock_break() takes all permits away.
  *
  * Waiters are served in order. One that waits for several permits is not
  * overtaken by those who want fewer.

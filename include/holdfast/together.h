@@ -70,9 +70,8 @@ extern "C" {
  * @param wait_ms  as for hf_lock_acquire()
  *
  * @retval HF_OK             all are held
- * @retval HF_HELD           wait_ms is 0, and another owner holds one; or
+ * @retval HF_TIMEOUT        another owner held one until wait_ms had passed; or
  *                           another call is using one of the handles
- * @retval HF_TIMEOUT        wait_ms passed
  * @retval HF_CANCELLED      one was interrupted; see hf_lock_interrupt()
  * @retval HF_LOST           a handle had lost its lock before: release it
  * first; or a lock was lost while others were waited for, and there is no time

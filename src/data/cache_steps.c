@@ -571,7 +571,7 @@ static hf__next lease_held(hf__cache_steps *steps, bool failed, int64_t now_ms,
     if (steps->stale && now_ms < steps->meta.stale_until_ms)
         return end_found(steps, HF_CACHE_OLD);
     if ((steps->options.flags & HF_CACHE_NO_WAIT) != 0)
-        return fail_steps(steps, HF_HELD, "another client is filling it");
+        return fail_steps(steps, HF_TIMEOUT, "another client is filling it");
     if (steps->stage != HF__CACHE_JOIN)
         return ask_store(steps, HF__CACHE_JOIN);
     steps->procedure.wake_ms = hf__at_most(

@@ -138,7 +138,7 @@ static hf_status finish_take(hf_call *call, hf_error *err)
         *(hf_limiter_state *)call->out = state;
     if (wrote_take(&call->request))
         return HF_OK;
-    return hf__fail(err, HF_CONFLICT,
+    return hf__fail(err, HF_TIMEOUT,
                     "the limit of %lld in %lld ms is reached; retry in %lld ms",
                     (long long)c->count, (long long)(c->period_us / 1000),
                     (long long)state.retry_ms);

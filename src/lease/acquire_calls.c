@@ -114,7 +114,7 @@ static hf_status acquire_by(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
                         "timed out after %lld ms: another thread is using this "
                         "handle",
                         (long long)wait_ms);
-    return status;
+    return status == HF_HELD ? hf__fail_as(err, HF_TIMEOUT) : status;
 }
 
 hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
@@ -145,7 +145,9 @@ hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
 
 hf_status hf_lock_try(hf_lock *lock, hf_error *err)
 {
-    return hf_lock_acquire(lock, 0, err);
+    hf_status status = hf_lock_acquire(lock, 0, err);
+
+    return status == HF_TIMEOUT ? hf__fail_as(err, HF_HELD) : status;
 }
 
 /* ----------------------------------------------------------------- started */

@@ -660,6 +660,8 @@ static hf_status outcome_of(const hf__steps *steps, hf_status status,
         return hf__fail(err, HF_TIMEOUT, "timed out after %lld ms: %s",
                         (long long)steps->wait_ms, steps->lock->kind->refused);
     hf__fail_copy(err, detail);
+    if (status == HF_HELD)
+        return hf__fail_as(err, HF_TIMEOUT);
     if (status == HF_WRONG_TYPE)
         hf__wrong_type_name(&steps->request, err);
     return status;

@@ -195,8 +195,7 @@ static void name_culprit(together *self)
     char quoted[HF__QUOTED_SIZE];
 
     hf__quoted(quoted, hf_lock_name(self->members[self->culprit].lock));
-    if (self->wait_ms != 0 &&
-        (self->status == HF_TIMEOUT || self->status == HF_HELD))
+    if (self->wait_ms != 0 && self->status == HF_TIMEOUT)
         self->status = hf__fail(&self->detail, HF_TIMEOUT,
                                 "timed out after %lld ms waiting for lock %s",
                                 (long long)self->wait_ms, quoted);
@@ -348,7 +347,8 @@ static void refuse_held(together *self, size_t culprit)
     const hf_lock *lock = self->members[culprit].lock;
 
     self->culprit = culprit;
-    self->status = hf__fail(&self->detail, HF_HELD, "%s", lock->kind->refused);
+    self->status =
+        hf__fail(&self->detail, HF_TIMEOUT, "%s", lock->kind->refused);
 }
 
 static void take_run(together *self, size_t taken)

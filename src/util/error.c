@@ -81,6 +81,13 @@ hf_status hf__fail_copy(hf_error *to, const hf_error *from)
     return from->status;
 }
 
+hf_status hf__fail_as(hf_error *err, hf_status status)
+{
+    if (err != NULL)
+        err->status = status;
+    return status;
+}
+
 void hf__fail_prefix(hf_error *err, const char *format, ...)
 {
     char old[HF_ERROR_MESSAGE_SIZE];

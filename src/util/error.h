@@ -20,6 +20,9 @@ hf_status hf__fail_errno(hf_error *err, hf_status status, int sys_errno,
 /* Copy `from` into `to` (NULL allowed) and return its status. */
 hf_status hf__fail_copy(hf_error *to, const hf_error *from);
 
+/* The same failure with another status, which is returned; NULL allowed. */
+hf_status hf__fail_as(hf_error *err, hf_status status);
+
 /* Put "text: " before the message that `err` holds. */
 void hf__fail_prefix(hf_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -193,7 +193,7 @@ test_verbose_says_what_happened() {
         'holdfast: run: timed out after 0.1 s waiting for lock "job"; held by '
     expect 1 run --json -n job -- true
     contains "$err" '{"name":"job","acquired":false,'
-    contains "$err" '"exit":1,"error":{"code":1,"name":"HELD",'
+    contains "$err" '"exit":1,"error":{"code":1,"name":"TIMEOUT",'
     rm hold
     ends 0 $pid
 }

@@ -270,7 +270,7 @@ TEST(cache_started_call_waits_no_longer_than_it_wants)
     options.flags = HF_CACHE_NO_WAIT;
     start(&second, f->other, key, &options);
     await_told(f->other, &second.said, 1);
-    expect_status(HF_HELD, second.said.status);
+    expect_status(HF_TIMEOUT, second.said.status);
     end_fill(&first, "filled");
     expect_answer(&first, "filled", HF_CACHE_FILLED);
 }

@@ -223,7 +223,7 @@ static void time_out_elsewhere(filler *self)
     options.wait_ms = 30;
     expect_status(HF_TIMEOUT, get_or_fill(self->f->other, &other));
     options.flags = HF_CACHE_NO_WAIT;
-    expect_status(HF_HELD, get_or_fill(self->f->other, &other));
+    expect_status(HF_TIMEOUT, get_or_fill(self->f->other, &other));
     assert_int_equal(other.runs, 0);
 }
 

@@ -52,7 +52,7 @@ TEST(take_counts_down_exactly)
         expect_status(HF_OK, take(f->other, name, 0, seven, &got));
         assert_int_equal(got.remaining, left);
     }
-    expect_status(HF_CONFLICT, take(f->other, name, 1, seven, &got));
+    expect_status(HF_TIMEOUT, take(f->other, name, 1, seven, &got));
     assert_int_equal(got.remaining, 0);
     assert_true(got.retry_ms <= DAY_MS / 7 + 1 && got.retry_ms > DAY_MS / 8);
     assert_true(got.full_ms <= DAY_MS && got.full_ms > DAY_MS / 8 * 7);
@@ -66,7 +66,7 @@ TEST(take_that_is_refused_takes_nothing)
     hf_limiter_state got;
 
     expect_status(HF_OK, take(f->client, name, 6, ten, &got));
-    expect_status(HF_CONFLICT, take(f->client, name, 5, ten, &got));
+    expect_status(HF_TIMEOUT, take(f->client, name, 5, ten, &got));
     assert_int_equal(got.remaining, 4);
     assert_true(got.retry_ms <= DAY_MS / 10 + 1);
     expect_status(HF_OK, take(f->client, name, 4, ten, &got));
@@ -115,7 +115,7 @@ static void *take_for_a_while(void *user)
                                            self->options, NULL, NULL);
 
         self->taken += status == HF_OK ? self->cost : 0;
-        self->failed |= status != HF_OK && status != HF_CONFLICT;
+        self->failed |= status != HF_OK && status != HF_TIMEOUT;
     }
     return NULL;
 }
@@ -182,10 +182,10 @@ TEST(take_does_not_wait_in_vain)
     hf_limiter_state got;
 
     expect_status(HF_OK, take(f->client, name, 1, options, NULL));
-    expect_status(HF_CONFLICT, take(f->client, name, 1, options, &got));
+    expect_status(HF_TIMEOUT, take(f->client, name, 1, options, &got));
     assert_true(got.retry_ms > DAY_MS / 2);
     expect_told(
-        HF_CONFLICT, f->client,
+        HF_TIMEOUT, f->client,
         hf_limiter_take_start(f->client, name, 1, options, &got, &async, ERR));
 }
 
@@ -229,7 +229,7 @@ TEST(wait_for_units_can_be_ended)
     expect_status(HF_CANCELLED, take(f->client, name, 1, options, NULL));
     atomic_store(&often.stop, true);
     (void)pthread_join(thread, NULL);
-    expect_status(HF_CONFLICT,
+    expect_status(HF_TIMEOUT,
                   take(f->other, name, 1,
                        OPTIONS(.count = 2, .period_ms = DAY_MS), &got));
     assert_true(got.retry_ms > DAY_MS); /* what was cancelled stays taken */
@@ -282,10 +282,10 @@ TEST(clock_that_was_set_back_changes_nothing)
     snprintf(text, sizeof(text), "%lld 0 %lld",
              (long long)written_us + 200000000, (long long)written_us);
     put_value(f->client, name, hf_str(text), 0);
-    expect_status(HF_CONFLICT, take(f->client, name, 1, options, &got));
+    expect_status(HF_TIMEOUT, take(f->client, name, 1, options, &got));
     assert_int_equal(got.full_ms, 200000);
     test_rest();
-    expect_status(HF_CONFLICT, take(f->client, name, 1, options, &got));
+    expect_status(HF_TIMEOUT, take(f->client, name, 1, options, &got));
     assert_true(got.full_ms < 200000);
 }
 
@@ -298,7 +298,7 @@ TEST(other_rate_is_compared_with_what_was_taken)
     expect_status(HF_OK,
                   take(f->client, name, 50,
                        OPTIONS(.count = 100, .period_ms = DAY_MS), NULL));
-    expect_status(HF_CONFLICT,
+    expect_status(HF_TIMEOUT,
                   take(f->client, name, 3,
                        OPTIONS(.count = 4, .period_ms = DAY_MS), &got));
     assert_int_equal(got.remaining, 2);
@@ -343,7 +343,7 @@ TEST(take_many_answers_each)
                                        statuses, ERR));
     assert_int_equal(statuses[0], HF_OK);
     assert_int_equal(statuses[1], HF_INVALID);
-    assert_int_equal(statuses[2], HF_CONFLICT);
+    assert_int_equal(statuses[2], HF_TIMEOUT);
     assert_int_equal(got[2].remaining, 1);
     expect_status(HF_INVALID,
                   hf_limiter_take_many(f->client, items, 1,

@@ -35,7 +35,7 @@ TEST(lock_excludes_every_other_handle)
 
     expect_taken(lock);
     expect_status(HF_HELD, hf_lock_try(same_client, ERR));
-    expect_status(HF_HELD, hf_lock_acquire(other_client, 0, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(other_client, 0, ERR));
     assert_true(hf_lock_is_held(lock));
     assert_false(hf_lock_is_held(same_client));
     expect_status(HF_OK, hf_lock_release(lock, ERR));

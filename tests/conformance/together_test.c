@@ -91,7 +91,8 @@ static void acquire_all(fixture *f, bool one_slot)
         }
         assert_true(hf_lock_token(sets.ours[0]) > before);
         before = hf_lock_token(sets.ours[0]);
-        expect_status(HF_HELD, hf_lock_acquire_all(sets.theirs, COUNT, 0, ERR));
+        expect_status(HF_TIMEOUT,
+                      hf_lock_acquire_all(sets.theirs, COUNT, 0, ERR));
         release_all(sets.ours);
         expect_held(sets.ours, false);
     }
@@ -110,7 +111,8 @@ static void none_if_one_is_held(fixture *f, bool one_slot)
 
     for (size_t i = 0; i < COUNT; i++) {
         expect_taken(sets.theirs[i]);
-        expect_status(HF_HELD, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
+        expect_status(HF_TIMEOUT,
+                      hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
         assert_non_null(
             strstr(expect_message(), sets.names[COUNT - 1 - i].data));
         expect_held(sets.ours, false);
@@ -163,11 +165,11 @@ TEST(together_overlapping_sets_exclude_each_other)
         names[i] = fixture_key(f, ((const char *[]){"a", "b", "c", "d"})[i]);
     assert_int_equal(all_of(f, f->client, names, low), HF_OK);
     assert_int_equal(all_of(f, f->client, names + 2, high), HF_OK);
-    assert_int_equal(all_of(f, f->other, names + 1, between), HF_HELD);
+    assert_int_equal(all_of(f, f->other, names + 1, between), HF_TIMEOUT);
     expect_status(HF_OK, hf_lock_release(low[0], ERR));
     expect_status(HF_OK, hf_lock_release(low[1], ERR));
     expect_status(HF_OK, hf_lock_acquire_all(low, 1, 0, ERR));
-    expect_status(HF_HELD, hf_lock_acquire_all(between, 2, 0, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire_all(between, 2, 0, ERR));
     expect_status(HF_OK, hf_lock_release(high[0], ERR));
     expect_status(HF_OK, hf_lock_release(high[1], ERR));
     expect_status(HF_OK, hf_lock_acquire_all(between, 2, 0, ERR));
@@ -287,7 +289,7 @@ TEST(together_enters_what_is_held_again)
     release_all(sets.ours);
     assert_true(hf_lock_is_held(sets.ours[2]));
     expect_taken(sets.theirs[0]);
-    expect_status(HF_HELD, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
     assert_true(hf_lock_is_held(sets.ours[2]));
     expect_status(HF_OK, hf_lock_release(sets.ours[2], ERR));
     expect_held(sets.ours, false);
@@ -314,7 +316,7 @@ TEST(together_takes_permits_too)
     expect_status(HF_HELD, hf_lock_try(permits[1], ERR));
     release_all(sets.ours);
     expect_taken(permits[1]);
-    expect_status(HF_HELD, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire_all(sets.ours, COUNT, 0, ERR));
     expect_held(sets.ours, false);
     expect_free(sets.theirs);
 }

@@ -469,7 +469,7 @@ static bool do_lock(worker *self, uint64_t n, char say[TEXT_SIZE])
 
     /* Another process holds it; or we did, but were not scheduled until it was
      * over. */
-    if (status == HF_TIMEOUT || status == HF_HELD || status == HF_INDETERMINATE)
+    if (status == HF_TIMEOUT || status == HF_INDETERMINATE)
         return tell(say, "%s", "");
     if (status != HF_OK)
         return refused(say, "acquire", status, &err);

@@ -111,7 +111,7 @@ static bool acquire(int64_t wait_ms)
         part_count == 1 ? hf_lock_acquire(parts[0], wait_ms, &err)
                         : hf_lock_acquire_all(parts, part_count, wait_ms, &err);
 
-    if (status == HF_HELD || status == HF_TIMEOUT)
+    if (status == HF_TIMEOUT)
         return false;
     check(status, &err);
     return true;

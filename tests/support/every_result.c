@@ -199,7 +199,8 @@ const char *every_result_end(every_place *place, const every_call *call,
     const char *wrong = NULL;
     const char *unread;
 
-    if (status != HF_OK && !is_untouched(result, status == HF_CONFLICT))
+    if (status != HF_OK &&
+        !is_untouched(result, status == HF_CONFLICT || status == HF_TIMEOUT))
         wrong = "a result was written though the call failed";
     if (status == HF_OK)
         wrong = check_numbers(place, call);

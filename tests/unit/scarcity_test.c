@@ -131,7 +131,7 @@ static hf_status lock_and_wait(hf_client *client)
         status = hf_lock_new(client, hf_str(NAME), NULL, &other, NULL);
     if (status == HF_OK) {
         status = hf_lock_acquire(other, 1, NULL);
-        status = status == HF_TIMEOUT || status == HF_HELD ? HF_OK : status;
+        status = status == HF_TIMEOUT ? HF_OK : status;
     }
     if (lock != NULL)
         status = first_bad(status, hf_lock_release(lock, NULL));

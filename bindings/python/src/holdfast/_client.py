@@ -249,7 +249,7 @@ class Lock:
         if status == Status.OK:
             return hold
         hold._free()
-        if status in (Status.HELD, Status.TIMEOUT):
+        if status == Status.TIMEOUT:
             return None
         raise error_of(status, err)
 

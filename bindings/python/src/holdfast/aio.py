@@ -292,7 +292,7 @@ class AsyncLock:
         if status == Status.OK:
             return hold
         hold._free()
-        if status in (Status.HELD, Status.TIMEOUT):
+        if status == Status.TIMEOUT:
             return None
         raise error_of(status, started.err)
 

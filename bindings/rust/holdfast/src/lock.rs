@@ -110,7 +110,7 @@ impl Lock {
     /// Do not wait. `None`: another owner holds it.
     pub fn try_acquire(&self) -> Result<Option<Hold>> {
         match self.hold(0) {
-            Err(error) if error.status == Status::HELD => Ok(None),
+            Err(error) if error.status == Status::TIMEOUT => Ok(None),
             other => other.map(Some),
         }
     }
