@@ -321,7 +321,7 @@ static bool bench_trace(const bench_run *run, hf_client *client, trace *of)
 
     for (int i = 0; ok && i < of->count; i++)
         ok = get_value(near, of->reads[i]);
-    if (ok && hf_near_get_stats(near, &stats, NULL) == HF_OK)
+    if (ok && hf_near_read_stats(near, &stats, NULL) == HF_OK)
         print_ratio(run, of, (double)stats.hits / of->count,
                     lru_ratio(of, stats.entries), stats.entries);
     free(of->reads);

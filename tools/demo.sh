@@ -89,10 +89,10 @@ try "PATH=$bin:\$PATH"
 
     say "3. A leader, and the next one when it is killed"
     launch "holdfast lead --text host-a --ttl 1 scheduler -- sleep 60"
-    try 'until holdfast election leader --raw scheduler; do sleep 0.1; done; a=$!' \
+    try 'until holdfast election inspect --raw scheduler; do sleep 0.1; done; a=$!' \
         '*host-a'
     launch "holdfast lead --text host-b --ttl 1 scheduler -- sleep 60"
-    try 'kill -9 $a; until holdfast election leader --raw scheduler | grep host-b; do sleep 0.1; done' \
+    try 'kill -9 $a; until holdfast election inspect --raw scheduler | grep host-b; do sleep 0.1; done' \
         host-b
     try 'kill $!' ''
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * election_verbs.c - holdfast election leader|observe.
+ * election_verbs.c - holdfast election inspect|observe.
  */
 #include "cmd.h"
 
@@ -52,12 +52,12 @@ static void print_leader(struct call *call, const hf_leader *leader)
     printf("candidates: %" PRIu64 "\n", leader->candidates);
 }
 
-static int election_leader(struct call *call)
+static int election_inspect(struct call *call)
 {
     hf_leader leader = HF_LEADER_INIT;
     hf_error err = HF_ERROR_INIT;
     hf_status status =
-        hf_election_leader(call->client, call_operand(call, 0), &leader, &err);
+        hf_election_inspect(call->client, call_operand(call, 0), &leader, &err);
     int code = EXIT_YES;
 
     if (status != HF_OK && status != HF_NOT_FOUND)
@@ -195,12 +195,12 @@ static int election_observe(struct call *call)
 }
 
 const struct command election_commands[] = {
-    {.grammar = {.name = "election leader",
+    {.grammar = {.name = "election inspect",
                  .accepts = OPTIONS_COMMON | OPTION(RAW),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "NAME"},
-     .run = election_leader},
+     .run = election_inspect},
     {.grammar = {.name = "election observe",
                  .accepts = OPTIONS_COMMON | OPTION(COUNT_MAX),
                  .operands_min = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* latch_verbs.c - holdfast latch set|arrive|await|get|delete. */
+/* latch_verbs.c - holdfast latch set|arrive|await|inspect|delete. */
 #include "cmd.h"
 
 #include <stdio.h>
@@ -122,8 +122,8 @@ static void say_left(const struct call *call)
     int64_t left = 0;
     hf_status status =
         is_redisson(call)
-            ? hf_redisson_latch_left(call->client, name, &left, NULL)
-            : hf_latch_left(call->client, name, &left, NULL);
+            ? hf_redisson_latch_inspect(call->client, name, &left, NULL)
+            : hf_latch_inspect(call->client, name, &left, NULL);
 
     if (status == HF_OK)
         notice("latch await", "waiting for latch \"%s\": %lld arrivals missing",
@@ -179,8 +179,8 @@ static int latch_get(struct call *call)
     hf_bytes name = call_operand(call, 0);
     hf_status status =
         is_redisson(call)
-            ? hf_redisson_latch_left(call->client, name, &left, &err)
-            : hf_latch_left(call->client, name, &left, &err);
+            ? hf_redisson_latch_inspect(call->client, name, &left, &err)
+            : hf_latch_inspect(call->client, name, &left, &err);
 
     if (status == HF_OK || status == HF_NOT_FOUND)
         print_left(call, left);
@@ -220,7 +220,7 @@ const struct command latch_commands[] = {
                  .operands_max = 1,
                  .operands = "NAME"},
      .run = latch_await},
-    {.grammar = {.name = "latch get",
+    {.grammar = {.name = "latch inspect",
                  .accepts = OPTIONS_COMMON | OPTION(REDISSON_COUNT),
                  .operands_min = 1,
                  .operands_max = 1,

@@ -48,8 +48,8 @@ static int redisson_inspect(struct call *call)
 
     if (call->options->given[OPT_PERMITS])
         return call_usage(call, "--slots excludes --redisson");
-    status = hf_redisson_semaphore_available(
-        call->client, call_operand(call, 0), &free, &err);
+    status = hf_redisson_semaphore_inspect(call->client, call_operand(call, 0),
+                                           &free, &err);
     if (status != HF_OK)
         return call_failed(call, status, &err);
     if (!call->json) {
@@ -125,8 +125,8 @@ static void say_wait(const struct call *call, int64_t permits)
 {
     int64_t free = 0;
 
-    if (hf_redisson_semaphore_available(call->client, call_operand(call, 0),
-                                        &free, NULL) == HF_OK)
+    if (hf_redisson_semaphore_inspect(call->client, call_operand(call, 0),
+                                      &free, NULL) == HF_OK)
         notice("semaphore acquire",
                "waiting for permits of \"%s\": %" PRId64 " wanted, %" PRId64
                " available",

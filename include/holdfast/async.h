@@ -99,16 +99,16 @@ typedef struct hf_async {
  * Declares `hf_NAME_start()`, by its full name. Each header has a block of
  * these for the functions that it documents:
  *
- *     HF_START(hf_latch_left_start, hf_bytes name, int64_t *left);
+ *     HF_START(hf_latch_inspect_start, hf_bytes name, int64_t *left);
  *
  * declares
  *
- *     hf_status hf_latch_left_start(hf_client *client, hf_bytes name,
+ *     hf_status hf_latch_inspect_start(hf_client *client, hf_bytes name,
  *                                   int64_t *left, const hf_async *async,
  *                                   hf_error *err);
  *
  * that is, the client, what is listed, `async` and `err`. Those listed are the
- * parameters of `hf_NAME()`, here hf_latch_left(). HF_START_OF() is for
+ * parameters of `hf_NAME()`, here hf_latch_inspect(). HF_START_OF() is for
  * functions without a parameter `client`: what is listed comes first.
  */
 #define HF_START(name, ...) HF_START_OF(name, hf_client *client, __VA_ARGS__)

@@ -5,7 +5,7 @@
  * Contents:
  * - hf_election_new(): a candidate's handle
  * - hf_election_proclaim(): change the leader's text
- * - hf_election_leader(), hf_leader_free(): who leads now
+ * - hf_election_inspect(), hf_leader_free(): who leads now
  * - hf_observer_open(), hf_observer_next(), hf_observer_close(): each change of
  *   leader
  *
@@ -125,14 +125,14 @@ HF_API void hf_leader_free(hf_leader *leader);
  * @retval HF_WRONG_TYPE   the key holds something that is not an election
  * @retval HF_UNSUPPORTED  on a quorum (redlock:)
  */
-HF_API HF_MUST_USE hf_status hf_election_leader(hf_client *client,
-                                                hf_bytes name,
-                                                hf_leader *leader,
-                                                hf_error *err);
+HF_API HF_MUST_USE hf_status hf_election_inspect(hf_client *client,
+                                                 hf_bytes name,
+                                                 hf_leader *leader,
+                                                 hf_error *err);
 
 /** The `_start` forms; see #HF_START. */
 HF_START_OF(hf_election_proclaim_start, hf_lock *lock, hf_bytes text);
-HF_START(hf_election_leader_start, hf_bytes name, hf_leader *leader);
+HF_START(hf_election_inspect_start, hf_bytes name, hf_leader *leader);
 
 /** Follows who leads. */
 typedef struct hf_observer hf_observer;

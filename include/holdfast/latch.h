@@ -7,7 +7,7 @@
  * - hf_latch_arrive(): count it down
  * - hf_latch_await(): wait until it is 0; hf_latch_await_early(): of a latch
  * that is not set yet, too
- * - hf_latch_left(), hf_latch_delete()
+ * - hf_latch_inspect(), hf_latch_delete()
  *
  * Each has a `_start` form.
  *
@@ -127,8 +127,8 @@ HF_API HF_MUST_USE hf_status hf_latch_await_early(hf_client *client,
  * @retval HF_OK         `*left` is set
  * @retval HF_NOT_FOUND  there is no latch
  */
-HF_API HF_MUST_USE hf_status hf_latch_left(hf_client *client, hf_bytes name,
-                                           int64_t *left, hf_error *err);
+HF_API HF_MUST_USE hf_status hf_latch_inspect(hf_client *client, hf_bytes name,
+                                              int64_t *left, hf_error *err);
 
 /**
  * Delete a latch. All that wait for it in hf_latch_await() get HF_NOT_FOUND.
@@ -148,7 +148,7 @@ HF_START(hf_latch_arrive_start, hf_bytes name, hf_bytes id, int64_t count,
          int64_t *left);
 HF_START(hf_latch_await_start, hf_bytes name, int64_t wait_ms);
 HF_START(hf_latch_await_early_start, hf_bytes name, int64_t wait_ms);
-HF_START(hf_latch_left_start, hf_bytes name, int64_t *left);
+HF_START(hf_latch_inspect_start, hf_bytes name, int64_t *left);
 HF_START(hf_latch_delete_start, hf_bytes name);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
  * Contents:
  * - hf_near_open(), hf_near_close()
  * - hf_near_get(), hf_near_forget()
- * - hf_near_get_stats()
+ * - hf_near_read_stats()
  *
  * @code
  * hf_status greet(hf_near *near, hf_error *err)
@@ -153,9 +153,9 @@ typedef struct hf_near_stats {
  *
  * Never blocks.
  */
-HF_API HF_MUST_USE hf_status hf_near_get_stats(hf_near *near,
-                                               hf_near_stats *stats,
-                                               hf_error *err);
+HF_API HF_MUST_USE hf_status hf_near_read_stats(hf_near *near,
+                                                hf_near_stats *stats,
+                                                hf_error *err);
 
 #ifdef __cplusplus
 }

@@ -5,9 +5,9 @@
  * Contents:
  * - hf_redisson_kind, hf_redisson_lock_new()
  * - hf_redisson_latch_set(), hf_redisson_latch_arrive(),
- *   hf_redisson_latch_await(), hf_redisson_latch_left(): RCountDownLatch
+ *   hf_redisson_latch_await(), hf_redisson_latch_inspect(): RCountDownLatch
  * - hf_redisson_semaphore_set(), hf_redisson_semaphore_acquire(),
- *   hf_redisson_semaphore_release(), hf_redisson_semaphore_available():
+ *   hf_redisson_semaphore_release(), hf_redisson_semaphore_inspect():
  *   RSemaphore
  *
  * A lock in the layout of Redisson is stored, renewed, waited for and broken as
@@ -175,10 +175,10 @@ HF_API HF_MUST_USE hf_status hf_redisson_latch_await(hf_client *client,
  *
  * @retval HF_OK  `*left` is set
  */
-HF_API HF_MUST_USE hf_status hf_redisson_latch_left(hf_client *client,
-                                                    hf_bytes name,
-                                                    int64_t *left,
-                                                    hf_error *err);
+HF_API HF_MUST_USE hf_status hf_redisson_latch_inspect(hf_client *client,
+                                                       hf_bytes name,
+                                                       int64_t *left,
+                                                       hf_error *err);
 
 /**
  * Set the number of free permits of an RSemaphore (trySetPermits()), unless it
@@ -254,22 +254,21 @@ HF_API HF_MUST_USE hf_status hf_redisson_semaphore_release(hf_client *client,
  *
  * @retval HF_OK  `*permits` is set
  */
-HF_API HF_MUST_USE hf_status hf_redisson_semaphore_available(hf_client *client,
-                                                             hf_bytes name,
-                                                             int64_t *permits,
-                                                             hf_error *err);
+HF_API HF_MUST_USE hf_status hf_redisson_semaphore_inspect(hf_client *client,
+                                                           hf_bytes name,
+                                                           int64_t *permits,
+                                                           hf_error *err);
 
 /** The `_start` forms; see #HF_START. */
 HF_START(hf_redisson_latch_set_start, hf_bytes name, int64_t count);
 HF_START(hf_redisson_latch_arrive_start, hf_bytes name);
 HF_START(hf_redisson_latch_await_start, hf_bytes name, int64_t wait_ms);
-HF_START(hf_redisson_latch_left_start, hf_bytes name, int64_t *left);
+HF_START(hf_redisson_latch_inspect_start, hf_bytes name, int64_t *left);
 HF_START(hf_redisson_semaphore_set_start, hf_bytes name, int64_t permits);
 HF_START(hf_redisson_semaphore_acquire_start, hf_bytes name, int64_t permits,
          int64_t wait_ms);
 HF_START(hf_redisson_semaphore_release_start, hf_bytes name, int64_t permits);
-HF_START(hf_redisson_semaphore_available_start, hf_bytes name,
-         int64_t *permits);
+HF_START(hf_redisson_semaphore_inspect_start, hf_bytes name, int64_t *permits);
 
 #ifdef __cplusplus
 }

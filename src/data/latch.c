@@ -238,8 +238,8 @@ static hf_status run_left(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-HF__FORMS(hf_latch_left, run_left(form, client, name, left), hf_client *client,
-          hf_bytes name, int64_t *left);
+HF__FORMS(hf_latch_inspect, run_left(form, client, name, left),
+          hf_client *client, hf_bytes name, int64_t *left);
 
 /* ------------------------------------------------------------------ delete */
 

@@ -455,7 +455,7 @@ void hf_near_forget(hf_near *near, hf_bytes key)
     pthread_mutex_unlock(&at.shard->mutex);
 }
 
-hf_status hf_near_get_stats(hf_near *near, hf_near_stats *stats, hf_error *err)
+hf_status hf_near_read_stats(hf_near *near, hf_near_stats *stats, hf_error *err)
 {
     hf_near_stats sum = HF_NEAR_STATS_INIT;
     hf_status status = hf__check_out(near, "near", err);

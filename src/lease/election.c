@@ -168,7 +168,7 @@ hf_status hf__leader_read(const hf_reply *reply, hf_leader *leader,
     hf_status status = HF_OK;
 
     if (leads && (term == 0 || term > HF__TOKEN_MAX))
-        return hf__bad_reply("election_leader", err);
+        return hf__bad_reply("election_inspect", err);
     if (leads)
         status = hf__buffer_set(&text, &items[4], err);
     if (status != HF_OK)
@@ -197,7 +197,7 @@ static hf_status finish_leader(hf_call *call, hf_error *err)
 }
 
 static const hf__operation leader_of = {
-    .script = HF__SCRIPT(ELECTION_LEADER),
+    .script = HF__SCRIPT(ELECTION_INSPECT),
     .finish = finish_leader,
 };
 
@@ -217,5 +217,5 @@ static hf_status run_leader(hf__form form, hf_client *client, hf_bytes name,
     return hf__end(call);
 }
 
-HF__FORMS(hf_election_leader, run_leader(form, client, name, leader),
+HF__FORMS(hf_election_inspect, run_leader(form, client, name, leader),
           hf_client *client, hf_bytes name, hf_leader *leader);

@@ -34,7 +34,7 @@ struct hf_observer {
     hf__procedure procedure;
     hf__async_run run;
     hf__request request;
-    hf_bytes words[HF__ELECTION_LEADER_WORDS];
+    hf_bytes words[HF__ELECTION_INSPECT_WORDS];
     bool ended;        /* no look begins any more; the loop thread's */
     hf__stream stream; /* its mutex guards the rest */
     bool idle;         /* ended, and no look is under way */
@@ -174,9 +174,9 @@ static hf__request *fill_look(hf__procedure *procedure)
 {
     hf_observer *self = observer_of(procedure);
 
-    hf__request_script(&self->request, &hf__scripts[HF__SCRIPT_ELECTION_LEADER],
-                       self->words, HF__ELECTION_LEADER_WORDS,
-                       HF__ELECTION_LEADER_KEYS);
+    hf__request_script(&self->request,
+                       &hf__scripts[HF__SCRIPT_ELECTION_INSPECT], self->words,
+                       HF__ELECTION_INSPECT_WORDS, HF__ELECTION_INSPECT_KEYS);
     return &self->request;
 }
 
@@ -238,7 +238,7 @@ static void on_end(hf__async_run *run)
 static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 {
     hf_observer *self = hf__container_of(feed, hf_observer, feed.feed);
-    hf_bytes own = self->words[HF__ELECTION_LEADER_ELECTION];
+    hf_bytes own = self->words[HF__ELECTION_INSPECT_ELECTION];
 
     if (kind == HF_CHANGE_GAP ||
         (key.size == own.size && memcmp(key.data, own.data, own.size) == 0))

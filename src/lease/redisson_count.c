@@ -303,7 +303,7 @@ static hf_status run_await(hf__form form, hf_client *client, hf_bytes name,
 HF__FORMS(hf_redisson_latch_await, run_await(form, client, name, wait_ms),
           hf_client *client, hf_bytes name, int64_t wait_ms);
 
-HF__FORMS(hf_redisson_latch_left,
+HF__FORMS(hf_redisson_latch_inspect,
           run_read(form, client, LATCH, name, left, "left"), hf_client *client,
           hf_bytes name, int64_t *left);
 
@@ -344,6 +344,6 @@ HF__FORMS(hf_redisson_semaphore_release,
           run_release(form, client, name, permits), hf_client *client,
           hf_bytes name, int64_t permits);
 
-HF__FORMS(hf_redisson_semaphore_available,
+HF__FORMS(hf_redisson_semaphore_inspect,
           run_read(form, client, SEMAPHORE, name, permits, "permits"),
           hf_client *client, hf_bytes name, int64_t *permits);

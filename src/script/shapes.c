@@ -127,11 +127,11 @@ static const hf__shape no_leader = {.kinds = HF__IS_ARRAY,
                                     .items = leader_items,
                                     .item_count = 2,
                                     .count_min = 2};
-SHAPE_OF(election_leader, {.kinds = HF__IS_ARRAY,
-                           .items = leader_items,
-                           .item_count = 5,
-                           .count_min = 5,
-                           .otherwise = &no_leader});
+SHAPE_OF(election_inspect, {.kinds = HF__IS_ARRAY,
+                            .items = leader_items,
+                            .item_count = 5,
+                            .count_min = 5,
+                            .otherwise = &no_leader});
 
 static const hf__shape find_items[] = {
     HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};

@@ -4,7 +4,7 @@
 
 test_latch_opens_when_all_have_arrived() {
     expect 0 latch set job 2 --ttl 60
-    expect 0 latch get job
+    expect 0 latch inspect job
     same left 2 "$out"
     expect 0 latch arrive job worker-1
     same left 1 "$out"
@@ -40,7 +40,7 @@ test_latch_is_set_once() {
     expect 1 latch delete once
     expect 1 latch await once
     contains "$err" 'no such latch'
-    expect 1 latch get once --json
+    expect 1 latch inspect once --json
     same answer '{"name":"once","left":null}' "$out"
 }
 
@@ -54,5 +54,5 @@ test_wrong_latches_are_named() {
     expect 64 latch arrive a ''
     contains "$err" 'ID is empty'
     expect 0 hash put h f v
-    expect 65 latch get h
+    expect 65 latch inspect h
 }

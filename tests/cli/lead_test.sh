@@ -4,7 +4,7 @@
 # it ends.
 
 leads() {
-    expect_any election leader --raw e
+    expect_any election inspect --raw e
     [ "$out" = "$1" ]
 }
 
@@ -13,12 +13,12 @@ expect_any() {
 }
 
 no_one_leads() {
-    "$HOLDFAST" election leader e >/dev/null
+    "$HOLDFAST" election inspect e >/dev/null
     [ $? = 1 ]
 }
 
 waits() {
-    expect_any election leader --json e
+    expect_any election inspect --json e
     case $out in *'"candidates":'"$1"'}') ;; *) return 1 ;; esac
 }
 
@@ -33,13 +33,13 @@ test_its_command_runs_while_it_leads() {
     expect 7 lead e -- sh -c 'exit 7'
     expect 127 lead e -- ./no-such-command
     no_one_leads || fail 'it still leads'
-    expect 1 election leader e
+    expect 1 election inspect e
     same output 'candidates: 0' "$out"
 }
 
 # A client registers once it has led for 100 ms.
 is_named() {
-    expect 0 election leader e
+    expect 0 election inspect e
     case $out in *'leader: sleep (pid'*) ;; *) return 1 ;; esac
 }
 
@@ -53,7 +53,7 @@ test_the_next_candidate_leads() {
     expect 1 lead -n e -- true
     expect 5 lead -w 0.05 -E 5 --verbose e -- true
     contains "$err" 'lead: timed out after 0.05 s waiting for lead of "e"'
-    expect 0 election leader e
+    expect 0 election inspect e
     contains "$out" 'text: one'
     eventually 10 is_named
     kill -TERM "$one"
@@ -158,10 +158,10 @@ test_bad_lines() {
     expect 64 lead --permits 2 e -- true
     expect 64 lead --text "$(head -c 2000 /dev/zero | tr '\0' x)" e -- true
     contains "$err" 'text has 2000 bytes; allowed are up to 1024'
-    expect 64 election leader
+    expect 64 election inspect
     expect 0 lock list
     expect 0 value set v 1
-    expect 65 election leader v
+    expect 65 election inspect v
     expect 65 lead v -- true
     contains "$err" 'key "v"'
 }

@@ -11,7 +11,7 @@ here_is_redisson() {
         expect 78 run --redisson $one a -- true
         contains "$err" 'not on this store'
     done
-    expect 78 latch get a --redisson
+    expect 78 latch inspect a --redisson
     contains "$err" 'not on this store'
     expect 78 semaphore acquire a --redisson
     contains "$err" 'not on this store'
@@ -52,7 +52,7 @@ test_layout_of_the_store() {
 
 test_latch_of_redisson_opens() {
     here_is_redisson || return 0
-    expect 0 latch get job --redisson
+    expect 0 latch inspect job --redisson
     same 'never set' 0 "$out"
     expect 0 latch await job --redisson
     expect 1 latch arrive job --redisson
@@ -64,7 +64,7 @@ test_latch_of_redisson_opens() {
     expect 0 command --no-raw GET job
     same 'as Redisson stores it' '"2"' "$out"
     expect 0 latch arrive job --redisson
-    expect 0 latch get job --redisson
+    expect 0 latch inspect job --redisson
     same left 1 "$out"
     expect 1 latch await job -w 0.05 --redisson
     contains "$err" 'timed out after 50 ms: the latch is not open'
@@ -96,7 +96,7 @@ test_semaphore_of_redisson_has_permits() {
     same free '{"name":"mails","available":-4}' "$out"
     expect 0 hash put other f v
     expect 65 semaphore acquire other --redisson
-    expect 65 latch get other --redisson
+    expect 65 latch inspect other --redisson
 }
 
 test_wrong_counts_are_named() {

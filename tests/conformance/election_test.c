@@ -33,7 +33,7 @@ static void assert_leads(hf_client *client, hf_bytes name, const hf_lock *lock,
     hf_leader leader = HF_LEADER_INIT;
     char owner[HF_OWNER_SIZE];
 
-    expect_status(HF_OK, hf_election_leader(client, name, &leader, ERR));
+    expect_status(HF_OK, hf_election_inspect(client, name, &leader, ERR));
     hf_lock_owner(lock, owner);
     assert_string_equal(owner, leader.owner);
     assert_true(leader.term == hf_lock_token(lock));
@@ -45,7 +45,8 @@ static void assert_no_one_leads(hf_client *client, hf_bytes name)
 {
     hf_leader leader = HF_LEADER_INIT;
 
-    expect_status(HF_NOT_FOUND, hf_election_leader(client, name, &leader, ERR));
+    expect_status(HF_NOT_FOUND,
+                  hf_election_inspect(client, name, &leader, ERR));
     assert_true(leader.term == 0);
     assert_string_equal(leader.owner, "");
     hf_leader_free(&leader);
@@ -88,7 +89,7 @@ TEST(election_resignation_lets_the_next_candidate_lead)
     expect_status(HF_TIMEOUT, hf_lock_acquire(two, 20, ERR));
     expect_status(HF_OK, hf_lock_acquire_start(two, HF_FOREVER, &async, ERR));
     expect_soon((dispatch(f->other),
-                 hf_election_leader(f->client, name, &leader, NULL) == HF_OK &&
+                 hf_election_inspect(f->client, name, &leader, NULL) == HF_OK &&
                      leader.candidates == 1),
                 5000);
     hf_leader_free(&leader);
@@ -215,12 +216,12 @@ TEST(election_name_is_of_nothing_else)
     put_hash(f->client, key, words("a", "1"), 0);
     expect_status(HF_WRONG_TYPE, hf_lock_try(other, ERR));
     expect_status(HF_WRONG_TYPE,
-                  hf_election_leader(f->client, key, &leader, ERR));
+                  hf_election_inspect(f->client, key, &leader, ERR));
     assert_no_ttl(f->client, key);
     put_value(f->client, key, bytes("1"), 0);
     expect_status(HF_WRONG_TYPE, hf_lock_try(other, ERR));
     expect_status(HF_WRONG_TYPE,
-                  hf_election_leader(f->client, key, &leader, ERR));
+                  hf_election_inspect(f->client, key, &leader, ERR));
     expect_status(HF_INVALID, hf_election_proclaim(lock, bytes("a"), ERR));
 }
 
@@ -252,11 +253,11 @@ TEST(election_leader_started)
 
     expect_told(
         HF_NOT_FOUND, f->client,
-        hf_election_leader_start(f->client, name, &leader, &async, ERR));
+        hf_election_inspect_start(f->client, name, &leader, &async, ERR));
     expect_told(HF_OK, f->client, hf_lock_acquire_start(one, 0, &async, ERR));
     expect_told(
         HF_OK, f->client,
-        hf_election_leader_start(f->client, name, &leader, &async, ERR));
+        hf_election_inspect_start(f->client, name, &leader, &async, ERR));
     assert_true(leader.term == hf_lock_token(one));
     assert_buffer(&leader.text, bytes("one"));
     expect_told(HF_OK, f->client, hf_lock_release_start(one, &async, ERR));

@@ -480,7 +480,7 @@ static bool has_leader(trial *self)
     hf_leader leader = HF_LEADER_INIT;
     int64_t ttl_ms = 0;
     bool leads =
-        hf_election_leader(self->client, self->key, &leader, NULL) == HF_OK;
+        hf_election_inspect(self->client, self->key, &leader, NULL) == HF_OK;
 
     hf_leader_free(&leader);
     return leads &&

@@ -52,7 +52,7 @@ TEST(latch_is_set_once)
     assert_int_equal(left, 0);
     expect_status(HF_OK, hf_latch_delete(f->client, name, ERR));
     expect_status(HF_OK, hf_latch_set(f->client, name, 5, LONG_MS, &left, ERR));
-    expect_status(HF_OK, hf_latch_left(f->other, name, &left, ERR));
+    expect_status(HF_OK, hf_latch_inspect(f->other, name, &left, ERR));
     assert_int_equal(left, 5);
 }
 
@@ -358,7 +358,7 @@ TEST(arrivals_at_once_count_exactly)
         for (int j = 1; j < ARRIVALS; j++)
             assert_true(arrivers[i].left[j] <= arrivers[i].left[j - 1]);
     }
-    expect_status(HF_OK, hf_latch_left(f->client, name, &left, ERR));
+    expect_status(HF_OK, hf_latch_inspect(f->client, name, &left, ERR));
     assert_int_equal(left, 1);
 }
 
@@ -371,7 +371,7 @@ TEST(absent_latch_is_not_found)
     int64_t left = -9;
 
     expect_status(HF_NOT_FOUND, hf_latch_await(f->client, name, LONG_MS, ERR));
-    expect_status(HF_NOT_FOUND, hf_latch_left(f->client, name, &left, ERR));
+    expect_status(HF_NOT_FOUND, hf_latch_inspect(f->client, name, &left, ERR));
     expect_status(HF_NOT_FOUND,
                   hf_latch_arrive(f->client, name, bytes("a"), 1, &left, ERR));
     assert_int_equal(left, -9);
@@ -395,7 +395,7 @@ TEST(other_hash_is_wrong_type)
                                                      bytes("a"), 1, NULL, ERR));
         expect_status(HF_WRONG_TYPE, hf_latch_await(f->client, name, 0, ERR));
         expect_status(HF_WRONG_TYPE,
-                      hf_latch_left(f->client, name, &left, ERR));
+                      hf_latch_inspect(f->client, name, &left, ERR));
         expect_status(HF_WRONG_TYPE, hf_latch_delete(f->client, name, ERR));
         assert_no_ttl(f->client, name);
     }
@@ -416,7 +416,7 @@ TEST(bad_latches_are_named)
     expect_status(HF_INVALID,
                   hf_latch_set(f->client, bytes("a}b"), 1, 1, NULL, ERR));
     expect_status(HF_INVALID, hf_latch_await(f->client, name, -1, ERR));
-    expect_status(HF_INVALID, hf_latch_left(f->client, name, NULL, ERR));
+    expect_status(HF_INVALID, hf_latch_inspect(f->client, name, NULL, ERR));
     expect_status(HF_INVALID,
                   hf_latch_arrive(f->client, name, bytes("a"), 0, NULL, ERR));
     assert_no_key(f->client, name);

@@ -140,7 +140,7 @@ TEST(lock_is_all_that_a_quorum_has)
     if (quorum) {
         expect_status(
             HF_UNSUPPORTED,
-            hf_election_leader(f->client, fixture_key(f, "e"), &leader, ERR));
+            hf_election_inspect(f->client, fixture_key(f, "e"), &leader, ERR));
         expect_status(
             HF_UNSUPPORTED,
             hf_observer_open(f->client, fixture_key(f, "e"), &observer, ERR));

@@ -35,7 +35,7 @@ static hf_near_stats stats_of(hf_near *near)
 {
     hf_near_stats stats = HF_NEAR_STATS_INIT;
 
-    expect_status(HF_OK, hf_near_get_stats(near, &stats, ERR));
+    expect_status(HF_OK, hf_near_read_stats(near, &stats, ERR));
     return stats;
 }
 

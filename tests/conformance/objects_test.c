@@ -254,7 +254,7 @@ static void check_latch(hf_client *client, hf_bytes key)
 {
     int64_t left = 0;
 
-    expect_status(HF_OK, hf_latch_left(client, key, &left, ERR));
+    expect_status(HF_OK, hf_latch_inspect(client, key, &left, ERR));
     assert_int_equal(left, 3);
 }
 

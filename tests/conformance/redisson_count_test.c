@@ -28,10 +28,11 @@ TEST(redisson_counts_are_refused_where_no_redisson_is)
     hf_status want = redisson_is_here(f) ? HF_OK : HF_UNSUPPORTED;
     int64_t count = 7;
 
-    expect_status(want, hf_redisson_latch_left(f->client, name, &count, ERR));
+    expect_status(want,
+                  hf_redisson_latch_inspect(f->client, name, &count, ERR));
     expect_status(want, hf_redisson_latch_await(f->client, name, 0, ERR));
-    expect_status(
-        want, hf_redisson_semaphore_available(f->client, name, &count, ERR));
+    expect_status(want,
+                  hf_redisson_semaphore_inspect(f->client, name, &count, ERR));
     expect_status(want, hf_redisson_semaphore_set(f->client, name, 1, ERR));
     assert_int_equal(count, redisson_is_here(f) ? 0 : 7);
 }
@@ -49,7 +50,8 @@ TEST(redisson_latch_counts_down)
     expect_status(HF_CONFLICT, hf_redisson_latch_set(f->client, name, 9, ERR));
     assert_value(f->client, name, hf_str("3"));
     expect_status(HF_OK, hf_redisson_latch_arrive(f->client, name, ERR));
-    expect_status(HF_OK, hf_redisson_latch_left(f->client, name, &left, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_latch_inspect(f->client, name, &left, ERR));
     assert_int_equal(left, 2);
     expect_status(HF_TIMEOUT,
                   hf_redisson_latch_await(f->client, name, 30, ERR));
@@ -63,7 +65,7 @@ TEST(redisson_latch_counts_down)
                 hf_redisson_latch_set_start(f->client, name, 1, &async, ERR));
     expect_told(
         HF_OK, f->client,
-        hf_redisson_latch_left_start(f->client, name, &left, &async, ERR));
+        hf_redisson_latch_inspect_start(f->client, name, &left, &async, ERR));
     assert_int_equal(left, 1);
 }
 
@@ -78,7 +80,8 @@ TEST(redisson_latch_below_zero_is_open)
         return;
     put_value(f->client, name, hf_str("-3"), 0);
     expect_status(HF_OK, hf_redisson_latch_await(f->client, name, 0, ERR));
-    expect_status(HF_OK, hf_redisson_latch_left(f->client, name, &left, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_latch_inspect(f->client, name, &left, ERR));
     assert_int_equal(left, 0);
 }
 
@@ -118,7 +121,7 @@ TEST(redisson_semaphore_has_so_many_permits)
                   hf_redisson_semaphore_acquire(f->other, name, 2, 30, ERR));
     expect_status(HF_OK, hf_redisson_semaphore_release(f->other, name, 2, ERR));
     expect_status(HF_OK,
-                  hf_redisson_semaphore_available(f->client, name, &free, ERR));
+                  hf_redisson_semaphore_inspect(f->client, name, &free, ERR));
     assert_int_equal(free, 3);
     expect_status(HF_OK,
                   hf_redisson_semaphore_release(f->other, name, -4, ERR));
@@ -130,8 +133,8 @@ TEST(redisson_semaphore_has_so_many_permits)
                 hf_redisson_semaphore_acquire_start(f->client, name, 1, 1000,
                                                     &async, ERR));
     expect_told(HF_OK, f->client,
-                hf_redisson_semaphore_available_start(f->client, name, &free,
-                                                      &async, ERR));
+                hf_redisson_semaphore_inspect_start(f->client, name, &free,
+                                                    &async, ERR));
     assert_int_equal(free, 0);
     expect_told(
         HF_CONFLICT, f->client,
@@ -159,8 +162,8 @@ static int64_t free_of(fixture *f, hf_bytes name)
 {
     int64_t permits = INT64_MIN;
 
-    expect_status(
-        HF_OK, hf_redisson_semaphore_available(f->other, name, &permits, ERR));
+    expect_status(HF_OK,
+                  hf_redisson_semaphore_inspect(f->other, name, &permits, ERR));
     return permits;
 }
 
@@ -271,7 +274,7 @@ TEST(redisson_latch_opens_for_all_that_wait)
         expect_status(HF_NOT_FOUND,
                       hf_redisson_latch_arrive(f->client, name, ERR));
         expect_status(HF_OK,
-                      hf_redisson_latch_left(f->client, name, &left, ERR));
+                      hf_redisson_latch_inspect(f->client, name, &left, ERR));
         assert_int_equal(left, 0);
         expect_status(
             HF_OK, hf_redisson_latch_await(f->client, name, HF_FOREVER, ERR));
@@ -348,7 +351,7 @@ TEST(redisson_counts_refuse_bad_input)
     expect_status(HF_INVALID,
                   hf_redisson_latch_arrive(f->client, hf_str("a{b"), ERR));
     expect_status(HF_INVALID,
-                  hf_redisson_latch_left(f->client, name, NULL, ERR));
+                  hf_redisson_latch_inspect(f->client, name, NULL, ERR));
     expect_status(
         f->store == FIXTURE_REDIS_CLUSTER ? HF_INVALID : HF_NOT_FOUND,
         hf_redisson_latch_arrive(f->client, hf_str("{tag}.latch"), ERR));
@@ -377,7 +380,7 @@ TEST(redisson_counts_leave_other_types_alone)
                       hf_redisson_latch_arrive(f->client, key, ERR));
         expect_status(HF_WRONG_TYPE,
                       hf_redisson_latch_await(f->client, key, 100, ERR));
-        expect_status(HF_WRONG_TYPE, hf_redisson_semaphore_available(
+        expect_status(HF_WRONG_TYPE, hf_redisson_semaphore_inspect(
                                          f->client, key, &count, ERR));
         expect_status(HF_WRONG_TYPE, hf_redisson_semaphore_acquire(
                                          f->client, key, 1, 100, ERR));

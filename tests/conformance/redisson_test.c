@@ -367,7 +367,7 @@ TEST(redisson_layout_of_the_url_refuses_our_other_kinds)
                   hf_semaphore_inspect(client, name, 1, &info, ERR));
     expect_status(HF_UNSUPPORTED,
                   hf_latch_set(client, name, 1, 1000, NULL, ERR));
-    expect_status(HF_UNSUPPORTED, hf_latch_left(client, name, &left, ERR));
+    expect_status(HF_UNSUPPORTED, hf_latch_inspect(client, name, &left, ERR));
     assert_no_key(f->client, name);
 }
 

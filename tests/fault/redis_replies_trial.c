@@ -302,7 +302,7 @@ static bool is_counted(const stage *at, const char *name)
 {
     int64_t left = -1;
 
-    return hf_latch_left(at->direct, hf_str(name), &left, NULL) == HF_OK &&
+    return hf_latch_inspect(at->direct, hf_str(name), &left, NULL) == HF_OK &&
            left == 8;
 }
 

@@ -152,7 +152,7 @@ DEFINE(election_proclaim)
     return CALL(hf_election_proclaim, p->lock, hf_str("1"));
 }
 
-DEFINE(election_leader)
+DEFINE(election_inspect)
 {
-    return CALL(hf_election_leader, p->client, p->key, &p->result.leader);
+    return CALL(hf_election_inspect, p->client, p->key, &p->result.leader);
 }

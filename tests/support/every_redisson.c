@@ -70,9 +70,10 @@ DEFINE(latch_await)
     return CALL(hf_redisson_latch_await, p->client, p->key, 0);
 }
 
-DEFINE(latch_left)
+DEFINE(latch_inspect)
 {
-    return CALL(hf_redisson_latch_left, p->client, p->key, &p->result.number);
+    return CALL(hf_redisson_latch_inspect, p->client, p->key,
+                &p->result.number);
 }
 
 DEFINE(semaphore_set)
@@ -90,9 +91,9 @@ DEFINE(semaphore_release)
     return CALL(hf_redisson_semaphore_release, p->client, p->key, 1);
 }
 
-DEFINE(semaphore_available)
+DEFINE(semaphore_inspect)
 {
-    return CALL(hf_redisson_semaphore_available, p->client, p->key,
+    return CALL(hf_redisson_semaphore_inspect, p->client, p->key,
                 &p->result.number);
 }
 
@@ -129,14 +130,14 @@ const every_call every_redisson_calls[] = {
     {"redisson latch arrive", "redisson_latch_arrive_once", latch_arrive,
      STARTS},
     {"redisson latch await", "redisson_count_read", latch_await, STARTS},
-    {"redisson latch left", "redisson_count_read", latch_left, STARTS},
+    {"redisson latch inspect", "redisson_count_read", latch_inspect, STARTS},
     {"redisson semaphore set", "redisson_count_set_once", semaphore_set,
      STARTS},
     {"redisson semaphore acquire", "redisson_semaphore_acquire",
      semaphore_acquire, STARTS},
     {"redisson semaphore release", "redisson_semaphore_release_once",
      semaphore_release, STARTS},
-    {"redisson semaphore available", "redisson_count_read", semaphore_available,
+    {"redisson semaphore inspect", "redisson_count_read", semaphore_inspect,
      STARTS},
 };
 const size_t every_redisson_count =

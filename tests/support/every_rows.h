@@ -84,7 +84,7 @@ EVERY(latch_set, "latch set", "latch_set", STARTS)
 EVERY(latch_arrive, "latch arrive", "latch_arrive", STARTS)
 EVERY(latch_await, "latch await", "latch_await", STARTS)
 EVERY(latch_await_early, "latch await early", "latch_await", STARTS)
-EVERY(latch_left, "latch left", "latch_await", STARTS)
+EVERY(latch_inspect, "latch inspect", "latch_await", STARTS)
 EVERY(latch_delete, "latch delete", "latch_delete", STARTS)
 EVERY(barrier_wait, "barrier wait", "barrier_arrive", STARTS)
 EVERY(barrier_reset, "barrier reset", "barrier_reset", STARTS)
@@ -118,7 +118,7 @@ EVERY(lock_try, "election try", "election_acquire", STARTS, CANDIDATE,
       .takes_lock = true)
 EVERY(election_proclaim, "election proclaim", "election_proclaim", STARTS,
       CANDIDATE, .needs_held = true)
-EVERY(election_leader, "election leader", "election_leader", STARTS)
+EVERY(election_inspect, "election inspect", "election_inspect", STARTS)
 EVERY(store_dump, "store dump, clock", "TIME", TRANSFER)
 EVERY(store_dump, "store dump, names", "SCAN", TRANSFER)
 EVERY(store_dump, "store dump, times of fields", "HPEXPIRETIME", TRANSFER,

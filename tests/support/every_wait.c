@@ -30,9 +30,9 @@ DEFINE(latch_await_early)
     return CALL(hf_latch_await_early, p->client, p->key, 0);
 }
 
-DEFINE(latch_left)
+DEFINE(latch_inspect)
 {
-    return CALL(hf_latch_left, p->client, p->key, &p->result.number);
+    return CALL(hf_latch_inspect, p->client, p->key, &p->result.number);
 }
 
 DEFINE(latch_delete)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
-election_leader - who leads, since which term, for how long, with which text.
+election_inspect - who leads, since which term, for how long, with which text.
 
 KEYS[1]  election (hash): of the leader
 KEYS[2]  waiters (zset): inboxes of candidates
