@@ -6,7 +6,7 @@ soon enough: GCRA, in integers.
 KEYS[1]  limiter (string): when all that was taken is earned again (us of the
          store's clock), parts of a us, when this was written
 ARGV[1]  spend: time in which the cost is earned, us, rounded down
-ARGV[2]  rest: what that leaves, parts
+ARGV[2]  rest: what that leaves, parts; if both are 0 nothing is written
 ARGV[3]  parts: of a us
 ARGV[4]  burst: time in which the burst is earned, us
 ARGV[5]  wait: how much later it may be spent, us
@@ -33,6 +33,7 @@ end
 if left < 0 then
     left, rest = 0, 0
 end
+local spends = ARGV[1] ~= '0' or ARGV[2] ~= '0'
 local parts = tonumber(ARGV[3])
 local sum = math.min(rest, parts - 1) + tonumber(ARGV[2])
 local spent = left + tonumber(ARGV[1]) + math.floor(sum / parts)
@@ -40,7 +41,7 @@ local taken = spent <= tonumber(ARGV[4]) + tonumber(ARGV[5])
 if taken then
     left, rest = spent, sum % parts
 end
-if left > 0 and (taken or now < written) then
+if left > 0 and spends and (taken or now < written) then
     call('set', KEYS[1], string.format('%.0f %.0f %.0f', now + left, rest, now),
         'px', math.ceil(left / 1000) + 1)
 end

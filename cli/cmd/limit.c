@@ -131,6 +131,19 @@ static hf_status take_and_say(const struct call *call, int64_t cost,
     return hf_limiter_take(call->client, name, cost, options, state, err);
 }
 
+static hf_status take_or_look(const struct call *call, int64_t cost,
+                              const hf_limiter_options *options,
+                              hf_limiter_state *state, hf_error *err)
+{
+    hf_bytes name = call_operand(call, 0);
+
+    if (cost == 0)
+        return hf_limiter_inspect(call->client, name, options, state, err);
+    if (options->wait_ms > 0 && call_says_waits(call))
+        return take_and_say(call, cost, options, state, err);
+    return hf_limiter_take(call->client, name, cost, options, state, err);
+}
+
 static int take_units(struct call *call)
 {
     const struct options *given = call->options;
@@ -146,10 +159,7 @@ static int take_units(struct call *call)
         return EXIT_USAGE;
     options.burst = given->number[OPT_BURST];
     options.wait_ms = given->number[OPT_WAIT];
-    status = options.wait_ms > 0 && call_says_waits(call)
-                 ? take_and_say(call, cost, &options, &state, &err)
-                 : hf_limiter_take(call->client, call_operand(call, 0), cost,
-                                   &options, &state, &err);
+    status = take_or_look(call, cost, &options, &state, &err);
     if (status == HF_OK || status == HF_TIMEOUT)
         print_state(call, status == HF_OK, &state);
     if (status != HF_OK)

@@ -6,8 +6,9 @@
  * - hf_limiter_options, hf_limiter_state
  * - hf_limiter_take(): take a cost, or learn when it can be taken
  * - hf_limiter_take_many()
+ * - hf_limiter_inspect(): how much is left
  *
- * hf_limiter_take() has a `_start` form.
+ * All but hf_limiter_take_many() have a `_start` form.
  *
  * @code
  * hf_status send_mail(hf_client *client, hf_bytes user, hf_error *err)
@@ -93,13 +94,13 @@ typedef struct hf_limiter_state {
  * client closed, while it waits, the units stay taken.
  *
  * @param name   the limiter; a key
- * @param cost   units to take, 0..burst; 0: none, only look
+ * @param cost   units to take, 1..burst
  * @param opts   the rate; never NULL
  * @param state  [out] set with HF_OK and HF_TIMEOUT; may be NULL
  *
  * @retval HF_OK             taken, and to be used now
- * @retval HF_TIMEOUT        refused: the units will not be there within wait_ms;
- *                           nothing is taken
+ * @retval HF_TIMEOUT        refused: the units will not be there within
+ * wait_ms; nothing is taken
  * @retval HF_CANCELLED      interrupted while it waited
  * (hf_client_interrupt()); the units stay taken
  * @retval HF_INDETERMINATE  no reply arrived: the units may be taken
@@ -114,7 +115,25 @@ HF_API HF_MUST_USE hf_status hf_limiter_take(hf_client *client, hf_bytes name,
                                              hf_limiter_state *state,
                                              hf_error *err);
 
+/**
+ * Look at a limiter. Nothing is changed.
+ *
+ * @param name   the limiter
+ * @param opts   the rate; never NULL. wait_ms is not used.
+ * @param state  [out] retry_ms is 0
+ *
+ * @retval HF_OK          `*state` is filled
+ * @retval HF_WRONG_TYPE  the key holds something that is not a limiter
+ */
+HF_API HF_MUST_USE hf_status hf_limiter_inspect(hf_client *client,
+                                                hf_bytes name,
+                                                const hf_limiter_options *opts,
+                                                hf_limiter_state *state,
+                                                hf_error *err);
+
 /** The `_start` forms; see #HF_START. */
+HF_START(hf_limiter_inspect_start, hf_bytes name,
+         const hf_limiter_options *opts, hf_limiter_state *state);
 HF_START(hf_limiter_take_start, hf_bytes name, int64_t cost,
          const hf_limiter_options *opts, hf_limiter_state *state);
 

@@ -30,12 +30,10 @@ typedef struct charge {
     int64_t wait_us;
 } charge;
 
-static hf_status check_rate(const hf_limiter_options *o, int64_t cost,
-                            hf_error *err)
+static hf_status check_rate(const hf_limiter_options *o, hf_error *err)
 {
     int64_t burst_max =
         (int64_t)((wide)BURST_MAX_US * o->count / ((wide)o->period_ms * 1000));
-    hf_status status = HF_OK;
 
     if (o->count > o->period_ms * 1000)
         return hf__fail(err, HF_INVALID,
@@ -43,17 +41,14 @@ static hf_status check_rate(const hf_limiter_options *o, int64_t cost,
                         "microsecond",
                         (long long)o->count, (long long)o->period_ms);
     if (o->burst > burst_max)
-        status = hf__fail(err, HF_INVALID,
-                          "a burst of %lld takes more than a year to gain; it "
-                          "must be 1..%lld",
-                          (long long)o->burst, (long long)burst_max);
-    return status == HF_OK
-               ? hf__check_range(cost, 0, o->burst, "cost of a limiter", err)
-               : status;
+        return hf__fail(err, HF_INVALID,
+                        "a burst of %lld takes more than a year to gain; it "
+                        "must be 1..%lld",
+                        (long long)o->burst, (long long)burst_max);
+    return HF_OK;
 }
 
-static hf_status check_options(hf_limiter_options *o, int64_t cost,
-                               hf_error *err)
+static hf_status check_options(hf_limiter_options *o, hf_error *err)
 {
     hf_status status = hf__check_range(o->count, 1, HF_LIMITER_COUNT_MAX,
                                        "count of a limiter", err);
@@ -71,7 +66,7 @@ static hf_status check_options(hf_limiter_options *o, int64_t cost,
         o->period_ms = PERIOD_MS_DEFAULT;
     if (o->burst == 0)
         o->burst = o->count;
-    return status == HF_OK ? check_rate(o, cost, err) : status;
+    return status == HF_OK ? check_rate(o, err) : status;
 }
 
 static void set_charge(charge *c, const hf_limiter_options *o, int64_t cost)
@@ -196,6 +191,16 @@ static void add_charge(hf_call *call, const hf_limiter_options *o, int64_t cost)
     hf__add_number(call, c->wait_us);
 }
 
+/* What both calls send. */
+static void add_words(hf_call *call, hf_bytes name,
+                      const hf_limiter_options *opts, hf_limiter_options *o)
+{
+    hf__add_key(call, name);
+    (void)HF__TRY(call, hf__check_out(opts, "opts", call->form.err));
+    if (HF__LOAD(call, o, opts, hf_limiter_options, 0))
+        (void)HF__TRY(call, check_options(o, call->form.err));
+}
+
 static hf_status run_take(hf__form form, hf_client *client, hf_bytes name,
                           int64_t cost, const hf_limiter_options *opts,
                           hf_limiter_state *state)
@@ -203,11 +208,11 @@ static hf_status run_take(hf__form form, hf_client *client, hf_bytes name,
     hf_call here, *call = hf__begin(&here, form, &take, client);
     hf_limiter_options o;
 
-    hf__add_key(call, name);
+    add_words(call, name, opts, &o);
     hf__set_out(call, state, NULL);
-    (void)HF__TRY(call, hf__check_out(opts, "opts", call->form.err));
-    if (HF__LOAD(call, &o, opts, hf_limiter_options, 0) &&
-        HF__TRY(call, check_options(&o, cost, call->form.err)))
+    if (call->prepared == HF_OK &&
+        HF__TRY(call, hf__check_range(cost, 1, o.burst, "cost of a limiter",
+                                      call->form.err)))
         add_charge(call, &o, cost);
     if (call->prepared == HF_OK && o.wait_ms > 0 && form.kind == HF__FORM_MANY)
         call->prepared =
@@ -226,3 +231,41 @@ HF__MANY(hf_limiter_take_many, items,
                   items[i].state),
          hf_client *client, const hf_limiter_item *items, size_t count,
          const hf_limiter_options *opts);
+
+/* ----------------------------------------------------------------- inspect */
+
+/* That of a smaller burst than was taken with is refused, too. */
+static hf_status finish_inspect(hf_call *call, hf_error *err)
+{
+    hf_limiter_state *state = call->out;
+
+    (void)err;
+    set_state(&call->request, call->context, state);
+    state->retry_ms = 0;
+    return HF_OK;
+}
+
+/* A cost of 0, with which nothing is written. */
+static const hf__operation inspect = {
+    .script = HF__SCRIPT(LIMITER_TAKE),
+    .finish = finish_inspect,
+    .alone = true,
+};
+
+static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
+                             const hf_limiter_options *opts,
+                             hf_limiter_state *state)
+{
+    hf_call here, *call = hf__begin(&here, form, &inspect, client);
+    hf_limiter_options o;
+
+    add_words(call, name, opts, &o);
+    hf__set_out(call, state, "state");
+    if (call->prepared == HF_OK)
+        add_charge(call, &o, 0);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_limiter_inspect, run_inspect(form, client, name, opts, state),
+          hf_client *client, hf_bytes name, const hf_limiter_options *opts,
+          hf_limiter_state *state);

@@ -49,7 +49,8 @@ TEST(take_counts_down_exactly)
         expect_status(HF_OK, take(f->client, name, 1, seven, &got));
         assert_int_equal(got.remaining, left);
         assert_int_equal(got.retry_ms, 0);
-        expect_status(HF_OK, take(f->other, name, 0, seven, &got));
+        expect_status(HF_OK,
+                      hf_limiter_inspect(f->other, name, seven, &got, ERR));
         assert_int_equal(got.remaining, left);
     }
     expect_status(HF_TIMEOUT, take(f->other, name, 1, seven, &got));
@@ -73,15 +74,40 @@ TEST(take_that_is_refused_takes_nothing)
     assert_int_equal(got.remaining, 0);
 }
 
+/* Of a greater burst more was taken than there is of this one. */
+TEST(inspect_takes_nothing)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_limiter_state got;
+
+    expect_status(HF_OK, take(f->client, name, 8,
+                              OPTIONS(.count = 10, .period_ms = DAY_MS), &got));
+    for (int i = 0; i < 2; i++) {
+        expect_status(HF_OK,
+                      hf_limiter_inspect(
+                          f->client, name,
+                          OPTIONS(.count = 10, .period_ms = DAY_MS, .burst = 3),
+                          &got, ERR));
+        assert_int_equal(got.remaining, 0);
+        assert_int_equal(got.retry_ms, 0);
+    }
+    refused(
+        HF_INVALID, "state",
+        hf_limiter_inspect(f->client, name, OPTIONS(.count = 10), NULL, ERR));
+}
+
 TEST(idle_limiter_leaves_no_key)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
     const hf_limiter_options *ten = OPTIONS(.count = 10, .period_ms = 10000);
     const hf_limiter_options *fast = OPTIONS(.count = 1000000);
+    hf_limiter_state got;
     int64_t ttl_ms = -1;
 
-    expect_status(HF_OK, take(f->client, name, 0, ten, NULL));
+    expect_status(HF_OK, hf_limiter_inspect(f->client, name, ten, &got, ERR));
+    assert_int_equal(got.remaining, 10);
     expect_status(HF_NOT_FOUND, hf_key_ttl(f->client, name, &ttl_ms, ERR));
     expect_status(HF_OK, take(f->client, name, 3, ten, NULL));
     expect_status(HF_OK, hf_key_ttl(f->client, name, &ttl_ms, ERR));
@@ -368,6 +394,7 @@ TEST(bad_rates_are_named)
     BAD("microsecond", 1, .count = 1001, .period_ms = 1);
     BAD("cost", 2, .count = 1);
     BAD("cost", -1, .count = 1);
+    BAD("cost", 0, .count = 1);
     BAD("wait_ms", 1, .count = 1, .wait_ms = -1);
 #undef BAD
     refused(HF_INVALID, "opts", take(f->client, name, 1, NULL, NULL));

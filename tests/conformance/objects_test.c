@@ -217,7 +217,7 @@ static void check_limiter(hf_client *client, hf_bytes key)
 {
     hf_limiter_state left;
 
-    expect_status(HF_OK, hf_limiter_take(client, key, 0, &rate, &left, ERR));
+    expect_status(HF_OK, hf_limiter_inspect(client, key, &rate, &left, ERR));
     assert_int_equal(left.remaining, 6);
 }
 

@@ -78,6 +78,14 @@ DEFINE(limiter_take_waiting)
                 &p->result.limiter);
 }
 
+DEFINE(limiter_inspect)
+{
+    hf_limiter_options options = high_rate();
+
+    return CALL(hf_limiter_inspect, p->client, p->key, &options,
+                &p->result.limiter);
+}
+
 DEFINE(limiter_take_many)
 {
     hf_limiter_options options = high_rate();
