@@ -155,7 +155,7 @@ void holder_lock_json(struct json *json, hf_bytes name, bool held,
     if (held) {
         if (info->mode != HF_LOCK_EXCLUSIVE) {
             json_text(json, "mode", holder_modes[info->mode]);
-            json_integer(json, "holders", (int64_t)info->holders);
+            json_integer(json, "holders", info->holders);
         }
         json_bytes(json, "owner", holder_owner(info));
         if (info->remaining_ms < 0)
@@ -167,5 +167,5 @@ void holder_lock_json(struct json *json, hf_bytes name, bool held,
     if (holder != NULL)
         holder_json(json, holder);
     json_integer(json, "last_token", (int64_t)info->last_token);
-    json_integer(json, "waiters", (int64_t)info->waiters);
+    json_integer(json, "waiters", info->waiters);
 }

@@ -56,7 +56,7 @@ struct lock_waits {
 struct lock_sample {
     struct lock_row *rows; /* by name */
     size_t count;
-    uint64_t waiters;    /* of all rows */
+    int64_t waiters;     /* of all rows */
     uint64_t last_token; /* the greatest that was seen */
     int64_t began_ms;
     int64_t ended_ms;

@@ -1153,8 +1153,8 @@ inline lock write_lock(client &store, std::string name, lock_options opts = {},
 }
 
 /** `weight` of the `permits` of a semaphore. */
-inline lock semaphore(client &store, std::string name, uint32_t permits,
-                      uint32_t weight = 1, lock_options opts = {})
+inline lock semaphore(client &store, std::string name, int64_t permits,
+                      int64_t weight = 1, lock_options opts = {})
 {
     auto make = [=](hf_client *raw_client, hf_bytes raw_name,
                     const hf_lock_options *raw_opts, detail::handle &to,

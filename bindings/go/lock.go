@@ -115,7 +115,7 @@ func (l *Lock) make() (*Hold, error) {
 	hold.handle = cgo.NewHandle(hold)
 	err := newError()
 	status := C.go_lock_new(l.client.raw, l.kind, text(l.name),
-		C.uint32_t(l.count), &opts, C.uintptr_t(hold.handle), &hold.raw,
+		C.int64_t(l.count), &opts, C.uintptr_t(hold.handle), &hold.raw,
 		&hold.pair, err)
 	if failed := errorOf(status, err); failed != nil {
 		hold.free()

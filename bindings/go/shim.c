@@ -26,7 +26,7 @@ static void lost(hf_lock *lock, hf_status reason, void *user)
 }
 
 hf_status go_lock_new(hf_client *client, int kind, hf_bytes name,
-                      uint32_t permits, hf_lock_options *opts, uintptr_t handle,
+                      int64_t permits, hf_lock_options *opts, uintptr_t handle,
                       hf_lock **lock, hf_lock **pair, hf_error *err)
 {
     opts->on_lost = handle == 0 ? NULL : lost;

@@ -15,7 +15,7 @@ hf_status go_value_cas(hf_client *client, hf_bytes key, bool exists,
 
 /* `on_lost` is called with the number `handle`; 0: not at all. */
 hf_status go_lock_new(hf_client *client, int kind, hf_bytes name,
-                      uint32_t permits, hf_lock_options *opts, uintptr_t handle,
+                      int64_t permits, hf_lock_options *opts, uintptr_t handle,
                       hf_lock **lock, hf_lock **pair, hf_error *err);
 
 hf_status go_cache_get_or_fill(hf_client *client, hf_bytes key,

@@ -15,7 +15,7 @@
 #include "lease_clock.h"
 
 static void print_generation(const struct call *call, int64_t generation,
-                             const int *last)
+                             const bool *last)
 {
     struct json json;
 
@@ -28,7 +28,7 @@ static void print_generation(const struct call *call, int64_t generation,
     json_bytes(&json, "name", call_operand(call, 0));
     json_integer(&json, "generation", generation);
     if (last != NULL)
-        json_bool(&json, "last", *last != 0);
+        json_bool(&json, "last", *last);
     json_end(&json);
 }
 
@@ -73,7 +73,7 @@ static int await_party(const struct call *call, struct party_wait *self,
     return (int)info.ssi_signo;
 }
 
-static int wait_here(const struct call *call, uint32_t parties, int signals)
+static int wait_here(const struct call *call, int64_t parties, int signals)
 {
     const struct options *given = call->options;
     hf_barrier_options options = HF_BARRIER_OPTIONS_INIT;
@@ -115,7 +115,7 @@ static int barrier_wait(struct call *call)
     signals = call_end_signals(call);
     if (signals < 0)
         return EXIT_SYSTEM;
-    code = wait_here(call, (uint32_t)parties, signals);
+    code = wait_here(call, parties, signals);
     close(signals);
     return code;
 }

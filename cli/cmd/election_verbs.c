@@ -28,7 +28,7 @@ static void print_json(const struct call *call, const hf_leader *leader)
         json_text(&json, "owner", leader->owner);
         json_integer(&json, "remaining_ms", leader->remaining_ms);
     }
-    json_integer(&json, "candidates", (int64_t)leader->candidates);
+    json_integer(&json, "candidates", leader->candidates);
     json_end(&json);
 }
 
@@ -49,7 +49,7 @@ static void print_leader(struct call *call, const hf_leader *leader)
         number_print_seconds(leader->remaining_ms, seconds, sizeof(seconds));
         printf("expires: in %s s\n", seconds);
     }
-    printf("candidates: %" PRIu64 "\n", leader->candidates);
+    printf("candidates: %" PRId64 "\n", leader->candidates);
 }
 
 static int election_inspect(struct call *call)

@@ -38,7 +38,7 @@ struct keeper_plan {
     const char *name;
     hf_lock_options options;
     int64_t wait_ms;
-    uint32_t permits; /* of a semaphore; 0: NAME is a lock */
+    int64_t permits;  /* of a semaphore; 0: NAME is a lock */
     bool says_holder; /* while it waits */
     pid_t shell;
     int shell_fd; /* a pidfd of it; -1: the kernel has none */

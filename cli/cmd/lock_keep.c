@@ -77,7 +77,7 @@ static int make_plan(struct keeper_plan *plan, const struct call *call)
     plan->options.ttl_ms =
         options->given[OPT_LEASE] ? number[OPT_LEASE] : TTL_DEFAULT_MS;
     plan->options.max_hold_ms = number[OPT_MAX_HOLD];
-    plan->permits = (uint32_t)number[OPT_PERMITS];
+    plan->permits = number[OPT_PERMITS];
     plan->wait_ms = options->given[OPT_NONBLOCK] ? 0 : HF_FOREVER;
     if (options->given[OPT_WAIT])
         plan->wait_ms = number[OPT_WAIT];

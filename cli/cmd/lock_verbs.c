@@ -46,7 +46,7 @@ static void print_info(bool held, const hf_lock_info *info,
 
     printf("held: %s\n", held ? "yes" : "no");
     if (held && info->mode != HF_LOCK_EXCLUSIVE)
-        printf("mode: %s\nholders: %" PRIu64 "\n", holder_modes[info->mode],
+        printf("mode: %s\nholders: %" PRId64 "\n", holder_modes[info->mode],
                info->holders);
     if (held)
         print_holder(info, holder);
@@ -58,7 +58,7 @@ static void print_info(bool held, const hf_lock_info *info,
     }
     if (held && info->token > 0)
         printf("token: %" PRIu64 "\n", info->token);
-    printf("last token: %" PRIu64 "\nwaiters: %" PRIu64 "\n", info->last_token,
+    printf("last token: %" PRIu64 "\nwaiters: %" PRId64 "\n", info->last_token,
            info->waiters);
 }
 
@@ -92,7 +92,7 @@ static void list_json(struct json *json, const hf_lock_info *info,
 {
     json_bytes(json, "owner", holder_owner(info));
     json_integer(json, "remaining_ms", info->remaining_ms);
-    json_integer(json, "permits", (int64_t)info->holders);
+    json_integer(json, "permits", info->holders);
     holder_token_json(json, info);
     if (holder != NULL)
         holder_json(json, holder);

@@ -24,18 +24,18 @@ static void print_json(hf_bytes name, const hf_semaphore_info *info)
         json_integer(&json, "available", info->available);
     }
     json_bool(&json, "stored", info->stored);
-    json_integer(&json, "held", (int64_t)info->held);
-    json_integer(&json, "holders", (int64_t)info->holders);
-    json_integer(&json, "waiters", (int64_t)info->waiters);
+    json_integer(&json, "held", info->held);
+    json_integer(&json, "holders", info->holders);
+    json_integer(&json, "waiters", info->waiters);
     json_end(&json);
 }
 
 static void print_text(const hf_semaphore_info *info)
 {
     if (info->permits > 0)
-        printf("permits: %" PRIu32 "%s\navailable: %" PRIu32 "\n",
+        printf("permits: %" PRId64 "%s\navailable: %" PRId64 "\n",
                info->permits, info->stored ? ", stored" : "", info->available);
-    printf("held: %" PRIu64 ", by %" PRIu64 "\nwaiters: %" PRIu64 "\n",
+    printf("held: %" PRId64 ", by %" PRId64 "\nwaiters: %" PRId64 "\n",
            info->held, info->holders, info->waiters);
 }
 
@@ -68,7 +68,7 @@ static int semaphore_inspect(struct call *call)
     hf_semaphore_info info = HF_SEMAPHORE_INFO_INIT;
     hf_error err = HF_ERROR_INIT;
     hf_bytes name = call_operand(call, 0);
-    uint32_t permits = (uint32_t)call->options->number[OPT_PERMITS];
+    int64_t permits = call->options->number[OPT_PERMITS];
     hf_status status;
 
     if (call->options->given[OPT_REDISSON_COUNT])
@@ -91,8 +91,8 @@ static int semaphore_resize(struct call *call)
 
     if (!call_count(call, 1, "PERMITS", 0, HF_SEMAPHORE_PERMITS_MAX, &permits))
         return EXIT_USAGE;
-    status = hf_semaphore_resize(call->client, call_operand(call, 0),
-                                 (uint32_t)permits, &err);
+    status =
+        hf_semaphore_resize(call->client, call_operand(call, 0), permits, &err);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 

@@ -104,7 +104,7 @@ static void sum_up(struct http_figures *figures,
                    const struct lock_sample *sample)
 {
     figures->locks = (int64_t)sample->count;
-    figures->waiters = (int64_t)sample->waiters;
+    figures->waiters = sample->waiters;
     figures->contended = 0;
     figures->oldest_ms = 0;
     figures->changes = sample->total;

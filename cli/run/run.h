@@ -50,7 +50,7 @@ struct run_plan {
     uint32_t priority;
     int64_t min_hold_ms;
     int64_t delay_ms;
-    uint32_t permits;               /* of a semaphore; 0: NAME is a lock */
+    int64_t permits;                /* of a semaphore; 0: NAME is a lock */
     bool shared;                    /* acquire it for reading */
     bool redisson;                  /* it is a lock of Redisson ... */
     hf_redisson_kind redisson_kind; /* ... of this kind */

@@ -196,7 +196,7 @@ static int make_plan(struct run_plan *plan, const struct call *call)
     plan->priority = (uint32_t)number[OPT_PRIORITY];
     plan->min_hold_ms = number[OPT_MIN_HOLD];
     plan->delay_ms = number[OPT_DELAY];
-    plan->permits = (uint32_t)number[OPT_PERMITS];
+    plan->permits = number[OPT_PERMITS];
     plan->shared = options->given[OPT_SHARED];
     plan->redisson = options->given[OPT_REDISSON];
     plan->redisson_kind = (hf_redisson_kind)number[OPT_REDISSON];

@@ -106,7 +106,7 @@ void top_holder(const struct lock_row *row, char text[HOLDER_TEXT_SIZE])
 
 void top_totals(const struct lock_sample *sample, char text[TOP_LINE_SIZE])
 {
-    int put = snprintf(text, TOP_LINE_SIZE, "locks %zu  waiters %" PRIu64,
+    int put = snprintf(text, TOP_LINE_SIZE, "locks %zu  waiters %" PRId64,
                        sample->count, sample->waiters);
 
     if (sample->span_ms > 0)
@@ -130,7 +130,7 @@ void top_cells(const struct lock_row *row, char text[TOP_LINE_SIZE])
     held[0] = '>';
     cell_time(held + 1, lock_row_held_ms(row));
     cell_time(left, row->info.remaining_ms);
-    snprintf(text, TOP_LINE_SIZE, "%8s %8s %7" PRIu64,
+    snprintf(text, TOP_LINE_SIZE, "%8s %8s %7" PRId64,
              held + (row->held_ms >= 0), left, row->info.waiters);
 }
 

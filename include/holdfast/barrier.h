@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 /** Most parties of a barrier. */
-#define HF_BARRIER_PARTIES_MAX 100000u
+#define HF_BARRIER_PARTIES_MAX 100000
 
 /** Options of hf_barrier_wait(). */
 typedef struct hf_barrier_options {
@@ -66,7 +66,7 @@ typedef struct hf_barrier_options {
 /** How a party has passed. */
 typedef struct hf_barrier_pass {
     int64_t generation; /**< which has ended */
-    int last;           /**< 1: this party was the last to arrive; else 0 */
+    bool last;          /**< this party was the last to arrive */
 } hf_barrier_pass;
 
 /**
@@ -99,7 +99,7 @@ typedef struct hf_barrier_pass {
  * Blocks: up to wait_ms plus twice request_ms.
  */
 HF_API HF_MUST_USE hf_status hf_barrier_wait(hf_client *client, hf_bytes name,
-                                             uint32_t parties, int64_t wait_ms,
+                                             int64_t parties, int64_t wait_ms,
                                              const hf_barrier_options *opts,
                                              hf_barrier_pass *pass,
                                              hf_error *err);
@@ -119,9 +119,8 @@ HF_API HF_MUST_USE hf_status hf_barrier_reset(hf_client *client, hf_bytes name,
                                               hf_error *err);
 
 /** The `_start` forms; see #HF_START. */
-HF_START(hf_barrier_wait_start, hf_bytes name, uint32_t parties,
-         int64_t wait_ms, const hf_barrier_options *opts,
-         hf_barrier_pass *pass);
+HF_START(hf_barrier_wait_start, hf_bytes name, int64_t parties, int64_t wait_ms,
+         const hf_barrier_options *opts, hf_barrier_pass *pass);
 HF_START(hf_barrier_reset_start, hf_bytes name, int64_t *generation);
 
 #ifdef __cplusplus

@@ -95,7 +95,7 @@ typedef struct hf_leader {
     size_t struct_size;        /**< #HF_LEADER_INIT sets it */
     uint64_t term;             /**< its fencing token; 0: no one leads */
     int64_t remaining_ms;      /**< of its lease, which it renews */
-    uint64_t candidates;       /**< clients that wait to lead */
+    int64_t candidates;        /**< clients that wait to lead */
     char owner[HF_OWNER_SIZE]; /**< owner id, for hf_lock_holder(); or "" */
     hf_buffer text;            /**< followed by a NUL */
 } hf_leader;

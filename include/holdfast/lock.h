@@ -469,11 +469,11 @@ typedef struct hf_lock_info {
     uint64_t last_token;  /**< last fencing token issued for any lock of the
                                store (in a cluster, of the slot); the holder's
                                is not larger. 0: unknown */
-    uint64_t waiters;     /**< clients in the wait queue */
+    int64_t waiters;      /**< clients in the wait queue */
     /** Since it was acquired by a holder that had to wait, by the store's
      * clock; -1: the holder did not wait, see hf_holder. */
     int64_t held_ms;
-    uint64_t holders; /**< owners; more than one if they read or hold permits */
+    int64_t holders; /**< owners; more than one if they read or hold permits */
     hf_lock_mode mode; /**< what they do */
     size_t owner_size; /**< bytes of the owner id in the store */
     /** The owner id, truncated to #HF_LOCK_INFO_OWNER_MAX bytes; ends with

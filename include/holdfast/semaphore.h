@@ -54,7 +54,7 @@ extern "C" {
 #endif
 
 /** Most permits of a semaphore; each one held is an entry in its key. */
-#define HF_SEMAPHORE_PERMITS_MAX 100000u
+#define HF_SEMAPHORE_PERMITS_MAX 100000
 
 /**
  * Make a handle for one permit of a semaphore: of all handles of a name, at
@@ -74,7 +74,7 @@ extern "C" {
  * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_semaphore_new(hf_client *client, hf_bytes name,
-                                              uint32_t permits,
+                                              int64_t permits,
                                               const hf_lock_options *opts,
                                               hf_lock **lock, hf_error *err);
 
@@ -94,7 +94,7 @@ HF_API HF_MUST_USE hf_status hf_semaphore_new(hf_client *client, hf_bytes name,
  * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_semaphore_new_weighted(
-    hf_client *client, hf_bytes name, uint32_t permits, uint32_t weight,
+    hf_client *client, hf_bytes name, int64_t permits, int64_t weight,
     const hf_lock_options *opts, hf_lock **lock, hf_error *err);
 
 /**
@@ -111,20 +111,19 @@ HF_API HF_MUST_USE hf_status hf_semaphore_new_weighted(
  * @retval HF_WRONG_TYPE  the key holds something that is not a semaphore
  */
 HF_API HF_MUST_USE hf_status hf_semaphore_resize(hf_client *client,
-                                                 hf_bytes name,
-                                                 uint32_t permits,
+                                                 hf_bytes name, int64_t permits,
                                                  hf_error *err);
 
 /** A semaphore as seen by hf_semaphore_inspect(). */
 typedef struct hf_semaphore_info {
     size_t struct_size; /**< #HF_SEMAPHORE_INFO_INIT sets it */
-    uint32_t permits;   /**< how many there are: the stored number, or that of
-                             the call */
+    int64_t permits;    /**< how many there are: the stored number, or that of
+                              the call */
     bool stored;        /**< the number is stored */
-    uint32_t available; /**< how many are free */
-    uint64_t held;      /**< permits held */
-    uint64_t holders;   /**< handles that hold them */
-    uint64_t waiters;   /**< clients in the wait queue */
+    int64_t available;  /**< how many are free */
+    int64_t held;       /**< permits held */
+    int64_t holders;    /**< handles that hold them */
+    int64_t waiters;    /**< clients in the wait queue */
 } hf_semaphore_info;
 
 /* clang-format off */
@@ -145,13 +144,13 @@ typedef struct hf_semaphore_info {
  */
 HF_API HF_MUST_USE hf_status hf_semaphore_inspect(hf_client *client,
                                                   hf_bytes name,
-                                                  uint32_t permits,
+                                                  int64_t permits,
                                                   hf_semaphore_info *info,
                                                   hf_error *err);
 
 /** The `_start` forms; see #HF_START. */
-HF_START(hf_semaphore_resize_start, hf_bytes name, uint32_t permits);
-HF_START(hf_semaphore_inspect_start, hf_bytes name, uint32_t permits,
+HF_START(hf_semaphore_resize_start, hf_bytes name, int64_t permits);
+HF_START(hf_semaphore_inspect_start, hf_bytes name, int64_t permits,
          hf_semaphore_info *info);
 
 #ifdef __cplusplus

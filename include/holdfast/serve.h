@@ -80,8 +80,8 @@ typedef struct hf_server_options {
     /** Close connections that have sent nothing for so long, unless they wait
      *  for something. 0: never. */
     int64_t idle_ms;
-    /** Not 0: refuse commands that write. */
-    int read_only;
+    /** Refuse commands that write. */
+    bool read_only;
     /** A file of users: lines `user NAME RULE...` with the rules of Redis's
      *  ACL SETUSER, see docs/reference/server.md. NULL: only the user
      * "default", who may do everything. An address may send ten wrong

@@ -370,7 +370,7 @@ hf_timeline_update(hf_client *client, hf_bytes key, hf_bytes id,
 typedef struct hf_timeline_trimmed {
     size_t removed; /**< items, 0..#HF_TIMELINE_TRIM_MAX; not those that had
                          expired */
-    int more;       /**< 1: not all were removed; call it again */
+    bool more;      /**< not all were removed; call it again */
 } hf_timeline_trimmed;
 
 /**

@@ -130,7 +130,7 @@ static const hf__operation arrive = {
     .alone = true,
 };
 
-static hf_status check_wait(uint32_t parties, int64_t wait_ms,
+static hf_status check_wait(int64_t parties, int64_t wait_ms,
                             hf_barrier_options *o, hf_error *err)
 {
     hf_status status;
@@ -146,7 +146,7 @@ static hf_status check_wait(uint32_t parties, int64_t wait_ms,
 }
 
 static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,
-                          uint32_t parties, int64_t wait_ms,
+                          int64_t parties, int64_t wait_ms,
                           const hf_barrier_options *opts, hf_barrier_pass *pass)
 {
     hf_call here, *call = hf__begin(&here, form, &arrive, client);
@@ -167,7 +167,7 @@ static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,
 
 HF__FORMS(hf_barrier_wait,
           run_wait(form, client, name, parties, wait_ms, opts, pass),
-          hf_client *client, hf_bytes name, uint32_t parties, int64_t wait_ms,
+          hf_client *client, hf_bytes name, int64_t parties, int64_t wait_ms,
           const hf_barrier_options *opts, hf_barrier_pass *pass);
 
 /* ------------------------------------------------------------------- reset */

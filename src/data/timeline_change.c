@@ -89,7 +89,7 @@ static hf_status finish_trim(hf_call *call, hf_error *err)
 
     (void)err;
     trimmed->removed = (size_t)reply->array.items[0].integer;
-    trimmed->more = (int)reply->array.items[1].integer;
+    trimmed->more = reply->array.items[1].integer != 0;
     return HF_OK;
 }
 

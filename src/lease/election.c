@@ -179,7 +179,7 @@ hf_status hf__leader_read(const hf_reply *reply, hf_leader *leader,
     leader->text = text;
     leader->term = term;
     leader->remaining_ms = leads ? items[0].integer : 0;
-    leader->candidates = (uint64_t)items[1].integer;
+    leader->candidates = items[1].integer;
     leader->owner[0] = '\0';
     if (leads)
         copy_owner(leader, &items[2]);

@@ -52,7 +52,7 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
     hf_lock_info *info = call->out;
 
     info->last_token = hf__token_read(&items[2]);
-    info->waiters = (uint64_t)items[3].integer;
+    info->waiters = items[3].integer;
     info->held_ms = -1;
     if (items[0].kind != HF_REPLY_STRING)
         return hf__fail(err, HF_NOT_FOUND, "the lock is not held");
@@ -61,7 +61,7 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
         info->held_ms = items[4].integer / 1000;
     info->holders = 1;
     if (call->request.reply.array.count > 6) {
-        info->holders = (uint64_t)items[5].integer;
+        info->holders = items[5].integer;
         info->mode = (hf_lock_mode)items[6].integer;
     }
     info->token =

@@ -21,7 +21,7 @@ hf_lock_info hf__holder_read(const hf_reply *items)
     memcpy(info.owner, items[0].bytes.data,
            size < HF_LOCK_INFO_OWNER_MAX ? size : HF_LOCK_INFO_OWNER_MAX);
     info.remaining_ms = items[1].integer;
-    info.holders = (uint64_t)items[2].integer;
+    info.holders = items[2].integer;
     info.token = hf__token_read(&items[3]);
     return info;
 }

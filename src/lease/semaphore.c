@@ -24,7 +24,7 @@ static const hf__lease_kind permit = {
     .refused = "too few permits are free, or others wait for them",
 };
 
-static hf_status check_permits(uint32_t permits, uint32_t weight, hf_error *err)
+static hf_status check_permits(int64_t permits, int64_t weight, hf_error *err)
 {
     hf_status status =
         hf__check_range(permits, 0, HF_SEMAPHORE_PERMITS_MAX, "permits", err);
@@ -33,13 +33,13 @@ static hf_status check_permits(uint32_t permits, uint32_t weight, hf_error *err)
         status =
             hf__check_range(weight, 1, HF_SEMAPHORE_PERMITS_MAX, "weight", err);
     if (status == HF_OK && permits > 0 && weight > permits)
-        status = hf__fail(err, HF_INVALID, "weight is %u of %u permits", weight,
-                          permits);
+        status = hf__fail(err, HF_INVALID, "weight is %lld of %lld permits",
+                          (long long)weight, (long long)permits);
     return status;
 }
 
 hf_status hf_semaphore_new_weighted(hf_client *client, hf_bytes name,
-                                    uint32_t permits, uint32_t weight,
+                                    int64_t permits, int64_t weight,
                                     const hf_lock_options *opts, hf_lock **lock,
                                     hf_error *err)
 {
@@ -54,13 +54,14 @@ hf_status hf_semaphore_new_weighted(hf_client *client, hf_bytes name,
     if (status != HF_OK)
         return status;
     snprintf(made->argument_text, sizeof(made->argument_text),
-             weight > 1 ? "%u/%u" : "%u", permits, weight);
+             weight > 1 ? "%lld/%lld" : "%lld", (long long)permits,
+             (long long)weight);
     made->argument = hf_str(made->argument_text);
     *lock = made;
     return HF_OK;
 }
 
-hf_status hf_semaphore_new(hf_client *client, hf_bytes name, uint32_t permits,
+hf_status hf_semaphore_new(hf_client *client, hf_bytes name, int64_t permits,
                            const hf_lock_options *opts, hf_lock **lock,
                            hf_error *err)
 {
@@ -92,7 +93,7 @@ static const hf__operation resize = {
 };
 
 static hf_status run_resize(hf__form form, hf_client *client, hf_bytes name,
-                            uint32_t permits)
+                            int64_t permits)
 {
     hf_call here, *call = hf__begin(&here, form, &resize, client);
 
@@ -103,7 +104,7 @@ static hf_status run_resize(hf__form form, hf_client *client, hf_bytes name,
 }
 
 HF__FORMS(hf_semaphore_resize, run_resize(form, client, name, permits),
-          hf_client *client, hf_bytes name, uint32_t permits);
+          hf_client *client, hf_bytes name, int64_t permits);
 
 static hf_status finish_inspect(hf_call *call, hf_error *err)
 {
@@ -112,12 +113,12 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
     int64_t size = items[0].integer > 0 ? items[0].integer : call->note;
 
     (void)err;
-    info->permits = (uint32_t)size;
+    info->permits = size;
     info->stored = items[0].integer > 0;
-    info->held = (uint64_t)items[1].integer;
-    info->available = (uint32_t)hf__at_least(size - items[1].integer, 0);
-    info->holders = (uint64_t)items[2].integer;
-    info->waiters = (uint64_t)items[3].integer;
+    info->held = items[1].integer;
+    info->available = hf__at_least(size - items[1].integer, 0);
+    info->holders = items[2].integer;
+    info->waiters = items[3].integer;
     return HF_OK;
 }
 
@@ -127,7 +128,7 @@ static const hf__operation inspect = {
 };
 
 static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
-                             uint32_t permits, hf_semaphore_info *info)
+                             int64_t permits, hf_semaphore_info *info)
 {
     hf_call here, *call = hf__begin(&here, form, &inspect, client);
 
@@ -142,5 +143,5 @@ static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes name,
 }
 
 HF__FORMS(hf_semaphore_inspect, run_inspect(form, client, name, permits, info),
-          hf_client *client, hf_bytes name, uint32_t permits,
+          hf_client *client, hf_bytes name, int64_t permits,
           hf_semaphore_info *info);

@@ -22,7 +22,7 @@ FIXTURE_TESTS();
 typedef struct party {
     hf_client *client;
     hf_bytes name;
-    uint32_t parties;
+    int64_t parties;
     int64_t ttl_ms;
     pthread_t thread;
     hf_barrier_pass pass;
@@ -30,7 +30,7 @@ typedef struct party {
     atomic_bool done;
 } party;
 
-static hf_status wait_at(hf_client *client, hf_bytes name, uint32_t parties,
+static hf_status wait_at(hf_client *client, hf_bytes name, int64_t parties,
                          int64_t wait_ms, hf_barrier_pass *pass)
 {
     return hf_barrier_wait(client, name, parties, wait_ms, NULL, pass, ERR);
@@ -49,7 +49,7 @@ static void *wait_elsewhere(void *user)
 }
 
 static void start(party *self, hf_client *client, hf_bytes name,
-                  uint32_t parties)
+                  int64_t parties)
 {
     self->client = client;
     self->name = name;

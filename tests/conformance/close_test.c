@@ -42,7 +42,7 @@ static caller *begin(size_t at, void *(*run)(void *), caller first)
     return &callers[at];
 }
 
-static uint64_t waiting(fixture *f, hf_bytes name)
+static int64_t waiting(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_status status = hf_lock_inspect(f->client, name, &info, NULL);

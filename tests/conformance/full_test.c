@@ -178,7 +178,7 @@ TEST(full_store_takes_writes_again_after_deletes)
 }
 
 /* The worst moment to lose a lease is when the store is full. */
-static void renew_and_release(fixture *f, uint32_t permits)
+static void renew_and_release(fixture *f, int64_t permits)
 {
     full_store store = open_store(f);
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;

@@ -34,7 +34,7 @@ typedef struct user {
     hf_client *client;
     hf_lock *handles[PERMITS + 1]; /* by how many permits they take */
     hf_lock *used;                 /* NULL: it neither holds nor waits */
-    uint32_t weight;
+    int64_t weight;
     bool holds; /* in the model */
     told said;
     hf_call *call;
@@ -46,7 +46,7 @@ typedef struct world {
     user users[CLIENTS];
     user *queue[CLIENTS];
     size_t waiting;
-    uint32_t held;
+    int64_t held;
     bool in_order;
 } world;
 
@@ -88,7 +88,7 @@ static void hand_over(world *w)
 /* Could each of those who wait be let in now? */
 static bool is_wide_open(const world *w)
 {
-    uint32_t most = 0;
+    int64_t most = 0;
 
     for (size_t i = 0; i < w->waiting; i++)
         most = w->queue[i]->weight > most ? w->queue[i]->weight : most;
@@ -114,10 +114,10 @@ static bool agree(world *w)
         assert_false(w->in_order);
         let_in(w, u);
     }
-    return w->in_order ? info.waiters == w->waiting : !is_wide_open(w);
+    return w->in_order ? (size_t)info.waiters == w->waiting : !is_wide_open(w);
 }
 
-static void acquire(world *w, user *u, uint32_t weight)
+static void acquire(world *w, user *u, int64_t weight)
 {
     hf_async async = tell(&u->said);
 
@@ -149,7 +149,7 @@ static void end(world *w, user *u)
     u->used = NULL;
 }
 
-static void run(world *w, const uint32_t *weights, size_t count)
+static void run(world *w, const int64_t *weights, size_t count)
 {
     prng random = prng_of(number_of("LEASE_MODEL_SEED", 1), count, 0);
     uint64_t steps = number_of("LEASE_MODEL_STEPS", 60);
@@ -197,7 +197,7 @@ TEST(model_of_a_read_write_lock_agrees)
         fixture_keep_lock(f, u->handles[1]);
         fixture_keep_lock(f, u->handles[PERMITS]);
     }
-    run(&w, (const uint32_t[]){1, 1, PERMITS}, 3);
+    run(&w, (const int64_t[]){1, 1, PERMITS}, 3);
 }
 
 TEST(model_of_a_semaphore_agrees)
@@ -209,12 +209,12 @@ TEST(model_of_a_semaphore_agrees)
     for (size_t i = 0; i < CLIENTS; i++) {
         user *u = &w.users[i];
 
-        for (uint32_t weight = 1; weight <= 3; weight++) {
+        for (int64_t weight = 1; weight <= 3; weight++) {
             expect_status(HF_OK, hf_semaphore_new_weighted(
                                      u->client, w.name, PERMITS, weight, NULL,
                                      &u->handles[weight], ERR));
             fixture_keep_lock(f, u->handles[weight]);
         }
     }
-    run(&w, (const uint32_t[]){1, 2, 3, 3}, 4);
+    run(&w, (const int64_t[]){1, 2, 3, 3}, 4);
 }

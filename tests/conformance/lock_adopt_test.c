@@ -167,7 +167,7 @@ static int64_t lease_left_ms(fixture *f, hf_bytes name)
     return info.remaining_ms;
 }
 
-static uint64_t waiters_of(fixture *f, const hf_lock *lock)
+static int64_t waiters_of(fixture *f, const hf_lock *lock)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
 

@@ -588,7 +588,7 @@ typedef struct turn {
 } turn;
 
 static void queue_up(fixture *f, hf_bytes name, turn *self, hf_client *client,
-                     uint32_t priority, uint64_t waiters)
+                     uint32_t priority, int64_t waiters)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock_info info = HF_LOCK_INFO_INIT;

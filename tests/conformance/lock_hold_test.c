@@ -267,7 +267,7 @@ TEST(lock_that_was_reentered_is_renewed_when_acquired_again)
 
 #define WAITERS 3
 
-static uint64_t waiters_of(fixture *f, hf_bytes name)
+static int64_t waiters_of(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_status status = hf_lock_inspect(f->client, name, &info, ERR);

@@ -256,7 +256,7 @@ TEST(list_has_the_locks_that_are_held)
 typedef struct holds {
     const char *name;
     unsigned count;
-    uint64_t permits;
+    int64_t permits;
 } holds;
 
 static int count_hold(void *user, hf_bytes name, const hf_lock_info *info)
@@ -284,7 +284,7 @@ TEST(list_has_every_reader_and_holder_of_permits)
     fixture_not_quorum(f);
     options.prefix = "every:";
     client = fixture_client(f, &options);
-    for (uint32_t i = 1; i <= 3; i++) {
+    for (int64_t i = 1; i <= 3; i++) {
         expect_status(HF_OK, hf_rwlock_new(client, bytes("read"), 0, NULL,
                                            &lock, NULL, ERR));
         expect_taken(fixture_keep_lock(f, lock));

@@ -95,7 +95,7 @@ static int end_waiters(void **state)
 EACH_TEST_WITH(fixture_open, end_waiters);
 ALL_TESTS_WITH(fixture_start, fixture_stop);
 
-static uint64_t waiting(fixture *f, hf_bytes name)
+static int64_t waiting(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_status status = hf_lock_inspect(f->client, name, &info, NULL);
@@ -509,20 +509,20 @@ TEST(wait_is_served_in_the_order_of_arrival)
     waiter *w[4];
 
     expect_taken(holder);
-    for (size_t i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         hf_client *client = fixture_client(f, NULL);
 
         w[i] = start(fixture_lock(f, client, name, NULL), name, 20000);
         expect_soon(waiting(f, name) == i + 1, 2000);
     }
     expect_status(HF_OK, hf_lock_release(holder, ERR));
-    for (size_t i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         expect_soon(hf_lock_is_held(w[i]->lock), WOKEN_MS);
         /* Some servers of a quorum may answer later. */
         expect_soon(waiting(f, name) == 3 - i, 2000);
         expect_status(HF_OK, hf_lock_release(w[i]->lock, ERR));
     }
-    for (size_t i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) {
         expect_status(HF_OK, finish(w[i]));
     }
 }

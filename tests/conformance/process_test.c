@@ -48,7 +48,7 @@ static uint64_t held(size_t i, int64_t limit_ms, int64_t *at_ms)
     return token;
 }
 
-static uint64_t waiting(fixture *f, hf_bytes name)
+static int64_t waiting(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_status status = hf_lock_inspect(f->client, name, &info, NULL);

@@ -173,7 +173,7 @@ static int together(hf_client *client, const char *name, bool down,
     return failed;
 }
 
-static int wait_at(hf_client *client, hf_bytes name, uint32_t parties,
+static int wait_at(hf_client *client, hf_bytes name, int64_t parties,
                    int64_t ttl_ms)
 {
     hf_barrier_options opts = HF_BARRIER_OPTIONS_INIT;
@@ -316,8 +316,8 @@ static int work(hf_client *client, int argc, char **argv)
     if (strcmp(verb, "together") == 0)
         return together(client, argv[3], strcmp(argv[4], "down") == 0, number);
     if (strcmp(verb, "party") == 0)
-        return wait_at(client, hf_str(argv[3]),
-                       (uint32_t)strtoul(argv[4], NULL, 10), number);
+        return wait_at(client, hf_str(argv[3]), strtoll(argv[4], NULL, 10),
+                       number);
     if (strcmp(verb, "hold") == 0) {
         opts.ttl_ms = number;
     }

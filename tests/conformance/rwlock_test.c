@@ -62,7 +62,7 @@ static hf_client *three_pairs(fixture *f, hf_bytes name, uint32_t flags,
     return third;
 }
 
-static uint64_t waiters_of(fixture *f, hf_bytes name)
+static int64_t waiters_of(fixture *f, hf_bytes name)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
     hf_status status = hf_lock_inspect(f->client, name, &info, ERR);
@@ -73,7 +73,7 @@ static uint64_t waiters_of(fixture *f, hf_bytes name)
 
 /* Start to acquire, and wait until the queue has so many. */
 static void queue_up(fixture *f, hf_bytes name, hf_client *client,
-                     hf_lock *lock, told *said, uint64_t waiters)
+                     hf_lock *lock, told *said, int64_t waiters)
 {
     hf_async async = tell(said);
 
@@ -147,7 +147,7 @@ TEST(rwlock_release_of_a_writer_lets_all_readers_in)
     int64_t released_ms;
 
     expect_status(HF_OK, hf_lock_try(writer.write, ERR));
-    for (size_t i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         clients[i] = fixture_client(f, NULL);
         readers[i] = pair_of(f, clients[i], name, 0, NULL);
         queue_up(f, name, clients[i], readers[i].read, &said[i], i + 1);
@@ -286,7 +286,7 @@ TEST(rwlock_end_of_a_writers_lease_lets_all_readers_in)
     told said[2] = {{0}, {0}};
 
     expect_status(HF_OK, hf_lock_try(writer.write, ERR));
-    for (size_t i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         readers[i] = pair_of(f, clients[i], name, 0, NULL);
         queue_up(f, name, clients[i], readers[i].read, &said[i], i + 1);
     }
@@ -544,7 +544,7 @@ TEST(rwlock_break_hands_over_to_those_who_wait)
         holders[i] = brief_pair(f, f->client, name, 60000);
         expect_status(HF_OK, hf_lock_try(holders[i].read, ERR));
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) {
         clients[i] = fixture_client(f, NULL);
         waiters[i] = pair_of(f, clients[i], name, 0, NULL);
         queue_up(f, name, clients[i],

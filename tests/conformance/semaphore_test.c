@@ -21,7 +21,7 @@ FIXTURE_TESTS();
 /* A handle for `weight` permits; `ttl_ms` not 0: a lease that is not renewed.
  */
 static hf_lock *weighted(fixture *f, hf_client *client, hf_bytes name,
-                         uint32_t permits, uint32_t weight, int64_t ttl_ms)
+                         int64_t permits, int64_t weight, int64_t ttl_ms)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_lock *lock = NULL;
@@ -34,12 +34,12 @@ static hf_lock *weighted(fixture *f, hf_client *client, hf_bytes name,
 }
 
 static hf_lock *permit(fixture *f, hf_client *client, hf_bytes name,
-                       uint32_t permits, int64_t ttl_ms)
+                       int64_t permits, int64_t ttl_ms)
 {
     return weighted(f, client, name, permits, 1, ttl_ms);
 }
 
-static hf_semaphore_info info_of(fixture *f, hf_bytes name, uint32_t permits)
+static hf_semaphore_info info_of(fixture *f, hf_bytes name, int64_t permits)
 {
     hf_semaphore_info info = HF_SEMAPHORE_INFO_INIT;
 
@@ -50,7 +50,7 @@ static hf_semaphore_info info_of(fixture *f, hf_bytes name, uint32_t permits)
 
 /* Start to acquire, and wait until the queue has so many. */
 static void queue_up(fixture *f, hf_bytes name, hf_client *client,
-                     hf_lock *lock, told *said, uint64_t waiters)
+                     hf_lock *lock, told *said, int64_t waiters)
 {
     hf_async async = tell(said);
 
@@ -329,6 +329,7 @@ TEST(semaphore_new_refuses_bad_numbers)
     expect_status(HF_INVALID,
                   hf_semaphore_resize(f->client, name,
                                       HF_SEMAPHORE_PERMITS_MAX + 1, ERR));
+    expect_status(HF_INVALID, hf_semaphore_resize(f->client, name, -1, ERR));
     assert_null(lock);
 }
 
@@ -513,7 +514,7 @@ TEST(semaphore_may_be_resized_below_what_is_held)
         held[i] = permit(f, f->client, name, 0, 60000);
         expect_status(HF_OK, hf_lock_try(held[i], ERR));
     }
-    for (uint32_t permits = 3; permits >= 2; permits--) {
+    for (int64_t permits = 3; permits >= 2; permits--) {
         expect_status(HF_OK,
                       hf_semaphore_resize(f->client, name, permits, ERR));
         assert_int_equal(info_of(f, name, 0).permits, permits);
@@ -542,8 +543,8 @@ TEST(semaphore_resize_ends_the_wait_for_too_many)
 }
 
 typedef struct tally {
-    uint64_t owners;
-    uint64_t permits;
+    int64_t owners;
+    int64_t permits;
     int64_t longest_ms;
 } tally;
 
@@ -604,7 +605,7 @@ TEST(semaphore_break_hands_over_to_those_who_wait)
     int64_t broken_ms;
 
     expect_status(HF_OK, hf_lock_try(held, ERR));
-    for (uint32_t i = 0; i < 3; i++) {
+    for (int64_t i = 0; i < 3; i++) {
         clients[i] = fixture_client(f, NULL);
         waiters[i] = weighted(f, clients[i], name, 3, i == 0 ? 2 : 1, 60000);
         queue_up(f, name, clients[i], waiters[i], &said[i], i + 1);

@@ -399,7 +399,7 @@ static int hold_and_die(const place *at)
     return hf_lock_try(lock_of(client, life_ms), NULL) == HF_OK ? 0 : 1;
 }
 
-static uint64_t waiters(hf_client *client)
+static int64_t waiters(hf_client *client)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
 

@@ -223,7 +223,7 @@ static void tell(worker *self, int64_t wait_ms)
 
 /* Do as many wait at the store? One may have given up, or hold the lock
  * already, if the holder was so slow that it lost it. */
-static bool are_queued(round *self, uint64_t waiters)
+static bool are_queued(round *self, int64_t waiters)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
 

@@ -183,7 +183,7 @@ typedef struct worker_thread {
     unsigned round;
     bool locks_only;
     hf_lock *locks[SUBJECTS], *read;
-    uint32_t weight; /* of the semaphore's handle */
+    int64_t weight; /* of the semaphore's handle */
 } worker_thread;
 
 bool handles_new(worker_thread *self);

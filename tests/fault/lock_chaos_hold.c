@@ -50,7 +50,7 @@ bool handles_new(worker_thread *self)
 
     opts.ttl_ms = TTL_MS;
     opts.flags = prng_chance(&self->lease.random, 25) ? HF_LOCK_NO_RENEW : 0;
-    self->weight = 1 + (uint32_t)prng_below(&self->lease.random, 2);
+    self->weight = 1 + (int64_t)prng_below(&self->lease.random, 2);
     for (int i = LOCKS; i < LOCKS + LOCK_NAMES && status == HF_OK; i++) {
         name_of(name, self->round, (subject)i);
         status =

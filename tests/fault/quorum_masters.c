@@ -259,7 +259,7 @@ static void *wait_and_release(void *user)
     return NULL;
 }
 
-static void queue_up(late_waiter *self, uint64_t position)
+static void queue_up(late_waiter *self, int64_t position)
 {
     hf_lock_info info = HF_LOCK_INFO_INIT;
 
@@ -300,7 +300,7 @@ LASTING_TEST(order_holds_when_a_release_reaches_servers_late)
     redis_server_kill(servers[4]);
     for (int round = 0; round < LATE_ROUNDS; round++) {
         expect_status(HF_OK, hf_lock_acquire(holder, 20000, ERR));
-        for (size_t i = 0; i < LATE_WAITERS; i++)
+        for (int i = 0; i < LATE_WAITERS; i++)
             queue_up(&waiters[i], i);
         atomic_store(&served, 0);
         sleepers_reset(late);

@@ -56,7 +56,7 @@ static struct shared {
 
 static pid_t pids[WORKERS];
 static const char *url;
-static uint32_t permits = PERMITS;
+static int64_t permits = PERMITS;
 static bool is_rwlock, cheats;
 
 static void count_holders(void)

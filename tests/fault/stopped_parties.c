@@ -41,7 +41,7 @@ static struct shared {
 
 static pid_t pids[WORKERS];
 static long rounds = 20;
-static uint32_t parties = PARTIES;
+static int64_t parties = PARTIES;
 
 static void note_pass(int64_t generation)
 {

@@ -173,9 +173,9 @@ typedef struct handle_case {
     int kind;
     int64_t ttl_ms; /* 0: there is no such handle */
     hf_lock_options options;
-    bool quiet;      /* without on_lost */
-    bool frees;      /* on_lost frees it */
-    uint32_t weight; /* permits; 0: one */
+    bool quiet;     /* without on_lost */
+    bool frees;     /* on_lost frees it */
+    int64_t weight; /* permits; 0: one */
 } handle_case;
 
 /* Faults that a case has. */
@@ -222,7 +222,7 @@ typedef struct handle {
     hf_lock *lock; /* NULL: freed */
     client *of;
     int kind;
-    uint32_t weight;
+    int64_t weight;
     bool frees;
     bool believed;
     bool released; /* by the program, since it was acquired */

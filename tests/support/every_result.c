@@ -24,9 +24,9 @@ void every_result_begin(every_result *result)
     result->fields = (hf_fields){(hf_field *)(void *)untouched, UNTOUCHED};
     result->items.items = (hf_timeline_item *)(void *)untouched;
     result->items.count = UNTOUCHED;
-    result->trimmed = (hf_timeline_trimmed){UNTOUCHED, UNTOUCHED};
+    result->trimmed = (hf_timeline_trimmed){UNTOUCHED, false};
     result->limiter = (hf_limiter_state){UNTOUCHED, UNTOUCHED, UNTOUCHED};
-    result->pass = (hf_barrier_pass){UNTOUCHED, UNTOUCHED};
+    result->pass = (hf_barrier_pass){UNTOUCHED, false};
     result->removed = UNTOUCHED;
     result->count = UNTOUCHED;
     result->ttl_ms = UNTOUCHED;
@@ -139,23 +139,21 @@ static const char *check_numbers(const every_place *place,
     if (result->removed != UNTOUCHED && result->removed > HF_HASH_FIELDS_MAX)
         return "the count of fields is out of range";
     if (result->trimmed.removed != UNTOUCHED &&
-        (result->trimmed.removed > HF_TIMELINE_TRIM_MAX ||
-         result->trimmed.more < 0 || result->trimmed.more > 1))
+        result->trimmed.removed > HF_TIMELINE_TRIM_MAX)
         return "what was trimmed is out of range";
     if (result->limiter.remaining < 0 || result->limiter.retry_ms < 0 ||
         result->limiter.full_ms < 0)
         return "the state of the limiter is out of range";
-    if (result->pass.generation < 0 ||
-        (result->pass.last != UNTOUCHED && (unsigned)result->pass.last > 1))
+    if (result->pass.generation < 0)
         return "how the barrier was passed is out of range";
     if (result->ttl_ms < -1)
         return "the time to live is out of range";
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
-        info->token > TOKEN_MAX || info->waiters > INT64_MAX)
+        info->token > TOKEN_MAX || info->waiters < 0)
         return "the lock's facts are out of range";
-    if (info->mode > HF_LOCK_PERMITS || info->holders > INT64_MAX ||
+    if (info->mode > HF_LOCK_PERMITS || info->holders < 0 ||
         result->permits.permits > HF_SEMAPHORE_PERMITS_MAX ||
-        result->permits.held > INT64_MAX)
+        result->permits.permits < 0 || result->permits.held < 0)
         return "how the lock is held is out of range";
     if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
         return "the owner is too long";

@@ -362,7 +362,7 @@ extern "C" {
     pub fn hf_semaphore_new(
         client: *mut hf_client,
         name: hf_bytes,
-        permits: u32,
+        permits: i64,
         opts: *const hf_lock_options,
         lock: *mut *mut hf_lock,
         err: *mut hf_error,

@@ -160,7 +160,7 @@ impl Lock {
                     err,
                 ),
                 Kind::Permits(permits) => {
-                    sys::hf_semaphore_new(client, name, permits, &options, &mut hold.raw, err)
+                    sys::hf_semaphore_new(client, name, permits.into(), &options, &mut hold.raw, err)
                 }
             }
         })?;
