@@ -56,6 +56,11 @@ void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE])
              library_of(info->owner, info->owner_size));
 }
 
+int64_t holder_held_ms(const hf_lock_info *info, const hf_holder *holder)
+{
+    return info->held_ms >= 0 ? info->held_ms : holder->asked_ms;
+}
+
 void holder_describe(const hf_lock_info *info, const hf_holder *holder,
                      char text[HOLDER_TEXT_SIZE])
 {
@@ -67,7 +72,7 @@ void holder_describe(const hf_lock_info *info, const hf_holder *holder,
     } else {
         holder_name(holder, who);
         snprintf(held, sizeof(held), " for %lld s",
-                 (long long)(holder->held_ms / 1000));
+                 (long long)(holder_held_ms(info, holder) / 1000));
     }
     if (info->remaining_ms >= 0)
         snprintf(left, sizeof(left), ", %lld s left",
@@ -77,11 +82,7 @@ void holder_describe(const hf_lock_info *info, const hf_holder *holder,
 
 bool holder_look(hf_client *client, const hf_lock_info *info, hf_holder *holder)
 {
-    if (hf_lock_holder(client, holder_owner(info), holder, NULL) != HF_OK)
-        return false;
-    if (info->held_ms >= 0)
-        holder->held_ms = info->held_ms;
-    return true;
+    return hf_lock_holder(client, holder_owner(info), holder, NULL) == HF_OK;
 }
 
 void holder_find(hf_client *client, hf_bytes name, char text[HOLDER_TEXT_SIZE])
@@ -129,9 +130,10 @@ void holder_name_type(hf_lock *const *locks, size_t count, hf_error *err)
     }
 }
 
-void holder_json(struct json *json, const hf_holder *holder)
+void holder_json(struct json *json, const hf_lock_info *info,
+                 const hf_holder *holder)
 {
-    json_integer(json, "held_ms", holder->held_ms);
+    json_integer(json, "held_ms", holder_held_ms(info, holder));
     json_integer(json, "pid", holder->pid);
     json_text(json, "user", holder->user);
     json_text(json, "host", holder->host);
@@ -165,7 +167,7 @@ void holder_lock_json(struct json *json, hf_bytes name, bool held,
         holder_token_json(json, info);
     }
     if (holder != NULL)
-        holder_json(json, holder);
+        holder_json(json, info, holder);
     json_integer(json, "last_token", (int64_t)info->last_token);
     json_integer(json, "waiters", info->waiters);
 }

@@ -25,7 +25,9 @@ void holder_foreign(const hf_lock_info *info, char text[HOLDER_TEXT_SIZE]);
 void holder_describe(const hf_lock_info *info, const hf_holder *holder,
                      char text[HOLDER_TEXT_SIZE]);
 
-/* Who holds a lock, and since when; false: unknown. */
+int64_t holder_held_ms(const hf_lock_info *info, const hf_holder *holder);
+
+/* Who holds a lock; false: unknown. */
 bool holder_look(hf_client *client, const hf_lock_info *info,
                  hf_holder *holder);
 
@@ -41,7 +43,8 @@ int holder_ms_to_say(int64_t began_ms, size_t said);
 
 /* Members of an object: the token, or null; what is known of a holder. */
 void holder_token_json(struct json *json, const hf_lock_info *info);
-void holder_json(struct json *json, const hf_holder *holder);
+void holder_json(struct json *json, const hf_lock_info *info,
+                 const hf_holder *holder);
 /* The same of a lock; `holder` may be NULL. */
 void holder_lock_json(struct json *json, hf_bytes name, bool held,
                       const hf_lock_info *info, const hf_holder *holder);

@@ -188,7 +188,7 @@ static hf_status list_locks(struct taking *taking, hf_bytes pattern)
 static void set_held(struct lock_row *row, int64_t held_ms)
 {
     row->held_ms = held_ms;
-    row->holder.held_ms = held_ms;
+    row->holder.asked_ms = held_ms;
 }
 
 static void count_wait(struct lock_waits *waits, int64_t waited_ms)
@@ -213,10 +213,9 @@ static void on_holder(void *user, hf_status status, const hf_error *err)
     row->known = status == HF_OK;
     if (row->known && row->info.held_ms >= 0)
         count_wait(&look->taking->sample->waits,
-                   row->holder.held_ms - row->info.held_ms);
+                   row->holder.asked_ms - row->info.held_ms);
     if (row->known)
-        set_held(row, row->info.held_ms >= 0 ? row->info.held_ms
-                                             : row->holder.held_ms);
+        set_held(row, holder_held_ms(&row->info, &row->holder));
     else if (status != HF_NOT_FOUND && status != HF_DENIED)
         note_failure(look->taking, status, err);
 }

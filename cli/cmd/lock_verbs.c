@@ -35,7 +35,8 @@ static void print_holder(const hf_lock_info *info, const hf_holder *holder)
         return;
     holder_name(holder, text);
     printf("holder: %s\n", text);
-    number_print_seconds(holder->held_ms, seconds, sizeof(seconds));
+    number_print_seconds(holder_held_ms(info, holder), seconds,
+                         sizeof(seconds));
     printf("held for: %s s\n", seconds);
 }
 
@@ -95,7 +96,7 @@ static void list_json(struct json *json, const hf_lock_info *info,
     json_integer(json, "permits", info->holders);
     holder_token_json(json, info);
     if (holder != NULL)
-        holder_json(json, holder);
+        holder_json(json, info, holder);
 }
 
 static void print_one(const hf_lock_info *info, const char *text)

@@ -507,9 +507,9 @@ HF_API HF_MUST_USE hf_status hf_lock_inspect(hf_client *client, hf_bytes name,
 /** The holder of a lock. Texts have no control characters. */
 typedef struct hf_holder {
     size_t struct_size; /**< #HF_HOLDER_INIT sets it */
-    /** Since the holder asked for it, by the store's clock. If it then had to
-     *  wait, hf_lock_info.held_ms has the time since it was acquired. */
-    int64_t held_ms;
+    /** Since the holder asked for it, by the store's clock: how long it has
+     *  held it, unless hf_lock_info.held_ms is known. */
+    int64_t asked_ms;
     int64_t pid;                           /**< of the process, on its host */
     char user[HF_HOLDER_TEXT_SIZE];        /**< effective; or its number */
     char host[HF_HOLDER_TEXT_SIZE];        /**< as it names itself */

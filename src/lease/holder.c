@@ -55,7 +55,7 @@ static hf_status finish_holder(hf_call *call, hf_error *err)
     left.end = left.at + items[0].bytes.size;
     opened_ms = hf__at_most(hf__at_least(take_number(&left), 0), INT64_MAX / 2);
     /* The owner id has the time from the client's opening to the acquire. */
-    holder->held_ms =
+    holder->asked_ms =
         hf__at_least(items[1].integer - opened_ms - call->note, 0);
     holder->pid = take_number(&left);
     take_line(&left, holder->user, sizeof(holder->user));

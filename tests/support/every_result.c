@@ -157,8 +157,8 @@ static const char *check_numbers(const every_place *place,
         return "how the lock is held is out of range";
     if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
         return "the owner is too long";
-    if (result->holder.held_ms < 0 || strlen(result->holder.description) >=
-                                          sizeof(result->holder.description))
+    if (result->holder.asked_ms < 0 || strlen(result->holder.description) >=
+                                           sizeof(result->holder.description))
         return "the holder's facts are out of range";
     if (call->takes_lock && (hf_lock_token(place->lock) == 0 ||
                              hf_lock_token(place->lock) > TOKEN_MAX))
