@@ -98,7 +98,9 @@
  * trips, and take effect in any order; they are not atomic as a whole. Each
  * 1024 have `request_ms` of their own. `statuses` has the outcome of each call,
  * and the function returns HF_OK if each is HF_OK or 1xx; otherwise the first
- * other status. If an argument is NULL nothing is done.
+ * other status. If an argument is NULL nothing is done. A started one (async.h)
+ * is reported when all its calls have ended, and cancelled as a whole; each of
+ * them counts for `max_calls`, and is HF_UNAVAILABLE if there is no room.
  *
  * **fork().** A child process must not use its parent's clients and locks:
  * calls return HF_INVALID, and closing or freeing them only releases memory.

@@ -10,8 +10,7 @@
  * - hf_cache_get_many(), hf_cache_put_many(), hf_cache_delete_many(),
  *   hf_cache_invalidate_many()
  *
- * hf_cache_get_or_fill(), hf_cache_get(), hf_cache_put(), hf_cache_delete() and
- * hf_cache_invalidate() have a `_start` form.
+ * Each has a `_start` form but those of the second line.
  *
  * @code
  * hf_status get_user(hf_client *client, hf_bytes key, hf_cache_fill_fn load,
@@ -388,6 +387,14 @@ HF_START(hf_cache_put_start, hf_bytes key, hf_bytes value,
          const hf_cache_options *opts);
 HF_START(hf_cache_delete_start, hf_bytes key);
 HF_START(hf_cache_invalidate_start, hf_bytes tag);
+HF_START(hf_cache_get_many_start, const hf_bytes *keys, size_t count,
+         const hf_cache_options *opts, hf_buffer *values, hf_status *statuses);
+HF_START(hf_cache_put_many_start, const hf_cache_put_item *items, size_t count,
+         const hf_cache_options *opts, hf_status *statuses);
+HF_START(hf_cache_delete_many_start, const hf_bytes *keys, size_t count,
+         hf_status *statuses);
+HF_START(hf_cache_invalidate_many_start, const hf_bytes *tags, size_t count,
+         hf_status *statuses);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 /**
  * @file holdfast/command.h - any command of the store, word by word.
  *
- * Contents: hf_command(), hf_command_many(). hf_command() has a `_start` form.
+ * Contents: hf_command(), hf_command_many(). Each has a `_start` form.
  *
  * For what the other headers do not have. The words are those of Redis: a
  * server gets them as they are; the embedded store has the commands that
@@ -81,9 +81,6 @@ HF_API HF_MUST_USE hf_status hf_command(hf_client *client, size_t argc,
                                         const hf_bytes *argv, hf_reply **reply,
                                         hf_error *err);
 
-/** The `_start` forms; see #HF_START. */
-HF_START(hf_command_start, size_t argc, const hf_bytes *argv, hf_reply **reply);
-
 /** One command of hf_command_many(). */
 typedef struct hf_command_item {
     size_t argc;          /**< words, the name included */
@@ -108,6 +105,11 @@ HF_API HF_MUST_USE hf_status hf_command_many(hf_client *client,
                                              size_t count, hf_reply **replies,
                                              hf_status *statuses,
                                              hf_error *err);
+
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_command_start, size_t argc, const hf_bytes *argv, hf_reply **reply);
+HF_START(hf_command_many_start, const hf_command_item *items, size_t count,
+         hf_reply **replies, hf_status *statuses);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
  * - hf_hash_put_many()
  * - hf_fields_free()
  *
- * Those up to hf_hash_delete_fields() have a `_start` form.
+ * Each but the last has a `_start` form.
  *
  * @code
  * hf_status log_in(hf_client *client, hf_bytes key, hf_error *err)
@@ -307,6 +307,27 @@ HF_API HF_MUST_USE hf_status hf_hash_ttl_fields(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_hash_delete(hf_client *client, hf_bytes key,
                                             hf_error *err);
 
+/** An item of hf_hash_put_many(); see hf_hash_put(). */
+typedef struct hf_hash_put_item {
+    hf_bytes key;
+    const hf_field *fields;
+    size_t count; /**< of fields */
+} hf_hash_put_item;
+
+/**
+ * Write many hashes at once, each as by hf_hash_put().
+ *
+ * @param items     `count` of them
+ * @param count     any number
+ * @param opts      for all of them; NULL for defaults
+ * @param statuses  [out] `count` statuses
+ *
+ * @retval HF_OK  see "Batch calls" in base.h
+ */
+HF_API HF_MUST_USE hf_status hf_hash_put_many(
+    hf_client *client, const hf_hash_put_item *items, size_t count,
+    const hf_hash_put_options *opts, hf_status *statuses, hf_error *err);
+
 /** The `_start` forms; see #HF_START. */
 HF_START(hf_hash_put_start, hf_bytes key, const hf_field *fields, size_t count,
          const hf_hash_put_options *opts);
@@ -329,27 +350,8 @@ HF_START(hf_hash_put_fenced_start, hf_bytes key, const hf_field *fields,
          uint64_t *highest);
 HF_START(hf_hash_get_fields_start, hf_bytes key, const hf_bytes *names,
          size_t count, hf_buffer *values);
-
-/** An item of hf_hash_put_many(); see hf_hash_put(). */
-typedef struct hf_hash_put_item {
-    hf_bytes key;
-    const hf_field *fields;
-    size_t count; /**< of fields */
-} hf_hash_put_item;
-
-/**
- * Write many hashes at once, each as by hf_hash_put().
- *
- * @param items     `count` of them
- * @param count     any number
- * @param opts      for all of them; NULL for defaults
- * @param statuses  [out] `count` statuses
- *
- * @retval HF_OK  see "Batch calls" in base.h
- */
-HF_API HF_MUST_USE hf_status hf_hash_put_many(
-    hf_client *client, const hf_hash_put_item *items, size_t count,
-    const hf_hash_put_options *opts, hf_status *statuses, hf_error *err);
+HF_START(hf_hash_put_many_start, const hf_hash_put_item *items, size_t count,
+         const hf_hash_put_options *opts, hf_status *statuses);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,7 @@
  * - hf_limiter_take_many()
  * - hf_limiter_inspect(): how much is left
  *
- * All but hf_limiter_take_many() have a `_start` form.
+ * Each has a `_start` form.
  *
  * @code
  * hf_status send_mail(hf_client *client, hf_bytes user, hf_error *err)
@@ -131,12 +131,6 @@ HF_API HF_MUST_USE hf_status hf_limiter_inspect(hf_client *client,
                                                 hf_limiter_state *state,
                                                 hf_error *err);
 
-/** The `_start` forms; see #HF_START. */
-HF_START(hf_limiter_inspect_start, hf_bytes name,
-         const hf_limiter_options *opts, hf_limiter_state *state);
-HF_START(hf_limiter_take_start, hf_bytes name, int64_t cost,
-         const hf_limiter_options *opts, hf_limiter_state *state);
-
 /** One limiter of hf_limiter_take_many(). */
 typedef struct hf_limiter_item {
     hf_bytes name;           /**< the limiter */
@@ -158,6 +152,14 @@ typedef struct hf_limiter_item {
 HF_API HF_MUST_USE hf_status hf_limiter_take_many(
     hf_client *client, const hf_limiter_item *items, size_t count,
     const hf_limiter_options *opts, hf_status *statuses, hf_error *err);
+
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_limiter_inspect_start, hf_bytes name,
+         const hf_limiter_options *opts, hf_limiter_state *state);
+HF_START(hf_limiter_take_start, hf_bytes name, int64_t cost,
+         const hf_limiter_options *opts, hf_limiter_state *state);
+HF_START(hf_limiter_take_many_start, const hf_limiter_item *items, size_t count,
+         const hf_limiter_options *opts, hf_status *statuses);
 
 #ifdef __cplusplus
 }

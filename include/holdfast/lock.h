@@ -13,8 +13,8 @@
  *   hf_lock_list(), hf_lock_break(), hf_lock_break_owner()
  * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
  *
- * Acquire, release, renew, inspect, holder, holders and break have a `_start`
- * form.
+ * Acquire, release, renew, inspect, holder, holders, break and the batches have
+ * a `_start` form.
  *
  * A release gives the lock to the client that has waited longest. That client
  * holds it at first for 1 s at most, until its first renewal. If it was killed
@@ -686,14 +686,6 @@ HF_START_OF(hf_lock_release_start, hf_lock *lock);
  */
 HF_START_OF(hf_lock_renew_start, hf_lock *lock);
 
-/** The `_start` forms; see #HF_START. */
-HF_START(hf_lock_inspect_start, hf_bytes name, hf_lock_info *info);
-HF_START(hf_lock_holder_start, hf_bytes owner, hf_holder *holder);
-HF_START(hf_lock_holders_start, hf_bytes name, hf_lock_holder_fn report,
-         void *user);
-HF_START(hf_lock_break_owner_start, hf_bytes name, hf_bytes owner);
-HF_START(hf_lock_break_start, hf_bytes name);
-
 /**
  * Acquire many locks at once, each as by hf_lock_acquire(). If it is
  * interrupted, those not yet held are HF_CANCELLED. Locks that were acquired
@@ -742,6 +734,20 @@ HF_API HF_MUST_USE hf_status hf_lock_renew_many(hf_lock *const *locks,
                                                 size_t count,
                                                 hf_status *statuses,
                                                 hf_error *err);
+
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_lock_inspect_start, hf_bytes name, hf_lock_info *info);
+HF_START(hf_lock_holder_start, hf_bytes owner, hf_holder *holder);
+HF_START(hf_lock_holders_start, hf_bytes name, hf_lock_holder_fn report,
+         void *user);
+HF_START(hf_lock_break_owner_start, hf_bytes name, hf_bytes owner);
+HF_START(hf_lock_break_start, hf_bytes name);
+HF_START_OF(hf_lock_acquire_many_start, hf_lock *const *locks, size_t count,
+            int64_t wait_ms, hf_status *statuses);
+HF_START_OF(hf_lock_release_many_start, hf_lock *const *locks, size_t count,
+            hf_status *statuses);
+HF_START_OF(hf_lock_renew_many_start, hf_lock *const *locks, size_t count,
+            hf_status *statuses);
 
 #ifdef __cplusplus
 }

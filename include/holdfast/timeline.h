@@ -12,7 +12,7 @@
  * - hf_attribute_number(), hf_attribute_text(): what items can be ordered by
  * - hf_timeline_items_free()
  *
- * Those of the first four lines have a `_start` form.
+ * Those of the first five lines have a `_start` form.
  *
  * An item has an id, a payload, a time, a time to live and up to
  * #HF_ATTRIBUTE_COUNT_MAX attributes. Items are ordered by time, and by each
@@ -407,25 +407,6 @@ HF_API HF_MUST_USE hf_status hf_timeline_trim(hf_client *client, hf_bytes key,
 HF_API HF_MUST_USE hf_status hf_timeline_delete(hf_client *client, hf_bytes key,
                                                 hf_error *err);
 
-/** The `_start` forms; see #HF_START. */
-HF_START(hf_timeline_count_matching_start, hf_bytes key,
-         const hf_timeline_page_options *opts, size_t *count, hf_buffer *next);
-HF_START(hf_timeline_update_start, hf_bytes key, hf_bytes id,
-         const hf_timeline_update_options *opts);
-HF_START(hf_timeline_trim_start, hf_bytes key, int64_t to_ms, int64_t keep,
-         hf_timeline_trimmed *trimmed);
-HF_START(hf_timeline_delete_start, hf_bytes key);
-HF_START(hf_timeline_add_start, hf_bytes key, hf_bytes id, hf_bytes payload,
-         int64_t ttl_ms, const hf_timeline_add_options *opts);
-HF_START(hf_timeline_get_start, hf_bytes key, hf_bytes id,
-         hf_timeline_items *found);
-HF_START(hf_timeline_remove_start, hf_bytes key, hf_bytes id);
-HF_START(hf_timeline_count_start, hf_bytes key, size_t *count);
-HF_START(hf_timeline_page_start, hf_bytes key,
-         const hf_timeline_page_options *opts, hf_timeline_items *page);
-HF_START(hf_timeline_range_start, hf_bytes key, int64_t from_ms, int64_t to_ms,
-         size_t limit, hf_timeline_items *page);
-
 /** An item of hf_timeline_add_many(); see hf_timeline_add(). */
 typedef struct hf_timeline_add_item {
     hf_bytes id;
@@ -464,6 +445,30 @@ HF_API HF_MUST_USE hf_status hf_timeline_add_many(
 HF_API HF_MUST_USE hf_status
 hf_timeline_remove_many(hf_client *client, hf_bytes key, const hf_bytes *ids,
                         size_t count, hf_status *statuses, hf_error *err);
+
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_timeline_count_matching_start, hf_bytes key,
+         const hf_timeline_page_options *opts, size_t *count, hf_buffer *next);
+HF_START(hf_timeline_update_start, hf_bytes key, hf_bytes id,
+         const hf_timeline_update_options *opts);
+HF_START(hf_timeline_trim_start, hf_bytes key, int64_t to_ms, int64_t keep,
+         hf_timeline_trimmed *trimmed);
+HF_START(hf_timeline_delete_start, hf_bytes key);
+HF_START(hf_timeline_add_start, hf_bytes key, hf_bytes id, hf_bytes payload,
+         int64_t ttl_ms, const hf_timeline_add_options *opts);
+HF_START(hf_timeline_get_start, hf_bytes key, hf_bytes id,
+         hf_timeline_items *found);
+HF_START(hf_timeline_remove_start, hf_bytes key, hf_bytes id);
+HF_START(hf_timeline_count_start, hf_bytes key, size_t *count);
+HF_START(hf_timeline_page_start, hf_bytes key,
+         const hf_timeline_page_options *opts, hf_timeline_items *page);
+HF_START(hf_timeline_range_start, hf_bytes key, int64_t from_ms, int64_t to_ms,
+         size_t limit, hf_timeline_items *page);
+HF_START(hf_timeline_add_many_start, hf_bytes key,
+         const hf_timeline_add_item *items, size_t count, uint32_t flags,
+         hf_status *statuses);
+HF_START(hf_timeline_remove_many_start, hf_bytes key, const hf_bytes *ids,
+         size_t count, hf_status *statuses);
 
 #ifdef __cplusplus
 }

@@ -14,7 +14,7 @@
  * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many(),
  *   hf_value_add_many()
  *
- * All but those that end in _many have a `_start` form.
+ * Each has a `_start` form.
  *
  * @code
  * hf_status repaint(hf_client *client, hf_bytes key, hf_error *err)
@@ -355,31 +355,6 @@ HF_API HF_MUST_USE hf_status hf_value_append(hf_client *client, hf_bytes key,
                                              hf_bytes value, size_t *size,
                                              hf_error *err);
 
-/** The `_start` forms; see #HF_START. */
-HF_START(hf_value_set_start, hf_bytes key, hf_bytes value,
-         const hf_value_set_options *opts, hf_buffer *previous);
-HF_START(hf_value_get_start, hf_bytes key, hf_buffer *value);
-HF_START(hf_value_get_expire_start, hf_bytes key,
-         const hf_value_expire_options *opts, hf_buffer *value);
-HF_START(hf_value_append_start, hf_bytes key, hf_bytes value, size_t *size);
-HF_START(hf_value_delete_start, hf_bytes key);
-HF_START(hf_value_cas_start, hf_bytes key, const hf_bytes *expected,
-         hf_bytes value, const hf_cas_options *opts, hf_buffer *current);
-HF_START(hf_value_delete_if_start, hf_bytes key, hf_bytes expected,
-         hf_buffer *current);
-HF_START(hf_value_expire_if_start, hf_bytes key, hf_bytes expected,
-         const hf_value_expire_options *opts, hf_buffer *current);
-HF_START(hf_value_get_versioned_start, hf_bytes key, hf_buffer *value,
-         hf_buffer *version);
-HF_START(hf_value_cas_versioned_start, hf_bytes key, const hf_bytes *expected,
-         hf_bytes value, const hf_cas_options *opts, hf_buffer *version);
-HF_START(hf_value_delete_versioned_start, hf_bytes key, hf_bytes expected,
-         hf_buffer *version);
-HF_START(hf_value_put_fenced_start, hf_bytes key, hf_bytes value,
-         uint64_t token, const hf_value_set_options *opts, uint64_t *highest);
-HF_START(hf_value_add_start, hf_bytes key, int64_t delta,
-         const hf_add_options *opts, int64_t *value);
-
 /**
  * Read many values at once.
  *
@@ -460,6 +435,39 @@ typedef struct hf_value_add_item {
 HF_API HF_MUST_USE hf_status hf_value_add_many(
     hf_client *client, const hf_value_add_item *items, size_t count,
     const hf_add_options *opts, hf_status *statuses, hf_error *err);
+
+/** The `_start` forms; see #HF_START. */
+HF_START(hf_value_set_start, hf_bytes key, hf_bytes value,
+         const hf_value_set_options *opts, hf_buffer *previous);
+HF_START(hf_value_get_start, hf_bytes key, hf_buffer *value);
+HF_START(hf_value_get_expire_start, hf_bytes key,
+         const hf_value_expire_options *opts, hf_buffer *value);
+HF_START(hf_value_append_start, hf_bytes key, hf_bytes value, size_t *size);
+HF_START(hf_value_delete_start, hf_bytes key);
+HF_START(hf_value_cas_start, hf_bytes key, const hf_bytes *expected,
+         hf_bytes value, const hf_cas_options *opts, hf_buffer *current);
+HF_START(hf_value_delete_if_start, hf_bytes key, hf_bytes expected,
+         hf_buffer *current);
+HF_START(hf_value_expire_if_start, hf_bytes key, hf_bytes expected,
+         const hf_value_expire_options *opts, hf_buffer *current);
+HF_START(hf_value_get_versioned_start, hf_bytes key, hf_buffer *value,
+         hf_buffer *version);
+HF_START(hf_value_cas_versioned_start, hf_bytes key, const hf_bytes *expected,
+         hf_bytes value, const hf_cas_options *opts, hf_buffer *version);
+HF_START(hf_value_delete_versioned_start, hf_bytes key, hf_bytes expected,
+         hf_buffer *version);
+HF_START(hf_value_put_fenced_start, hf_bytes key, hf_bytes value,
+         uint64_t token, const hf_value_set_options *opts, uint64_t *highest);
+HF_START(hf_value_add_start, hf_bytes key, int64_t delta,
+         const hf_add_options *opts, int64_t *value);
+HF_START(hf_value_get_many_start, const hf_bytes *keys, size_t count,
+         hf_buffer *values, hf_status *statuses);
+HF_START(hf_value_set_many_start, const hf_value_set_item *items, size_t count,
+         const hf_value_set_options *opts, hf_status *statuses);
+HF_START(hf_value_cas_many_start, const hf_value_cas_item *items, size_t count,
+         const hf_cas_options *opts, hf_status *statuses);
+HF_START(hf_value_add_many_start, const hf_value_add_item *items, size_t count,
+         const hf_add_options *opts, hf_status *statuses);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ typedef struct hf__form {
         HF__FORM_QUEUED, /* in a transaction; see queued.h */
         HF__FORM_FAILED  /* there is no memory or room for it */
     } kind;
+    bool is_item; /* of a batch */
     const hf_async *async;
     struct hf__many *many;
     hf_error *err;

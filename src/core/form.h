@@ -28,8 +28,7 @@
  *
  * These are hf_value_get() and hf_value_get_start(). The header declares the
  * first, with its comment, and the second by HF_START() of holdfast/async.h.
- * HF__MANY defines hf_value_set_many(); one with more arrays is written out
- * (hf__many).
+ * HF__MANY defines hf_value_set_many() and hf_value_set_many_start().
  *
  * The first failure between begin and end is kept: what follows does nothing,
  * and hf__end() returns it. Nothing was sent then.
@@ -78,27 +77,52 @@ static inline hf__form hf__started(const hf_async *async, hf_error *err)
 
 /*
  * Define NAME(parameters, statuses, err), which runs the body for each of
- * `count` elements of an array. `input` is its name, which a message of
- * HF_INVALID has, `run` the call of the body with `form` for element `i`. The
- * parameters include `client` and `count`.
+ * `count` elements of an array, and NAME_start(parameters, statuses, async,
+ * err), which starts it for each. `input` is the array's name, which a message
+ * of HF_INVALID has, `run` the call of the body with `form` for element `i`.
+ * The parameters include `client` and `count`.
  */
 #define HF__MANY(name, input, run, ...)                                        \
+    HF__MANY_OF(name, client, HF__NEEDS(input), run, __VA_ARGS__)
+
+/* The same: `owner` is an expression for the client, `needs` one or more of
+ * HF__NEEDS, in parentheses. */
+#define HF__MANY_OF(name, owner, needs, run, ...)                              \
     hf_status name(__VA_ARGS__, hf_status *statuses, hf_error *err)            \
     {                                                                          \
         hf__many many;                                                         \
-        size_t i;                                                              \
                                                                                \
-        hf__many_begin(&many, client, count, statuses, err);                   \
-        hf__many_needs(&many, input, #input);                                  \
-        while (hf__many_next(&many, &i)) {                                     \
-            hf__form form = hf__one_of(&many);                                 \
+        hf__many_begin(&many, owner, count, statuses, err);                    \
+        HF__EACH(needs, run)                                                   \
+    }                                                                          \
+    HF__MANY_START(name, owner, needs, run, __VA_ARGS__)
+
+/* Only NAME_start(). */
+#define HF__MANY_START(name, owner, needs, run, ...)                           \
+    hf_status name##_start(__VA_ARGS__, hf_status *statuses,                   \
+                           const hf_async *async, hf_error *err)               \
+    {                                                                          \
+        hf__gathering started;                                                 \
+        hf__many many;                                                         \
                                                                                \
-            (void)run;                                                         \
-        }                                                                      \
-        return hf__many_end(&many);                                            \
+        hf__many_start(&many, &started, owner, false, count, statuses, async,  \
+                       err);                                                   \
+        HF__EACH(needs, run)                                                   \
     }                                                                          \
     /* again, for the semicolon that follows */                                \
-    hf_status name(__VA_ARGS__, hf_status *statuses, hf_error *err)
+    hf_status name##_start(__VA_ARGS__, hf_status *statuses,                   \
+                           const hf_async *async, hf_error *err)
+
+#define HF__NEEDS(input) hf__many_needs(&many, input, #input)
+
+#define HF__EACH(needs, run)                                                   \
+    needs;                                                                     \
+    for (size_t i = 0; hf__many_next(&many, &i);) {                            \
+        hf__form form = hf__one_of(&many);                                     \
+                                                                               \
+        hf__many_ran(&many, run);                                              \
+    }                                                                          \
+    return hf__many_end(&many);
 
 /* Begin a call, in `here` where nothing outlives the function. */
 hf_call *hf__begin(hf_call *here, hf__form form, const hf__operation *operation,

@@ -14,14 +14,6 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* Statuses in which the store has answered. */
-static bool is_answer(hf_status status)
-{
-    hf_kind kind = hf_status_kind(status);
-
-    return kind == HF_KIND_OK || kind == HF_KIND_NO;
-}
-
 /* The status of a call that is refused is known before those in front of it
  * have run. */
 static void note_status(hf__many *many, size_t at, hf_status status,
@@ -30,7 +22,8 @@ static void note_status(hf__many *many, size_t at, hf_status status,
     size_t index = many->first + at;
 
     many->statuses[index] = status;
-    if (is_answer(status) || (many->failed != HF_OK && many->failed_at < index))
+    if (hf__many_is_answer(status) ||
+        (many->failed != HF_OK && many->failed_at < index))
         return;
     many->failed_at = index;
     many->failed =
@@ -57,6 +50,22 @@ void hf__many_begin(hf__many *many, hf_client *client, size_t count,
     if (many->calls == NULL || many->requests == NULL)
         many->failed = hf__fail(err, HF_NO_MEMORY, "%zu calls", room);
     if (many->failed != HF_OK)
+        many->count = 0;
+}
+
+void hf__many_start(hf__many *many, hf__gathering *started, hf_client *client,
+                    bool leases, size_t count, hf_status *statuses,
+                    const hf_async *async, hf_error *err)
+{
+    *many = (hf__many){.client = client, .count = count, .err = err};
+    hf__many_needs(many, statuses, "statuses");
+    if (many->failed != HF_OK)
+        return;
+    many->failed =
+        hf__gather_begin(started, client, leases, count, statuses, async, err);
+    if (many->failed == HF_OK)
+        many->started = started;
+    else
         many->count = 0;
 }
 
@@ -162,7 +171,22 @@ static void begin_window(hf__many *many)
     many->ready = 0;
 }
 
-bool hf__many_next(hf__many *many, size_t *index)
+static bool start_next(hf__many *many, size_t *index)
+{
+    if (many->at == many->count)
+        return false;
+    *index = many->at;
+    hf__gather_next(many->started, many->at);
+    return true;
+}
+
+void hf__many_ran(hf__many *many, hf_status status)
+{
+    if (many->started != NULL)
+        hf__gather_ran(many->started, many->at++, status);
+}
+
+static bool run_next(hf__many *many, size_t *index)
 {
     size_t begun = many->first + many->at;
 
@@ -177,8 +201,19 @@ bool hf__many_next(hf__many *many, size_t *index)
     return true;
 }
 
+bool hf__many_next(hf__many *many, size_t *index)
+{
+    if (many->started != NULL)
+        return start_next(many, index);
+    return run_next(many, index);
+}
+
 hf_status hf__many_end(hf__many *many)
 {
+    if (many->started != NULL && many->failed == HF_OK)
+        hf__gather_end(many->started);
+    else if (many->started != NULL)
+        hf__gather_discard(many->started);
     hf__free(many->requests);
     hf__free(many->homes);
     hf__free(many->calls);
@@ -191,7 +226,7 @@ hf_status hf__many_verdict(const hf_status *statuses, size_t count,
                            hf_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!is_answer(statuses[i]))
+        if (!hf__many_is_answer(statuses[i]))
             return hf__fail(err, statuses[i], "item %zu: %s", i,
                             hf_status_text(statuses[i]));
     }

@@ -4,6 +4,7 @@
  * store at once; the few that need more steps take them one by one.
  */
 #include "core/batch.h"
+#include "core/form.h"
 #include "core/many.h"
 #include "core/run.h"
 #include "data/cache_get.h"
@@ -122,3 +123,9 @@ hf_status hf_cache_get_many(hf_client *client, const hf_bytes *keys,
         hf__life_leave(&client->life);
     return status;
 }
+
+HF__MANY_START(hf_cache_get_many, client, (HF__NEEDS(keys), HF__NEEDS(values)),
+               hf_cache_get_start(client, keys[i], opts, &values[i], form.async,
+                                  form.err),
+               hf_client *client, const hf_bytes *keys, size_t count,
+               const hf_cache_options *opts, hf_buffer *values);

@@ -160,18 +160,8 @@ HF__FORMS(hf_command, run_command(form, client, argc, argv, reply),
           hf_client *client, size_t argc, const hf_bytes *argv,
           hf_reply **reply);
 
-hf_status hf_command_many(hf_client *client, const hf_command_item *items,
-                          size_t count, hf_reply **replies, hf_status *statuses,
-                          hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    hf__many_needs(&many, replies, "replies");
-    while (hf__many_next(&many, &i))
-        (void)run_command(hf__one_of(&many), client, items[i].argc,
-                          items[i].argv, &replies[i]);
-    return hf__many_end(&many);
-}
+HF__MANY_OF(hf_command_many, client, (HF__NEEDS(items), HF__NEEDS(replies)),
+            run_command(form, client, items[i].argc, items[i].argv,
+                        &replies[i]),
+            hf_client *client, const hf_command_item *items, size_t count,
+            hf_reply **replies);

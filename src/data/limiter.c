@@ -214,7 +214,7 @@ static hf_status run_take(hf__form form, hf_client *client, hf_bytes name,
         HF__TRY(call, hf__check_range(cost, 1, o.burst, "cost of a limiter",
                                       call->form.err)))
         add_charge(call, &o, cost);
-    if (call->prepared == HF_OK && o.wait_ms > 0 && form.kind == HF__FORM_MANY)
+    if (call->prepared == HF_OK && o.wait_ms > 0 && form.is_item)
         call->prepared =
             hf__fail(call->form.err, HF_INVALID, "wait_ms of a batch is not 0");
     if (call->prepared == HF_OK && o.wait_ms > 0)

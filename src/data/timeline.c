@@ -54,27 +54,23 @@ HF__FORMS(hf_timeline_add,
           hf_client *client, hf_bytes key, hf_bytes id, hf_bytes payload,
           int64_t ttl_ms, const hf_timeline_add_options *opts);
 
-hf_status hf_timeline_add_many(hf_client *client, hf_bytes key,
-                               const hf_timeline_add_item *items, size_t count,
-                               uint32_t flags, hf_status *statuses,
-                               hf_error *err)
+static hf_status add_item(hf__form form, hf_client *client, hf_bytes key,
+                          const hf_timeline_add_item *item, uint32_t flags)
 {
     hf_timeline_add_options options = HF_TIMELINE_ADD_OPTIONS_INIT;
-    hf__many many;
-    size_t i;
 
     options.flags = flags;
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, items, "items");
-    while (hf__many_next(&many, &i)) {
-        options.at_ms = items[i].at_ms;
-        options.attributes = items[i].attributes;
-        options.attribute_count = items[i].attribute_count;
-        (void)run_add(hf__one_of(&many), client, key, items[i].id,
-                      items[i].payload, items[i].ttl_ms, &options);
-    }
-    return hf__many_end(&many);
+    options.at_ms = item->at_ms;
+    options.attributes = item->attributes;
+    options.attribute_count = item->attribute_count;
+    return run_add(form, client, key, item->id, item->payload, item->ttl_ms,
+                   &options);
 }
+
+HF__MANY(hf_timeline_add_many, items,
+         add_item(form, client, key, &items[i], flags), hf_client *client,
+         hf_bytes key, const hf_timeline_add_item *items, size_t count,
+         uint32_t flags);
 
 /* --------------------------------------------------------------------- get */
 

@@ -212,20 +212,9 @@ static hf_status run_get(hf__form form, hf_client *client, hf_bytes key,
 HF__FORMS(hf_value_get, run_get(form, client, key, value), hf_client *client,
           hf_bytes key, hf_buffer *value);
 
-hf_status hf_value_get_many(hf_client *client, const hf_bytes *keys,
-                            size_t count, hf_buffer *values,
-                            hf_status *statuses, hf_error *err)
-{
-    hf__many many;
-    size_t i;
-
-    hf__many_begin(&many, client, count, statuses, err);
-    hf__many_needs(&many, keys, "keys");
-    hf__many_needs(&many, values, "values");
-    while (hf__many_next(&many, &i))
-        (void)run_get(hf__one_of(&many), client, keys[i], &values[i]);
-    return hf__many_end(&many);
-}
+HF__MANY_OF(hf_value_get_many, client, (HF__NEEDS(keys), HF__NEEDS(values)),
+            run_get(form, client, keys[i], &values[i]), hf_client *client,
+            const hf_bytes *keys, size_t count, hf_buffer *values);
 
 /* ------------------------------------------------------------ get, versioned
  */

@@ -51,6 +51,16 @@ hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
     return HF_OK;
 }
 
+hf_status hf__locks_check_some(hf_lock *const *locks, size_t count,
+                               hf_error *err)
+{
+    hf_status status = hf__locks_check(locks, count, err);
+
+    if (status == HF_OK && count == 0)
+        status = hf__fail(err, HF_INVALID, "there is no lock in the batch");
+    return status;
+}
+
 hf_status hf__lock_check_lease(int64_t lease_ms, hf_error *err)
 {
     if (lease_ms == 0 ||

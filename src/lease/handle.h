@@ -163,6 +163,9 @@ static inline int64_t hf__lock_rank(const hf_lock *lock)
 
 /* The same for many handles, which must be of one client. */
 hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
+/* The same, and there is one: it has the client. */
+hf_status hf__locks_check_some(hf_lock *const *locks, size_t count,
+                               hf_error *err);
 
 /* HF_INVALID: neither 0 nor a lease. */
 hf_status hf__lock_check_lease(int64_t lease_ms, hf_error *err);

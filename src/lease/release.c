@@ -372,12 +372,24 @@ hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
 {
     hf_status status = hf__locks_check(locks, count, err);
     hf__many many;
-    size_t i;
 
     if (status != HF_OK || count == 0)
         return status;
     hf__many_begin(&many, locks[0]->client, count, statuses, err);
-    while (hf__many_next(&many, &i))
-        (void)run_checked(hf__one_of(&many), locks[i]);
-    return hf__many_end(&many);
+    HF__EACH((void)0, run_checked(form, locks[i]))
+}
+
+hf_status hf_lock_release_many_start(hf_lock *const *locks, size_t count,
+                                     hf_status *statuses, const hf_async *async,
+                                     hf_error *err)
+{
+    hf_status status = hf__locks_check_some(locks, count, err);
+    hf__gathering started;
+    hf__many many;
+
+    if (status != HF_OK)
+        return status;
+    hf__many_start(&many, &started, locks[0]->client, true, count, statuses,
+                   async, err);
+    HF__EACH((void)0, run_checked(form, locks[i]))
 }

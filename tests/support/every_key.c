@@ -31,9 +31,8 @@ DEFINE(timeline_add_many)
 {
     hf_timeline_add_item item = {one(), one(), 60000, 0, NULL, 0};
 
-    (void)async;
-    return hf_timeline_add_many(p->client, p->key, &item, 1, 0,
-                                &p->result.status, err);
+    return CALL(hf_timeline_add_many, p->client, p->key, &item, 1, 0,
+                &p->result.status);
 }
 
 DEFINE(timeline_get)
@@ -50,9 +49,8 @@ DEFINE(timeline_remove_many)
 {
     hf_bytes id = one();
 
-    (void)async;
-    return hf_timeline_remove_many(p->client, p->key, &id, 1, &p->result.status,
-                                   err);
+    return CALL(hf_timeline_remove_many, p->client, p->key, &id, 1,
+                &p->result.status);
 }
 
 DEFINE(timeline_count)
@@ -172,9 +170,8 @@ DEFINE(command_many)
     hf_bytes words[] = {hf_str("GET"), p->key};
     hf_command_item item = {2, words};
 
-    (void)async;
-    return hf_command_many(p->client, &item, 1, &p->result.reply,
-                           &p->result.status, err);
+    return CALL(hf_command_many, p->client, &item, 1, &p->result.reply,
+                &p->result.status);
 }
 
 /* ------------------------------------------------------------- transactions */

@@ -24,8 +24,7 @@ DEFINE(lock_acquire_for)
 
 DEFINE(lock_acquire_many)
 {
-    (void)async;
-    return hf_lock_acquire_many(&p->lock, 1, 0, &p->result.status, err);
+    return CALL(hf_lock_acquire_many, &p->lock, 1, 0, &p->result.status);
 }
 
 DEFINE(lock_renew)
@@ -35,8 +34,7 @@ DEFINE(lock_renew)
 
 DEFINE(lock_renew_many)
 {
-    (void)async;
-    return hf_lock_renew_many(&p->lock, 1, &p->result.status, err);
+    return CALL(hf_lock_renew_many, &p->lock, 1, &p->result.status);
 }
 
 DEFINE(lock_release)
@@ -46,8 +44,7 @@ DEFINE(lock_release)
 
 DEFINE(lock_release_many)
 {
-    (void)async;
-    return hf_lock_release_many(&p->lock, 1, &p->result.status, err);
+    return CALL(hf_lock_release_many, &p->lock, 1, &p->result.status);
 }
 
 DEFINE(lock_acquire_all)

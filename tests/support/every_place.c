@@ -274,5 +274,7 @@ hf_status every_call_make(every_place *place, const every_call *call,
         (void)poll(&pfd, 1, -1);
         status = hf_client_dispatch(place->client, NULL, NULL);
     }
+    if (status == HF_OK && call->is_batch)
+        return place->result.status;
     return status == HF_OK ? self.status : status;
 }

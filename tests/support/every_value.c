@@ -127,17 +127,16 @@ DEFINE(value_get_many)
 {
     hf_bytes keys[] = {p->key};
 
-    (void)async;
-    return hf_value_get_many(p->client, keys, 1, &p->result.buffer,
-                             &p->result.status, err);
+    return CALL(hf_value_get_many, p->client, keys, 1, &p->result.buffer,
+                &p->result.status);
 }
 
 DEFINE(value_set_many)
 {
     hf_value_set_item item = {p->key, one()};
 
-    (void)async;
-    return hf_value_set_many(p->client, &item, 1, NULL, &p->result.status, err);
+    return CALL(hf_value_set_many, p->client, &item, 1, NULL,
+                &p->result.status);
 }
 
 DEFINE(value_cas_many)
@@ -145,16 +144,16 @@ DEFINE(value_cas_many)
     hf_bytes expected = one();
     hf_value_cas_item item = {p->key, &expected, one(), &p->result.buffer};
 
-    (void)async;
-    return hf_value_cas_many(p->client, &item, 1, NULL, &p->result.status, err);
+    return CALL(hf_value_cas_many, p->client, &item, 1, NULL,
+                &p->result.status);
 }
 
 DEFINE(value_add_many)
 {
     hf_value_add_item item = {p->key, 1, &p->result.number};
 
-    (void)async;
-    return hf_value_add_many(p->client, &item, 1, NULL, &p->result.status, err);
+    return CALL(hf_value_add_many, p->client, &item, 1, NULL,
+                &p->result.status);
 }
 
 /* ------------------------------------------------------------------- hashes */
@@ -171,8 +170,7 @@ DEFINE(hash_put_many)
     hf_field field = {one(), one()};
     hf_hash_put_item item = {p->key, &field, 1};
 
-    (void)async;
-    return hf_hash_put_many(p->client, &item, 1, NULL, &p->result.status, err);
+    return CALL(hf_hash_put_many, p->client, &item, 1, NULL, &p->result.status);
 }
 
 DEFINE(hash_get)
@@ -285,9 +283,8 @@ DEFINE(cache_get_or_fill)
 
 DEFINE(cache_get_many)
 {
-    (void)async;
-    return hf_cache_get_many(p->client, &p->key, 1, NULL, &p->result.buffer,
-                             &p->result.status, err);
+    return CALL(hf_cache_get_many, p->client, &p->key, 1, NULL,
+                &p->result.buffer, &p->result.status);
 }
 
 DEFINE(cache_put)
@@ -302,9 +299,8 @@ DEFINE(cache_put_many)
     hf_cache_put_item item = {p->key, one()};
     hf_cache_options options = minute_options();
 
-    (void)async;
-    return hf_cache_put_many(p->client, &item, 1, &options, &p->result.status,
-                             err);
+    return CALL(hf_cache_put_many, p->client, &item, 1, &options,
+                &p->result.status);
 }
 
 DEFINE(cache_delete)
@@ -314,8 +310,7 @@ DEFINE(cache_delete)
 
 DEFINE(cache_delete_many)
 {
-    (void)async;
-    return hf_cache_delete_many(p->client, &p->key, 1, &p->result.status, err);
+    return CALL(hf_cache_delete_many, p->client, &p->key, 1, &p->result.status);
 }
 
 DEFINE(cache_invalidate)
@@ -325,7 +320,6 @@ DEFINE(cache_invalidate)
 
 DEFINE(cache_invalidate_many)
 {
-    (void)async;
-    return hf_cache_invalidate_many(p->client, &p->key, 1, &p->result.status,
-                                    err);
+    return CALL(hf_cache_invalidate_many, p->client, &p->key, 1,
+                &p->result.status);
 }

@@ -91,9 +91,8 @@ DEFINE(limiter_take_many)
     hf_limiter_options options = high_rate();
     hf_limiter_item item = {p->key, 1, &p->result.limiter};
 
-    (void)async;
-    return hf_limiter_take_many(p->client, &item, 1, &options,
-                                &p->result.status, err);
+    return CALL(hf_limiter_take_many, p->client, &item, 1, &options,
+                &p->result.status);
 }
 
 DEFINE(ids_next)
