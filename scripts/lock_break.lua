@@ -35,7 +35,7 @@ elseif type(holder) == 'table' then
     shared = sort == 2
 end
 if not shared then
-    --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=''
+    --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own='' note=''
 end
 if shared then
     local turn

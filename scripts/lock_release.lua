@@ -14,7 +14,8 @@ ARGV[3]  entry: the caller's next waiter, to be queued; empty: none
 ARGV[4]  began: when that began to wait, us
 ARGV[5]  rank: how far to move it forward, us
 ARGV[6]  gap: ms; leave the lock free for other libraries for so long, and ask
-         the waiter to try afterwards
+         the waiter to try afterwards; empty: do not
+ARGV[7]  turns: what the message to the waiter says behind the grant or the gap
 
 Returns  1 released; 2 released, and a waiter was asked to try after the gap; the
          grant if that waiter has it now; 0 the lock is free; -1 another owner
@@ -49,11 +50,12 @@ if reply == 1 and entry ~= '' then
 end
 shared = shared and left
 if reply == 1 or reply == 0 and left then
-    if ARGV[6] then
+    local note = ARGV[7] and ' ' .. ARGV[7] or ''
+    if (ARGV[6] or '') ~= '' then
         call('del', KEYS[1])
-        --#use leave_gap topic=KEYS[1] waiters=KEYS[3] gap=ARGV[6]
+        --#use leave_gap topic=KEYS[1] waiters=KEYS[3] gap=ARGV[6] note=note
     else
-        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=entry
+        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=entry note=note
     end
 end
 if shared then

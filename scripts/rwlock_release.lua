@@ -38,7 +38,7 @@ if reply ~= -1 and call('exists', KEYS[3]) == 1 then
     --#use readers lock=KEYS[1]
     local shared = holder
     if not holder then
-        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3]
+        --#use hand_over lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] note=''
     end
     if shared then
         --#use admit lock=KEYS[1] last=KEYS[2] waiters=KEYS[3] own=ARGV[3] ping=call('exists',KEYS[1])==0 pop=nil

@@ -8,6 +8,7 @@ lock     key of the lock
 last     key of the last fencing token
 waiters  sorted set of entries
 own      entry whose grant the caller takes from the reply; empty: none
+note     as in pick_waiter
 reply    variable: set to that grant
 shared   variable: set if a reader is at the head, which the script lets in
 ]]

@@ -8,6 +8,7 @@ was killed no longer listens and is removed, up to 128.
 topic    the name
 waiters  sorted set of entries
 gap      ms
+note     what the message says behind it: begins with a blank; or empty
 reply    variable: 2 if one was asked
 ]]
 --#use clock
@@ -20,7 +21,7 @@ for _ = 1, 128 do
     end
     redis.pcall('zadd', waiters, ends, head)
     redis.pcall('pexpire', waiters, '360000')
-    if redis.pcall('publish', inbox, 'gap ' .. gap .. '\0' .. topic) ~= 0 then
+    if redis.pcall('publish', inbox, 'gap ' .. gap .. note .. '\0' .. topic) ~= 0 then
         reply = 2
         break
     end

@@ -8,6 +8,7 @@ topic    key of the lease
 last     key of the last fencing token
 waiters  sorted set of entries
 own      entry whose grant the caller takes from the reply; empty: none
+note     what the message says behind the grant: begins with a blank; or empty
 reply    variable: set to that grant
 
 Afterwards `grant` says whether there is one: to `owner`, with `token`, at
@@ -30,7 +31,7 @@ if head then
         lease = math.min(lease or 0, 1000)
         owner = string.sub(head, -32)
         grant = lease > 0
-            and owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease or 'ask'
+            and owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease .. note or 'ask'
         if head == own then
             reply = grant
             break

@@ -14,9 +14,8 @@
 #include "store/store.h"
 #include "util/options.h"
 
-/* Most words of a call that is not a list: compare-and-set of a field, with its
- * dedup record. */
-#define HF__CALL_WORDS 9
+/* Most words of a call that is not a list: the release of a lock. */
+#define HF__CALL_WORDS 10
 
 /* Numbers of a call that need no allocation. */
 #define HF__CALL_NUMBERS 4

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "holdfast/lock.h"
+#include "lease/turns.h"
 
 typedef struct hf__handed {
     enum {
@@ -21,6 +22,7 @@ typedef struct hf__handed {
     uint64_t token;
     int64_t at_us;    /* when it was granted, store's clock */
     int64_t lease_ms; /* from then */
+    hf__turns_told turns;
 } hf__handed;
 
 /* The longest lease that a release gives. */
@@ -28,6 +30,11 @@ typedef struct hf__handed {
 
 /* Untrusted input; false: it is neither. */
 bool hf__handed_read(hf_bytes text, hf__handed *handed);
+
+/* Counts of turns, as a release sends them. */
+#define HF__HANDED_TURNS_SIZE 160
+void hf__handed_print(const hf__turns_told *told,
+                      char text[HF__HANDED_TURNS_SIZE]);
 
 /* The same of the value of a lock whose owner waited; lease_ms remains as it
  * is. */

@@ -81,10 +81,11 @@ struct hf_lock {
     int64_t clock_us;   /* 0: unknown */
     int64_t hold_until_ms; /* INT64_MAX: no max_hold_ms */
     int64_t renew_at_ms;
-    bool renewing;      /* a renewal is under way on a local store */
-    int64_t gap_ms;     /* for which the release leaves it free; in RELEASING */
-    bool watched;       /* it is in the heap while held */
-    bool reporting;     /* on_lost runs */
+    bool renewing;  /* a renewal is under way on a local store */
+    int64_t gap_ms; /* for which the release leaves it free; in RELEASING */
+    char turns_text[HF__HANDED_TURNS_SIZE]; /* the same: what it tells */
+    bool watched;                           /* it is in the heap while held */
+    bool reporting;                         /* on_lost runs */
     bool unreported;    /* it is in the watchdog's list of losses */
     bool freed;         /* hf_lock_free() was called: no on_lost */
     bool waits;         /* the call that acquires waits for the lock */

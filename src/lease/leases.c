@@ -27,8 +27,11 @@ void hf__leases_take(void *user, hf_bytes topic, hf_bytes text)
     hf__leases *leases = user;
     hf__handed handed;
 
-    if (hf__handed_read(text, &handed))
-        hf__wait_queue_hand(&leases->queues, topic, &handed);
+    if (!hf__handed_read(text, &handed))
+        return;
+    if (handed.turns.turn > 0)
+        hf__turns_learn(&leases->turns, hf__turns_lock(topic), &handed.turns);
+    hf__wait_queue_hand(&leases->queues, topic, &handed);
 }
 
 void hf__leases_stop(hf__leases *leases, bool forked)

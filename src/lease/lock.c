@@ -154,7 +154,7 @@ static hf_status init_lock(hf_lock *lock, hf_bytes name, hf_error *err)
         status = hf__watchdog_add_handle(&client->leases->watchdog, err);
     if (status == HF_OK)
         hf__client_ref(client);
-    lock->hash = hf__hash(lock->keys.main, 0) | 1;
+    lock->hash = hf__turns_lock(lock->keys.main);
     return status;
 }
 

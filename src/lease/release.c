@@ -267,9 +267,22 @@ static int64_t gap_of(const hf_lock *lock)
                : gap_ms;
 }
 
-/* The next of this client, and the gap; most releases have neither. */
-static void fill_rest(hf_call *call, const hf_lock *lock)
+/* The counts for the next holder's client; empty: none. */
+static hf_bytes print_turns(hf_lock *lock)
 {
+    hf__turns_told told;
+
+    if (!lock->kind->gaps ||
+        !hf__turns_tell(&lock->client->leases->turns, lock->hash, &told))
+        return hf_str("");
+    hf__handed_print(&told, lock->turns_text);
+    return hf_str(lock->turns_text);
+}
+
+/* The next of this client, the gap, turns; most releases have none of them. */
+static void fill_rest(hf_call *call, hf_lock *lock)
+{
+    hf_bytes turns = print_turns(lock);
     int64_t entered_ms = lock->asked_ms;
     char *entry = NULL;
 
@@ -277,7 +290,7 @@ static void fill_rest(hf_call *call, const hf_lock *lock)
         entry = hf__wait_queue_take_offer(&lock->client->leases->queues, lock,
                                           &entered_ms);
     call->owned = entry;
-    if (lock->gap_ms == 0 && entry == NULL)
+    if (lock->gap_ms == 0 && entry == NULL && turns.size == 0)
         return;
     hf__add(call, hf_str("")); /* it leaves no queue */
     hf__add(call, hf_str(entry == NULL ? "" : entry));
@@ -285,6 +298,10 @@ static void fill_rest(hf_call *call, const hf_lock *lock)
     hf__add_number(call, hf__lock_rank(lock));
     if (lock->gap_ms > 0)
         hf__add_number(call, lock->gap_ms);
+    else if (turns.size > 0)
+        hf__add(call, hf_str(""));
+    if (turns.size > 0)
+        hf__add(call, turns);
 }
 
 /* What the key holds, if no one waits: the script compares that whole. */

@@ -23,6 +23,11 @@
 #define MISSED_COST 8
 #define MISSED_MAX 6
 
+/* Parts of a client in the average, and what a new number weighs in it. */
+#define PARTS 16
+#define WEIGHT 4
+#define CLIENTS_MAX 1024
+
 /* After a foreign release, if there is no time to spare: one that comes back at
  * once, or after 3 ms, is awaited. */
 #define SHORT_MS 5
@@ -98,16 +103,41 @@ static unsigned users_of(const hf__turns *turns, size_t form)
     return count;
 }
 
-/* How often a library should have held it by now. A client meets only some of
- * its turns, and the fewer the more clients of ours there are: with all of
- * these as divisor the library would get too little, with none too much. */
+/* Do the clients of ours send each other their counts? */
+static bool is_shared(const hf__turns *turns)
+{
+    return turns->shared_ms != 0 && turns->clients > 0 &&
+           hf__clock_boot_ms() - turns->shared_ms < MEMORY_MS;
+}
+
+/* How often a library should have held it by now. A client without counts from
+ * others meets only some of its turns, and the fewer the more clients of ours
+ * there are: with all of these as divisor the library would get too little,
+ * with none too much. */
 static unsigned fair_share(const hf__turns *turns, size_t form)
 {
     unsigned users = users_of(turns, form);
 
     if (users == 0) /* not known */
         return turns->counts[0];
+    if (is_shared(turns))
+        return turns->counts[0] * users * PARTS / (unsigned)turns->clients;
     return turns->counts[0] * users * 2 / (2 + users_of(turns, 0));
+}
+
+/* One more of ours. Of n clients that take turns each has every n-th. */
+static void count_own(hf__turns *turns)
+{
+    int64_t since = turns->turn + 1 - turns->own_turn;
+    int64_t parts = hf__at_most(hf__at_least(since, 1), CLIENTS_MAX) * PARTS;
+
+    turns->turn++;
+    if (turns->clients == 0 && turns->own_turn != 0)
+        turns->clients = parts;
+    else if (turns->own_turn != 0)
+        turns->clients += (parts - turns->clients) / WEIGHT;
+    turns->own_turn = turns->turn;
+    count_hold(turns, 0);
 }
 
 /* Some other library has held it no more often than ours. */
@@ -168,7 +198,7 @@ int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, always);
     if (turns != NULL) {
-        count_hold(turns, 0);
+        count_own(turns);
         gain_share(turns, held_ms);
         if (turns->spare_ms > 0 &&
             (always ||
@@ -177,6 +207,57 @@ int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,
     }
     pthread_mutex_unlock(&table->mutex);
     return gap_ms;
+}
+
+bool hf__turns_tell(hf__turns_table *table, uint64_t lock, hf__turns_told *told)
+{
+    int64_t now_ms;
+    hf__turns *turns;
+    bool tells;
+
+    if (!atomic_load(&table->used))
+        return false;
+    now_ms = hf__clock_boot_ms();
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, false);
+    tells = turns != NULL && turns->last != 0 &&
+            now_ms - turns->seen_ms < MEMORY_MS;
+    if (tells)
+        *told =
+            (hf__turns_told){.turn = turns->turn,
+                             .ours = turns->counts[0],
+                             .theirs = turns->counts[turns->last],
+                             .form = turns->last,
+                             .spare_ms = hf__at_least(
+                                 turns->spare_ms + HF__TURNS_SPARE_LEAST, 0),
+                             .missed = turns->missed,
+                             .age_ms = now_ms - turns->seen_ms};
+    pthread_mutex_unlock(&table->mutex);
+    return tells;
+}
+
+void hf__turns_learn(hf__turns_table *table, uint64_t lock,
+                     const hf__turns_told *told)
+{
+    int64_t now_ms = hf__clock_boot_ms();
+    hf__turns *turns;
+
+    if (told->form < 1 || told->form >= HF__TURNS_FORMS ||
+        told->age_ms >= MEMORY_MS)
+        return;
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, true);
+    turns->turn = hf__at_least(turns->turn, told->turn);
+    turns->counts[0] = (unsigned char)hf__at_most(told->ours, UCHAR_MAX);
+    turns->counts[told->form] =
+        (unsigned char)hf__at_most(told->theirs, UCHAR_MAX);
+    turns->last = (unsigned char)told->form;
+    turns->spare_ms =
+        hf__at_most(told->spare_ms - HF__TURNS_SPARE_LEAST, HF__TURNS_GAP_MS);
+    turns->missed = (unsigned char)hf__at_most(told->missed, MISSED_MAX);
+    turns->seen_ms = hf__at_least(turns->seen_ms, now_ms - told->age_ms);
+    turns->shared_ms = now_ms;
+    pthread_mutex_unlock(&table->mutex);
 }
 
 int64_t hf__turns_delay(hf__turns_table *table, uint64_t lock)

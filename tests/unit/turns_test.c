@@ -2,6 +2,7 @@
 /* turns_test.c - when a lock is left to other libraries, and for how long. */
 #include <stdio.h>
 
+#include "lease/handed.h"
 #include "lease/turns.h"
 #include "support/test.h"
 
@@ -154,4 +155,81 @@ TEST(turns_of_long_ago_count_less_than_recent_ones)
         (void)ours();
     theirs(OFTEN);
     assert_true(hf__turns_delay(&table, LOCK) > 0);
+}
+
+/* ------------------------------------------------- what clients tell others */
+
+#define CLIENTS 3
+
+static hf__turns_table clients[CLIENTS];
+
+/* As the text of a message has it. */
+static void tell_next(size_t from, size_t to)
+{
+    char text[HF__HANDED_TURNS_SIZE], gap[HF__HANDED_TURNS_SIZE + 16];
+    hf__turns_told told;
+    hf__handed handed;
+
+    if (!hf__turns_tell(&clients[from], LOCK, &told))
+        return;
+    hf__handed_print(&told, text);
+    (void)snprintf(gap, sizeof(gap), "gap 110 %s", text);
+    assert_true(hf__handed_read(hf_str(gap), &handed));
+    assert_int_equal(handed.what, HF__HANDED_GAP);
+    assert_int_equal(handed.lease_ms, 110);
+    hf__turns_learn(&clients[to], LOCK, &handed.turns);
+}
+
+/* A process of another library takes the lock as often as it finds it free. */
+static int theirs_in_gap(size_t head)
+{
+    char owner[] = "01234567890b1ee58d0a0242ac120002";
+    int turns = 0;
+
+    owner[12] = '1';
+    do {
+        hf__turns_note_foreign(&clients[head], LOCK, hf_str(owner));
+        turns++;
+    } while (hf__turns_delay(&clients[head], LOCK) > 0 && turns < 100);
+    return turns;
+}
+
+TEST(clients_that_tell_each_other_count_alike)
+{
+    int ours_held = 0, theirs_held = 1;
+
+    for (size_t i = 0; i < CLIENTS; i++)
+        hf__turns_init(&clients[i]);
+    hf__turns_note_foreign(&clients[0], LOCK,
+                           hf_str("0123456789ab1ee58d0a0242ac120002"));
+    for (size_t i = 0; i < 300; i++) {
+        size_t holder = i % CLIENTS, head = (i + 1) % CLIENTS;
+        int64_t gap_ms =
+            hf__turns_release(&clients[holder], LOCK, 10000, false);
+
+        ours_held++;
+        tell_next(holder, head);
+        if (gap_ms > 0)
+            theirs_held += theirs_in_gap(head);
+    }
+    assert_in_range(theirs_held, ours_held / CLIENTS * 9 / 10,
+                    ours_held / CLIENTS * 11 / 10);
+    for (size_t i = 0; i < CLIENTS; i++)
+        hf__turns_done(&clients[i]);
+}
+
+TEST(odd_counts_are_refused)
+{
+    hf__turns_told told = {.turn = 1, .ours = 1, .theirs = 1, .age_ms = 1};
+    hf__handed handed;
+
+    hf__turns_learn(&table, LOCK, &told);
+    told.form = 16;
+    hf__turns_learn(&table, LOCK, &told);
+    assert_false(hf__turns_tell(&table, LOCK, &told));
+    assert_false(hf__handed_read(hf_str("gap 110 1 2 3 4 5 6"), &handed));
+    assert_false(hf__handed_read(hf_str("gap 110 1 2 3 4 5 6 7 8"), &handed));
+    assert_false(hf__handed_read(hf_str("gap 110 1 2 3 4 5 -6 7"), &handed));
+    assert_true(hf__handed_read(hf_str("gap 110"), &handed));
+    assert_int_equal(handed.turns.turn, 0);
 }
