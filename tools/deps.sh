@@ -44,7 +44,7 @@ packages_of()
             redis-tools python3-redis libuv1-dev libevent-dev \
             libsqlite3-dev libzstd-dev tmux mandoc zsh fish
         ;;
-    lint) echo clang-format python3 python3-venv ;;
+    lint) echo clang-format abigail-tools python3 python3-venv ;;
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
     model) echo spin gcc ;;
