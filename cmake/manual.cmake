@@ -26,7 +26,8 @@ function(hf_add_manual)
     endif()
     set(folder ${PROJECT_BINARY_DIR}/manual)
     file(GLOB programs CONFIGURE_DEPENDS tools/manual/*.py)
-    file(GLOB headers CONFIGURE_DEPENDS include/*.h include/holdfast/*.h)
+    file(GLOB headers CONFIGURE_DEPENDS include/*.h include/holdfast/*.h
+        include/holdfast/loop/*.h)
     add_custom_command(
         OUTPUT ${folder}/made
         COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}

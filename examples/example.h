@@ -16,6 +16,14 @@ static inline void need(hf_status status, const hf_error *err)
     exit(1);
 }
 
+/* The same, for a loop that cannot dispatch a client. */
+static inline void end_program(void *unused, hf_status status,
+                               const hf_error *err)
+{
+    (void)unused;
+    need(status, err);
+}
+
 /* Open the store of the first argument; without one, $HOLDFAST_STORE. */
 static inline hf_client *open_store(int argc, char **argv)
 {

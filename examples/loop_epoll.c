@@ -5,7 +5,7 @@
  *
  *     ./loop_epoll [STORE]
  */
-#include <sys/epoll.h>
+#include <holdfast/loop/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -58,16 +58,6 @@ static void acquired(void *user, hf_status status, const hf_error *err)
          &failure);
 }
 
-static void watch(int epoll, int fd)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
-
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
-        perror("epoll_ctl");
-        exit(1);
-    }
-}
-
 int main(int argc, char **argv)
 {
     const struct itimerspec every_10_ms = {{0, 10000000}, {0, 10000000}};
@@ -76,24 +66,26 @@ int main(int argc, char **argv)
     hf_error err = HF_ERROR_INIT;
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    struct epoll_event event;
+    struct epoll_event event = {.events = EPOLLIN};
+    epoll_data_t completions = {.fd = -1};
     uint64_t ticks;
-    int fd;
 
-    need(hf_client_fd(self.client, &fd, &err), &err);
-    watch(epoll, fd);
-    watch(epoll, timer);
+    event.data.fd = timer;
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &event) != 0)
+        return 1;
     timerfd_settime(timer, 0, &every_10_ms, NULL);
+    need(hf_epoll_attach(epoll, self.client, completions, &err), &err);
 
     need(hf_lock_new(self.client, hf_str("job"), NULL, &self.lock, &err), &err);
     need(hf_lock_acquire_start(self.lock, 10000, &async, &err), &err);
     while (!self.done && epoll_wait(epoll, &event, 1, -1) >= 0) {
-        if (event.data.fd == fd)
+        if (event.data.fd != timer)
             need(hf_client_dispatch(self.client, NULL, &err), &err);
         else if (read(timer, &ticks, sizeof(ticks)) < 0)
             perror("timerfd"); /* the loop's own work is here */
     }
     hf_lock_free(self.lock);
+    need(hf_epoll_detach(epoll, self.client, &err), &err);
     hf_client_close(self.client);
     close(timer);
     close(epoll);

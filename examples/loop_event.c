@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_event.c - asynchronous calls in a libevent loop: event_new() attaches a
- * client.
+ * loop_event.c - asynchronous calls in a libevent loop.
  *
  *     ./loop_event [STORE]
  */
-#include <event2/event.h>
+#include <holdfast/loop/libevent.h>
 
 #include "example.h"
 
@@ -14,16 +13,6 @@ typedef struct app {
     struct event_base *base;
     hf_buffer value;
 } app;
-
-static void ready(evutil_socket_t fd, short events, void *user)
-{
-    app *self = user;
-    hf_error err = HF_ERROR_INIT;
-
-    (void)fd;
-    (void)events;
-    need(hf_client_dispatch(self->client, NULL, &err), &err);
-}
 
 static void got(void *user, hf_status status, const hf_error *err)
 {
@@ -53,14 +42,12 @@ int main(int argc, char **argv)
     app self = {.client = open_store(argc, argv)};
     hf_async async = HF_ASYNC_INIT;
     hf_error err = HF_ERROR_INIT;
-    struct event *event;
-    int fd;
+    hf_libevent *attached;
 
     self.base = event_base_new();
-    need(hf_client_fd(self.client, &fd, &err), &err);
-    event = event_new(self.base, fd, EV_READ | EV_PERSIST, ready, &self);
-    event_add(event, NULL);
-
+    need(hf_libevent_attach(self.base, self.client, end_program, NULL,
+                            &attached, &err),
+         &err);
     async.done = stored;
     async.user = &self;
     need(hf_value_set_start(self.client, hf_str("greeting"),
@@ -68,7 +55,7 @@ int main(int argc, char **argv)
                             &err),
          &err);
     event_base_dispatch(self.base);
-    event_free(event); /* before the descriptor is closed */
+    hf_libevent_detach(attached);
     event_base_free(self.base);
     hf_buffer_free(&self.value);
     hf_client_close(self.client);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_glib.c - asynchronous calls in a GLib main loop, as in a GTK program:
- * g_unix_fd_add() attaches a client.
+ * loop_glib.c - asynchronous calls in a GLib main loop, as in a GTK program.
  *
  *     ./loop_glib [STORE]
  */
-#include <glib-unix.h>
+#include <holdfast/loop/glib.h>
 
 #include "example.h"
 
@@ -14,17 +13,6 @@ typedef struct app {
     GMainLoop *loop;
     hf_buffer value;
 } app;
-
-static gboolean ready(gint fd, GIOCondition condition, gpointer user)
-{
-    app *self = user;
-    hf_error err = HF_ERROR_INIT;
-
-    (void)fd;
-    (void)condition;
-    need(hf_client_dispatch(self->client, NULL, &err), &err);
-    return G_SOURCE_CONTINUE;
-}
 
 static void got(void *user, hf_status status, const hf_error *err)
 {
@@ -54,13 +42,11 @@ int main(int argc, char **argv)
     app self = {.client = open_store(argc, argv)};
     hf_async async = HF_ASYNC_INIT;
     hf_error err = HF_ERROR_INIT;
-    guint source;
-    int fd;
+    GSource *attached;
 
     self.loop = g_main_loop_new(NULL, FALSE);
-    need(hf_client_fd(self.client, &fd, &err), &err);
-    source = g_unix_fd_add(fd, G_IO_IN, ready, &self);
-
+    need(hf_glib_attach(NULL, self.client, end_program, NULL, &attached, &err),
+         &err);
     async.done = stored;
     async.user = &self;
     need(hf_value_set_start(self.client, hf_str("greeting"),
@@ -68,7 +54,7 @@ int main(int argc, char **argv)
                             &err),
          &err);
     g_main_loop_run(self.loop);
-    g_source_remove(source); /* before the descriptor is closed */
+    hf_glib_detach(attached);
     g_main_loop_unref(self.loop);
     hf_buffer_free(&self.value);
     hf_client_close(self.client);

@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_uv.c - asynchronous calls in a libuv loop: two lines attach a client,
- * one detaches it.
+ * loop_uv.c - asynchronous calls in a libuv loop, which ends when the client
+ * is detached from it.
  *
  *     ./loop_uv [STORE]
  */
-#include <uv.h>
+#include <holdfast/loop/uv.h>
 
 #include "example.h"
 
 typedef struct app {
     hf_client *client;
-    uv_poll_t poll;
+    hf_uv *attached;
     hf_buffer value;
 } app;
-
-static void ready(uv_poll_t *handle, int status, int events)
-{
-    app *self = handle->data;
-    hf_error err = HF_ERROR_INIT;
-
-    (void)events;
-    if (status == 0)
-        need(hf_client_dispatch(self->client, NULL, &err), &err);
-}
 
 static void got(void *user, hf_status status, const hf_error *err)
 {
@@ -31,7 +21,7 @@ static void got(void *user, hf_status status, const hf_error *err)
 
     need(status, err);
     printf("greeting: %s\n", (const char *)self->value.data);
-    uv_poll_stop(&self->poll); /* nothing is left to wait for */
+    hf_uv_detach(self->attached); /* nothing is left to wait for */
 }
 
 static void stored(void *user, hf_status status, const hf_error *err)
@@ -54,14 +44,10 @@ int main(int argc, char **argv)
     uv_loop_t *loop = uv_default_loop();
     hf_async async = HF_ASYNC_INIT;
     hf_error err = HF_ERROR_INIT;
-    int fd;
 
-    need(hf_client_fd(self.client, &fd, &err), &err);
-    self.poll.data = &self;
-    if (uv_poll_init(loop, &self.poll, fd) != 0 ||
-        uv_poll_start(&self.poll, UV_READABLE, ready) != 0)
-        return 1;
-
+    need(hf_uv_attach(loop, self.client, end_program, NULL, &self.attached,
+                      &err),
+         &err);
     async.done = stored;
     async.user = &self;
     need(hf_value_set_start(self.client, hf_str("greeting"),

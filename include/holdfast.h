@@ -35,6 +35,10 @@
  * Not in it, as it is of another library (libholdfast-serve):
  * | holdfast/serve.h     | serving an embedded store to clients of Redis      |
  *
+ * Nor what needs the library of an event loop:
+ * | holdfast/loop/       | epoll.h, uv.h (libuv), glib.h, libevent.h: each    |
+ * |                      | attaches a client to such a loop                   |
+ *
  * @code
  * hf_status once(hf_client *client, hf_error *err)
  * {

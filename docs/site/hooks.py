@@ -67,10 +67,12 @@ def declared(text):
 
 def index():
     rows = {}
-    for header in sorted((ROOT / "include/holdfast").glob("*.h")):
-        for comment, after in COMMENT.findall(header.read_text()):
+    include = ROOT / "include/holdfast"
+    for path in [*sorted(include.glob("*.h")), *sorted(include.glob("loop/*.h"))]:
+        header = path.relative_to(include).as_posix()
+        for comment, after in COMMENT.findall(path.read_text()):
             for name in declared(after):
-                rows.setdefault(name, (header.name, sentence(comment)))
+                rows.setdefault(name, (header, sentence(comment)))
     lines = ["# Functions, types and constants", "",
              "From the headers, which have their parameters, ranges and "
              "statuses.", "", "| name | header | |", "|---|---|---|"]

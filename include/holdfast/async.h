@@ -6,7 +6,8 @@
  * - hf_async: how an asynchronous call reports its completion
  * - HF_START(), by which the `_start` functions are declared, each in the
  * header of its noun
- * - hf_client_fd(), hf_client_dispatch(): for the event loop
+ * - hf_client_fd(), hf_client_dispatch(): for the event loop; for epoll, libuv,
+ * GLib and libevent see the headers in holdfast/loop
  * - hf_client_wait(): for programs without one
  * - hf_call_cancel()
  *

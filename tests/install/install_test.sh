@@ -141,6 +141,17 @@ say "libholdfast has nothing of the server"
 ! ldd "$so" | grep -q 'holdfast-serve\|microhttpd' ||
     fail "it needs libraries of the server"
 
+# What a user of a header needs in addition.
+needed_flags() {
+    case $1 in
+    holdfast/loop/uv.h) echo "-D_GNU_SOURCE $(pkg-config --cflags libuv)" ;;
+    holdfast/loop/glib.h) pkg-config --cflags glib-2.0 ;;
+    holdfast/loop/libevent.h)
+        echo "-D_GNU_SOURCE $(pkg-config --cflags libevent)"
+        ;;
+    esac
+}
+
 say "each header alone, and its example: C99, C11, C17, C++11, C++17"
 flags='-Wall -Wextra -Wpedantic -Werror -fsyntax-only'
 for header in $(cd "$includedir" && find . -name '*.h' | sed 's|^./||'); do
@@ -153,16 +164,17 @@ for header in $(cd "$includedir" && find . -name '*.h' | sed 's|^./||'); do
             "$includedir/$header" | sed '/^@/d'
     } >"$work/example.c"
     [ "$(wc -l <"$work/example.c")" -gt 8 ] || fail "no example in $header"
+    needed=$(needed_flags "$header") || fail "no library for $header"
     for std in c99 c11 c17 ${cxx:+c++11 c++17}; do
         case $std in
         c++*) compile="$cxx -x c++" ;;
         *) compile="$cc -x c" ;;
         esac
         # shellcheck disable=SC2086 # words
-        $compile -std=$std $flags -I "$includedir" "$work/alone.c" ||
+        $compile -std=$std $flags $needed -I "$includedir" "$work/alone.c" ||
             fail "$header is not $std"
         # shellcheck disable=SC2086
-        $compile -std=$std $flags -D_GNU_SOURCE \
+        $compile -std=$std $flags $needed -D_GNU_SOURCE \
             -I "$includedir" "$work/example.c" ||
             fail "the example in $header is not $std"
     done

@@ -48,7 +48,7 @@ done
 
 # Every function has a link to the page of its header, and every link leads to
 # a page that has it.
-functions=$(cat "$include"/holdfast/*.h | tr '\n' ' ' |
+functions=$(cat "$include"/holdfast/*.h "$include"/holdfast/loop/*.h | tr '\n' ' ' |
     grep -oE '((HF_API|static inline) [^;{}(]*|HF_START(_OF)?\()\bhf_[a-z_0-9]+ ?[(,)]' |
     grep -oE 'hf_[a-z_0-9]+ ?[(,)]$' | tr -d ' (,)' | sort -u)
 [ "$(echo "$functions" | wc -l)" -gt 200 ] || fail 'functions were not found'

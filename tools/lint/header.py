@@ -18,6 +18,9 @@ ROWS = Path("tests/support/every_rows.h")
 APART = re.compile(r"hf_(observer|watch|redisson)_")
 DECLARATION = re.compile(r"^HF_API\b(?!_)([^;{]*?)\b(hf_\w+)\((.*?)\);",
                          re.M | re.S)
+# One with a body, which no library exports. Those that cannot fail are small.
+INLINE = re.compile(r"^static inline\b([^;{()]*?)\b(hf_\w+)\(([^{]*?)\)\n\{",
+                    re.M)
 START = re.compile(r"^HF_START(|_OF)\((hf_\w+)(?:,\s*(.*?))?\);", re.M | re.S)
 STARTS = ["The `_start` forms; see #HF_START."]
 
@@ -138,6 +141,22 @@ def check_opening(opening):
         yield 1, f"the example has more than {EXAMPLE_MAX} lines"
 
 
+def check_inlines(text, code, statuses):
+    """(line, what is wrong) with the comments of functions with a body."""
+    for match in INLINE.finditer(code):
+        result, name, arguments = match.groups()
+        line = source.line_of(code, match.start(2))
+        if f"{name}()" not in text[:text.find("#ifndef")]:
+            yield line, f"{name}() is not in the contents"
+        lines = comment_before(text, match.start())
+        if lines is None:
+            yield line, f"{name}() has no /** comment"
+        elif is_fallible(result, parameters(arguments)):
+            for what in check_function(lines, result, name, arguments,
+                                       statuses):
+                yield line, f"{name}(): {what}"
+
+
 def check_header(text, statuses):
     """Names of the functions of one header; (line, what is wrong)."""
     code = source.blank(text)
@@ -157,6 +176,7 @@ def check_header(text, statuses):
             findings += [(line, f"{name}(): {what}") for what in
                          check_function(lines, result, name, arguments,
                                         statuses)]
+    findings += check_inlines(text, code, statuses)
     starts, found = check_starts(text, code, functions)
     return [*functions, *starts], findings + found
 
@@ -176,7 +196,8 @@ def check_rows(text, names):
 def main():
     top = source.root()
     texts = {path: (top / path).read_text() for path in
-             source.files(top, "include/holdfast.h", "include/holdfast/*.h")}
+             source.files(top, "include/holdfast.h", "include/holdfast/*.h",
+                          "include/holdfast/loop/*.h")}
     statuses = {"HF_" + name for text in texts.values() for name in
                 re.findall(r"\bX\((\w+), \d+, \"", text)}
     findings = []

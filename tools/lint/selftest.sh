@@ -201,7 +201,7 @@ c_file y.c '/* malloc(1) */' 'char *y = "malloc(1)";' 'int z = a.free(b);' \
 
 # header
 base=include/holdfast/base.h key=include/holdfast/key.h
-lock=include/holdfast/lock.h
+lock=include/holdfast/lock.h uv=include/holdfast/loop/uv.h
 bad_edit header.py 'hf_version.*no /\*\* comment' $base \
     's|^HF_API const char \*hf_version|int unrelated;\n&|'
 bad_edit header.py 'no summary' $base 's/^ \* Version of the running .*/ */'
@@ -223,6 +223,12 @@ bad_edit header.py 'hf_key_ttl.*no HF_MUST_USE' $key \
 bad_edit header.py "no 'Contents:'" $key 's/Contents:/Within:/'
 bad_edit header.py 'hf_key_ttl.. is not in the contents' $key \
     's/Contents: hf_key_ttl../Contents:/'
+bad_edit header.py 'hf_uv_attach.. is not in the contents' $uv \
+    's/^ \* - hf_uv_attach\(\), / * - /'
+bad_edit header.py 'hf_uv_attach.*no HF_MUST_USE' $uv \
+    's/inline HF_MUST_USE/inline/'
+bad_edit header.py 'hf_uv_detach.*no /\*\* comment' $uv \
+    's|^static inline void hf_uv_detach|int unrelated;\n&|'
 bad_edit header.py 'no @code' $key 's/@code/@example/'
 bad_edit header.py 'example has more than' $key \
     "s|^ \\* @endcode|$(lines 12 ' * x;' | tr '\n' '~' | sed 's/~/\\n/g')&|"

@@ -13,6 +13,11 @@ import re
 
 import roff
 
+# Pages of headers that need more than libholdfast.
+LIBRARIES = {"holdfast_serve": "holdfast-serve",
+             "holdfast_loop_uv": "holdfast libuv",
+             "holdfast_loop_glib": "holdfast glib-2.0",
+             "holdfast_loop_libevent": "holdfast libevent"}
 COMMENT = re.compile(r"/\*\*(?!<)(.*?)\*/", re.S)
 
 
@@ -236,11 +241,11 @@ def page_of(path, version, date):
     name = head[1].removesuffix(".h").replace("/", "_")
     page = roff.Page(name, 3, head[2].rstrip("."), version, date)
     page.heading("SYNOPSIS")
-    library = "holdfast-serve" if name == "holdfast_serve" else "holdfast"
+    libraries = LIBRARIES.get(name, "holdfast")
     page.rows([roff.bold(f"#include <{head[1]}>"), ".P",
                "Compile and link with the flags of",
                f"\\fBpkg\\-config \\-\\-cflags \\-\\-libs "
-               f"{roff.literal(library)}\\fR."])
+               f"{roff.literal(libraries)}\\fR."])
     page.heading("DESCRIPTION")
     put_text(page, chunks(clean(opening[1][head.end():])), page.subheading)
     functions = []
@@ -254,7 +259,8 @@ def page_of(path, version, date):
 
 
 def write(include, version, date, folder):
-    paths = sorted(include.glob("holdfast/*.h"))
+    paths = [*sorted(include.glob("holdfast/*.h")),
+             *sorted(include.glob("holdfast/loop/*.h"))]
     pages = [page_of(path, version, date)
              for path in [include / "holdfast.h", *paths]]
     names = [page.name for page, _ in pages]
