@@ -23,14 +23,11 @@ static const hf_bytes done = {"{jobs}:done", 11};
 static void add(hf_client *client, long count)
 {
     hf_error err = HF_ERROR_INIT;
-    char id[24];
 
-    for (long i = 1; i <= count; i++) {
-        snprintf(id, sizeof(id), "%ld", i);
-        need(hf_timeline_add(client, jobs, hf_str(id), hf_str("a payload"),
+    for (long i = 1; i <= count; i++)
+        need(hf_timeline_add(client, jobs, HF_INT(i), hf_str("a payload"),
                              DAY_MS, NULL, &err),
              &err);
-    }
 }
 
 /*
@@ -69,12 +66,13 @@ static void work_at(hf_client *client, hf_bytes id, long ms)
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
     hf_error err = HF_ERROR_INIT;
     hf_lock *lock = NULL;
-    char name[64];
 
     opts.ttl_ms = 1000; /* a job of a killed worker waits so long */
-    snprintf(name, sizeof(name), "{jobs}:lock:%.*s", (int)id.size,
-             (const char *)id.data);
-    need(hf_lock_new(client, hf_str(name), &opts, &lock, &err), &err);
+    need(hf_lock_new(
+             client,
+             HF_FORMAT("{jobs}:lock:%.*s", (int)id.size, (const char *)id.data),
+             &opts, &lock, &err),
+         &err);
     if (hf_lock_try(lock, &err) == HF_OK &&
         hf_timeline_get(client, jobs, id, &found, &err) == HF_OK) {
         nanosleep(&pause, NULL); /* the work, with found.items->payload */

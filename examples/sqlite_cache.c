@@ -52,15 +52,13 @@ static void show(hf_client *client, source *from)
     hf_buffer value = HF_BUFFER_INIT;
     hf_error err = HF_ERROR_INIT;
     hf_status status;
-    char key[64];
 
     opts.ttl_ms = 60000;   /* fresh for a minute */
     opts.stale_ms = 10000; /* then old values are returned during a fill */
     opts.error_ms = 60000; /* and if the database fails */
     opts.absent_ms = 5000; /* that there is no such user */
-    snprintf(key, sizeof(key), "user:%s", from->id);
-    status = hf_cache_get_or_fill(client, hf_str(key), query, from, &opts,
-                                  &value, &info, &err);
+    status = hf_cache_get_or_fill(client, HF_FORMAT("user:%s", from->id), query,
+                                  from, &opts, &value, &info, &err);
     if (status == HF_NOT_FOUND) {
         printf("%s: no such user\n", from->id);
         return;

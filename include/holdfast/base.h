@@ -11,6 +11,8 @@
  * - statuses: hf_status, hf_status_kind(), hf_status_name(), hf_status_text()
  * - errors: hf_error
  * - bytes: hf_bytes, hf_view(), hf_str(); hf_buffer, hf_buffer_free()
+ * - text of keys and numbers: hf_format(), HF_FORMAT(), HF_INT();
+ * hf_bytes_int(), hf_buffer_int()
  * - what values and hashes share: hf_cas_options, hf_add_options
  * - hf_version()
  *
@@ -82,7 +84,9 @@
  * memory and set that member. Limits and flags are integer literals and enum
  * constants, whose values are ABI; #HF_TXN_NONE has all bits set. Every call is
  * an exported function, except hf_view(), hf_str(), hf_attribute_number() and
- * hf_attribute_text(), which only fill a structure.
+ * hf_attribute_text(), which only fill a structure, and hf_buffer_int(), which
+ * is hf_bytes_int() of a buffer. HF_FORMAT() and HF_INT() are forms of
+ * hf_format() for C.
  *
  * **Threads.** Every function may be called from any thread, and all threads
  * may share one client. Freeing an object while another thread uses it is an
@@ -168,9 +172,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define HF_API __attribute__((visibility("default")))
 #define HF_MUST_USE __attribute__((warn_unused_result))
+#define HF_PRINTF __attribute__((__format__(__printf__, 3, 4)))
 #else
 #define HF_API
 #define HF_MUST_USE
+#define HF_PRINTF
 #endif
 
 /* ------------------------------------------------------------------ status */
@@ -313,6 +319,70 @@ typedef struct hf_buffer {
  * @param buffer  may be NULL
  */
 HF_API void hf_buffer_free(hf_buffer *buffer);
+
+/**
+ * Write a text, such as a key, as snprintf() does.
+ *
+ * A text that does not fit is not cut, as it might then be another one's name:
+ * the result is bytes without data, which every call refuses with HF_INVALID.
+ *
+ * @param buffer  where to; it must last as long as the result is used
+ * @param size    of the buffer, bytes: the text and a NUL have to fit
+ * @param format  of printf()
+ * @return a view of the text, without the NUL; if it does not fit, NULL with
+ *         its size
+ */
+HF_API HF_PRINTF hf_bytes hf_format(char *buffer, size_t size,
+                                    const char *format, ...);
+
+/** Bytes that HF_FORMAT() has for a text and its NUL. */
+#define HF_FORMAT_SIZE 256
+
+#ifndef __cplusplus
+/**
+ * hf_format() with a buffer of its own, of #HF_FORMAT_SIZE bytes, which lasts
+ * until the end of the block: `hf_value_get(client, HF_FORMAT("user:%d", id),
+ * ...)`. In a loop that is the end of each turn, so what is to be kept, as keys
+ * of a batch, needs buffers of the caller. For C: a temporary array of C++ ends
+ * with its expression.
+ */
+#define HF_FORMAT(...)                                                         \
+    hf_format((char[HF_FORMAT_SIZE]){0}, HF_FORMAT_SIZE, __VA_ARGS__)
+
+/** HF_FORMAT() of an integer in decimal digits: `HF_INT(number)`. */
+#define HF_INT(number) HF_FORMAT("%lld", (long long)(number))
+#endif
+
+/**
+ * Read an integer in the form in which counters are stored (hf_value_add()):
+ * decimal digits, behind a `-` if it is negative, and nothing else.
+ *
+ * @param text    of any length
+ * @param number  [out] the integer
+ *
+ * @retval HF_OK          all of the text is one
+ * @retval HF_NOT_FOUND   there is no value: `text` is NULL
+ * @retval HF_WRONG_TYPE  it is no such integer, or does not fit 64 bits
+ */
+HF_API HF_MUST_USE hf_status hf_bytes_int(hf_bytes text, int64_t *number,
+                                          hf_error *err);
+
+/**
+ * Read an integer from what a call has put into a buffer: hf_bytes_int().
+ *
+ * @param buffer  left as it is
+ * @param number  [out] the integer
+ *
+ * @retval HF_OK          all of the value is one
+ * @retval HF_NOT_FOUND   the buffer has no value
+ * @retval HF_WRONG_TYPE  it is no such integer, or does not fit 64 bits
+ */
+static inline HF_MUST_USE hf_status hf_buffer_int(const hf_buffer *buffer,
+                                                  int64_t *number,
+                                                  hf_error *err)
+{
+    return hf_bytes_int(hf_view(buffer->data, buffer->size), number, err);
+}
 
 /** Flags of hf_value_cas() and hf_hash_cas(). */
 enum {

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bytes.c - freeing what calls hand out, and reading replies. */
+/*
+ * bytes.c - freeing what calls hand out, reading replies, and the text of keys
+ * and integers.
+ */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/check.h"
 #include "holdfast/hash.h"
 #include "store/store.h"
+#include "util/digits.h"
+#include "util/error.h"
 #include "util/mem.h"
 
 void hf_buffer_free(hf_buffer *buffer)
@@ -66,4 +76,56 @@ const hf_reply *hf_reply_at(const hf_reply *reply, size_t index)
     if (index >= hf_reply_count(reply))
         return NULL;
     return &reply->array.items[index];
+}
+
+hf_bytes hf_format(char *buffer, size_t size, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(buffer, size, format, args);
+    va_end(args);
+    if (length < 0)
+        return hf_view(NULL, (size_t)INT_MAX + 1); /* at least that long */
+    return hf_view((size_t)length < size ? buffer : NULL, (size_t)length);
+}
+
+/* As INCRBY of Redis: no other text of the same number is one. */
+static bool read_integer(hf_bytes text, int64_t *number)
+{
+    const char *at = text.data;
+    const char *end = at + text.size;
+    bool negative = text.size > 0 && *at == '-';
+    int64_t value = 0;
+
+    at += negative;
+    if (at == end || (*at == '0' && text.size > 1))
+        return false;
+    for (; at < end; at++) {
+        int digit = negative ? '0' - *at : *at - '0';
+
+        if (!hf__is_digit(*at) || __builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit, &value))
+            return false;
+    }
+    *number = value;
+    return true;
+}
+
+hf_status hf_bytes_int(hf_bytes text, int64_t *number, hf_error *err)
+{
+    char quoted[HF__QUOTED_SIZE];
+    hf_status status = hf__check_out(number, "number", err);
+
+    if (status != HF_OK)
+        return status;
+    if (text.data == NULL && text.size == 0)
+        return hf__fail(err, HF_NOT_FOUND, "there is no value to read");
+    if (text.data == NULL)
+        return hf__fail(err, HF_INVALID, "text is NULL");
+    if (!read_integer(text, number))
+        return hf__fail(err, HF_WRONG_TYPE, "%s is no integer of 64 bits",
+                        hf__quoted(quoted, text));
+    return HF_OK;
 }

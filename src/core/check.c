@@ -10,7 +10,10 @@ static hf_status check_size(hf_bytes bytes, size_t low, size_t high,
                             const char *what, hf_error *err)
 {
     if (bytes.data == NULL && bytes.size > 0)
-        return hf__fail(err, HF_INVALID, "%s is NULL", what);
+        return hf__fail(err, HF_INVALID,
+                        "%s is NULL, of %zu bytes: did hf_format() have a "
+                        "buffer as long as that?",
+                        what, bytes.size);
     if (bytes.size < low)
         return hf__fail(err, HF_INVALID, "%s is empty", what);
     if (bytes.size > high)

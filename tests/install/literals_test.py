@@ -18,8 +18,10 @@ import tempfile
 from pathlib import Path
 
 # Not values: how functions are declared, and lists of statuses.
-DECLARING = {"HF_API", "HF_MUST_USE"}
+DECLARING = {"HF_API", "HF_MUST_USE", "HF_PRINTF"}
 FUNCTION_LIKE = {"HF_STATUS_MAP", "HF_STATUS_ENUM", "HF_START", "HF_START_OF"}
+# Forms of hf_format() for C.
+FUNCTION_LIKE |= {"HF_FORMAT", "HF_INT"}
 LITERAL = re.compile(r"\d+[uU]?|\(-\d+\)|0x[0-9a-f]+[uU]?")
 DEFINE = re.compile(r"^#define (HF_\w+)(\(?)[ \t]*((?:[^\n\\]|\\\n)*)", re.M)
 

@@ -41,7 +41,7 @@ def comment_before(text, offset):
 def parameters(text):
     names = []
     for part in text.split(","):
-        if part.strip() != "void":
+        if part.strip() not in ("void", "..."):
             names.append(re.findall(r"\w+", re.sub(r"\[.*?\]", "", part))[-1])
     return names
 

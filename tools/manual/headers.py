@@ -111,7 +111,7 @@ def put_tags(page, found):
 def tidy(code):
     """A declaration as a reader wants it."""
     code = re.sub(r"/\*.*?\*/", "", code, flags=re.S)
-    code = re.sub(r"\b(HF_API|HF_MUST_USE|HF_DEPRECATED)\b ?", "", code)
+    code = re.sub(r"\b(HF_API|HF_MUST_USE|HF_PRINTF|HF_DEPRECATED)\b ?", "", code)
     code = re.sub(r"\s*__attribute__\s*\(\(.*?\)\)(?=;)", "", code, flags=re.S)
     return re.sub(r"\n\s*\n", "\n", code).strip()
 
