@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,45 @@ static void set_budget(int64_t budget_ms, hf_client_options *options)
         options->request_ms = HF_SCRIPT_BUDGET_MAX_MS;
 }
 
+/* On the client's thread, which renews leases: a pipe that no one reads is not
+ * waited for. A line is shorter than what a pipe with room takes. */
+static void print_log(void *user, hf_log_level level, const char *message)
+{
+    struct pollfd err = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    (void)user;
+    (void)level;
+    if (poll(&err, 1, 0) == 1 && (err.revents & POLLOUT) != 0)
+        notice(NULL, "%s", message);
+}
+
+/* What the client's background work meets: if HOLDFAST_LOG says how much, and
+ * with --verbose. */
+static hf_status set_log(const struct call *call, hf_client_options *options,
+                         hf_error *err)
+{
+    static const char *const levels[] = {"none", "error", "warning", "info",
+                                         "debug"};
+    const char *wanted = getenv("HOLDFAST_LOG");
+    int level = 0;
+
+    if (wanted == NULL || wanted[0] == '\0')
+        wanted = call->options->given[OPT_VERBOSE] ? "info" : "none";
+    while (level <= HF_LOG_DEBUG && strcmp(levels[level], wanted) != 0)
+        level++;
+    if (level > HF_LOG_DEBUG) {
+        err->status = HF_INVALID;
+        (void)snprintf(err->message, sizeof(err->message),
+                       "HOLDFAST_LOG is \"%.40s\"; it may be none, error, "
+                       "warning, info or debug",
+                       wanted);
+        return HF_INVALID;
+    }
+    options->on_log = level == 0 ? NULL : print_log;
+    options->log_level = level;
+    return HF_OK;
+}
+
 hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
@@ -175,6 +215,8 @@ hf_status call_open(const struct call *call, hf_client **client, hf_error *err)
     options.description = call->description;
     if ((call->command->grammar.accepts & OPTION(BUDGET)) != 0)
         set_budget(number[OPT_BUDGET], &options);
+    if (set_log(call, &options, err) != HF_OK)
+        return HF_INVALID;
     return hf_client_open(call->options->text[OPT_STORE], &options, client,
                           err);
 }

@@ -7,6 +7,7 @@
  * - hf_client_open(), hf_client_close()
  * - hf_client_interrupt(): end waiting acquires
  * - hf_client_stats, hf_client_read_stats(): counters
+ * - hf_log_fn, hf_log_level: what the client's background work meets
  *
  * @code
  * int main(void)
@@ -76,6 +77,38 @@ typedef struct hf_tls_options {
 /** Longest `script_budget_ms`. */
 #define HF_SCRIPT_BUDGET_MAX_MS 3600000
 
+/** How much a message of hf_log_fn() matters. */
+typedef enum hf_log_level {
+    /** Something is lost: a lease, or the store behind the client. */
+    HF_LOG_ERROR = 1,
+    /** The client works around it: a connection lost, a renewal without an
+     *  answer, wake-ups lost so that waiters poll, a failover. */
+    HF_LOG_WARNING = 2,
+    /** It works again, or the servers' roles have changed as planned. */
+    HF_LOG_INFO = 3,
+    /** Connections made, and what a call left to be undone. */
+    HF_LOG_DEBUG = 4
+} hf_log_level;
+
+/**
+ * Called with what the client's background work meets and no call returns.
+ *
+ * On the client's background thread, one message at a time and with no lock
+ * held, until hf_client_close() returns. That thread also renews leases: the
+ * function must not block, nor call the library.
+ *
+ * The same text comes at most once a second, and more rarely the longer it
+ * recurs, up to once a minute; how often it was left out follows it, as in
+ * "... (7 more times)". Of different texts at most 64 come in a second.
+ *
+ * @param user     `log_user`
+ * @param level    how much it matters
+ * @param message  a line of text in English, without a newline and never with a
+ *                 password; valid during the call. The texts may change from
+ *                 version to version
+ */
+typedef void (*hf_log_fn)(void *user, hf_log_level level, const char *message);
+
 /** Options of hf_client_open(). */
 typedef struct hf_client_options {
     size_t struct_size; /**< #HF_CLIENT_OPTIONS_INIT sets it */
@@ -139,12 +172,21 @@ typedef struct hf_client_options {
      *  user and host; NULL: $HOLDFAST_DESCRIPTION, else nothing. Less than
      *  #HF_HOLDER_TEXT_SIZE bytes. */
     const char *description;
+    /** Called with what the client's background work meets, see hf_log_fn();
+     *  NULL: nothing is called. With it, the client has its background thread
+     *  from the beginning. */
+    hf_log_fn on_log;
+    void *log_user; /**< for `on_log` */
+    /** The least important messages that are wanted, a #hf_log_level; 0:
+     *  #HF_LOG_INFO. */
+    int32_t log_level;
+    uint32_t reserved1; /**< must be 0 */
 } hf_client_options;
 
 /* clang-format off */
 #define HF_CLIENT_OPTIONS_INIT \
     { sizeof(hf_client_options), NULL, 0, 0, NULL, NULL, 0, NULL, NULL, NULL, \
-      0, 0, 0, 0, 0, NULL }
+      0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0 }
 /* clang-format on */
 
 /**

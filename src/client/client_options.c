@@ -33,6 +33,19 @@ static hf_status check_prefix(const char *prefix, hf_error *err)
     return HF_OK;
 }
 
+static hf_status check_log(hf_client_options *options, hf_error *err)
+{
+    hf_status status =
+        hf__check_option(options->log_level, HF_LOG_DEBUG, "log_level", err);
+
+    if (status == HF_OK && options->reserved1 != 0)
+        status = hf__fail(err, HF_UNSUPPORTED,
+                          "hf_client_options: reserved1 is not 0");
+    if (options->log_level == 0)
+        options->log_level = HF_LOG_INFO;
+    return status;
+}
+
 hf_status hf__client_options_load(hf_client_options *options,
                                   const hf_client_options *from, hf_error *err)
 {
@@ -67,6 +80,8 @@ hf_status hf__client_options_load(hf_client_options *options,
     if (status == HF_OK)
         status = hf__check_option(options->max_call_bytes, CALL_BYTES_MAX,
                                   "max_call_bytes", err);
+    if (status == HF_OK)
+        status = check_log(options, err);
     if (options->max_calls == 0)
         options->max_calls = CALLS_DEFAULT;
     if (options->max_call_bytes == 0)

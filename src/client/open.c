@@ -15,6 +15,7 @@
 #include "core/client.h"
 #include "lease/leases.h"
 #include "store/drivers.h"
+#include "store/log_hook.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/fork.h"
@@ -53,7 +54,8 @@ static hf_status open_store(hf_client *client, const hf__url *url,
                                .tls = options->tls != NULL ? &tls : NULL,
                                .loop = client->loop,
                                .on_message = hf__leases_take,
-                               .on_message_user = client->leases};
+                               .on_message_user = client->leases,
+                               .log = client->log};
     hf_status status = hf__options_load(&tls, sizeof(tls), sizeof(tls),
                                         options->tls, "hf_tls_options", err);
     int64_t until_ms;
@@ -87,6 +89,7 @@ static void client_free(hf_client *client)
     hf__client_feeds_done(&client->feeds);
     hf__cas_sessions_done(&client->cas_sessions);
     hf__cas_sessions_done(&client->txn_sessions);
+    hf__log_hook_free(client->log);
     hf__free(client->password_file);
     hf__free(client->prefix);
     hf__free(client);
@@ -135,6 +138,25 @@ hf_client *hf__client_new(const hf_client_options *options)
     return client;
 }
 
+/* Messages are reported by the client's thread. */
+static hf_status start_log(hf_client *client, const hf_client_options *options,
+                           hf_error *err)
+{
+    hf_status status;
+
+    if (options->on_log == NULL)
+        return HF_OK;
+    status = hf__loop_start(client->loop, err);
+    if (status != HF_OK)
+        return status;
+    client->log =
+        hf__log_hook_new(client->loop, options->on_log, options->log_user,
+                         (hf_log_level)options->log_level);
+    return client->log != NULL
+               ? HF_OK
+               : hf__fail(err, HF_NO_MEMORY, "opening a client");
+}
+
 hf_status hf_client_open(const char *url, const hf_client_options *opts,
                          hf_client **client, hf_error *err)
 {
@@ -163,6 +185,8 @@ hf_status hf_client_open(const char *url, const hf_client_options *opts,
     status = hf__replicas_of_client(&made->replicas, &options, &parsed, err);
     if (status == HF_OK)
         status = hf__layout_of_url(&made->layout, &parsed, err);
+    if (status == HF_OK)
+        status = start_log(made, &options, err);
     if (status == HF_OK)
         status = open_store(made, &parsed, &options, err);
     hf__url_done(&parsed);
@@ -214,6 +238,9 @@ void hf_client_close(hf_client *client)
         return;
     if (!forked)
         end_calls(client);
+    /* What the close itself breaks off is no news. */
+    if (!forked && client->log != NULL)
+        hf__log_hook_close(client->log);
     close_parts(client, forked);
     atomic_store(&client->life.over, true);
     if (hf__completions_close(&client->completions, client, forked))

@@ -8,6 +8,7 @@
 /* The words are behind it, and then what they refer to. */
 typedef struct sent {
     hf__request request;
+    hf_client *client;
     hf_bytes words[];
 } sent;
 
@@ -38,6 +39,10 @@ static void end_request(hf__request *request)
 {
     sent *made = request->user;
 
+    if (request->status != HF_OK)
+        HF__LOG(made->client->log, HF_LOG_WARNING,
+                "what a call left to be done failed (%s): %s",
+                request->script->name, request->error.message);
     hf__request_done(request);
     hf__free(made);
 }
@@ -60,6 +65,11 @@ hf__request *hf__background_copy(const hf__request *filled, int64_t time_ms)
 
 void hf__background_send(hf_client *client, hf__request *copy)
 {
-    if (copy != NULL)
-        client->store->ops->submit(client->store, &copy, 1);
+    sent *made;
+
+    if (copy == NULL)
+        return;
+    made = copy->user;
+    made->client = client;
+    client->store->ops->submit(client->store, &copy, 1);
 }

@@ -81,6 +81,7 @@ struct hf_client {
     hf__layout layout;     /* of locks */
     uint32_t fork_generation;
     struct hf__leases *leases; /* of src/lease */
+    hf__log_hook *log;         /* NULL: no one listens */
     hf__cas_sessions cas_sessions;
     hf__cas_sessions txn_sessions; /* of transactions: records with results */
     hf__completions completions;

@@ -48,6 +48,7 @@ typedef struct embedded {
     hf__change_reader *changes;
     char channel[HF__CHANNEL_SIZE];
     hf__backlog backlog; /* of a durable store */
+    hf__log_hook *log;
 } embedded;
 
 static embedded *self_of(hf__store *store)
@@ -230,7 +231,18 @@ static void perform_read_only(embedded *self, const hf__job *job)
     hf__env_unlock(env);
 }
 
-static void embedded_perform(hf__store *store, hf__request *request)
+/* Calls that return it are not all: renewals meet it, too. */
+static void report_damage(const embedded *self, const hf__request *request)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    if (request->status == HF_CORRUPT)
+        HF__LOG(self->log, HF_LOG_ERROR, "the store in %s cannot be used: %s",
+                hf__quoted_path(quoted, self->env->path),
+                request->error.message);
+}
+
+static void run_request(hf__store *store, hf__request *request)
 {
     embedded *self = self_of(store);
     hf__job job;
@@ -248,6 +260,12 @@ static void embedded_perform(hf__store *store, hf__request *request)
         hf__group_run(self->env, &job, 1);
     else
         hf__write_run(self->env, &job);
+}
+
+static void embedded_perform(hf__store *store, hf__request *request)
+{
+    run_request(store, request);
+    report_damage(self_of(store), request);
 }
 
 /* Requests submitted together share a transaction if one of them writes, in
@@ -268,11 +286,13 @@ static void submit_some(hf__store *store, hf__request *const *requests,
         job_count++;
     }
     for (size_t i = 0; !writes && i < job_count; i++)
-        embedded_perform(store, jobs[i].request);
+        run_request(store, jobs[i].request);
     if (writes)
         hf__group_run(self->env, jobs, job_count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        report_damage(self, requests[i]);
         requests[i]->on_done(requests[i]);
+    }
 }
 
 /* Would it make its caller wait for the disk? The loop thread itself waits. */
@@ -481,6 +501,7 @@ static hf_status embedded_open(const hf__store_config *config,
     self->base.capabilities = HF__CAP_EVENTS | HF__CAP_LOCAL;
     if (settings.mode == HF__MODE_DURABLE)
         self->base.capabilities |= HF__CAP_DURABLE;
+    self->log = config->log;
     self->generation = hf__fork_generation();
     self->budget_ms = budget_of(config, &settings);
     status = hf__env_open(&settings, &deadline_ms, &self->env, err);

@@ -117,6 +117,29 @@ static void report_later_locked(hf__watchdog *watchdog, hf_lock *lock)
     lock->references++;
 }
 
+static const char *text_of_loss(hf_status reason)
+{
+    switch (reason) {
+    case HF_INDETERMINATE:
+        return "the store did not answer before it ended";
+    case HF_LOST:
+        return "another owner has it";
+    case HF_TIMEOUT:
+        return "max_hold_ms is over";
+    default:
+        return "it has expired, or was broken";
+    }
+}
+
+static void report_loss(hf__log_hook *log, const hf_lock *lock,
+                        hf_status reason)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    HF__LOG(log, HF_LOG_ERROR, "lost the lease of %s: %s",
+            hf__quoted(quoted, hf_lock_name(lock)), text_of_loss(reason));
+}
+
 void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
                            hf_status reason)
 {
@@ -124,6 +147,7 @@ void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
     watchdog->counts.lost++;
     lock->state = HF__LOCK_LOST;
     lock->lost_reason = reason;
+    report_loss(watchdog->client->log, lock, reason);
     if (lock->lost_fd >= 0)
         hf__event_fd_raise(lock->lost_fd);
     if (lock->options.on_lost != NULL && !lock->unreported)

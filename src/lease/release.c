@@ -55,6 +55,11 @@ static void undo_by(const hf_lock *lock, uint32_t script,
 
 void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE])
 {
+    char quoted[HF__QUOTED_SIZE];
+
+    HF__LOG(lock->client->log, HF_LOG_DEBUG,
+            "releasing the lease of %s, which its call no longer waits for",
+            hf__quoted(quoted, hf_lock_name(lock)));
     undo_by(lock, lock->kind->release, owner);
 }
 

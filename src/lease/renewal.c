@@ -125,6 +125,17 @@ static void renewal_free(hf__renewal *batch)
     hf__free(batch);
 }
 
+static void report_silence(const hf__renewal *batch)
+{
+    const hf__request *request = &batch->request;
+
+    HF__LOG(batch->watchdog->client->log, HF_LOG_WARNING,
+            "no answer to a renewal of leases, which is repeated while they "
+            "are valid: %s",
+            request->status == HF_OK ? "malformed reply"
+                                     : request->error.message);
+}
+
 static void renewal_done(hf__request *request)
 {
     hf__renewal *batch = request->user;
@@ -133,6 +144,8 @@ static void renewal_done(hf__request *request)
     bool answered = request->status == HF_OK &&
                     hf__renewal_read(&request->reply, batch->count, answers);
 
+    if (!answered)
+        report_silence(batch);
     pthread_mutex_lock(&watchdog->mutex);
     for (size_t i = 0; i < batch->count; i++) {
         hf_lock *lock = batch->entries[i].lock;

@@ -14,6 +14,7 @@
 #define HF__STORE_STORE_H
 
 #include "holdfast/client.h"
+#include "store/log_hook.h"
 #include "store/request.h"
 #include "util/loop.h"
 
@@ -48,6 +49,7 @@ typedef struct hf__store_config {
      * topic's counter moves. NULL: not wanted. An embedded store never does. */
     void (*on_message)(void *user, hf_bytes topic, hf_bytes text);
     void *on_message_user;
+    hf__log_hook *log; /* NULL: none; outlives the store */
 } hf__store_config;
 
 #define HF__REPLICAS_NOWHERE                                                   \

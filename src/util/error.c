@@ -12,7 +12,7 @@
 /* Bytes of a message shown by hf__quoted(). */
 #define QUOTED_MAX 40
 
-static void make_one_line(char *text)
+void hf__make_one_line(char *text)
 {
     for (; *text != '\0'; text++) {
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -27,7 +27,7 @@ static void fill_error(hf_error *err, hf_status status, int sys_errno,
     err->sys_errno = sys_errno;
     if (vsnprintf(err->message, sizeof(err->message), format, args) < 0)
         err->message[0] = '\0';
-    make_one_line(err->message);
+    hf__make_one_line(err->message);
 }
 
 hf_status hf__fail(hf_error *err, hf_status status, const char *format, ...)

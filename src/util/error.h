@@ -17,6 +17,9 @@ hf_status hf__fail_errno(hf_error *err, hf_status status, int sys_errno,
                          const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Newlines and other control characters become spaces. */
+void hf__make_one_line(char *text);
+
 /* Copy `from` into `to` (NULL allowed) and return its status. */
 hf_status hf__fail_copy(hf_error *to, const hf_error *from);
 

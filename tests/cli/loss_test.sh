@@ -240,3 +240,16 @@ test_killed_guard_is_reported() {
     : >go
     ends 7 $pid
 }
+
+test_log_of_the_client_is_printed() {
+    export HOLDFAST_LOG=error
+    start run --ttl 3 --on-lost kill job -- sh -c 'echo $$ >leader; sleep 30' \
+        2>told
+    eventually 5 written leader
+    expect 0 lock break job
+    ends 76 $pid
+    contains "$(cat told)" 'holdfast: lost the lease of "job": it has expired'
+    HOLDFAST_LOG=none expect 0 value set k v
+    HOLDFAST_LOG=loud expect 64 value set k v
+    contains "$err" 'HOLDFAST_LOG is "loud"'
+}

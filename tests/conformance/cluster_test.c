@@ -12,6 +12,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/script.h"
 #include "holdfast/store.h"
+#include "support/log_lines.h"
 #include "support/test_clock.h"
 
 FIXTURE_TESTS();
@@ -142,6 +143,25 @@ TEST(values_are_found_after_their_slot_moved)
     assert_value(f->client, key, bytes("before"));
     put_value(f->other, key, bytes("after"), 60000);
     assert_value(f->client, key, bytes("after"));
+}
+
+TEST(slot_that_moved_is_logged)
+{
+    fixture *f = *state;
+    log_lines *lines = log_lines_new();
+    hf_client_options options = log_lines_options(lines);
+    hf_client *client = fixture_client(f, &options);
+    hf_bytes key = fixture_key(f, "v");
+    int slot = slot_of(f, key);
+    int owner = redis_cluster_owner(f->cluster, 0, slot);
+
+    put_value(client, key, bytes("before"), 60000);
+    assert_false(log_lines_has(lines, 0, "slot"));
+    move_slot(f, slot, owner, (owner + 1) % 3);
+    assert_value(client, key, bytes("before"));
+    expect_soon(log_lines_has(lines, HF_LOG_INFO, "cluster: a slot has moved"),
+                5000);
+    fixture_close_client(f, client);
 }
 
 typedef struct waiter {

@@ -8,7 +8,9 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "support/log_lines.h"
 #include "support/slowness.h"
+#include "support/test_clock.h"
 #include "util/mem.h"
 
 static void assert_served_by(deployment *all, const char *name)
@@ -294,6 +296,33 @@ TEST(hint_moves_the_store)
     deployment_say(&all, B, 6);
     deployment_push(&all.sentinels[1]);
     await_served_by(&all, "B");
+    deployment_close(&all);
+}
+
+TEST(failover_is_logged)
+{
+    log_lines *lines = log_lines_new();
+    hf_client_options options = log_lines_options(lines);
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client = NULL;
+    deployment all;
+
+    deployment_prepare(&all);
+    deployment_open(&all);
+    options.request_ms = ENOUGH_MS;
+    if (hf_client_open(all.url, &options, &client, &err) != HF_OK)
+        fail_msg("cannot open: %s", err.message);
+    deployment_say(&all, B, 6);
+    deployment_push(&all.sentinels[1]);
+    expect_soon(log_lines_has(lines, HF_LOG_WARNING,
+                              "failover: the master \"m\" is now 127.0.0.1"),
+                ENOUGH_MS);
+    deployment_say(&all, -1, 0);
+    deployment_push(&all.sentinels[1]);
+    expect_soon(
+        log_lines_has(lines, HF_LOG_WARNING, "the sentinels name no master: "),
+        ENOUGH_MS);
+    hf_client_close(client);
     deployment_close(&all);
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "store/redis/events/message.h"
+#include "store/redis/server/conn_log.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -27,6 +28,9 @@
 /* With more names than these, changes are reported without asking. */
 #define OUT_LIMIT ((size_t)1 << 20)
 #define ASKED_LIMIT ((size_t)1 << 20)
+
+static const hf__conn_purpose for_changes = {"changes of keys",
+                                             ", so that watches have a gap"};
 
 enum { ASKED_TRACK, ASKED_PING, ASKED_EXISTS };
 
@@ -112,6 +116,7 @@ static bool take_answer(hf__change_conn *self)
         if (self->message.kind != HF_REPLY_STATUS)
             return false;
         self->listens = true;
+        hf__conn_log_up(&self->conn);
         self->ops->listening(self);
         break;
     case ASKED_PING:
@@ -253,6 +258,7 @@ void hf__change_conn_init(hf__change_conn *self, const hf__change_conn_ops *ops,
     memset(self, 0, sizeof(*self));
     hf__async_conn_init(&self->conn, &conn_ops, node, OUT_LIMIT);
     self->conn.resp3 = true;
+    self->conn.purpose = &for_changes;
     self->ops = ops;
     self->prefix = prefix;
     self->kinds = kinds;

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "store/redis/events/message.h"
+#include "store/redis/server/conn_log.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -41,6 +42,9 @@
 /* Interval of that polling. */
 #define BLIND_MIN_MS 50
 #define BLIND_MAX_MS 500
+
+static const hf__conn_purpose for_wakeups = {"wake-ups",
+                                             ", so that waiters poll"};
 
 static int64_t first_silence_ms = SILENCE_MS;
 static int64_t answer_ms = ANSWER_MS;
@@ -154,6 +158,7 @@ static bool take_subscribed(hf__event_conn *self, hf_bytes channel)
         set_state(self, HF__EVENT_CONN_BEGINS);
         hf__events_move_all(self->events);
         set_state(self, HF__EVENT_CONN_LISTENS);
+        hf__conn_log_up(&self->conn);
     } else if (!hf__key_tracking_subscribed(&self->tracking)) {
         return false;
     } else if (hf__channels_find(&self->channels, channel, &bucket)) {
@@ -314,6 +319,7 @@ void hf__event_conn_init(hf__event_conn *self, hf__redis_node *node)
     memset(self, 0, sizeof(*self));
     hf__async_conn_init(&self->conn, &inbox_link_ops, node, OUT_LIMIT);
     self->conn.resp3 = true;
+    self->conn.purpose = &for_wakeups;
     self->channel = node->context->channel;
     hf__events_init(&self->own_events);
     self->events = &self->own_events;

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/redis/server/conn_log.h"
 #include "store/redis/server/silence_limit.h"
 #include "store/redis/wire/socket.h"
 #include "util/clock.h"
@@ -110,6 +111,7 @@ void hf__async_conn_drop(hf__async_conn *conn)
     hf__arena_free(&conn->arena);
     hf__resolver_refresh(conn->node->resolver);
     pick_delay(conn, was_up, hf__clock_boot_ms());
+    hf__conn_log_down(conn, was_up);
     conn->ops->down(conn, was_up);
 }
 

@@ -52,6 +52,9 @@ struct hf__async_conn {
     hf__async_conn_state state;
     bool resp3; /* the owner's: pushes are wanted */
     bool waits; /* the owner's: fail without WAIT */
+    /* The owner's, for messages; NULL: none. */
+    const struct hf__conn_purpose *purpose;
+    bool lost; /* and reported, but not that it is back */
     hf__channel channel;
     bool unread;    /* the channel has buffered input, poll() does not see it */
     uint32_t epoch; /* the node's when it was started */

@@ -10,6 +10,7 @@
  */
 #include "store/redis/server/conn_pool.h"
 
+#include "store/redis/server/conn_log.h"
 #include "store/redis/server/retry.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -80,6 +81,15 @@ static hf__conn_slot *take_slot(hf__conn_pool *pool)
     return NULL;
 }
 
+static void close_stale(hf__blocking_conn *conn)
+{
+    HF__LOG(conn->node->context->log, HF_LOG_INFO,
+            "the connection for calls to %s was closed meanwhile; a new one is "
+            "made",
+            conn->peer);
+    hf__blocking_conn_close(conn);
+}
+
 /* Make sure that the connection is open, as far as can be known. */
 static hf_status make_ready(inline_run *run, hf_error *err)
 {
@@ -89,7 +99,7 @@ static hf_status make_ready(inline_run *run, hf_error *err)
     if (hf__blocking_conn_is_open(conn) &&
         (hf__blocking_conn_is_stale(conn) ||
          hf__redis_node_distrusts(conn->node, conn->sent_ms)))
-        hf__blocking_conn_close(conn);
+        close_stale(conn);
     if (hf__blocking_conn_is_open(conn))
         return HF_OK;
     until_ms =
@@ -159,6 +169,8 @@ static bool after_loss(inline_run *run, hf_error *err)
     if (hf__retry_is_safe(run->request) &&
         run->attempts->losses < HF__RETRY_LOSSES_MAX &&
         hf__clock_boot_ms() < run->request->deadline_ms) {
+        if (err->status == HF_INDETERMINATE) /* else an older one replied */
+            hf__conn_log_again(run->slot->conn->node, err->message);
         hf__arena_free(&run->request->arena);
         return true;
     }

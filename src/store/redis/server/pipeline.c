@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "store/redis/server/conn_log.h"
 #include "store/redis/server/pipeline_internal.h"
 #include "store/redis/server/retry.h"
 #include "util/clock.h"
@@ -25,6 +26,8 @@
 
 /* Incomplete requests; 64 Ki entries take 12 MiB. */
 #define DEPTH_MAX 65536
+
+static const hf__conn_purpose for_requests = {"requests", ""};
 
 /* The mean moves by an eighth of each batch. */
 static void note_crowd(hf__pipeline *pipe, size_t taken)
@@ -172,6 +175,7 @@ void hf__pipeline_init(hf__pipeline *pipe, hf__redis_node *node)
     memset(pipe, 0, sizeof(*pipe));
     hf__async_conn_init(&pipe->conn, &hf__pipeline_conn_ops, node,
                         HF__RESP_REQUEST_MAX);
+    pipe->conn.purpose = &for_requests;
     pipe->context = node->context;
     pthread_mutex_init(&pipe->mutex, NULL);
     pipe->task.run = run_task;
@@ -197,6 +201,7 @@ void hf__pipeline_close_here(hf__pipeline *pipe,
     pipe->closed = closed;
     take_inbound(pipe);
     hf__probe_end(pipe);
+    pipe->conn.purpose = NULL; /* its end is no loss */
     hf__fail(&pipe->conn.error, HF_UNAVAILABLE, "the client was closed");
     hf__async_conn_drop(&pipe->conn);
     hf__pipeline_fail_all(pipe);

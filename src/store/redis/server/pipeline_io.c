@@ -29,6 +29,7 @@
 
 #include <string.h>
 
+#include "store/redis/server/conn_log.h"
 #include "store/redis/server/retry.h"
 #include "store/redis/server/silence_limit.h"
 #include "util/clock.h"
@@ -162,6 +163,7 @@ static void write_requests(hf__pipeline *pipe)
 
 static void on_up(hf__async_conn *conn)
 {
+    hf__conn_log_up(conn);
     atomic_fetch_add(&hf__container_of(conn, hf__pipeline, conn)->generation,
                      1);
     write_requests(hf__container_of(conn, hf__pipeline, conn));

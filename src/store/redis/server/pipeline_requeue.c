@@ -115,6 +115,7 @@ static void hand_on_all(hf__pipeline *pipe)
     hf__pipeline_entry *entry;
 
     pipe->leaving = true;
+    pipe->conn.purpose = NULL; /* its end is no loss */
     while (pipe->again.count > 0) {
         entry = hf__container_of(hf__heap_first(&pipe->again),
                                  hf__pipeline_entry, again);

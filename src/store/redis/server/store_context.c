@@ -32,6 +32,7 @@ void hf__store_context_init(hf__store_context *context,
     context->router = router;
     context->on_message = config->on_message;
     context->on_message_user = config->on_message_user;
+    context->log = config->log;
     hf__wait_group_init(&context->wait_groups);
 }
 

@@ -24,6 +24,7 @@ typedef struct hf__store_context {
     uint32_t changes; /* of the topology; a futex */
     void (*on_message)(void *user, hf_bytes topic, hf_bytes text);
     void *on_message_user;
+    hf__log_hook *log; /* NULL: none */
 } hf__store_context;
 
 void hf__store_context_init(hf__store_context *context,

@@ -221,6 +221,7 @@ hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
                                  int port, const uint32_t *slot)
 {
     hf__server *server = NULL;
+    bool moved = false;
     size_t place;
 
     assert(slot == NULL || *slot < HF__SLOT_COUNT);
@@ -229,9 +230,14 @@ hf__server *hf__cluster_map_find(hf__cluster_map *map, const char *host,
         map->nodes[place]->named_ms = hf__clock_boot_ms();
         server = hold_server(map, map->nodes[place]);
     }
-    if (server != NULL && slot != NULL)
+    if (server != NULL && slot != NULL) {
+        moved = map->owners[*slot] != 0 && map->owners[*slot] != place + 1;
         set_owner(map, *slot, place);
+    }
     pthread_mutex_unlock(&map->mutex);
+    if (moved) /* one after the other, while slots are being moved */
+        HF__LOG(map->context->log, HF_LOG_INFO,
+                "cluster: a slot has moved to %.100s port %d", host, port);
     return server;
 }
 
@@ -348,6 +354,34 @@ static hf_status find_places(hf__cluster_map *map,
     return HF_OK;
 }
 
+/* Slots that the ranges give to another node than the map. */
+static uint32_t count_moved(const hf__cluster_map *map,
+                            const hf__cluster_range *ranges, size_t count,
+                            const uint16_t *places)
+{
+    uint32_t moved = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t slot = ranges[i].first; slot <= ranges[i].last; slot++)
+            moved += map->owners[slot] != 0 &&
+                     map->owners[slot] != (uint16_t)(places[i] + 1);
+    }
+    return moved;
+}
+
+/* The first map is no news, unless it has gaps. */
+static void report_map(const hf__cluster_map *map, uint32_t moved,
+                       uint32_t covered)
+{
+    if (moved > 0)
+        HF__LOG(map->context->log, HF_LOG_INFO,
+                "cluster: %u slots have another master now", moved);
+    if (covered < HF__SLOT_COUNT)
+        HF__LOG(map->context->log, HF_LOG_WARNING,
+                "cluster: only %u of %u slots have a master", covered,
+                (unsigned)HF__SLOT_COUNT);
+}
+
 static void set_owners(hf__cluster_map *map, const hf__cluster_range *ranges,
                        size_t count, const uint16_t *places)
 {
@@ -404,6 +438,7 @@ static hf_status install_ranges(hf__cluster_map *map,
                                 uint16_t *places, bool *lost, hf_error *err)
 {
     hf__server *unused[64];
+    uint32_t moved = 0, covered;
     size_t taken;
     hf_status status;
 
@@ -411,13 +446,17 @@ static hf_status install_ranges(hf__cluster_map *map,
     status = map->closing
                  ? hf__fail(err, HF_UNAVAILABLE, "the client was closed")
                  : find_places(map, ranges, count, places, err);
+    if (status == HF_OK && map->context->log != NULL)
+        moved = count_moved(map, ranges, count, places);
     if (status == HF_OK)
         set_owners(map, ranges, count, places);
     if (status == HF_OK)
         look_names_up(map);
+    covered = map->covered;
     pthread_mutex_unlock(&map->mutex);
     if (status != HF_OK)
         return status;
+    report_map(map, moved, covered);
     do {
         pthread_mutex_lock(&map->mutex);
         taken = map->closing ? 0 : take_unused(map, unused, 64, lost);

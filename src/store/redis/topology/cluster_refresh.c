@@ -197,6 +197,8 @@ static void ask_next(hf__cluster_refresh *refresh)
     hf__server *server = next_server(refresh);
 
     if (server == NULL) {
+        HF__LOG(refresh->map->context->log, HF_LOG_WARNING,
+                "cluster: no node says which has which slots");
         finish_refresh(refresh, false);
         return;
     }

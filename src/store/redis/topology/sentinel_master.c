@@ -84,11 +84,28 @@ static void wake_locked(hf__sentinel_watch *watch)
 void hf__sentinel_watch_fail(hf__sentinel_watch *watch, const hf_error *err,
                              bool hopeless)
 {
+    bool known;
+
     pthread_mutex_lock(&watch->mutex);
     watch->error = *err;
     watch->hopeless = hopeless;
+    known = watch->known;
     wake_locked(watch);
     pthread_mutex_unlock(&watch->mutex);
+    if (known) /* else the caller that opens the store gets it */
+        HF__LOG(watch->context.log, HF_LOG_WARNING,
+                "the sentinels name no master: %s", err->message);
+}
+
+static void report_failover(const hf__sentinel_watch *watch,
+                            const hf__sentinel_answer *before,
+                            const hf__sentinel_answer *now)
+{
+    HF__LOG(
+        watch->context.log, HF_LOG_WARNING,
+        "failover: the master \"%.60s\" is now %.100s port %d, before it was "
+        "%.100s port %d",
+        watch->place->name, now->host, now->port, before->host, before->port);
 }
 
 static bool is_master(const hf__sentinel_watch *watch,
@@ -118,6 +135,7 @@ void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
     bool same = is_master(watch, winner);
     hf__resolver *address = NULL;
     hf__resolver *before = NULL;
+    hf__sentinel_answer old;
     hf_error err = HF_ERROR_INIT;
 
     if (!same && !make_address(winner, &address, &err)) {
@@ -130,10 +148,13 @@ void hf__sentinel_watch_decide(hf__sentinel_watch *watch,
         before = watch->address;
         watch->address = address;
     }
+    old = watch->master;
     watch->master = *winner;
     watch->error.status = HF_OK;
     watch->hopeless = false;
     pthread_mutex_unlock(&watch->mutex);
+    if (before != NULL)
+        report_failover(watch, &old, winner);
     hf__resolver_free(before);
     if (!same)
         watch->moved(watch->user);
