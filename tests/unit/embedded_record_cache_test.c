@@ -11,6 +11,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "holdfast/client.h"
+#include "holdfast/lock.h"
+
 #define KEYS 6
 #define VALUE_SIZE 64
 #define STEPS 6000
@@ -287,6 +290,26 @@ TEST(key_that_comes_and_goes_leaves_a_tombstone)
     set_expected(0, "s:z");
     expect_key(0);
     expect_expired("0");
+}
+
+/* What it holds is neither too long for that nor for the cache. */
+TEST(lock_leaves_a_tombstone)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client = NULL;
+    hf_lock *lock = NULL;
+
+    assert_int_equal(hf_client_open(at.url, NULL, &client, &err), HF_OK);
+    assert_int_equal(hf_lock_new(client, hf_str("k0"), NULL, &lock, &err),
+                     HF_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(hf_lock_try(lock, &err), HF_OK);
+        expect_expired("0");
+        assert_int_equal(hf_lock_release(lock, &err), HF_OK);
+        expect_expired(i == 0 ? "0" : "1");
+    }
+    hf_lock_free(lock);
+    hf_client_close(client);
 }
 
 TEST(shell_is_reclaimed)

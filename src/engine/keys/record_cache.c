@@ -24,7 +24,7 @@
 #include "util/hash_bytes.h"
 #include "util/mem.h"
 
-/* Enough for the keys of some 2000 locks; 1.3 MB if all are used. */
+/* Enough for the keys of some 2000 locks; 1.4 MB if all are used. */
 #define SET_COUNT 2048u
 #define WAYS 4u
 

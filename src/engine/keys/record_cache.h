@@ -8,10 +8,11 @@
 
 #include "engine/keys/keyspace.h"
 
-/* Longer keys and contents are not cached. Names and owners of locks and
- * fencing tokens fit. */
+/* Longer keys and contents are not cached. Names of locks fit, what they hold
+ * (an owner id, a sign, a token of 16 digits, a `+`: 50 bytes), and fencing
+ * tokens. */
 #define HF__RECORD_CACHE_KEY_MAX 80u
-#define HF__RECORD_CACHE_CONTENT_MAX 40u
+#define HF__RECORD_CACHE_CONTENT_MAX 56u
 
 /* A key's record in LMDB. */
 typedef struct hf__cached_record {
