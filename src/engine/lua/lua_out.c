@@ -88,28 +88,36 @@ static void reply_bytes(hf__out *base, const void *data, size_t size)
     complete_value(out);
 }
 
-static void put_digits(lua_State *lua, int64_t value, bool own, int at)
+static void put_number(lua_State *lua, int64_t value, int at)
 {
-    char text[HF__NUMBER_TEXT_SIZE];
-
-    /* The library's scripts only calculate with it. */
-    if (own)
-        lua_pushnumber(lua, (lua_Number)value);
-    else
-        lua_pushlstring(lua, text, hf__number_put_integer(text, value));
+    lua_pushnumber(lua, (lua_Number)value);
     lua_rawseti(lua, -2, at);
 }
 
+static void put_digits(lua_State *lua, int64_t value, int at)
+{
+    char text[HF__NUMBER_TEXT_SIZE];
+
+    lua_pushlstring(lua, text, hf__number_put_integer(text, value));
+    lua_rawseti(lua, -2, at);
+}
+
+/* The library's scripts calculate with numbers; Lua would write each as text by
+ * printf, and reads it by strtod. */
 static void reply_instant(hf__out *base, int64_t unix_us)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
-    if (out->own)
+    if (out->own) {
         lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_INSTANT));
-    else
+        put_number(out->lua, unix_us / 1000000, 1);
+        put_number(out->lua, unix_us % 1000000, 2);
+        put_digits(out->lua, unix_us, 3);
+    } else {
         lua_createtable(out->lua, 2, 0);
-    put_digits(out->lua, unix_us / 1000000, out->own, 1);
-    put_digits(out->lua, unix_us % 1000000, out->own, 2);
+        put_digits(out->lua, unix_us / 1000000, 1);
+        put_digits(out->lua, unix_us % 1000000, 2);
+    }
     complete_value(out);
 }
 

@@ -439,7 +439,7 @@ void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
         lua_pushlightuserdata(lua, machine);
         lua_pushliteral(lua, "ok");
         lua_newtable(lua);
-        lua_createtable(lua, 2, 0);
+        lua_createtable(lua, 3, 0);
         lua_pushcclosure(lua, functions[i].run, HF__CALL_COUNT);
         lua_setfield(lua, -2, functions[i].name);
     }

@@ -52,7 +52,7 @@ enum {
     HF__CALL_MACHINE = 1,
     HF__CALL_OK = 2,      /* the string "ok" */
     HF__CALL_EMPTY = 3,   /* an empty table */
-    HF__CALL_INSTANT = 4, /* a table with two entries */
+    HF__CALL_INSTANT = 4, /* a table with three entries */
     HF__CALL_COUNT = 4
 };
 
