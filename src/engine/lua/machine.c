@@ -212,9 +212,9 @@ static bool is_cached_arg(hf__cached_arg *last, hf_bytes word)
     return false;
 }
 
-/* Set the arguments in a library script's reused table. */
-static void renew_args(lua_State *lua, hf__cached_args *last, int at,
-                       const hf_bytes *words, size_t count)
+/* Push a library script's reused table, with the arguments set. */
+static void push_args(lua_State *lua, hf__cached_args *last, int at,
+                      const hf_bytes *words, size_t count)
 {
     size_t old = last->count;
 
@@ -234,18 +234,15 @@ static void renew_args(lua_State *lua, hf__cached_args *last, int at,
         lua_rawseti(lua, -2, (int)i + 1);
     }
     last->count = count;
-    lua_pop(lua, 1);
 }
 
 /* In KEYS library scripts have the numbers of the request's arguments, which
  * redis.call() and `..` understand: this saves a string for each. */
-static void set_library_keys(lua_State *lua, hf__machine *machine)
+static void push_keys(lua_State *lua, hf__machine *machine)
 {
     int *count = &machine->key_counts[machine->script->index];
     int wanted = (int)machine->request->key_count;
 
-    if (*count == wanted)
-        return;
     lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY),
                 hf__machine_library_at(machine, HF__LIBRARY_KEYS));
     for (; *count < wanted; ++*count) {
@@ -256,19 +253,20 @@ static void set_library_keys(lua_State *lua, hf__machine *machine)
         lua_pushnil(lua);
         lua_rawseti(lua, -2, *count);
     }
-    lua_pop(lua, 1);
 }
 
-static void set_library_args(lua_State *lua, hf__machine *machine)
+/* Call the function at the top. */
+static void call_library(lua_State *lua, hf__machine *machine)
 {
     const hf__request *request = machine->request;
     uint32_t index = machine->script->index;
 
-    set_library_keys(lua, machine);
-    renew_args(lua, &machine->cached_args[index],
-               hf__machine_library_at(machine, HF__LIBRARY_ARGS),
-               request->words + request->key_count,
-               request->word_count - request->key_count);
+    push_keys(lua, machine);
+    push_args(lua, &machine->cached_args[index],
+              hf__machine_library_at(machine, HF__LIBRARY_ARGS),
+              request->words + request->key_count,
+              request->word_count - request->key_count);
+    lua_call(lua, 2, 1);
 }
 
 /* A user's script gets new tables: the previous script may have changed the old
@@ -304,11 +302,12 @@ static int run_script(lua_State *lua)
         machine->spoilt = is_large(machine);
     }
     hf__machine_push_function(lua, machine);
-    if (machine->for_users)
+    if (machine->for_users) {
         set_user_args(lua, machine);
-    else
-        set_library_args(lua, machine);
-    lua_call(lua, 0, 1);
+        lua_call(lua, 0, 1);
+    } else {
+        call_library(lua, machine);
+    }
     if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
         machine->no_memory = true;
     return 0;

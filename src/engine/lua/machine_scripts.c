@@ -2,8 +2,8 @@
 /*
  * machine_scripts.c - the functions that scripts are compiled to.
  *
- * The library's are kept by index, each with its own globals. Users' are cached
- * by SHA-1, in two tables: a function that is used moves to the first, and when
+ * The library's are kept by index, each with its tables KEYS and ARGV. Users' are
+ * cached by SHA-1, in two tables: a function that is used moves to the first, and when
  * that is full it becomes the second, whose functions are dropped. For the
  * tables see machine_state.h. All of it runs in protected calls.
  */
@@ -90,16 +90,42 @@ int hf__machine_library_at(const hf__machine *machine, int what)
     return (int)machine->script->index * HF__LIBRARY_EACH + what;
 }
 
+/* Put around a library script: what it reads most is then in registers and
+ * upvalues; a global is looked up by its name each time. No line is added
+ * before it. */
+#define OPENING                                                                \
+    "local redis,string,tonumber,type,unpack=redis,string,tonumber,type,"      \
+    "unpack return function(KEYS,ARGV) "
+#define CLOSING "\nend"
+
+/* Push it as a function with two parameters, KEYS and ARGV. */
+static void compile_library(lua_State *lua, hf__machine *machine)
+{
+    const hf__script *script = machine->script;
+    const char *text;
+    size_t size;
+
+    lua_pushliteral(lua, OPENING);
+    lua_pushlstring(lua, script->source, script->source_size);
+    lua_pushliteral(lua, CLOSING);
+    lua_concat(lua, 3);
+    text = lua_tolstring(lua, -1, &size);
+    compile_script(lua, machine, text, size);
+    hf__sandbox_push_library(lua);
+    lua_setfenv(lua, -2);
+    lua_call(lua, 0, 1);
+    lua_remove(lua, -2);
+}
+
 static void make_own_function(lua_State *lua, hf__machine *machine)
 {
     int own = lua_upvalueindex(HF__UP_LIBRARY);
 
-    compile_script(lua, machine, machine->script->source,
-                   machine->script->source_size);
-    hf__sandbox_push_library(lua);
-    lua_setfenv(lua, -4);
-    lua_rawseti(lua, own, hf__machine_library_at(machine, HF__LIBRARY_ARGS));
-    lua_rawseti(lua, own, hf__machine_library_at(machine, HF__LIBRARY_KEYS));
+    for (int what = HF__LIBRARY_KEYS; what <= HF__LIBRARY_ARGS; what++) {
+        lua_newtable(lua);
+        lua_rawseti(lua, own, hf__machine_library_at(machine, what));
+    }
+    compile_library(lua, machine);
     lua_pushvalue(lua, -1);
     lua_rawseti(lua, own,
                 hf__machine_library_at(machine, HF__LIBRARY_FUNCTION));

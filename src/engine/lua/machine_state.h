@@ -271,7 +271,7 @@ int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
 int hf__sandbox_tonumber(lua_State *lua);
 /* Push the table of users' functions. */
 void hf__sandbox_push_users(lua_State *lua);
-/* Push KEYS, ARGV, and new globals of a library script with them. */
+/* Push the globals of the library's scripts. */
 void hf__sandbox_push_library(lua_State *lua);
 
 /* Push the functions of `redis` as a table. */

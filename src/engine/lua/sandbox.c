@@ -252,29 +252,10 @@ static void keep_library_env(lua_State *lua)
     lua_rawset(lua, LUA_REGISTRYINDEX);
 }
 
-/* Copied, so that reading a global is one lookup. */
 void hf__sandbox_push_library(lua_State *lua)
 {
-    int shared, env;
-
-    lua_newtable(lua); /* KEYS */
-    lua_newtable(lua); /* ARGV */
-    lua_newtable(lua);
-    env = lua_gettop(lua);
-    lua_pushvalue(lua, -3);
-    lua_setfield(lua, env, "KEYS");
-    lua_pushvalue(lua, -2);
-    lua_setfield(lua, env, "ARGV");
     lua_pushlightuserdata(lua, &library_key);
     lua_rawget(lua, LUA_REGISTRYINDEX);
-    shared = lua_gettop(lua);
-    lua_pushnil(lua);
-    while (lua_next(lua, shared) != 0) {
-        lua_pushvalue(lua, -2);
-        lua_insert(lua, -2);
-        lua_rawset(lua, env);
-    }
-    lua_settop(lua, env);
 }
 
 /* The metatable of strings must not expose a writable table; the globals are at
