@@ -27,11 +27,14 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
 local holder = redis.pcall('get', KEYS[1])
+if holder == ARGV[1] and not ARGV[2] then
+    call('del', KEYS[1])
+    return 1
+end
 local leave, entry = ARGV[2] or '', ARGV[3] or ''
 local own = holder == ARGV[1] or type(holder) == 'string'
     and string.sub(holder, 1, 32) == (string.match(ARGV[1], '^(.*)=%d+$') or ARGV[1])
-if leave == '' and entry == ''
-    and (holder == ARGV[1] or own and not string.find(holder, '%+$')) then
+if leave == '' and entry == '' and own and not string.find(holder, '%+$') then
     call('del', KEYS[1])
     return 1
 end
@@ -39,10 +42,8 @@ local shared = type(holder) == 'table' and redis.pcall('zcard', KEYS[1])
 if type(shared) == 'table' then
     return shared
 end
-local reply = holder and -1 or 0
-if own or holder and holder == string.sub(leave, -32) .. '+' then
-    reply = 1
-end
+local mine = own or holder and holder == string.sub(leave, -32) .. '+'
+local reply = mine and 1 or holder and -1 or 0
 local left = leave ~= '' and call('zrem', KEYS[3], leave)
 if reply == 1 and entry ~= '' then
     call('zadd', KEYS[3], ARGV[4] - ARGV[5], entry)
