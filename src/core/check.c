@@ -103,23 +103,9 @@ hf_status hf__check_out(const void *pointer, const char *what, hf_error *err)
     return hf__fail(err, HF_INVALID, "%s is NULL", what);
 }
 
-/* Not snprintf(): this is on the way of every call with a time to live. */
 hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value)
 {
-    uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-    char digits[HF__NUMBER_SIZE];
-    char *end = digits + sizeof(digits);
-    char *at = end;
-
-    *--at = '\0';
-    do {
-        *--at = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (value < 0)
-        *--at = '-';
-    memcpy(text, at, (size_t)(end - at));
-    return hf_view(text, (size_t)(end - at) - 1);
+    return hf_view(text, hf__decimal_put(text, value));
 }
 
 hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,

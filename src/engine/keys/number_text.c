@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "store/limits.h"
+#include "util/digits.h"
 #include "util/mem.h"
 
 bool hf__number_integer(hf_bytes text, int64_t *value)
@@ -93,33 +94,9 @@ hf_status hf__number_double(hf_bytes text, double *value)
     return HF_OK;
 }
 
-static const char two_digits[] = "0001020304050607080910111213141516171819"
-                                 "2021222324252627282930313233343536373839"
-                                 "4041424344454647484950515253545556575859"
-                                 "6061626364656667686970717273747576777879"
-                                 "8081828384858687888990919293949596979899";
-
 size_t hf__number_put_integer(char text[HF__NUMBER_TEXT_SIZE], int64_t value)
 {
-    char digits[24];
-    char *at = digits + sizeof(digits);
-    size_t size;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-
-    for (; left >= 100; left /= 100) {
-        at -= 2;
-        memcpy(at, two_digits + 2 * (left % 100), 2);
-    }
-    at -= 2;
-    memcpy(at, two_digits + 2 * left, 2);
-    if (left < 10)
-        at++;
-    if (value < 0)
-        *--at = '-';
-    size = (size_t)(digits + sizeof(digits) - at);
-    memcpy(text, at, size);
-    text[size] = '\0';
-    return size;
+    return hf__decimal_put(text, value);
 }
 
 size_t hf__number_put_double(char text[HF__NUMBER_TEXT_SIZE], double value)
