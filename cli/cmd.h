@@ -2,7 +2,7 @@
 /*
  * cmd.h - one command: its grammar and its function.
  *
- * Each file of cmd/ exports a table of commands; commands.c joins the tables.
+ * Each file of cmd/ exports a table of commands; cmd/nouns.c joins the tables.
  * The words of their help are in manual/.
  */
 #ifndef HOLDFAST_CLI_CMD_H
@@ -22,6 +22,7 @@ struct call {
     bool json;         /* --json */
     /* See hf_client_options; NULL: none. */
     const char *description;
+    char *const *words; /* all of the command line as typed, then NULL */
 };
 
 struct command {

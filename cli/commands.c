@@ -9,34 +9,6 @@
 #include "exit.h"
 #include "nearest.h"
 
-/* clang-format off */
-const struct noun nouns[] = {
-    {"run", run_commands},
-    {"lead", lead_commands},
-    {"election", election_commands},
-    {"lock", lock_commands},
-    {"semaphore", semaphore_commands},
-    {"latch", latch_commands},
-    {"barrier", barrier_commands},
-    {"limit", limit_commands},
-    {"value", value_commands},
-    {"hash", hash_commands},
-    {"key", key_commands},
-    {"timeline", timeline_commands},
-    {"cache", cache_commands},
-    {"id", id_commands},
-    {"txn", txn_commands},
-    {"script", script_commands},
-    {"command", command_commands},
-    {"watch", watch_commands},
-    {"serve", serve_commands},
-    {"top", top_commands},
-    {"store", store_commands},
-};
-/* clang-format on */
-
-const size_t noun_count = sizeof(nouns) / sizeof(nouns[0]);
-
 const char *command_verb(const struct command *command)
 {
     const char *space = strchr(command->grammar.name, ' ');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.h - the table of all commands.
+ * commands.h - the table of the commands that this program has.
  *
  * Commands are one word (run) or a noun and a verb (value set). The name in
  * the grammar is matched, and begins messages.

@@ -26,6 +26,10 @@ static const struct grammar top_grammar = {
 /* The command that was found. */
 static const struct command *found;
 
+/* The command line as typed, for a command that is a program of its own:
+ * reading it overwrites passwords. One block. */
+static char **typed;
+
 /* Where its result would be: that of run and lead is on stderr, as stdout is
  * their command's. */
 static FILE *result_file(void)
@@ -65,7 +69,10 @@ static int run_command(const struct command *command,
                        const struct options *options)
 {
     hf_error err = HF_ERROR_INIT;
-    struct call call = {command, options, NULL, options->given[OPT_JSON], NULL};
+    struct call call = {.command = command,
+                        .options = options,
+                        .json = options->given[OPT_JSON],
+                        .words = typed};
     hf_status status;
     int code;
 
@@ -160,6 +167,30 @@ static int run_words(struct options *options, int count, char **words)
     return options->given[OPT_HELP] ? EXIT_YES : EXIT_USAGE;
 }
 
+/* false: out of memory. */
+static bool keep_typed(int argc, char **argv)
+{
+    size_t room = ((size_t)argc + 1) * sizeof(*typed);
+    char *to;
+
+    for (int i = 0; i < argc; i++)
+        room += strlen(argv[i]) + 1;
+    typed = malloc(room);
+    if (typed == NULL) {
+        complain(NULL, "out of memory");
+        return false;
+    }
+    to = (char *)(typed + argc + 1);
+    for (int i = 0; i < argc; i++) {
+        size_t size = strlen(argv[i]) + 1;
+
+        typed[i] = memcpy(to, argv[i], size);
+        to += size;
+    }
+    typed[argc] = NULL;
+    return true;
+}
+
 /*
  * If a standard descriptor is closed, the next socket would get its number,
  * and messages would go there. Its replacement fails like a closed one, and is
@@ -183,10 +214,13 @@ int main(int argc, char **argv)
     int code;
 
     occupy_standard_fds();
+    if (!keep_typed(argc, argv))
+        return EXIT_SYSTEM;
     code = run_words(&options, argc - 1, argv + 1);
     if (options.given[OPT_JSON] ||
         (code == EXIT_USAGE && wants_json(argc - 1, argv + 1)))
         print_error(code);
     options_free(&options);
+    free(typed);
     return out_end(code);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the libraries are built from: sets library_dependencies, of libholdfast,
 # and common_dependencies, of libholdfast-serve and what both have; and what
-# only the command is: command_dependencies. The modules of the libraries stand
+# only programs of the command are. The modules of the libraries stand
 # in holdfast.pc.in and holdfast-config.cmake.in, for static linking. All are
 # visible in a project that this one is part of, whose programs link with them.
 find_package(PkgConfig REQUIRED)
@@ -15,13 +15,12 @@ pkg_check_modules(holdfast_bitop REQUIRED IMPORTED_TARGET GLOBAL lua5.1-bitop)
 pkg_check_modules(holdfast_ssl REQUIRED IMPORTED_TARGET GLOBAL openssl>=3.0)
 
 # The page of `holdfast serve --http`, and the screen of `holdfast top`.
-if(HF_COMMAND)
+if(HF_COMMAND AND HF_SERVE)
     pkg_check_modules(holdfast_microhttpd REQUIRED IMPORTED_TARGET
         libmicrohttpd>=0.9.75)
+endif()
+if(HF_TOP)
     pkg_check_modules(holdfast_ncurses REQUIRED IMPORTED_TARGET ncursesw)
-    set(command_dependencies
-        PkgConfig::holdfast_microhttpd
-        PkgConfig::holdfast_ncurses)
 endif()
 
 set(common_dependencies

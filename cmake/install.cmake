@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where: the headers, the libraries, the command
-# with its man pages and completions, .pc files and the CMake package.
+# and its programs, its man pages and completions, .pc files and the CMake
+# package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
@@ -27,6 +28,9 @@ endforeach()
 
 if(HF_COMMAND)
     install(TARGETS holdfast_command)
+    foreach(program ${command_programs})
+        install(TARGETS ${program} RUNTIME DESTINATION ${programs_dir})
+    endforeach()
     hf_add_manual()
     # Where each shell looks by itself.
     install(FILES cli/completions/holdfast.bash
@@ -46,14 +50,23 @@ if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
         set_target_properties(holdfast_serve PROPERTIES
             INSTALL_RPATH "$ORIGIN")
     endif()
-    if(HF_COMMAND)
-        file(RELATIVE_PATH to_libraries
-            ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    function(hf_find_libraries_from folder)
+        file(RELATIVE_PATH to_libraries ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
         # Not shorter in the build tree: CMake would fill it up with empty
-        # entries, which the loader takes for the current folder.
-        set_target_properties(holdfast_command PROPERTIES
-            BUILD_RPATH "$ORIGIN/${to_libraries}"
+        # entries, which the loader takes for the current folder. There the
+        # libraries are next to it.
+        string(LENGTH ${to_libraries} length)
+        math(EXPR length "${length} / 2 + 1")
+        string(REPEAT "/." ${length} here)
+        set_target_properties(${ARGN} PROPERTIES
+            BUILD_RPATH "$ORIGIN${here}"
             INSTALL_RPATH "$ORIGIN/${to_libraries}")
+    endfunction()
+    if(HF_COMMAND)
+        hf_find_libraries_from(${CMAKE_INSTALL_FULL_BINDIR} holdfast_command)
+    endif()
+    if(command_programs)
+        hf_find_libraries_from(${programs_full_dir} ${command_programs})
     endif()
 endif()
 
@@ -68,6 +81,9 @@ if(CMAKE_OBJCOPY AND NOT HF_SANITIZE)
         list(APPEND files
             ${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:holdfast_command>)
     endif()
+    foreach(program ${command_programs})
+        list(APPEND files ${programs_dir}/$<TARGET_FILE_NAME:${program}>)
+    endforeach()
     install(CODE "set(OBJCOPY \"${CMAKE_OBJCOPY}\")
 set(FILES \"${files}\")")
     install(SCRIPT cmake/strip.cmake)

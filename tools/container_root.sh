@@ -64,15 +64,19 @@ build=${2-}
 }
 DESTDIR=$work/tree cmake --install "$build" --prefix /usr --strip >/dev/null
 
-# The command, and what the loader finds for it.
-install -D "$work/tree/usr/bin/holdfast" "$output/usr/bin/holdfast"
+# The command with its programs, and what the loader finds for them.
+for program in bin/holdfast libexec/holdfast/holdfast-serve \
+    libexec/holdfast/holdfast-top; do
+    install -D "$work/tree/usr/$program" "$output/usr/$program"
+done
 libraries=$work/tree/usr/lib/$(gcc -print-multiarch)
 [ -d "$libraries" ] || libraries=$work/tree/usr/lib
 mkdir -p "$output/usr/lib" "$output/lib64" "$output/etc" "$output/data" \
     "$output/tmp"
 chmod 1777 "$output/tmp"
-LD_LIBRARY_PATH=$libraries:$http/lib ldd "$work/tree/usr/bin/holdfast" |
-    sed -n 's|^\t.* => \(/[^ ]*\) .*|\1|p' | while read -r file; do
+LD_LIBRARY_PATH=$libraries:$http/lib ldd "$output"/usr/bin/* \
+    "$output"/usr/libexec/holdfast/* |
+    sed -n 's|^\t.* => \(/[^ ]*\) .*|\1|p' | sort -u | while read -r file; do
     cp -L "$file" "$output/usr/lib/"
 done
 chmod 644 "$output"/usr/lib/*

@@ -40,6 +40,8 @@ has()
 }
 
 has holdfast '^/usr/bin/holdfast$'
+has holdfast '/holdfast/holdfast-serve$'
+has holdfast '/holdfast/holdfast-top$'
 has holdfast '/man1/holdfast-run\.1'
 has holdfast '/docs/howto/'
 has libholdfast '/libholdfast\.so\.[0-9.]+$'

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * top.c - holdfast top: the locks of a store, as a table or as JSON.
+ * top.c - holdfast top: the locks of a store, as a table or as JSON. A program
+ * of its own, see programs.h.
  */
 #include <locale.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "cmd.h"
+#include "commands.h"
 #include "complain.h"
 #include "exit.h"
 #include "json_line.h"
 #include "lock_sample.h"
+#include "programs.h"
 #include "top/screen.h"
 #include "top/shown_rows.h"
 #include "top/worker.h"
@@ -105,12 +108,9 @@ static int run_top(struct call *call)
 }
 
 const struct command top_commands[] = {
-    {.grammar = {.name = "top",
-                 .accepts = OPTIONS_COMMON | OPTION(ONE_SAMPLE) |
-                            OPTION(INTERVAL) | OPTION(SORT),
-                 .operands_min = 0,
-                 .operands_max = 1,
-                 .operands = "[PATTERN]"},
-     .run = run_top},
+    {.grammar = TOP_GRAMMAR, .run = run_top},
     COMMAND_END,
 };
+
+const struct noun nouns[] = {{"top", top_commands}};
+const size_t noun_count = 1;

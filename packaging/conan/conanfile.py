@@ -49,14 +49,14 @@ class Holdfast(ConanFile):
     def validate(self):
         if self.settings.os != "Linux":
             raise ConanInvalidConfiguration("Holdfast is for Linux")
-        if self.options.command and not self.options.serve:
-            raise ConanInvalidConfiguration("command=True needs serve=True")
 
     def system_requirements(self):
         packages = ["liblmdb-dev", "liblua5.1-0-dev", "lua-bitop-dev",
                     "libssl-dev", "pkgconf"]
         if self.options.command:
-            packages += ["libmicrohttpd-dev", "libncurses-dev"]
+            packages.append("libncurses-dev")
+        if self.options.command and self.options.serve:
+            packages.append("libmicrohttpd-dev")
         Apt(self).install(packages, check=True)
 
     def layout(self):

@@ -17,7 +17,12 @@ vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(PACKAGE_NAME holdfast CONFIG_PATH lib/cmake/holdfast)
 vcpkg_fixup_pkgconfig()
 if(HF_COMMAND)
-    vcpkg_copy_tools(TOOL_NAMES holdfast AUTO_CLEAN)
+    # In one folder, where the command looks, too.
+    file(GLOB programs "${CURRENT_PACKAGES_DIR}/libexec/holdfast/holdfast-*")
+    file(COPY ${programs} DESTINATION "${CURRENT_PACKAGES_DIR}/bin")
+    file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/libexec"
+        "${CURRENT_PACKAGES_DIR}/debug/libexec")
+    vcpkg_copy_tools(TOOL_NAMES holdfast holdfast-serve holdfast-top AUTO_CLEAN)
 endif()
 
 # The package is one kind of library; vcpkg asks for which.

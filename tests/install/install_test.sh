@@ -63,15 +63,18 @@ serve_so=$libdir/libholdfast-serve.so
 
 say "protections, and no debug information"
 command=$(find "$prefix" -type f -name holdfast -path '*bin*')
+serve_program=$(find "$prefix" -type f -name holdfast-serve)
+top_program=$(find "$prefix" -type f -name holdfast-top)
 sh "$source/hardening_test.sh" "$so" "$libdir/libholdfast.a" "$command" \
     "$fortified" || fail "protections are missing"
 sh "$source/hardening_test.sh" "$serve_so" "$libdir/libholdfast-serve.a" \
-    "$command" "$fortified" || fail "protections of the server are missing"
+    "$serve_program" "$fortified" || fail "protections of the server are missing"
 sections() {
     readelf -SW "$1" | grep -q ' \.debug_info ' && echo debug
     readelf -SW "$1" | grep -q ' \.symtab ' && echo symtab
 }
-for file in "$(readlink -f "$so")" "$(readlink -f "$serve_so")" "$command"; do
+for file in "$(readlink -f "$so")" "$(readlink -f "$serve_so")" "$command" \
+    "$serve_program" "$top_program"; do
     debug=$(dirname "$file")/.debug/$(basename "$file").debug
     [ -z "$(sections "$file")" ] || fail "$file is not stripped"
     [ "$(sections "$debug" | tr '\n' ' ')" = 'debug symtab ' ] ||
@@ -193,6 +196,7 @@ fi
 # the tree is moved: the files find what they name by where they are.
 say "pkg-config, shared"
 mv "$prefix" "$work/moved"
+old_prefix=$prefix
 libdir=$work/moved${libdir#"$prefix"}
 command=$work/moved${command#"$prefix"}
 prefix=$work/moved
@@ -277,8 +281,26 @@ try_server "$work/package/server_static"
 
 say "the command, where it was put"
 if [ -n "$command" ]; then
-    HOLDFAST_STORE="file:$work/store?max_size=4M" "$command" run name true ||
-        fail "the installed command does not run"
+    export HOLDFAST_STORE="file:$work/store?max_size=4M"
+    "$command" run name true || fail "the installed command does not run"
+
+    say "its programs, where they were put"
+    programs=$(dirname "$prefix${serve_program#"$old_prefix"}")
+    ! ldd "$command" | grep 'holdfast-serve\|microhttpd\|gnutls\|curses' ||
+        fail "the command needs libraries of its programs"
+    "$command" top --once >"$work/log" || fail "holdfast top does not run"
+    grep -q '^embedded ' "$work/log" || { cat "$work/log"; fail "no table"; }
+    "$command" serve --listen "unix:$work/socket" >"$work/address" &
+    server=$!
+    for _ in $(seq 200); do
+        [ ! -s "$work/address" ] || break
+        sleep 0.1
+    done
+    [ "$(readlink "/proc/$server/exe")" = "$programs/holdfast-serve" ] ||
+        fail "holdfast serve is $(readlink "/proc/$server/exe")"
+    kill "$server"
+    wait "$server" || fail "holdfast serve ended with $?"
+    unset HOLDFAST_STORE
 fi
 
 say "the tests of the packages"

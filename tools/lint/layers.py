@@ -47,7 +47,8 @@ LAYERS = (
     ("cli/run/", ("run/", "!holdfast/serve.h", *COMMAND)),
     ("cli/http/", ("http/", *COMMAND)),
     ("cli/top/", ("top/", "!holdfast/serve.h", *COMMAND)),
-    ("cli/cmd/", ("cmd/", "run/", "http/", "top/", *COMMAND)),
+    ("cli/serve/", ("serve/", "http/", *COMMAND)),
+    ("cli/cmd/", ("cmd/", "run/", "!holdfast/serve.h", *COMMAND)),
     ("cli/", COMMAND),
 )
 # The folders of a driver: each uses only those before it.
@@ -70,7 +71,8 @@ FOREIGN = (
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
      ("src/store/redis/", "src/store/tls/", "src/serve/", "cli/")),
-    (r"microhttpd\.h", ("cli/",)),
+    (r"microhttpd\.h", ("cli/http/",)),
+    (r"(n?curses|ncursesw/\w+)\.h", ("cli/top/",)),
 )
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)',
@@ -133,7 +135,7 @@ def check_own(top, path, name):
 
 def check_foreign(path, name):
     place = path.as_posix()
-    if not place.startswith("src/"):
+    if not place.startswith(("src/", "cli/")):
         return None
     for pattern, folders in FOREIGN:
         if re.fullmatch(pattern, name) and not place.startswith(folders):

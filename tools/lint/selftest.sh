@@ -182,6 +182,9 @@ bad_c layers.py 'sys/epoll.h> belongs' src/core/y.c '#include <sys/epoll.h>'
 bad_c layers.py 'sys/socket.h> belongs' src/core/y.c '#include <sys/socket.h>'
 bad_c layers.py 'may not include .util/' cli/y.c '#include "util/heap.h"'
 bad_c layers.py 'may not include .cmd/' cli/run/y.c '#include "cmd/lock.h"'
+bad_c layers.py 'may not include .http/' cli/cmd/y.c '#include "http/http.h"'
+bad_c layers.py 'microhttpd.h> belongs' cli/serve/y.c '#include <microhttpd.h>'
+bad_c layers.py 'ncurses.h> belongs' cli/cmd/y.c '#include <ncurses.h>'
 bad_c layers.py 'only public headers' tests/conformance/y.c '#include "util/buf.h"'
 
 # calls

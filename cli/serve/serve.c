@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - holdfast serve: a server of the embedded store, until a signal.
+ * serve.c - holdfast serve: a server of the embedded store, until a signal. A
+ * program of its own, see programs.h.
  */
 #include <poll.h>
 #include <signal.h>
@@ -11,12 +12,14 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "cmd/systemd.h"
+#include "commands.h"
 #include "complain.h"
 #include "exit.h"
 #include "holdfast/key.h"
 #include "holdfast/serve.h"
 #include "http/http.h"
+#include "programs.h"
+#include "serve/systemd.h"
 
 /* How long clients may take to read their last replies, ms. */
 #define STOP_MS 5000
@@ -243,16 +246,9 @@ static int serve_store(struct call *call)
 }
 
 const struct command serve_commands[] = {
-    {.grammar = {.name = "serve",
-                 .accepts = OPTION(STORE) | OPTION(HELP) | OPTION(LISTEN) |
-                            OPTION(CLIENTS_MAX) | OPTION(USERS) |
-                            OPTION(PASSWORD_FILE) | OPTION(TLS_CERT) |
-                            OPTION(TLS_KEY) | OPTION(TLS_CA) |
-                            OPTION(READ_ONLY) | OPTION(IDLE) |
-                            OPTION(REQUEST_TIME) | OPTION(BUFFERS_MAX) |
-                            OPTION(HTTP) | OPTION(HTTP_TOKEN_FILE) |
-                            OPTION(ALLOW_BREAK)},
-     .opens_store = true,
-     .run = serve_store},
+    {.grammar = SERVE_GRAMMAR, .opens_store = true, .run = serve_store},
     COMMAND_END,
 };
+
+const struct noun nouns[] = {{"serve", serve_commands}};
+const size_t noun_count = 1;

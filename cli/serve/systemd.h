@@ -4,8 +4,8 @@
  * the socket of NOTIFY_SOCKET (sd_notify(3)), and inherited sockets
  * (sd_listen_fds(3)).
  */
-#ifndef HOLDFAST_CLI_CMD_SYSTEMD_H
-#define HOLDFAST_CLI_CMD_SYSTEMD_H
+#ifndef HOLDFAST_CLI_SERVE_SYSTEMD_H
+#define HOLDFAST_CLI_SERVE_SYSTEMD_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* systemd.c - see systemd.h. */
-#include "cmd/systemd.h"
+#include "serve/systemd.h"
 
 #include <errno.h>
 #include <stdio.h>
