@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the libraries are built from: sets library_dependencies, of libholdfast,
-# and common_dependencies, of libholdfast-serve and what both have; and what
-# only programs of the command are. The modules of the libraries stand
-# in holdfast.pc.in and holdfast-config.cmake.in, for static linking. All are
+# shared_dependencies, of it as a shared library, which loads OpenSSL by itself,
+# and common_dependencies, of what it and libholdfast-serve have; and what only
+# programs of the command are. The modules of the libraries stand in
+# holdfast.pc.in and holdfast-config.cmake.in, for static linking. All are
 # visible in a project that this one is part of, whose programs link with them.
 find_package(PkgConfig REQUIRED)
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
@@ -24,11 +25,13 @@ if(HF_TOP)
 endif()
 
 set(common_dependencies
-    PkgConfig::holdfast_ssl
     Threads::Threads
     m)
-set(library_dependencies
+set(shared_dependencies
     PkgConfig::holdfast_lmdb
     PkgConfig::holdfast_bitop
     PkgConfig::holdfast_lua
     ${common_dependencies})
+set(library_dependencies
+    ${shared_dependencies}
+    PkgConfig::holdfast_ssl)

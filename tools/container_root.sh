@@ -79,6 +79,8 @@ LD_LIBRARY_PATH=$libraries:$http/lib ldd "$output"/usr/bin/* \
     sed -n 's|^\t.* => \(/[^ ]*\) .*|\1|p' | sort -u | while read -r file; do
     cp -L "$file" "$output/usr/lib/"
 done
+# libholdfast loads it by itself, the server is linked with it.
+[ -f "$output/usr/lib/libssl.so.3" ]
 chmod 644 "$output"/usr/lib/*
 strip --strip-unneeded "$output/usr/lib/"*
 loader=$(readelf -l "$output/usr/bin/holdfast" |

@@ -2,6 +2,7 @@
 """Builds the extension by build_ffi.py, and puts the libraries that it needs
 into the package, so that a wheel works where none of them is installed."""
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -19,17 +20,35 @@ import build_ffi  # noqa: E402
 SYSTEM = ("linux-vdso", "ld-linux", "libc.so", "libm.so", "libpthread.so",
           "libdl.so", "librt.so", "libgcc_s.so", "libstdc++.so")
 
+# libholdfast loads it by itself, for TLS.
+LOADED = "libssl.so.3"
 
-def needed(library: Path) -> "list[Path]":
-    """The libraries that the loader finds for `library`, itself included."""
+
+def linked(library: Path) -> "list[Path]":
+    """The libraries that the loader finds for `library`."""
     printed = subprocess.run(["ldd", str(library)], check=True,
                              capture_output=True, text=True).stdout
-    found = [library]
+    found = []
     for line in printed.splitlines():
         name, arrow, path = line.strip().partition(" => ")
         if arrow and not name.startswith(SYSTEM):
             found.append(Path(path.split(" (")[0]))
     return found
+
+
+def loaded() -> Path:
+    """Where the loader finds LOADED."""
+    ctypes.CDLL(LOADED)
+    with open("/proc/self/maps") as maps:
+        paths = [Path(line.split(maxsplit=5)[-1].strip()) for line in maps]
+    return next(path.with_name(LOADED) for path in paths
+                if path.name.startswith(LOADED))
+
+
+def needed(library: Path) -> "list[Path]":
+    """`library`, and all that it needs, each once."""
+    tls = loaded()
+    return list(dict.fromkeys([library, *linked(library), tls, *linked(tls)]))
 
 
 class BuildWithLibraries(build_ext):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# program_test.sh - `holdfast serve` and `holdfast top` are programs of their
-# own, which the command finds and executes.
+# program_test.sh - what the command does not load: `holdfast serve` and
+# `holdfast top` are programs of their own, which it finds and executes, and
+# OpenSSL is loaded for TLS.
 
 # The command without its programs.
 alone=${ALONE:-$(dirname "$HOLDFAST")/tests/cli/cli_alone}
@@ -22,7 +23,7 @@ test_the_command_needs_no_library_of_them() {
 
     libraries=$(ldd "$HOLDFAST")
     contains "$libraries" libholdfast.so
-    for name in holdfast-serve microhttpd gnutls curses; do
+    for name in holdfast-serve microhttpd gnutls curses libssl libcrypto; do
         lacks "$libraries" "$name"
     done
     contains "$(ldd "$(dirname "$HOLDFAST")/holdfast-serve")" microhttpd
@@ -88,4 +89,14 @@ test_a_program_that_cannot_be_executed_is_named() {
     expect 71 top
     contains "$err" "holdfast: top: cannot execute $PWD/tree/bin/../libexec/\
 holdfast/holdfast-top: Permission denied"
+}
+
+test_openssl_that_cannot_be_loaded_is_an_error() {
+    mkdir libraries
+    : >libraries/libssl.so.3
+    LD_LIBRARY_PATH=$PWD/libraries:$LD_LIBRARY_PATH
+    expect 71 --store rediss://localhost:1/ value get k
+    contains "$err" 'cannot load OpenSSL for TLS: '
+    contains "$err" "$PWD/libraries/libssl.so.3: file too short"
+    expect 0 run name -- true
 }

@@ -143,6 +143,7 @@ say "libholdfast has nothing of the server"
 ! nm -D "$so" | grep -q hf_server_ || fail "it knows hf_server_*"
 ! ldd "$so" | grep -q 'holdfast-serve\|microhttpd' ||
     fail "it needs libraries of the server"
+! ldd "$so" | grep -q 'libssl\|libcrypto' || fail "it does not load OpenSSL late"
 
 # What a user of a header needs in addition.
 needed_flags() {

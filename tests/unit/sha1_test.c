@@ -34,7 +34,25 @@ TEST(sha1_agrees_with_the_rfc)
             memcpy(message + k * size, rows[i].text, size);
         hf__sha1_hex(message, size * rows[i].times, digest);
         assert_string_equal(digest, rows[i].digest);
+        hf__sha1_by(true, message, size * rows[i].times, digest);
+        assert_string_equal(digest, rows[i].digest);
         hf__free(message);
+    }
+}
+
+/* Each size of the last block, and several blocks. */
+TEST(sha1_is_the_same_with_and_without_instructions_for_it)
+{
+    unsigned char message[600];
+
+    for (size_t i = 0; i < sizeof(message); i++)
+        message[i] = (unsigned char)(i * 131 + i / 7);
+    for (size_t size = 0; size <= sizeof(message); size++) {
+        char digest[HF__SHA1_HEX_SIZE], plain[HF__SHA1_HEX_SIZE];
+
+        hf__sha1_by(false, message, size, digest);
+        hf__sha1_by(true, message, size, plain);
+        assert_string_equal(digest, plain);
     }
 }
 

@@ -67,7 +67,8 @@ ALL_NOUNS = "holdfast.h"
 FOREIGN = (
     (r"lmdb\.h", ("src/engine/",)),
     (r"(lua|lualib|lauxlib|lua-bitop)\.h", ("src/engine/",)),
-    (r"openssl/\w+\.h", ("src/store/tls/", "src/util/sha1.c", "src/util/sha256.c")),
+    (r"openssl/\w+\.h",
+     ("src/store/tls/", "src/serve/users/sha256.c")),
     (r"sys/epoll\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
      ("src/store/redis/", "src/store/tls/", "src/serve/", "cli/")),

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
+#include "serve/users/sha256.h"
 #include "util/digits.h"
 #include "util/glob.h"
 #include "util/mem.h"
-#include "util/sha256.h"
 
 #define ERROR_SYNTAX "Syntax error"
 #define ERROR_COMMAND "Unknown command or category name in ACL"

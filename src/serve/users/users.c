@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "serve/users/sha256.h"
 #include "serve/users/user_rules.h"
 #include "util/error.h"
 #include "util/mem.h"
-#include "util/sha256.h"
 
 /* Largest file, and most rules of commands of a user, bytes. */
 #define FILE_SIZE_MAX (4u * 1024 * 1024)

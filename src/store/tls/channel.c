@@ -17,15 +17,13 @@
 #include "store/tls/channel.h"
 
 #include <errno.h>
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "store/tls/openssl.h"
 #include "util/error.h"
 #include "util/mem.h"
 

@@ -24,14 +24,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/tls/openssl.h"
 #include "store/tls/tls_settings.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -301,6 +299,7 @@ static hf_status make_context(const hf__tls_settings *settings,
     SSL_CTX *made;
     hf_status status;
 
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
     ERR_clear_error();
     made = SSL_CTX_new(settings->serves ? TLS_server_method()
                                         : TLS_client_method());
@@ -387,12 +386,13 @@ static hf_status make_tls(const hf__url *url, const hf_tls_options *options,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     pthread_mutex_init(&made->mutex, NULL);
     made->error = (hf_error)HF_ERROR_INIT;
-    OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
     if (url != NULL)
         status = hf__tls_settings_init(&made->settings, url, options, err);
     else
         status = hf__tls_settings_init_server(&made->settings, options, err);
     take_stamps(&made->settings, &made->stamps);
+    if (status == HF_OK)
+        status = hf__openssl_load(err);
     if (status == HF_OK)
         status = make_context(&made->settings, &made->context, err);
     if (status == HF_OK)
@@ -423,7 +423,8 @@ void hf__tls_free(hf__tls *tls)
 {
     if (tls == NULL)
         return;
-    SSL_CTX_free(tls->context);
+    if (tls->context != NULL) /* OpenSSL was loaded */
+        SSL_CTX_free(tls->context);
     hf__tls_settings_done(&tls->settings);
     pthread_mutex_destroy(&tls->mutex);
     hf__free(tls);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sha256.c - SHA-256 by libcrypto's low-level functions; see sha1.c. */
+/*
+ * sha256.c - SHA-256 by libcrypto's low-level functions: unlike those of EVP
+ * they allocate nothing, take no lock and cannot fail (docs/adr/0043).
+ */
 #define OPENSSL_API_COMPAT 0x10100000L /* not deprecated there */
 
-#include "util/sha256.h"
+#include "serve/users/sha256.h"
 
 #include <openssl/sha.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sha256.h - SHA-256, by which passwords are kept. */
-#ifndef HF__UTIL_SHA256_H
-#define HF__UTIL_SHA256_H
+#ifndef HF__SERVE_SHA256_H
+#define HF__SERVE_SHA256_H
 
 #include <stddef.h>
 
