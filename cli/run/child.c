@@ -2,22 +2,26 @@
 /*
  * child.c - the command as a child in its own process group.
  *
- * 1. The child waits on a socket before exec. By then it leads its group, has
- *    the terminal if it should, and the guard knows it. If we die first, it
- *    reads end of file and ends.
- * 2. If exec fails, its errno comes back over the socket; a successful exec
- *    closes it.
+ * 1. vfork(): we wait until the child executes the command. Before that it
+ * leads its group, has told the guard, and has the terminal if it should. If we
+ * die meanwhile, the guard reads end of file, and kills it, once the child has
+ *    closed its copy of our end of the socket by exec.
+ * 2. If exec fails, its errno comes back over a pipe; a successful exec closes
+ *    it.
  * 3. The child is reaped (child_reap) only after the last signal to its group,
  *    so that the id of the group cannot have been reused.
+ *
+ * fork() would copy the page tables of a process with an open store, and then
+ * each page that either writes: 1 ms, as much as a small command takes.
  */
 #include "run/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,57 +136,73 @@ static bool environment_make(struct environment *environment,
     return true;
 }
 
-/* In the child, where only async-signal-safe calls are allowed. */
-static _Noreturn void become_command(int fd, char **argv, char **environment,
-                                     const struct signals *signals)
+/* What the child needs. */
+struct start {
+    const struct child_plan *plan;
+    char **environment;
+    int failed_fd; /* for the errno of exec */
+};
+
+/* In the child, in our memory and on our stack: only async-signal-safe calls,
+ * and nothing is changed that we use. The signals are blocked. */
+static _Noreturn void become_command(const struct start *start)
 {
-    char go;
+    const struct child_plan *plan = start->plan;
+    char **argv = plan->lease->plan->argv;
+    pid_t pid = getpid();
     int failed;
 
     setpgid(0, 0);
-    if (read(fd, &go, 1) != 1)
-        _exit(EXIT_SYSTEM);
-    sigaction(SIGCHLD, &signals->child_action, NULL);
-    sigprocmask(SIG_SETMASK, &signals->original, NULL);
-    execvpe(argv[0], argv, environment);
+    guard_update(plan->guard, pid, plan->deadline_ms);
+    if (plan->tty_fd >= 0)
+        tcsetpgrp(plan->tty_fd, pid);
+    sigaction(SIGCHLD, &plan->signals->child_action, NULL);
+    sigprocmask(SIG_SETMASK, &plan->signals->original, NULL);
+    execvpe(argv[0], argv, start->environment);
     failed = errno;
-    (void)!write(fd, &failed, sizeof(failed));
+    (void)!write(start->failed_fd, &failed, sizeof(failed));
     _exit(failed == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-int child_start(struct child *child, const struct lease *lease,
-                const struct signals *signals)
+/* As fork(), but returns in the parent only. */
+static pid_t start_process(const struct start *start)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        become_command(start);
+    return pid;
+}
+
+int child_start(struct child *child, const struct child_plan *plan)
 {
     struct environment environment = {0};
+    struct start start = {plan, NULL, -1};
     int pair[2] = {-1, -1};
 
     child->pid = -1;
-    if (!environment_make(&environment, lease)) {
+    if (!environment_make(&environment, plan->lease)) {
         complain(run_verb, "cannot make the environment: %s", strerror(errno));
-    } else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        complain(run_verb, "socketpair: %s", strerror(errno));
+    } else if (pipe2(pair, O_CLOEXEC | O_NONBLOCK) != 0) {
+        complain(run_verb, "pipe2: %s", strerror(errno));
     } else {
-        child->pid = fork();
+        start.environment = environment.all;
+        start.failed_fd = pair[1];
+        child->pid = start_process(&start);
         if (child->pid < 0)
-            complain(run_verb, "fork: %s", strerror(errno));
-    }
-    if (child->pid == 0) {
-        close(pair[0]);
-        become_command(pair[1], lease->plan->argv, environment.all, signals);
+            complain(run_verb, "vfork: %s", strerror(errno));
     }
     environment_free(&environment);
     if (pair[1] >= 0)
         close(pair[1]);
     child->fd = pair[0];
-    if (child->pid < 0)
+    if (child->pid < 0) {
+        if (child->fd >= 0)
+            close(child->fd);
         return EXIT_SYSTEM;
-    setpgid(child->pid, child->pid);
+    }
+    setpgid(child->pid, child->pid); /* a sanitizer's vfork() is fork() */
     return EXIT_YES;
-}
-
-void child_go(const struct child *child)
-{
-    (void)send(child->fd, "", 1, MSG_NOSIGNAL);
 }
 
 void child_signal(const struct child *child, int signal)
@@ -212,8 +232,7 @@ static void report_exec_failure(const struct child *child, const char *command)
 {
     int failed = 0;
 
-    if (recv(child->fd, &failed, sizeof(failed), MSG_DONTWAIT) !=
-        (ssize_t)sizeof(failed))
+    if (read(child->fd, &failed, sizeof(failed)) != (ssize_t)sizeof(failed))
         return;
     if (failed == ENOENT)
         complain(run_verb, "%s: command not found", command);

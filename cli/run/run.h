@@ -161,13 +161,20 @@ void lease_close(struct lease *lease);
 
 struct child {
     pid_t pid; /* also the id of its process group */
-    int fd;    /* to start it, and for the errno of exec */
+    int fd;    /* for the errno of exec */
 };
 
-/* Fork; the child waits for child_go() before it executes the command. */
-int child_start(struct child *child, const struct lease *lease,
-                const struct signals *signals);
-void child_go(const struct child *child);
+/* How the child is started. */
+struct child_plan {
+    const struct lease *lease;
+    const struct signals *signals;
+    const struct guard *guard;
+    int64_t deadline_ms; /* for the guard */
+    int tty_fd;          /* the terminal that it gets; -1: none */
+};
+
+/* Execute the command as a child, which leads a group that the guard knows. */
+int child_start(struct child *child, const struct child_plan *plan);
 
 /* Signal the whole group. Only before child_reap(). */
 void child_signal(const struct child *child, int signal);
@@ -192,8 +199,14 @@ struct tty {
 
 void tty_open(struct tty *tty);
 
+/* Is our group in the foreground, so that we may give the terminal away? */
+bool tty_is_ours(const struct tty *tty);
+
 /* Make `pgid` the foreground group; false unless we are. */
 bool tty_give(struct tty *tty, pid_t pgid);
+
+/* Group `pgid` has made itself the foreground group. */
+void tty_was_taken(struct tty *tty, pid_t pgid);
 
 /* Take it back, unless another group has it now. */
 void tty_take(struct tty *tty);

@@ -20,6 +20,7 @@
 #include "read_number.h"
 #include "run/run.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -297,35 +298,57 @@ static void report_acquired(const struct run *run)
     free(tokens);
 }
 
-/* Start the command and watch it until it ends; its exit code. */
-static int run_command(struct run *run)
+/* With the terminal, if it should have that. */
+static int start_command(struct run *run)
+{
+    struct child_plan plan = {.lease = &run->lease,
+                              .signals = &run->signals,
+                              .guard = &run->guard,
+                              .tty_fd = -1};
+    int code;
+
+    if (tty_is_interactive() && tty_is_ours(&run->tty))
+        plan.tty_fd = run->tty.fd;
+    plan.deadline_ms =
+        lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5;
+    code = child_start(&run->child, &plan);
+    if (code == EXIT_YES && plan.tty_fd >= 0)
+        tty_was_taken(&run->tty, run->child.pid);
+    return code;
+}
+
+/* Until the command has ended; its exit code. */
+static int watch_command(struct run *run)
 {
     struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
                           &run->child, &run->tty,     HF_OK,       false};
-    int code = child_start(&run->child, &run->lease, &run->signals);
-    hf_status lost;
 
-    if (code != EXIT_YES)
-        return code;
-    tty_open(&run->tty);
-    if (tty_is_interactive())
-        (void)tty_give(&run->tty, run->child.pid);
-    guard_update(&run->guard, run->child.pid,
-                 lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5);
-    /* We may have been stopped, or starved, for longer than the lease. */
-    lost = lease_lost(&run->lease);
-    run->command_began = lost == HF_OK;
-    if (run->command_began)
-        child_go(&run->child);
-    else
-        child_signal(&run->child, SIGKILL);
     watch_child(&watch);
-    run->lost = run->command_began ? watch.lost : lost;
+    run->lost = watch.lost;
     run->told_to_end = watch.told_to_end;
     guard_end(&run->guard);
     tty_take(&run->tty);
-    tty_close(&run->tty);
     return child_reap(&run->child, run->plan.argv[0], &run->end_signal);
+}
+
+/* Start the command and watch it until it ends; its exit code. */
+static int run_command(struct run *run)
+{
+    int code;
+
+    /* We may have been stopped, or starved, for longer than the lease. */
+    run->lost = lease_lost(&run->lease);
+    run->command_began = run->lost == HF_OK;
+    if (!run->command_began) {
+        guard_end(&run->guard);
+        return EXIT_LOST;
+    }
+    tty_open(&run->tty);
+    code = start_command(run);
+    if (code == EXIT_YES)
+        code = watch_command(run);
+    tty_close(&run->tty);
+    return code;
 }
 
 /* Release the lock. If the store says we did not hold it, it was lost. */
@@ -548,11 +571,21 @@ static int run_dry(const struct run_plan *plan)
     return free ? EXIT_YES : plan->conflict_code;
 }
 
+/* Of two threads that mostly wait, neither needs a heap of its own, which takes
+ * longer to map than it saves. */
+static void share_heap(void)
+{
+#ifdef M_ARENA_MAX
+    (void)mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static int run_run(struct call *call)
 {
     static struct run run;
     int code;
 
+    share_heap();
     run_verb = call->command->grammar.name;
     code = make_plan(&run.plan, call);
     if (code == EXIT_YES && call->options->given[OPT_DRY_RUN])

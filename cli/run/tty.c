@@ -20,13 +20,22 @@ void tty_open(struct tty *tty)
     tty->was_given = false;
 }
 
-bool tty_give(struct tty *tty, pid_t pgid)
+bool tty_is_ours(const struct tty *tty)
 {
-    if (tty->fd < 0 || tcgetpgrp(tty->fd) != getpgrp() ||
-        tcsetpgrp(tty->fd, pgid) != 0)
-        return false;
+    return tty->fd >= 0 && tcgetpgrp(tty->fd) == getpgrp();
+}
+
+void tty_was_taken(struct tty *tty, pid_t pgid)
+{
     tty->to = pgid;
     tty->was_given = true;
+}
+
+bool tty_give(struct tty *tty, pid_t pgid)
+{
+    if (!tty_is_ours(tty) || tcsetpgrp(tty->fd, pgid) != 0)
+        return false;
+    tty_was_taken(tty, pgid);
     return true;
 }
 

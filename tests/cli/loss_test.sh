@@ -253,3 +253,17 @@ test_log_of_the_client_is_printed() {
     HOLDFAST_LOG=loud expect 64 value set k v
     contains "$err" 'HOLDFAST_LOG is "loud"'
 }
+
+# Its first act is to kill us.
+test_guard_knows_the_command_before_it_runs() {
+    local round
+
+    for ((round = 0; round < 5; round++)); do
+        rm -f child
+        start run --ttl 60 "job $round" -- \
+            sh -c 'echo $$ >child; kill -KILL $PPID; exec sleep 60'
+        eventually 10 written child
+        eventually 10 group_is_gone "$(cat child)"
+        ends 137 "$pid"
+    done
+}
