@@ -176,7 +176,7 @@ static hf_status find_taken(hf_client *client, hf_bytes name)
 {
     hf_status status = take(client, name);
 
-    return status == HF_CONFLICT ? HF_OK : HF_NOT_FOUND;
+    return status == HF_TIMEOUT ? HF_OK : HF_NOT_FOUND;
 }
 
 static hf_status put_item(hf_client *client, hf_bytes name)

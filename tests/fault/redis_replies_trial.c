@@ -134,7 +134,7 @@ static hf_status run_blocking(trial *self)
     switch (self->op) {
     case ACQUIRE:
     case REFUSED:
-        return hf_lock_try(self->locks[0], NULL);
+        return hf_lock_acquire(self->locks[0], 0, NULL);
     case RELEASE:
         return hf_lock_release(self->locks[0], NULL);
     case RENEW:
@@ -374,7 +374,7 @@ void finish(trial *self)
 /* The status of a call that got its reply. */
 hf_status answer_of(operation op)
 {
-    return op == REFUSED ? HF_HELD : HF_OK;
+    return op == REFUSED ? HF_TIMEOUT : HF_OK;
 }
 
 /* All were sent to the server; some replies were lost. Returns how many
