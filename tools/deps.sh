@@ -19,6 +19,9 @@
 # from where it is installed without changing the machine's apt sources and
 # lists. Where it is not available, the tests with it are left out.
 #
+# systemtap-sdt-dev is optional, too: with it the libraries have probes for
+# tracers (HF_PROBES).
+#
 # The tests start their own servers, so a server package is installed without
 # starting its service, and its service is disabled. One that was installed
 # before is not touched.
@@ -58,6 +61,7 @@ packages_of()
 optional_packages_of()
 {
     case $1 in
+    build) echo systemtap-sdt-dev ;;
     test) echo valkey-server ;;
     esac
 }

@@ -3,6 +3,7 @@
 #include "core/async.h"
 
 #include "core/client.h"
+#include "core/request_probe.h"
 #include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -82,6 +83,7 @@ static void request_done(hf__request *request)
 {
     hf_call *call = request->user;
 
+    hf__request_probe_end(request, call->probed_us);
     hf__call_answered(call);
     hf__call_complete(call);
 }
@@ -105,6 +107,7 @@ static void submit_call(hf_call *call, const hf_async *async)
     hf__call_start_begin(call, async);
     request->on_done = request_done;
     request->user = call;
+    call->probed_us = call->skips_store ? 0 : hf__request_probe_begin(request);
     if (call->skips_store)
         hf__call_complete(call);
     else

@@ -49,8 +49,9 @@ struct hf_call {
     size_t room;        /* for words */
     size_t key_count;
     size_t number_count;
-    hf_bytes key;    /* the first, with the client's prefix */
-    hf_bytes *words; /* `fixed`, or allocated */
+    int64_t probed_us; /* see request_probe.h */
+    hf_bytes key;      /* the first, with the client's prefix */
+    hf_bytes *words;   /* `fixed`, or allocated */
     hf_bytes fixed[HF__CALL_WORDS];
     char numbers[HF__CALL_NUMBERS][HF__NUMBER_SIZE];
     struct hf__call_block *blocks; /* hf__call_alloc() */

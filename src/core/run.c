@@ -3,6 +3,7 @@
 #include "core/run.h"
 
 #include "core/client.h"
+#include "core/request_probe.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"
@@ -25,10 +26,14 @@ hf_status hf__request_stamp(hf_client *client, hf__request *request,
 hf_status hf__run_inside(hf_client *client, hf__request *request,
                          int64_t limit_ms, hf_error *err)
 {
+    int64_t probed_us;
+
     request->began_ms = hf__clock_boot_ms();
     request->deadline_ms =
         hf__at_most(request->began_ms + client->request_ms, limit_ms);
+    probed_us = hf__request_probe_begin(request);
     client->store->ops->perform(client->store, request);
+    hf__request_probe_end(request, probed_us);
     if (request->status != HF_OK)
         return hf__fail_copy(err, &request->error);
     return HF_OK;

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "core/client.h"
+#include "core/request_probe.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -106,6 +107,8 @@ static bool stamp_request(hf__async_run *self, hf__request *request,
     self->request = request;
     request->on_done = on_done;
     request->user = self;
+    if (status == HF_OK)
+        self->probed_us = hf__request_probe_begin(request);
     return status == HF_OK;
 }
 
@@ -119,7 +122,10 @@ static void run_answered(hf__task *task);
 
 static void request_done(hf__request *request)
 {
-    post_task(request->user, run_answered);
+    hf__async_run *self = request->user;
+
+    hf__request_probe_end(request, self->probed_us);
+    post_task(self, run_answered);
 }
 
 /* false: take_step() is to be called with HF__FAILED. */
@@ -414,6 +420,7 @@ static void first_done(hf__request *request)
 {
     hf__async_run *self = request->user;
 
+    hf__request_probe_end(request, self->probed_us);
     post_first(self, take_step(self, HF__ANSWERED));
 }
 

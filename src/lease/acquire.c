@@ -564,6 +564,7 @@ hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call)
     pthread_mutex_unlock(&watchdog->mutex);
     if (!acquires)
         return HF__END;
+    HF__LOCK_PROBE(acquire__begin, lock, lock->lease_ms);
     self->status = HF_HELD;
     return hf__acquire_first(self);
 }
@@ -577,6 +578,8 @@ static void end_state(hf__acquire *self, hf_status status)
     hf__watchdog *watchdog = &client->leases->watchdog;
     bool watched, deferred;
 
+    if (status != HF_OK)
+        HF__LOCK_PROBE(acquire__refused, lock, status);
     pthread_mutex_lock(&watchdog->mutex);
     if (status == HF_OK)
         hf__lock_hold_locked(lock, &self->steps.grant);

@@ -26,6 +26,7 @@
 #include "lease/kinds.h"
 #include "lease/leases.h"
 #include "util/heap.h"
+#include "util/probe.h"
 
 typedef enum hf__lock_state {
     HF__LOCK_FREE,
@@ -122,6 +123,11 @@ static inline bool hf__interrupted(const hf_lock *lock, hf__interrupt_mark mark)
 /* By how much each class of priority moves an entry of the queue forward, us:
  * further than any two began apart. */
 #define HF__RANK_OF_CLASS INT64_C(2000000000000000)
+
+/* A probe about a lock: itself, its name, and a number. */
+#define HF__LOCK_PROBE(name, lock, number)                                     \
+    HF__PROBE(4, name, (lock), hf_lock_name(lock).data,                        \
+              hf_lock_name(lock).size, (int64_t)(number))
 
 /* Make a handle of a kind; `argument` 0: it has none. */
 hf_status hf__lock_make(hf_client *client, const hf__lease_kind *kind,

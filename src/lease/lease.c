@@ -147,6 +147,7 @@ void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
     watchdog->counts.lost++;
     lock->state = HF__LOCK_LOST;
     lock->lost_reason = reason;
+    HF__LOCK_PROBE(loss, lock, reason);
     report_loss(watchdog->client->log, lock, reason);
     if (lock->lost_fd >= 0)
         hf__event_fd_raise(lock->lost_fd);
@@ -303,6 +304,7 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
             hf__clock_after(grant->sent_ms, lock->options.max_hold_ms);
     if (valid_ms > lock->hold_until_ms)
         valid_ms = lock->hold_until_ms;
+    HF__LOCK_PROBE(acquire__granted, lock, grant->token);
     watchdog->counts.granted++;
     lock->state = HF__LOCK_HELD;
     lock->holds = 1;

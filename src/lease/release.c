@@ -109,6 +109,7 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
                    ? HF_OK
                    : hf__fail(err, HF_LOST, "this handle has lost the lock");
     hf__lease_unwatch_locked(&lock->client->leases->watchdog, lock);
+    HF__LOCK_PROBE(release, lock, atomic_load(&lock->token));
     lock->state = HF__LOCK_RELEASING;
     return HF_OK;
 }

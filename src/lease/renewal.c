@@ -144,6 +144,8 @@ static void renewal_done(hf__request *request)
     bool answered = request->status == HF_OK &&
                     hf__renewal_read(&request->reply, batch->count, answers);
 
+    HF__PROBE(3, renewal, batch->count, (int)request->status,
+              hf__clock_boot_ms() - batch->sent_ms);
     if (!answered)
         report_silence(batch);
     pthread_mutex_lock(&watchdog->mutex);

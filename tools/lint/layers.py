@@ -69,7 +69,7 @@ FOREIGN = (
     (r"(lua|lualib|lauxlib|lua-bitop)\.h", ("src/engine/",)),
     (r"openssl/\w+\.h",
      ("src/store/tls/", "src/serve/users/sha256.c")),
-    (r"sys/epoll\.h", ("src/util/",)),
+    (r"sys/(epoll|sdt)\.h", ("src/util/",)),
     (r"(sys/socket|sys/un|netinet/\w+|arpa/inet|netdb)\.h",
      ("src/store/redis/", "src/store/tls/", "src/serve/", "cli/")),
     (r"microhttpd\.h", ("cli/http/",)),

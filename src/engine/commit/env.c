@@ -26,6 +26,7 @@
 #include "engine/commit/identity.h"
 #include "util/clock.h"
 #include "util/error.h"
+#include "util/probe.h"
 #include "util/tsan.h"
 
 /* Our transactions touch few pages: with so many free ones at the start they
@@ -214,8 +215,13 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
 
 int hf__env_commit(hf__env *env, MDB_txn *txn)
 {
+    int rc;
+
     hf__tsan_release(env);
-    return mdb_txn_commit(txn);
+    HF__PROBE(1, commit__begin, (const char *)env->path);
+    rc = mdb_txn_commit(txn);
+    HF__PROBE(2, commit__end, (const char *)env->path, rc);
+    return rc;
 }
 
 static int begin_or_renew(hf__env *env, MDB_txn **txn)
