@@ -3,6 +3,7 @@
 #include "core/check.h"
 
 #include "core/client.h"
+#include "util/digits.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -102,6 +103,8 @@ hf_status hf__check_out(const void *pointer, const char *what, hf_error *err)
         return HF_OK;
     return hf__fail(err, HF_INVALID, "%s is NULL", what);
 }
+
+_Static_assert(HF__NUMBER_SIZE == HF__DECIMAL_SIZE, "");
 
 hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value)
 {

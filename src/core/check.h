@@ -8,7 +8,6 @@
 
 #include "holdfast/async.h"
 #include "store/reply.h"
-#include "util/digits.h"
 
 /* HF_INVALID: empty or too long; `what` says of which kind the key is. Then the
  * key with the prefix, in memory of prefix_size + name.size bytes. */
@@ -38,7 +37,7 @@ hf_status hf__check_struct(size_t struct_size, size_t least, const char *type,
 hf_status hf__check_out(const void *pointer, const char *what, hf_error *err);
 
 /* Decimal digits of a number, for a word of a request. */
-#define HF__NUMBER_SIZE HF__DECIMAL_SIZE
+#define HF__NUMBER_SIZE 24
 hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value);
 
 /* Copy the bytes of a reply; nil gives an empty buffer without data. */

@@ -65,14 +65,14 @@ static inline size_t hf__decimal_put(char text[HF__DECIMAL_SIZE], int64_t value)
     char *at = digits + sizeof(digits);
     size_t size;
 
+    /* Not by memcpy(): hardened, it is a call for each two bytes. */
     for (; left >= 100; left /= 100) {
-        at -= 2;
-        memcpy(at, pairs + 2 * (left % 100), 2);
+        *--at = pairs[2 * (left % 100) + 1];
+        *--at = pairs[2 * (left % 100)];
     }
-    at -= 2;
-    memcpy(at, pairs + 2 * left, 2);
-    if (left < 10)
-        at++;
+    *--at = pairs[2 * left + 1];
+    if (left >= 10)
+        *--at = pairs[2 * left];
     if (value < 0)
         *--at = '-';
     size = (size_t)(digits + sizeof(digits) - at);

@@ -2,10 +2,11 @@
 /*
  * machine_scripts.c - the functions that scripts are compiled to.
  *
- * The library's are kept by index, each with its tables KEYS and ARGV. Users' are
- * cached by SHA-1, in two tables: a function that is used moves to the first, and when
- * that is full it becomes the second, whose functions are dropped. For the
- * tables see machine_state.h. All of it runs in protected calls.
+ * The library's are kept by index, each with its tables KEYS and ARGV. Users'
+ * are cached by SHA-1, in two tables: a function that is used moves to the
+ * first, and when that is full it becomes the second, whose functions are
+ * dropped. For the tables see machine_state.h. All of it runs in protected
+ * calls.
  */
 #include <stdio.h>
 #include <string.h>
@@ -94,8 +95,9 @@ int hf__machine_library_at(const hf__machine *machine, int what)
  * upvalues; a global is looked up by its name each time. No line is added
  * before it. */
 #define OPENING                                                                \
-    "local redis,string,tonumber,type,unpack=redis,string,tonumber,type,"      \
-    "unpack return function(KEYS,ARGV) "
+    "local redis,string,math,tonumber,type,unpack,ipairs="                     \
+    "redis,string,math,tonumber,type,unpack,ipairs "                           \
+    "return function(KEYS,ARGV) "
 #define CLOSING "\nend"
 
 /* Push it as a function with two parameters, KEYS and ARGV. */
