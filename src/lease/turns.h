@@ -12,7 +12,8 @@
  *
  * A client meets only some of the others' turns. So a release sends its counts
  * to the client that has the lock next, which continues them: the counts travel
- * with the lock. If no one waits they do not, and each client continues its own.
+ * with the lock. If no one waits they do not, and each client continues its
+ * own.
  *
  * Libraries are told apart by the length of their owner ids. Where those are
  * UUIDs of version 1, as of redis-py, their last half says who made them, a
