@@ -498,19 +498,6 @@ static bool queues_at_once(hf__acquire *self)
     return true;
 }
 
-/* On an embedded store a request costs little: one that does not queue is worth
- * trying first, unless the last one of the handle was refused. On a server that
- * would be another round trip. */
-static bool tries_first(const hf__acquire *self)
-{
-    const hf__steps *steps = &self->steps;
-    const hf_lock *lock = steps->lock;
-
-    return !hf__steps_listens(steps) ||
-           (!self->started && lock->clock_us == 0 &&
-            (lock->client->store->capabilities & HF__CAP_LOCAL) != 0);
-}
-
 /* What renews it, or has the thread of a started one that may wait. */
 static hf_status start_watchdog(hf__acquire *self)
 {
@@ -536,7 +523,7 @@ hf__next hf__acquire_first(hf__acquire *self)
         return ask_store(self, HF__ACQUIRE_TRY);
     if (hf__steps_yield(steps) > 0 || hf__steps_rest(steps) > 0)
         return wait_in_turn(self);
-    if (tries_first(self))
+    if (!hf__steps_listens(steps))
         return hf__wait_queue_exists(queues_of(self), steps->lock->keys.topic,
                                      steps->lock->options.priority)
                    ? wait_in_turn(self)

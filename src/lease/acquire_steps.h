@@ -9,8 +9,7 @@
  *    when the lease is held; likewise on a store that undoes an acquire it did
  *    not grant (HF__CAP_UNDOES).
  * 2. Try once without joining the wait queue. Most calls end here. A call that
- *    may wait leaves this out if its client is subscribed already; on an
- *    embedded store if the last call of its handle was refused.
+ *    may wait leaves this out if its client is subscribed already.
  * 3. To wait, join the local wait queue: only its head waits at the store.
  * 4. Read the lock's event counter, then try again. The script refuses and
  *    queues in one step, so any later release moves the counter.
