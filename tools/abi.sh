@@ -28,7 +28,7 @@ build=${1:-build}
     echo "abi.sh: no release to compare with"
     exit 0
 }
-command -v abidiff >/dev/null || fail "no abidiff (Debian: abigail-tools)"
+command -v abidiff >/dev/null || tools/deps.sh abi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

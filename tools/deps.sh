@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs]
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi]
 #
 # By default: build test.
 #
@@ -13,7 +13,7 @@
 # Without `go`, or any other Go, the tests of linearizability are skipped;
 # without `model`, that of docs/model/. `package` is for tools/package_debian.sh,
 # `suite` for `make redis-suite`,
-# `web` for `make test-web`, `docs` for `make docs`.
+# `web` for `make test-web`, `docs` for `make docs`, `abi` for tools/abi.sh.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -47,7 +47,7 @@ packages_of()
             redis-tools python3-redis libuv1-dev libevent-dev \
             libsqlite3-dev libzstd-dev tmux mandoc zsh fish
         ;;
-    lint) echo clang-format abigail-tools python3 python3-venv ;;
+    lint) echo clang-format python3 python3-venv ;;
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
     model) echo spin gcc ;;
@@ -55,6 +55,7 @@ packages_of()
     suite) echo tcl ;;
     web) echo chromium chromium-driver ;;
     docs) echo python3-venv ;;
+    abi) echo abigail-tools ;;
     esac
 }
 
@@ -68,7 +69,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi]" >&2
     exit 2
 }
 
@@ -194,7 +195,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go | model | package | suite | web | docs) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model | package | suite | web | docs | abi) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done
