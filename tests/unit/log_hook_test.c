@@ -3,6 +3,7 @@
  * log_hook_test.c - from which thread, how often and in which form the program
  * is called.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +17,15 @@ typedef struct heard {
     hf__loop *loop;
     hf__log_hook *hook;
     log_lines *lines;
-    size_t elsewhere; /* calls on another thread than the loop's */
-    bool answers;     /* each call puts another message */
+    size_t elsewhere;    /* calls on another thread than the loop's */
+    atomic_bool answers; /* each call puts another message */
 } heard;
 
 static void on_log(void *user, hf_log_level level, const char *message)
 {
     heard *self = user;
 
-    if (self->answers)
+    if (atomic_load(&self->answers))
         hf__log_hook_put(self->hook, HF_LOG_INFO, "said %s", message);
     self->elsewhere += !hf__loop_here(self->loop);
     log_lines_take(self->lines, level, message);
@@ -66,10 +67,11 @@ TEST(log_hook_is_called_on_the_loop_thread_without_its_mutex)
 {
     heard *self = *state;
 
-    self->answers = true; /* which would wait for a mutex that is held */
+    /* An answer would wait for a mutex that is held. */
+    atomic_store(&self->answers, true);
     hf__log_hook_put(self->hook, HF_LOG_ERROR, "lost %d", 3);
     expect_soon(log_lines_count(self->lines) >= 2, 5000);
-    self->answers = false;
+    atomic_store(&self->answers, false);
     settle(self);
     assert_string_equal(self->lines->texts[0], "lost 3");
     assert_int_equal(self->lines->levels[0], HF_LOG_ERROR);
