@@ -91,28 +91,6 @@ hf_bytes hf_format(char *buffer, size_t size, const char *format, ...)
     return hf_view((size_t)length < size ? buffer : NULL, (size_t)length);
 }
 
-/* As INCRBY of Redis: no other text of the same number is one. */
-static bool read_integer(hf_bytes text, int64_t *number)
-{
-    const char *at = text.data;
-    const char *end = at + text.size;
-    bool negative = text.size > 0 && *at == '-';
-    int64_t value = 0;
-
-    at += negative;
-    if (at == end || (*at == '0' && text.size > 1))
-        return false;
-    for (; at < end; at++) {
-        int digit = negative ? '0' - *at : *at - '0';
-
-        if (!hf__is_digit(*at) || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, digit, &value))
-            return false;
-    }
-    *number = value;
-    return true;
-}
-
 hf_status hf_bytes_int(hf_bytes text, int64_t *number, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
@@ -124,7 +102,7 @@ hf_status hf_bytes_int(hf_bytes text, int64_t *number, hf_error *err)
         return hf__fail(err, HF_NOT_FOUND, "there is no value to read");
     if (text.data == NULL)
         return hf__fail(err, HF_INVALID, "text is NULL");
-    if (!read_integer(text, number))
+    if (!hf__decimal_exact(text.data, text.size, number))
         return hf__fail(err, HF_WRONG_TYPE, "%s is no integer of 64 bits",
                         hf__quoted(quoted, text));
     return HF_OK;

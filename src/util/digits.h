@@ -48,6 +48,38 @@ static inline bool hf__decimal_read(const char *text, int64_t *value,
     return errno == 0;
 }
 
+/* All of a text, as Redis reads an integer: no other text of the same number is
+ * one. */
+static inline bool hf__decimal_exact(const char *digit, size_t left,
+                                     int64_t *value)
+{
+    bool negative;
+    int64_t sum = 0;
+
+    if (left == 1 && *digit == '0') {
+        *value = 0;
+        return true;
+    }
+    negative = left > 0 && *digit == '-';
+    if (negative) {
+        digit++;
+        left--;
+    }
+    /* 19 digits may exceed INT64_MAX; more always do. */
+    if (left == 0 || left > 19 || *digit < '1' || *digit > '9')
+        return false;
+    for (; left > 0; left--, digit++) {
+        /* Summed as negatives: there is one more of them. */
+        if (!hf__is_digit(*digit) || __builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_sub_overflow(sum, *digit - '0', &sum))
+            return false;
+    }
+    if (!negative && sum == INT64_MIN)
+        return false;
+    *value = negative ? sum : -sum;
+    return true;
+}
+
 /* Room for any int64_t, with its NUL. */
 #define HF__DECIMAL_SIZE 24
 

@@ -17,35 +17,7 @@
 
 bool hf__number_integer(hf_bytes text, int64_t *value)
 {
-    const char *digit = text.data;
-    size_t left = text.size;
-    bool negative;
-    int64_t sum = 0;
-
-    if (left == 1 && *digit == '0') {
-        *value = 0;
-        return true;
-    }
-    negative = left > 0 && *digit == '-';
-    if (negative) {
-        digit++;
-        left--;
-    }
-    /* 19 digits may exceed INT64_MAX; more always do. */
-    if (left == 0 || left > 19 || *digit < '1' || *digit > '9')
-        return false;
-    for (; left > 0; left--, digit++) {
-        if (*digit < '0' || *digit > '9')
-            return false;
-        /* Summed as negatives: there is one more of them. */
-        if (__builtin_mul_overflow(sum, 10, &sum) ||
-            __builtin_sub_overflow(sum, *digit - '0', &sum))
-            return false;
-    }
-    if (!negative && sum == INT64_MIN)
-        return false;
-    *value = negative ? sum : -sum;
-    return true;
+    return hf__decimal_exact(text.data, text.size, value);
 }
 
 bool hf__number_scan(hf_bytes text, double *value, size_t *used)
