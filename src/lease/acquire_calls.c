@@ -496,14 +496,10 @@ hf_status hf_lock_acquire_many_start(hf_lock *const *locks, size_t count,
                                      int64_t wait_ms, hf_status *statuses,
                                      const hf_async *async, hf_error *err)
 {
-    hf_status status = hf__locks_check_some(locks, count, err);
     hf__gathering started;
     hf__many many;
 
-    if (status != HF_OK)
-        return status;
-    hf__many_start(&many, &started, locks[0]->client, false, count, statuses,
-                   async, err);
+    hf__locks_start(&many, &started, false, locks, count, statuses, async, err);
     HF__EACH((void)0,
              hf_lock_acquire_start(locks[i], wait_ms, form.async, form.err))
 }

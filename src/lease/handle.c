@@ -51,14 +51,19 @@ hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err)
     return HF_OK;
 }
 
-hf_status hf__locks_check_some(hf_lock *const *locks, size_t count,
-                               hf_error *err)
+void hf__locks_start(hf__many *many, hf__gathering *started, bool leases,
+                     hf_lock *const *locks, size_t count, hf_status *statuses,
+                     const hf_async *async, hf_error *err)
 {
     hf_status status = hf__locks_check(locks, count, err);
 
     if (status == HF_OK && count == 0)
         status = hf__fail(err, HF_INVALID, "there is no lock in the batch");
-    return status;
+    if (status == HF_OK)
+        hf__many_start(many, started, locks[0]->client, leases, count, statuses,
+                       async, err);
+    else
+        *many = (hf__many){.failed = status};
 }
 
 hf_status hf__lock_check_lease(int64_t lease_ms, hf_error *err)

@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 
 #include "core/client.h"
+#include "core/many.h"
 #include "holdfast/lock.h"
 #include "lease/kinds.h"
 #include "lease/leases.h"
@@ -170,9 +171,10 @@ static inline int64_t hf__lock_rank(const hf_lock *lock)
 
 /* The same for many handles, which must be of one client. */
 hf_status hf__locks_check(hf_lock *const *locks, size_t count, hf_error *err);
-/* The same, and there is one: it has the client. */
-hf_status hf__locks_check_some(hf_lock *const *locks, size_t count,
-                               hf_error *err);
+/* hf__many_start() for locks, of which one must be there: it has the client. */
+void hf__locks_start(hf__many *many, hf__gathering *started, bool leases,
+                     hf_lock *const *locks, size_t count, hf_status *statuses,
+                     const hf_async *async, hf_error *err);
 
 /* HF_INVALID: neither 0 nor a lease. */
 hf_status hf__lock_check_lease(int64_t lease_ms, hf_error *err);

@@ -161,13 +161,9 @@ hf_status hf_lock_renew_many_start(hf_lock *const *locks, size_t count,
                                    hf_status *statuses, const hf_async *async,
                                    hf_error *err)
 {
-    hf_status status = hf__locks_check_some(locks, count, err);
     hf__gathering started;
     hf__many many;
 
-    if (status != HF_OK)
-        return status;
-    hf__many_start(&many, &started, locks[0]->client, true, count, statuses,
-                   async, err);
+    hf__locks_start(&many, &started, true, locks, count, statuses, async, err);
     HF__EACH((void)0, run_renew(form, locks[i]))
 }
