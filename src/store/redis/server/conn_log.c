@@ -4,18 +4,14 @@
 
 void hf__conn_log_down(hf__async_conn *conn, bool was_up)
 {
-    hf__log_hook *log = conn->node->context->log;
     const hf__conn_purpose *purpose = conn->purpose;
 
     if (purpose == NULL)
         return;
     conn->lost = true;
-    if (was_up)
-        HF__LOG(log, HF_LOG_WARNING, "lost the connection for %s%s: %s",
-                purpose->carries, purpose->meanwhile, conn->error.message);
-    else
-        HF__LOG(log, HF_LOG_WARNING, "no connection for %s%s: %s",
-                purpose->carries, purpose->meanwhile, conn->error.message);
+    HF__LOG(conn->node->context->log, HF_LOG_WARNING, "%s for %s%s: %s",
+            was_up ? "lost the connection" : "no connection", purpose->carries,
+            purpose->meanwhile, conn->error.message);
 }
 
 /* Files that were changed and cannot be used: no call fails until the old
