@@ -92,24 +92,30 @@ TEST(log_has_a_connection_that_was_closed_between_calls)
     fixture_close_client(f, client);
 }
 
+/* Of a lease that ends soon if it is not renewed. */
+static void hold_briefly(fixture *f, hf_client *client, hf_bytes name)
+{
+    hf_lock_options leased = HF_LOCK_OPTIONS_INIT;
+
+    leased.ttl_ms = slowed_ms(600);
+    expect_status(HF_OK,
+                  hf_lock_try(fixture_lock(f, client, name, &leased), ERR));
+}
+
 TEST(log_has_renewals_without_an_answer_and_the_loss)
 {
     fixture *f = *state;
     log_lines *lines = log_lines_new();
     hf_client_options options = log_lines_options(lines);
-    hf_lock_options leased = HF_LOCK_OPTIONS_INIT;
     char wanted[128];
     hf_bytes name;
-    hf_lock *lock;
     hf_client *client;
 
     fixture_only_redis(f);
-    leased.ttl_ms = slowed_ms(600);
     options.request_ms = slowed_ms(100);
     client = fixture_client(f, &options);
     name = fixture_key(f, "job");
-    lock = fixture_lock(f, client, name, &leased);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hold_briefly(f, client, name);
     redis_server_pause(f->server);
     (void)snprintf(wanted, sizeof(wanted),
                    "lost the lease of \"%.*s\": the store did not answer "
@@ -142,18 +148,14 @@ TEST(log_is_called_with_no_lock_held)
     fixture *f = *state;
     static hf_client *client;
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
-    hf_lock_options leased = HF_LOCK_OPTIONS_INIT;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock *lock;
 
     client = NULL;
     atomic_store(&calls_with_a_lock, 0);
     options.on_log = use_locks;
     options.log_user = &client;
     client = fixture_client(f, &options);
-    leased.ttl_ms = slowed_ms(600);
-    lock = fixture_lock(f, client, name, &leased);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hold_briefly(f, client, name);
     cut_lease(f->other, name, 0);
     expect_soon(atomic_load(&calls_with_a_lock) > 0, 20000);
     fixture_close_client(f, client);
@@ -165,13 +167,9 @@ TEST(log_has_the_reason_of_a_loss)
     log_lines *lines = log_lines_new();
     hf_client_options options = log_lines_options(lines);
     hf_client *client = fixture_client(f, &options);
-    hf_lock_options leased = HF_LOCK_OPTIONS_INIT;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock *lock;
 
-    leased.ttl_ms = slowed_ms(600);
-    lock = fixture_lock(f, client, name, &leased);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    hold_briefly(f, client, name);
     put_value(f->other, name, bytes("someone"), 60000);
     expect_soon(log_lines_has(lines, HF_LOG_ERROR, ": another owner has it"),
                 20000);

@@ -6,34 +6,13 @@
 #include "holdfast/value.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
+#include "support/value_batch.h"
 
 FIXTURE_TESTS();
 
 #define COUNT 300
 
-typedef struct batch {
-    char names[COUNT][64];
-    hf_bytes keys[COUNT];
-    hf_value_set_item items[COUNT];
-    hf_buffer values[COUNT];
-    hf_status statuses[COUNT];
-} batch;
-
-static batch b;
-
-static void fill(fixture *f)
-{
-    hf_bytes key = fixture_key(f, "m");
-
-    memset(&b, 0, sizeof(b));
-    for (size_t i = 0; i < COUNT; i++) {
-        snprintf(b.names[i], sizeof(b.names[i]), "%.*s:%zu", (int)key.size,
-                 (const char *)key.data, i);
-        b.keys[i] = hf_str(b.names[i]);
-        b.items[i] = (hf_value_set_item){b.keys[i], hf_str(b.names[i])};
-        b.statuses[i] = HF_SYSTEM;
-    }
-}
+static value_batch b;
 
 /* Inputs may be reused as soon as the start has returned. */
 TEST(many_values_are_set_and_read)
@@ -42,7 +21,7 @@ TEST(many_values_are_set_and_read)
     told said = {0};
     hf_async first = tell(&said);
 
-    fill(f);
+    value_batch_fill(&b, f);
     expect_status(HF_OK,
                   hf_value_set_many_start(f->client, b.items, COUNT, NULL,
                                           b.statuses, &first, ERR));
@@ -68,7 +47,7 @@ TEST(bad_items_leave_the_others_alone)
 {
     fixture *f = *state;
 
-    fill(f);
+    value_batch_fill(&b, f);
     put_hash(f->client, b.keys[5], words("f", "v"), 0);
     b.keys[8] = bytes("");
     expect_told(HF_WRONG_TYPE, f->client,
@@ -112,7 +91,7 @@ TEST(items_beyond_max_calls_are_refused)
 
     options.max_calls = 4;
     client = fixture_client(f, &options);
-    fill(f);
+    value_batch_fill(&b, f);
     expect_told(HF_UNAVAILABLE, client,
                 hf_value_get_many_start(client, b.keys, 6, b.values, b.statuses,
                                         &async, ERR));
@@ -136,7 +115,7 @@ TEST(many_locks_are_acquired_renewed_and_released)
     fixture *f = *state;
     hf_lock *locks[LOCKS], *other;
 
-    fill(f);
+    value_batch_fill(&b, f);
     make_locks(f, f->client, locks);
     other = fixture_lock(f, f->other, b.keys[2], NULL);
     expect_status(HF_OK, hf_lock_try(other, ERR));
@@ -175,7 +154,7 @@ TEST(many_locks_are_cancelled_as_a_whole)
     hf_async async = tell(&said);
     hf_call *call = NULL;
 
-    fill(f);
+    value_batch_fill(&b, f);
     make_locks(f, f->client, locks);
     make_locks(f, f->other, others);
     for (size_t i = 1; i < LOCKS; i++)

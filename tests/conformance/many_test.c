@@ -7,34 +7,14 @@
 #include "holdfast/lock.h"
 #include "holdfast/value.h"
 #include "support/store_fixture.h"
+#include "support/value_batch.h"
 
 FIXTURE_TESTS();
 
 /* More than one window of the library's. */
-#define COUNT 3000
+#define COUNT VALUE_BATCH_MAX
 
-typedef struct batch {
-    char names[COUNT][48];
-    hf_bytes keys[COUNT];
-    hf_value_set_item items[COUNT];
-    hf_buffer values[COUNT];
-    hf_status statuses[COUNT];
-} batch;
-
-static batch b;
-
-static void fill(fixture *f)
-{
-    hf_bytes key = fixture_key(f, "m");
-
-    memset(&b, 0, sizeof(b));
-    for (size_t i = 0; i < COUNT; i++) {
-        snprintf(b.names[i], sizeof(b.names[i]), "%.*s:%zu", (int)key.size,
-                 (const char *)key.data, i);
-        b.keys[i] = hf_str(b.names[i]);
-        b.items[i] = (hf_value_set_item){b.keys[i], hf_str(b.names[i])};
-    }
-}
+static value_batch b;
 
 static void expect_all(hf_status want)
 {
@@ -47,7 +27,7 @@ TEST(many_values_are_set_and_read)
     fixture *f = *state;
     hf_value_set_options nx = HF_VALUE_SET_OPTIONS_INIT;
 
-    fill(f);
+    value_batch_fill(&b, f);
     nx.flags = HF_SET_NX;
     expect_status(HF_OK, hf_value_set_many(f->client, b.items, COUNT, &nx,
                                            b.statuses, ERR));
@@ -72,7 +52,7 @@ TEST(many_bad_items_leave_the_others_alone)
 {
     fixture *f = *state;
 
-    fill(f);
+    value_batch_fill(&b, f);
     b.items[3].key = bytes("");
     put_hash(f->client, b.keys[5], words("f", "v"), 0);
     expect_status(HF_INVALID, hf_value_set_many(f->client, b.items, 10, NULL,
@@ -97,7 +77,7 @@ TEST(many_cas_compare_each)
     hf_buffer current = HF_BUFFER_INIT;
     hf_value_cas_item items[3];
 
-    fill(f);
+    value_batch_fill(&b, f);
     put_value(f->client, b.keys[0], old, 0);
     put_value(f->client, b.keys[1], bytes("met"), 0);
     items[0] = (hf_value_cas_item){b.keys[0], &old, bytes("new"), NULL};
@@ -119,7 +99,7 @@ TEST(many_hashes_are_put_with_their_expiry)
     hf_hash_put_options options = HF_HASH_PUT_OPTIONS_INIT;
     static hf_hash_put_item items[COUNT];
 
-    fill(f);
+    value_batch_fill(&b, f);
     options.ttl_ms = 60000;
     for (size_t i = 0; i < COUNT; i++)
         items[i] = (hf_hash_put_item){b.keys[i], &field, 1};
@@ -139,7 +119,7 @@ TEST(many_locks_are_acquired_renewed_and_released)
     hf_lock *other;
     hf_lock_options options = HF_LOCK_OPTIONS_INIT;
 
-    fill(f);
+    value_batch_fill(&b, f);
     options.ttl_ms = 60000;
     options.flags = HF_LOCK_NO_RENEW;
     for (size_t i = 0; i < LOCKS; i++)
