@@ -156,7 +156,7 @@ needed_flags() {
     esac
 }
 
-say "each header alone, and its example: C99, C11, C17, C++11, C++17"
+say "each header alone by the oldest standards, its example also by newer ones"
 flags='-Wall -Wextra -Wpedantic -Werror -fsyntax-only'
 for header in $(cd "$includedir" && find . -name '*.h' | sed 's|^./||'); do
     printf '#include <%s>\n#include <%s>\nint unused;\n' "$header" "$header" \
@@ -169,14 +169,18 @@ for header in $(cd "$includedir" && find . -name '*.h' | sed 's|^./||'); do
     } >"$work/example.c"
     [ "$(wc -l <"$work/example.c")" -gt 8 ] || fail "no example in $header"
     needed=$(needed_flags "$header") || fail "no library for $header"
-    for std in c99 c11 c17 ${cxx:+c++11 c++17}; do
+    for std in c99 c17 ${cxx:+c++11 c++17}; do
         case $std in
         c++*) compile="$cxx -x c++" ;;
         *) compile="$cc -x c" ;;
         esac
-        # shellcheck disable=SC2086 # words
-        $compile -std=$std $flags $needed -I "$includedir" "$work/alone.c" ||
-            fail "$header is not $std"
+        case $std in
+        c99 | c++11)
+            # shellcheck disable=SC2086 # words
+            $compile -std=$std $flags $needed -I "$includedir" \
+                "$work/alone.c" || fail "$header is not $std"
+            ;;
+        esac
         # shellcheck disable=SC2086
         $compile -std=$std $flags $needed -D_GNU_SOURCE \
             -I "$includedir" "$work/example.c" ||
