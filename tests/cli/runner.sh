@@ -41,7 +41,7 @@ start_redis() {
     command -v redis-server >/dev/null && command -v redis-cli >/dev/null ||
         exit 77
     redis-server --port 0 --unixsocket "$work/redis" --save '' \
-        --appendonly no --dir "$work" </dev/null >"$work/redis.log" 2>&1 &
+        --appendonly no --jemalloc-bg-thread no --dir "$work" </dev/null >"$work/redis.log" 2>&1 &
     redis_pid=$!
     for ((try = 0; try < 200; try++)); do
         redis-cli -s "$work/redis" ping >/dev/null 2>&1 && return

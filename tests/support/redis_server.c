@@ -259,6 +259,8 @@ static void add_redis(const char **arguments, const redis_server *server,
     append_argument(arguments, "--save", "");
     append_argument(arguments, "--appendonly", "no");
     append_argument(arguments, "--enable-debug-command", "yes");
+    /* It spins for seconds at a time, on processors that the tests need. */
+    append_argument(arguments, "--jemalloc-bg-thread", "no");
     if (server->password != NULL)
         append_argument(arguments, "--requirepass", server->password);
     if (tls == NULL)
