@@ -102,6 +102,7 @@ def table(scripts):
             f'      "{script.name}", body_{script.name},\n'
             f'      {len(body)},\n      "{digest}",\n'
             f"      HF__SCRIPT_{script.name.upper()},\n"
+            f"      HF__SCRIPT_{script.name.upper()},\n"
             f"      {'true' if script.repeatable else 'false'},\n"
             f"      HF__LANE_{script.lane.upper()},\n"
             f"      &hf__shape_{script.name},\n"

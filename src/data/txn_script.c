@@ -175,11 +175,13 @@ hf_status hf__txn_make_script(hf_txn *txn, size_t *numbers, hf_error *err)
         return hf__fail(err, HF_NO_MEMORY, "a transaction");
     count = collect_bodies(txn, bodies);
     set_numbers(txn, bodies, count, numbers);
-    if (count == 0)
+    if (count == 0) {
         use_script(txn, library_script()->source, library_script()->source_size,
                    library_script()->sha1);
-    else
+        txn->script.native = library_script()->index;
+    } else {
         status = make_text(txn, bodies, count, err);
+    }
     hf__free(bodies);
     return status == HF_OK ? make_shape(txn, err) : status;
 }

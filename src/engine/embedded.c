@@ -15,12 +15,12 @@
 #include "engine/engine.h"
 #include "engine/files/changes.h"
 #include "engine/keys/tx_life.h"
-#include "engine/lua/machine.h"
 #include "engine/maintenance/check_store.h"
 #include "engine/maintenance/compact.h"
 #include "engine/maintenance/describe.h"
 #include "engine/maintenance/diagnose_store.h"
 #include "engine/maintenance/salvage.h"
+#include "engine/native/native.h"
 #include "engine/open/open_store.h"
 #include "engine/run/backlog.h"
 #include "engine/run/command_table.h"
@@ -130,8 +130,7 @@ static void give_reader(hf__env *env, hf__tx *tx)
         return;
     if (tx->txn != NULL)
         mdb_txn_abort(tx->txn);
-    if (tx->machine != NULL)
-        hf__machine_free(tx->machine);
+    hf__native_free(tx->native);
     hf__tx_free(tx);
 }
 
@@ -140,9 +139,9 @@ static bool prepare_reader(hf__tx *tx, const hf__job *job)
 {
     const hf__script *script = job->request->script;
 
-    if (script != NULL && script->reads && tx->machine == NULL)
-        tx->machine = hf__machine_new(hf__command_find, false);
-    return script == NULL || !script->reads || tx->machine != NULL;
+    if (script != NULL && tx->native == NULL)
+        tx->native = hf__native_new(hf__command_find);
+    return script == NULL || tx->native != NULL;
 }
 
 /* false: run it as a writer. */

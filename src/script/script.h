@@ -57,6 +57,9 @@ typedef struct hf__script {
     const char *sha1; /* 40 hexadecimal digits */
     /* 0..HF__SCRIPT_COUNT-1, or HF__SCRIPT_USER. */
     uint32_t index;
+    /* On an embedded store: which C function has the same effect, by the index
+     * of its script. HF__SCRIPT_USER: none; its text is run. */
+    uint32_t native;
     /* May run again when it is unknown whether it ran. This and the rest come
      * from the header; false, 0 and NULL for users' scripts. */
     bool repeatable;
@@ -80,7 +83,7 @@ typedef struct hf__script {
 #define HF__USER_SCRIPT(text, text_size, digest)                               \
     {                                                                          \
         .name = "user script", .source = (text), .source_size = (text_size),   \
-        .sha1 = (digest), .index = HF__SCRIPT_USER                             \
+        .sha1 = (digest), .index = HF__SCRIPT_USER, .native = HF__SCRIPT_USER  \
     }
 
 /* Generated: HF__SCRIPT_LOCK_ACQUIRE ... HF__SCRIPT_COUNT, and declarations of

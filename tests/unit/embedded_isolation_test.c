@@ -125,18 +125,16 @@ static void expect_own_scripts(const place *at)
         fail_msg("%s", text);
 }
 
-TEST(own_scripts_have_a_machine_of_their_own)
+TEST(own_scripts_need_no_lua)
 {
     const place *at = *state;
     const hf__env *env = hf__embedded_env(at->store);
     char text[TEXT_SIZE];
 
     expect_own_scripts(at);
-    assert_non_null(env->machine);
     assert_null(env->users); /* only made for those who need it */
     must_run(at->store, "return 1", text);
     assert_non_null(env->users);
-    assert_ptr_not_equal(env->users, env->machine);
 }
 
 /* A script that needs most of its memory. */

@@ -38,6 +38,9 @@ typedef struct hf__command {
     void (*run)(hf__tx *tx, const hf_bytes *args, size_t count);
 } hf__command;
 
+/* Finds a script's commands, ignoring case; NULL: no such command. */
+typedef const hf__command *hf__command_finder(hf_bytes name);
+
 static inline unsigned hf__variant(const hf__tx *tx)
 {
     return tx->command->flags >> 16;

@@ -49,7 +49,6 @@ typedef struct hf__env {
     uint64_t advanced;              /* write.c's: its last empty transaction */
     bool tight;                     /* little space left; set by begin_write */
     struct hf__tx *write_tx;        /* made when first needed */
-    struct hf__machine *machine;    /* of the library's scripts */
     struct hf__machine *users;      /* of users' scripts */
     hf__ring rings[HF__RING_COUNT]; /* mapped when first needed */
 

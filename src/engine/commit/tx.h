@@ -83,7 +83,7 @@ typedef struct hf__tx {
     size_t largest_size; /* of the values read */
 
     struct hf__record_cache *cache; /* NULL: a reader's */
-    struct hf__machine *machine;    /* a reader's, after its first script */
+    struct hf__native *native;      /* after its first script */
     struct hf__record *records[HF__RECORD_MAX];
     uint32_t record_count;
     size_t dirty_size;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "engine/commands/command_row.h"
+#include "engine/commands/script_end.h"
 #include "engine/lua/machine_state.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -27,8 +28,6 @@
 
 /* Per cent; Lua's default is 200. */
 #define GC_PAUSE 250
-
-#define RUNS_SIZE 64
 
 /* Lua and its libraries recurse on the caller's stack; the most that was
  * measured is 174 KiB. */
@@ -87,64 +86,13 @@ static int on_error(lua_State *lua)
     return 1;
 }
 
-/* Undo the transaction. */
-static hf_status undo_tx(hf__tx *tx, hf_status status, const char *text)
-{
-    if (tx->fatal == HF_OK)
-        tx->fatal = hf__fail(&tx->error, status, "%s", text);
-    return tx->fatal;
-}
-
-/* Where the budget went, if the script had to run again. */
-static const char *say_runs(const hf__machine *machine, char text[RUNS_SIZE])
-{
-    uint32_t undone = machine->request->tries.count;
-
-    text[0] = '\0';
-    if (undone > 0)
-        (void)snprintf(text, RUNS_SIZE,
-                       ", in %u runs, as the store had to grow", undone + 1);
-    return text;
-}
-
-/* Stopped at the request's deadline. A request that mostly waited, for the
- * writer lock or a processor, may be tried again. */
-static hf_status undo_late(hf__machine *machine, int64_t budget_ms)
-{
-    int64_t used_ms = (hf__clock_thread_us() - machine->began_us) / 1000;
-    char runs[RUNS_SIZE];
-    char text[240];
-
-    if (used_ms < budget_ms / 2)
-        return undo_tx(machine->tx, HF_UNAVAILABLE,
-                       "the script did not end by the request's deadline; "
-                       "nothing was written");
-    (void)snprintf(text, sizeof(text),
-                   "the script was stopped at the request's deadline "
-                   "(request_ms) after %lld ms of processor time%s; nothing "
-                   "was written",
-                   (long long)used_ms, say_runs(machine, runs));
-    return undo_tx(machine->tx, HF_SCRIPT, text);
-}
-
 static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
 {
-    char runs[RUNS_SIZE];
-    char text[240];
-
-    if (machine->stop == HF__STOP_TIME && machine->late)
-        return undo_late(machine, budget_ms);
     if (machine->stop == HF__STOP_TIME)
-        (void)snprintf(text, sizeof(text),
-                       "the script was stopped after its budget of %lld ms "
-                       "(script_budget_ms)%s; nothing was written",
-                       (long long)budget_ms, say_runs(machine, runs));
-    else
-        (void)snprintf(text, sizeof(text),
-                       "the script was stopped at its limit of %zu MiB of "
-                       "memory; nothing was written",
-                       machine->limit_size >> 20);
-    return undo_tx(machine->tx, HF_SCRIPT, text);
+        return hf__script_undo_time(
+            machine->tx, machine->request, machine->late,
+            (hf__clock_thread_us() - machine->began_us) / 1000, budget_ms);
+    return hf__script_undo_memory(machine->tx, machine->limit_size);
 }
 
 /* Called by commands: may it continue, with so many bytes? */
@@ -167,7 +115,7 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
     if (machine->stop != HF__STOP_NONE)
         return undo_stopped(machine, budget_ms);
     if (machine->no_memory || result == LUA_ERRMEM)
-        return undo_tx(machine->tx, HF_NO_MEMORY, "out of memory");
+        return hf__script_undo(machine->tx, HF_NO_MEMORY, "out of memory");
     if (result == 0) {
         if (request->reply.kind != HF_REPLY_ERROR)
             return HF_OK;
@@ -175,11 +123,7 @@ static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
                        request->reply.bytes.data);
         hf__reply_set_nil(&request->reply);
     }
-    hf__command_fail(machine->tx->env, machine->error, true, &request->error);
-    if (machine->script->undoes)
-        return undo_tx(machine->tx, request->error.status,
-                       request->error.message);
-    hf__request_error(request, hf_str(machine->error));
+    hf__script_fail(machine->tx, request, machine->error);
     return request->error.status;
 }
 
@@ -351,17 +295,6 @@ static int call_runner(hf__machine *machine)
     return result;
 }
 
-/* The time counts if the script has to run again: its budget is for all. */
-static void note_try(hf__machine *machine)
-{
-    hf__script_tries *tries = &machine->request->tries;
-    int64_t used_us = hf__clock_thread_us() - machine->began_us;
-
-    machine->tx->script_us += used_us - tries->used_us;
-    tries->used_us = used_us;
-    tries->count++;
-}
-
 static hf_status check_stack(hf__tx *tx)
 {
     size_t left = hf__stack_left();
@@ -373,7 +306,7 @@ static hf_status check_stack(hf__tx *tx)
                    "this thread has %zu KiB of stack left; a script needs "
                    "%zu KiB",
                    left >> 10, STACK_MIN >> 10);
-    return undo_tx(tx, HF_NO_MEMORY, text);
+    return hf__script_undo(tx, HF_NO_MEMORY, text);
 }
 
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
@@ -407,7 +340,8 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     tx->check = NULL;
     status = finish_run(machine, result, budget_ms);
     if (machine->guarded)
-        note_try(machine);
+        hf__script_note_try(tx, request,
+                            hf__clock_thread_us() - machine->began_us);
     if (result == LUA_ERRMEM)
         clear_cached_args(machine);
     lua_settop(lua, AT_ON_ERROR);

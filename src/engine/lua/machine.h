@@ -10,17 +10,13 @@
 #ifndef HF__ENGINE_MACHINE_H
 #define HF__ENGINE_MACHINE_H
 
-#include "engine/commit/tx.h"
+#include "engine/commands/command_row.h"
 #include "store/store.h"
 #include "util/sha1.h"
 
 #define HF__MACHINE_SHA1_SIZE HF__SHA1_HEX_SIZE
 
 typedef struct hf__machine hf__machine;
-
-struct hf__command;
-/* Finds a script's commands, ignoring case; NULL: no such command. */
-typedef const struct hf__command *hf__command_finder(hf_bytes name);
 
 /* NULL: no memory. */
 hf__machine *hf__machine_new(hf__command_finder *find, bool for_users);

@@ -32,6 +32,7 @@
 #include "engine/files/rights.h"
 #include "engine/keys/tx_life.h"
 #include "engine/lua/machine.h"
+#include "engine/native/native.h"
 #include "engine/open/env_registry.h"
 #include "engine/open/read_only.h"
 #include "engine/open/verify.h"
@@ -400,20 +401,19 @@ static void close_mdb(hf__env *env, int data_fd)
         hf__env_unlock(env);
 }
 
-/* Free the transaction contexts and the Lua machines. */
+/* Free the transaction contexts, and what scripts run in. */
 static void free_contexts(hf__env *env)
 {
-    if (env->machine != NULL)
-        hf__machine_free(env->machine);
     if (env->users != NULL)
         hf__machine_free(env->users);
-    if (env->write_tx != NULL)
+    if (env->write_tx != NULL) {
+        hf__native_free(env->write_tx->native);
         hf__tx_free(env->write_tx);
+    }
     for (size_t i = 0; i < env->reader_count; i++) {
         if (env->readers[i]->txn != NULL)
             mdb_txn_abort(env->readers[i]->txn);
-        if (env->readers[i]->machine != NULL)
-            hf__machine_free(env->readers[i]->machine);
+        hf__native_free(env->readers[i]->native);
         hf__tx_free(env->readers[i]);
     }
 }

@@ -9,6 +9,7 @@
 #include "engine/keys/tx_life.h"
 #include "engine/lua/eval.h"
 #include "engine/lua/machine.h"
+#include "engine/native/native.h"
 #include "engine/run/command_table.h"
 
 static void run_command(hf__tx *tx, const hf__command *command,
@@ -37,22 +38,16 @@ static void run_command(hf__tx *tx, const hf__command *command,
 static bool is_users(const hf__job *job)
 {
     return job->command != NULL ||
-           job->request->script->index == HF__SCRIPT_USER;
+           job->request->script->native == HF__SCRIPT_USER;
 }
 
-/* Those of the environment are a writer's. */
 static void run_script(hf__tx *tx, const hf__job *job)
 {
-    bool reads = job->request->script->reads;
-    hf__machine *machine;
-
     if (is_users(job))
-        machine = tx->env->users;
-    else if (reads && tx->machine != NULL)
-        machine = tx->machine;
+        (void)hf__machine_run(tx->env->users, tx, job->request,
+                              job->request->script->reads, job->budget_ms);
     else
-        machine = tx->env->machine;
-    (void)hf__machine_run(machine, tx, job->request, reads, job->budget_ms);
+        hf__native_run(tx->native, tx, job->request, job->budget_ms);
 }
 
 void hf__execute(hf__tx *tx, const hf__job *job)
@@ -73,23 +68,34 @@ void hf__execute(hf__tx *tx, const hf__job *job)
         (void)hf__request_accepts(request);
 }
 
+static bool prepare_native(hf__tx *tx)
+{
+    if (tx->native == NULL)
+        tx->native = hf__native_new(hf__command_find);
+    return tx->native != NULL;
+}
+
+static bool prepare_users(hf__env *env)
+{
+    if (env->users != NULL && hf__machine_is_spoilt(env->users)) {
+        hf__machine_free(env->users);
+        env->users = NULL;
+    }
+    if (env->users == NULL)
+        env->users = hf__machine_new(hf__command_find, true);
+    return env->users != NULL;
+}
+
 bool hf__execute_prepare(hf__env *env, const hf__job *job)
 {
-    hf__machine **machine;
-
     if (env->write_tx == NULL)
         env->write_tx = hf__tx_new(env, true);
+    if (env->write_tx == NULL)
+        return false;
     if (job == NULL || (job->command != NULL &&
                         (job->command->flags & HF__COMMAND_MACHINE) == 0))
-        return env->write_tx != NULL;
-    machine = is_users(job) ? &env->users : &env->machine;
-    if (*machine != NULL && hf__machine_is_spoilt(*machine)) {
-        hf__machine_free(*machine);
-        *machine = NULL;
-    }
-    if (*machine == NULL)
-        *machine = hf__machine_new(hf__command_find, is_users(job));
-    return env->write_tx != NULL && *machine != NULL;
+        return true;
+    return is_users(job) ? prepare_users(env) : prepare_native(env->write_tx);
 }
 
 void hf__execute_drop_reply(hf__request *request)

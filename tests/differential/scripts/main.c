@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - run the library's scripts on the embedded store as C and as Lua, and
+ * compare.
+ *
+ *     differential_scripts --seed N --steps N [--mutate FAULT]
+ *
+ * Each step runs one script with random words twice, in two transactions that
+ * begin in the same state at the same instant: its C function, then its text,
+ * as a user's script. The first is undone. Reply, error, all keys with their
+ * deadlines, and what was published must be the same. With --mutate one of them
+ * is spoilt: the exit status is 0 if that is found.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/client.h"
+#include "engine/keys/tx_life.h"
+#include "engine/native/native.h"
+#include "engine/open/open_store.h"
+#include "engine/run/command_table.h"
+#include "engine/run/execute.h"
+#include "engine/run/write.h"
+#include "place.h"
+#include "state.h"
+#include "util/clock.h"
+#include "words.h"
+
+typedef struct trial {
+    hf__env *env;
+    hf_client *client; /* whose inbox is listening */
+    world world;
+    word_list words;
+    const char *fault;
+    int64_t now_ms;
+    unsigned long ran[HF__SCRIPT_COUNT], failed[HF__SCRIPT_COUNT];
+} trial;
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    exit(2);
+}
+
+/* Of an error of Lua itself, which is due to words that no call of the library
+ * has, only the place: Lua names variables, and C does not. */
+static void print_error(hf__buf *to, const hf_error *error)
+{
+    const char *text = error->message;
+    const char *line = strrchr(text, '(');
+
+    if (line != NULL && (strncmp(text, "attempt to ", 11) == 0 ||
+                         strncmp(text, "bad argument ", 13) == 0))
+        text = line;
+    bytes_print(to, text, strlen(text));
+}
+
+static void spoil(const trial *self, hf__tx *tx, hf__request *request)
+{
+    hf_bytes write[] = {hf_str("set"), hf_str("spoilt"), hf_str("1")};
+    hf_bytes deadline[] = {hf_str("pexpire"), self->words.words[0],
+                           hf_str("7777")};
+    hf_bytes message[] = {hf_str("publish"), hf_str(self->world.inbox),
+                          hf_str("x\0y")};
+    hf__request other;
+    hf__job job = {&other, NULL, 1000};
+
+    if (self->fault == NULL)
+        return;
+    if (strcmp(self->fault, "reply") == 0) {
+        if (request->reply.kind == HF_REPLY_INTEGER)
+            request->reply.integer++;
+        return;
+    }
+    hf__request_init(&other);
+    other.words = strcmp(self->fault, "write") == 0      ? write
+                  : strcmp(self->fault, "deadline") == 0 ? deadline
+                                                         : message;
+    other.word_count = 3;
+    job.command = hf__command_find(other.words[0]);
+    hf__execute(tx, &job);
+    hf__request_done(&other);
+}
+
+/* Run the script in a transaction of its own, and undo it or not. */
+static void run_once(trial *self, const hf__script *script, bool as_lua,
+                     hf__buf *to)
+{
+    hf__script text = *script;
+    hf__request request;
+    hf__job job = {&request, NULL, 60000};
+    hf__tx *tx;
+
+    text.index = text.native = HF__SCRIPT_USER;
+    hf__request_init(&request);
+    request.script = as_lua ? &text : script;
+    request.words = self->words.words;
+    request.word_count = self->words.count;
+    request.key_count = self->words.key_count;
+    request.deadline_ms = INT64_MAX;
+    if (hf__env_lock(self->env, hf__clock_boot_ms() + 10000, NULL) != HF_OK ||
+        !hf__execute_prepare(self->env, &job))
+        die(script->name, "cannot begin");
+    tx = self->env->write_tx;
+    if (hf__env_begin_write(self->env, self->now_ms, &tx->txn, NULL) != HF_OK)
+        die(script->name, "cannot begin");
+    hf__tx_start(tx, self->now_ms);
+    tx->unix_us = self->world.clock_us;
+    hf__execute(tx, &job);
+    if (!as_lua)
+        spoil(self, tx, &request);
+    if (request.status == HF_OK) {
+        reply_print(to, &request.reply);
+    } else {
+        char status[16];
+
+        self->failed[script->index]++;
+        (void)snprintf(status, sizeof(status), "[%d] ", (int)request.status);
+        bytes_print(to, status, strlen(status));
+        print_error(to, &request.error);
+    }
+    bytes_print(to, tx->error.message, strlen(tx->error.message));
+    (void)hf__buf_append(to, "\n", 1);
+    if (tx->fatal == HF_OK)
+        state_print(to, tx);
+    if (!as_lua && tx->fatal == HF_OK)
+        tx->fatal = HF_CANCELLED; /* undone */
+    (void)hf__tx_finish(tx);
+    tx->event_count = 0;
+    tx->error.message[0] = '\0';
+    hf__env_unlock(self->env);
+    hf__request_done(&request);
+}
+
+static void print_call(const trial *self, const hf__script *script)
+{
+    hf__buf line;
+
+    hf__buf_init(&line, SIZE_MAX);
+    for (size_t i = 0; i < self->words.count; i++) {
+        (void)hf__buf_append(&line, i == self->words.key_count ? " | " : " ",
+                             i == self->words.key_count ? 3 : 1);
+        bytes_print(&line, self->words.words[i].data,
+                    self->words.words[i].size);
+    }
+    printf("%s%.*s\n", script->name, (int)line.end, (const char *)line.data);
+    hf__buf_done(&line);
+}
+
+/* false: they differ. */
+static bool step(trial *self)
+{
+    const hf__script *script =
+        &hf__scripts[chance_below(&self->world.chance, HF__SCRIPT_COUNT)];
+    hf__buf one, other;
+    bool same;
+
+    self->now_ms += (int64_t)chance_below(&self->world.chance, 4) *
+                    (int64_t)chance_below(&self->world.chance, 2000);
+    self->world.clock_us =
+        (self->now_ms + hf__sidecar_unix_ahead_ms(&self->env->sidecar)) * 1000 +
+        (int64_t)chance_below(&self->world.chance, 1000);
+    words_pick(&self->words, &self->world, script);
+    hf__buf_init(&one, SIZE_MAX);
+    hf__buf_init(&other, SIZE_MAX);
+    run_once(self, script, false, &one);
+    run_once(self, script, true, &other);
+    self->ran[script->index]++;
+    same = one.end == other.end && memcmp(one.data, other.data, one.end) == 0;
+    if (!same) {
+        print_call(self, script);
+        printf("C:\n%.*s\nLua:\n%.*s\n", (int)one.end, (const char *)one.data,
+               (int)other.end, (const char *)other.data);
+    }
+    hf__buf_done(&one);
+    hf__buf_done(&other);
+    return same;
+}
+
+/* So that no state grows without end. */
+static void forget(trial *self)
+{
+    hf_bytes all = hf_str("flushall");
+    hf__request request;
+    hf__job job = {&request, hf__command_find(all), 1000};
+
+    hf__request_init(&request);
+    request.words = &all;
+    request.word_count = 1;
+    request.deadline_ms = INT64_MAX;
+    hf__write_run(self->env, &job);
+    hf__request_done(&request);
+}
+
+static void open_both(trial *self, const char *url)
+{
+    int64_t deadline_ms = hf__clock_boot_ms() + 10000;
+    hf__settings settings = {0};
+    hf__url parsed;
+
+    if (hf_client_open(url, NULL, &self->client, NULL) != HF_OK ||
+        hf__url_parse(url, &parsed, NULL) != HF_OK ||
+        hf__settings_read(&parsed, &settings, NULL) != HF_OK ||
+        hf__env_open(&settings, &deadline_ms, &self->env, NULL) != HF_OK)
+        die(url, "cannot be opened");
+    hf__url_done(&parsed);
+    self->world.inbox = self->client->store->ops->inbox(self->client->store);
+    self->now_ms = hf__clock_boot_ms();
+}
+
+static void print_counts(const trial *self)
+{
+    unsigned long ran = 0, failed = 0, never = 0;
+
+    for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
+        ran += self->ran[i];
+        failed += self->failed[i];
+        never += self->ran[i] == 0 || self->failed[i] == 2 * self->ran[i];
+        if (getenv("VERBOSE") != NULL)
+            printf("%-32s %6lu runs, %6lu failed\n", hf__scripts[i].name,
+                   self->ran[i], self->failed[i] / 2);
+    }
+    printf("%d scripts, %lu runs each way, %lu of them errors, %lu scripts "
+           "never without one: all the same\n",
+           (int)HF__SCRIPT_COUNT, ran, failed / 2, never);
+}
+
+int main(int argc, char **argv)
+{
+    static trial self;
+    unsigned long steps = 1000;
+    char folder[PLACE_SIZE], url[PLACE_SIZE + 20];
+    int result = 0;
+
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--seed") == 0)
+            self.world.chance.state = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--steps") == 0)
+            steps = strtoul(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--mutate") == 0)
+            self.fault = argv[i + 1];
+        else
+            die(argv[i], "unknown option");
+    }
+    if (!place_make(folder))
+        return 2;
+    (void)snprintf(url, sizeof(url), "file:%s/store", folder);
+    open_both(&self, url);
+    for (unsigned long i = 0; i < steps && result == 0; i++) {
+        if (i % 400 == 399)
+            forget(&self);
+        if (!step(&self)) {
+            printf("step %lu differs\n", i);
+            result = 1;
+        }
+    }
+    if (result == 0)
+        print_counts(&self);
+    hf__env_unref(self.env);
+    hf_client_close(self.client);
+    place_remove(folder);
+    if (self.fault == NULL)
+        return result;
+    printf("the fault %s was%s found\n", self.fault, result ? "" : " not");
+    return !result;
+}

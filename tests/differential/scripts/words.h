@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* words.h - random keys and arguments of scripts, by what headers call them. */
+#ifndef WORDS_H
+#define WORDS_H
+
+#include <stdint.h>
+
+#include "script/script.h"
+#include "store/request.h"
+
+#define WORDS_MAX 64
+#define WORD_SIZE 160
+
+typedef struct word_list {
+    char text[WORDS_MAX][WORD_SIZE];
+    hf_bytes words[WORDS_MAX];
+    size_t count, key_count;
+} word_list;
+
+/* The same numbers for the same seed. */
+typedef struct chance {
+    uint64_t state;
+} chance;
+
+/* 0 to below - 1. */
+uint64_t chance_below(chance *self, uint64_t below);
+
+/* What the words may name. */
+typedef struct world {
+    chance chance;
+    int64_t clock_us;
+    const char *inbox; /* of a client that is there */
+} world;
+
+void words_pick(word_list *self, world *from, const hf__script *script);
+
+#endif
