@@ -5,9 +5,6 @@
  * maps, sets, doubles and verbatim strings are tables with a field of that
  * name.
  *
- * The library's scripts do not modify replies, so that two tables are reused
- * for them: the empty one, and TIME's.
- *
  * Uses one stack slot per level and three more at most, fewer than
  * LUA_MINSTACK.
  */
@@ -82,16 +79,9 @@ static void reply_bytes(hf__out *base, const void *data, size_t size)
 
     if (size > *out->largest_size)
         *out->largest_size = size;
-    if (!out->own)
-        hf__machine_spend(out->lua, hf__machine_of(out->lua), 50 + size / 4);
+    hf__machine_spend(out->lua, hf__machine_of(out->lua), 50 + size / 4);
     lua_pushlstring(out->lua, data, size);
     complete_value(out);
-}
-
-static void put_number(lua_State *lua, int64_t value, int at)
-{
-    lua_pushnumber(lua, (lua_Number)value);
-    lua_rawseti(lua, -2, at);
 }
 
 static void put_digits(lua_State *lua, int64_t value, int at)
@@ -102,22 +92,13 @@ static void put_digits(lua_State *lua, int64_t value, int at)
     lua_rawseti(lua, -2, at);
 }
 
-/* The library's scripts calculate with numbers; Lua would write each as text by
- * printf, and reads it by strtod. */
 static void reply_instant(hf__out *base, int64_t unix_us)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
-    if (out->own) {
-        lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_INSTANT));
-        put_number(out->lua, unix_us / 1000000, 1);
-        put_number(out->lua, unix_us % 1000000, 2);
-        put_digits(out->lua, unix_us, 3);
-    } else {
-        lua_createtable(out->lua, 2, 0);
-        put_digits(out->lua, unix_us / 1000000, 1);
-        put_digits(out->lua, unix_us % 1000000, 2);
-    }
+    lua_createtable(out->lua, 2, 0);
+    put_digits(out->lua, unix_us / 1000000, 1);
+    put_digits(out->lua, unix_us % 1000000, 2);
     complete_value(out);
 }
 
@@ -145,10 +126,7 @@ static void reply_array(hf__out *base, size_t count)
 {
     hf__lua_out *out = (hf__lua_out *)(void *)base;
 
-    if (count == 0 && out->own)
-        lua_pushvalue(out->lua, lua_upvalueindex(HF__CALL_EMPTY));
-    else
-        lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
+    lua_createtable(out->lua, count < 1024 ? (int)count : 1024, 0);
     if (count == 0) {
         complete_value(out);
         return;
@@ -204,14 +182,13 @@ static const hf__out_ops lua_ops = {reply_nil,   reply_nil,     reply_integer,
                                     reply_array, reply_map,     reply_set,
                                     reply_real,  reply_verbatim};
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own, bool resp3,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool resp3,
                       size_t *largest_size)
 {
     out->out.ops = &lua_ops;
     out->out.failed = false;
     out->out.resp3 = resp3;
     out->lua = lua;
-    out->own = own;
     out->largest_size = largest_size;
     out->depth = 0;
 }

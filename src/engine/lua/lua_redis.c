@@ -2,11 +2,10 @@
 /*
  * lua_redis.c - the table `redis` that scripts see.
  *
- * redis.call() is the hot path of every lock: commands are cached by the
- * address of their name, arguments are views of Lua's strings, replies go
- * directly onto the stack. Error texts are Redis 7.0's.
+ * redis.call() is the hot path: commands are cached by the address of their
+ * name, arguments are views of Lua's strings, replies go directly onto the
+ * stack. Error texts are Redis 7.0's.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "engine/commands/command_row.h"
@@ -67,53 +66,6 @@ static bool read_number(hf__machine *machine, size_t *number_count,
     return true;
 }
 
-/* An entry in KEYS of a library script. */
-static bool read_key(lua_State *lua, const hf__machine *machine, int at,
-                     hf_bytes *word)
-{
-    uintptr_t number = (uintptr_t)lua_touserdata(lua, at);
-
-    if (machine->for_users || number == 0)
-        return false;
-    assert(number <= machine->request->key_count);
-    *word = machine->request->words[number - 1];
-    return true;
-}
-
-/* `..` of a key, which is the number of its word here. */
-static int concat_key(lua_State *lua)
-{
-    const hf__machine *machine = machine_of(lua);
-    hf_bytes word;
-
-    for (int at = 1; at <= 2; at++) {
-        if (lua_islightuserdata(lua, at) && read_key(lua, machine, at, &word)) {
-            lua_pushlstring(lua, word.data, word.size);
-            lua_replace(lua, at);
-        } else if (!lua_isstring(lua, at)) {
-            return luaL_error(lua, "attempt to concatenate a %s value",
-                              luaL_typename(lua, at));
-        }
-    }
-    lua_settop(lua, 2);
-    lua_concat(lua, 2);
-    return 1;
-}
-
-/* Of all light userdata of the library's scripts. */
-static void set_metatable(lua_State *lua, hf__machine *machine)
-{
-    lua_pushlightuserdata(lua, NULL);
-    lua_createtable(lua, 0, 2);
-    lua_pushboolean(lua, 0);
-    lua_setfield(lua, -2, "__metatable");
-    lua_pushlightuserdata(lua, machine);
-    lua_pushcclosure(lua, concat_key, 1);
-    lua_setfield(lua, -2, "__concat");
-    lua_setmetatable(lua, -2);
-    lua_pop(lua, 1);
-}
-
 /* The same as a Lua string, which replaces the number on the stack. */
 static void push_number(lua_State *lua, int at, hf_bytes *word)
 {
@@ -147,10 +99,6 @@ static bool read_words(lua_State *lua, hf__machine *machine, hf_bytes *words,
         switch (lua_type(lua, i)) {
         case LUA_TSTRING:
             word->data = lua_tolstring(lua, i, &word->size);
-            break;
-        case LUA_TLIGHTUSERDATA:
-            if (!read_key(lua, machine, i, word))
-                return false;
             break;
         case LUA_TNUMBER:
             if (!read_number(machine, &number_count, lua_tonumber(lua, i),
@@ -210,8 +158,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
 {
     hf__lua_out out;
 
-    hf__lua_out_init(&out, lua, !machine->for_users, machine->resp3,
-                     &machine->largest_size);
+    hf__lua_out_init(&out, lua, machine->resp3, &machine->largest_size);
     machine->tx->out = &out.out;
     hf__command_run(machine->tx, command, words, (size_t)count);
     if (machine->tx->fatal != HF_OK) {
@@ -432,14 +379,10 @@ static const struct {
 
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
 {
-    if (!machine->for_users)
-        set_metatable(lua, machine);
     lua_newtable(lua);
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         lua_pushlightuserdata(lua, machine);
         lua_pushliteral(lua, "ok");
-        lua_newtable(lua);
-        lua_createtable(lua, 3, 0);
         lua_pushcclosure(lua, functions[i].run, HF__CALL_COUNT);
         lua_setfield(lua, -2, functions[i].name);
     }

@@ -141,80 +141,7 @@ static void fill_args(lua_State *lua, const hf_bytes *words, size_t count)
         set_arg(lua, words[i], i);
 }
 
-/* Is the argument already in the table? If not, cache it. */
-static bool is_cached_arg(hf__cached_arg *last, hf_bytes word)
-{
-    if (last->size == word.size &&
-        (word.size == 0 || memcmp(last->data, word.data, word.size) == 0))
-        return true;
-    last->size = UINT32_MAX;
-    if (word.size <= sizeof(last->data)) {
-        if (word.size > 0)
-            memcpy(last->data, word.data, word.size);
-        last->size = (uint32_t)word.size;
-    }
-    return false;
-}
-
-/* Push a library script's reused table, with the arguments set. */
-static void push_args(lua_State *lua, hf__cached_args *last, int at,
-                      const hf_bytes *words, size_t count)
-{
-    size_t old = last->count;
-
-    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY), at);
-    last->count = old > count ? old : count;
-    for (size_t i = 0; i < count; i++) {
-        bool known = i < HF__MACHINE_CACHED_ARG_COUNT &&
-                     is_cached_arg(&last->words[i], words[i]);
-
-        if (!known || i >= old)
-            set_arg(lua, words[i], i);
-    }
-    for (size_t i = count; i < old; i++) {
-        if (i < HF__MACHINE_CACHED_ARG_COUNT)
-            last->words[i].size = UINT32_MAX;
-        lua_pushnil(lua);
-        lua_rawseti(lua, -2, (int)i + 1);
-    }
-    last->count = count;
-}
-
-/* In KEYS library scripts have the numbers of the request's arguments, which
- * redis.call() and `..` understand: this saves a string for each. */
-static void push_keys(lua_State *lua, hf__machine *machine)
-{
-    int *count = &machine->key_counts[machine->script->index];
-    int wanted = (int)machine->request->key_count;
-
-    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY),
-                hf__machine_library_at(machine, HF__LIBRARY_KEYS));
-    for (; *count < wanted; ++*count) {
-        lua_pushlightuserdata(lua, (void *)(uintptr_t)(*count + 1));
-        lua_rawseti(lua, -2, *count + 1);
-    }
-    for (; *count > wanted; --*count) {
-        lua_pushnil(lua);
-        lua_rawseti(lua, -2, *count);
-    }
-}
-
-/* Call the function at the top. */
-static void call_library(lua_State *lua, hf__machine *machine)
-{
-    const hf__request *request = machine->request;
-    uint32_t index = machine->script->index;
-
-    push_keys(lua, machine);
-    push_args(lua, &machine->cached_args[index],
-              hf__machine_library_at(machine, HF__LIBRARY_ARGS),
-              request->words + request->key_count,
-              request->word_count - request->key_count);
-    lua_call(lua, 2, 1);
-}
-
-/* A user's script gets new tables: the previous script may have changed the old
- * ones. */
+/* In new tables: the previous script may have changed the old ones. */
 static void set_user_args(lua_State *lua, hf__machine *machine)
 {
     const hf__request *request = machine->request;
@@ -240,30 +167,17 @@ static int run_script(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
 
-    if (machine->guarded && is_large(machine)) {
+    if (is_large(machine)) {
         hf__sandbox_clear_args(lua);
         hf__machine_collect(lua, machine);
         machine->spoilt = is_large(machine);
     }
     hf__machine_push_function(lua, machine);
-    if (machine->for_users) {
-        set_user_args(lua, machine);
-        lua_call(lua, 0, 1);
-    } else {
-        call_library(lua, machine);
-    }
+    set_user_args(lua, machine);
+    lua_call(lua, 0, 1);
     if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
         machine->no_memory = true;
     return 0;
-}
-
-/* Out of memory while setting arguments: the tables may have older ones. */
-static void clear_cached_args(hf__machine *machine)
-{
-    for (size_t i = 0; i < HF__SCRIPT_COUNT; i++) {
-        for (size_t j = 0; j < HF__MACHINE_CACHED_ARG_COUNT; j++)
-            machine->cached_args[i].words[j].size = UINT32_MAX;
-    }
 }
 
 /* Collect a large script's garbage, but not for long: the writer lock is held.
@@ -273,25 +187,21 @@ static int tidy_machine(lua_State *lua)
     hf__machine *machine = lua_touserdata(lua, 1);
 
     hf__machine_arm_for(machine, TIDY_MS, INT64_MAX);
-    if (machine->for_users)
-        hf__sandbox_clear_args(lua);
+    hf__sandbox_clear_args(lua);
     hf__machine_collect(lua, machine);
     machine->spoilt = is_large(machine);
     return 0;
 }
 
-/* Users' scripts run in the "C" locale, as in Redis. */
+/* In the "C" locale, as in Redis. */
 static int call_runner(hf__machine *machine)
 {
-    locale_t before = (locale_t)0;
+    locale_t before = uselocale(machine->locale);
     int result;
 
-    if (machine->guarded)
-        before = uselocale(machine->locale);
     lua_pushvalue(machine->lua, AT_RUNNER);
     result = lua_pcall(machine->lua, 0, 0, AT_ON_ERROR);
-    if (machine->guarded)
-        (void)uselocale(before);
+    (void)uselocale(before);
     return result;
 }
 
@@ -318,7 +228,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     hf_status status;
     int result;
 
-    if (machine->for_users && check_stack(tx) != HF_OK)
+    if (check_stack(tx) != HF_OK)
         return tx->fatal;
     for (size_t i = 0; i < request->word_count; i++)
         words_size += request->words[i].size;
@@ -329,9 +239,8 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->resp3 = false;
     machine->error[0] = '\0';
     hf__machine_arm(machine, budget_ms, words_size);
-    if (machine->guarded)
-        hf__json_reset(&machine->json);
-    tx->check = machine->guarded ? check_limits : NULL;
+    hf__json_reset(&machine->json);
+    tx->check = check_limits;
     tx->check_user = machine;
     tx->largest_size = 0;
     result = call_runner(machine);
@@ -339,11 +248,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
         (void)lua_gc(lua, LUA_GCRESTART, 0);
     tx->check = NULL;
     status = finish_run(machine, result, budget_ms);
-    if (machine->guarded)
-        hf__script_note_try(tx, request,
-                            hf__clock_thread_us() - machine->began_us);
-    if (result == LUA_ERRMEM)
-        clear_cached_args(machine);
+    hf__script_note_try(tx, request, hf__clock_thread_us() - machine->began_us);
     lua_settop(lua, AT_ON_ERROR);
     hf__lua_buf_close_to(machine, NULL);
     machine->running = lua;
@@ -391,14 +296,13 @@ bool hf__machine_is_spoilt(const hf__machine *machine)
     return machine->spoilt;
 }
 
-hf__machine *hf__machine_new(hf__command_finder *find, bool for_users)
+hf__machine *hf__machine_new(hf__command_finder *find)
 {
     hf__machine *machine = hf__calloc(1, sizeof(*machine));
 
     if (machine == NULL)
         return NULL;
     machine->find = find;
-    machine->for_users = for_users;
     machine->limit_size = HF__MACHINE_MEMORY_MAX;
     hf__rand_bytes(&machine->random, sizeof(machine->random));
     machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

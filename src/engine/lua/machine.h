@@ -2,10 +2,9 @@
 /*
  * machine.h - a Lua state in which scripts run.
  *
- * An environment has two in each process, guarded by the writer lock: for the
- * library's scripts and, made when first needed, for users' scripts, so that
- * nothing of a user's script can reach the library's. Library scripts that
- * write nothing run in that of a reader, which one thread uses at a time.
+ * An environment has one in each process for users' scripts, made when first
+ * needed and guarded by the writer lock. The library's own scripts are C: see
+ * engine/native/native.h.
  */
 #ifndef HF__ENGINE_MACHINE_H
 #define HF__ENGINE_MACHINE_H
@@ -19,7 +18,7 @@
 typedef struct hf__machine hf__machine;
 
 /* NULL: no memory. */
-hf__machine *hf__machine_new(hf__command_finder *find, bool for_users);
+hf__machine *hf__machine_new(hf__command_finder *find);
 void hf__machine_free(hf__machine *machine);
 /* After a script: does it hold memory that cannot be collected? Then free it.
  */

@@ -111,8 +111,7 @@ static bool is_time_up(hf__machine *machine)
 /* Must the script end? */
 static bool is_over(hf__machine *machine)
 {
-    if (machine->stop == HF__STOP_NONE && machine->guarded &&
-        is_time_up(machine))
+    if (machine->stop == HF__STOP_NONE && is_time_up(machine))
         machine->stop = HF__STOP_TIME;
     return machine->stop != HF__STOP_NONE;
 }
@@ -133,8 +132,7 @@ void hf__machine_check(lua_State *lua, hf__machine *machine)
 
 void hf__machine_hook(hf__machine *machine, lua_State *lua)
 {
-    if (machine->guarded)
-        lua_sethook(lua, on_count, LUA_MASKCOUNT, machine->interval);
+    lua_sethook(lua, on_count, LUA_MASKCOUNT, machine->interval);
 }
 
 void hf__machine_collect(lua_State *lua, hf__machine *machine)
@@ -234,7 +232,6 @@ static void disarm_limits(hf__machine *machine, size_t limit_size)
 {
     machine->stop = HF__STOP_NONE;
     machine->no_memory = false;
-    machine->guarded = false;
     machine->limit_size = limit_size;
     machine->largest_size = 0;
     machine->largest_block = 0;
@@ -247,7 +244,6 @@ void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
                          size_t limit_size)
 {
     disarm_limits(machine, limit_size);
-    machine->guarded = true;
     machine->budget_us = budget_ms * 1000;
     machine->began_us = hf__clock_thread_us();
     machine->check_us = hf__clock_boot_us() + machine->budget_us;
@@ -264,14 +260,6 @@ void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
                         hf__machine_cached_size(machine);
     int64_t deadline_ms = machine->request->deadline_ms;
 
-    if (!machine->for_users) {
-        /* Library scripts are bounded by their arguments. */
-        disarm_limits(machine, limit_size);
-        if (machine->hooked)
-            lua_sethook(machine->lua, NULL, 0, 0);
-        machine->hooked = false;
-        return;
-    }
     hf__machine_arm_for(machine, budget_ms, limit_size);
     machine->began_us -= machine->request->tries.used_us;
     machine->check_us -= machine->request->tries.used_us;

@@ -2,8 +2,7 @@
 /*
  * machine_scripts.c - the functions that scripts are compiled to.
  *
- * The library's are kept by index, each with its tables KEYS and ARGV. Users'
- * are cached by SHA-1, in two tables: a function that is used moves to the
+ * They are cached by SHA-1, in two tables: a function that is used moves to the
  * first, and when that is full it becomes the second, whose functions are
  * dropped. For the tables see machine_state.h. All of it runs in protected
  * calls.
@@ -49,7 +48,7 @@ static void compile_script(lua_State *lua, hf__machine *machine,
                   text != NULL ? text : "out of memory");
 }
 
-/* Users' scripts may begin with a shebang line, whose end is kept for the line
+/* They may begin with a shebang line, whose end is kept for the line
  * numbers. Returns what the cache needs to know, see FLAG_COUNT. The collector
  * is stopped to measure the function; after an error those who call this
  * protected start it again. */
@@ -84,63 +83,6 @@ static void obey_flags(lua_State *lua, hf__machine *machine, size_t number)
                       "");
     if (no_writes)
         machine->read_only = true;
-}
-
-int hf__machine_library_at(const hf__machine *machine, int what)
-{
-    return (int)machine->script->index * HF__LIBRARY_EACH + what;
-}
-
-/* Put around a library script: what it reads most is then in registers and
- * upvalues; a global is looked up by its name each time. No line is added
- * before it. */
-#define OPENING                                                                \
-    "local redis,string,math,tonumber,type,unpack,ipairs="                     \
-    "redis,string,math,tonumber,type,unpack,ipairs "                           \
-    "return function(KEYS,ARGV) "
-#define CLOSING "\nend"
-
-/* Push it as a function with two parameters, KEYS and ARGV. */
-static void compile_library(lua_State *lua, hf__machine *machine)
-{
-    const hf__script *script = machine->script;
-    const char *text;
-    size_t size;
-
-    lua_pushliteral(lua, OPENING);
-    lua_pushlstring(lua, script->source, script->source_size);
-    lua_pushliteral(lua, CLOSING);
-    lua_concat(lua, 3);
-    text = lua_tolstring(lua, -1, &size);
-    compile_script(lua, machine, text, size);
-    hf__sandbox_push_library(lua);
-    lua_setfenv(lua, -2);
-    lua_call(lua, 0, 1);
-    lua_remove(lua, -2);
-}
-
-static void make_own_function(lua_State *lua, hf__machine *machine)
-{
-    int own = lua_upvalueindex(HF__UP_LIBRARY);
-
-    for (int what = HF__LIBRARY_KEYS; what <= HF__LIBRARY_ARGS; what++) {
-        lua_newtable(lua);
-        lua_rawseti(lua, own, hf__machine_library_at(machine, what));
-    }
-    compile_library(lua, machine);
-    lua_pushvalue(lua, -1);
-    lua_rawseti(lua, own,
-                hf__machine_library_at(machine, HF__LIBRARY_FUNCTION));
-}
-
-static void push_own_function(lua_State *lua, hf__machine *machine)
-{
-    lua_rawgeti(lua, lua_upvalueindex(HF__UP_LIBRARY),
-                hf__machine_library_at(machine, HF__LIBRARY_FUNCTION));
-    if (!lua_isnil(lua, -1))
-        return;
-    lua_pop(lua, 1);
-    make_own_function(lua, machine);
 }
 
 /* Push the first table, with space for so many bytes. */
@@ -223,7 +165,7 @@ static size_t find_user_function(lua_State *lua, hf__machine *machine,
     return number;
 }
 
-static void push_user_function(lua_State *lua, hf__machine *machine)
+void hf__machine_push_function(lua_State *lua, hf__machine *machine)
 {
     const hf__script *script = machine->script;
     int cache;
@@ -240,14 +182,6 @@ static void push_user_function(lua_State *lua, hf__machine *machine)
     }
     lua_remove(lua, cache);
     obey_flags(lua, machine, number);
-}
-
-void hf__machine_push_function(lua_State *lua, hf__machine *machine)
-{
-    if (machine->for_users)
-        push_user_function(lua, machine);
-    else
-        push_own_function(lua, machine);
 }
 
 /* ----------------------------------------------------------------- SCRIPT */

@@ -31,36 +31,17 @@
 #define HF__MACHINE_SMALL_MAX 256u
 #define HF__MACHINE_SMALL_STEP 16u
 
-/* The last arguments of a library script: equal ones need no new strings.
- * Longer and later ones are not cached. */
-#define HF__MACHINE_CACHED_ARG_COUNT 8
-#define HF__MACHINE_CACHED_ARG_SIZE 56
-
-typedef struct hf__cached_arg {
-    uint32_t size; /* UINT32_MAX: not cached */
-    char data[HF__MACHINE_CACHED_ARG_SIZE];
-} hf__cached_arg;
-
-/* ARGV of a library script. */
-typedef struct hf__cached_args {
-    size_t count; /* entries in the table */
-    hf__cached_arg words[HF__MACHINE_CACHED_ARG_COUNT];
-} hf__cached_args;
-
 /* Pseudo-indices of redis.call(). */
 enum {
     HF__CALL_MACHINE = 1,
-    HF__CALL_OK = 2,      /* the string "ok" */
-    HF__CALL_EMPTY = 3,   /* an empty table */
-    HF__CALL_INSTANT = 4, /* a table with three entries */
-    HF__CALL_COUNT = 4
+    HF__CALL_OK = 2, /* the string "ok" */
+    HF__CALL_COUNT = 2
 };
 
 /* A reply of redis.call() on Lua's stack. */
 typedef struct hf__lua_out {
     hf__out out;
     lua_State *lua;
-    bool own;             /* for a library script */
     size_t *largest_size; /* updated: of the strings pushed */
     size_t depth;
     struct {
@@ -70,7 +51,7 @@ typedef struct hf__lua_out {
     } open[HF__OUT_DEPTH];
 } hf__lua_out;
 
-void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool own, bool resp3,
+void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool resp3,
                       size_t *largest_size);
 
 /* A buffer of a C function. A stack of them: such functions call scripts, which
@@ -93,7 +74,6 @@ typedef enum hf__stop {
 struct hf__machine {
     lua_State *lua;
     hf__command_finder *find;
-    bool for_users;
     locale_t locale; /* "C" */
     hf__tx *tx;
     hf__request *request;
@@ -108,7 +88,6 @@ struct hf__machine {
     size_t limit_size;
     size_t largest_size;   /* of a reply given to the script */
     hf__stop stop;         /* the script must end */
-    bool guarded;          /* the script has a time limit */
     lua_State *running;    /* the current coroutine, or `lua` */
     size_t largest_block;  /* allocated by the script */
     int interval;          /* instructions between two checks of the clock */
@@ -126,9 +105,6 @@ struct hf__machine {
     uint64_t random;
     uint64_t unseeded; /* `random` before this script set it */
     bool seeded;
-    int key_counts[HF__SCRIPT_COUNT]; /* entries in KEYS of each library script
-                                       */
-    hf__cached_args cached_args[HF__SCRIPT_COUNT];
     const struct hf__command *commands[HF__MACHINE_NAME_CACHE];
     void *small[HF__MACHINE_SMALL_MAX / HF__MACHINE_SMALL_STEP];
     char error[HF__MACHINE_ERROR_SIZE]; /* of the script that failed */
@@ -139,20 +115,12 @@ struct hf__machine {
 /* Pseudo-indices of the function that runs a script. */
 enum {
     HF__UP_MACHINE = 1,
-    /* Of the library's machine: three entries for each script: function, KEYS,
-     * ARGV. */
-    HF__UP_LIBRARY = 2,
-    /* Of users' machine: two tables of functions, each by SHA-1; and by
-     * function its size and flags (machine_scripts.c). */
+    /* Two tables of functions, each by SHA-1; and by function its size and
+     * flags (machine_scripts.c). */
     HF__UP_USER_FUNCTIONS = 2,
     HF__UP_USER_ENV = 3,
     HF__UP_COUNT = 3
 };
-
-/* Index of a library script in HF__UP_LIBRARY. */
-enum { HF__LIBRARY_FUNCTION = 1, HF__LIBRARY_KEYS = 2, HF__LIBRARY_ARGS = 3 };
-#define HF__LIBRARY_EACH 3
-int hf__machine_library_at(const hf__machine *machine, int what);
 
 /* Push the request's script as a function, compiled if necessary. Uses the
  * upvalues of the function that runs it. Raises errors. */
@@ -271,8 +239,6 @@ int hf__sandbox_load(lua_State *lua, const char *text, size_t size,
 int hf__sandbox_tonumber(lua_State *lua);
 /* Push the table of users' functions. */
 void hf__sandbox_push_users(lua_State *lua);
-/* Push the globals of the library's scripts. */
-void hf__sandbox_push_library(lua_State *lua);
 
 /* Push the functions of `redis` as a table. */
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine);

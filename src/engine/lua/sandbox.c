@@ -2,10 +2,9 @@
 /*
  * sandbox.c - what scripts can reach, and what they cannot change.
  *
- * The library's scripts have a machine of their own, with plain tables, which
- * are fast. Users' scripts get empty proxy tables: reads fall through to the
- * real ones, writes are refused, so that no script can change what another one
- * relies on; next() and pairs() walk the real tables. Redis instead has
+ * Scripts get empty proxy tables: reads fall through to the real ones, writes
+ * are refused, so that no script can change what another one relies on; next()
+ * and pairs() walk the real tables. Redis instead has
  * read-only tables in its Lua; the only visible difference is table.foreach()
  * on a library, which finds nothing here.
  *
@@ -236,28 +235,6 @@ static void copy_base(lua_State *lua)
     luaL_register(lua, NULL, replacements);
 }
 
-/* In the registry: the globals shared by the library's scripts. */
-static char library_key;
-
-static void keep_library_env(lua_State *lua)
-{
-    lua_pushlightuserdata(lua, &library_key);
-    lua_newtable(lua);
-    copy_base(lua);
-    for (size_t i = 0; i < sizeof(library_names) / sizeof(library_names[0]);
-         i++) {
-        lua_getglobal(lua, library_names[i]);
-        lua_setfield(lua, -2, library_names[i]);
-    }
-    lua_rawset(lua, LUA_REGISTRYINDEX);
-}
-
-void hf__sandbox_push_library(lua_State *lua)
-{
-    lua_pushlightuserdata(lua, &library_key);
-    lua_rawget(lua, LUA_REGISTRYINDEX);
-}
-
 /* The metatable of strings must not expose a writable table; the globals are at
  * the top. */
 static void protect_strings(lua_State *lua)
@@ -334,8 +311,9 @@ void hf__sandbox_push_users(lua_State *lua)
     lua_rawget(lua, LUA_REGISTRYINDEX);
 }
 
-static void build_for_users(lua_State *lua)
+void hf__sandbox_build(lua_State *lua, hf__machine *machine)
 {
+    open_libraries(lua, machine);
     hf__sandbox_make_proxies(lua);
     lua_createtable(lua, 2, 0); /* HF__UP_USER_FUNCTIONS */
     for (int i = 1; i <= 2; i++) {
@@ -346,16 +324,4 @@ static void build_for_users(lua_State *lua)
     lua_pushvalue(lua, -2);
     lua_rawset(lua, LUA_REGISTRYINDEX);
     use_user_env(lua); /* HF__UP_USER_ENV */
-}
-
-void hf__sandbox_build(lua_State *lua, hf__machine *machine)
-{
-    open_libraries(lua, machine);
-    if (machine->for_users) {
-        build_for_users(lua);
-        return;
-    }
-    keep_library_env(lua);
-    lua_newtable(lua); /* HF__UP_LIBRARY */
-    lua_pushnil(lua);
 }

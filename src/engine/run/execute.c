@@ -82,7 +82,7 @@ static bool prepare_users(hf__env *env)
         env->users = NULL;
     }
     if (env->users == NULL)
-        env->users = hf__machine_new(hf__command_find, true);
+        env->users = hf__machine_new(hf__command_find);
     return env->users != NULL;
 }
 
