@@ -231,6 +231,31 @@ TEST(no_script_leaves_its_limits)
     assert_int_equal(sum.failed, 0);
 }
 
+/* Its garbage is collected after a script only for a short time. The rest is
+ * not in the time of the next one. */
+TEST(budget_is_without_the_garbage_of_the_script_before)
+{
+    char text[TEXT_SIZE];
+    hf__store *patient;
+    place at;
+
+    make_place(&at, "volatile", "");
+    script_budget_ms = 5000;
+    at.store = patient = must_open(at.url, NULL);
+    script_budget_ms = 8 * SLOWER;
+    at.store = must_open(at.url, NULL);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(evaluate(patient,
+                                  "local t = {} for i = 1, 300000 do t[i] = "
+                                  "{i} end return 1",
+                                  0, "", text),
+                         HF_OK);
+        assert_int_equal(evaluate(at.store, "return 1", 0, "", text), HF_OK);
+    }
+    close_store(patient);
+    remove_place(&at);
+}
+
 /* Whatever allocation fails: of creating the machine, of a script, of its
  * library functions. */
 TEST(script_without_memory_is_undone)

@@ -23,8 +23,9 @@
 /* Above this, garbage is collected right after the script. */
 #define MEMORY_KEEP (size_t)(16u << 20)
 
-/* Limit of that collection. */
+/* Limits of that collection, and of the rest before the next script. */
 #define TIDY_MS 10
+#define REST_MS 1000
 
 /* Per cent; Lua's default is 200. */
 #define GC_PAUSE 250
@@ -167,11 +168,6 @@ static int run_script(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
 
-    if (is_large(machine)) {
-        hf__sandbox_clear_args(lua);
-        hf__machine_collect(lua, machine);
-        machine->spoilt = is_large(machine);
-    }
     hf__machine_push_function(lua, machine);
     set_user_args(lua, machine);
     lua_call(lua, 0, 1);
@@ -180,17 +176,26 @@ static int run_script(lua_State *lua)
     return 0;
 }
 
-/* Collect a large script's garbage, but not for long: the writer lock is held.
- * The rest is collected later. */
-static int tidy_machine(lua_State *lua)
+static int collect_garbage(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, 1);
 
-    hf__machine_arm_for(machine, TIDY_MS, INT64_MAX);
     hf__sandbox_clear_args(lua);
     hf__machine_collect(lua, machine);
     machine->spoilt = is_large(machine);
     return 0;
+}
+
+/* After a script only for a short time, as the writer lock is held. The rest is
+ * collected before the next one, whose budget does not include it. */
+static void tidy_machine(hf__machine *machine, int64_t limit_ms)
+{
+    if (!is_large(machine))
+        return;
+    hf__machine_arm_for(machine, limit_ms, INT64_MAX);
+    (void)lua_cpcall(machine->lua, collect_garbage, machine);
+    lua_settop(machine->lua, AT_ON_ERROR);
+    machine->stop = HF__STOP_NONE;
 }
 
 /* In the "C" locale, as in Redis. */
@@ -238,6 +243,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->read_only = read_only;
     machine->resp3 = false;
     machine->error[0] = '\0';
+    tidy_machine(machine, REST_MS);
     hf__machine_arm(machine, budget_ms, words_size);
     hf__json_reset(&machine->json);
     tx->check = check_limits;
@@ -254,10 +260,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->running = lua;
     machine->stop = HF__STOP_NONE;
     hf__sandbox_end_seed(machine);
-    if (is_large(machine))
-        (void)lua_cpcall(lua, tidy_machine, machine);
-    lua_settop(lua, AT_ON_ERROR);
-    machine->stop = HF__STOP_NONE;
+    tidy_machine(machine, TIDY_MS);
     return status;
 }
 
