@@ -698,9 +698,6 @@ class Translator:
                 and builtin(last.at[0]) == "unpack":
             if len(fields) > 1:
                 raise LuaError(node.line, "a table with several parts")
-            if builtin(last.at[1][0]) not in ("KEYS", "ARGV"):
-                raise LuaError(node.line, "a part of a table that is no list "
-                               "of texts")
             range_ = self.range(last.at[1])
             return self.operand(f"hf__native_part(run, {range_})", "any")
         values = [boxed(self.value(value)) for _, value in fields]

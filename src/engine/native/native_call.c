@@ -136,11 +136,12 @@ static const hf__out_ops value_ops = {reply_nil,   reply_nil,     reply_integer,
 static const hf__command *commands[HF__NATIVE_COMMANDS];
 static pthread_mutex_t commands_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-void hf__native_find_commands(hf__command_finder *find)
+void hf__native_find_commands(hf__command_finder *find,
+                              const char *const *names)
 {
     (void)pthread_mutex_lock(&commands_mutex);
     for (size_t i = 0; i < HF__NATIVE_COMMANDS && commands[i] == NULL; i++)
-        commands[i] = find(hf_str(hf__native_names[i]));
+        commands[i] = find(hf_str(names[i]));
     (void)pthread_mutex_unlock(&commands_mutex);
 }
 
@@ -259,20 +260,17 @@ hf__native_words hf__native_spread(hf__native *run, const hf_bytes *words,
                                    size_t count, hf__nv table, double from,
                                    double to)
 {
-    size_t begin = from < 1 ? 1 : (size_t)from, end, more;
+    const hf__native_table *from_table = hf__native_unpacked(run, table);
+    size_t begin = from < 1 ? 1 : (size_t)from, more;
+    size_t end = to < 0 ? from_table->count : (size_t)to;
     hf_bytes *all;
 
-    if (table.tag != HF__NV_TABLE)
-        hf__native_raise(run,
-                         "bad argument #1 to 'unpack' (table expected, got %s)",
-                         hf__native_type(table).text);
-    end = to < 0 ? table.table->count : (size_t)to;
     more = end >= begin ? end - begin + 1 : 0;
     all = hf__native_alloc(run, (count + more) * sizeof(*all));
     if (count > 0)
         memcpy(all, words, count * sizeof(*all));
     for (size_t i = 0; i < more; i++)
         all[count + i] =
-            hf__native_word(run, hf__native_item(table.table, begin + i));
+            hf__native_word(run, hf__native_item(from_table, begin + i));
     return (hf__native_words){all, count + more};
 }

@@ -63,6 +63,11 @@ struct hf__native {
     char error[HF__OUT_ERROR_SIZE + 160];
 };
 
+/* More memory, in addition to what there is; false: there is none. */
+bool hf__native_add_chunk(hf__native *native, size_t size);
+/* Free all but the first. */
+void hf__native_drop_chunks(hf__native *native);
+
 /* Memory, 16-byte aligned. */
 void *hf__native_grow(hf__native *run, size_t size);
 static inline void *hf__native_alloc(hf__native *run, size_t size)
@@ -311,7 +316,8 @@ hf__native_table *hf__native_table_new(hf__native *run, size_t size);
 hf__nv hf__native_table_of(hf__native *run, const hf__nv *items, size_t count);
 /* {unpack(table, from, to)}; to -1: its last. */
 hf__nv hf__native_part(hf__native *run, hf__nv table, double from, double to);
-/* What ipairs() gets; fails if it is no table. */
+/* What unpack() and ipairs() get; fails if it is no table. */
+hf__native_table *hf__native_unpacked(hf__native *run, hf__nv table);
 hf__native_table *hf__native_listed(hf__native *run, hf__nv table);
 static inline hf__nv hf__native_item(const hf__native_table *table, size_t at)
 {
@@ -358,7 +364,8 @@ typedef hf__nv hf__native_function(hf__native *run);
 extern hf__native_function *const hf__native_functions[];
 /* Names of the commands that they run, by HF__NATIVE_... */
 extern const char *const hf__native_names[];
-/* Once in a process. */
-void hf__native_find_commands(hf__command_finder *find);
+/* Find them, once in a process. */
+void hf__native_find_commands(hf__command_finder *find,
+                              const char *const *names);
 
 #endif

@@ -54,15 +54,26 @@ hf__native_table *hf__native_listed(hf__native *run, hf__nv table)
     return table.table;
 }
 
+hf__native_table *hf__native_unpacked(hf__native *run, hf__nv table)
+{
+    if (table.tag != HF__NV_TABLE)
+        hf__native_raise(run,
+                         "bad argument #1 to 'unpack' (table expected, got %s)",
+                         kind_name(table));
+    return table.table;
+}
+
 hf__nv hf__native_part(hf__native *run, hf__nv table, double from, double to)
 {
-    const hf__native_words words =
-        hf__native_spread(run, NULL, 0, table, from, to);
-    hf__native_table *part = hf__native_table_new(run, words.count);
+    const hf__native_table *all = hf__native_unpacked(run, table);
+    size_t begin = from < 1 ? 1 : (size_t)from;
+    size_t end = to < 0 ? all->count : (size_t)to;
+    hf__native_table *part =
+        hf__native_table_new(run, end >= begin ? end - begin + 1 : 0);
 
-    for (size_t i = 0; i < words.count; i++)
-        part->items[i] = hf__nv_bytes(words.words[i]);
-    part->count = words.count;
+    for (size_t i = 0; i < part->size; i++)
+        part->items[i] = hf__native_item(all, begin + i);
+    count_on(part);
     return (hf__nv){.tag = HF__NV_TABLE, .table = part};
 }
 
@@ -251,4 +262,44 @@ hf__nv hf__native_status(hf__native *run, hf__nv text)
 hf__nv hf__native_error_reply(hf__native *run, hf__nv text)
 {
     return hf__native_failure(run, text);
+}
+
+/* -------------------------------------------------------------- KEYS, ARGV */
+
+static hf__nv word_by(const hf_bytes *words, size_t count, double at)
+{
+    size_t index = at >= 1 && at <= (double)count ? (size_t)at : 0;
+
+    return index != 0 && (double)index == at ? hf__nv_bytes(words[index - 1])
+                                             : hf__nv_nil();
+}
+
+hf__nv hf__native_keys_by(hf__native *run, double at)
+{
+    return word_by(run->keys, run->key_count, at);
+}
+
+hf__nv hf__native_argv_by(hf__native *run, double at)
+{
+    return word_by(run->args, run->arg_count, at);
+}
+
+static hf__nv as_table(hf__native *run, const hf_bytes *words, size_t count)
+{
+    hf__native_table *table = hf__native_table_new(run, count);
+
+    for (size_t i = 0; i < count; i++)
+        table->items[i] = hf__nv_bytes(words[i]);
+    table->count = count;
+    return (hf__nv){.tag = HF__NV_TABLE, .table = table};
+}
+
+hf__nv hf__native_keys(hf__native *run)
+{
+    return as_table(run, run->keys, run->key_count);
+}
+
+hf__nv hf__native_argv(hf__native *run)
+{
+    return as_table(run, run->args, run->arg_count);
 }
