@@ -13,7 +13,8 @@ Returns  1 released, plus the number of clients that listen if it is free now; 0
          the lock was free; -1 other owners hold it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: acquires may be waiting for it.
-Writes   KEYS[1], the key of the reader. Cost O(readers).
+Writes   KEYS[1], the key of the reader. Cost O(readers and their holds, up to
+         1000 of each).
 ]]
 local call = redis.call
 if call('hdel', KEYS[1], ARGV[1]) == 0 then
@@ -25,7 +26,7 @@ call('del', timeout .. '1')
 local fields = call('hgetall', KEYS[1])
 for at = 1, #fields, 2 do
     local owner = fields[at]
-    for i = 1, tonumber(fields[at + 1]) or 0 do
+    for i = 1, math.min(tonumber(fields[at + 1]) or 0, 1000) do
         --#use redisson_timeout lock=KEYS[1]
         longest = math.max(longest, call('pttl', timeout .. i))
     end
