@@ -360,10 +360,10 @@ class Translator:
 
     def of_binary(self, node, operator, left, right):
         """Two operands."""
-        if operator in ARITHMETIC:
-            return self.arithmetic(operator, left, right)
         if operator in ("and", "or"):
             return self.choice(node, operator, left, right)
+        if operator in ARITHMETIC:
+            return self.arithmetic(node)
         if operator == "..":
             return self.concatenation(node)
         return Operand(self.comparison(operator, left, right), "bool")
@@ -373,11 +373,19 @@ class Translator:
         value = self.value(node)
         if value.type == "num":
             return value.text
+        return self.converted(value, node)
+
+    def converted(self, value, node):
+        """An operand as a C number; an error is in the node's line."""
+        self.at_line(node)
         return self.new(f"hf__native_number(run, {boxed(value)})", "double")
 
-    def arithmetic(self, operator, left, right):
+    def arithmetic(self, node):
         """+ - * / % ^"""
-        one, other = self.number(left), self.number(right)
+        operator, left, right = node.at
+        one, other = self.value(left), self.value(right)
+        one, other = (part.text if part.type == "num" else self.converted(
+            part, node) for part in (one, other))
         if operator == "%":
             return Operand(f"hf__native_modulo({one}, {other})", "num")
         if operator == "^":

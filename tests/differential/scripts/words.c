@@ -35,7 +35,7 @@ static const char *const durations[] = {"1",     "40",    "1000",     "30000",
 static const char *const values[] = {
     "a", "b", "10", "-7", "", "5", "12345678901234567890", "one two"};
 static const char *const counts[] = {"1", "2", "3", "5", "1", "0", "100"};
-static const char *const flags[] = {"0", "1", ""};
+static const char *const flags[] = {"0", "1", "0", "1", ""};
 
 #define OWNER_SIZE 33
 
@@ -88,11 +88,13 @@ static void put_value(char text[WORD_SIZE], world *from)
         (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, values));
 }
 
+/* Of all items by time, or by the attribute `rank`. */
 static void put_position(char text[WORD_SIZE], world *from)
 {
-    static const char *const ends[] = {"-", "+", "[0000", "(9"};
+    static const char *const ends[] = {"-",     "+",     "[0000", "(9",
+                                       "[rank", "(ranl", "-",     "+"};
 
-    if (chance_below(&from->chance, 3) > 0)
+    if (chance_below(&from->chance, 4) > 0)
         (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, ends));
     else
         (void)snprintf(text, WORD_SIZE, "[%016lld",
@@ -142,15 +144,23 @@ static void put_token(char text[WORD_SIZE], world *from)
 
 static const char *const ranks[] = {"0", "0", "1000000", "2000000000000000"};
 static const char *const publishes[] = {"publish ch", "spublish ch", ""};
-static const char *const kinds[] = {"string", "hash", "list", "set", "zset"};
-static const char *const conditions[] = {"",   "0",  "1",   "nx",  "xx",
+static const char *const types[] = {"string", "hash", "list",
+                                    "set",    "zset", "timed-hash"};
+static const char *const kinds[] = {":string", ":string", ":hash",
+                                    ":zset",   ":list",   ":set"};
+static const char *const conditions[] = {"",   "",   "0",   "1",   "nx",  "xx",
                                          "gt", "lt", "fnx", "fxx", "keep"};
+static const char *const entry_kinds[] = {"value", "value", "absent", "0", "1"};
+static const char *const fills[] = {"a1", "b2", "a1", ""};
+static const char *const versions[] = {"-", "-", "", " a1", " a1 a1", " b2"};
+static const char *const sizes[] = {"0", "0", "4"};
 static const char *const ids[] = {"id1", "id2", "id3", "id4", "\x01\xff"};
 static const char *const fields[] = {"f", "g", "owner", "n"};
 static const char *const gaps[] = {"", "", "20"};
 static const char *const bounds[] = {"-9223372036854775808",
                                      "9223372036854775807", "0", "10", "-10"};
-static const char *const times[] = {"", ":", "0000000000000000"};
+static const char *const times[] = {
+    "", ":", "", ":", "0000000000000000", "1790000000000000"};
 static const char *const verbs[] = {"publish ch", "del", "spublish ch"};
 
 #define LIST(array) (array), COUNT(array), NULL
@@ -162,27 +172,30 @@ static const word_rule rules[] = {
     {" entry leave unused_entry ", NULL, 0, put_entry},
     {" began unused_began ", NULL, 0, put_began},
     {" at ", NULL, 0, put_us},
-    {" expiry expires versions ", NULL, 0, put_ms},
+    {" expiry expires ", NULL, 0, put_ms},
+    {" versions ", LIST(versions)},
+    {" seen ", LIST(gaps)},
     {" rank unused_rank ", LIST(ranks)},
     {" publish message ", LIST(publishes)},
-    {" token seen turns ", NULL, 0, put_token},
+    {" token turns ", NULL, 0, put_token},
     {" count permits limit parts burst spend rest most elements bytes early "
      "waits error took number ",
      LIST(counts)},
     {" value expected payload items text about options program ", NULL, 0,
      put_value},
     {" expects replace backward absent dense all wake waited timed redisson "
-     "has_payload prepare ",
+     "has_payload prepare offset ",
      LIST(flags)},
-    {" condition kind ", LIST(conditions)},
-    {" type ", LIST(kinds)},
+    {" condition ", LIST(conditions)},
+    {" kind ", LIST(entry_kinds)},
+    {" type ", LIST(types)},
+    {" name_size ", LIST(sizes)},
     {" id ", LIST(ids)},
     {" field fields ", LIST(fields)},
     {" gap ", LIST(gaps)},
     {" low high delta ", LIST(bounds)},
     {" begin finish ", NULL, 0, put_position},
     {" inbox unused_inbox ", NULL, 0, put_inbox},
-    {" label ", LIST(times)},
     {" verb ", LIST(verbs)}};
 
 /* Attributes, as the library writes them: a name, a NUL, a value, two NULs. */
@@ -218,11 +231,27 @@ static void add_word(word_list *self, size_t size)
     self->count++;
 }
 
-static void add_arg(word_list *self, world *from, const char *name)
+/* What a word is called may mean something else in another noun. */
+static bool pick_of_noun(char text[WORD_SIZE], world *from,
+                         const hf__script *script, const char *name)
+{
+    if (strncmp(script->name, "timeline", 8) == 0 &&
+        is_named(" low high ", name))
+        (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, times));
+    else if (strncmp(script->name, "cache", 5) == 0 &&
+             is_named(" token ", name))
+        (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, fills));
+    else
+        return false;
+    return true;
+}
+
+static void add_arg(word_list *self, world *from, const hf__script *script,
+                    const char *name)
 {
     char *text = self->text[self->count];
 
-    if (is_named(" attributes names ", name)) {
+    if (is_named(" attributes label ", name)) {
         add_word(self, put_attributes(text, from));
         return;
     }
@@ -236,14 +265,19 @@ static void add_arg(word_list *self, world *from, const char *name)
             (void)snprintf(text, WORD_SIZE, "%s",
                            one_of(from, rules[i].list, rules[i].count));
     }
+    (void)pick_of_noun(text, from, script, name);
     if (chance_below(&from->chance, 40) == 0)
         put_value(text, from);
     add_word(self, strlen(text));
+    if (is_named(" fields ", name)) /* field, value, field, value ... */
+        add_arg(self, from, script, "value");
 }
 
 /* Keys of a type share few names; now and then it is another's. */
-static void add_key(word_list *self, world *from, const char *name)
+static void add_key(word_list *self, world *from, const hf__script *script,
+                    const char *name)
 {
+    bool is_entry = strncmp(script->name, "cache", 5) == 0;
     const char *kind = strchr(name, ':');
     char *text = self->text[self->count];
     bool own = is_named(" last_token waiters due items labels order meta fill "
@@ -251,10 +285,11 @@ static void add_key(word_list *self, world *from, const char *name)
                         name);
 
     if (chance_below(&from->chance, 30) == 0)
-        kind = kinds[chance_below(&from->chance, COUNT(kinds))];
+        kind = ONE_OF(from, kinds);
+    else if (kind == NULL)
+        kind = is_entry ? ":string" : ONE_OF(from, kinds);
     (void)snprintf(text, WORD_SIZE, "%.*s%s%u",
-                   own ? (int)strcspn(name, " :") : 0, name,
-                   kind != NULL ? kind : ":any",
+                   own ? (int)strcspn(name, " :") : 0, name, own ? "" : kind,
                    (unsigned)chance_below(&from->chance, own ? 1 : 2));
     text[strcspn(text, " ")] = '\0';
     add_word(self, strlen(text));
@@ -295,7 +330,8 @@ static const struct {
                   {{"zadd", "", "1.5", "m"}, "s"}};
 
 /* A transaction: see txn_run.lua. Without a record, as on an embedded store. */
-static void add_transaction(word_list *self, world *from)
+static void add_transaction(word_list *self, world *from,
+                            const hf__script *script)
 {
     static const char *const conditions_of[] = {"exists", "get", "version",
                                                 "hget"};
@@ -304,7 +340,7 @@ static void add_transaction(word_list *self, world *from)
     size_t which[4] = {0};
 
     for (size_t i = 0; i < tests + runs; i++)
-        add_key(self, from, i % 2 ? "any:string" : "any:hash");
+        add_key(self, from, script, i % 2 ? "any:string" : "any:hash");
     self->key_count = self->count;
     for (size_t i = 0; i < runs; i++)
         which[i] = chance_below(&from->chance, COUNT(operations));
@@ -345,14 +381,14 @@ void words_pick(word_list *self, world *from, const hf__script *script)
 
     self->count = 0;
     if (script->index == HF__SCRIPT_TXN_RUN) {
-        add_transaction(self, from);
+        add_transaction(self, from, script);
         return;
     }
     for (size_t i = 0; word_names[script->index].keys[i] != NULL; i++) {
         const char *name = word_names[script->index].keys[i];
 
         for (size_t j = 0; j < (repeats(name) ? many : 1); j++)
-            add_key(self, from, name);
+            add_key(self, from, script, name);
     }
     self->key_count = self->count;
     /* The last arguments may often be left out. */
@@ -364,6 +400,6 @@ void words_pick(word_list *self, world *from, const hf__script *script)
         const char *name = word_names[script->index].args[i];
 
         for (size_t j = 0; j < (repeats(name) ? many : 1); j++)
-            add_arg(self, from, name);
+            add_arg(self, from, script, name);
     }
 }
