@@ -51,7 +51,10 @@ packages_of()
     fuzz) echo clang libclang-rt-dev ;;
     go) echo golang-go ;;
     model) echo spin gcc ;;
-    package) echo debhelper devscripts dpkg-dev fakeroot git lintian ;;
+    package)
+        echo debhelper devscripts dpkg-dev fakeroot git lintian \
+            systemtap-sdt-dev
+        ;;
     suite) echo tcl ;;
     web) echo chromium chromium-driver ;;
     docs) echo python3-venv ;;

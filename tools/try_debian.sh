@@ -3,8 +3,9 @@
 #
 # try_debian.sh FOLDER - install the packages in FOLDER into this machine, which
 # should be a chroot or a container that may be thrown away; run the tests of
-# debian/tests; look for README's pages in holdfast-doc; remove the packages, and
-# look for what they left. As root.
+# debian/tests; look for the probes, what the library loads by itself, and
+# README's pages in holdfast-doc; remove the packages, and look for what they
+# left. As root.
 set -eu
 cd "$(dirname "$0")/.."
 folder=$1
@@ -48,6 +49,19 @@ mkdir "$work/app"
 AUTOPKGTEST_TMP=$work/app debian/tests/example
 mkdir "$work/command"
 AUTOPKGTEST_TMP=$work/command debian/tests/command
+
+# The library loads OpenSSL by itself, so nothing but its package says so.
+library=$(ldconfig -p |
+    sed -n 's|.*=> \(.*/libholdfast\.so\.[0-9.]*\)$|\1|p')
+loaded=$(strings "$library" | grep '^libssl\.so\.')
+file=$(ldconfig -p | sed -n "s|^[[:space:]]*$loaded .*=> ||p" | head -n 1)
+owner=$(dpkg -S "$file" "$(readlink -f "$file")" 2>/dev/null |
+    sed -n '1s/:.*//p')
+dpkg-query -W -f '${Depends}' libholdfast0.1 | tr ',|' '\n\n' |
+    grep -qx " *$owner *" ||
+    fail "libholdfast0.1 loads $loaded, and does not depend on $owner"
+
+sh tests/install/probes_test.sh readelf "$library" docs/howto/watch-a-client.md
 
 # Its pages are where README's links lead.
 pages=/usr/share/doc/holdfast-doc
