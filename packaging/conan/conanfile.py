@@ -23,8 +23,9 @@ class Holdfast(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "serve": [True, False],
-               "command": [True, False]}
-    default_options = {"shared": True, "serve": True, "command": False}
+               "command": [True, False], "probes": [True, False]}
+    default_options = {"shared": True, "serve": True, "command": False,
+                       "probes": False}
 
     @property
     def _root(self):
@@ -39,7 +40,7 @@ class Holdfast(ConanFile):
     def export_sources(self):
         for pattern in ("CMakeLists.txt", "LICENSE", "NOTICE", "cli/*",
                         "cmake/*", "include/*", "scripts/*", "src/*",
-                        "tools/embed_*.py", "tools/scriptfile.py"):
+                        "tools/*.py"):
             copy(self, pattern, self._root, self.export_sources_folder)
 
     def configure(self):
@@ -53,6 +54,8 @@ class Holdfast(ConanFile):
     def system_requirements(self):
         packages = ["liblmdb-dev", "liblua5.1-0-dev", "lua-bitop-dev",
                     "libssl-dev", "pkgconf"]
+        if self.options.probes:
+            packages.append("systemtap-sdt-dev")
         if self.options.command:
             packages.append("libncurses-dev")
         if self.options.command and self.options.serve:
@@ -68,6 +71,8 @@ class Holdfast(ConanFile):
         toolchain.cache_variables["HF_INSTALL"] = True
         toolchain.cache_variables["HF_SERVE"] = bool(self.options.serve)
         toolchain.cache_variables["HF_COMMAND"] = bool(self.options.command)
+        toolchain.cache_variables["HF_PROBES"] = (
+            "ON" if self.options.probes else "OFF")
         toolchain.generate()
 
     def build(self):

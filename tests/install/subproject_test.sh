@@ -27,8 +27,7 @@ fail() {
 # As a released archive: without what this machine has built in the folder.
 archive() {
     tar -C "$root" -czf "$1" --transform 's|^|holdfast/|' \
-        CMakeLists.txt cmake include scripts src tools/embed_scripts.py \
-        tools/scriptfile.py
+        CMakeLists.txt cmake include scripts src tools
 }
 
 if [ "$way" = fetched ]; then

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program of its own, linked with the package, runs."""
+"""A program of its own, linked with the package, runs; and the command, with
+the programs that it executes, if the package has it."""
 
 import os
 
@@ -29,3 +30,6 @@ class Test(ConanFile):
             program = os.path.join(self.cpp.build.bindir, "consumer")
             store = os.path.join(self.build_folder, "store")
             self.run(f"{program} 'file:{store}?max_size=4M'", env="conanrun")
+            if self.dependencies["holdfast"].options.command:
+                self.run(f"holdfast --store file:{store} top --once",
+                         env="conanrun")
