@@ -9,7 +9,8 @@ get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../.." ABSOLUTE)
 
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
     serve HF_SERVE
-    command HF_COMMAND)
+    command HF_COMMAND
+    probes HF_PROBES)
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS ${features} -DHF_TESTS=OFF -DHF_INSTALL=ON)
@@ -25,14 +26,8 @@ if(HF_COMMAND)
     vcpkg_copy_tools(TOOL_NAMES holdfast holdfast-serve holdfast-top AUTO_CLEAN)
 endif()
 
-# The package is one kind of library; vcpkg asks for which.
-if(VCPKG_LIBRARY_LINKAGE STREQUAL static)
-    file(GLOB shared "${CURRENT_PACKAGES_DIR}/lib/*.so*"
-        "${CURRENT_PACKAGES_DIR}/debug/lib/*.so*")
-    if(shared)
-        file(REMOVE ${shared})
-    endif()
-endif()
+# Both kinds of library stay, whichever vcpkg asks for: the CMake package has a
+# target for each, and the command is linked with the shared ones.
 file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include"
     "${CURRENT_PACKAGES_DIR}/debug/share")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE"
