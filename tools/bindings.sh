@@ -63,12 +63,17 @@ test_python() {
     python3 -m venv "$work/empty"
     "$work/empty/bin/pip" install -q --disable-pip-version-check \
         "$work"/wheel/holdfast-*.whl pytest
-    # Nothing but the wheel provides the library.
+    # Nothing but the wheel provides the library, and OpenSSL, which is loaded
+    # when a store with TLS is opened.
     maps=$("$work/empty/bin/python" -c 'import holdfast
 print(holdfast.version())
+try:
+    holdfast.Client("rediss://127.0.0.1:1")
+except holdfast.RetryError:
+    pass
 print(open("/proc/self/maps").read())')
     echo "$maps" | head -n 1
-    for library in libholdfast liblmdb liblua5 libcrypto; do
+    for library in libholdfast liblmdb liblua5 libssl libcrypto; do
         echo "$maps" | grep -q "holdfast/_libs/$library" || {
             say "python: $library is not that of the wheel"
             exit 1
