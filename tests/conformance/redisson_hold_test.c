@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
 #include "holdfast/key.h"
 #include "holdfast/redisson.h"
 #include "support/redisson_peer.h"
@@ -281,6 +282,29 @@ TEST(redisson_readers_are_each_renewed)
     for (size_t i = 0; i < READERS; i++)
         expect_status(HF_OK, hf_lock_release(readers[i], ERR));
     assert_no_key(f->client, name);
+}
+
+/* Each hold of a reader has a key of its own; what any client can write into
+ * the hash does not occupy the store. */
+TEST(redisson_reader_is_released_next_to_a_count_without_end)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_bytes words[] = {hf_str("HSET"), name, hf_str(REDISSON_JAVA),
+                        hf_str("9007199254740992")};
+    int64_t began_ms;
+    hf_reply *reply;
+    hf_lock *lock;
+
+    if (!redisson_is_here(f))
+        return;
+    lock = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_command(f->other, 4, words, &reply, ERR));
+    hf_reply_free(reply);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    assert_in_time(test_now_ms() - began_ms, 1000);
 }
 
 TEST(redisson_fenced_tokens_are_1_2_3)

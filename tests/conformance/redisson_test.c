@@ -718,29 +718,6 @@ TEST(redisson_permits_are_seen_and_broken)
     see_and_break_permits(f, redisson_client(f, NULL), fixture_key(f, "t"));
 }
 
-/* Each hold of a reader has a key of its own; what any client can write into
- * the hash does not occupy the store. */
-TEST(redisson_reader_is_released_next_to_a_count_without_end)
-{
-    fixture *f = *state;
-    hf_bytes name = fixture_key(f, "l");
-    hf_bytes words[] = {hf_str("HSET"), name, hf_str(REDISSON_JAVA),
-                        hf_str("9007199254740992")};
-    int64_t began_ms;
-    hf_reply *reply;
-    hf_lock *lock;
-
-    if (!redisson_is_here(f))
-        return;
-    lock = redisson_lock(f, f->client, name, HF_REDISSON_READ_LOCK, NULL);
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_status(HF_OK, hf_command(f->other, 4, words, &reply, ERR));
-    hf_reply_free(reply);
-    began_ms = test_now_ms();
-    expect_status(HF_OK, hf_lock_release(lock, ERR));
-    assert_in_time(test_now_ms() - began_ms, 1000);
-}
-
 TEST(redisson_dead_reader_goes_with_the_last_live_one)
 {
     hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
