@@ -152,15 +152,15 @@ static void print_call(const trial *self, const hf__script *script)
 static bool step(trial *self)
 {
     const hf__script *script =
-        &hf__scripts[chance_below(&self->world.chance, HF__SCRIPT_COUNT)];
+        &hf__scripts[prng_below(&self->world.chance, HF__SCRIPT_COUNT)];
     hf__buf one, other;
     bool same;
 
-    self->now_ms += (int64_t)chance_below(&self->world.chance, 4) *
-                    (int64_t)chance_below(&self->world.chance, 2000);
+    self->now_ms += (int64_t)prng_below(&self->world.chance, 4) *
+                    (int64_t)prng_below(&self->world.chance, 2000);
     self->world.clock_us =
         (self->now_ms + hf__sidecar_unix_ahead_ms(&self->env->sidecar)) * 1000 +
-        (int64_t)chance_below(&self->world.chance, 1000);
+        (int64_t)prng_below(&self->world.chance, 1000);
     words_pick(&self->words, &self->world, script);
     hf__buf_init(&one, SIZE_MAX);
     hf__buf_init(&other, SIZE_MAX);
@@ -217,9 +217,6 @@ static void print_counts(const trial *self)
         ran += self->ran[i];
         failed += self->failed[i];
         never += self->ran[i] == 0 || self->failed[i] == 2 * self->ran[i];
-        if (getenv("VERBOSE") != NULL)
-            printf("%-32s %6lu runs, %6lu failed\n", hf__scripts[i].name,
-                   self->ran[i], self->failed[i] / 2);
     }
     printf("%d scripts, %lu runs each way, %lu of them errors, %lu scripts "
            "never without one: all the same\n",

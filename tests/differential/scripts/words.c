@@ -13,19 +13,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-uint64_t chance_below(chance *self, uint64_t below)
-{
-    /* splitmix64 */
-    uint64_t z = (self->state += UINT64_C(0x9e3779b97f4a7c15));
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ (z >> 31)) % below;
-}
-
 static const char *one_of(world *from, const char *const *list, size_t count)
 {
-    return list[chance_below(&from->chance, count)];
+    return list[prng_below(&from->chance, count)];
 }
 
 #define ONE_OF(from, list) one_of(from, list, COUNT(list))
@@ -45,10 +35,10 @@ static void put_owner(char text[WORD_SIZE], world *from)
     const char *id = strstr(from->inbox, "hf:inbox:") + strlen("hf:inbox:");
     char digits[OWNER_SIZE];
 
-    if (chance_below(&from->chance, 4) == 0)
+    if (prng_below(&from->chance, 4) == 0)
         id = "00000000000000ff";
     (void)snprintf(digits, sizeof(digits), "%032x",
-                   (unsigned)chance_below(&from->chance, 5));
+                   (unsigned)prng_below(&from->chance, 5));
     (void)snprintf(text, OWNER_SIZE, "%.30s-%s", id, digits + strlen(id) + 1);
 }
 
@@ -62,7 +52,7 @@ static void put_entry(char text[WORD_SIZE], world *from)
     size_t prefix =
         (size_t)(strstr(from->inbox, "hf:inbox:") - from->inbox) + 9;
 
-    if (chance_below(&from->chance, 4) == 0) {
+    if (prng_below(&from->chance, 4) == 0) {
         text[0] = '\0';
         return;
     }
@@ -73,7 +63,7 @@ static void put_entry(char text[WORD_SIZE], world *from)
 
 static void put_instant(char text[WORD_SIZE], world *from, int64_t unit)
 {
-    int64_t off_us = ((int64_t)chance_below(&from->chance, 400) - 200) * 500000;
+    int64_t off_us = ((int64_t)prng_below(&from->chance, 400) - 200) * 500000;
 
     (void)snprintf(text, WORD_SIZE, "%lld",
                    (long long)((from->clock_us + off_us) / unit));
@@ -82,7 +72,7 @@ static void put_instant(char text[WORD_SIZE], world *from, int64_t unit)
 /* `value` or `owner=token`. */
 static void put_value(char text[WORD_SIZE], world *from)
 {
-    if (chance_below(&from->chance, 3) == 0)
+    if (prng_below(&from->chance, 3) == 0)
         put_owner(text, from);
     else
         (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, values));
@@ -94,12 +84,12 @@ static void put_position(char text[WORD_SIZE], world *from)
     static const char *const ends[] = {"-",     "+",     "[0000", "(9",
                                        "[rank", "(ranl", "-",     "+"};
 
-    if (chance_below(&from->chance, 4) > 0)
+    if (prng_below(&from->chance, 4) > 0)
         (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, ends));
     else
         (void)snprintf(text, WORD_SIZE, "[%016lld",
                        (long long)from->clock_us -
-                           (long long)chance_below(&from->chance, 100000000));
+                           (long long)prng_below(&from->chance, 100000000));
 }
 
 typedef struct word_rule {
@@ -121,7 +111,7 @@ static void put_ms(char text[WORD_SIZE], world *from)
 
 static void put_began(char text[WORD_SIZE], world *from)
 {
-    if (chance_below(&from->chance, 2) == 0)
+    if (prng_below(&from->chance, 2) == 0)
         (void)snprintf(text, WORD_SIZE, "0");
     else
         put_us(text, from);
@@ -130,13 +120,13 @@ static void put_began(char text[WORD_SIZE], world *from)
 static void put_inbox(char text[WORD_SIZE], world *from)
 {
     (void)snprintf(text, WORD_SIZE, "%s",
-                   chance_below(&from->chance, 4) > 0 ? from->inbox
-                                                      : "hf:inbox:gone");
+                   prng_below(&from->chance, 4) > 0 ? from->inbox
+                                                    : "hf:inbox:gone");
 }
 
 static void put_token(char text[WORD_SIZE], world *from)
 {
-    if (chance_below(&from->chance, 2) == 0)
+    if (prng_below(&from->chance, 2) == 0)
         put_us(text, from);
     else
         (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, counts));
@@ -204,7 +194,7 @@ static size_t put_attributes(char text[WORD_SIZE], world *from)
     static const char one[] = "rank\0004\0\0";
     static const char two[] = "rank\0007\0\0color\0blue\0\0";
 
-    switch (chance_below(&from->chance, 3)) {
+    switch (prng_below(&from->chance, 3)) {
     case 0:
         return 0;
     case 1:
@@ -266,7 +256,7 @@ static void add_arg(word_list *self, world *from, const hf__script *script,
                            one_of(from, rules[i].list, rules[i].count));
     }
     (void)pick_of_noun(text, from, script, name);
-    if (chance_below(&from->chance, 40) == 0)
+    if (prng_below(&from->chance, 40) == 0)
         put_value(text, from);
     add_word(self, strlen(text));
     if (is_named(" fields ", name)) /* field, value, field, value ... */
@@ -284,13 +274,13 @@ static void add_key(word_list *self, world *from, const hf__script *script,
                         "fence tags state passed timeouts barrier ",
                         name);
 
-    if (chance_below(&from->chance, 30) == 0)
+    if (prng_below(&from->chance, 30) == 0)
         kind = ONE_OF(from, kinds);
     else if (kind == NULL)
         kind = is_entry ? ":string" : ONE_OF(from, kinds);
     (void)snprintf(text, WORD_SIZE, "%.*s%s%u",
                    own ? (int)strcspn(name, " :") : 0, name, own ? "" : kind,
-                   (unsigned)chance_below(&from->chance, own ? 1 : 2));
+                   (unsigned)prng_below(&from->chance, own ? 1 : 2));
     text[strcspn(text, " ")] = '\0';
     add_word(self, strlen(text));
 }
@@ -335,24 +325,24 @@ static void add_transaction(word_list *self, world *from,
 {
     static const char *const conditions_of[] = {"exists", "get", "version",
                                                 "hget"};
-    size_t tests = chance_below(&from->chance, 3);
-    size_t runs = chance_below(&from->chance, 4);
+    size_t tests = prng_below(&from->chance, 3);
+    size_t runs = prng_below(&from->chance, 4);
     size_t which[4] = {0};
 
     for (size_t i = 0; i < tests + runs; i++)
         add_key(self, from, script, i % 2 ? "any:string" : "any:hash");
     self->key_count = self->count;
     for (size_t i = 0; i < runs; i++)
-        which[i] = chance_below(&from->chance, COUNT(operations));
+        which[i] = prng_below(&from->chance, COUNT(operations));
     add_text(self, "");
     add_text(self, "1000");
-    add_text(self, chance_below(&from->chance, 2) ? "1" : "0");
+    add_text(self, prng_below(&from->chance, 2) ? "1" : "0");
     add_number(self, tests);
     add_number(self, runs);
     for (size_t i = 0; i < tests; i++) {
         add_text(self, ONE_OF(from, conditions_of));
         add_text(self, ONE_OF(from, fields));
-        add_number(self, chance_below(&from->chance, 2));
+        add_number(self, prng_below(&from->chance, 2));
         add_text(self, ONE_OF(from, values));
     }
     for (size_t i = 0; i < runs; i++) {
@@ -376,7 +366,7 @@ static void add_transaction(word_list *self, world *from,
 
 void words_pick(word_list *self, world *from, const hf__script *script)
 {
-    size_t many = 1 + chance_below(&from->chance, 3);
+    size_t many = 1 + prng_below(&from->chance, 3);
     size_t given = 0;
 
     self->count = 0;
@@ -394,8 +384,8 @@ void words_pick(word_list *self, world *from, const hf__script *script)
     /* The last arguments may often be left out. */
     while (word_names[script->index].args[given] != NULL)
         given++;
-    if (given > 1 && chance_below(&from->chance, 6) == 0)
-        given -= chance_below(&from->chance, given);
+    if (given > 1 && prng_below(&from->chance, 6) == 0)
+        given -= prng_below(&from->chance, given);
     for (size_t i = 0; i < given; i++) {
         const char *name = word_names[script->index].args[i];
 

@@ -3,10 +3,9 @@
 #ifndef WORDS_H
 #define WORDS_H
 
-#include <stdint.h>
-
 #include "script/script.h"
 #include "store/request.h"
+#include "support/prng.h"
 
 #define WORDS_MAX 64
 #define WORD_SIZE 160
@@ -17,17 +16,9 @@ typedef struct word_list {
     size_t count, key_count;
 } word_list;
 
-/* The same numbers for the same seed. */
-typedef struct chance {
-    uint64_t state;
-} chance;
-
-/* 0 to below - 1. */
-uint64_t chance_below(chance *self, uint64_t below);
-
 /* What the words may name. */
 typedef struct world {
-    chance chance;
+    prng chance;
     int64_t clock_us;
     const char *inbox; /* of a client that is there */
 } world;
