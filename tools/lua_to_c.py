@@ -14,6 +14,7 @@ from lua_syntax import LuaError, parse
 from lua_types import ARITHMETIC, Scopes, builtin, command_of
 
 TAGS = {"string": "HF__NV_TEXT", "number": "HF__NV_NUMBER"}
+COUNTS = {"KEYS": "key_count", "ARGV": "arg_count"}
 CONVERSION = re.compile(r"%(%|s|02x|0?\d*\.0f)")
 
 
@@ -352,8 +353,7 @@ class Translator:
             return Operand(f"(-{self.number(operand)})", "num")
         what = builtin(operand)
         if what in ("KEYS", "ARGV"):
-            return Operand(f"(double)run->{what.lower()[:3]}_count"
-                           if what == "KEYS" else "(double)run->arg_count", "num")
+            return Operand(f"(double)run->{COUNTS[what]}", "num")
         self.at_line(node)
         return self.operand(f"hf__native_length(run, "
                             f"{boxed(self.value(operand))})", "num")
@@ -567,7 +567,7 @@ class Translator:
 
     def call_redis_error_reply(self, arguments):
         """redis.error_reply(TEXT)"""
-        return self.operand("hf__native_error_reply(run, "
+        return self.operand("hf__native_failure(run, "
                             f"{boxed(self.value(arguments[0]))})", "any")
 
     def call_redis_sha1hex(self, arguments):

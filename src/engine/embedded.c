@@ -137,11 +137,7 @@ static void give_reader(hf__env *env, hf__tx *tx)
 /* Have what the job needs; false: no memory. */
 static bool prepare_reader(hf__tx *tx, const hf__job *job)
 {
-    const hf__script *script = job->request->script;
-
-    if (script != NULL && tx->native == NULL)
-        tx->native = hf__native_new(hf__command_find);
-    return script == NULL || tx->native != NULL;
+    return job->request->script == NULL || hf__execute_prepare_native(tx);
 }
 
 /* false: run it as a writer. */

@@ -21,6 +21,30 @@ bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
     return true;
 }
 
+bool hf__reply_set_line(hf_reply *reply, hf_reply_kind kind, const char *text,
+                        size_t size, hf__arena *arena)
+{
+    char *copy = hf__arena_copy(arena, text, size);
+
+    if (copy == NULL)
+        return false;
+    if (kind != HF_REPLY_STRING)
+        size = strlen(copy);
+    while (kind == HF_REPLY_ERROR && size > 0 &&
+           (copy[size - 1] == '\r' || copy[size - 1] == '\n'))
+        size--;
+    for (size_t i = 0; i < size; i++) {
+        if (copy[i] == '\r' || copy[i] == '\n')
+            copy[i] = ' ';
+    }
+    copy[size] = '\0';
+    reply->kind = kind;
+    reply->resp3_type = 0;
+    reply->bytes.data = copy;
+    reply->bytes.size = size;
+    return true;
+}
+
 bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena)
 {
     hf_reply *items = NULL;

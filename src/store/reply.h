@@ -31,6 +31,10 @@ struct hf_reply {
 /* Set `*reply`; false: out of memory. */
 bool hf__reply_set_bytes(hf_reply *reply, hf_reply_kind kind, const void *data,
                          size_t size, hf__arena *arena);
+/* The same of text that is not ours: line ends become blanks, but those that
+ * end an error are left out, and all but a string ends at its first NUL. */
+bool hf__reply_set_line(hf_reply *reply, hf_reply_kind kind, const char *text,
+                        size_t size, hf__arena *arena);
 bool hf__reply_set_array(hf_reply *reply, size_t count, hf__arena *arena);
 
 /* Is it a string of these bytes? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script_end.c - how scripts end that do not succeed, in Lua and in C.
+ * script_end.c - see script_end.h.
  */
 #include "engine/commands/script_end.h"
 
@@ -60,13 +60,15 @@ static hf_status undo_late(hf__tx *tx, const hf__request *request,
 }
 
 hf_status hf__script_undo_time(hf__tx *tx, const hf__request *request,
-                               bool late, int64_t used_ms, int64_t budget_ms)
+                               const hf__script_time *time)
 {
+    int64_t budget_ms = time->budget_us / 1000;
     char runs[RUNS_SIZE];
     char text[240];
 
-    if (late)
-        return undo_late(tx, request, used_ms, budget_ms);
+    if (time->late)
+        return undo_late(tx, request, hf__script_time_used_us(time) / 1000,
+                         budget_ms);
     (void)snprintf(text, sizeof(text),
                    "the script was stopped after its budget of %lld ms "
                    "(script_budget_ms)%s; nothing was written",
@@ -92,4 +94,40 @@ void hf__script_note_try(hf__tx *tx, hf__request *request, int64_t used_us)
     tx->script_us += used_us - tries->used_us;
     tries->used_us = used_us;
     tries->count++;
+}
+
+/* -------------------------------------------------------------------- time */
+
+void hf__script_time_begin(hf__script_time *time, int64_t budget_ms)
+{
+    time->budget_us = budget_ms * 1000;
+    time->began_us = hf__clock_thread_us();
+    time->check_us = hf__clock_boot_us() + time->budget_us;
+    time->deadline_us = INT64_MAX;
+}
+
+void hf__script_time_join(hf__script_time *time, const hf__request *request)
+{
+    time->began_us -= request->tries.used_us;
+    time->check_us -= request->tries.used_us;
+    /* INT64_MAX: already past. */
+    if (request->deadline_ms < INT64_MAX / 1000)
+        time->deadline_us = request->deadline_ms * 1000;
+}
+
+/* Processor time needs a system call: read only when enough time has passed to
+ * use up the budget. */
+bool hf__script_time_is_up(hf__script_time *time)
+{
+    int64_t now_us = hf__clock_boot_us();
+    int64_t used_us;
+
+    time->late = now_us >= time->deadline_us;
+    if (time->late)
+        return true;
+    if (now_us < time->check_us)
+        return false;
+    used_us = hf__script_time_used_us(time);
+    time->check_us = now_us + time->budget_us - used_us;
+    return used_us >= time->budget_us;
 }

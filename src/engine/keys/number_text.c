@@ -15,9 +15,39 @@
 #include "util/digits.h"
 #include "util/mem.h"
 
+/* Every integer of so many digits fits a double. */
+#define DIGITS_MAX 15u
+/* One more digit, if the first is not greater: below 2^53. */
+#define LONG_FIRST_MAX '8'
+
 bool hf__number_integer(hf_bytes text, int64_t *value)
 {
     return hf__decimal_exact(text.data, text.size, value);
+}
+
+bool hf__number_digits(hf_bytes text, double *value)
+{
+    const char *digits = text.data;
+    int64_t sum = 0;
+
+    if (text.size == 0 || text.size > DIGITS_MAX + 1 ||
+        (text.size > DIGITS_MAX && digits[0] > LONG_FIRST_MAX))
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+        sum = 10 * sum + (digits[i] - '0');
+    }
+    *value = (double)sum;
+    return true;
+}
+
+int64_t hf__number_truncated(double value)
+{
+    /* Undefined in C; this is Redis's result on x86-64. */
+    if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0))
+        return INT64_MIN;
+    return (int64_t)value;
 }
 
 bool hf__number_scan(hf_bytes text, double *value, size_t *used)

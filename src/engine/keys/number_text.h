@@ -14,6 +14,13 @@
 /* Decimal without spaces, "+" or leading zeros. */
 HF__PRIVATE_API bool hf__number_integer(hf_bytes text, int64_t *value);
 
+/* The same for few digits without a sign, as a double has them exactly, with
+ * leading zeros too: up to 15 of them, or 16 below 9 * 10^15, as instants in us
+ * and fencing tokens have. false: another number, or none. */
+bool hf__number_digits(hf_bytes text, double *value);
+/* A script's number as an integer reply: without its fraction. */
+int64_t hf__number_truncated(double value);
+
 /* strtod() on a text of any size, which need not end with a NUL: the number,
  * the bytes read, and errno. false: out of memory. */
 bool hf__number_scan(hf_bytes text, double *value, size_t *used);

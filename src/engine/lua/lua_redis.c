@@ -23,8 +23,6 @@
 
 #define ERROR_NO_WORDS                                                         \
     "ERR Please specify at least one argument for this redis lib call"
-#define ERROR_WORDS                                                            \
-    "ERR Lua redis lib command arguments must be strings or integers"
 
 static hf__machine *machine_of(lua_State *lua)
 {
@@ -128,30 +126,6 @@ static const hf__command *find_command(hf__machine *machine, hf_bytes name)
     return command;
 }
 
-static const char *check_command(const hf__machine *machine,
-                                 const hf__command *command,
-                                 const hf_bytes *words, size_t count)
-{
-    const char *error = NULL;
-
-    if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
-        return hf__noscript_error(words, count);
-    if ((command->flags & HF__COMMAND_GROUP) != 0 && count > 1)
-        command = hf__subcommand_find(command, words[1]);
-    if (command == NULL)
-        return "ERR Unknown Redis command called from script";
-    if (!hf__command_arity_fits(command, count))
-        return "ERR Wrong number of args calling Redis command from script";
-    if (machine->request->refuse != NULL)
-        error = machine->request->refuse(machine->request->refuse_user, words,
-                                         count);
-    if (error != NULL)
-        return error;
-    if (machine->read_only && (command->flags & HF__COMMAND_WRITES))
-        return "ERR Write commands are not allowed from read-only scripts.";
-    return NULL;
-}
-
 static int run_command(lua_State *lua, hf__machine *machine,
                        const hf__command *command, const hf_bytes *words,
                        int count, bool raise)
@@ -184,9 +158,10 @@ static int invoke_command(lua_State *lua, bool raise)
         return give_error(lua, ERROR_NO_WORDS, raise);
     words = take_words(lua, machine, count);
     if (!read_words(lua, machine, words, count))
-        return give_error(lua, ERROR_WORDS, raise);
+        return give_error(lua, HF__ERROR_SCRIPT_WORDS, raise);
     command = find_command(machine, words[0]);
-    error = check_command(machine, command, words, (size_t)count);
+    error = hf__script_refusal(machine->request, machine->read_only, command,
+                               words, (size_t)count);
     if (error != NULL)
         return give_command_error(lua, error, raise);
     return run_command(lua, machine, command, words, count, raise);
@@ -329,7 +304,7 @@ static int redis_acl_check_cmd(lua_State *lua)
         return give_error(lua, ERROR_NO_WORDS, true);
     for (int i = lua_gettop(lua); i > 0; i--) {
         if (!lua_isstring(lua, i))
-            return give_error(lua, ERROR_WORDS, true);
+            return give_error(lua, HF__ERROR_SCRIPT_WORDS, true);
     }
     name.data = lua_tolstring(lua, 1, &name.size);
     if (machine_of(lua)->find(name) == NULL)

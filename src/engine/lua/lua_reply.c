@@ -21,14 +21,6 @@
 /* Cost of a value, ns. */
 #define VALUE_NS 30u
 
-static int64_t to_integer(lua_Number number)
-{
-    /* Undefined in C; this is Redis's result on x86-64. */
-    if (!(number >= -9223372036854775808.0 && number < 9223372036854775808.0))
-        return INT64_MIN;
-    return (int64_t)number;
-}
-
 /* A script may return a table many times, or within itself: the conversion
  * counts against its time and memory. */
 static void charge_value(lua_State *lua, size_t size)
@@ -50,33 +42,15 @@ static bool set_text(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
     return hf__reply_set_bytes(reply, kind, text, size, arena);
 }
 
-/* One line up to a NUL, as in Redis. Strings keep their NULs. */
+/* One line, as in Redis. */
 static bool set_line(hf_reply *reply, hf_reply_kind kind, lua_State *lua,
                      hf__arena *arena)
 {
     size_t size;
     const char *text = lua_tolstring(lua, -1, &size);
-    char *copy;
 
     charge_value(lua, size);
-    copy = hf__arena_copy(arena, text, size);
-    if (copy == NULL)
-        return false;
-    if (kind != HF_REPLY_STRING)
-        size = strlen(copy);
-    while (kind == HF_REPLY_ERROR && size > 0 &&
-           (copy[size - 1] == '\r' || copy[size - 1] == '\n'))
-        size--;
-    for (size_t i = 0; i < size; i++) {
-        if (copy[i] == '\r' || copy[i] == '\n')
-            copy[i] = ' ';
-    }
-    copy[size] = '\0';
-    reply->kind = kind;
-    reply->resp3_type = 0;
-    reply->bytes.data = copy;
-    reply->bytes.size = size;
-    return true;
+    return hf__reply_set_line(reply, kind, text, size, arena);
 }
 
 /* Push a field of the table at the top if it has that type. */
@@ -268,7 +242,8 @@ static bool set_value(lua_State *lua, hf_reply *reply, hf__arena *arena,
     case LUA_TSTRING:
         return set_text(reply, HF_REPLY_STRING, lua, arena);
     case LUA_TNUMBER:
-        hf__reply_set_integer(reply, to_integer(lua_tonumber(lua, -1)));
+        hf__reply_set_integer(reply,
+                              hf__number_truncated(lua_tonumber(lua, -1)));
         return true;
     case LUA_TBOOLEAN:
         set_boolean(reply, lua_toboolean(lua, -1), hf__machine_of(lua)->resp3);

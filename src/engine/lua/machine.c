@@ -87,12 +87,11 @@ static int on_error(lua_State *lua)
     return 1;
 }
 
-static hf_status undo_stopped(hf__machine *machine, int64_t budget_ms)
+static hf_status undo_stopped(hf__machine *machine)
 {
     if (machine->stop == HF__STOP_TIME)
-        return hf__script_undo_time(
-            machine->tx, machine->request, machine->late,
-            (hf__clock_thread_us() - machine->began_us) / 1000, budget_ms);
+        return hf__script_undo_time(machine->tx, machine->request,
+                                    &machine->time);
     return hf__script_undo_memory(machine->tx, machine->limit_size);
 }
 
@@ -103,18 +102,18 @@ static void check_limits(hf__tx *tx, size_t claimed)
 
     tx->spent_ns = 0;
     if (hf__machine_is_over(machine, claimed))
-        (void)undo_stopped(machine, machine->budget_us / 1000);
+        (void)undo_stopped(machine);
 }
 
 /* Evaluate the protected call. */
-static hf_status finish_run(hf__machine *machine, int result, int64_t budget_ms)
+static hf_status finish_run(hf__machine *machine, int result)
 {
     hf__request *request = machine->request;
 
     if (machine->tx->fatal != HF_OK)
         return machine->tx->fatal;
     if (machine->stop != HF__STOP_NONE)
-        return undo_stopped(machine, budget_ms);
+        return undo_stopped(machine);
     if (machine->no_memory || result == LUA_ERRMEM)
         return hf__script_undo(machine->tx, HF_NO_MEMORY, "out of memory");
     if (result == 0) {
@@ -253,8 +252,8 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     if (result != 0) /* compile_user() may have stopped it */
         (void)lua_gc(lua, LUA_GCRESTART, 0);
     tx->check = NULL;
-    status = finish_run(machine, result, budget_ms);
-    hf__script_note_try(tx, request, hf__clock_thread_us() - machine->began_us);
+    status = finish_run(machine, result);
+    hf__script_note_try(tx, request, hf__script_time_used_us(&machine->time));
     lua_settop(lua, AT_ON_ERROR);
     hf__lua_buf_close_to(machine, NULL);
     machine->running = lua;
@@ -306,7 +305,7 @@ hf__machine *hf__machine_new(hf__command_finder *find)
     if (machine == NULL)
         return NULL;
     machine->find = find;
-    machine->limit_size = HF__MACHINE_MEMORY_MAX;
+    machine->limit_size = HF__SCRIPT_MEMORY_MAX;
     hf__rand_bytes(&machine->random, sizeof(machine->random));
     machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (machine->locale != (locale_t)0)

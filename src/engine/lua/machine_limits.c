@@ -90,29 +90,14 @@ static void *resize_block(hf__machine *machine, void *memory, size_t old,
 
 /* -------------------------------------------------------------------- time */
 
-/* Processor time needs a system call: read only when enough time has passed to
- * use up the budget. */
-static bool is_time_up(hf__machine *machine)
-{
-    int64_t now_us = hf__clock_boot_us();
-    int64_t used_us;
-
-    machine->spent_ns = 0;
-    machine->late = now_us >= machine->deadline_us;
-    if (machine->late)
-        return true;
-    if (now_us < machine->check_us)
-        return false;
-    used_us = hf__clock_thread_us() - machine->began_us;
-    machine->check_us = now_us + machine->budget_us - used_us;
-    return used_us >= machine->budget_us;
-}
-
 /* Must the script end? */
 static bool is_over(hf__machine *machine)
 {
-    if (machine->stop == HF__STOP_NONE && is_time_up(machine))
-        machine->stop = HF__STOP_TIME;
+    if (machine->stop == HF__STOP_NONE) {
+        machine->spent_ns = 0;
+        if (hf__script_time_is_up(&machine->time))
+            machine->stop = HF__STOP_TIME;
+    }
     return machine->stop != HF__STOP_NONE;
 }
 
@@ -228,7 +213,8 @@ void hf__machine_charge(lua_State *lua, hf__machine *machine, size_t size)
 
 /* ---------------------------------------------------------------- arming */
 
-static void disarm_limits(hf__machine *machine, size_t limit_size)
+void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
+                         size_t limit_size)
 {
     machine->stop = HF__STOP_NONE;
     machine->no_memory = false;
@@ -238,34 +224,18 @@ static void disarm_limits(hf__machine *machine, size_t limit_size)
     machine->collected_size = 0;
     machine->reply_size = 0;
     machine->spent_ns = 0;
-}
-
-void hf__machine_arm_for(hf__machine *machine, int64_t budget_ms,
-                         size_t limit_size)
-{
-    disarm_limits(machine, limit_size);
-    machine->budget_us = budget_ms * 1000;
-    machine->began_us = hf__clock_thread_us();
-    machine->check_us = hf__clock_boot_us() + machine->budget_us;
-    machine->deadline_us = INT64_MAX;
+    hf__script_time_begin(&machine->time, budget_ms);
     machine->interval = HOOK_COUNT;
-    machine->hooked = true;
     hf__machine_hook(machine, machine->lua);
 }
 
 void hf__machine_arm(hf__machine *machine, int64_t budget_ms, size_t words_size)
 {
     /* Each argument is in a table, and may be modified once. */
-    size_t limit_size = HF__MACHINE_MEMORY_MAX + 2 * words_size +
-                        hf__machine_cached_size(machine);
-    int64_t deadline_ms = machine->request->deadline_ms;
-
-    hf__machine_arm_for(machine, budget_ms, limit_size);
-    machine->began_us -= machine->request->tries.used_us;
-    machine->check_us -= machine->request->tries.used_us;
-    /* INT64_MAX: already past. */
-    if (deadline_ms < INT64_MAX / 1000)
-        machine->deadline_us = deadline_ms * 1000;
+    hf__machine_arm_for(machine, budget_ms,
+                        HF__SCRIPT_MEMORY_MAX + 2 * words_size +
+                            hf__machine_cached_size(machine));
+    hf__script_time_join(&machine->time, machine->request);
 }
 
 void hf__machine_free_small(hf__machine *machine)

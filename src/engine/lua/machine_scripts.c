@@ -229,7 +229,7 @@ static bool call_machine(script_call *call)
     int result;
 
     hf__machine_arm_for(machine, COMPILE_MS,
-                        HF__MACHINE_MEMORY_MAX + 8 * call->text.size +
+                        HF__SCRIPT_MEMORY_MAX + 8 * call->text.size +
                             hf__machine_cached_size(machine));
     machine->error[0] = '\0';
     result = lua_cpcall(machine->lua, run_script_call, call);

@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <lua.h>
 
+#include "engine/commands/script_end.h"
 #include "engine/keys/command_out.h"
 #include "engine/lua/cjson.h"
 #include "engine/lua/machine.h"
@@ -19,8 +20,6 @@
 #define HF__MACHINE_NUMBER_MAX 64
 #define HF__MACHINE_ERROR_SIZE 480
 
-/* Memory of a script, in addition to its arguments and what it reads. */
-#define HF__MACHINE_MEMORY_MAX (size_t)(64u << 20)
 /* Cache of commands by the address of their name. */
 #define HF__MACHINE_NAME_CACHE 64
 
@@ -78,12 +77,8 @@ struct hf__machine {
     hf__tx *tx;
     hf__request *request;
     const hf__script *script;
-    int64_t budget_us; /* of processor time */
-    int64_t began_us;  /* of processor time, at the first check; -1: none yet */
-    int64_t check_us;  /* before this the budget cannot be used up */
-    int64_t deadline_us; /* the request's; INT64_MAX: already past */
-    bool late;           /* stopped by the deadline, not by the budget */
-    hf__json json;       /* settings of `cjson`; of one script only */
+    hf__script_time time;
+    hf__json json; /* settings of `cjson`; of one script only */
     size_t used_size;
     size_t limit_size;
     size_t largest_size;   /* of a reply given to the script */
@@ -95,13 +90,12 @@ struct hf__machine {
     size_t collected_size; /* after the last collection */
     size_t reply_size;     /* of the result being returned */
     hf__lua_buf *bufs;     /* the innermost */
-    bool hooked;
-    bool no_memory;  /* the system's, not the script's */
-    bool read_only;  /* refuse writing commands */
-    bool resp3;      /* replies to the script have the types of RESP3 */
-    size_t new_size; /* of the functions in the cache's first table */
-    size_t old_size; /* in its second */
-    bool spoilt;     /* what scripts left is too large: to be replaced */
+    bool no_memory;        /* the system's, not the script's */
+    bool read_only;        /* refuse writing commands */
+    bool resp3;            /* replies to the script have the types of RESP3 */
+    size_t new_size;       /* of the functions in the cache's first table */
+    size_t old_size;       /* in its second */
+    bool spoilt;           /* what scripts left is too large: to be replaced */
     uint64_t random;
     uint64_t unseeded; /* `random` before this script set it */
     bool seeded;

@@ -19,3 +19,26 @@ const char *hf__noscript_error(const hf_bytes *words, size_t count)
         return "ERR Wrong number of args calling Redis command from script";
     return "ERR This Redis command is not allowed from script";
 }
+
+const char *hf__script_refusal(const hf__request *request, bool reads,
+                               const hf__command *command,
+                               const hf_bytes *words, size_t count)
+{
+    const char *error = NULL;
+
+    if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
+        return hf__noscript_error(words, count);
+    if ((command->flags & HF__COMMAND_GROUP) != 0 && count > 1)
+        command = hf__subcommand_find(command, words[1]);
+    if (command == NULL)
+        return "ERR Unknown Redis command called from script";
+    if (!hf__command_arity_fits(command, count))
+        return "ERR Wrong number of args calling Redis command from script";
+    if (request->refuse != NULL)
+        error = request->refuse(request->refuse_user, words, count);
+    if (error != NULL)
+        return error;
+    if (reads && (command->flags & HF__COMMAND_WRITES) != 0)
+        return "ERR Write commands are not allowed from read-only scripts.";
+    return NULL;
+}

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noscript.h - errors of scripts that call a forbidden or unknown command.
+ * noscript.h - why a script may not run a command.
  */
 #ifndef HF__ENGINE_NOSCRIPT_H
 #define HF__ENGINE_NOSCRIPT_H
 
-#include "holdfast/base.h"
+#include "engine/commands/command_row.h"
+#include "store/request.h"
 
-/* The error's text for a command of `count` >= 1 arguments. */
+#define HF__ERROR_SCRIPT_WORDS                                                 \
+    "ERR Lua redis lib command arguments must be strings or integers"
+
+/* Of a command that is forbidden or unknown. */
 const char *hf__noscript_error(const hf_bytes *words, size_t count);
+
+/* The error's text; NULL: it may. `command` is that of words[0], NULL: there is
+ * none; `count` is 1 at least. `reads`: it may write nothing. */
+const char *hf__script_refusal(const hf__request *request, bool reads,
+                               const hf__command *command,
+                               const hf_bytes *words, size_t count);
 
 #endif

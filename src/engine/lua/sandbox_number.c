@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sandbox_number.c - bit.tohex(), and a tonumber() that is fast for integers as
- * the store returns them: Lua's calls strtod() twice for a string, a good part
- * of the cost of a lock's script.
+ * the store returns them: Lua's calls strtod() twice for a string.
  */
 #include <ctype.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/keys/number_text.h"
 #include "engine/lua/machine_state.h"
-
-/* Every number of so many digits fits a double. */
-#define DIGITS_MAX 15u
-/* One more for 1000000000000000 to 8999999999999999, below 2^53: instants in
- * us, like fencing tokens. */
-#define LONG_FIRST_MAX '8'
-
-/* false: not a plain number of few digits. */
-static bool read_digits(const char *text, size_t size, lua_Number *number)
-{
-    int64_t sum = 0;
-
-    if (size == 0 || size > DIGITS_MAX + 1 ||
-        (size > DIGITS_MAX && text[0] > LONG_FIRST_MAX))
-        return false;
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        sum = 10 * sum + (text[i] - '0');
-    }
-    *number = (lua_Number)sum;
-    return true;
-}
 
 static int read_decimal(lua_State *lua)
 {
@@ -43,7 +20,7 @@ static int read_decimal(lua_State *lua)
     luaL_checkany(lua, 1);
     if (lua_type(lua, 1) == LUA_TSTRING) {
         text = lua_tolstring(lua, 1, &size);
-        if (read_digits(text, size, &number)) {
+        if (hf__number_digits(hf_view(text, size), &number)) {
             lua_pushnumber(lua, number);
             return 1;
         }

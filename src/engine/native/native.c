@@ -7,16 +7,11 @@
 
 #include <stdio.h>
 
-#include "engine/commands/script_end.h"
 #include "engine/native/native_code.h"
-#include "util/clock.h"
 #include "util/mem.h"
 
 /* Kept between runs. */
 #define CHUNK_SIZE (size_t)(16u << 10)
-
-/* Memory of a script, in addition to its arguments and what it reads. */
-#define MEMORY_MAX (size_t)(64u << 20)
 
 hf__native *hf__native_new(hf__command_finder *find)
 {
@@ -44,24 +39,17 @@ void hf__native_free(hf__native *native)
 
 /* ------------------------------------------------------------------ limits */
 
-/* Called by commands. */
-static void check_time(hf__tx *tx, size_t claimed)
+/* Called by commands, with the bytes that they have collected. */
+static void check_limits(hf__tx *tx, size_t claimed)
 {
     hf__native *native = tx->check_user;
-    const hf__request *request = native->request;
-    int64_t now_us = hf__clock_boot_us();
-    bool late = now_us / 1000 >= request->deadline_ms;
-    int64_t used_us;
+    size_t limit = hf__native_limit(native);
 
-    (void)claimed;
     tx->spent_ns = 0;
-    if (!late && now_us < native->check_us)
-        return;
-    used_us = hf__clock_thread_us() - native->began_us;
-    native->check_us = now_us + native->budget_ms * 1000 - used_us;
-    if (late || used_us >= native->budget_ms * 1000)
-        (void)hf__script_undo_time(tx, request, late, used_us / 1000,
-                                   native->budget_ms);
+    if (claimed > limit - native->used_size)
+        (void)hf__script_undo_memory(tx, limit);
+    else if (hf__script_time_is_up(&native->time))
+        (void)hf__script_undo_time(tx, native->request, &native->time);
 }
 
 static void set_limits(hf__native *native, int64_t budget_ms)
@@ -72,25 +60,23 @@ static void set_limits(hf__native *native, int64_t budget_ms)
 
     for (size_t i = 0; i < request->word_count; i++)
         size += request->words[i].size;
-    native->limit_size = MEMORY_MAX + 2 * size;
+    native->words_size = size;
     tx->largest_size = 0;
-    native->budget_ms = request->script->undoes ? budget_ms : 0;
-    if (native->budget_ms == 0)
+    if (!request->script->undoes)
         return;
-    native->began_us = hf__clock_thread_us() - request->tries.used_us;
-    native->check_us =
-        hf__clock_boot_us() + budget_ms * 1000 - request->tries.used_us;
-    tx->check = check_time;
+    hf__script_time_begin(&native->time, budget_ms);
+    hf__script_time_join(&native->time, request);
+    tx->check = check_limits;
     tx->check_user = native;
 }
 
 static void end_limits(hf__native *native)
 {
-    if (native->budget_ms == 0)
+    if (native->tx->check == NULL)
         return;
     native->tx->check = NULL;
     hf__script_note_try(native->tx, native->request,
-                        hf__clock_thread_us() - native->began_us);
+                        hf__script_time_used_us(&native->time));
 }
 
 /* ----------------------------------------------------------------- running */

@@ -29,20 +29,25 @@ static value_out *out_of(hf__out *base)
     return (value_out *)(void *)base;
 }
 
-/* The place of the next value. */
-static void put_value(value_out *out, hf__nv value)
+/* The place of the next value; more values follow if it is an array. */
+static void place_value(value_out *out, hf__nv value)
 {
-    if (out->to == NULL)
-        return;
+    hf__native_table *table;
+
     if (out->depth == 0) {
         *out->to = value;
         return;
     }
-    {
-        hf__native_table *table = out->open[out->depth - 1].table;
+    table = out->open[out->depth - 1].table;
+    table->items[table->count++] = value;
+}
 
-        table->items[table->count++] = value;
-    }
+/* It is complete, and perhaps the last of its array. */
+static void put_value(value_out *out, hf__nv value)
+{
+    if (out->to == NULL)
+        return;
+    place_value(out, value);
     while (out->depth > 0 && --out->open[out->depth - 1].left == 0)
         out->depth--;
 }
@@ -57,24 +62,16 @@ static void reply_integer(hf__out *base, int64_t number)
     put_value(out_of(base), hf__nv_number((double)number));
 }
 
-static hf__nv copy_text(hf__native *run, const void *data, size_t size)
-{
-    char *copy = hf__native_alloc(run, size + 1);
-
-    if (size > 0)
-        memcpy(copy, data, size);
-    return hf__nv_text(copy, size);
-}
-
 static void reply_bytes(hf__out *base, const void *data, size_t size)
 {
     value_out *out = out_of(base);
 
     if (out->to != NULL)
-        put_value(out, copy_text(out->run, data, size));
+        put_value(out, hf__native_copy(out->run, data, size));
 }
 
-/* As to the library's scripts in Lua: numbers, and the instant as text. */
+/* Numbers, with which scripts calculate, and the instant as text (use/clock).
+ */
 static void reply_instant(hf__out *base, int64_t unix_us)
 {
     value_out *out = out_of(base);
@@ -83,7 +80,8 @@ static void reply_instant(hf__out *base, int64_t unix_us)
 
     parts[0] = hf__nv_number((double)(unix_us / 1000000));
     parts[1] = hf__nv_number((double)(unix_us % 1000000));
-    parts[2] = copy_text(out->run, text, hf__number_put_integer(text, unix_us));
+    parts[2] =
+        hf__native_copy(out->run, text, hf__number_put_integer(text, unix_us));
     put_value(out, hf__native_table_of(out->run, parts, 3));
 }
 
@@ -94,7 +92,7 @@ static void reply_line(hf__out *base, const char *text)
 
     if (out->to == NULL)
         return;
-    status = copy_text(out->run, text, strlen(text));
+    status = hf__native_copy(out->run, text, strlen(text));
     status.tag = HF__NV_STATUS;
     put_value(out, status);
 }
@@ -102,26 +100,18 @@ static void reply_line(hf__out *base, const char *text)
 static void reply_array(hf__out *base, size_t count)
 {
     value_out *out = out_of(base);
-    hf__native_table *table;
+    hf__nv array = {.tag = HF__NV_TABLE};
 
     if (out->to == NULL)
         return;
-    table = hf__native_table_new(out->run, count);
+    array.table = hf__native_table_new(out->run, count);
     if (count == 0) {
-        put_value(out, (hf__nv){.tag = HF__NV_TABLE, .table = table});
+        put_value(out, array);
         return;
     }
-    /* Its place is taken now; its items follow. */
+    place_value(out, array);
     assert(out->depth < HF__OUT_DEPTH);
-    if (out->depth == 0) {
-        *out->to = (hf__nv){.tag = HF__NV_TABLE, .table = table};
-    } else {
-        hf__native_table *outer = out->open[out->depth - 1].table;
-
-        outer->items[outer->count++] =
-            (hf__nv){.tag = HF__NV_TABLE, .table = table};
-    }
-    out->open[out->depth].table = table;
+    out->open[out->depth].table = array.table;
     out->open[out->depth].left = count;
     out->depth++;
 }
@@ -145,33 +135,14 @@ void hf__native_find_commands(hf__command_finder *find,
     (void)pthread_mutex_unlock(&commands_mutex);
 }
 
-/* Why it may not run; NULL: it may. */
-static const char *check_command(const hf__native *run,
-                                 const hf__command *command,
-                                 const hf_bytes *words, size_t count)
+/* Is one of them no word? */
+static bool lacks_word(const hf_bytes *words, size_t count)
 {
-    const char *error = NULL;
-
     for (size_t i = 0; i < count; i++) {
         if (words[i].size == SIZE_MAX)
-            return "ERR Lua redis lib command arguments must be strings or "
-                   "integers";
+            return true;
     }
-    if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
-        return hf__noscript_error(words, count);
-    if ((command->flags & HF__COMMAND_GROUP) != 0 && count > 1)
-        command = hf__subcommand_find(command, words[1]);
-    if (command == NULL)
-        return "ERR Unknown Redis command called from script";
-    if (!hf__command_arity_fits(command, count))
-        return "ERR Wrong number of args calling Redis command from script";
-    if (run->request->refuse != NULL)
-        error = run->request->refuse(run->request->refuse_user, words, count);
-    if (error != NULL)
-        return error;
-    if (run->reads && (command->flags & HF__COMMAND_WRITES) != 0)
-        return "ERR Write commands are not allowed from read-only scripts.";
-    return NULL;
+    return false;
 }
 
 /* Returns why it failed, in `out` or a constant; NULL: `*to` is the reply. */
@@ -180,8 +151,11 @@ static const char *run_command(value_out *out, hf__native *run, int id,
 {
     const hf__command *command =
         id == HF__NATIVE_ANY ? run->find(words[0]) : commands[id];
-    const char *error = check_command(run, command, words, count);
+    const char *error;
 
+    if (lacks_word(words, count))
+        return HF__ERROR_SCRIPT_WORDS;
+    error = hf__script_refusal(run->request, run->reads, command, words, count);
     if (error != NULL)
         return error;
     out->out.ops = &value_ops;
@@ -227,7 +201,7 @@ hf__nv hf__native_pcall(hf__native *run, int id, const hf_bytes *words,
 
     if (error == NULL)
         return value;
-    return hf__native_failure(run, copy_text(run, error, strlen(error)));
+    return hf__native_failure(run, hf__native_copy(run, error, strlen(error)));
 }
 
 bool hf__native_may(hf__native *run, const hf_bytes *words, size_t count)

@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "engine/commands/script_end.h"
 #include "engine/keys/command_out.h"
 #include "engine/native/native.h"
 #include "script/native_ids.h"
@@ -49,13 +50,11 @@ struct hf__native {
     hf__request *request;
     const hf_bytes *keys, *args;
     size_t key_count, arg_count;
-    int line;          /* of the script */
-    int64_t budget_ms; /* of processor time; 0: no limit */
-    int64_t began_us;  /* of processor time */
-    int64_t check_us;  /* before this the budget cannot be used up */
-    size_t used_size;  /* of all chunks */
-    size_t limit_size;
-    bool reads; /* refuse writing commands */
+    int line;             /* of the script */
+    hf__script_time time; /* of a transaction */
+    size_t used_size;     /* of all chunks */
+    size_t words_size;    /* of all arguments */
+    bool reads;           /* refuse writing commands */
     bool no_memory;
     unsigned char *next, *end;       /* of the newest chunk */
     struct hf__native_chunk *chunks; /* newest first; the last one is kept */
@@ -63,6 +62,12 @@ struct hf__native {
     char error[HF__OUT_ERROR_SIZE + 160];
 };
 
+/* Most memory of the run; what it reads does not count. */
+static inline size_t hf__native_limit(const hf__native *run)
+{
+    return HF__SCRIPT_MEMORY_MAX + 2 * run->words_size +
+           2 * run->tx->largest_size;
+}
 /* More memory, in addition to what there is; false: there is none. */
 bool hf__native_add_chunk(hf__native *native, size_t size);
 /* Free all but the first. */
@@ -80,6 +85,9 @@ static inline void *hf__native_alloc(hf__native *run, size_t size)
     run->next = memory + size;
     return memory;
 }
+
+/* A copy, with a NUL behind it. */
+hf__nv hf__native_copy(hf__native *run, const void *data, size_t size);
 
 /* End the run with an error of Lua. */
 __attribute__((noreturn, format(printf, 2, 3))) void
@@ -329,7 +337,6 @@ hf__nv hf__native_field(hf__native *run, hf__nv table, const char *name);
 void hf__native_set(hf__native *run, hf__nv table, hf__nv key, hf__nv value);
 hf__nv hf__native_failure(hf__native *run, hf__nv text); /* {err = text} */
 hf__nv hf__native_status(hf__native *run, hf__nv text);  /* {ok = text} */
-hf__nv hf__native_error_reply(hf__native *run, hf__nv text);
 
 /* ---------------------------------------------------------------- commands */
 

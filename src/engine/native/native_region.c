@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "engine/commands/script_end.h"
 #include "engine/native/native_code.h"
 #include "util/mem.h"
 
@@ -57,7 +56,7 @@ void *hf__native_grow(hf__native *run, size_t wanted)
 {
     size_t size = wanted;
     size_t least = 2 * run->chunks->size;
-    size_t limit = run->limit_size + 2 * run->tx->largest_size;
+    size_t limit = hf__native_limit(run);
 
     if (size < least && run->used_size + least <= limit)
         size = least;
@@ -68,6 +67,16 @@ void *hf__native_grow(hf__native *run, size_t wanted)
     if (!hf__native_add_chunk(run, size))
         hf__native_stop(run, true);
     return hf__native_alloc(run, wanted);
+}
+
+hf__nv hf__native_copy(hf__native *run, const void *data, size_t size)
+{
+    char *copy = hf__native_alloc(run, size + 1);
+
+    if (size > 0)
+        memcpy(copy, data, size);
+    copy[size] = '\0';
+    return hf__nv_text(copy, size);
 }
 
 /* ------------------------------------------------------------------ errors */

@@ -241,8 +241,7 @@ double hf__native_length(hf__native *run, hf__nv value)
     return 0;
 }
 
-/* ------------------------------------------------------- errors and statuses
- */
+/* ----------------------------------------------------- errors and statuses */
 
 hf__nv hf__native_failure(hf__native *run, hf__nv text)
 {
@@ -256,12 +255,6 @@ hf__nv hf__native_status(hf__native *run, hf__nv text)
     text = hf__native_text(run, text);
     text.tag = HF__NV_STATUS;
     return text;
-}
-
-/* The first word of the text is the error's code: it is left as it is. */
-hf__nv hf__native_error_reply(hf__native *run, hf__nv text)
-{
-    return hf__native_failure(run, text);
 }
 
 /* -------------------------------------------------------------- KEYS, ARGV */

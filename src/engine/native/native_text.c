@@ -9,11 +9,8 @@
 
 #include "engine/keys/number_text.h"
 #include "engine/native/native_code.h"
-#include "util/digits.h"
 #include "util/sha1.h"
 
-/* Every integer of so many digits fits a double. */
-#define DIGITS_MAX 15u
 /* Less than this, an integer is written without an exponent. */
 #define PLAIN_MAX 1e14
 #define EXACT_MAX 9007199254740992.0 /* 2^53 */
@@ -33,36 +30,17 @@ hf__nv hf__native_type(hf__nv value)
     return hf__nv_text(name, strlen(name));
 }
 
-/* ----------------------------------------------------------- texts to numbers
- */
-
-/* false: not a plain number of few digits. */
-static bool read_digits(hf__nv text, double *number)
-{
-    int64_t sum = 0;
-
-    if (text.size == 0 || text.size > DIGITS_MAX + 1 ||
-        (text.size > DIGITS_MAX && text.text[0] > '8'))
-        return false;
-    for (uint32_t i = 0; i < text.size; i++) {
-        if (text.text[i] < '0' || text.text[i] > '9')
-            return false;
-        sum = 10 * sum + (text.text[i] - '0');
-    }
-    *number = (double)sum;
-    return true;
-}
+/* -------------------------------------------------------- texts to numbers */
 
 /* As Lua reads one: up to a NUL, with blanks around, also hexadecimal. */
 static bool read_text(hf__native *run, hf__nv text, double *number)
 {
-    char *copy, *end;
+    const char *copy;
+    char *end;
 
-    if (read_digits(text, number))
+    if (hf__number_digits(hf__nv_word(text), number))
         return true;
-    copy = hf__native_alloc(run, (size_t)text.size + 1);
-    memcpy(copy, text.text, text.size);
-    copy[text.size] = '\0';
+    copy = hf__native_copy(run, text.text, text.size).text;
     *number = strtod(copy, &end);
     if (end == copy)
         return false;
@@ -85,13 +63,12 @@ double hf__native_to_number(hf__native *run, hf__nv value)
 
 static hf__nv number_in_base(hf__native *run, hf__nv value, int base)
 {
-    char *copy, *end;
+    const char *copy;
+    char *end;
     unsigned long number;
 
     value = hf__native_text(run, value);
-    copy = hf__native_alloc(run, (size_t)value.size + 1);
-    memcpy(copy, value.text, value.size);
-    copy[value.size] = '\0';
+    copy = hf__native_copy(run, value.text, value.size).text;
     number = strtoul(copy, &end, base);
     if (end == copy)
         return hf__nv_nil();
@@ -149,17 +126,7 @@ bool hf__native_at_most(hf__native *run, hf__nv one, hf__nv other)
     return compare_values(run, one, other) <= 0;
 }
 
-/* ---------------------------------------------------------- numbers to texts
- */
-
-static hf__nv copy_text(hf__native *run, const char *text, size_t size)
-{
-    char *copy = hf__native_alloc(run, size + 1);
-
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    return hf__nv_text(copy, size);
-}
+/* -------------------------------------------------------- numbers to texts */
 
 static hf__nv number_text(hf__native *run, double number)
 {
@@ -171,7 +138,7 @@ static hf__nv number_text(hf__native *run, double number)
         size = hf__number_put_integer(text, (int64_t)number);
     else
         size = (size_t)snprintf(text, sizeof(text), "%.14g", number);
-    return copy_text(run, text, size);
+    return hf__native_copy(run, text, size);
 }
 
 hf__nv hf__native_tostring(hf__native *run, hf__nv value)
@@ -210,7 +177,7 @@ hf__nv hf__native_digits(hf__native *run, double number, int base, int width)
         size = (int)hf__number_put_integer(text, (int64_t)number);
     else
         size = snprintf(text, sizeof(text), "%0*.0f", width, number);
-    return copy_text(run, text, (size_t)size);
+    return hf__native_copy(run, text, (size_t)size);
 }
 
 /* -------------------------------------------------------------------- texts */
@@ -263,7 +230,7 @@ hf__nv hf__native_char(hf__native *run, hf__nv code)
 {
     char letter = (char)(int)hf__native_number(run, code);
 
-    return copy_text(run, &letter, 1);
+    return hf__native_copy(run, &letter, 1);
 }
 
 hf__nv hf__native_lower(hf__native *run, hf__nv text)
@@ -283,7 +250,7 @@ hf__nv hf__native_sha1hex(hf__native *run, hf__nv text)
 
     text = hf__native_text(run, text);
     hf__sha1_hex(text.text, text.size, digits);
-    return copy_text(run, digits, HF__SHA1_HEX_SIZE - 1);
+    return hf__native_copy(run, digits, HF__SHA1_HEX_SIZE - 1);
 }
 
 double hf__native_find(hf__native *run, hf__nv text, hf__nv what, double from)

@@ -68,7 +68,7 @@ void hf__execute(hf__tx *tx, const hf__job *job)
         (void)hf__request_accepts(request);
 }
 
-static bool prepare_native(hf__tx *tx)
+bool hf__execute_prepare_native(hf__tx *tx)
 {
     if (tx->native == NULL)
         tx->native = hf__native_new(hf__command_find);
@@ -95,7 +95,8 @@ bool hf__execute_prepare(hf__env *env, const hf__job *job)
     if (job == NULL || (job->command != NULL &&
                         (job->command->flags & HF__COMMAND_MACHINE) == 0))
         return true;
-    return is_users(job) ? prepare_users(env) : prepare_native(env->write_tx);
+    return is_users(job) ? prepare_users(env)
+                         : hf__execute_prepare_native(env->write_tx);
 }
 
 void hf__execute_drop_reply(hf__request *request)

@@ -23,6 +23,9 @@ typedef struct hf__job {
  * The writer lock is held. false: no memory. */
 bool hf__execute_prepare(hf__env *env, const hf__job *job);
 
+/* The same for a reader of our own scripts. */
+bool hf__execute_prepare_native(hf__tx *tx);
+
 /*
  * Run the job in `tx`. Its status and reply are in the request; if tx->fatal is
  * set these are invalid, and the transaction must be undone.
