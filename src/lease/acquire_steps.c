@@ -474,19 +474,21 @@ bool hf__steps_may_retry(hf_status status)
            status == HF_INDETERMINATE;
 }
 
-/* A majority has sent a message since the last try. */
-static bool majority_agreed(const hf__steps *steps)
+/* Which servers of a quorum have sent a message since the last try? */
+static hf__agreement agreement_of(const hf__steps *steps)
 {
     hf__store *store = steps->lock->client->store;
 
-    return store_undoes(steps) &&
-           store->ops->event_agreed(store, steps->lock->keys.topic,
+    return store->ops->event_agreed(store, steps->lock->keys.topic,
                                     steps->votes);
 }
 
 bool hf__steps_use_events(const hf__steps *steps, hf_status status)
 {
-    return status == HF_HELD && (!steps->split || majority_agreed(steps));
+    if (status != HF_HELD || !store_undoes(steps))
+        return status == HF_HELD && !steps->split;
+    return agreement_of(steps) >=
+           (steps->split ? HF__AGREED_MAJORITY : HF__AGREED_SOME);
 }
 
 /* Tracking notifies once, so it is set again for each new holder and after each
@@ -539,7 +541,7 @@ static int64_t gather_pause(hf__steps *steps)
 {
     int64_t now_ms = hf__clock_boot_ms();
 
-    if (majority_agreed(steps))
+    if (agreement_of(steps) == HF__AGREED_MAJORITY)
         return 0;
     if (steps->gather_ms == 0)
         steps->gather_ms = now_ms + GATHER_MS;

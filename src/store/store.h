@@ -104,6 +104,13 @@ typedef struct hf__store hf__store;
 /* Nodes of a quorum. */
 #define HF__VOTES_MAX 15
 
+/* Of those that can be reached, how many have sent a message? */
+typedef enum hf__agreement {
+    HF__AGREED_NONE,
+    HF__AGREED_SOME,
+    HF__AGREED_MAJORITY
+} hf__agreement;
+
 typedef struct hf__store_ops {
     /* Schemes of its URLs, ending with NULL. */
     const char *const *schemes;
@@ -157,13 +164,13 @@ typedef struct hf__store_ops {
 
     /*
      * Of a quorum, else NULL: read each node's counter, without a subscription;
-     * and have those of a majority moved since? A node that cannot be reached
-     * does not count, though its counter moves, too.
+     * and which have moved since? A node that cannot be reached does not count,
+     * though its counter moves, too, unless none can be reached.
      */
     void (*event_votes)(hf__store *store, hf_bytes topic,
                         uint32_t votes[HF__VOTES_MAX]);
-    bool (*event_agreed)(hf__store *store, hf_bytes topic,
-                         const uint32_t votes[HF__VOTES_MAX]);
+    hf__agreement (*event_agreed)(hf__store *store, hf_bytes topic,
+                                  const uint32_t votes[HF__VOTES_MAX]);
 
     /*
      * Would a message published now move the topic's counter? Starts nothing;

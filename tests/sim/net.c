@@ -478,10 +478,11 @@ static void net_event_votes(hf__store *store, hf_bytes topic,
     votes[0] = net_event_seq(store, topic, 0);
 }
 
-static bool net_event_agreed(hf__store *store, hf_bytes topic,
-                             const uint32_t votes[HF__VOTES_MAX])
+static hf__agreement net_event_agreed(hf__store *store, hf_bytes topic,
+                                      const uint32_t votes[HF__VOTES_MAX])
 {
-    return net_event_seq(store, topic, 0) != votes[0];
+    return net_event_seq(store, topic, 0) != votes[0] ? HF__AGREED_MAJORITY
+                                                      : HF__AGREED_NONE;
 }
 
 static bool net_event_listens(hf__store *store, hf_bytes topic)

@@ -154,6 +154,12 @@ static uint32_t node_event_seq(hf__store *store, hf_bytes topic,
     return ((node *)(void *)store)->seq;
 }
 
+static bool node_event_listens(hf__store *store, hf_bytes topic)
+{
+    (void)topic;
+    return ((node *)(void *)store)->listens;
+}
+
 static hf_status node_event_watch(hf__store *store, hf_bytes topic,
                                   hf__watch *watch, hf_error *err)
 {
@@ -180,6 +186,7 @@ void move_events(size_t at)
 
 static const hf__store_ops node_ops = {
     .event_seq = node_event_seq,
+    .event_listens = node_event_listens,
     .event_watch = node_event_watch,
     .event_unwatch = node_event_unwatch,
     .submit = node_submit,

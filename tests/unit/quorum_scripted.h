@@ -36,6 +36,7 @@ typedef struct node {
     bool is_closed;
     size_t cancelled;
     uint32_t seq;     /* its event counter, for any topic */
+    bool listens;     /* to events */
     hf__watch *watch; /* on it; NULL: none */
 } node;
 

@@ -53,6 +53,42 @@ TEST(event_of_any_node_is_reported)
         assert_null(nodes[i].watch);
 }
 
+typedef struct agreed_row {
+    bool listens[NODES];
+    bool moves[NODES];
+    hf__agreement expected;
+} agreed_row;
+
+/* A node that cannot be reached is no reason to try, though its counter moves,
+ * as long as there is another to send a message. */
+TEST(nodes_that_listen_agree)
+{
+    static const agreed_row rows[] = {
+        {{1, 1, 1, 1, 1}, {0}, HF__AGREED_NONE},
+        {{1, 1, 1, 1, 1}, {0, 1}, HF__AGREED_SOME},
+        {{1, 1, 1, 1, 1}, {0, 1, 1, 0, 1}, HF__AGREED_MAJORITY},
+        {{1, 1, 1}, {0, 0, 0, 1, 1}, HF__AGREED_NONE},
+        {{1, 1, 1}, {0, 1, 1, 1, 1}, HF__AGREED_SOME},
+        {{1, 1, 1}, {1, 1, 1}, HF__AGREED_MAJORITY},
+        {{1}, {0, 1, 1, 1, 1}, HF__AGREED_NONE},
+        {{0}, {0}, HF__AGREED_NONE},
+        {{0}, {0, 0, 0, 1}, HF__AGREED_SOME},
+        {{0}, {1, 1, 1, 1, 1}, HF__AGREED_SOME},
+    };
+    hf__store *store = *state;
+    uint32_t votes[HF__VOTES_MAX];
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        store->ops->event_votes(store, hf_str("l"), votes);
+        for (size_t at = 0; at < NODES; at++) {
+            nodes[at].listens = rows[i].listens[at];
+            nodes[at].seq += rows[i].moves[at];
+        }
+        assert_int_equal(rows[i].expected,
+                         store->ops->event_agreed(store, hf_str("l"), votes));
+    }
+}
+
 /* A store without a subscription moves its counters now and then. */
 TEST(event_of_a_node_that_is_away_is_not_reported)
 {

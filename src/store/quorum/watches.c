@@ -73,20 +73,26 @@ void hf__quorum_event_votes(hf__store *store, hf_bytes topic,
     }
 }
 
-bool hf__quorum_event_agreed(hf__store *store, hf_bytes topic,
-                             const uint32_t votes[HF__VOTES_MAX])
+hf__agreement hf__quorum_event_agreed(hf__store *store, hf_bytes topic,
+                                      const uint32_t votes[HF__VOTES_MAX])
 {
     hf__quorum *self = self_of(store);
     uint32_t now[HF__VOTES_MAX];
-    size_t moved = 0;
+    size_t listening = 0, heard = 0, polls = 0;
 
     hf__quorum_event_votes(store, topic, now);
     for (size_t i = 0; i < self->count; i++) {
         hf__store *node = self->nodes[i].store;
+        bool listens = node->ops->event_listens(node, topic);
 
-        moved += now[i] != votes[i] && node->ops->event_listens(node, topic);
+        listening += listens;
+        heard += listens && now[i] != votes[i];
+        polls += !listens && now[i] != votes[i];
     }
-    return moved >= self->majority;
+    if (heard >= self->majority)
+        return HF__AGREED_MAJORITY;
+    return heard > 0 || (listening == 0 && polls > 0) ? HF__AGREED_SOME
+                                                      : HF__AGREED_NONE;
 }
 
 void hf__quorum_event_key(hf__store *store, hf_bytes key, bool held)

@@ -14,8 +14,8 @@ uint32_t hf__quorum_event_seq(hf__store *store, hf_bytes topic,
                               int64_t deadline_ms);
 void hf__quorum_event_votes(hf__store *store, hf_bytes topic,
                             uint32_t votes[HF__VOTES_MAX]);
-bool hf__quorum_event_agreed(hf__store *store, hf_bytes topic,
-                             const uint32_t votes[HF__VOTES_MAX]);
+hf__agreement hf__quorum_event_agreed(hf__store *store, hf_bytes topic,
+                                      const uint32_t votes[HF__VOTES_MAX]);
 void hf__quorum_event_key(hf__store *store, hf_bytes key, bool held);
 void hf__quorum_event_wake(hf__store *store, hf_bytes topic);
 bool hf__quorum_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
