@@ -119,7 +119,7 @@ static void stall(worker *self)
     uint32_t kills = load(self->journal->kills);
 
     if (kills != self->kills_seen)
-        rest_us(PAUSE_LIMIT_US * 5 / 2);
+        rest_us(PAUSE_LIMIT_US * 2 + 100000);
     self->kills_seen = kills;
 }
 
