@@ -46,8 +46,10 @@ typedef struct hf__env {
     int64_t grow_retry_ms;
     int64_t await_again_ms; /* readers.c's, like the next */
     uint64_t awaited;
-    uint64_t advanced;              /* write.c's: its last empty transaction */
-    bool tight;                     /* little space left; set by begin_write */
+    uint64_t advanced; /* write.c's: its last empty transaction */
+    bool tight;        /* little space left; set by begin_write */
+    int64_t swept_ms;  /* reclaim.c's, like the next */
+    uint32_t sweep_allowance;
     struct hf__tx *write_tx;        /* made when first needed */
     struct hf__machine *users;      /* of users' scripts */
     hf__ring rings[HF__RING_COUNT]; /* mapped when first needed */

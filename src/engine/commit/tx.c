@@ -105,6 +105,7 @@ bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
     tx->epoch++;
     tx->changed = true;
     tx->wanted_size += key->mv_size + value->mv_size;
+    tx->put_count++;
     rc = mdb_put(tx->txn, tx->env->dbi, key, value, flags);
     hf__tsan_acquire(tx->env); /* readers that ended before it took a page */
     if (rc != MDB_SUCCESS)

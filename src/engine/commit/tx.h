@@ -66,6 +66,7 @@ typedef struct hf__tx {
     uint32_t epoch;   /* incremented when views into LMDB's map become stale */
     uint32_t keyid_next;
     uint64_t wanted_size;    /* of all records put so far */
+    uint32_t put_count;      /* how many those are */
     int64_t script_us;       /* processor time of users' scripts */
     bool no_pending_deletes; /* this transaction removes the last one */
     bool grows;              /* a command that needs space has run */

@@ -8,6 +8,11 @@
  * in one hash of each step. The sidecar knows whether deletions are pending,
  * the position of the sweep for expired keys, and when it continues: at once if
  * it has found many.
+ *
+ * If it finds many in each step, as after a million keys expired at once,
+ * commits that follow one another quickly delete few each: as many as in one
+ * step a millisecond, and two for each record that is put. That is more than
+ * can have been added, so the number of expired keys falls.
  */
 #include "engine/keys/reclaim.h"
 
@@ -24,6 +29,10 @@
 
 /* About 10 us of a commit. */
 #define SWEEP_COUNT 64u
+/* For each record that is put; and the fewest in one step, which has to find
+ * its place and to copy a page. */
+#define SWEEP_EACH 2u
+#define SWEEP_LEAST 16u
 /* Pause between two steps if little was found, and at the end of the key
  * space. */
 #define SWEEP_PAUSE_MS 10
@@ -134,6 +143,7 @@ static unsigned run_pending_deletes(hf__tx *tx, unsigned budget)
 
 typedef struct sweep {
     bool spares_shells; /* recent tombstones */
+    unsigned limit;     /* of `expired` */
     unsigned seen;
     unsigned expired;
     size_t keyid_count;
@@ -245,7 +255,7 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
     hf__keyhead head;
     int rc = MDB_SUCCESS;
 
-    while (done->seen < SWEEP_COUNT) {
+    while (done->seen < SWEEP_COUNT && done->expired < done->limit) {
         if (((unsigned char *)key->mv_data)[0] != HF__RECORD_KEY)
             return MDB_NOTFOUND;
         done->seen++;
@@ -315,16 +325,35 @@ static void sweep_step(hf__tx *tx,
         reclaim_fields(tx, done);
 }
 
+/* How many expired keys the process may delete now. */
+static unsigned sweep_allowance(hf__tx *tx)
+{
+    hf__env *env = tx->env;
+
+    if (tx->now_ms != env->swept_ms || env->tight ||
+        tx->put_count >= SWEEP_COUNT / SWEEP_EACH)
+        env->sweep_allowance = SWEEP_COUNT;
+    else
+        env->sweep_allowance += SWEEP_EACH * tx->put_count;
+    env->swept_ms = tx->now_ms;
+    if (env->sweep_allowance > SWEEP_COUNT)
+        env->sweep_allowance = SWEEP_COUNT;
+    return env->sweep_allowance;
+}
+
 void hf__reclaim(hf__tx *tx)
 {
     hf__sidecar_map *map = tx->env->sidecar.map;
+    unsigned allowance = sweep_allowance(tx);
 
     /* An instant far ahead is from before the clock was set back. */
-    if (tx->now_ms >= map->sweep_ms ||
-        map->sweep_ms > tx->now_ms + 10 * SWEEP_ROUND_MS) {
-        sweep done = {.spares_shells = true};
+    if (allowance >= SWEEP_LEAST &&
+        (tx->now_ms >= map->sweep_ms ||
+         map->sweep_ms > tx->now_ms + 10 * SWEEP_ROUND_MS)) {
+        sweep done = {.spares_shells = true, .limit = allowance};
 
         sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
+        tx->env->sweep_allowance -= done.expired;
         if (done.expired > done.seen / SWEEP_MANY)
             map->sweep_ms = tx->now_ms;
         else
@@ -339,7 +368,7 @@ void hf__reclaim_some(hf__tx *tx, hf__reclaimed *so_far)
 {
     for (unsigned i = 0;
          i < STEP_SWEEPS && !so_far->at_end && tx->fatal == HF_OK; i++) {
-        sweep done = {0};
+        sweep done = {.limit = SWEEP_COUNT};
 
         sweep_step(tx, so_far->position, &so_far->position_size, &done);
         so_far->keys += done.expired;
@@ -357,7 +386,7 @@ static void sweep_all(hf__tx *tx, unsigned steps, bool spares_shells)
     bool wrapped = false;
 
     for (unsigned i = 0; i < steps && tx->fatal == HF_OK; i++) {
-        sweep done = {.spares_shells = spares_shells};
+        sweep done = {.spares_shells = spares_shells, .limit = SWEEP_COUNT};
 
         sweep_step(tx, map->sweep_key, &map->sweep_size, &done);
         if (done.at_end && wrapped)

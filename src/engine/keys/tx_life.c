@@ -70,6 +70,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     set_time(tx, boot_ms);
     tx->keyid_next = 0;
     tx->wanted_size = 0;
+    tx->put_count = 0;
     tx->script_us = 0;
     tx->no_pending_deletes = false;
     tx->grows = false;
