@@ -334,6 +334,8 @@ static void embedded_cancel(hf__store *store, hf__request *request)
 
 /* ----------------------------------------------------------------- events */
 
+_Static_assert(HF__STORE_TEXT_MAX == HF__EVENT_TEXT_MAX, "one array for both");
+
 static const char *embedded_inbox(hf__store *store)
 {
     return self_of(store)->channel;
@@ -358,6 +360,12 @@ static bool embedded_event_wait(hf__store *store, hf_bytes topic, uint32_t seq,
                                 int64_t until_ms)
 {
     return hf__wake_inbox_wait(&self_of(store)->inbox, topic, seq, until_ms);
+}
+
+static size_t embedded_event_text(hf__store *store, hf_bytes topic,
+                                  char text[HF__STORE_TEXT_MAX])
+{
+    return hf__wake_inbox_text(&self_of(store)->inbox, topic, text);
 }
 
 static void embedded_event_wake(hf__store *store, hf_bytes topic)
@@ -555,6 +563,7 @@ const hf__store_ops hf__embedded_store_ops = {
     .event_seq = embedded_event_seq,
     .event_listens = embedded_event_listens,
     .event_wait = embedded_event_wait,
+    .event_text = embedded_event_text,
     .event_wake = embedded_event_wake,
     .event_watch = embedded_event_watch,
     .event_unwatch = embedded_event_unwatch,

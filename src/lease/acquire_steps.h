@@ -18,8 +18,8 @@
  *    head of the queue. The poll recovers a notification that was lost with its
  *    message or its sender.
  *    A release gives the lock to the head of the queue for a short lease, and
- *    its message says so: the call ends without another request. Messages of an
- *    embedded store are empty, but the value of the lock says it. The call
+ *    its message says so: the call ends without another request. If an embedded
+ *    store has lost the message, the value of the lock says it. The call
  *    counts the lease from when the store granted it. That instant is known by
  *    the store's clock; the last refusal, sent at a known instant here, told
  *    the store's instant at which it was answered, not earlier. If the lease

@@ -101,6 +101,9 @@ typedef struct hf__store hf__store;
 /* Size of a tag, with the NUL. */
 #define HF__TAG_SIZE 8
 
+/* Of what event_text() knows. */
+#define HF__STORE_TEXT_MAX 120
+
 /* Nodes of a quorum. */
 #define HF__VOTES_MAX 15
 
@@ -204,6 +207,15 @@ typedef struct hf__store_ops {
      */
     bool (*event_wait)(hf__store *store, hf_bytes topic, uint32_t seq,
                        int64_t until_ms);
+
+    /*
+     * What the last message about the topic said, if the store still knows it;
+     * the size, 0: it does not. It may be about another topic, or older than
+     * the last move of the counter: the text must say what it is about. Never
+     * blocks. Any thread. NULL: see on_message.
+     */
+    size_t (*event_text)(hf__store *store, hf_bytes topic,
+                         char text[HF__STORE_TEXT_MAX]);
 
     /*
      * Move the topic's counter for the threads of this client that sleep on it,

@@ -143,18 +143,24 @@ static void reboot(void)
 }
 
 /* As an earlier version of the library made it. */
-static void age(void)
+static void age_to(uint32_t earlier)
 {
     static hf__sidecar_map map;
-    size_t size = offsetof(hf__sidecar_map, unix_ahead_ms);
+    size_t size = earlier == 1 ? offsetof(hf__sidecar_map, unix_ahead_ms)
+                               : offsetof(hf__sidecar_map, texts);
 
     close_store(at.store);
     at.store = NULL;
     read_sidecar(&map);
-    map.version = 1;
+    map.version = earlier;
     map.map_size = (uint32_t)size;
     map.head_sum = hf__sidecar_head_sum(&map);
     write_sidecar(&map, size);
+}
+
+static void age(void)
+{
+    age_to(1);
 }
 
 static uint32_t version(void)
@@ -316,6 +322,38 @@ TEST(sidecar_of_version_1_is_shared_as_it_is)
         again();
         assert_int_equal(version(), HF__SIDECAR_VERSION);
         assert_left(10 * HOUR_MS - moved_ms);
+        finish();
+    }
+}
+
+/* It has a clock, but no room for what events say. */
+TEST(sidecar_of_version_2_is_shared_as_it_is)
+{
+    for (size_t i = 0; i < 2; i++) {
+        char text[HF__STORE_TEXT_MAX], reply[TEXT_SIZE];
+        int status;
+        pid_t pid;
+
+        begin(schemes[i]);
+        set_until(time_ms() + 10 * HOUR_MS);
+        age_to(2);
+        pid = start_earlier_program();
+        at.store = must_open(at.url, NULL);
+        wall_clock_step(ours, HOUR_MS);
+        assert_left(10 * HOUR_MS);
+        assert_int_equal(
+            evaluate(at.store, "return redis.call('publish', ARGV[1], 'x\\0a')",
+                     0, hf__embedded_store_ops.inbox(at.store), reply),
+            HF_OK);
+        assert_string_equal(reply, "i:1");
+        assert_int_equal(
+            hf__embedded_store_ops.event_text(at.store, hf_str("a"), text), 0);
+        assert_int_equal(version(), 2);
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(await_child(pid, &status), pid);
+        again();
+        assert_int_equal(version(), HF__SIDECAR_VERSION);
+        assert_left(10 * HOUR_MS);
         finish();
     }
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded_event_test.c - events: none is lost between processes, watches are
- * called on the loop, and no event of an undone transaction is delivered.
+ * called on the loop, no event of an undone transaction is delivered, and what
+ * an event says is known.
  */
 #include "embedded_store.h"
+#include "engine/commit/tx.h"
 #include "engine/files/files.h"
 #include "engine/wake/wake.h"
 #include "support/await_child.h"
@@ -158,6 +160,130 @@ TEST(events_of_an_undone_script_are_not_told)
                      seq + 102);
 }
 
+/* Topics that share a counter of the inbox, which one in 1024 pairs does, are
+ * woken together. */
+static void name_apart(const char *inbox, char name[16])
+{
+    const char *id = inbox + strlen("hf:inbox:");
+    int number = 0;
+
+    do
+        (void)snprintf(name, 16, "b%d", number++);
+    while (hf__wake_bucket(id, topic(name)) == hf__wake_bucket(id, topic("a")));
+}
+
+/* -------------------------------------------------------- what an event says
+ */
+
+static hf_status say_then(hf__store *store, const char *said, const char *name,
+                          const char *rest)
+{
+    char source[256], line[512], text[TEXT_SIZE];
+
+    (void)snprintf(
+        source, sizeof(source),
+        "redis.call('publish', ARGV[1], ARGV[2] .. '\\0' .. ARGV[3]) "
+        "%s",
+        rest);
+    (void)snprintf(line, sizeof(line), "%s %s %s",
+                   hf__embedded_store_ops.inbox(at.store), said, name);
+    return evaluate(store, source, 0, line, text);
+}
+
+static void say(const char *said, const char *name)
+{
+    assert_int_equal(say_then(at.store, said, name, ""), HF_OK);
+}
+
+static void say_in_a_child(const char *said, const char *name)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        hf__store *store = must_open(at.url, NULL);
+        hf_status said_status = say_then(store, said, name, "");
+
+        close_store(store);
+        _exit(said_status == HF_OK ? 0 : 1);
+    }
+    assert_int_equal(await_child(pid, &status), pid);
+    assert_int_equal(status, 0);
+}
+
+static void expect_said(const char *name, const char *want)
+{
+    char text[HF__STORE_TEXT_MAX + 1];
+    size_t size =
+        hf__embedded_store_ops.event_text(at.store, topic(name), text);
+
+    text[size] = '\0';
+    assert_string_equal(text, want);
+}
+
+TEST(what_the_last_event_said_is_known)
+{
+    char longest[HF__STORE_TEXT_MAX + 1] = {0}, longer[sizeof(longest) + 1];
+    char other[16];
+
+    memset(longest, 'x', HF__STORE_TEXT_MAX);
+    (void)snprintf(longer, sizeof(longer), "%sx", longest);
+    name_apart(hf__embedded_store_ops.inbox(at.store), other);
+    expect_said("a", "");
+    say_in_a_child("one", "a");
+    expect_said("a", "one");
+    expect_said(other, "");
+    say("two", other);
+    expect_said(other, "two");
+    expect_said("a", "one");
+    say(longest, "a");
+    expect_said("a", longest);
+    say(longer, "a");
+    expect_said("a", longest);
+    say("\"\"", "a");
+    expect_said("a", longest);
+    say("three", "a");
+    expect_said("a", "three");
+}
+
+TEST(what_an_undone_event_would_say_is_not_known)
+{
+    say("one", "a");
+    assert_int_equal(say_then(at.store, "two", "a", "while true do end"),
+                     HF_SCRIPT);
+    expect_said("a", "one");
+    say("three", "b");
+    expect_said("a", "one");
+}
+
+TEST(text_that_is_being_written_is_not_known)
+{
+    hf__env *env = hf__embedded_env(at.store);
+    const char *id = hf__embedded_store_ops.inbox(at.store);
+    uint32_t bucket = hf__wake_bucket(id + strlen("hf:inbox:"), topic("a"));
+    hf__event_text *text = &env->sidecar.map->texts[bucket];
+
+    say("one", "a");
+    text->version++; /* by one that was killed */
+    expect_said("a", "");
+    say("two", "a");
+    expect_said("a", "two");
+    text->size = HF__STORE_TEXT_MAX + 1;
+    expect_said("a", "");
+}
+
+TEST(many_events_of_a_transaction_may_say_something)
+{
+    char text[TEXT_SIZE];
+
+    assert_int_equal(evaluate(at.store,
+                              "for i = 1, 99 do redis.call('publish', ARGV[1], "
+                              "'text' .. i .. '\\0a') end",
+                              0, hf__embedded_store_ops.inbox(at.store), text),
+                     HF_OK);
+    expect_said("a", "text16");
+}
+
 /* ------------------------------------------------------------------ watches */
 
 typedef struct bell {
@@ -209,18 +335,6 @@ static void publish_from_child(const char *inbox, const char *name)
     }
     assert_int_equal(await_child(pid, &status), pid);
     assert_int_equal(status, 0);
-}
-
-/* Topics that share a counter of the inbox, which one in 1024 pairs does, are
- * woken together. */
-static void name_apart(const char *inbox, char name[16])
-{
-    const char *id = inbox + strlen("hf:inbox:");
-    int number = 0;
-
-    do
-        (void)snprintf(name, 16, "b%d", number++);
-    while (hf__wake_bucket(id, topic(name)) == hf__wake_bucket(id, topic("a")));
 }
 
 TEST(watches_are_called_on_the_loop)

@@ -30,7 +30,7 @@ static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     if (kind == HF__CHANNEL) {
         hf__store_message(args[2], &text, &topic);
-        receivers += hf__wake_publish(tx, args[1], topic);
+        receivers += hf__wake_publish(tx, args[1], text, topic);
     }
     hf__reply_integer(tx, receivers);
 }

@@ -18,6 +18,14 @@ typedef struct hf__event {
     uint32_t bucket;
 } hf__event;
 
+/* What an event says; of the first so many of a transaction. */
+#define HF__SAYING_MAX 16u
+typedef struct hf__saying {
+    uint32_t bucket;
+    uint32_t size;
+    char text[HF__EVENT_TEXT_MAX];
+} hf__saying;
+
 /* What a transaction notes in one ring; see wake/ring_write.h. */
 typedef struct hf__noted {
     hf__buf notes;
@@ -108,6 +116,8 @@ typedef struct hf__tx {
     hf__event *events; /* delivered after the commit */
     size_t event_count;
     size_t event_capacity;
+    hf__saying sayings[HF__SAYING_MAX];
+    size_t saying_count;
 
     uint32_t watched; /* the rings that someone reads, and classes of events */
     hf__noted noted[HF__RING_COUNT];

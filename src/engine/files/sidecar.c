@@ -27,8 +27,9 @@
 #include "util/rand.h"
 
 #define MAGIC "HFSIDE\r\n"
-/* Version 1 had all but the last field. */
+/* Earlier versions ended before these fields. */
 #define SIZE_1 offsetof(hf__sidecar_map, unix_ahead_ms)
+#define SIZE_2 offsetof(hf__sidecar_map, texts)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
@@ -104,6 +105,8 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     init_lock(&map->writer);
     memset(map->buckets, 0, sizeof(map->buckets));
     memset(map->inboxes, 0, sizeof(map->inboxes));
+    if (hf__sidecar_has_texts(map))
+        memset(map->texts, 0, sizeof(map->texts));
 }
 
 static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
@@ -191,7 +194,9 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
 
 static size_t size_of(uint32_t version)
 {
-    return version == 1 ? SIZE_1 : sizeof(hf__sidecar_map);
+    if (version == 1)
+        return SIZE_1;
+    return version == 2 ? SIZE_2 : sizeof(hf__sidecar_map);
 }
 
 /* Accessing the map of a short file would be SIGBUS. */

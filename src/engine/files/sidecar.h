@@ -49,6 +49,16 @@ typedef struct hf__bucket {
     uint32_t waiters; /* threads in futex sleep; too high after a kill */
 } hf__bucket;
 
+/* What the last event of a counter said, if it was as short as that. Written
+ * under the writer lock; the version is odd meanwhile, and remains so if the
+ * writer was killed. */
+#define HF__EVENT_TEXT_MAX 120u
+typedef struct hf__event_text {
+    uint32_t version;
+    uint32_t size;
+    uint64_t words[HF__EVENT_TEXT_MAX / sizeof(uint64_t)];
+} hf__event_text;
+
 /* A store handle that receives events. Written under the writer lock, read
  * without it, too: by __atomic builtins. */
 typedef struct hf__inbox_slot {
@@ -85,11 +95,13 @@ typedef struct hf__sidecar_map {
     hf__flush_map flush; /* guarded by `writer` except `word` and `failed` */
     /* Version 1 ends here. */
     int64_t unix_ahead_ms; /* of the machine's CLOCK_BOOTTIME, when created */
+    /* Version 2 ends here. */
+    hf__event_text texts[HF__BUCKET_MAX];
 } hf__sidecar_map;
 
-/* Of what is created. Version 1 is used as long as programs have it open, then
- * replaced. */
-#define HF__SIDECAR_VERSION 2u
+/* Of what is created. Earlier ones are used as long as programs have them open,
+ * then replaced. */
+#define HF__SIDECAR_VERSION 3u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
@@ -138,6 +150,12 @@ int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar);
  * `boot_ms`: Unix time or, of a volatile store, the machine's CLOCK_BOOTTIME.
  */
 int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms);
+
+/* Is there room for what events say? */
+static inline bool hf__sidecar_has_texts(const hf__sidecar_map *map)
+{
+    return map->version > 2;
+}
 
 /*
  * Reset the lock, the counters and the inboxes. No process has the store open;

@@ -74,7 +74,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->script_us = 0;
     tx->no_pending_deletes = false;
     tx->grows = false;
-    tx->event_count = 0;
+    tx->event_count = tx->saying_count = 0;
     tx->made = NULL;
     hf__note_begin(tx);
     if (tx->writable)
@@ -134,7 +134,7 @@ hf_status hf__tx_finish(hf__tx *tx)
         hf__records_put_away(tx);
     } else {
         hf__tx_drop_records(tx);
-        tx->event_count = 0;
+        tx->event_count = tx->saying_count = 0;
     }
     drop_scratch(tx);
     return tx->fatal;

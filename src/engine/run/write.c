@@ -4,7 +4,8 @@
  *
  * If the map was too small, the transaction is undone, space is made, and it
  * runs again: nothing of the first try remains, not even its events, which are
- * delivered after the commit, without the lock.
+ * delivered after the commit, without the lock. What they say is written down
+ * before, under the lock.
  */
 #include "engine/run/write.h"
 
@@ -14,6 +15,7 @@
 #include "engine/commit/readers.h"
 #include "engine/files/header.h"
 #include "engine/keys/tx_life.h"
+#include "engine/wake/event_text.h"
 #include "engine/wake/wake.h"
 #include "util/clock.h"
 
@@ -162,6 +164,8 @@ void hf__write_end(hf__env *env)
     size_t count = tx != NULL ? tx->event_count : 0;
     hf__event events[EVENT_LOCAL];
 
+    if (tx != NULL && tx->saying_count > 0)
+        hf__event_texts_write(tx);
     if (count > EVENT_LOCAL) {
         hf__wake_fire(env, tx->events, count);
         count = 0;

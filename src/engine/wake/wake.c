@@ -27,6 +27,7 @@
 
 #include "engine/commit/tx.h"
 #include "engine/files/rights.h"
+#include "engine/wake/event_text.h"
 #include "store/store.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -117,14 +118,19 @@ bool hf__wake_listens(hf__env *env, hf_bytes channel, uint32_t *index)
     return false;
 }
 
-int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes topic)
+int64_t hf__wake_publish(hf__tx *tx, hf_bytes channel, hf_bytes text,
+                         hf_bytes topic)
 {
     const char *id = (const char *)channel.data + channel.size - HF__INBOX_SIZE;
-    uint32_t index;
+    uint32_t index, bucket;
 
     if (!hf__wake_listens(tx->env, channel, &index))
         return 0;
-    return hf__wake_remember(tx, index, hf__wake_bucket(id, topic)) ? 1 : 0;
+    bucket = hf__wake_bucket(id, topic);
+    if (!hf__wake_remember(tx, index, bucket))
+        return 0;
+    hf__event_says(tx, bucket, text);
+    return 1;
 }
 
 /* The folder of FIFOs; in a shared directory it may have been replaced. */
@@ -211,6 +217,13 @@ bool hf__wake_inbox_wait(const hf__wake_inbox *inbox, hf_bytes topic,
     }
     __atomic_fetch_sub(&bucket->waiters, 1, __ATOMIC_SEQ_CST);
     return moved;
+}
+
+size_t hf__wake_inbox_text(const hf__wake_inbox *inbox, hf_bytes topic,
+                           char text[HF__EVENT_TEXT_MAX])
+{
+    return hf__event_text_read(&inbox->env->sidecar,
+                               hf__wake_bucket(inbox->id, topic), text);
 }
 
 void hf__wake_inbox_wake(const hf__wake_inbox *inbox, hf_bytes topic)

@@ -21,9 +21,10 @@ bool hf__wake_listens(hf__env *env, hf_bytes channel, uint32_t *index);
 
 /*
  * PUBLISH, within a transaction: record the event if the channel is the inbox
- * of a live process. Returns the number of receivers: 1 or 0.
+ * of a live process, and what it says. Returns the number of receivers: 1 or 0.
  */
-int64_t hf__wake_publish(struct hf__tx *tx, hf_bytes channel, hf_bytes topic);
+int64_t hf__wake_publish(struct hf__tx *tx, hf_bytes channel, hf_bytes text,
+                         hf_bytes topic);
 
 /* Record an event of a bucket of an inbox. false: fatal. After
  * hf__wake_reserve() of so many it cannot fail. */
@@ -47,6 +48,9 @@ typedef struct hf__wake_inbox {
 uint32_t hf__wake_inbox_seq(const hf__wake_inbox *inbox, hf_bytes topic);
 bool hf__wake_inbox_wait(const hf__wake_inbox *inbox, hf_bytes topic,
                          uint32_t seq, int64_t until_ms);
+/* What the topic's last event said; 0: unknown. */
+size_t hf__wake_inbox_text(const hf__wake_inbox *inbox, hf_bytes topic,
+                           char text[HF__EVENT_TEXT_MAX]);
 /* Wake threads of this process. */
 void hf__wake_inbox_wake(const hf__wake_inbox *inbox, hf_bytes topic);
 hf_status hf__wake_inbox_watch(hf__wake_inbox *inbox, hf_bytes topic,
