@@ -264,7 +264,8 @@ hf_status hf__finish_value(hf_call *call, hf_error *err)
 {
     if (call->request.reply.kind == HF_REPLY_NIL)
         return not_found(call, err);
-    return hf__buffer_set(call->out, &call->request.reply, err);
+    return hf__buffer_take(call->out, &call->request.reply,
+                           &call->request.arena, err);
 }
 
 hf_status hf__finish_found(hf_call *call, hf_error *err)

@@ -74,7 +74,7 @@ hf_status hf__finish_cas(hf_call *call, hf_error *err)
                         "a later call of this client overtook this one; "
                         "outcome unknown");
     if (call->out != NULL)
-        status = hf__buffer_set(call->out, reply, err);
+        status = hf__buffer_take(call->out, reply, &call->request.arena, err);
     if (status != HF_OK)
         return status;
     return hf__fail(err, HF_CONFLICT,

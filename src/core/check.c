@@ -130,6 +130,20 @@ hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,
     return HF_OK;
 }
 
+hf_status hf__buffer_take(hf_buffer *buffer, const hf_reply *reply,
+                          hf__arena *arena, hf_error *err)
+{
+    void *memory = NULL;
+
+    if (reply->kind != HF_REPLY_NIL)
+        memory = hf__arena_take(arena, reply->bytes.data);
+    if (memory == NULL)
+        return hf__buffer_set(buffer, reply, err);
+    buffer->data = memory;
+    buffer->size = reply->bytes.size;
+    return HF_OK;
+}
+
 hf_status hf__bad_reply(const char *what, hf_error *err)
 {
     return hf__fail(err, HF_CORRUPT, "%s gave a reply of an unknown form",

@@ -44,6 +44,11 @@ hf_bytes hf__number(char text[HF__NUMBER_SIZE], int64_t value);
 hf_status hf__buffer_set(hf_buffer *buffer, const hf_reply *reply,
                          hf_error *err);
 
+/* The same; a large one is taken out of the arena instead of copied. Nothing
+ * may read it there afterwards. */
+hf_status hf__buffer_take(hf_buffer *buffer, const hf_reply *reply,
+                          hf__arena *arena, hf_error *err);
+
 /* HF_CORRUPT: the reply is none that the script can give. */
 hf_status hf__bad_reply(const char *what, hf_error *err);
 

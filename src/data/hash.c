@@ -50,7 +50,8 @@ static hf_status finish_get_fields(hf_call *call, hf_error *err)
     if (!any)
         return hf__fail(err, HF_NOT_FOUND, "no such key or fields");
     for (i = 0; i < reply->array.count && status == HF_OK; i++)
-        status = hf__buffer_set(&values[i], &reply->array.items[i], err);
+        status = hf__buffer_take(&values[i], &reply->array.items[i],
+                                 &call->request.arena, err);
     for (i--; status != HF_OK && i > 0; i--)
         hf_buffer_free(&values[i - 1]);
     return status;

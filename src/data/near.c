@@ -391,7 +391,8 @@ static hf_status fetch_value(hf_near *near, const near_place *at,
         keep_value(at, &got, stamp, near->max_age_ms);
         status = got.value.reply.kind == HF_REPLY_NIL
                      ? hf__fail(err, HF_NOT_FOUND, "no such key")
-                     : hf__buffer_set(value, &got.value.reply, err);
+                     : hf__buffer_take(value, &got.value.reply,
+                                       &got.value.arena, err);
     }
     hf__request_done(&got.value);
     hf__request_done(&got.ttl);

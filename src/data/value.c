@@ -64,7 +64,7 @@ static hf_status finish_set(hf_call *call, hf_error *err)
     hf_status status = HF_OK;
 
     if ((call->note & HF_SET_GET) != 0 && call->out != NULL)
-        status = hf__buffer_set(call->out, reply, err);
+        status = hf__buffer_take(call->out, reply, &call->request.arena, err);
     if (status != HF_OK)
         return status;
     return set_outcome((uint32_t)call->note, reply, err);

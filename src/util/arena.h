@@ -11,6 +11,10 @@
 /* Enough for the reply of each of our own scripts. */
 #define HF__ARENA_INLINE 512
 
+/* A piece of this size or more is an allocation of its own, which can be taken
+ * out: a copy would cost more. */
+#define HF__ARENA_PIECE_MIN ((size_t)64 * 1024)
+
 typedef struct hf__arena_chunk hf__arena_chunk;
 
 typedef struct hf__arena {
@@ -27,6 +31,10 @@ void *hf__arena_alloc(hf__arena *arena, size_t size);
 
 /* Copy bytes into the arena and append a NUL; NULL: out of memory. */
 char *hf__arena_copy(hf__arena *arena, const void *data, size_t size);
+
+/* Take a piece of HF__ARENA_PIECE_MIN bytes or more out of the arena: the
+ * caller owns it, and frees it by hf__free(). NULL: it is none. */
+void *hf__arena_take(hf__arena *arena, const void *piece);
 
 /* Bytes that it has allocated. */
 size_t hf__arena_size(const hf__arena *arena);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "holdfast/base.h"
 #include "store/tls/tls.h"
@@ -60,6 +61,18 @@ static inline ssize_t hf__channel_send(hf__channel *channel, const void *data,
     if (channel->secure != NULL)
         return hf__secure_send(channel, data, size);
     return send(channel->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The same for several pieces; by TLS for the first. */
+static inline ssize_t hf__channel_send_pieces(hf__channel *channel,
+                                              struct iovec *pieces,
+                                              size_t count)
+{
+    struct msghdr all = {.msg_iov = pieces, .msg_iovlen = count};
+
+    if (count == 1 || channel->secure != NULL)
+        return hf__channel_send(channel, pieces[0].iov_base, pieces[0].iov_len);
+    return sendmsg(channel->fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /* As recv(): 0 is end of stream, -1 sets errno. `waits`: for the socket's

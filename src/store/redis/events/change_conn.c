@@ -55,7 +55,7 @@ static bool ask_server(hf__change_conn *self, uint32_t what,
     if (at == NULL)
         return false;
     hf__request_command(&request, words, count, true);
-    if (!hf__resp_put_request(&self->conn.out, &request, false))
+    if (!hf__resp_put_request(&self->conn.out.text, &request, false))
         return false;
     memcpy(at, &entry, sizeof(entry));
     if (key.size > 0)

@@ -77,7 +77,7 @@ static void on_up(hf__async_conn *conn)
     hf__channels_reset(&self->channels);
     hf__arena_free(&self->arena);
     hf__resp_begin(&conn->resp, &self->arena, &self->message);
-    if (hf__resp_put_words(&conn->out, words, 2)) {
+    if (hf__resp_put_words(&conn->out.text, words, 2)) {
         hf__async_conn_flush(conn);
         return;
     }
@@ -136,7 +136,7 @@ static void take_changes(hf__event_conn *self)
 static void send_channels(hf__event_conn *self)
 {
     if (hf__channels_subscribe(&self->channels, &self->tracking,
-                               &self->conn.out))
+                               &self->conn.out.text))
         hf__async_conn_flush(&self->conn);
 }
 
@@ -252,7 +252,7 @@ static void on_down(hf__async_conn *conn, bool was_up)
 static void send_probe(hf__event_conn *self, int64_t now_ms)
 {
     self->probed_ms = now_ms;
-    if (hf__key_tracking_ping(&self->tracking, &self->conn.out))
+    if (hf__key_tracking_ping(&self->tracking, &self->conn.out.text))
         hf__async_conn_flush(&self->conn);
 }
 
@@ -302,7 +302,7 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
 
     if (get_state(self) == HF__EVENT_CONN_LISTENS &&
         conn->state == HF__ASYNC_UP &&
-        hf__channels_tidy(&self->channels, now_ms, &conn->out))
+        hf__channels_tidy(&self->channels, now_ms, &conn->out.text))
         hf__async_conn_flush(conn);
     return hf__at_most(next_ms, look_blindly(self, now_ms));
 }
@@ -384,16 +384,17 @@ static void run_hear(hf__task *task)
     bool some = false;
 
     if (what->until_ms == 0)
-        some = hf__channels_remove(channels, channel, &conn->out);
+        some = hf__channels_remove(channels, channel, &conn->out.text);
     else
         hf__channels_want(channels, channel, what->bucket, what->sharded,
                           what->until_ms);
     hf__free(what);
     if (get_state(self) != HF__EVENT_CONN_LISTENS)
         return;
-    some = hf__channels_tidy(channels, hf__clock_boot_ms(), &conn->out) || some;
-    some =
-        hf__channels_subscribe(channels, &self->tracking, &conn->out) || some;
+    some = hf__channels_tidy(channels, hf__clock_boot_ms(), &conn->out.text) ||
+           some;
+    some = hf__channels_subscribe(channels, &self->tracking, &conn->out.text) ||
+           some;
     if (some)
         hf__async_conn_flush(conn);
 }
@@ -433,7 +434,7 @@ static void run_watch_key(hf__task *task)
     if (conn->state == HF__ASYNC_UP && conn->login.traits.resp3 &&
         get_state(self) == HF__EVENT_CONN_LISTENS &&
         hf__key_tracking_key(&self->tracking, key, hf__events_bucket(key),
-                             what->held, &conn->out))
+                             what->held, &conn->out.text))
         hf__async_conn_flush(conn);
     hf__free(what);
 }

@@ -34,6 +34,9 @@
 #define READ_SIZE 65536
 #define IN_LIMIT (HF__RESP_LINE_MAX + 2 * READ_SIZE)
 
+/* The same within a long string. */
+#define BODY_READ_SIZE ((size_t)256 * 1024)
+
 /* Reads per readiness event, so that others on the loop are served. */
 #define READS_MAX 16
 
@@ -62,7 +65,7 @@ void hf__async_conn_init(hf__async_conn *conn, const hf__async_conn_ops *ops,
     conn->timer.user = conn;
     conn->error = (hf_error)HF_ERROR_INIT;
     hf__buf_init(&conn->in, IN_LIMIT);
-    hf__buf_init(&conn->out, out_limit);
+    hf__outgoing_init(&conn->out, out_limit);
     hf__arena_init(&conn->arena);
 }
 
@@ -80,7 +83,7 @@ static void close_socket(hf__async_conn *conn)
     conn->poll_events = 0;
     conn->unread = false;
     hf__buf_clear(&conn->in);
-    hf__buf_clear(&conn->out);
+    hf__outgoing_clear(&conn->out);
 }
 
 static void pick_delay(hf__async_conn *conn, bool was_up, int64_t now_ms)
@@ -148,16 +151,20 @@ static void want_more(hf__async_conn *conn, bool stopped)
 
 void hf__async_conn_flush(hf__async_conn *conn)
 {
-    size_t size;
+    struct iovec pieces[HF__OUTGOING_PIECES];
+    size_t count;
     ssize_t sent;
 
-    while ((size = hf__buf_size(&conn->out)) > 0) {
-        if (size > WRITE_MAX)
-            size = WRITE_MAX;
-        sent =
-            hf__channel_send(&conn->channel, hf__buf_front(&conn->out), size);
+    while (hf__outgoing_size(&conn->out) > 0) {
+        if (conn->out.damaged) {
+            hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
+            hf__async_conn_drop(conn);
+            return;
+        }
+        count = hf__outgoing_pieces(&conn->out, pieces, WRITE_MAX);
+        sent = hf__channel_send_pieces(&conn->channel, pieces, count);
         if (sent >= 0) {
-            hf__buf_consume(&conn->out, (size_t)sent);
+            hf__outgoing_consume(&conn->out, (size_t)sent);
             conn->sent += (uint64_t)sent;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             want_more(conn, true);
@@ -187,8 +194,8 @@ static void begin_login(hf__async_conn *conn)
     conn->login_ms = hf__clock_boot_ms();
     begin_login_reply(conn);
     if (!hf__login_begin(&conn->login, conn->node->account, conn->resp3,
-                         &conn->out) ||
-        (conn->waits && !hf__login_add_wait(&conn->login, &conn->out))) {
+                         &conn->out.text) ||
+        (conn->waits && !hf__login_add_wait(&conn->login, &conn->out.text))) {
         hf__fail(&conn->error, HF_NO_MEMORY, "out of memory");
         hf__async_conn_drop(conn);
         return;
@@ -336,9 +343,12 @@ static void read_login(hf__async_conn *conn)
 
 static void take_input(hf__async_conn *conn)
 {
-    if (conn->state == HF__ASYNC_LOGIN)
+    bool logs_in = conn->state == HF__ASYNC_LOGIN;
+
+    if (logs_in)
         read_login(conn);
-    if (conn->state != HF__ASYNC_UP || hf__buf_size(&conn->in) == 0)
+    if (conn->state != HF__ASYNC_UP ||
+        (logs_in && hf__buf_size(&conn->in) == 0))
         return;
     conn->ops->input(conn);
     /* A reply that made the owner drop the connection does not count: a server
@@ -351,7 +361,8 @@ static void take_input(hf__async_conn *conn)
 /* true: there may be more. */
 static bool read_once(hf__async_conn *conn)
 {
-    unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
+    size_t size = READ_SIZE;
+    void *room = hf__resp_room(&conn->resp, &conn->in, &size);
     ssize_t got;
 
     if (room == NULL) {
@@ -359,13 +370,15 @@ static bool read_once(hf__async_conn *conn)
         hf__async_conn_drop(conn);
         return false;
     }
-    got = hf__channel_recv(&conn->channel, room, READ_SIZE, false);
+    if (size > BODY_READ_SIZE)
+        size = BODY_READ_SIZE;
+    got = hf__channel_recv(&conn->channel, room, size, false);
     if (got > 0) {
-        hf__buf_added(&conn->in, (size_t)got);
+        hf__resp_received(&conn->resp, &conn->in, (size_t)got);
         conn->alive_ms = hf__clock_boot_ms();
         take_input(conn);
         /* TLS returns one record at a time and may have buffered the next. */
-        return got == READ_SIZE || conn->channel.secure != NULL;
+        return (size_t)got == size || conn->channel.secure != NULL;
     }
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -391,13 +404,13 @@ static void on_ready(hf__async_conn *conn, bool writable)
     conn->unread = reads > READS_MAX && hf__channel_has_pending(&conn->channel);
     if (!writable) {
         if (conn->channel.read_wants == POLLOUT)
-            want_more(conn, hf__buf_size(&conn->out) > 0);
+            want_more(conn, hf__outgoing_size(&conn->out) > 0);
         return;
     }
     conn->alive_ms = hf__clock_boot_ms();
     hf__async_conn_flush(conn);
     if (conn->sockets == sockets && conn->state == HF__ASYNC_UP &&
-        hf__buf_size(&conn->out) == 0 && conn->ops->drained != NULL)
+        hf__outgoing_size(&conn->out) == 0 && conn->ops->drained != NULL)
         conn->ops->drained(conn);
 }
 
@@ -546,6 +559,6 @@ void hf__async_conn_close_forked(hf__async_conn *conn)
 void hf__async_conn_done(hf__async_conn *conn)
 {
     hf__buf_done(&conn->in);
-    hf__buf_done(&conn->out);
+    hf__outgoing_done(&conn->out);
     hf__arena_free(&conn->arena);
 }

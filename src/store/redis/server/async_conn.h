@@ -60,7 +60,7 @@ struct hf__async_conn {
     uint32_t epoch; /* the node's when it was started */
     char peer[HF__WHERE_SIZE];
     hf__buf in;
-    hf__buf out;
+    hf__outgoing out;
     uint64_t sent;    /* bytes given to the kernel on this connection */
     hf__resp resp;    /* the owner's once it is up */
     int64_t alive_ms; /* when the peer last sent, or read what had to wait */

@@ -35,21 +35,21 @@ void hf__blocking_conn_init(hf__blocking_conn *conn, hf__redis_node *node)
     conn->node = node;
     hf__channel_init(&conn->channel);
     hf__buf_init(&conn->in, IN_LIMIT);
-    hf__buf_init(&conn->out, HF__RESP_REQUEST_MAX);
+    hf__outgoing_init(&conn->out, HF__RESP_REQUEST_MAX);
 }
 
 void hf__blocking_conn_close(hf__blocking_conn *conn)
 {
     hf__channel_close(&conn->channel);
     hf__buf_clear(&conn->in);
-    hf__buf_clear(&conn->out);
+    hf__outgoing_clear(&conn->out);
 }
 
 void hf__blocking_conn_done(hf__blocking_conn *conn)
 {
     hf__blocking_conn_close(conn);
     hf__buf_done(&conn->in);
-    hf__buf_done(&conn->out);
+    hf__outgoing_done(&conn->out);
 }
 
 void hf__blocking_conn_close_forked(hf__blocking_conn *conn, bool busy)
@@ -71,13 +71,15 @@ static hf__blocking_conn_result send_all(hf__blocking_conn *conn,
 {
     hf__blocking_conn_result unsent = HF__CONN_UNSENT;
     hf__channel *channel = &conn->channel;
+    struct iovec pieces[HF__OUTGOING_PIECES];
+    size_t count;
     ssize_t sent;
 
-    while (hf__buf_size(&conn->out) > 0) {
-        sent = hf__channel_send(channel, hf__buf_front(&conn->out),
-                                hf__buf_size(&conn->out));
+    while (hf__outgoing_size(&conn->out) > 0) {
+        count = hf__outgoing_pieces(&conn->out, pieces, SIZE_MAX);
+        sent = hf__channel_send_pieces(channel, pieces, count);
         if (sent >= 0) {
-            hf__buf_consume(&conn->out, (size_t)sent);
+            hf__outgoing_consume(&conn->out, (size_t)sent);
             unsent = HF__CONN_LOST;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             if (hf__socket_wait(channel->fd, channel->write_wants, until_ms) !=
@@ -202,7 +204,8 @@ static int64_t left_of(hf__blocking_conn *conn, int64_t until_ms,
 static hf__blocking_conn_result receive_bytes(hf__blocking_conn *conn,
                                               int64_t until_ms, hf_error *err)
 {
-    unsigned char *room = hf__buf_reserve(&conn->in, READ_SIZE);
+    size_t size = READ_SIZE;
+    void *room = hf__resp_room(&conn->resp, &conn->in, &size);
     int64_t now_ms = hf__clock_boot_ms();
     hf__blocking_conn_result result = HF__CONN_OK;
     int64_t left_ms;
@@ -225,10 +228,10 @@ static hf__blocking_conn_result receive_bytes(hf__blocking_conn *conn,
             hf__fail(err, HF_UNAVAILABLE, "%s was not needed", conn->peer);
             return HF__CONN_LOST;
         }
-        got = hf__channel_recv(&conn->channel, room, READ_SIZE,
+        got = hf__channel_recv(&conn->channel, room, size,
                                left_ms >= WAIT_MS && conn->elder == NULL);
         if (got > 0) {
-            hf__buf_added(&conn->in, (size_t)got);
+            hf__resp_received(&conn->resp, &conn->in, (size_t)got);
             return HF__CONN_OK;
         }
         if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -407,7 +410,7 @@ static hf_status log_in(hf__blocking_conn *conn, int64_t until_ms,
 
     conn->request = NULL;
     conn->patience_ms = 0;
-    if (!hf__login_begin(&login, conn->node->account, false, &conn->out))
+    if (!hf__login_begin(&login, conn->node->account, false, &conn->out.text))
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     result = send_all(conn, until_ms, err);
     /* A server that closed immediately may have said why. */
@@ -455,10 +458,10 @@ static bool put_request(hf__blocking_conn *conn, const hf__request *request,
 {
     static const char *const asking[] = {"ASKING"};
 
-    hf__buf_clear(&conn->out);
-    if (attempts->asking && !hf__resp_put_words(&conn->out, asking, 1))
+    hf__outgoing_clear(&conn->out);
+    if (attempts->asking && !hf__resp_put_words(&conn->out.text, asking, 1))
         return false;
-    return hf__resp_put_request(&conn->out, request, attempts->whole);
+    return hf__resp_lend_request(&conn->out, request, attempts->whole);
 }
 
 /* Read the outstanding replies. The one to ASKING adds nothing to the one after
@@ -499,7 +502,7 @@ hf__blocking_conn_result hf__blocking_conn_exchange(hf__blocking_conn *conn,
     if (result == HF__CONN_OK || result == HF__CONN_LOST ||
         result == HF__CONN_LATE)
         request->sends++;
-    hf__buf_clear(&conn->out);
+    hf__outgoing_clear(&conn->out);
     if (result != HF__CONN_OK) {
         hf__blocking_conn_close(conn);
         return result;

@@ -24,7 +24,7 @@ typedef struct hf__blocking_conn {
     int64_t patience_ms; /* silence limit; 0: nothing was awaited yet */
     int64_t given_up_ms; /* when it has passed */
     hf__buf in;
-    hf__buf out;
+    hf__outgoing out;
     hf__resp resp;
     hf__arena *arena; /* of the reply being read */
     hf_reply *reply;

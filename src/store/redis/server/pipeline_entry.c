@@ -41,6 +41,7 @@ static void finish_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
 
     hf__heap_remove(&pipe->due, &entry->due);
     hf__heap_remove(&pipe->again, &entry->again);
+    hf__outgoing_take_back(&pipe->conn.out, request);
     entry->request = NULL;
     request->driver = NULL;
     atomic_fetch_sub_explicit(&pipe->depth, 1, memory_order_relaxed);
@@ -110,6 +111,7 @@ void hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
 
     hf__heap_remove(&pipe->due, &entry->due);
     hf__heap_remove(&pipe->again, &entry->again);
+    hf__outgoing_take_back(&pipe->conn.out, entry->request);
     atomic_fetch_sub_explicit(&pipe->depth, 1, memory_order_relaxed);
     entry->pipeline = to;
     entry->place = HF__ENTRY_QUEUED;

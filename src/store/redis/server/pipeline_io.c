@@ -73,7 +73,7 @@ static bool is_known(hf__pipeline *pipe, const hf__script *script)
 static void join_flight(hf__pipeline *pipe, hf__pipeline_entry *entry)
 {
     entry->place = HF__ENTRY_WRITTEN;
-    entry->begins_at = pipe->conn.sent + hf__buf_size(&pipe->conn.out);
+    entry->begins_at = pipe->conn.sent + hf__outgoing_size(&pipe->conn.out);
     if (pipe->in_flight.count == 0)
         pipe->waiting_since_ms = hf__clock_boot_ms();
     hf__pipeline_list_append(&pipe->in_flight, entry);
@@ -89,7 +89,7 @@ static bool put_asking(hf__pipeline *pipe)
     if (entry == NULL)
         return false;
     join_flight(pipe, entry);
-    if (hf__resp_put_words(&pipe->conn.out, words, 1))
+    if (hf__resp_put_words(&pipe->conn.out.text, words, 1))
         return true;
     hf__pipeline_list_unlink(&pipe->in_flight, entry);
     hf__free(entry);
@@ -107,7 +107,7 @@ static void format_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
     if (request->script != NULL && !is_known(pipe, request->script))
         whole = true;
     join_flight(pipe, entry);
-    if (fits && hf__resp_put_request(&pipe->conn.out, request, whole)) {
+    if (fits && hf__resp_lend_request(&pipe->conn.out, request, whole)) {
         request->sends++;
         return;
     }
@@ -144,16 +144,16 @@ static void write_requests(hf__pipeline *pipe)
 
     if (pipe->wait_batch != NULL)
         hf__wait_batch_continue(pipe);
-    while (may_write(pipe) && hf__buf_size(&conn->out) == 0) {
-        while (hf__buf_size(&conn->out) < most &&
+    while (may_write(pipe) && hf__outgoing_size(&conn->out) == 0) {
+        while (hf__outgoing_size(&conn->out) < most &&
                (entry = take_next(pipe)) != NULL)
             format_entry(pipe, entry);
         if (pipe->wait_batch != NULL)
             hf__wait_batch_written(pipe);
-        if (hf__buf_size(&conn->out) == 0)
+        if (hf__outgoing_size(&conn->out) == 0)
             return;
         hf__async_conn_flush(conn);
-        if (conn->sent >= turn_ends && hf__buf_size(&conn->out) == 0 &&
+        if (conn->sent >= turn_ends && hf__outgoing_size(&conn->out) == 0 &&
             may_write(pipe)) {
             hf__async_conn_pause(conn);
             return;

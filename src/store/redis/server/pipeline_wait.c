@@ -132,8 +132,8 @@ static bool put_wait(hf__pipeline *pipe, int64_t now_ms, int64_t until_ms)
     entry->place = HF__ENTRY_WRITTEN;
     hf__heap_node_init(&entry->due);
     hf__heap_node_init(&entry->again);
-    entry->begins_at = pipe->conn.sent + hf__buf_size(&pipe->conn.out);
-    if (!hf__resp_put_request(&pipe->conn.out, &batch->request, false)) {
+    entry->begins_at = pipe->conn.sent + hf__outgoing_size(&pipe->conn.out);
+    if (!hf__resp_put_request(&pipe->conn.out.text, &batch->request, false)) {
         hf__free(entry);
         return false;
     }

@@ -49,7 +49,7 @@ void hf__sentinel_peer_ask(hf__sentinel_peer *peer)
     peer->asked_ms = hf__clock_boot_ms();
     peer->step = HF__SENTINEL_MYID;
     memset(&peer->reading, 0, sizeof(peer->reading));
-    if (hf__sentinel_put_question(&conn->out, peer->name))
+    if (hf__sentinel_put_question(&conn->out.text, peer->name))
         hf__async_conn_flush(conn);
     else
         give_up(peer, HF_NO_MEMORY, "out of memory");
@@ -70,7 +70,7 @@ static void on_up(hf__async_conn *conn)
     }
     if (conn->login.traits.resp3) {
         peer->subscribing = true;
-        if (!hf__sentinel_put_subscribe(&conn->out)) {
+        if (!hf__sentinel_put_subscribe(&conn->out.text)) {
             give_up(peer, HF_NO_MEMORY, "out of memory");
             return;
         }

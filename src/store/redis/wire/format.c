@@ -87,28 +87,80 @@ size_t hf__resp_request_bound(const hf__request *request)
     return bound;
 }
 
-bool hf__resp_put_request(hf__buf *out, const hf__request *request, bool whole)
+/* What comes before the words. */
+static char *put_name(char *to, const hf__request *request, bool whole)
+{
+    if (request->script != NULL)
+        return put_script(to, request, whole);
+    return put_header(to, '*', request->word_count);
+}
+
+static size_t bound_of(const hf__request *request, bool whole)
 {
     size_t bound = hf__resp_request_bound(request);
+
+    if (bound != SIZE_MAX && request->script != NULL && !whole)
+        bound -= request->script->source_size;
+    return bound;
+}
+
+bool hf__resp_put_request(hf__buf *out, const hf__request *request, bool whole)
+{
+    size_t bound = bound_of(request, whole);
     char *begin;
     char *to;
     size_t at;
 
     if (bound == SIZE_MAX)
         return false;
-    if (request->script != NULL && !whole)
-        bound -= request->script->source_size;
     begin = (char *)hf__buf_reserve(out, bound);
     if (begin == NULL)
         return false;
-    if (request->script != NULL)
-        to = put_script(begin, request, whole);
-    else
-        to = put_header(begin, '*', request->word_count);
+    to = put_name(begin, request, whole);
     for (at = 0; at < request->word_count; at++)
         to = put_word(to, request->words[at].data, request->words[at].size);
     assert((size_t)(to - begin) <= bound);
     hf__buf_added(out, (size_t)(to - begin));
+    return true;
+}
+
+bool hf__resp_lend_request(hf__outgoing *out, const hf__request *request,
+                           bool whole)
+{
+    size_t bound = bound_of(request, whole);
+    size_t before = hf__buf_size(&out->text);
+    size_t count = 0;
+    char *begin;
+    char *to;
+
+    if (bound == SIZE_MAX)
+        return false;
+    for (size_t at = 0; at < request->word_count; at++) {
+        if (request->words[at].size < HF__OUTGOING_LOAN_MIN)
+            continue;
+        count++;
+        bound -= request->words[at].size;
+    }
+    if (count == 0)
+        return hf__resp_put_request(&out->text, request, whole);
+    begin = (char *)hf__buf_reserve(&out->text, bound);
+    if (begin == NULL || !hf__outgoing_reserve(out, count))
+        return false;
+    to = put_name(begin, request, whole);
+    for (size_t at = 0; at < request->word_count; at++) {
+        const hf_bytes *word = &request->words[at];
+
+        if (word->size < HF__OUTGOING_LOAN_MIN) {
+            to = put_word(to, word->data, word->size);
+            continue;
+        }
+        to = put_header(to, '$', word->size);
+        hf__outgoing_lend(out, before + (size_t)(to - begin), word->data,
+                          word->size, request);
+        to = put_literal(to, "\r\n");
+    }
+    assert((size_t)(to - begin) <= bound);
+    hf__buf_added(&out->text, (size_t)(to - begin));
     return true;
 }
 

@@ -14,6 +14,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* Fewer bytes are received with what follows them: one call less. */
+#define BODY_MIN 16384
+
 typedef struct text_line {
     const char *text; /* after the type byte */
     size_t size;
@@ -286,13 +289,42 @@ static hf__resp_result open_bulk(hf__resp *resp, hf_reply_kind kind,
     return HF__RESP_MORE;
 }
 
+/* Where byte number size - body_left goes. */
+static char *body_end(const hf__resp *resp)
+{
+    const hf_reply *bulk = resp->bulk;
+
+    return (char *)bulk->bytes.data + bulk->bytes.size - resp->body_left;
+}
+
+static bool body_is_next(const hf__resp *resp, const hf__buf *in)
+{
+    return resp->bulk != NULL && resp->body_skip == 0 &&
+           resp->body_left >= BODY_MIN && hf__buf_size(in) == 0;
+}
+
+void *hf__resp_room(const hf__resp *resp, hf__buf *in, size_t *size)
+{
+    if (!body_is_next(resp, in))
+        return hf__buf_reserve(in, *size);
+    *size = resp->body_left;
+    return body_end(resp);
+}
+
+void hf__resp_received(hf__resp *resp, hf__buf *in, size_t size)
+{
+    if (body_is_next(resp, in))
+        resp->body_left -= size;
+    else
+        hf__buf_added(in, size);
+}
+
 /* Read the available part of the body. MORE with bulk == NULL: the string is
  * complete, the reply is not. */
 static hf__resp_result read_body(hf__resp *resp, hf__buf *in)
 {
     size_t here = hf__buf_size(in);
     size_t size = here < resp->body_skip ? here : resp->body_skip;
-    const hf_reply *bulk = resp->bulk;
     const unsigned char *front;
 
     hf__buf_consume(in, size);
@@ -300,8 +332,7 @@ static hf__resp_result read_body(hf__resp *resp, hf__buf *in)
     here -= size;
     size = here < resp->body_left ? here : resp->body_left;
     if (size > 0) {
-        memcpy((char *)bulk->bytes.data + bulk->bytes.size - resp->body_left,
-               hf__buf_front(in), size);
+        memcpy(body_end(resp), hf__buf_front(in), size);
         hf__buf_consume(in, size);
         resp->body_left -= size;
         here -= size;

@@ -6,6 +6,7 @@
 #define HF__STORE_REDIS_RESP_H
 
 #include "holdfast/reply.h"
+#include "store/redis/wire/outgoing.h"
 #include "store/reply.h"
 #include "store/store.h"
 #include "util/arena.h"
@@ -66,6 +67,15 @@ void hf__resp_begin_bounded(hf__resp *resp, hf__arena *arena, hf_reply *root,
 /* Discard the rest of the reply being read; arena and root may be freed. */
 void hf__resp_drop(hf__resp *resp);
 
+/*
+ * Where the next bytes of the stream go: to the end of `in`, or straight into a
+ * long string that is being read, if `in` is empty. `*size` is how many `in`
+ * would take, and then how many fit. NULL: out of memory. received(): so many
+ * were put there; a reply that ends by them is found by hf__resp_feed().
+ */
+void *hf__resp_room(const hf__resp *resp, hf__buf *in, size_t *size);
+void hf__resp_received(hf__resp *resp, hf__buf *in, size_t size);
+
 /* Parse and consume the available part of the current reply. */
 hf__resp_result hf__resp_feed(hf__resp *resp, hf__buf *in);
 
@@ -76,6 +86,10 @@ size_t hf__resp_request_bound(const hf__request *request);
 /* Append a request to `out`: a command, or EVALSHA; `whole`: EVAL with the
  * script's text. false: out of memory or over the buffer's limit. */
 bool hf__resp_put_request(hf__buf *out, const hf__request *request, bool whole);
+
+/* The same, without a copy of long words: the request lends them. */
+bool hf__resp_lend_request(hf__outgoing *out, const hf__request *request,
+                           bool whole);
 
 /* Append a command of NUL-terminated words. */
 bool hf__resp_put_words(hf__buf *out, const char *const *words, size_t count);
