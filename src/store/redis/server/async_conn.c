@@ -177,6 +177,18 @@ void hf__async_conn_flush(hf__async_conn *conn)
     want_more(conn, false);
 }
 
+void hf__async_conn_send(hf__async_conn *conn)
+{
+    struct iovec pieces[HF__OUTGOING_PIECES];
+    size_t count = hf__outgoing_pieces(&conn->out, pieces, WRITE_MAX);
+    ssize_t sent = hf__channel_send_pieces(&conn->channel, pieces, count);
+
+    if (sent <= 0)
+        return;
+    hf__outgoing_consume(&conn->out, (size_t)sent);
+    conn->sent += (uint64_t)sent;
+}
+
 void hf__async_conn_pause(hf__async_conn *conn)
 {
     want_more(conn, true);
@@ -414,11 +426,24 @@ static void on_ready(hf__async_conn *conn, bool writable)
         conn->ops->drained(conn);
 }
 
+static void enter_conn(hf__async_conn *conn)
+{
+    if (conn->ops->enter != NULL)
+        conn->ops->enter(conn);
+}
+
+static void leave_conn(hf__async_conn *conn)
+{
+    if (conn->ops->leave != NULL)
+        conn->ops->leave(conn);
+}
+
 static void on_poll(hf__poll *poll, int events)
 {
     hf__async_conn *conn = poll->user;
     int rc;
 
+    enter_conn(conn);
     if ((events & HF__POLL_ERROR) != 0)
         conn->poll_events = 0;
     if (conn->state == HF__ASYNC_CONNECTING) {
@@ -433,16 +458,19 @@ static void on_poll(hf__poll *poll, int events)
         on_ready(conn, (events & HF__POLL_OUT) != 0);
     }
     hf__async_conn_update(conn);
+    leave_conn(conn);
 }
 
 static void on_timer(hf__tick *timer)
 {
     hf__async_conn *conn = timer->user;
 
+    enter_conn(conn);
     conn->timer_ms = INT64_MAX;
     if (conn->unread)
         on_ready(conn, false);
     hf__async_conn_update(conn);
+    leave_conn(conn);
 }
 
 /* A timer that fires early does no harm, so it is only moved to earlier

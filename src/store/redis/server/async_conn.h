@@ -17,6 +17,10 @@ typedef struct hf__async_conn hf__async_conn;
 
 /* The owner's callbacks; all on the loop thread. */
 typedef struct hf__async_conn_ops {
+    /* Around each of the others, and all that the loop thread does with the
+     * connection. NULL: nothing. */
+    void (*enter)(hf__async_conn *conn);
+    void (*leave)(hf__async_conn *conn);
     /* Logged in: conn->out may be filled and flushed. */
     void (*up)(hf__async_conn *conn);
     /* conn->in has received bytes. */
@@ -96,6 +100,9 @@ void hf__async_conn_update(hf__async_conn *conn);
 
 /* Send as much of conn->out as possible without waiting. May call down(). */
 void hf__async_conn_flush(hf__async_conn *conn);
+/* Send once; what is left, and a failure, is for flush(). On another thread, if
+ * the owner has the loop thread wait in enter() meanwhile. */
+void hf__async_conn_send(hf__async_conn *conn);
 /* Call drained() in a later turn of the loop. */
 void hf__async_conn_pause(hf__async_conn *conn);
 

@@ -3,9 +3,10 @@
  * pipeline.c - the shared connection as other threads see it: entering
  * requests, sleeping until they are complete, closing.
  *
- * Any thread creates entries, appends them to inbound and posts the task unless
- * it is posted; the loop thread takes the whole list. pipeline_io.c does the
- * rest. Entries redirected from another server arrive in the same way.
+ * Any thread creates entries. While the connection is idle it sends them itself
+ * (pipeline_direct.c); otherwise it appends them to inbound and posts the task
+ * unless it is posted, and the loop thread takes the whole list. pipeline_io.c
+ * does the rest. Entries redirected from another server arrive by inbound.
  *
  * Locks: `mutex` guards inbound and posted, for moments.
  */
@@ -29,15 +30,6 @@
 
 static const hf__conn_purpose for_requests = {"requests", ""};
 
-/* The mean moves by an eighth of each batch. */
-static void note_crowd(hf__pipeline *pipe, size_t taken)
-{
-    size_t crowd = atomic_load_explicit(&pipe->crowd, memory_order_relaxed);
-
-    atomic_store_explicit(&pipe->crowd, crowd - crowd / 8 + taken * 16 / 8,
-                          memory_order_relaxed);
-}
-
 static void take_inbound(hf__pipeline *pipe)
 {
     hf__pipeline_list taken = {NULL, NULL, 0};
@@ -48,7 +40,7 @@ static void take_inbound(hf__pipeline *pipe)
     hf__pipeline_list_move(&taken, &pipe->inbound);
     pipe->posted = false;
     pthread_mutex_unlock(&pipe->mutex);
-    note_crowd(pipe, taken.count);
+    hf__pipeline_note_crowd(pipe, taken.count);
     while ((entry = hf__pipeline_list_take(&taken)) != NULL)
         hf__pipeline_accept(pipe, entry);
 }
@@ -57,6 +49,7 @@ static void run_task(hf__task *task)
 {
     hf__pipeline *pipe = hf__container_of(task, hf__pipeline, task);
 
+    hf__pipeline_begin(pipe);
     /* While the server is busy, let callers that are about to enter do so: one
      * write serves them all. Costs nothing if there are none. */
     if (pipe->wait_batch != NULL)
@@ -66,8 +59,12 @@ static void run_task(hf__task *task)
     take_inbound(pipe);
     if (pipe->conn.state == HF__ASYNC_CLOSED)
         hf__pipeline_fail_all(pipe);
+    /* What a caller could not send. */
+    if (hf__outgoing_size(&pipe->conn.out) > 0)
+        hf__async_conn_flush(&pipe->conn);
     hf__async_conn_update(&pipe->conn);
     hf__pipeline_end_callback(pipe);
+    hf__pipeline_end(pipe);
 }
 
 /* NULL: refused, and the request's outcome is set. */
@@ -122,7 +119,8 @@ void hf__pipeline_submit(hf__pipeline *pipe, hf__request *const *requests,
         else
             requests[at]->on_done(requests[at]);
     }
-    hf__pipeline_enter(pipe, &entries);
+    if (!hf__pipeline_send(pipe, &entries))
+        hf__pipeline_enter(pipe, &entries);
 }
 
 void hf__pipeline_perform(hf__pipeline *pipe, hf__request *request,
@@ -147,7 +145,8 @@ void hf__pipeline_perform(hf__pipeline *pipe, hf__request *request,
     entry->parked = &parked;
     entry->group = group;
     hf__pipeline_list_append(&entries, entry);
-    hf__pipeline_enter(pipe, &entries);
+    if (!hf__pipeline_send(pipe, &entries))
+        hf__pipeline_enter(pipe, &entries);
     hf__wait_group_sleep(groups, group, &parked);
 }
 
@@ -160,12 +159,14 @@ void hf__pipeline_cancel(hf__request *request)
     if (entry == NULL)
         return;
     pipe = entry->pipeline;
+    hf__pipeline_begin(pipe);
     request->deadline_ms = hf__clock_boot_ms();
     /* One still in inbound expires when it is taken. Nothing completes here, as
      * the caller may be an on_done within a list. */
     if (entry->due.index != HF__HEAP_NONE)
         hf__heap_put(&pipe->due, &entry->due, request->deadline_ms);
     hf__pipeline_wake(pipe);
+    hf__pipeline_end(pipe);
 }
 
 /* -------------------------------------------------------------- life, end */
@@ -198,6 +199,7 @@ static void on_link_closed(hf__async_conn *conn)
 void hf__pipeline_close_here(hf__pipeline *pipe,
                              void (*closed)(hf__pipeline *pipe))
 {
+    hf__pipeline_begin(pipe); /* for good */
     pipe->closed = closed;
     take_inbound(pipe);
     hf__probe_end(pipe);

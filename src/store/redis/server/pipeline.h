@@ -34,8 +34,10 @@ typedef struct hf__pipeline {
     atomic_size_t crowd;    /* mean of entries taken together; in 16ths */
     atomic_bool retired;    /* the server is being removed */
     atomic_uint generation; /* how often the connection was made */
+    uint32_t owner;         /* futex; see pipeline_direct.c */
 
-    /* The loop thread. */
+    /* The owner: the loop thread, or a caller that sends. */
+    unsigned inside; /* begin() without end(); the loop thread's alone */
     hf__pipeline_list lanes[2]; /* by hf__lane */
     hf__pipeline_list in_flight;
     hf__heap due;

@@ -4,7 +4,8 @@
  * an entry (pipeline_entry.c), reading and writing (pipeline_io.c), requeuing
  * entries when it breaks (pipeline_requeue.c), a second connection to a silent
  * server (pipeline_probe.c), and counting replicas of its writes
- * (pipeline_wait.c). All on the loop thread.
+ * (pipeline_wait.c). All on the loop thread, except that a caller sends on an
+ * idle connection (pipeline_direct.c).
  */
 #ifndef HF__STORE_REDIS_PIPELINE_INTERNAL_H
 #define HF__STORE_REDIS_PIPELINE_INTERNAL_H
@@ -53,8 +54,39 @@ extern const hf__async_conn_ops hf__pipeline_conn_ops;
 /* Queue an entry from inbound. hf__async_conn_update() must follow. */
 void hf__pipeline_accept(hf__pipeline *pipe, hf__pipeline_entry *entry);
 
+/* Format what is queued, until there are `most` bytes to be sent. */
+void hf__pipeline_format(hf__pipeline *pipe, size_t most);
+
 /* Complete everything that is not in flight, as the client is closed. */
 void hf__pipeline_fail_all(hf__pipeline *pipe);
+
+/* Bytes formatted per write. */
+#define HF__PIPELINE_BATCH_SIZE 65536
+
+/* Silence that is reported to the topology, which can ask other servers. */
+#define HF__PIPELINE_SUSPECT_MS 500
+
+/* ------------------------------------------------------------------- direct */
+
+/* Around what the loop thread does with the pipeline; they may be nested. */
+void hf__pipeline_begin(hf__pipeline *pipe);
+void hf__pipeline_end(hf__pipeline *pipe);
+/* By a caller, if it is idle; until it gives it back. */
+bool hf__pipeline_take(hf__pipeline *pipe);
+void hf__pipeline_give_back(hf__pipeline *pipe);
+
+/* Send entries on the calling thread, if nothing is under way. false: they are
+ * unchanged. */
+bool hf__pipeline_send(hf__pipeline *pipe, hf__pipeline_list *entries);
+
+/* So many entries were taken together: the mean moves by an eighth of that. */
+static inline void hf__pipeline_note_crowd(hf__pipeline *pipe, size_t taken)
+{
+    size_t crowd = atomic_load_explicit(&pipe->crowd, memory_order_relaxed);
+
+    atomic_store_explicit(&pipe->crowd, crowd - crowd / 8 + taken * 16 / 8,
+                          memory_order_relaxed);
+}
 
 /* ------------------------------------------------------------------ requeue */
 

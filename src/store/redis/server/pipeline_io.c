@@ -23,7 +23,8 @@
  * retrying after NOSCRIPT would let later requests overtake it. That remains
  * possible when the server drops a script later.
  *
- * Only the loop thread is here, and holds no lock: on_done may submit.
+ * Only the loop thread is here, and holds no lock: on_done may submit. A caller
+ * that sends itself does step 1 in its place (pipeline_direct.c).
  */
 #include "store/redis/server/pipeline_internal.h"
 
@@ -42,15 +43,9 @@
  * busy over any network. */
 #define IN_FLIGHT_MAX 4096
 
-/* Bytes formatted per write. */
-#define BATCH_SIZE 65536
-
 /* Bytes written in one turn of the loop, whatever the socket accepts: renewals
  * that come meanwhile, and other connections, have theirs in between. */
 #define TURN_SIZE (1u << 20)
-
-/* Silence that is reported to the topology, which can ask other servers. */
-#define SUSPECT_MS 500
 
 /* ---------------------------------------------------------------- writing */
 
@@ -134,20 +129,27 @@ static bool may_write(const hf__pipeline *pipe)
            (pipe->wait_batch == NULL || !hf__wait_batch_is_open(pipe));
 }
 
+void hf__pipeline_format(hf__pipeline *pipe, size_t most)
+{
+    hf__pipeline_entry *entry;
+
+    while (hf__outgoing_size(&pipe->conn.out) < most &&
+           (entry = take_next(pipe)) != NULL)
+        format_entry(pipe, entry);
+}
+
 /* Write as much as the socket accepts, in turns. */
 static void write_requests(hf__pipeline *pipe)
 {
     hf__async_conn *conn = &pipe->conn;
     uint64_t turn_ends = conn->sent + TURN_SIZE;
-    size_t most = pipe->wait_batch == NULL ? BATCH_SIZE : HF__WAIT_BATCH_SIZE;
-    hf__pipeline_entry *entry;
+    size_t most = pipe->wait_batch == NULL ? HF__PIPELINE_BATCH_SIZE
+                                           : HF__WAIT_BATCH_SIZE;
 
     if (pipe->wait_batch != NULL)
         hf__wait_batch_continue(pipe);
     while (may_write(pipe) && hf__outgoing_size(&conn->out) == 0) {
-        while (hf__outgoing_size(&conn->out) < most &&
-               (entry = take_next(pipe)) != NULL)
-            format_entry(pipe, entry);
+        hf__pipeline_format(pipe, most);
         if (pipe->wait_batch != NULL)
             hf__wait_batch_written(pipe);
         if (hf__outgoing_size(&conn->out) == 0)
@@ -378,8 +380,8 @@ static int64_t suspect_at(const hf__pipeline *pipe)
     if (since_ms == INT64_MAX)
         return INT64_MAX;
     if (pipe->suspected_ms > since_ms)
-        return pipe->suspected_ms + SUSPECT_MS;
-    return since_ms + SUSPECT_MS;
+        return pipe->suspected_ms + HF__PIPELINE_SUSPECT_MS;
+    return since_ms + HF__PIPELINE_SUSPECT_MS;
 }
 
 static void check_suspicion(hf__pipeline *pipe, int64_t now_ms)
@@ -531,7 +533,19 @@ void hf__pipeline_fail_all(hf__pipeline *pipe)
     hf__pipeline_end_callback(pipe);
 }
 
+static void on_enter(hf__async_conn *conn)
+{
+    hf__pipeline_begin(hf__container_of(conn, hf__pipeline, conn));
+}
+
+static void on_leave(hf__async_conn *conn)
+{
+    hf__pipeline_end(hf__container_of(conn, hf__pipeline, conn));
+}
+
 const hf__async_conn_ops hf__pipeline_conn_ops = {
+    .enter = on_enter,
+    .leave = on_leave,
     .up = on_up,
     .input = on_input,
     .drained = on_drained,
