@@ -26,6 +26,9 @@
 /* An incomplete line and one read. */
 #define IN_LIMIT (HF__RESP_LINE_MAX + 2 * READ_SIZE)
 
+/* How long a reply shows that the connection is open. */
+#define FRESH_US 2000
+
 /* How long recv() may block before the clock is read again. */
 #define WAIT_MS 250
 
@@ -59,10 +62,21 @@ void hf__blocking_conn_close_forked(hf__blocking_conn *conn, bool busy)
         hf__blocking_conn_done(conn);
 }
 
-bool hf__blocking_conn_is_stale(hf__blocking_conn *conn)
+/* Servers close connections that are idle for seconds. One that closes it
+ * within this time could as well have done so while the request was under way.
+ */
+static bool is_fresh(const hf__blocking_conn *conn, const hf__request *request)
+{
+    return hf__retry_is_safe(request) &&
+           hf__clock_boot_us() - conn->heard_us < FRESH_US;
+}
+
+bool hf__blocking_conn_is_stale(hf__blocking_conn *conn,
+                                const hf__request *request)
 {
     return conn->epoch != hf__redis_node_epoch(conn->node) ||
-           (!conn->is_local && hf__channel_is_stale(&conn->channel));
+           (!conn->is_local && !is_fresh(conn, request) &&
+            hf__channel_is_stale(&conn->channel));
 }
 
 /* Send what `out` holds. UNSENT: no byte was sent. */
@@ -445,7 +459,7 @@ hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
             hf__fail_errno(err, HF_SYSTEM, errno, "cannot set up a socket");
     if (status == HF_OK)
         status = log_in(conn, until_ms, err);
-    conn->sent_ms = hf__clock_boot_ms();
+    conn->sent_us = conn->heard_us = hf__clock_boot_us();
     if (status != HF_OK) {
         hf__blocking_conn_close(conn);
         hf__resolver_refresh(conn->node->resolver);
@@ -478,8 +492,9 @@ read_answers(hf__blocking_conn *conn, hf__request *request, hf_error *err)
     }
     if (result == HF__CONN_SILENT)
         return result;
+    conn->heard_us = hf__clock_boot_us();
     if (result == HF__CONN_OK && hf__retry_is_safe(request))
-        hf__silence_learn(conn->node, hf__clock_boot_ms() - conn->sent_ms);
+        hf__silence_learn(conn->node, (conn->heard_us - conn->sent_us) / 1000);
     if (result != HF__CONN_OK || hf__buf_size(&conn->in) > 0)
         hf__blocking_conn_close(conn);
     return result;
@@ -507,7 +522,7 @@ hf__blocking_conn_result hf__blocking_conn_exchange(hf__blocking_conn *conn,
         hf__blocking_conn_close(conn);
         return result;
     }
-    conn->sent_ms = hf__clock_boot_ms();
+    conn->sent_us = hf__clock_boot_us();
     if (conn->owed > 1)
         begin_reply(conn, NULL, NULL);
     else

@@ -28,8 +28,11 @@ typedef struct hf__blocking_conn {
     hf__resp resp;
     hf__arena *arena; /* of the reply being read */
     hf_reply *reply;
-    int owed;        /* replies */
-    int64_t sent_ms; /* when the last request was, or it was opened */
+    int owed; /* replies */
+    /* When the last request was sent and its reply was there, or it was
+     * opened. */
+    int64_t sent_us;
+    int64_t heard_us;
 } hf__blocking_conn;
 
 /* How an exchange ended. After anything but OK and SILENT the connection is
@@ -72,12 +75,20 @@ static inline bool hf__blocking_conn_is_open(const hf__blocking_conn *conn)
 }
 
 /*
- * Has an open connection become unusable? If the server has closed a TCP
- * connection, the write succeeds and is answered by a reset, which leaves the
- * outcome unknown; checking first costs one short call. On a unix socket the
- * write itself fails.
+ * Has an open connection become unusable for a request? If the server has
+ * closed a TCP connection, the write succeeds and is answered by a reset, which
+ * leaves the outcome unknown; checking first costs one short call. It is left
+ * out before a request that may be repeated, if the last reply came a moment
+ * ago. On a unix socket the write itself fails.
  */
-bool hf__blocking_conn_is_stale(hf__blocking_conn *conn);
+bool hf__blocking_conn_is_stale(hf__blocking_conn *conn,
+                                const hf__request *request);
+
+/* When the last request was sent. */
+static inline int64_t hf__blocking_conn_sent_ms(const hf__blocking_conn *conn)
+{
+    return conn->sent_us / 1000;
+}
 
 /*
  * Send a request and read its reply into request->arena and request->reply,

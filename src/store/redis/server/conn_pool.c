@@ -97,8 +97,8 @@ static hf_status make_ready(inline_run *run, hf_error *err)
     int64_t until_ms;
 
     if (hf__blocking_conn_is_open(conn) &&
-        (hf__blocking_conn_is_stale(conn) ||
-         hf__redis_node_distrusts(conn->node, conn->sent_ms)))
+        (hf__blocking_conn_is_stale(conn, run->request) ||
+         hf__redis_node_distrusts(conn->node, hf__blocking_conn_sent_ms(conn))))
         close_stale(conn);
     if (hf__blocking_conn_is_open(conn))
         return HF_OK;
@@ -291,8 +291,9 @@ static bool try_once(inline_run *run)
     if (status != HF_OK)
         return after_no_connection(run, &err);
     if (run->slot->conn->elder != NULL)
-        hf__redis_node_note_silence(run->slot->conn->node,
-                                    run->slot->conn->elder->sent_ms);
+        hf__redis_node_note_silence(
+            run->slot->conn->node,
+            hf__blocking_conn_sent_ms(run->slot->conn->elder));
     leave_elder(run);
     hf__arena_free(&run->request->arena);
     return after_exchange(run,
