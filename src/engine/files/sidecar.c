@@ -177,6 +177,17 @@ hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
     return status;
 }
 
+int64_t hf__sidecar_kept_clock(const hf__sidecar *sidecar)
+{
+    return sidecar->map->version > 1 ? sidecar->map->unix_ahead_ms : 0;
+}
+
+void hf__sidecar_keep_clock(hf__sidecar *sidecar, int64_t ahead_ms)
+{
+    sidecar->map->unix_ahead_ms = ahead_ms;
+    sidecar->map->head_sum = hf__sidecar_head_sum(sidecar->map);
+}
+
 hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
                               hf_error *err)
 {

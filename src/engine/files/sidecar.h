@@ -122,6 +122,12 @@ hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err);
 hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
                              hf__sidecar *sidecar, hf_error *err);
 
+/* The clock of one that is replaced in the same boot, so that a step of the
+ * system's clock moves nothing; 0: it has none. keep(): set it in the new one.
+ */
+int64_t hf__sidecar_kept_clock(const hf__sidecar *sidecar);
+void hf__sidecar_keep_clock(hf__sidecar *sidecar, int64_t ahead_ms);
+
 /*
  * Map the one in `dir_fd`. HF_NOT_FOUND: none. HF_CORRUPT: not a sidecar;
  * HF_UNSUPPORTED: another version.

@@ -161,9 +161,11 @@ static hf_status judge_alone(int dir_fd, const hf__settings *settings,
     return HF_OK;
 }
 
+/* `*ahead_ms`: the clock of a sidecar that is to be replaced; 0: it has none.
+ */
 static hf_status judge_files(hf__env *env, const hf__settings *settings,
                              int dir_fd, const hf__found *found,
-                             verdict *result, hf_error *err)
+                             verdict *result, int64_t *ahead_ms, hf_error *err)
 {
     hf_status status;
 
@@ -176,8 +178,10 @@ static hf_status judge_files(hf__env *env, const hf__settings *settings,
         /* One of an earlier version, and no program has it open. */
         if (status == HF_OK && *result == USE &&
             env->sidecar.map->version != HF__SIDECAR_VERSION &&
-            hf__identity_check_unused(dir_fd, 0, NULL) == HF_OK)
+            hf__identity_check_unused(dir_fd, 0, NULL) == HF_OK) {
             *result = ADOPT;
+            *ahead_ms = hf__sidecar_kept_clock(&env->sidecar);
+        }
         if (status != HF_OK || *result != USE)
             hf__sidecar_close(&env->sidecar);
         return status;
@@ -495,11 +499,13 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
 {
     verdict what = BEGIN;
     hf_status status = HF_OK;
+    int64_t ahead_ms = 0;
 
     if (found->data && settings->mode != HF__MODE_VOLATILE)
         status = hf__checkpoint_recover(dir_fd, false, err);
     if (status == HF_OK)
-        status = judge_files(env, settings, dir_fd, found, &what, err);
+        status =
+            judge_files(env, settings, dir_fd, found, &what, &ahead_ms, err);
     /* Only after checking that the data is ours. */
     if (status == HF_OK && what == ADOPT)
         status = check_data(dir_fd, settings, err);
@@ -515,6 +521,8 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
                                     what == BEGIN ? HF__SIDECAR_CREATING
                                                   : HF__SIDECAR_ADOPTING,
                                     &env->sidecar, err);
+    if (status == HF_OK && ahead_ms != 0)
+        hf__sidecar_keep_clock(&env->sidecar, ahead_ms);
     if (status == HF_OK)
         status = hf__env_lock(env, deadline_ms, err);
     if (status != HF_OK)
