@@ -2,13 +2,8 @@
 /*
  * embedded_checkpoint_test.c - durability=flush: what a power cut leaves, what
  * a kill leaves, and how long a write waits for the disk.
- *
- * A power cut is played on a copy of the store's files: of each page that was
- * written since the checkpoint, the disk may hold anything; and the id of the
- * boot is another one.
  */
-#include "embedded_store.h"
-#include "open_env.h"
+#include "power_image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,11 +21,6 @@
 #include "util/rand.h"
 
 #define SOON_MS (INT64_C(10000) * SLOWER)
-#define PAGE 4096u
-
-/* A slot of the checkpoint file, as checkpoint.c lays it out. */
-enum { SLOT_SIZE = 4096, AT_BOOT_ID = 24, AT_SUM = 24 + 40 + 152 };
-
 static atomic_bool disk_is_broken;
 
 /* In the place of the C library's. */
@@ -41,168 +31,6 @@ int fdatasync(int fd)
         return -1;
     }
     return (int)syscall(SYS_fdatasync, fd);
-}
-
-static void path_of(const place *at, const char *store, const char *name,
-                    char path[160])
-{
-    (void)snprintf(path, 160, "%s/%s/%s", at->folder, store, name);
-}
-
-/* ------------------------------------------------------------------ files */
-
-typedef struct content {
-    unsigned char *data;
-    size_t size;
-} content;
-
-static content read_all(const char *path)
-{
-    content what;
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &info), 0);
-    what.size = (size_t)info.st_size;
-    what.data = hf__alloc(what.size);
-    assert_int_equal(read(fd, what.data, what.size), what.size);
-    close(fd);
-    return what;
-}
-
-static void write_all(const char *path, const content *what)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, what->data, what->size), what->size);
-    close(fd);
-}
-
-/* As if they had been written before the machine was started. */
-static void age_slots(content *file)
-{
-    uint32_t sum;
-
-    for (size_t at = 0; at < file->size; at += SLOT_SIZE) {
-        unsigned char *slot = file->data + at;
-
-        if (memcmp(slot, "HFCHECK\n", 8) != 0)
-            continue;
-        slot[AT_BOOT_ID] = 'x';
-        sum = hf__crc32c(0, slot, AT_SUM);
-        memcpy(slot + AT_SUM, &sum, sizeof(sum));
-    }
-}
-
-static uint64_t newest_txn(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    hf__checkpoint newest = {0};
-    bool same_boot;
-
-    assert_true(fd >= 0);
-    assert_int_equal(hf__checkpoint_newest(fd, &newest, &same_boot, NULL),
-                     HF_OK);
-    close(fd);
-    return newest.txn;
-}
-
-/* Which of the pages that differ reach the disk, and how. */
-static void cut_power(content *now, const content *synced)
-{
-    for (size_t at = 0; at < now->size; at += PAGE) {
-        unsigned char *page = now->data + at;
-        bool same = at + PAGE <= synced->size &&
-                    memcmp(page, synced->data + at, PAGE) == 0;
-        int64_t chance = hf__rand_between(0, 2);
-
-        if (same || chance == 0)
-            continue;
-        if (chance == 1 && at + PAGE <= synced->size)
-            memcpy(page, synced->data + at, PAGE);
-        else
-            hf__rand_bytes(page, PAGE);
-    }
-}
-
-/* The files of the store as a power cut would leave them, in the folder
- * "image". */
-static void make_image(const place *at, const content *synced, bool sidecar)
-{
-    static const char *const kept[] = {"checkpoint", "sidecar"};
-    content file;
-    char path[160];
-
-    (void)snprintf(path, sizeof(path), "%s/image", at->folder);
-    assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-    path_of(at, "image", "lock.mdb", path);
-    (void)unlink(path);
-    path_of(at, "s", "data.mdb", path);
-    file = read_all(path);
-    cut_power(&file, synced);
-    path_of(at, "image", "data.mdb", path);
-    write_all(path, &file);
-    hf__free(file.data);
-    for (size_t i = 0; i < 2; i++) {
-        path_of(at, "s", kept[i], path);
-        file = read_all(path);
-        if (i == 0)
-            age_slots(&file);
-        path_of(at, "image", kept[i], path);
-        (void)unlink(path);
-        if (i == 0 || sidecar)
-            write_all(path, &file);
-        hf__free(file.data);
-    }
-}
-
-/* --------------------------------------------------------------- power cut */
-
-static void change(hf__store *store, int round)
-{
-    char text[TEXT_SIZE];
-    char line[256];
-
-    for (int i = 0; i < 60; i++) {
-        (void)snprintf(line, sizeof(line), "set k%d %d", i % 17, round);
-        expect(store, line, "+:OK");
-        (void)snprintf(line, sizeof(line), "setrange large%d %d %d", i % 5,
-                       1000 * (int)hf__rand_between(0, 19), round);
-        (void)command(store, line, text);
-        (void)snprintf(line, sizeof(line), "hset h%d f%d %d", i % 3,
-                       (int)hf__rand_between(0, 399), round);
-        (void)command(store, line, text);
-        if (i % 20 == 7) {
-            (void)snprintf(line, sizeof(line), "del large%d h%d", i % 5, i % 3);
-            (void)command(store, line, text);
-        }
-    }
-    (void)snprintf(line, sizeof(line), "set round %d", round);
-    expect(store, line, "+:OK");
-}
-
-/* Everything, as text that can be compared. */
-static void describe_all(hf__store *store, char text[TEXT_SIZE])
-{
-    static const char source[] =
-        "local keys = redis.call('keys', '*') table.sort(keys) local s = ''"
-        "for _, k in ipairs(keys) do local t = redis.call('type', k).ok "
-        "if t == 'string' then s = s .. k .. redis.call('get', k) else "
-        "local f = redis.call('hkeys', k) table.sort(f) for _, n in ipairs(f) "
-        "do s = s .. k .. n .. redis.call('hget', k, n) end end end "
-        "return redis.sha1hex(s)";
-
-    assert_int_equal(evaluate(store, source, 0, "", text), HF_OK);
-}
-
-/* Have no other checkpoint made until the next that is asked for. */
-static void hold_checkpoints(hf__env *env)
-{
-    assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
-    env->sidecar.map->flush.unsynced_ms = INT64_MAX / 2;
-    hf__env_unlock(env);
 }
 
 TEST(power_cut_goes_back_to_the_checkpoint)
@@ -216,34 +44,34 @@ TEST(power_cut_goes_back_to_the_checkpoint)
     env = open_env(at.url);
     for (int round = 1; round <= (SLOWER > 1 ? 5 : 20); round++) {
         char want[TEXT_SIZE], got[TEXT_SIZE], path[160];
-        content synced;
+        image_file synced;
         uint64_t txn;
 
-        change(at.store, round);
-        describe_all(at.store, want);
+        image_change(at.store, round);
+        image_describe(at.store, want);
         assert_int_equal(
             hf__flush_checkpoint(env, UINT64_MAX, false, INT64_MAX, NULL),
             HF_OK);
-        hold_checkpoints(env);
-        path_of(&at, "s", "data.mdb", path);
-        synced = read_all(path);
-        path_of(&at, "s", "checkpoint", path);
-        txn = newest_txn(path);
+        image_hold(env);
+        image_path(&at, "s", "data.mdb", path);
+        synced = image_read(path);
+        image_path(&at, "s", "checkpoint", path);
+        txn = image_newest_txn(path);
         for (int i = 0; i < (int)hf__rand_between(1, 2); i++)
-            change(at.store, -round);
-        make_image(&at, &synced, round % 2 == 0);
+            image_change(at.store, -round);
+        image_make(&at, &synced, round % 2 == 0);
         hf__free(synced.data);
-        path_of(&at, "image", "checkpoint", path);
-        assert_int_equal(newest_txn(path), txn);
+        image_path(&at, "image", "checkpoint", path);
+        assert_int_equal(image_newest_txn(path), txn);
         (void)snprintf(image.url, sizeof(image.url),
                        "file:%s/image?durability=flush", at.folder);
         image.store = must_open(image.url, NULL);
-        describe_all(image.store, got);
+        image_describe(image.store, got);
         assert_string_equal(got, want);
         (void)snprintf(want, sizeof(want), "s:%d", round);
         expect(image.store, "get round", want);
         /* It continues from there, and new writes are kept. */
-        change(image.store, 7);
+        image_change(image.store, 7);
         close_store(image.store);
         image.store = must_open(image.url, NULL);
         expect(image.store, "get round", "s:7");
@@ -257,19 +85,19 @@ TEST(power_cut_goes_back_to_the_checkpoint)
 TEST(closing_makes_a_checkpoint)
 {
     place at;
-    content synced;
+    image_file synced;
     char path[160];
 
     make_place(&at, "file", "?durability=flush");
     for (int i = 0; i < 10; i++) {
         at.store = must_open(at.url, NULL);
-        change(at.store, i);
+        image_change(at.store, i);
         close_store(at.store);
         at.store = NULL;
-        path_of(&at, "s", "data.mdb", path);
-        synced = read_all(path);
-        path_of(&at, "s", "checkpoint", path);
-        make_image(&at, &synced, false);
+        image_path(&at, "s", "data.mdb", path);
+        synced = image_read(path);
+        image_path(&at, "s", "checkpoint", path);
+        image_make(&at, &synced, false);
         hf__free(synced.data);
         (void)snprintf(path, sizeof(path), "file:%s/image?durability=flush",
                        at.folder);
@@ -601,16 +429,16 @@ TEST(damaged_checkpoint_file_is_refused)
 {
     hf_error err = HF_ERROR_INIT;
     hf__store *store;
-    content file;
+    image_file file;
     char path[160];
     place at;
 
     make_place(&at, "file", "?durability=flush");
     close_store(must_open(at.url, NULL));
-    path_of(&at, "s", "checkpoint", path);
-    file = read_all(path);
+    image_path(&at, "s", "checkpoint", path);
+    file = image_read(path);
     memset(file.data, 0, file.size);
-    write_all(path, &file);
+    image_write(path, &file);
     hf__free(file.data);
     assert_int_equal(open_url(at.url, NULL, &store, &err), HF_CORRUPT);
     assert_non_null(strstr(err.message, "checkpoint"));
@@ -627,7 +455,7 @@ TEST(removed_checkpoint_file_is_noticed_by_another)
     make_place(&at, "file", "?durability=flush");
     who = prepare_victim(at.url);
     at.store = must_open(at.url, NULL);
-    path_of(&at, "s", "checkpoint", path);
+    image_path(&at, "s", "checkpoint", path);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(write(who.start_fd, "", 1), 1);
     close(who.start_fd);
