@@ -76,20 +76,6 @@ static hf__flush_map *map_of(const hf__env *env)
     return &env->sidecar.map->flush;
 }
 
-uint64_t hf__flush_last_txn(const hf__env *env)
-{
-    MDB_envinfo info;
-
-    (void)mdb_env_info(env->mdb, &info);
-    return info.me_last_txnid;
-}
-
-void hf__flush_wake(hf__env *env)
-{
-    (void)__atomic_add_fetch(&map_of(env)->word, 1, __ATOMIC_SEQ_CST);
-    hf__futex_wake_all(&map_of(env)->word, true);
-}
-
 /* ------------------------------------------------------------------- pins */
 
 static void unpin_locked(hf__pin *what)
@@ -177,13 +163,6 @@ static bool has_failed(const hf__env *env)
            HF__FLUSH_FAILED;
 }
 
-static hf_status fail_write(hf_error *err)
-{
-    return hf__fail(err, HF_SYSTEM,
-                    "writing to the disk failed; close the store in all "
-                    "processes to revert it to its last checkpoint");
-}
-
 typedef struct work {
     hf__checkpoint head;
     int64_t began_ms;
@@ -198,7 +177,7 @@ static hf_status begin_checkpoint_locked(hf__env *env, work *what,
     uint64_t last = hf__flush_last_txn(env);
 
     if (has_failed(env))
-        return fail_write(err);
+        return hf__flush_fail(err);
     flush->pinless = !pin_locked(env, next_of(flush));
     if (!hf__checkpoint_of(env->data_fd, env->page_size, last, &what->head))
         return hf__fail(
@@ -214,9 +193,8 @@ static hf_status begin_checkpoint_locked(hf__env *env, work *what,
 static hf_status put_on_disk(hf__env *env, const work *what, hf_error *err)
 {
     if (fdatasync(env->data_fd) != 0) {
-        __atomic_store_n(&map_of(env)->failed, HF__FLUSH_FAILED,
-                         __ATOMIC_SEQ_CST);
-        return fail_write(err);
+        hf__flush_refuse(env);
+        return hf__flush_fail(err);
     }
     return hf__checkpoint_write(&env->flush->file, &what->head, err);
 }
@@ -338,7 +316,7 @@ hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
             return status;
         if (has_failed(env)) {
             hf__env_unlock(env);
-            return fail_write(err);
+            return hf__flush_fail(err);
         }
         if (!needs_locked(env, hf__clock_boot_ms()))
             return HF_OK;

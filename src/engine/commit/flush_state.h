@@ -9,6 +9,7 @@
 
 #include "engine/commit/checkpoint.h"
 #include "engine/commit/flush.h"
+#include "engine/commit/flush_map.h"
 
 /* A read transaction that only pins its snapshot. */
 typedef struct hf__pin {
@@ -35,12 +36,6 @@ typedef struct hf__flush {
     bool stop; /* touched with __atomic builtins */
     pthread_t thread;
 } hf__flush;
-
-/* The number of the last snapshot. The writer lock is held. */
-uint64_t hf__flush_last_txn(const hf__env *env);
-
-/* Wake the threads of all processes. */
-void hf__flush_wake(hf__env *env);
 
 /* Advance the pins to the checkpoint. */
 void hf__flush_follow_locked(hf__env *env);
