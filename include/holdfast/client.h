@@ -200,7 +200,9 @@ typedef struct hf_client_options {
  *   user's processes, gone at reboot
  * - `file:/DIR[?durability=commit]`: embedded, on disk; an acknowledged write
  *   survives a power cut
- * - `file:/DIR?durability=flush`: the same, faster; a power cut loses at most
+ * - `file:/DIR?durability=log`: the same promise, by a log: one flush of the
+ *   disk for a write in place of two
+ * - `file:/DIR?durability=flush`: faster; a power cut loses at most
  *   what was acknowledged within the last second, a killed process nothing
  * - `redis://[user:password@]host[:6379][/db]`, `valkey://...`: one server over
  *   TCP

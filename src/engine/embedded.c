@@ -251,7 +251,7 @@ static void run_request(hf__store *store, hf__request *request)
     if (is_read(&job) && run_read(self->env, &job))
         return;
     /* A commit without a disk write is not worth sharing. */
-    if (self->env->mode == HF__MODE_DURABLE)
+    if (hf__mode_syncs(self->env->mode))
         hf__group_run(self->env, &job, 1);
     else
         hf__write_run(self->env, &job);
@@ -295,7 +295,7 @@ static bool waits_for_disk(embedded *self, hf__request *request)
 {
     hf__job job;
 
-    return self->env->mode == HF__MODE_DURABLE && !self->env->read_only &&
+    return hf__mode_syncs(self->env->mode) && !self->env->read_only &&
            !hf__loop_here(self->backlog.loop) &&
            prepare_job(self, request, &job) && !is_read(&job);
 }
@@ -325,7 +325,7 @@ static void embedded_cancel(hf__store *store, hf__request *request)
 {
     embedded *self = self_of(store);
 
-    if (self->env->mode != HF__MODE_DURABLE ||
+    if (!hf__mode_syncs(self->env->mode) ||
         !hf__backlog_remove(&self->backlog, request))
         return;
     hf__request_fail(request, HF_UNAVAILABLE, "cancelled before it started");
@@ -502,7 +502,7 @@ static hf_status embedded_open(const hf__store_config *config,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &hf__embedded_store_ops;
     self->base.capabilities = HF__CAP_EVENTS | HF__CAP_LOCAL;
-    if (settings.mode == HF__MODE_DURABLE)
+    if (hf__mode_syncs(settings.mode))
         self->base.capabilities |= HF__CAP_DURABLE;
     self->log = config->log;
     self->generation = hf__fork_generation();

@@ -2,7 +2,8 @@
 /*
  * embedded_kill.c - kill -9 of processes that share one embedded store.
  *
- *     embedded_kill [--kills N] [--writers N] [--store volatile|commit|flush]
+ *     embedded_kill [--kills N] [--writers N]
+ *                   [--store volatile|commit|log|flush]
  *                   [--dir DIR] [--seed S] [--check-every N] [--json]
  *                   [--fault early|torn|stall|token] [--forget]
  *
@@ -69,7 +70,7 @@ static bool parse_pair(const char *name, const char *value, options *opts)
     if (strcmp(name, "--store") == 0) {
         (void)snprintf(opts->store, sizeof(opts->store), "%s", value);
         return strcmp(value, "volatile") == 0 || strcmp(value, "commit") == 0 ||
-               strcmp(value, "flush") == 0;
+               strcmp(value, "log") == 0 || strcmp(value, "flush") == 0;
     }
     if (strcmp(name, "--seed") == 0)
         return parse_number(value, UINT64_MAX, &opts->seed);

@@ -25,7 +25,7 @@ static const char usage[] =
     "  --processes N      [2]\n"
     "  --threads N        of each process [2]\n"
     "  --every N          cut at every Nth such instant only [1]\n"
-    "  --durability commit|flush  flush takes 5 ms for each operation "
+    "  --durability commit|log|flush  flush takes 5 ms for each operation "
     "[commit]\n"
     "  --grace MS         how much may be lost [0; with flush 1500]\n"
     "  --dir FOLDER       where the files are [/dev/shm]\n"

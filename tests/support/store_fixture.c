@@ -34,6 +34,7 @@ static const struct {
     {"embedded-volatile", FIXTURE_EMBEDDED_VOLATILE, NULL, FIXTURE_RIGHTS_ALL},
     {"embedded-file", FIXTURE_EMBEDDED_FILE, NULL, FIXTURE_RIGHTS_ALL},
     {"embedded-flush", FIXTURE_EMBEDDED_FLUSH, NULL, FIXTURE_RIGHTS_ALL},
+    {"embedded-log", FIXTURE_EMBEDDED_LOG, NULL, FIXTURE_RIGHTS_ALL},
     {"redis-unix", FIXTURE_REDIS_UNIX, NULL, FIXTURE_RIGHTS_ALL},
     {"redis-tcp", FIXTURE_REDIS_TCP, NULL, FIXTURE_RIGHTS_ALL},
     {"redis-tls", FIXTURE_REDIS_TLS, NULL, FIXTURE_RIGHTS_ALL},
@@ -431,10 +432,16 @@ void fixture_embedded_url(const fixture *f, const char *name,
 {
     bool is_volatile = f->store == FIXTURE_EMBEDDED_VOLATILE ||
                        f->store == FIXTURE_SERVED_VOLATILE;
-    bool is_flush = f->store == FIXTURE_EMBEDDED_FLUSH;
-    int size = snprintf(url, FIXTURE_PATH_SIZE, "%s:%s/%s?max_size=%s%s",
-                        is_volatile ? "volatile" : "file", f->directory, name,
-                        max_size, is_flush ? "&durability=flush" : "");
+    const char *durability = "";
+    int size;
+
+    if (f->store == FIXTURE_EMBEDDED_FLUSH)
+        durability = "&durability=flush";
+    if (f->store == FIXTURE_EMBEDDED_LOG)
+        durability = "&durability=log";
+    size = snprintf(url, FIXTURE_PATH_SIZE, "%s:%s/%s?max_size=%s%s",
+                    is_volatile ? "volatile" : "file", f->directory, name,
+                    max_size, durability);
 
     assert_true(size > 0 && size < FIXTURE_PATH_SIZE);
 }
@@ -454,7 +461,8 @@ bool fixture_is_embedded(const fixture *f)
 {
     return f->store == FIXTURE_EMBEDDED_VOLATILE ||
            f->store == FIXTURE_EMBEDDED_FILE ||
-           f->store == FIXTURE_EMBEDDED_FLUSH;
+           f->store == FIXTURE_EMBEDDED_FLUSH ||
+           f->store == FIXTURE_EMBEDDED_LOG;
 }
 
 bool fixture_is_served(const fixture *f)

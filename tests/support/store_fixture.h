@@ -31,6 +31,7 @@ typedef enum fixture_store {
     FIXTURE_EMBEDDED_VOLATILE,
     FIXTURE_EMBEDDED_FILE,
     FIXTURE_EMBEDDED_FLUSH, /* the same with durability=flush */
+    FIXTURE_EMBEDDED_LOG,   /* and log */
     FIXTURE_REDIS_UNIX,
     FIXTURE_REDIS_TCP,
     FIXTURE_REDIS_TLS,

@@ -2,9 +2,11 @@
 /*
  * key_commands.c - commands on keys of any type, and on all of them.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "engine/commands/command_row.h"
+#include "engine/commit/redo.h"
 #include "engine/files/header.h"
 #include "engine/keys/key_count.h"
 #include "engine/wake/note.h"
@@ -72,7 +74,9 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__note_flush(tx);
     tx->epoch++;
     tx->changed = true;
-    rc = mdb_drop(tx->txn, tx->env->dbi, 0);
+    rc = hf__redo_note_drop(tx) ? MDB_SUCCESS : ENOMEM;
+    if (rc == MDB_SUCCESS)
+        rc = mdb_drop(tx->txn, tx->env->dbi, 0);
     if (rc == MDB_SUCCESS)
         rc = hf__header_put(tx->txn, tx->env->dbi, tx->env->mode);
     if (rc != MDB_SUCCESS)

@@ -188,6 +188,13 @@ hf_status hf__checkpoint_newest(int fd, hf__checkpoint *newest, bool *same_boot,
 
 /* --------------------------------------------------------------- recovery */
 
+hf_status hf__checkpoint_deny(hf_error *err)
+{
+    return hf__fail(err, HF_DENIED,
+                    "the store was not closed before the last reboot: open it "
+                    "once with write access");
+}
+
 static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
                               bool read_only, hf_error *err)
 {
@@ -203,17 +210,16 @@ static hf_status recover_data(int dir_fd, const hf__checkpoint *newest,
         status = hf__fail(err, HF_CORRUPT,
                           "the data file is older than its checkpoint");
     else if (txn != newest->txn && read_only)
-        status = hf__fail(err, HF_DENIED,
-                          "the store was not closed before the last reboot: "
-                          "open it once with write access");
+        status = hf__checkpoint_deny(err);
     else if (txn != newest->txn)
         status = restore_meta(fd, newest, err);
     close(fd);
     return status;
 }
 
+/* `*txn`: the snapshot, if it had to be looked at. */
 static hf_status recover_newest(int dir_fd, bool force, bool read_only,
-                                hf_error *err)
+                                uint64_t *txn, hf_error *err)
 {
     hf__checkpoint newest;
     bool same_boot = false;
@@ -227,19 +233,22 @@ static hf_status recover_newest(int dir_fd, bool force, bool read_only,
     status = hf__checkpoint_newest(fd, &newest, &same_boot, err);
     close(fd);
     /* In the same boot no write is lost, synced or not. */
-    if (status == HF_OK && (force || !same_boot))
-        status = recover_data(dir_fd, &newest, read_only, err);
-    return status;
+    if (status != HF_OK || (same_boot && !force))
+        return status;
+    *txn = newest.txn;
+    return recover_data(dir_fd, &newest, read_only, err);
 }
 
 hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err)
 {
-    return recover_newest(dir_fd, force, false, err);
+    uint64_t txn;
+
+    return recover_newest(dir_fd, force, false, &txn, err);
 }
 
-hf_status hf__checkpoint_check(int dir_fd, hf_error *err)
+hf_status hf__checkpoint_check(int dir_fd, uint64_t *txn, hf_error *err)
 {
-    return recover_newest(dir_fd, false, true, err);
+    return recover_newest(dir_fd, false, true, txn, err);
 }
 
 /* ------------------------------------------------------------------- file */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checkpoint.h - the file that names a snapshot of the data file that is
- * complete on disk. Only a store with durability=flush has one.
+ * complete on disk. A store with durability=flush or log has
+ * one.
  */
 #ifndef HF__ENGINE_CHECKPOINT_H
 #define HF__ENGINE_CHECKPOINT_H
@@ -35,8 +36,10 @@ bool hf__checkpoint_of(int data_fd, uint32_t page_size, uint64_t txn,
  */
 hf_status hf__checkpoint_recover(int dir_fd, bool force, hf_error *err);
 
-/* HF_DENIED if the data file would have to be reverted first. */
-hf_status hf__checkpoint_check(int dir_fd, hf_error *err);
+/* HF_DENIED if the data file would have to be reverted first. `*txn` is set to
+ * the snapshot if it was made in an earlier boot. deny(): that failure. */
+hf_status hf__checkpoint_check(int dir_fd, uint64_t *txn, hf_error *err);
+hf_status hf__checkpoint_deny(hf_error *err);
 
 /* Create the file, with one checkpoint, whose snapshot is on disk. */
 hf_status hf__checkpoint_create(int dir_fd, const hf__checkpoint *first,

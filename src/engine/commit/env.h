@@ -55,7 +55,9 @@ typedef struct hf__env {
     hf__ring rings[HF__RING_COUNT]; /* mapped when first needed */
 
     struct hf__queue *queue;
-    struct hf__flush *flush; /* NULL: not in that mode */
+    struct hf__flush *flush; /* NULL: commits are synced by LMDB, or not */
+    struct hf__redo *redo;   /* NULL: there is no log */
+    bool reverted;           /* to the checkpoint, by this open */
 
     /* What identity.c saw last, and when. Touched with __atomic builtins. */
     int64_t identity_checked_ms;

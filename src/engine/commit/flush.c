@@ -49,6 +49,7 @@
 
 #include "engine/commit/flush_state.h"
 #include "engine/commit/readers.h"
+#include "engine/commit/redo.h"
 #include "engine/commit/tx.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -113,6 +114,11 @@ static hf__pin *pin_of(hf__flush *flush)
 static hf__pin *next_of(hf__flush *flush)
 {
     return &flush->pins[1 - flush->current];
+}
+
+bool hf__flush_pin_locked(hf__env *env)
+{
+    return pin_locked(env, pin_of(env->flush));
 }
 
 /* By the invariant, the newer one will do once the checkpoint reached it. */
@@ -207,6 +213,7 @@ static void publish_locked(hf__env *env, const work *what)
     if (what->head.txn > map->checkpoint) {
         map->checkpoint = what->head.txn;
         map->synced_pages = what->written_pages;
+        hf__redo_checkpointed(env);
         /* Commits since then are younger than its beginning. */
         map->unsynced_ms =
             hf__flush_last_txn(env) == what->head.txn ? 0 : what->began_ms;
@@ -273,14 +280,18 @@ bool hf__flush_is_due(const hf__env *env, int64_t now_ms, int64_t soon_ms)
     int64_t since_ms = map_of(env)->unsynced_ms;
 
     return (since_ms != 0 && now_ms - since_ms >= soon_ms) ||
-           unsynced_pages(env) >= hard_pages(env) / 4;
+           unsynced_pages(env) >= hard_pages(env) / 4 || hf__redo_is_due(env);
 }
 
 static bool is_late(const hf__env *env, int64_t now_ms)
 {
     int64_t since_ms = map_of(env)->unsynced_ms;
 
-    return (since_ms != 0 && now_ms - since_ms >= HARD_MS) ||
+    /* What is in a log is safe without. */
+    if (env->redo != NULL && hf__redo_is_full(env))
+        return true;
+    return (since_ms != 0 && env->redo == NULL &&
+            now_ms - since_ms >= HARD_MS) ||
            unsynced_pages(env) >= hard_pages(env);
 }
 

@@ -37,6 +37,10 @@ typedef struct hf__flush {
     pthread_t thread;
 } hf__flush;
 
+/* Pin the last snapshot, as the first process that opens the store. false: no
+ * reader's slot is free. */
+bool hf__flush_pin_locked(hf__env *env);
+
 /* Advance the pins to the checkpoint. */
 void hf__flush_follow_locked(hf__env *env);
 

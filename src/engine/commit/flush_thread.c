@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/commit/flush_state.h"
+#include "engine/commit/redo.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -19,6 +20,8 @@
 
 /* When a checkpoint is due after the first commit that it would hold. */
 #define SOFT_MS 400
+/* The same if a log has it. */
+#define LOG_SOFT_MS 5000
 /* Interval of checking the pins; and how long a process may take for a
  * checkpoint before another begins one. */
 #define TICK_MS 500
@@ -46,7 +49,8 @@ typedef struct plan {
 static void make_plan_locked(hf__env *env, int64_t now_ms, plan *result)
 {
     const hf__flush_map *map = &env->sidecar.map->flush;
-    bool due = hf__flush_is_due(env, now_ms, SOFT_MS);
+    int64_t soft_ms = env->redo != NULL ? LOG_SOFT_MS : SOFT_MS;
+    bool due = hf__flush_is_due(env, now_ms, soft_ms);
 
     result->seen = map->checkpoint;
     result->again_ms = INT64_MAX;
@@ -57,8 +61,8 @@ static void make_plan_locked(hf__env *env, int64_t now_ms, plan *result)
     else if (due)
         result->checkpoint = true;
     else if (map->unsynced_ms != 0 &&
-             map->unsynced_ms + SOFT_MS < result->again_ms)
-        result->again_ms = map->unsynced_ms + SOFT_MS;
+             map->unsynced_ms + soft_ms < result->again_ms)
+        result->again_ms = map->unsynced_ms + soft_ms;
 }
 
 static void *keep_up(void *user)
@@ -134,12 +138,25 @@ static hf_status open_file(hf__env *env, int dir_fd, hf_error *err)
         return hf__fail(err, HF_CORRUPT,
                         "the checkpoint file was removed while the store is in "
                         "use");
-    status = sync_data(env, &head, err);
+    status = hf__redo_create(env, err);
+    if (status == HF_OK)
+        status = sync_data(env, &head, err);
     if (status == HF_OK)
         status = hf__checkpoint_create(dir_fd, &head, err);
     if (status == HF_OK)
         status = hf__checkpoint_open(dir_fd, file, err);
     return status;
+}
+
+/* What the log has, after the snapshot that the data file was reverted to. */
+static hf_status replay_log(hf__env *env, hf_error *err)
+{
+    if (env->redo == NULL)
+        return HF_OK;
+    if (!hf__flush_pin_locked(env))
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "no reader's slot is free to apply the log");
+    return hf__redo_replay(env, err);
 }
 
 /* The first process to open the store initializes the sidecar from the file and
@@ -154,6 +171,10 @@ static hf_status begin_alone(hf__env *env, hf_error *err)
     hf_status status =
         hf__checkpoint_newest(env->flush->file.fd, &head, &same_boot, err);
 
+    if (status == HF_OK)
+        status = hf__redo_open(env, same_boot, err);
+    if (status == HF_OK && (!same_boot || env->reverted))
+        status = replay_log(env, err);
     if (status == HF_OK && failed != HF__FLUSH_FAILED &&
         (!same_boot || head.txn != hf__flush_last_txn(env))) {
         status = sync_data(env, &head, err);
@@ -165,7 +186,15 @@ static hf_status begin_alone(hf__env *env, hf_error *err)
     memset(map, 0, sizeof(*map));
     map->checkpoint = head.txn;
     map->failed = failed;
-    return HF_OK;
+    return hf__redo_reset(env, err);
+}
+
+static void close_pins(hf__flush *flush)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (flush->pins[i].txn != NULL)
+            mdb_txn_abort(flush->pins[i].txn);
+    }
 }
 
 hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err)
@@ -173,7 +202,7 @@ hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err)
     hf__flush *flush;
     hf_status status;
 
-    if (env->mode != HF__MODE_FLUSH)
+    if (env->mode != HF__MODE_FLUSH && env->mode != HF__MODE_LOG)
         return HF_OK;
     flush = hf__calloc(1, sizeof(*flush));
     if (flush == NULL)
@@ -183,12 +212,15 @@ hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err)
     status = open_file(env, dir_fd, err);
     if (status != HF_OK)
         goto free_flush;
-    if (hf__checkpoint_alone(&flush->file))
-        status = begin_alone(env, err);
+    status = hf__checkpoint_alone(&flush->file)
+                 ? begin_alone(env, err)
+                 : hf__redo_open(env, false, err);
     if (status == HF_OK && !start_thread(env))
         status = hf__fail(err, HF_SYSTEM, "cannot start a thread");
     if (status == HF_OK)
         return HF_OK;
+    close_pins(flush);
+    hf__redo_close(env);
     hf__checkpoint_close(&flush->file);
 
 free_flush:
@@ -212,13 +244,12 @@ void hf__flush_close(hf__env *env)
         unsynced = env->sidecar.map->flush.unsynced_ms != 0;
         hf__env_unlock(env);
     }
-    if (unsynced)
+    /* A log has it, but the next to open the store would have to apply it. */
+    if (unsynced && (env->redo == NULL || hf__checkpoint_alone(&flush->file)))
         (void)hf__flush_checkpoint(env, UINT64_MAX, false,
                                    hf__clock_boot_ms() + LOCK_MS, NULL);
-    for (size_t i = 0; i < 2; i++) {
-        if (flush->pins[i].txn != NULL)
-            mdb_txn_abort(flush->pins[i].txn);
-    }
+    close_pins(flush);
+    hf__redo_close(env);
     hf__checkpoint_close(&flush->file);
     pthread_mutex_destroy(&flush->mutex);
     hf__free(flush);

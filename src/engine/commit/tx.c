@@ -6,8 +6,10 @@
 #include "engine/commit/tx.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <string.h>
 
+#include "engine/commit/redo.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -106,7 +108,9 @@ bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
     tx->changed = true;
     tx->wanted_size += key->mv_size + value->mv_size;
     tx->put_count++;
-    rc = mdb_put(tx->txn, tx->env->dbi, key, value, flags);
+    rc = hf__redo_note(tx, key) ? MDB_SUCCESS : ENOMEM;
+    if (rc == MDB_SUCCESS)
+        rc = mdb_put(tx->txn, tx->env->dbi, key, value, flags);
     hf__tsan_acquire(tx->env); /* readers that ended before it took a page */
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
@@ -122,7 +126,9 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
         return;
     tx->epoch++;
     tx->changed = true;
-    rc = mdb_del(tx->txn, tx->env->dbi, key, NULL);
+    rc = hf__redo_note(tx, key) ? MDB_SUCCESS : ENOMEM;
+    if (rc == MDB_SUCCESS)
+        rc = mdb_del(tx->txn, tx->env->dbi, key, NULL);
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
 }

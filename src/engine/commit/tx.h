@@ -116,6 +116,12 @@ typedef struct hf__tx {
     hf__event *events; /* delivered after the commit */
     size_t event_count;
     size_t event_capacity;
+    /* Of a store with a log: the names of what was changed, each after its
+     * size; all was deleted before that. */
+    hf__buf changes;
+    size_t last_change; /* where the last one is */
+    bool dropped;
+
     hf__saying sayings[HF__SAYING_MAX];
     size_t saying_count;
 

@@ -125,6 +125,8 @@ static bool is_ours(const char *name)
                                         HF__FILE_REWRITE,
                                         HF__FILE_CHECKPOINT,
                                         HF__FILE_CHECKPOINT ".new",
+                                        HF__FILE_REDO,
+                                        HF__FILE_REDO ".new",
                                         HF__FILE_OPENING};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -218,7 +220,8 @@ hf_status hf__files_wipe(int dir_fd, hf_error *err)
 {
     if ((unlinkat(dir_fd, HF__FILE_DATA, 0) != 0 && errno != ENOENT) ||
         (unlinkat(dir_fd, HF__FILE_LOCK, 0) != 0 && errno != ENOENT) ||
-        (unlinkat(dir_fd, HF__FILE_CHECKPOINT, 0) != 0 && errno != ENOENT))
+        (unlinkat(dir_fd, HF__FILE_CHECKPOINT, 0) != 0 && errno != ENOENT) ||
+        (unlinkat(dir_fd, HF__FILE_REDO, 0) != 0 && errno != ENOENT))
         return hf__files_fail(err, errno, "cannot remove the old store");
     return HF_OK;
 }

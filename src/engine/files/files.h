@@ -21,6 +21,7 @@
 #define HF__FILE_CHANGES "changes"
 #define HF__FILE_MESSAGES "messages"
 #define HF__FILE_CHECKPOINT "checkpoint"
+#define HF__FILE_REDO "redo"
 /* Locked while the store is being opened. */
 #define HF__FILE_OPENING "opening"
 /* A new data file, before it is renamed. */

@@ -20,6 +20,8 @@
 
 static const char *mode_text(uint32_t mode)
 {
+    if (mode == HF__MODE_LOG)
+        return "durable (log)";
     if (mode == HF__MODE_FLUSH)
         return "durable (flush)";
     return mode == HF__MODE_DURABLE ? "durable (commit)" : "volatile";
@@ -69,7 +71,7 @@ bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
     if (head->version > HF__FORMAT_VERSION)
         found->code = HF__FOUND_NEWER;
     else if (head->version < HF__FORMAT_FIRST || size != sizeof(*head) ||
-             head->mode < HF__MODE_VOLATILE || head->mode > HF__MODE_FLUSH)
+             head->mode < HF__MODE_VOLATILE || head->mode > HF__MODE_LOG)
         found->code = HF__FOUND_HEADER;
     return found->code == HF__FOUND_NONE;
 }

@@ -81,6 +81,8 @@ static hf_status place_file(const hf__url *url, hf__settings *settings,
     settings->mode = HF__MODE_DURABLE;
     if (durability != NULL && strcmp(durability, "flush") == 0)
         settings->mode = HF__MODE_FLUSH;
+    else if (durability != NULL && strcmp(durability, "log") == 0)
+        settings->mode = HF__MODE_LOG;
     else if (durability != NULL && strcmp(durability, "commit") != 0)
         return hf__fail(
             err, HF_INVALID, "bad durability: %s",

@@ -237,7 +237,8 @@ static hf_status check_map(const hf__sidecar_map *map, hf_error *err)
     if (map->map_size != size_of(map->version))
         return hf__fail(err, HF_UNSUPPORTED,
                         "the store is used by programs of another word size");
-    if (map->mode < HF__MODE_VOLATILE || map->mode > HF__MODE_FLUSH ||
+    if (map->mode < HF__MODE_VOLATILE || map->mode > HF__MODE_LOG ||
+        (map->mode == HF__MODE_LOG && map->version < 3) ||
         map->state < HF__SIDECAR_CREATING || map->state > HF__SIDECAR_READY ||
         map->head_sum != hf__sidecar_head_sum(map) ||
         (map->state == HF__SIDECAR_READY &&

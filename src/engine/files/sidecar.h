@@ -29,7 +29,18 @@ enum {
     HF__SIDECAR_READY = 3
 };
 
-enum { HF__MODE_VOLATILE = 1, HF__MODE_DURABLE = 2, HF__MODE_FLUSH = 3 };
+enum {
+    HF__MODE_VOLATILE = 1,
+    HF__MODE_DURABLE = 2,
+    HF__MODE_FLUSH = 3,
+    HF__MODE_LOG = 4
+};
+
+/* Is an acknowledged write on the disk? */
+static inline bool hf__mode_syncs(uint32_t mode)
+{
+    return mode == HF__MODE_DURABLE || mode == HF__MODE_LOG;
+}
 
 /* flush.c's part. */
 typedef struct hf__flush_map {
@@ -42,6 +53,20 @@ typedef struct hf__flush_map {
     uint32_t failed;        /* HF__FLUSH_FAILED: a sync failed */
 } hf__flush_map;
 #define HF__FLUSH_FAILED 0x4c494146u
+
+/* redo.c's part; guarded by the writer lock. */
+#define HF__REDO_PARTS 3u
+typedef struct hf__redo_map {
+    uint64_t last_txn; /* the last transaction that is in the log, or that a
+                          checkpoint has */
+    uint64_t serial;   /* of the last attempt to write a record */
+    uint64_t current;  /* the part that is written */
+    struct {
+        uint64_t salt;
+        uint64_t end; /* of its records, bytes; 0: never used */
+        uint64_t last_txn;
+    } parts[HF__REDO_PARTS];
+} hf__redo_map;
 
 /* An event counter. Words are touched with __atomic builtins only. */
 typedef struct hf__bucket {
@@ -97,6 +122,7 @@ typedef struct hf__sidecar_map {
     int64_t unix_ahead_ms; /* of the machine's CLOCK_BOOTTIME, when created */
     /* Version 2 ends here. */
     hf__event_text texts[HF__BUCKET_MAX];
+    hf__redo_map redo;
 } hf__sidecar_map;
 
 /* Of what is created. Earlier ones are used as long as programs have them open,

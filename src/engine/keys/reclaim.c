@@ -16,8 +16,10 @@
  */
 #include "engine/keys/reclaim.h"
 
+#include <errno.h>
 #include <string.h>
 
+#include "engine/commit/redo.h"
 #include "engine/files/format.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/deadlines.h"
@@ -76,7 +78,7 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
         if (rc == MDB_SUCCESS) {
             tx->epoch++;
             tx->changed = true;
-            rc = mdb_cursor_del(cursor, 0);
+            rc = hf__redo_note(tx, &key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
         }
         if (rc != MDB_SUCCESS) {
             hf__tx_fail(tx, rc);
@@ -268,7 +270,7 @@ static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
             hf__record_cache_drop(
                 tx->cache,
                 hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));
-            rc = mdb_cursor_del(cursor, 0);
+            rc = hf__redo_note(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
         } else {
             note_hash(done, key, value, tx->now_ms);
         }

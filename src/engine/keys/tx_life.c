@@ -9,6 +9,7 @@
 #include "engine/keys/tx_life.h"
 
 #include "engine/commit/flush.h"
+#include "engine/commit/redo.h"
 #include "engine/keys/reclaim.h"
 #include "engine/keys/record_cache.h"
 #include "engine/keys/records.h"
@@ -28,6 +29,7 @@ hf__tx *hf__tx_new(hf__env *env, bool writable)
     tx->writable = writable;
     tx->error.struct_size = sizeof(tx->error);
     hf__arena_init(&tx->arena);
+    hf__buf_init(&tx->changes, SIZE_MAX);
     if (!writable)
         return tx;
     tx->cache = hf__record_cache_new();
@@ -48,6 +50,7 @@ void hf__tx_free(hf__tx *tx)
         hf__free(tx->records[i]);
     }
     hf__free(tx->events);
+    hf__buf_done(&tx->changes);
     for (size_t i = 0; i < HF__RING_COUNT; i++)
         hf__buf_done(&tx->noted[i].notes);
     hf__free(tx->scratch);
@@ -76,6 +79,8 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->grows = false;
     tx->event_count = tx->saying_count = 0;
     tx->made = NULL;
+    hf__buf_clear(&tx->changes);
+    tx->dropped = false;
     hf__note_begin(tx);
     if (tx->writable)
         hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
@@ -110,10 +115,13 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
         hf__reclaim(tx);
+    if (tx->fatal == HF_OK && tx->changed)
+        (void)hf__redo_write(tx);
     if (tx->watched != 0 && tx->fatal == HF_OK)
         hf__note_claim(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = hf__env_commit(tx->env, tx->txn);
+        hf__redo_wrote(tx, rc == MDB_SUCCESS);
         if (tx->watched != 0)
             hf__note_publish(tx, rc == MDB_SUCCESS);
         if (rc != MDB_SUCCESS) {

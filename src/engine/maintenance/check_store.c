@@ -35,6 +35,7 @@
 #include "engine/commit/checkpoint.h"
 #include "engine/commit/env.h"
 #include "engine/commit/identity.h"
+#include "engine/commit/redo.h"
 #include "engine/files/rights.h"
 #include "engine/fsck/fsck.h"
 #include "engine/open/open_store.h"
@@ -421,7 +422,7 @@ static hf_status check_closed_store(const hf__settings *settings,
     status = HF_OK;
     if (fd >= 0 && hf__identity_check_unused(directory.fd, 0, NULL) == HF_OK) {
         status = directory.read_only
-                     ? hf__checkpoint_check(directory.fd, err)
+                     ? hf__redo_check(directory.fd, err)
                      : hf__checkpoint_recover(directory.fd, false, err);
         if (status == HF_OK)
             status = read_heads(check, fd, &size, &meta, err);

@@ -11,11 +11,11 @@
  *  3. Check the whole file as `store check` does: LMDB must not read damage,
  *     nor may a good copy of a page be replaced by a bad one.
  *  4. Copy all records in order to a new file (rewrite.c), and sync it.
- *  5. Remove the checkpoint, which is of the old file; that was synced when it
- *     was closed in step 1. Rename the new file over the old one and sync the
- *     directory: from this instant the new file counts. If killed before or
- *     after it, the name refers to one intact file; a sidecar with another
- *     inode is created again by the next open.
+ *  5. Empty the log and remove the checkpoint, which are of the old file; that
+ * was synced when it was closed in step 1. Rename the new file over the old one
+ * and sync the directory: from this instant the new file counts. If killed
+ * before or after it, the name refers to one intact file; a sidecar with
+ * another inode is created again by the next open.
  *  6. Update the sidecar: the file's size, its seal, finally its inode.
  *
  * A left-over new file is removed by the next open or compaction.
@@ -32,6 +32,7 @@
 
 #include "engine/commit/checkpoint.h"
 #include "engine/commit/flush.h"
+#include "engine/commit/redo.h"
 #include "engine/files/rights.h"
 #include "engine/fsck/fsck.h"
 #include "engine/keys/reclaim.h"
@@ -187,7 +188,9 @@ static hf_status replace_file(int dir_fd, hf_store_compaction *result,
 
     if (status != HF_OK)
         return status;
-    status = hf__checkpoint_remove(dir_fd, err);
+    status = hf__redo_void(dir_fd, err);
+    if (status == HF_OK)
+        status = hf__checkpoint_remove(dir_fd, err);
     if (status == HF_OK &&
         renameat(dir_fd, HF__FILE_REWRITE, dir_fd, HF__FILE_DATA) != 0)
         status = hf__files_fail(err, errno, "cannot rename the new data file");

@@ -38,6 +38,8 @@ static const char *mode_text(const hf__env *env)
 {
     if (env->mode == HF__MODE_FLUSH)
         return "durable (flush)";
+    if (env->mode == HF__MODE_LOG)
+        return "durable (log)";
     return env->mode == HF__MODE_VOLATILE ? "volatile" : "durable (commit)";
 }
 

@@ -86,9 +86,10 @@ static void tell_durability(const hf__env *env, const hf__diagnosis *to)
                    "one sync");
     else
         hf__report(to, HF_LEVEL_OK, "durability", "",
-                   "commit: acknowledged writes survive a power cut, if the "
-                   "disk honours syncs");
-    if (env->mode == HF__MODE_FLUSH &&
+                   "%s: acknowledged writes survive a power cut, if the "
+                   "disk honours syncs",
+                   env->mode == HF__MODE_LOG ? "log" : "commit");
+    if (env->flush != NULL &&
         __atomic_load_n(&env->sidecar.map->flush.failed, __ATOMIC_RELAXED) ==
             HF__FLUSH_FAILED)
         hf__report_error(to, HF_SYSTEM, "disk", "see the system's log",

@@ -26,6 +26,7 @@
 
 #include "engine/commit/checkpoint.h"
 #include "engine/commit/identity.h"
+#include "engine/commit/redo.h"
 #include "engine/files/format.h"
 #include "engine/files/header.h"
 #include "engine/files/keyhead.h"
@@ -271,7 +272,7 @@ static hf_status claim_store(const hf__directory *from, hf_error *err)
         status = hf__identity_check_unused(from->fd, 0, err);
     if (status != HF_OK)
         return status;
-    return from->read_only ? hf__checkpoint_check(from->fd, err)
+    return from->read_only ? hf__redo_check(from->fd, err)
                            : hf__checkpoint_recover(from->fd, false, err);
 }
 

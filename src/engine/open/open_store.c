@@ -242,7 +242,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
         return hf__files_fail_mdb(err, rc, "cannot open the store");
     if (env->mode == HF__MODE_VOLATILE)
         flags |= MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT;
-    if (env->mode == HF__MODE_FLUSH)
+    if (env->mode == HF__MODE_FLUSH || env->mode == HF__MODE_LOG)
         flags |= MDB_NOSYNC;
     env->map_size = env->sidecar.map->allocated_size;
     rc = mdb_env_set_mapsize(env->mdb, (size_t)env->map_size);
@@ -488,9 +488,11 @@ static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
     if (env->sidecar.map->flush.failed != HF__FLUSH_FAILED)
         return HF_OK;
     status = hf__checkpoint_recover(dir_fd, true, err);
-    if (status == HF_OK)
-        env->sidecar.map->flush.failed = 0;
-    return status;
+    if (status != HF_OK)
+        return status;
+    env->sidecar.map->flush.failed = 0;
+    env->reverted = true;
+    return HF_OK;
 }
 
 static hf_status fill_env(hf__env *env, const hf__settings *settings,

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "engine/commit/checkpoint.h"
+#include "engine/commit/redo.h"
 #include "engine/files/header.h"
 #include "engine/files/rights.h"
 #include "engine/open/verify.h"
@@ -130,7 +131,7 @@ hf_status hf__read_only_open(hf__env *env, const hf__settings *settings,
                               "directory is read-only");
     status = check_sidecar(settings, dir_fd, err);
     if (status == HF_OK && settings->mode != HF__MODE_VOLATILE)
-        status = hf__checkpoint_check(dir_fd, err);
+        status = hf__redo_check(dir_fd, err);
     if (status == HF_OK)
         status = hf__files_check_data(dir_fd, &size, err);
     if (status == HF_OK)
