@@ -278,7 +278,7 @@ static void expect_kept(const char *url)
 static void with_each_store(void (*what)(const char *url))
 {
     static const char *const forms[][2] = {{"volatile", ""},
-                                           {"file", "?durability=flush"}};
+                                           {"file", "?durability=log"}};
     place at;
 
     for (size_t i = 0; i < 2; i++) {
