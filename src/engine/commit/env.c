@@ -23,6 +23,7 @@
 #include <errno.h>
 #include <sys/types.h>
 
+#include "engine/commit/dead_writer.h"
 #include "engine/commit/identity.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -149,8 +150,15 @@ uint64_t hf__env_reserve_pages(const hf__env *env)
 
 hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
 {
-    if (hf__sidecar_lock(env->sidecar.map, deadline_ms))
+    bool died;
+
+    if (hf__sidecar_lock(env->sidecar.map, deadline_ms, &died)) {
+        if (died) {
+            hf__dead_writer_undo(env);
+            hf__sidecar_lock_mended(env->sidecar.map);
+        }
         return HF_OK;
+    }
     return hf__fail(err, HF_UNAVAILABLE,
                     "the store is locked by another process");
 }

@@ -30,6 +30,7 @@ typedef struct hf__env {
     MDB_env *mdb;
     MDB_dbi dbi;
     int data_fd; /* LMDB's */
+    int lock_fd; /* of lock.mdb, open as long as LMDB has it; -1: none */
     uint32_t page_size;
 
     /* Held for reading while a read transaction is open, for writing while

@@ -196,10 +196,13 @@ static inline bool hf__sidecar_has_texts(const hf__sidecar_map *map)
 void hf__sidecar_reset(hf__sidecar_map *map);
 
 /*
- * Take the writer lock; false: not by deadline_ms. If its holder died, readers
- * may miss what it committed until a write transaction begins.
+ * Take the writer lock; false: not by deadline_ms. If its holder died, `*died`
+ * is set: then mended() must follow, and until then the lock counts as left by
+ * a dead one, should the caller die, too. Readers may miss what that committed
+ * until a write transaction begins.
  */
-bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms);
+bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms, bool *died);
+void hf__sidecar_lock_mended(hf__sidecar_map *map);
 void hf__sidecar_unlock(hf__sidecar_map *map);
 
 /*

@@ -113,7 +113,7 @@ static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
     return rc;
 }
 
-bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms)
+bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms, bool *died)
 {
     int rc;
 
@@ -121,9 +121,13 @@ bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms)
     rc = try_between_naps(&map->writer, deadline_ms);
     if (rc == EBUSY)
         rc = sleep_for_it(map, deadline_ms);
-    if (rc == EOWNERDEAD)
-        rc = pthread_mutex_consistent(&map->writer);
-    return rc == 0;
+    *died = rc == EOWNERDEAD;
+    return rc == 0 || *died;
+}
+
+void hf__sidecar_lock_mended(hf__sidecar_map *map)
+{
+    (void)pthread_mutex_consistent(&map->writer);
 }
 
 void hf__sidecar_unlock(hf__sidecar_map *map)

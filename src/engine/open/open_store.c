@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "engine/commit/checkpoint.h"
+#include "engine/commit/dead_writer.h"
 #include "engine/commit/flush.h"
 #include "engine/commit/identity.h"
 #include "engine/files/header.h"
@@ -242,6 +243,7 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
         return hf__files_fail_mdb(err, rc, "cannot open the store");
     if (env->mode == HF__MODE_VOLATILE)
         flags |= MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT;
+    env->lock_fd = hf__rights_open(env->dir_fd, HF__FILE_LOCK, O_RDONLY);
     if (env->mode == HF__MODE_FLUSH || env->mode == HF__MODE_LOG)
         flags |= MDB_NOSYNC;
     env->map_size = env->sidecar.map->allocated_size;
@@ -435,6 +437,8 @@ static void close_env(hf__env *env)
         if (data_fd >= 0)
             close(data_fd);
     }
+    if (env->lock_fd >= 0)
+        close(env->lock_fd);
     for (size_t i = 0; i < HF__RING_COUNT; i++)
         hf__ring_unmap(&env->rings[i]);
     hf__sidecar_close(&env->sidecar);
@@ -469,7 +473,7 @@ static hf_status new_env(const hf__settings *settings, int dir_fd,
     env->refs = 1;
     env->mode = settings->mode;
     env->sidecar.fd = -1;
-    env->data_fd = -1;
+    env->data_fd = env->lock_fd = -1;
     memcpy(env->path, settings->path, sizeof(env->path));
     pthread_rwlock_init(&env->map_lock, NULL);
     pthread_mutex_init(&env->readers_lock, NULL);
@@ -484,6 +488,7 @@ static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
 
     if (hf__identity_check_unused(dir_fd, 0, NULL) != HF_OK)
         return HF_OK;
+    hf__dead_writer_undo(env);
     hf__sidecar_reset(env->sidecar.map);
     if (env->sidecar.map->flush.failed != HF__FLUSH_FAILED)
         return HF_OK;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dead_writer.c - what a writer of a volatile store leaves that was killed
+ * while it wrote LMDB's meta page.
+ *
+ * LMDB writes the meta page of a volatile store in memory, field by field, and
+ * the compiler puts the number of the snapshot before the last of them (0.9.24
+ * of Debian 12: before the root of the tree). A process that is killed between
+ * the two leaves the new number with an old root. LMDB publishes the number in
+ * lock.mdb afterwards, so nothing uses the page yet; but the next writer finds
+ * LMDB's mutex left by a dead owner, and then takes the greatest number.
+ *
+ * So before that, a page whose number was not published becomes the older one
+ * of the two again: the commit was not acknowledged, and no one has seen it. On
+ * disk this must not be done, as pages of a synced snapshot would be written
+ * again; there the page is written by one call, which a kill does not cut.
+ */
+#include "engine/commit/dead_writer.h"
+
+#include <unistd.h>
+
+#include "engine/files/rights.h"
+
+/* Offsets in a meta page of LMDB 0.9. */
+enum { AT_PAGE_SIZE = 40, AT_TRANSACTION = 144 };
+#define LMDB_MAGIC 0xbeefc0deu
+
+/* Its lock file begins with this. */
+typedef struct lock_head {
+    uint32_t magic;
+    uint32_t format;
+    pthread_mutex_t readers;
+    size_t txn; /* the last one that is published */
+} lock_head;
+
+/* The number that lock.mdb has; false: it is none of LMDB's. */
+static bool read_published(int fd, uint64_t *txn)
+{
+    lock_head head;
+
+    if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
+        return false;
+    *txn = head.txn;
+    return head.magic == LMDB_MAGIC && *txn > 0;
+}
+
+static void take_back(int data_fd, uint64_t published)
+{
+    uint64_t txn, older = published - 1;
+    uint32_t page_size;
+    off_t at;
+
+    if (pread(data_fd, &page_size, sizeof(page_size), AT_PAGE_SIZE) !=
+        (ssize_t)sizeof(page_size))
+        return;
+    at = (off_t)((published + 1) % 2 * page_size) + AT_TRANSACTION;
+    if (pread(data_fd, &txn, sizeof(txn), at) == (ssize_t)sizeof(txn) &&
+        txn == published + 1)
+        (void)!pwrite(data_fd, &older, sizeof(older), at);
+}
+
+void hf__dead_writer_undo(const hf__env *env)
+{
+    uint64_t published;
+    int data_fd, lock_fd = env->lock_fd;
+
+    if (env->mode != HF__MODE_VOLATILE)
+        return;
+    /* While LMDB has it open, closing a descriptor would end its locks. */
+    if (lock_fd < 0)
+        lock_fd = hf__rights_open(env->dir_fd, HF__FILE_LOCK, O_RDONLY);
+    data_fd = hf__rights_open(env->dir_fd, HF__FILE_DATA, O_RDWR);
+    if (lock_fd >= 0 && data_fd >= 0 && read_published(lock_fd, &published))
+        take_back(data_fd, published);
+    if (lock_fd >= 0 && lock_fd != env->lock_fd)
+        close(lock_fd);
+    if (data_fd >= 0)
+        close(data_fd);
+}
