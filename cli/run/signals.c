@@ -89,14 +89,24 @@ void signals_die(int signal)
     _exit(EXIT_SIGNAL + signal);
 }
 
+static bool is_pending(int signal)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
+}
+
 bool signals_stop(bool job)
 {
     sigset_t before;
-    sigset_t pending;
 
+    /* Continued before we stopped: SIGTSTP would discard the SIGCONT, and we
+     * would stay stopped. */
+    if (is_pending(SIGCONT))
+        return true;
     kill(job ? 0 : getpid(), SIGTSTP);
     unblock_signal(SIGTSTP, &before);
     /* Stopped here, until SIGCONT. */
     sigprocmask(SIG_SETMASK, &before, NULL);
-    return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+    return is_pending(SIGCONT);
 }

@@ -50,13 +50,34 @@ test_stop_and_continue_reach_the_command() {
     ends 8 $pid
 }
 
+has_a_waiter() {
+    "$HOLDFAST" lock inspect "$1" | grep -qx 'waiters: 1'
+}
+
+# Continued before it has seen that its command stopped.
+test_continue_that_comes_before_the_stop_is_not_lost() {
+    mkfifo gate
+    # ASan wants to be the first library.
+    env LD_PRELOAD="$LATE_LOOK" ASAN_OPTIONS=verify_asan_link_order=0 \
+        "$HOLDFAST" run job -- sh -c 'echo $$ >leader; read -r x <gate
+        exit 8' &
+    pid=$!
+    eventually 5 written leader
+    kill -TSTP $pid
+    eventually 2 process_is T "$(cat leader)"
+    kill -CONT $pid
+    echo go >gate
+    ends 8 $pid
+}
+
 # code_of SIGNAL CODE: a waiter that gets SIGNAL ends with CODE, at once.
 code_of() {
     local began waiter
 
     start run job -- touch ran
     waiter=$pid
-    sleep 0.15
+    # Before it handles signals, it ignores SIGINT as its shell does.
+    eventually 5 has_a_waiter job
     began=$(now_ms)
     kill -$1 $waiter
     ends $2 $waiter
@@ -76,7 +97,7 @@ test_signal_ends_the_wait_at_once_and_delays_no_other() {
     code_of USR1 138
     start run job -- true
     next=$pid
-    sleep 0.1
+    eventually 5 has_a_waiter job
     began=$(now_ms)
     : >go
     ends 0 $holder
@@ -92,7 +113,7 @@ test_ignored_signal_does_not_end_the_wait() {
     eventually 5 written held
     trap '' HUP
     start run job -- sh -c 'echo ran >ran'
-    sleep 0.15
+    eventually 5 has_a_waiter job
     kill -HUP $pid
     sleep 0.1
     : >go
