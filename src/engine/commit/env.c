@@ -50,19 +50,25 @@ hf_status hf__env_fail_read_only(hf_error *err)
         "the store is read-only: no permission to write to its directory");
 }
 
+static uint64_t max_size(const hf__env *env)
+{
+    return __atomic_load_n(&env->sidecar.map->max_size, __ATOMIC_RELAXED);
+}
+
 hf_status hf__env_fail_full(const hf__env *env, hf_error *err)
 {
-    uint64_t limit = hf__env_limit_pages(env) * env->page_size;
+    const hf__sidecar_map *map = env->sidecar.map;
 
-    if (env->grow_retry_ms > 0)
+    if (env->disk_full)
         return hf__fail(err, HF_FULL,
                         "no space left on device: the store %s cannot grow "
                         "beyond %lluK",
-                        env->path, (unsigned long long)(limit >> 10));
+                        env->path,
+                        (unsigned long long)(map->allocated_size >> 10));
     return hf__fail(err, HF_FULL,
                     "the store %s is full (max_size=%lluK): delete keys or "
                     "open it with a larger max_size",
-                    env->path, (unsigned long long)(limit >> 10));
+                    env->path, (unsigned long long)(max_size(env) >> 10));
 }
 
 /* ------------------------------------------------------------------ room */
@@ -83,11 +89,6 @@ bool hf__env_adopt_size(hf__env *env)
     return rc == MDB_SUCCESS;
 }
 
-static uint64_t max_size(const hf__env *env)
-{
-    return __atomic_load_n(&env->sidecar.map->max_size, __ATOMIC_RELAXED);
-}
-
 /* By `step` bytes or as much as possible, up to `most` in all. */
 static bool extend_file(hf__env *env, uint64_t step, uint64_t most,
                         int64_t now_ms)
@@ -103,10 +104,12 @@ static bool extend_file(hf__env *env, uint64_t step, uint64_t most,
     while (hf__files_allocate(env->data_fd, size + step, NULL) != HF_OK) {
         if (step / 2 < STEP_MIN) {
             env->grow_retry_ms = now_ms + RETRY_MS;
+            env->disk_full = true;
             return false;
         }
         step = step / 2 & ~(uint64_t)(env->page_size - 1);
     }
+    env->disk_full = false;
     /* Read without the lock by identity.c. */
     __atomic_store_n(&map->allocated_size, size + step, __ATOMIC_RELAXED);
     return hf__env_adopt_size(env);

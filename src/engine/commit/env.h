@@ -45,6 +45,7 @@ typedef struct hf__env {
     uint64_t last_page; /* LMDB's, at our last write */
     int64_t readers_checked_ms;
     int64_t grow_retry_ms;
+    bool disk_full;         /* the last attempt to grow failed */
     int64_t await_again_ms; /* readers.c's, like the next */
     uint64_t awaited;
     uint64_t advanced; /* write.c's: its last empty transaction */
