@@ -6,7 +6,7 @@
  * - hf_ids_new(), hf_ids_free(): a handle for the ids of a name
  * - hf_ids_next(), hf_ids_next_many()
  *
- * hf_ids_next() has a `_start` form.
+ * The last two have a `_start` form.
  *
  * @code
  * hf_status number(hf_client *client, int64_t orders[10], hf_error *err)
@@ -119,11 +119,9 @@ HF_API void hf_ids_free(hf_ids *ids);
 HF_API HF_MUST_USE hf_status hf_ids_next(hf_ids *ids, int64_t *id,
                                          hf_error *err);
 
-/** The `_start` forms; see #HF_START. */
-HF_START_OF(hf_ids_next_start, hf_ids *ids, int64_t *id);
-
 /**
- * Several ids, each greater than the one before.
+ * Several ids, each greater than the one before; a started call takes all from
+ * one block.
  *
  * @param ids     the handle
  * @param values  [out] `count` ids; after a failure undefined
@@ -134,6 +132,10 @@ HF_START_OF(hf_ids_next_start, hf_ids *ids, int64_t *id);
  */
 HF_API HF_MUST_USE hf_status hf_ids_next_many(hf_ids *ids, int64_t *values,
                                               size_t count, hf_error *err);
+
+/** The `_start` forms; see #HF_START. */
+HF_START_OF(hf_ids_next_start, hf_ids *ids, int64_t *id);
+HF_START_OF(hf_ids_next_many_start, hf_ids *ids, int64_t *values, size_t count);
 
 #ifdef __cplusplus
 }

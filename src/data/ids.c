@@ -106,14 +106,17 @@ static bool take_locked(hf_ids *ids, int64_t *id)
     return true;
 }
 
-static bool take_id(hf_ids *ids, int64_t *id)
+/* All of them or none. */
+static bool take_rest(hf_ids *ids, int64_t *values, int64_t count)
 {
-    bool taken;
+    bool enough;
 
     pthread_mutex_lock(&ids->mutex);
-    taken = take_locked(ids, id);
+    enough = ids->last - ids->given >= count;
+    for (int64_t i = 0; enough && i < count; i++)
+        (void)take_locked(ids, &values[i]);
     pthread_mutex_unlock(&ids->mutex);
-    return taken;
+    return enough;
 }
 
 static void leave_rest(hf_ids *ids, int64_t given, int64_t last)
@@ -149,10 +152,16 @@ static bool read_last(hf_bytes text, int64_t *last)
     return true;
 }
 
+/* At least as many ids as are wanted. */
+static int64_t block_for(const hf_ids *ids, int64_t wanted)
+{
+    return hf__at_least(wanted, ids->block);
+}
+
 static hf_status finish_fetch(hf_call *call, hf_error *err)
 {
     const hf__request *request = &call->request;
-    int64_t count = call->note, last;
+    int64_t count = block_for(call->context, call->note), last, *values;
 
     if (!wrote_block(request))
         return count == 1 ? hf__fail(err, HF_CONFLICT, "no ids are left")
@@ -161,8 +170,10 @@ static hf_status finish_fetch(hf_call *call, hf_error *err)
                                      (long long)count);
     if (!read_last(hf_reply_bytes(&request->reply), &last) || last < count)
         return hf__bad_reply("ids_take", err);
-    *(int64_t *)call->out = last - count + 1;
-    leave_rest(call->context, last - count + 1, last);
+    values = call->out;
+    for (int64_t i = 0; i < call->note; i++)
+        values[i] = last - count + 1 + i;
+    leave_rest(call->context, last - count + call->note, last);
     return HF_OK;
 }
 
@@ -178,23 +189,23 @@ static void release_call(hf_call *call)
     unref_ids(call->owned);
 }
 
-/* `count` 0: one of what is left, or the first of a new block. */
-static hf_status run_next(hf__form form, hf_ids *ids, int64_t count,
-                          int64_t *id)
+/* Of what is left, or the first of a new block. */
+static hf_status run_next(hf__form form, hf_ids *ids, int64_t *values,
+                          int64_t count, const char *out_name)
 {
     hf_call here, *call = hf__begin(&here, form, &fetch, ids->client);
 
-    call->note = hf__at_least(count, ids->block);
+    call->note = count;
     hf__add_key(call, ids->name);
-    hf__add_number(call, call->note);
-    hf__add_number(call, INT64_MAX - call->note);
+    hf__add_number(call, block_for(ids, count));
+    hf__add_number(call, INT64_MAX - block_for(ids, count));
     hf__add_number(call, ids->dense);
-    hf__set_out(call, id, "id");
+    hf__set_out(call, values, out_name);
     call->context = call->owned = ids;
     call->release = release_call;
     atomic_fetch_add(&ids->references, 1);
     call->skips_store =
-        count == 0 && call->prepared == HF_OK && take_id(ids, id);
+        call->prepared == HF_OK && take_rest(ids, values, count);
     return hf__end(call);
 }
 
@@ -214,8 +225,7 @@ static hf_status await_fetch_locked(hf_ids *ids, hf_error *err)
     return ids->status == HF_OK ? HF_OK : hf__fail_copy(err, &ids->detail);
 }
 
-/* The first id of a new block of `count` at least. */
-static hf_status fetch_locked(hf_ids *ids, size_t count, int64_t *id,
+static hf_status fetch_locked(hf_ids *ids, int64_t *values, size_t count,
                               hf_error *err)
 {
     hf_error detail = HF_ERROR_INIT;
@@ -223,7 +233,8 @@ static hf_status fetch_locked(hf_ids *ids, size_t count, int64_t *id,
 
     ids->fetching = true;
     pthread_mutex_unlock(&ids->mutex);
-    status = run_next(hf__blocking(&detail), ids, (int64_t)count, id);
+    status =
+        run_next(hf__blocking(&detail), ids, values, (int64_t)count, "values");
     pthread_mutex_lock(&ids->mutex);
     ids->status = status;
     ids->detail = detail;
@@ -245,15 +256,22 @@ static hf_status check_ids(const hf_ids *ids, const void *out, const char *name,
     return status == HF_OK ? hf__client_may_block(ids->client, err) : status;
 }
 
+static hf_status check_count(size_t count, hf_error *err)
+{
+    return count <= HF_IDS_BLOCK_MAX
+               ? HF_OK
+               : hf__fail(err, HF_INVALID, "%zu ids; it must be 0..%u", count,
+                          HF_IDS_BLOCK_MAX);
+}
+
 hf_status hf_ids_next_many(hf_ids *ids, int64_t *values, size_t count,
                            hf_error *err)
 {
     hf_status status = check_ids(ids, values, "values", err);
     size_t at = 0;
 
-    if (status == HF_OK && count > HF_IDS_BLOCK_MAX)
-        return hf__fail(err, HF_INVALID, "%zu ids; it must be 0..%u", count,
-                        HF_IDS_BLOCK_MAX);
+    if (status == HF_OK)
+        status = check_count(count, err);
     if (status != HF_OK)
         return status;
     pthread_mutex_lock(&ids->mutex);
@@ -263,8 +281,8 @@ hf_status hf_ids_next_many(hf_ids *ids, int64_t *values, size_t count,
         } else if (is_fetching_locked(ids)) {
             status = await_fetch_locked(ids, err);
         } else {
-            status = fetch_locked(ids, count - at, &values[at], err);
-            at++;
+            status = fetch_locked(ids, &values[at], count - at, err);
+            at = count;
         }
     }
     pthread_mutex_unlock(&ids->mutex);
@@ -285,5 +303,18 @@ hf_status hf_ids_next_start(hf_ids *ids, int64_t *id, const hf_async *async,
 
     if (status != HF_OK)
         return status;
-    return run_next(hf__started(async, err), ids, 0, id);
+    return run_next(hf__started(async, err), ids, id, 1, "id");
+}
+
+hf_status hf_ids_next_many_start(hf_ids *ids, int64_t *values, size_t count,
+                                 const hf_async *async, hf_error *err)
+{
+    hf_status status = hf__check_out(ids, "ids", err);
+
+    if (status == HF_OK)
+        status = check_count(count, err);
+    if (status != HF_OK)
+        return status;
+    return run_next(hf__started(async, err), ids, values, (int64_t)count,
+                    "values");
 }

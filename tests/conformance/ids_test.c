@@ -241,6 +241,32 @@ TEST(started_ids_are_unique_and_later_ones_greater)
     hf_ids_free(ids);
 }
 
+TEST(started_many_are_of_one_block)
+{
+    fixture *f = *state;
+    hf_ids *ids = ids_of(f->client, fixture_key(f, "n"), 10, HF_IDS_DENSE);
+    int64_t got[12];
+    told said = {0};
+    hf_async async = tell(&said);
+
+    assert_int_equal(next(ids), 1);
+    expect_status(HF_OK, hf_ids_next_many_start(ids, got, 4, &async, ERR));
+    await_told(f->client, &said, 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(got[i], i + 2); /* of those that were left */
+    expect_status(HF_OK, hf_ids_next_many_start(ids, got, 12, &async, ERR));
+    await_told(f->client, &said, 2);
+    expect_status(HF_OK, said.status);
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(got[i], i + 11);
+    assert_int_equal(next(ids), 23);
+    expect_status(HF_OK, hf_ids_next_many_start(ids, got, 0, &async, ERR));
+    await_told(f->client, &said, 3);
+    expect_status(HF_INVALID, hf_ids_next_many_start(
+                                  ids, got, HF_IDS_BLOCK_MAX + 1, &async, ERR));
+    hf_ids_free(ids);
+}
+
 TEST(handle_may_be_freed_under_a_started_call)
 {
     fixture *f = *state;

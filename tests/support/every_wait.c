@@ -95,17 +95,33 @@ DEFINE(limiter_take_many)
                 &p->result.status);
 }
 
-DEFINE(ids_next)
+static hf_status dense_ids(every_place *p, hf_ids **ids, hf_error *err)
 {
     hf_ids_options options = HF_IDS_OPTIONS_INIT;
-    hf_ids *ids = NULL;
-    hf_status status;
 
     options.flags = HF_IDS_DENSE;
     options.block = 1;
-    status = hf_ids_new(p->client, p->key, &options, &ids, err);
+    return hf_ids_new(p->client, p->key, &options, ids, err);
+}
+
+DEFINE(ids_next)
+{
+    hf_ids *ids = NULL;
+    hf_status status = dense_ids(p, &ids, err);
+
     if (status == HF_OK)
         status = CALL(hf_ids_next, ids, &p->result.number);
+    hf_ids_free(ids);
+    return status;
+}
+
+DEFINE(ids_next_many)
+{
+    hf_ids *ids = NULL;
+    hf_status status = dense_ids(p, &ids, err);
+
+    if (status == HF_OK)
+        status = CALL(hf_ids_next_many, ids, &p->result.number, 1);
     hf_ids_free(ids);
     return status;
 }
