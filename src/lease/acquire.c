@@ -410,6 +410,8 @@ static hf__next after_wait(hf__acquire *self, hf__happened what)
     case HF__ACQUIRE_LISTEN:
         return rest_at_head(self);
     case HF__ACQUIRE_LEFT:
+        if (what == HF__EVENT && hf__steps_leave_longer(&self->steps))
+            return HF__STAY;
         hf__steps_left(&self->steps, what == HF__EVENT);
         return ask_at_head(self);
     case HF__ACQUIRE_SLEEP:

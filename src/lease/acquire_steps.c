@@ -56,6 +56,9 @@
  * had reserved would be free for all. Half of what is reserved (hand_over). */
 #define GATHER_MS 50
 
+/* An event so soon after the key was tracked again says that it exists. */
+#define LOOK_AGAIN_MS 2
+
 static void draw_owner(hf__steps *steps)
 {
     hf__owner_draw(&steps->lock->client->leases->owners, steps->grant.owner);
@@ -527,6 +530,24 @@ void hf__steps_leave(hf__steps *steps)
     steps->left_ms = hf__clock_boot_ms();
     if (store->ops->event_key != NULL)
         store->ops->event_key(store, lock->keys.main, false);
+}
+
+/* If the key exists, tracking it again brings the next event at once. A known
+ * library comes back by itself: while it is behind, gaps that end early give
+ * both sides more turns. */
+bool hf__steps_leave_longer(hf__steps *steps)
+{
+    const hf_lock *lock = steps->lock;
+    hf__store *store = lock->client->store;
+    int64_t before_ms = steps->looked_ms;
+
+    steps->looked_ms = hf__clock_boot_ms();
+    if (store->ops->event_key == NULL ||
+        steps->looked_ms - before_ms < LOOK_AGAIN_MS ||
+        hf__turns_is_shared(turns_of(steps), lock->hash))
+        return false;
+    store->ops->event_key(store, lock->keys.main, false);
+    return true;
 }
 
 void hf__steps_left(hf__steps *steps, bool by_event)

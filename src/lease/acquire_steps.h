@@ -73,6 +73,7 @@ typedef struct hf__steps {
     bool turn;         /* a release has asked it to try ... */
     int64_t gap_ms;    /* ... after so long, if it is left to others; 0: now */
     int64_t left_ms;   /* since when it is left to others; 0: it is not */
+    int64_t looked_ms; /* when its key was last tracked again meanwhile */
     int64_t gather_ms; /* when it stops to await more; 0: none came */
     uint32_t votes[HF__VOTES_MAX]; /* of a quorum, before the last try */
     int64_t entered_ms;            /* the local queue */
@@ -136,6 +137,9 @@ bool hf__steps_use_events(const hf__steps *steps, hf_status status);
 int64_t hf__steps_event_delay(hf__steps *steps);
 /* Leave it to other libraries, after the store is asked to track the key. */
 void hf__steps_leave(hf__steps *steps);
+/* After an event: is it to be left for longer? Others of ours that try change
+ * the key for an instant. */
+bool hf__steps_leave_longer(hf__steps *steps);
 /* That has ended; by an event, which says that one has taken it? */
 void hf__steps_left(hf__steps *steps, bool by_event);
 /* How long a lock of Redisson is left to other programs after a release of this

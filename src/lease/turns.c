@@ -104,7 +104,7 @@ static unsigned users_of(const hf__turns *turns, size_t form)
 }
 
 /* Do the clients of ours send each other their counts? */
-static bool is_shared(const hf__turns *turns)
+static bool is_counted(const hf__turns *turns)
 {
     return turns->shared_ms != 0 && turns->clients > 0 &&
            hf__clock_boot_ms() - turns->shared_ms < MEMORY_MS;
@@ -120,7 +120,7 @@ static unsigned fair_share(const hf__turns *turns, size_t form)
 
     if (users == 0) /* not known */
         return turns->counts[0];
-    if (is_shared(turns))
+    if (is_counted(turns))
         return turns->counts[0] * users * PARTS / (unsigned)turns->clients;
     return turns->counts[0] * users * 2 / (2 + users_of(turns, 0));
 }
@@ -186,23 +186,41 @@ void hf__turns_note_ours(hf__turns_table *table, uint64_t lock, hf_bytes client)
     pthread_mutex_unlock(&table->mutex);
 }
 
+static bool seen_lately(const hf__turns *turns)
+{
+    return turns->seen_ms != 0 &&
+           hf__clock_boot_ms() - turns->seen_ms < MEMORY_MS;
+}
+
+bool hf__turns_is_shared(hf__turns_table *table, uint64_t lock)
+{
+    const hf__turns *turns;
+    bool shared;
+
+    if (!atomic_load(&table->used))
+        return false;
+    pthread_mutex_lock(&table->mutex);
+    turns = find_locked(table, lock, false);
+    shared = turns != NULL && seen_lately(turns);
+    pthread_mutex_unlock(&table->mutex);
+    return shared;
+}
+
 int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,
                           int64_t held_ms, bool always)
 {
-    int64_t gap_ms = 0, now_ms;
+    int64_t gap_ms = 0;
     hf__turns *turns;
 
     if (!always && !atomic_load(&table->used))
         return 0;
-    now_ms = hf__clock_boot_ms();
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, always);
     if (turns != NULL) {
         count_own(turns);
         gain_share(turns, held_ms);
         if (turns->spare_ms > 0 &&
-            (always ||
-             (some_behind(turns) && now_ms - turns->seen_ms < MEMORY_MS)))
+            (always || (some_behind(turns) && seen_lately(turns))))
             gap_ms = HF__TURNS_GAP_MS;
     }
     pthread_mutex_unlock(&table->mutex);

@@ -96,6 +96,8 @@ void hf__turns_note_foreign(hf__turns_table *table, uint64_t lock,
                             hf_bytes owner);
 void hf__turns_note_ours(hf__turns_table *table, uint64_t lock,
                          hf_bytes client);
+/* Has another library been seen to use it lately? */
+bool hf__turns_is_shared(hf__turns_table *table, uint64_t lock);
 /* Ours is about to release it after so long. The result: for how long it is to
  * be left free; `always`: as if others were known to wait. */
 int64_t hf__turns_release(hf__turns_table *table, uint64_t lock,

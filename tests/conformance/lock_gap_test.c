@@ -217,3 +217,48 @@ TEST(release_that_may_leave_no_gap_hands_over)
     assert_false(taken);
     assert_true(hf_lock_is_held(waiter));
 }
+
+/* The gap of a probe: no other library was seen. False: it was too slow. */
+static bool try_in_a_probe(fixture *f, hf_bytes name, hf_lock *trier,
+                           bool *left)
+{
+    hf_lock *holder = new_lock(f, f->client, name, HF_LOCK_GAPS_ALWAYS);
+    hf_lock *waiter = new_lock(f, f->other, name, HF_LOCK_GAPS_ALWAYS);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    int64_t released_ms;
+    pthread_t thread;
+    bool refused, in_time;
+
+    expect_status(HF_OK, hf_lock_try(holder, ERR));
+    assert_int_equal(pthread_create(&thread, NULL, hold_once, waiter), 0);
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                20000);
+    released_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    (void)poll(NULL, 0, 10); /* until the waiter has tracked the key */
+    refused = hf_lock_try(trier, NULL) == HF_HELD;
+    (void)poll(NULL, 0, 10);
+    *left = refused && take(f, name);
+    in_time = refused && test_now_ms() - released_ms < 90;
+    if (!refused)
+        expect_status(HF_OK, hf_lock_release(trier, ERR));
+    if (*left)
+        expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
+    (void)pthread_join(thread, NULL);
+    expect_status(HF_OK, hf_lock_release(waiter, ERR));
+    return in_time;
+}
+
+TEST(try_does_not_end_the_gap_of_a_probe)
+{
+    fixture *f = *state;
+    hf_lock *trier;
+    bool left = false, in_time = false;
+
+    fixture_only_redis(f);
+    trier = fixture_lock(f, fixture_client(f, NULL), fixture_key(f, "l"), NULL);
+    for (int i = 0; i < 50 && !in_time; i++)
+        in_time = try_in_a_probe(f, fixture_key(f, "l"), trier, &left);
+    assert_true(!in_time || left);
+}
