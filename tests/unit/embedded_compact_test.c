@@ -129,6 +129,33 @@ static bool left_over(void)
 
 /* ------------------------------------------------------------------- tests */
 
+/* LMDB's lock file is still of the old data file, whose last transaction had any
+ * number. */
+TEST(compacted_volatile_store_is_opened_as_it_was)
+{
+    char line[32];
+
+    for (int i = 1; i <= 8; i++) {
+        hf__store *store;
+
+        remove_place(&at);
+        make_place(&at, "volatile", "");
+        store = must_open(at.url, NULL);
+        for (int number = 1; number <= i; number++) {
+            (void)snprintf(line, sizeof(line), "set a %d", number);
+            expect(store, line, "+:OK");
+        }
+        close_store(store);
+        for (int round = 0; round < 2; round++) {
+            (void)compact();
+            store = must_open(at.url, NULL);
+            (void)snprintf(line, sizeof(line), "s:%d", i);
+            expect(store, "get a", line);
+            close_store(store);
+        }
+    }
+}
+
 TEST(compacting_changes_nothing_that_is_seen)
 {
     char before[TEXT_SIZE], after[TEXT_SIZE], round[16];

@@ -14,15 +14,16 @@
  * of the two again: the commit was not acknowledged, and no one has seen it. On
  * disk this must not be done, as pages of a synced snapshot would be written
  * again; there the page is written by one call, which a kill does not cut.
+ *
+ * A data file that was just compacted has no such number (new_file.c).
  */
 #include "engine/commit/dead_writer.h"
 
 #include <unistd.h>
 
+#include "engine/files/pages.h"
 #include "engine/files/rights.h"
 
-/* Offsets in a meta page of LMDB 0.9. */
-enum { AT_PAGE_SIZE = 40, AT_TRANSACTION = 144 };
 #define LMDB_MAGIC 0xbeefc0deu
 
 /* Its lock file begins with this. */
@@ -44,19 +45,29 @@ static bool read_published(int fd, uint64_t *txn)
     return head.magic == LMDB_MAGIC && *txn > 0;
 }
 
+static bool read_word(int fd, uint64_t page, off_t at, uint64_t *word)
+{
+    return pread(fd, word, sizeof(*word), (off_t)page + at) ==
+           (ssize_t)sizeof(*word);
+}
+
+/* The other page must be the published snapshot, which is never empty. */
 static void take_back(int data_fd, uint64_t published)
 {
-    uint64_t txn, older = published - 1;
+    uint64_t txn, root, kept_txn, kept, torn, older = published - 1;
     uint32_t page_size;
-    off_t at;
 
-    if (pread(data_fd, &page_size, sizeof(page_size), AT_PAGE_SIZE) !=
+    if (pread(data_fd, &page_size, sizeof(page_size), HF__META_AT_PAGE_SIZE) !=
         (ssize_t)sizeof(page_size))
         return;
-    at = (off_t)((published + 1) % 2 * page_size) + AT_TRANSACTION;
-    if (pread(data_fd, &txn, sizeof(txn), at) == (ssize_t)sizeof(txn) &&
-        txn == published + 1)
-        (void)!pwrite(data_fd, &older, sizeof(older), at);
+    kept = published % 2 * page_size;
+    torn = page_size - kept;
+    if (read_word(data_fd, kept, HF__META_AT_TRANSACTION, &kept_txn) &&
+        read_word(data_fd, kept, HF__META_AT_ROOT, &root) &&
+        read_word(data_fd, torn, HF__META_AT_TRANSACTION, &txn) &&
+        kept_txn == published && root != HF__NO_PAGE && txn == published + 1)
+        (void)!pwrite(data_fd, &older, sizeof(older),
+                      (off_t)torn + HF__META_AT_TRANSACTION);
 }
 
 void hf__dead_writer_undo(const hf__env *env)

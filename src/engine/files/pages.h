@@ -52,9 +52,11 @@ typedef struct hf__meta {
     uint64_t transaction;
 } hf__meta;
 
-/* Offsets in a meta page: the flags of the tree of free pages, and the number
- * of the transaction. */
+/* Offsets in a meta page: the page's size, the flags of the tree of free pages,
+ * the root of the data, and the number of the transaction. */
+#define HF__META_AT_PAGE_SIZE 40
 #define HF__META_AT_FLAGS 44
+#define HF__META_AT_ROOT 128
 #define HF__META_AT_TRANSACTION 144
 /* Keys of that tree are numbers; we use no other flag. */
 #define HF__TREE_FREE_FLAGS 0x08u

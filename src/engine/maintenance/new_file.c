@@ -130,16 +130,18 @@ static bool put_transaction(int fd, uint64_t offset, uint64_t transaction)
 }
 
 /* Renumber the meta pages to follow the old file's last transaction. The newer
- * one stays at its page, which the number's last bit names. */
+ * one stays at its page, which the number's last bit names. Numbers are left
+ * out: LMDB's lock file has that last one, and a page with the next would be
+ * taken for a commit that a kill cut (dead_writer.c). */
 static hf_status renumber_meta(int fd, const hf__meta *meta, uint64_t last,
                                hf_error *err)
 {
-    uint64_t next = last + 1 + ((last + 1 + meta->index) & 1);
+    uint64_t next = last + 3 + ((last + 3 + meta->index) & 1);
     uint64_t newer = meta->index == 0 ? 0 : meta->page_size;
     uint64_t older = meta->index == 0 ? meta->page_size : 0;
 
-    if (meta->transaction > last || (put_transaction(fd, older, next - 1) &&
-                                     put_transaction(fd, newer, next)))
+    if (meta->transaction >= next || (put_transaction(fd, older, next - 1) &&
+                                      put_transaction(fd, newer, next)))
         return HF_OK;
     return hf__files_fail(err, errno, "cannot write the new data file");
 }
