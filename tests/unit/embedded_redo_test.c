@@ -127,6 +127,25 @@ TEST(power_cut_loses_nothing)
     }
 }
 
+/* LMDB would not count such a transaction. */
+TEST(transaction_that_changes_nothing_is_replayed)
+{
+    image_file synced;
+    char text[TEXT_SIZE];
+
+    checkpoint();
+    synced = data_now();
+    assert_int_equal(evaluate(at.store,
+                              "redis.call('set', 'tmp', 1) "
+                              "return redis.call('del', 'tmp')",
+                              0, "", text),
+                     HF_OK);
+    expect(at.store, "set last 1", "+:OK");
+    image_make(&at, &synced, false);
+    hf__free(synced.data);
+    expect_all_in_image(1);
+}
+
 /* Both parts are in use, and the overflow. */
 TEST(log_that_is_full_is_written_on)
 {

@@ -15,6 +15,7 @@
 
 #include "engine/commit/checkpoint.h"
 #include "engine/commit/flush_map.h"
+#include "engine/files/header.h"
 #include "engine/files/rights.h"
 #include "util/buf.h"
 #include "util/clock.h"
@@ -237,6 +238,8 @@ static int apply_once(const hf__env *env, const contents *log, const found *one)
         rc = MDB_CORRUPTED;
     while (rc == MDB_SUCCESS && left > 0)
         rc = apply_change(env, txn, &at, &left);
+    if (rc == MDB_SUCCESS)
+        rc = hf__header_put_again(txn, env->dbi);
     if (rc == MDB_SUCCESS)
         return mdb_txn_commit(txn);
     mdb_txn_abort(txn);

@@ -51,6 +51,24 @@ int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode)
     return mdb_put(txn, dbi, &key, &value, 0);
 }
 
+int hf__header_put_again(MDB_txn *txn, MDB_dbi dbi)
+{
+    char name[1] = {HF__RECORD_HEADER};
+    MDB_val key = {sizeof(name), name};
+    MDB_val value;
+    hf__header copy;
+    int rc = mdb_get(txn, dbi, &key, &value);
+
+    if (rc == MDB_NOTFOUND ||
+        (rc == MDB_SUCCESS && value.mv_size < sizeof(copy)))
+        return MDB_CORRUPTED;
+    if (rc != MDB_SUCCESS)
+        return rc;
+    memcpy(&copy, value.mv_data, sizeof(copy));
+    value = (MDB_val){sizeof(copy), &copy};
+    return mdb_put(txn, dbi, &key, &value, 0);
+}
+
 bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,
                      hf__header *head, hf__finding *found)
 {

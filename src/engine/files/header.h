@@ -47,4 +47,8 @@ hf_status hf__header_probe(int dir_fd, const hf__settings *settings,
 /* Put the header: into a new store, and after a FLUSHDB. */
 int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode);
 
+/* Put it again as it is: LMDB gives no number to a transaction that changes
+ * nothing. MDB_CORRUPTED: there is none. */
+int hf__header_put_again(MDB_txn *txn, MDB_dbi dbi);
+
 #endif
