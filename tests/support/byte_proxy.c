@@ -55,6 +55,7 @@ typedef struct pipe_way {
 
 typedef struct tunnel {
     bool used;
+    bool asked;       /* it has sent something while replies are swallowed */
     int fds[2];       /* the end of a direction: TO_SERVER, TO_CLIENT */
     pipe_way ways[2]; /* bytes to the socket of the same index */
 } tunnel;
@@ -252,8 +253,11 @@ static bool take_bytes(byte_proxy *self, tunnel *it, byte_way way, int64_t now)
         if (got < 0)
             return true;
         to->ended = got == 0;
+        if (way == TO_SERVER && self->faults[TO_CLIENT].swallow)
+            it->asked = true;
         if (wrong->swallow || to->closed) {
-            self->swallowed[way] += (uint64_t)got;
+            if (way == TO_SERVER || it->asked)
+                self->swallowed[way] += (uint64_t)got;
             continue;
         }
         if (way == TO_SERVER)
@@ -685,6 +689,10 @@ void byte_proxy_swallow(byte_proxy *self, byte_way way)
 {
     pthread_mutex_lock(&self->mutex);
     self->faults[way].swallow = true;
+    for (size_t i = 0; i < TUNNELS_MAX; i++) {
+        if (self->tunnels[i] != NULL)
+            self->tunnels[i]->asked = false;
+    }
     unlock_and_wake(self);
 }
 

@@ -91,7 +91,8 @@ uint64_t byte_proxy_connections(byte_proxy *proxy);
 /* Cuts and resets by byte_proxy_cut() that have happened. */
 uint64_t byte_proxy_cuts(byte_proxy *proxy);
 
-/* Swallowed bytes since the start. */
+/* Swallowed bytes since the start; of those to the client only what may be
+ * replies: on connections that have sent something meanwhile. */
 uint64_t byte_proxy_swallowed(byte_proxy *proxy, byte_way way);
 
 #endif
