@@ -43,6 +43,8 @@ bool hf__redo_is_due(const hf__env *env);
 /* A checkpoint was made. */
 void hf__redo_checkpointed(hf__env *env);
 
+/* A transaction begins. */
+void hf__redo_clear(struct hf__tx *tx);
 /* A record of LMDB is about to be changed; or all are deleted, and a header is
  * put. false: out of memory. */
 bool hf__redo_note(struct hf__tx *tx, const MDB_val *key);

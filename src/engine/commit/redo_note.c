@@ -5,33 +5,45 @@
  */
 #include <string.h>
 
-#include "engine/commit/redo.h"
+#include "engine/commit/redo_state.h"
 #include "engine/commit/tx.h"
 #include "engine/files/format.h"
+#include "util/hash_bytes.h"
 
-/* One command often changes one record several times. */
-static bool is_last(const hf__tx *tx, const MDB_val *key)
+static bool is_at(const hf__buf *all, size_t at, const MDB_val *key)
 {
-    const hf__buf *all = &tx->changes;
-    const unsigned char *last;
+    const unsigned char *note = hf__buf_front(all) + at;
     uint32_t size;
 
-    if (hf__buf_size(all) == 0)
-        return false;
-    last = hf__buf_front(all) + tx->last_change;
-    memcpy(&size, last, sizeof(size));
+    memcpy(&size, note, sizeof(size));
     return size == key->mv_size &&
-           memcmp(last + sizeof(size), key->mv_data, size) == 0;
+           memcmp(note + sizeof(size), key->mv_data, size) == 0;
 }
 
+void hf__redo_clear(hf__tx *tx)
+{
+    hf__buf_clear(&tx->changes);
+    tx->dropped = false;
+    if (tx->env->redo != NULL)
+        tx->env->redo->round++;
+}
+
+/* Commands often change the same few records again and again; the log has what
+ * the transaction leaves in them for each note. */
 bool hf__redo_note(hf__tx *tx, const MDB_val *key)
 {
     uint32_t size = (uint32_t)key->mv_size;
     hf__buf *all = &tx->changes;
+    hf__redo *self = tx->env->redo;
+    hf__redo_noted *noted;
 
-    if (tx->env->redo == NULL || is_last(tx, key))
+    if (self == NULL)
         return true;
-    tx->last_change = hf__buf_size(all);
+    noted =
+        &self->noted[hf__hash(hf_view(key->mv_data, size), 0) % HF__REDO_NOTED];
+    if (noted->round == self->round && is_at(all, noted->at, key))
+        return true;
+    *noted = (hf__redo_noted){self->round, hf__buf_size(all)};
     return hf__buf_append(all, &size, sizeof(size)) &&
            hf__buf_append(all, key->mv_data, size);
 }
@@ -41,7 +53,7 @@ bool hf__redo_note_drop(hf__tx *tx)
     char name[1] = {HF__RECORD_HEADER};
     MDB_val header = {sizeof(name), name};
 
-    hf__buf_truncate(&tx->changes, 0);
+    hf__redo_clear(tx);
     tx->dropped = true;
     return hf__redo_note(tx, &header);
 }

@@ -404,6 +404,7 @@ hf_status hf__redo_open(hf__env *env, bool may_create, hf_error *err)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     }
     self->fd = fd;
+    self->round = 1;
     env->redo = self;
     return status;
 }

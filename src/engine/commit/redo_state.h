@@ -11,9 +11,19 @@
 /* Records are put together here; longer ones are written piece by piece. */
 #define HF__REDO_BUFFER_SIZE ((size_t)64 << 10)
 
+/* Notes that are looked for before another is made: one for each hash. */
+#define HF__REDO_NOTED 256u
+
+typedef struct hf__redo_noted {
+    uint64_t round; /* that of now, or the note is gone */
+    size_t at;      /* in tx->changes */
+} hf__redo_noted;
+
 /* Guarded by the writer lock. */
 typedef struct hf__redo {
     int fd;
+    uint64_t round; /* of notes: a transaction, or since a drop */
+    hf__redo_noted noted[HF__REDO_NOTED];
     /* The record of the transaction that is being committed. */
     uint32_t part;
     uint64_t salt;

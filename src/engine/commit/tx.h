@@ -119,7 +119,6 @@ typedef struct hf__tx {
     /* Of a store with a log: the names of what was changed, each after its
      * size; all was deleted before that. */
     hf__buf changes;
-    size_t last_change; /* where the last one is */
     bool dropped;
 
     hf__saying sayings[HF__SAYING_MAX];

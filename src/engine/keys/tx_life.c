@@ -79,8 +79,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->grows = false;
     tx->event_count = tx->saying_count = 0;
     tx->made = NULL;
-    hf__buf_clear(&tx->changes);
-    tx->dropped = false;
+    hf__redo_clear(tx);
     hf__note_begin(tx);
     if (tx->writable)
         hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
