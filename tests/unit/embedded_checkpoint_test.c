@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -274,6 +275,59 @@ TEST(failed_sync_stops_writing_until_it_is_taken_back)
 }
 
 /* A process that can have no reader's slot syncs before each write. */
+/* Leaves a store with two logged writes that no checkpoint has, and a third
+ * that failed. */
+static void fail_in_a_child(const char *url)
+{
+    hf__store *store = must_open(url, NULL);
+    char text[TEXT_SIZE];
+
+    expect(store, "set a 1", "+:OK");
+    expect(store, "set b 2", "+:OK");
+    atomic_store(&disk_is_broken, true);
+    if (command(store, "set c 3", text) != HF_INDETERMINATE)
+        _exit(1);
+    if (command(store, "set d 4", text) != HF_SYSTEM)
+        _exit(2);
+    (void)raise(SIGKILL);
+}
+
+/* One that cannot revert the store must leave the log to one that can. */
+TEST(failed_sync_of_a_log_loses_nothing_that_was_acknowledged)
+{
+    char text[TEXT_SIZE], path[160];
+    int fd, status = 0;
+    pid_t pid;
+    place at;
+
+    make_place(&at, "file", "?durability=log");
+    close_store(must_open(at.url, NULL));
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        fail_in_a_child(at.url);
+    assert_int_equal(await_child(pid, &status), pid);
+    assert_true(WIFSIGNALED(status));
+    image_path(&at, "s", "data.mdb", path);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_SH), 0);
+    at.store = must_open(at.url, NULL);
+    expect(at.store, "get b", "s:2");
+    assert_int_equal(command(at.store, "set e 5", text), HF_SYSTEM);
+    close_store(at.store);
+    close(fd);
+    for (int i = 0; i < 2; i++) {
+        at.store = must_open(at.url, NULL);
+        expect(at.store, "get a", "s:1");
+        expect(at.store, "get b", "s:2");
+        expect(at.store, "exists c d", "i:0");
+        expect(at.store, "set e 5", "+:OK");
+        close_store(at.store);
+    }
+    at.store = NULL;
+    remove_place(&at);
+}
+
 TEST(write_without_a_pin_waits_for_the_disk)
 {
     static MDB_txn *readers[1200];

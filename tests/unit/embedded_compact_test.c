@@ -129,8 +129,8 @@ static bool left_over(void)
 
 /* ------------------------------------------------------------------- tests */
 
-/* LMDB's lock file is still of the old data file, whose last transaction had any
- * number. */
+/* LMDB's lock file is still of the old data file, whose last transaction had
+ * any number. */
 TEST(compacted_volatile_store_is_opened_as_it_was)
 {
     char line[32];

@@ -160,12 +160,14 @@ static hf_status replay_log(hf__env *env, hf_error *err)
 }
 
 /* The first process to open the store initializes the sidecar from the file and
- * ensures that there is a checkpoint of this boot; unless the disk failed, when
- * no sync is reliable. */
+ * ensures that there is a checkpoint of this boot. If the disk failed, no sync
+ * is reliable: unless the data file was reverted since, all stays as it is, for
+ * one that can do that. The failure is cleared last, as a process that is
+ * killed here leaves everything to the next. */
 static hf_status begin_alone(hf__env *env, hf_error *err)
 {
     hf__flush_map *map = &env->sidecar.map->flush;
-    uint32_t failed = map->failed;
+    uint32_t failed = env->reverted ? 0 : map->failed;
     hf__checkpoint head;
     bool same_boot = false;
     hf_status status =
@@ -186,7 +188,7 @@ static hf_status begin_alone(hf__env *env, hf_error *err)
     memset(map, 0, sizeof(*map));
     map->checkpoint = head.txn;
     map->failed = failed;
-    return hf__redo_reset(env, err);
+    return failed == HF__FLUSH_FAILED ? HF_OK : hf__redo_reset(env, err);
 }
 
 static void close_pins(hf__flush *flush)

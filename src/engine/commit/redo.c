@@ -252,10 +252,25 @@ static bool begin_part(hf__tx *tx)
         map_of(tx->env)->parts[self->part].end > OVERFLOW_KEPT &&
         ftruncate(self->fd, (off_t)HF__REDO_FILE_SIZE) != 0)
         return fail_disk(tx, errno);
+    /* Under the new head nothing of before counts, and the next must not write
+     * behind it if this one fails or is killed. */
+    map_of(tx->env)->parts[self->part].end = 0;
     hf__rand_bytes(&self->salt, sizeof(self->salt));
     head.salt = self->salt;
     head.sum = hf__crc32c(0, &head, offsetof(hf__redo_head, sum));
     return put_bytes(tx, &head, sizeof(head));
+}
+
+/* A longer file would be SIGXFSZ. */
+static bool check_limit(hf__tx *tx)
+{
+    const hf__redo *self = tx->env->redo;
+
+    if (hf__files_check_limit(hf__redo_base(self->part) + self->end,
+                              &tx->error) == HF_OK)
+        return true;
+    tx->fatal = HF_FULL;
+    return false;
 }
 
 /* The buffer is empty, and the next bytes go to where the record will be. */
@@ -270,9 +285,9 @@ static bool begin_record(hf__tx *tx, uint64_t size)
     self->used = 0;
     self->end = end + size;
     if (end != 0)
-        return true;
+        return check_limit(tx);
     self->end += sizeof(hf__redo_head);
-    return begin_part(tx);
+    return check_limit(tx) && begin_part(tx);
 }
 
 uint32_t hf__redo_sum(uint64_t salt, const hf__redo_record *record)
@@ -299,6 +314,25 @@ static bool put_record(hf__tx *tx, hf__redo_record *record)
            write_buffer(tx);
 }
 
+/* The transaction is not committed: a power cut must not bring it back. */
+static bool take_back(hf__tx *tx)
+{
+    static const hf__redo_record none;
+    const hf__redo *self = tx->env->redo;
+
+    return pwrite(self->fd, &none, sizeof(none), (off_t)self->record_at) ==
+               (ssize_t)sizeof(none) &&
+           fdatasync(self->fd) == 0;
+}
+
+static bool write_record(hf__tx *tx, hf__redo_record *record)
+{
+    if (!begin_record(tx, sizeof(*record) + hf__redo_padded(record->size)) ||
+        !put_record(tx, record))
+        return false;
+    return fdatasync(tx->env->redo->fd) == 0 || fail_disk(tx, errno);
+}
+
 bool hf__redo_write(hf__tx *tx)
 {
     hf__redo *self = tx->env->redo;
@@ -311,22 +345,17 @@ bool hf__redo_write(hf__tx *tx)
         return false;
     record.txn = mdb_txn_id(tx->txn);
     record.serial = ++map_of(tx->env)->serial;
-    if (!begin_record(tx, sizeof(record) + hf__redo_padded(record.size)) ||
-        !put_record(tx, &record))
-        return false;
-    return fdatasync(self->fd) == 0 || fail_disk(tx, errno);
-}
-
-/* The transaction was not committed: a power cut must not bring it back. */
-static void take_back(hf__tx *tx)
-{
-    static const hf__redo_record none;
-    const hf__redo *self = tx->env->redo;
-
-    if (pwrite(self->fd, &none, sizeof(none), (off_t)self->record_at) !=
-            (ssize_t)sizeof(none) ||
-        fdatasync(self->fd) != 0)
+    if (write_record(tx, &record))
+        return true;
+    if (self->record_at != 0 && !take_back(tx)) {
         hf__flush_refuse(tx->env);
+        tx->fatal =
+            hf__fail(&tx->error, HF_INDETERMINATE,
+                     "writing to the disk failed, and whether this write "
+                     "survives is not known; close the store in all processes "
+                     "to revert it to what is on the disk");
+    }
+    return false;
 }
 
 void hf__redo_wrote(hf__tx *tx, bool committed)
@@ -338,7 +367,8 @@ void hf__redo_wrote(hf__tx *tx, bool committed)
     if (self == NULL)
         return;
     if (!committed) {
-        take_back(tx);
+        if (!take_back(tx))
+            hf__flush_refuse(tx->env);
         return;
     }
     part = self->part;

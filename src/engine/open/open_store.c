@@ -493,11 +493,8 @@ static hf_status use_alone(hf__env *env, int dir_fd, hf_error *err)
     if (env->sidecar.map->flush.failed != HF__FLUSH_FAILED)
         return HF_OK;
     status = hf__checkpoint_recover(dir_fd, true, err);
-    if (status != HF_OK)
-        return status;
-    env->sidecar.map->flush.failed = 0;
-    env->reverted = true;
-    return HF_OK;
+    env->reverted = status == HF_OK;
+    return status;
 }
 
 static hf_status fill_env(hf__env *env, const hf__settings *settings,

@@ -95,12 +95,14 @@ static void notify_owners(hf__batch *done, hf__caller *self)
     }
 }
 
-/* One transaction. false: the writer lock was not available. */
-static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self)
+/* One transaction. false: the writer lock was not available, or the disk has
+ * failed. */
+static bool lead_once(hf__env *env, int64_t deadline_ms, hf__caller *self,
+                      hf_error *err)
 {
     hf__batch work;
 
-    if (hf__flush_lock(env, deadline_ms, NULL) != HF_OK)
+    if (hf__flush_lock(env, deadline_ms, err) != HF_OK)
         return false;
     hf__batch_run(&work, env);
     hf__write_end(env);
@@ -145,10 +147,12 @@ static int64_t deadline_of(group_call *what)
 
 /*
  * Fail queued jobs with a deadline of until_ms or less. true: the call is
- * complete; if it led, or was to lead, another one does now.
+ * complete; if it led, or was to lead, another one does now. `why`: unless it
+ * was busy.
  */
-static bool give_up(group_call *what, int64_t until_ms)
+static bool give_up(group_call *what, int64_t until_ms, const hf_error *why)
 {
+    bool busy = why == NULL || why->status == HF_UNAVAILABLE;
     hf__queue *queue = what->env->queue;
     hf__caller *next = NULL;
     size_t count = 0;
@@ -161,8 +165,10 @@ static bool give_up(group_call *what, int64_t until_ms)
         if (!one->queued || one->job->request->deadline_ms > until_ms)
             continue;
         hf__queue_remove_locked(queue, one);
-        hf__queued_job_fail(one, HF_UNAVAILABLE,
-                            "the store was busy until the request's deadline");
+        hf__queued_job_fail(
+            one, busy ? HF_UNAVAILABLE : why->status,
+            busy ? "the store was busy until the request's deadline"
+                 : why->message);
         count++;
     }
     what->self.left -= count;
@@ -180,9 +186,10 @@ static void lead_group(group_call *what)
     /* Each round completes a job: the queue's first, or one of its own. */
     while (what->self.left > 0) {
         int64_t deadline_ms = deadline_of(what);
+        hf_error why = HF_ERROR_INIT;
 
-        if (!lead_once(what->env, deadline_ms, &what->self) &&
-            give_up(what, deadline_ms))
+        if (!lead_once(what->env, deadline_ms, &what->self, &why) &&
+            give_up(what, deadline_ms, &why))
             return;
     }
 }
@@ -201,7 +208,7 @@ static void follow_leader(group_call *what)
             lead_group(what);
             return;
         }
-        if (give_up(what, deadline_ms))
+        if (give_up(what, deadline_ms, NULL))
             return;
     }
 }
