@@ -94,6 +94,7 @@ sampled() {
 # `turns` is handed over from one holder to the next, which a sample has seen.
 hand_over() {
     hold turns
+    eventually 10 sampled '"description":"sh"'
     start run turns -- env sh -c 'until [ -e seen ]; do sleep 0.02; done'
     eventually 10 waits turns 1
     : >gate
