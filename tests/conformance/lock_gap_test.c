@@ -250,15 +250,24 @@ static bool try_in_a_probe(fixture *f, hf_bytes name, hf_lock *trier,
     return in_time;
 }
 
+/* Once in ten is enough: without, the waiter takes it each time. With another
+ * event less than 2 ms before, it does so, too. */
 TEST(try_does_not_end_the_gap_of_a_probe)
 {
     fixture *f = *state;
+    int in_time = 0;
     hf_lock *trier;
-    bool left = false, in_time = false;
+    bool left = false;
 
     fixture_only_redis(f);
     trier = fixture_lock(f, fixture_client(f, NULL), fixture_key(f, "l"), NULL);
-    for (int i = 0; i < 50 && !in_time; i++)
-        in_time = try_in_a_probe(f, fixture_key(f, "l"), trier, &left);
-    assert_true(!in_time || left);
+    for (int i = 0; i < 50 && in_time < 10 && !left; i++) {
+        bool was_left = false;
+
+        if (!try_in_a_probe(f, fixture_key(f, "l"), trier, &was_left))
+            continue;
+        in_time++;
+        left = was_left;
+    }
+    assert_true(in_time == 0 || left);
 }

@@ -53,11 +53,16 @@ static hf_status put(hf_client *client, int i)
 {
     char key[16];
     static char value[VALUE_SIZE];
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
 
     (void)snprintf(key, sizeof(key), "k%d", i);
     memset(value, 'a' + i % 26, sizeof(value));
-    return hf_value_set(client, hf_str(key), hf_view(value, sizeof(value)),
-                        NULL, NULL, NULL);
+    status = hf_value_set(client, hf_str(key), hf_view(value, sizeof(value)),
+                          NULL, NULL, &err);
+    if (status != HF_OK && status != HF_FULL)
+        (void)fprintf(stderr, "%s: %s\n", hf_status_name(status), err.message);
+    return status;
 }
 
 static bool is_there(hf_client *client, int i)
