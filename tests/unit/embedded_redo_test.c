@@ -313,8 +313,11 @@ TEST(store_without_its_log_is_refused)
     image_make(&at, &synced, false);
     hf__free(synced.data);
     image_path(&at, "image", "redo", path);
-    assert_int_equal(unlink(path), 0);
     (void)snprintf(url, sizeof(url), "file:%s/image?durability=log", at.folder);
+    assert_int_equal(truncate(path, 400000), 0);
+    assert_int_equal(open_url(url, NULL, &store, &err), HF_CORRUPT);
+    assert_non_null(strstr(err.message, "cut off"));
+    assert_int_equal(unlink(path), 0);
     assert_int_equal(open_url(url, NULL, &store, &err), HF_CORRUPT);
     assert_non_null(strstr(err.message, "redo"));
 }

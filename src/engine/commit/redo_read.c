@@ -118,8 +118,8 @@ static hf_status contents_read(int fd, contents *log, hf_error *err)
     hf__buf_init(&log->records, SIZE_MAX);
     if (fstat(fd, &info) != 0)
         return hf__files_fail(err, errno, "cannot stat the log");
-    if (info.st_size == 0)
-        return HF_OK;
+    if ((uint64_t)info.st_size < HF__REDO_FILE_SIZE)
+        return hf__fail(err, HF_CORRUPT, "the log was cut off");
     bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED)
         return hf__files_fail(err, errno, "cannot map the log");
@@ -154,18 +154,23 @@ static const found *find_txn(const contents *log, uint64_t txn)
     return low < count && all[low].txn == txn ? &all[low] : NULL;
 }
 
-static bool has_txn(int dir_fd, uint64_t txn)
+/* Has the log, if there is one, nothing of that transaction? */
+static hf_status check_txn(int dir_fd, uint64_t txn, hf_error *err)
 {
     int fd = hf__rights_open(dir_fd, HF__FILE_REDO, O_RDONLY);
+    hf_status status;
     contents log;
-    bool has;
 
+    if (fd < 0 && errno == ENOENT)
+        return HF_OK;
     if (fd < 0)
-        return false;
-    has = contents_read(fd, &log, NULL) == HF_OK && find_txn(&log, txn) != NULL;
+        return hf__files_fail(err, errno, "cannot open the log");
+    status = contents_read(fd, &log, err);
+    if (status == HF_OK && find_txn(&log, txn) != NULL)
+        status = hf__checkpoint_deny(err);
     contents_done(&log);
     close(fd);
-    return has;
+    return status;
 }
 
 hf_status hf__redo_check(int dir_fd, hf_error *err)
@@ -173,9 +178,8 @@ hf_status hf__redo_check(int dir_fd, hf_error *err)
     uint64_t txn = 0;
     hf_status status = hf__checkpoint_check(dir_fd, &txn, err);
 
-    if (status == HF_OK && txn != 0 && has_txn(dir_fd, txn + 1))
-        return hf__checkpoint_deny(err);
-    return status;
+    return status == HF_OK && txn != 0 ? check_txn(dir_fd, txn + 1, err)
+                                       : status;
 }
 
 /* ------------------------------------------------------------------- apply */

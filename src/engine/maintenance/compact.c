@@ -11,11 +11,11 @@
  *  3. Check the whole file as `store check` does: LMDB must not read damage,
  *     nor may a good copy of a page be replaced by a bad one.
  *  4. Copy all records in order to a new file (rewrite.c), and sync it.
- *  5. Empty the log and remove the checkpoint, which are of the old file; that
- * was synced when it was closed in step 1. Rename the new file over the old one
- * and sync the directory: from this instant the new file counts. If killed
- * before or after it, the name refers to one intact file; a sidecar with
- * another inode is created again by the next open.
+ *  5. Sync the old file, which others may have written to after step 1, and
+ *     empty the log and remove the checkpoint, which are of it. Rename the new
+ *     file over the old one and sync the directory: from this instant the new
+ *     file counts. If killed before or after it, the name refers to one intact
+ *     file; a sidecar with another inode is created again by the next open.
  *  6. Update the sidecar: the file's size, its seal, finally its inode.
  *
  * A left-over new file is removed by the next open or compaction.
@@ -177,9 +177,9 @@ static void tell_sidecar(int dir_fd, int fd, uint64_t size, uint64_t *limit)
     hf__sidecar_close(&sidecar);
 }
 
-/* Rename the new file. */
-static hf_status replace_file(int dir_fd, hf_store_compaction *result,
-                              hf_error *err)
+/* Step 5. */
+static hf_status replace_file(int dir_fd, int old_fd,
+                              hf_store_compaction *result, hf_error *err)
 {
     uint64_t size;
     int fd;
@@ -188,7 +188,10 @@ static hf_status replace_file(int dir_fd, hf_store_compaction *result,
 
     if (status != HF_OK)
         return status;
-    status = hf__redo_void(dir_fd, err);
+    if (fdatasync(old_fd) != 0)
+        status = hf__files_fail(err, errno, "cannot sync the data file");
+    if (status == HF_OK)
+        status = hf__redo_void(dir_fd, err);
     if (status == HF_OK)
         status = hf__checkpoint_remove(dir_fd, err);
     if (status == HF_OK &&
@@ -217,7 +220,7 @@ static hf_status rewrite_alone(int dir_fd, hf_store_compaction *result,
     if (status == HF_OK && !result->in_use)
         status = hf__fsck_file(dir_fd, INT64_MAX, err);
     if (status == HF_OK && !result->in_use)
-        status = replace_file(dir_fd, result, err);
+        status = replace_file(dir_fd, fd, result, err);
     if (fd >= 0)
         close(fd);
     return status;
