@@ -98,7 +98,8 @@ static bool fail_disk(hf__tx *tx, int number)
 {
     if (tx->fatal != HF_OK)
         return false;
-    if (number == ENOSPC || number == EDQUOT || number == EFBIG) {
+    tx->log_full = number == ENOSPC || number == EDQUOT || number == EFBIG;
+    if (tx->log_full) {
         tx->fatal = hf__fail(&tx->error, HF_FULL,
                              "no space left on device for the log of %s",
                              tx->env->path);
@@ -270,6 +271,7 @@ static bool check_limit(hf__tx *tx)
                               &tx->error) == HF_OK)
         return true;
     tx->fatal = HF_FULL;
+    tx->log_full = true;
     return false;
 }
 

@@ -119,6 +119,7 @@ typedef struct hf__tx {
     /* Of a store with a log: the names of what was changed, each after its
      * size; all was deleted before that. */
     hf__buf changes;
+    bool log_full; /* HF_FULL is of the log */
     bool dropped;
 
     hf__saying sayings[HF__SAYING_MAX];

@@ -76,7 +76,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->put_count = 0;
     tx->script_us = 0;
     tx->no_pending_deletes = false;
-    tx->grows = false;
+    tx->grows = tx->log_full = false;
     tx->event_count = tx->saying_count = 0;
     tx->made = NULL;
     hf__redo_clear(tx);

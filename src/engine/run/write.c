@@ -118,6 +118,8 @@ bool hf__write_make_room(hf__env *env)
     bool made = false;
     int dead = 0;
 
+    if (env->write_tx->log_full) /* a larger data file takes more of the disk */
+        return false;
     /* A dead reader pins pages freed since. */
     if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
         made = true;
