@@ -24,7 +24,7 @@ void hf__redo_clear(hf__tx *tx)
 {
     hf__buf_clear(&tx->changes);
     tx->dropped = false;
-    if (tx->env->redo != NULL)
+    if (tx->writable && tx->env->redo != NULL)
         tx->env->redo->round++;
 }
 
