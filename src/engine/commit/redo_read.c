@@ -71,23 +71,36 @@ static bool read_record(const contents *log, uint64_t salt, uint64_t at,
                                      (size_t)record->size);
 }
 
-/* false: out of memory. */
+static bool add_record(contents *log, uint64_t at,
+                       const hf__redo_record *record)
+{
+    found one = {record->txn, record->serial, at + sizeof(*record),
+                 record->size};
+
+    return hf__buf_append(&log->records, &one, sizeof(one));
+}
+
+/* Up to the second that does not hold: behind a torn one there is nothing, and
+ * behind a damaged one the next shows the gap. false: out of memory. */
 static bool read_part(contents *log, uint32_t part)
 {
     uint64_t at = hf__redo_base(part), salt;
     uint64_t end =
         part == HF__REDO_OVERFLOW ? log->size : hf__redo_base(part + 1);
-    hf__redo_record record;
+    hf__redo_record record = {.txn = 0};
+    int bad = 0;
 
     if (end > log->size || !read_head(log, at, &salt))
         return true;
     at += sizeof(hf__redo_head);
-    while (at < end && read_record(log, salt, at, end, &record)) {
-        found one = {record.txn, record.serial, at + sizeof(record),
-                     record.size};
-
-        if (!hf__buf_append(&log->records, &one, sizeof(one)))
+    while (at < end && bad < 2) {
+        if (!read_record(log, salt, at, end, &record))
+            bad++;
+        else if (!add_record(log, at, &record))
             return false;
+        if (sizeof(record) > end - at ||
+            hf__redo_padded(record.size) > end - at - sizeof(record))
+            break;
         at += sizeof(record) + hf__redo_padded(record.size);
     }
     return true;
@@ -184,6 +197,14 @@ hf_status hf__redo_check(int dir_fd, hf_error *err)
 
 /* ------------------------------------------------------------------- apply */
 
+static uint64_t newest_txn(const contents *log)
+{
+    size_t count = hf__buf_size(&log->records) / sizeof(found);
+    const found *all = (const found *)(void *)hf__buf_front(&log->records);
+
+    return count > 0 ? all[count - 1].txn : 0;
+}
+
 static hf_status fail_damaged(hf_error *err)
 {
     return hf__fail(err, HF_CORRUPT, "the log is damaged");
@@ -270,6 +291,7 @@ static hf_status apply_record(hf__env *env, const contents *log,
     return HF_OK;
 }
 
+/* Each is on the disk before the next is written, so none may be missing. */
 hf_status hf__redo_replay(hf__env *env, hf_error *err)
 {
     const found *one;
@@ -282,6 +304,10 @@ hf_status hf__redo_replay(hf__env *env, hf_error *err)
     while (status == HF_OK &&
            (one = find_txn(&log, hf__flush_last_txn(env) + 1)) != NULL)
         status = apply_record(env, &log, one, err);
+    if (status == HF_OK && newest_txn(&log) > hf__flush_last_txn(env))
+        status = hf__fail(err, HF_CORRUPT,
+                          "the log is damaged: it lacks transaction %llu",
+                          (unsigned long long)hf__flush_last_txn(env) + 1);
     contents_done(&log);
     return status;
 }
