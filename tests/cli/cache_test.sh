@@ -128,9 +128,15 @@ test_lease_is_renewed() {
 }
 
 test_lease_is_renewed_while_the_command_prints() {
-    expect 0 cache fill key --ttl 60 --lease 0.3 -- \
-        sh -c 'for i in 0 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.05; done
-               for i in 0 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.05; done'
+    local lease step
+
+    lease=$(slowed 300)
+    step=$(awk "BEGIN { print $lease / 6 }")
+    expect 0 cache fill key --ttl 60 --lease "$lease" -- sh -c '
+        for i in 0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j; do
+            echo $i
+            sleep "$1"
+        done' fill "$step"
     expect 0 cache get key
 }
 
