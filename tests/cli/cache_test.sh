@@ -122,7 +122,11 @@ test_killed_filler_is_replaced_within_its_lease() {
 }
 
 test_lease_is_renewed() {
-    expect 0 cache fill key --ttl 60 --lease 0.3 -- sh -c 'sleep 1; echo slow'
+    local lease
+
+    lease=$(slowed 300)
+    expect 0 cache fill key --ttl 60 --lease "$lease" -- sh -c \
+        'sleep "$1"; echo slow' fill "$(awk "BEGIN { print 3.3 * $lease }")"
     expect 0 cache get key
     same value slow "$out"
 }
