@@ -6,13 +6,13 @@
 #include "embedded_store.h"
 #include "open_env.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "engine/commit/flush_map.h"
+#include "engine/files/pages.h"
 #include "support/await_child.h"
-
-#define AT_TRANSACTION 144 /* in a meta page */
 
 /* The number is written, and the root is that of the snapshot before. */
 static void tear_meta(const char *url)
@@ -26,7 +26,7 @@ static void tear_meta(const char *url)
     assert_int_equal(mdb_txn_begin(env->mdb, NULL, 0, &txn), MDB_SUCCESS);
     assert_int_equal(
         pwrite(env->data_fd, &next, sizeof(next),
-               (off_t)(next % 2 * env->page_size) + AT_TRANSACTION),
+               (off_t)(next % 2 * env->page_size) + HF__META_AT_TRANSACTION),
         sizeof(next));
     (void)raise(SIGKILL);
 }
@@ -41,6 +41,29 @@ static void kill_writer(const char *url)
         tear_meta(url);
     assert_int_equal(await_child(pid, &status), pid);
     assert_true(WIFSIGNALED(status));
+}
+
+/* Without them the next process takes the store for one that no one has open,
+ * and resets LMDB's lock file. */
+static void expect_locks_of_lmdb(const place *at)
+{
+    char path[160];
+    int status = 0;
+    pid_t pid;
+
+    (void)snprintf(path, sizeof(path), "%s/s/lock.mdb", at->folder);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        int fd = open(path, O_RDWR | O_CLOEXEC);
+
+        _exit(fd < 0 || fcntl(fd, F_GETLK, &lock) != 0 ||
+              lock.l_type == F_UNLCK);
+    }
+    assert_int_equal(await_child(pid, &status), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 /* It is found by one that has the store open, or by the next to open it. */
@@ -63,6 +86,7 @@ TEST(half_written_meta_page_is_undone)
             if (at.store == NULL)
                 at.store = must_open(at.url, NULL);
             expect(at.store, "set b 1", "+:OK");
+            expect_locks_of_lmdb(&at);
             (void)snprintf(line, sizeof(line), "s:%d", round);
             expect(at.store, "get a", line);
             close_store(at.store);

@@ -70,20 +70,29 @@ static void take_back(int data_fd, uint64_t published)
                       (off_t)torn + HF__META_AT_TRANSACTION);
 }
 
-void hf__dead_writer_undo(const hf__env *env)
+static void undo_in(int data_fd, int lock_fd)
 {
     uint64_t published;
-    int data_fd, lock_fd = env->lock_fd;
+
+    if (data_fd >= 0 && lock_fd >= 0 && read_published(lock_fd, &published))
+        take_back(data_fd, published);
+}
+
+void hf__dead_writer_undo(const hf__env *env)
+{
+    int data_fd, lock_fd;
 
     if (env->mode != HF__MODE_VOLATILE)
         return;
-    /* While LMDB has it open, closing a descriptor would end its locks. */
-    if (lock_fd < 0)
-        lock_fd = hf__rights_open(env->dir_fd, HF__FILE_LOCK, O_RDONLY);
+    if (env->mdb != NULL) {
+        /* Closing another descriptor would end LMDB's locks (fcntl(2)). */
+        undo_in(env->data_fd, env->lock_fd);
+        return;
+    }
     data_fd = hf__rights_open(env->dir_fd, HF__FILE_DATA, O_RDWR);
-    if (lock_fd >= 0 && data_fd >= 0 && read_published(lock_fd, &published))
-        take_back(data_fd, published);
-    if (lock_fd >= 0 && lock_fd != env->lock_fd)
+    lock_fd = hf__rights_open(env->dir_fd, HF__FILE_LOCK, O_RDONLY);
+    undo_in(data_fd, lock_fd);
+    if (lock_fd >= 0)
         close(lock_fd);
     if (data_fd >= 0)
         close(data_fd);

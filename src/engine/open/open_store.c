@@ -243,7 +243,6 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
         return hf__files_fail_mdb(err, rc, "cannot open the store");
     if (env->mode == HF__MODE_VOLATILE)
         flags |= MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT;
-    env->lock_fd = hf__rights_open(env->dir_fd, HF__FILE_LOCK, O_RDONLY);
     if (env->mode == HF__MODE_FLUSH || env->mode == HF__MODE_LOG)
         flags |= MDB_NOSYNC;
     env->map_size = env->sidecar.map->allocated_size;
@@ -254,6 +253,8 @@ static hf_status open_mdb(hf__env *env, hf_error *err)
         rc = hf__rights_open_mdb(env->dir_fd, env->mdb, flags);
     if (rc == ENOTSUP)
         return hf__fail(err, HF_SYSTEM, "/proc is not mounted here");
+    if (rc == MDB_SUCCESS && env->mode == HF__MODE_VOLATILE)
+        env->lock_fd = hf__rights_open(env->dir_fd, HF__FILE_LOCK, O_RDONLY);
     if (rc == MDB_SUCCESS)
         rc = open_database(env);
     if (rc == MDB_SUCCESS)
