@@ -253,9 +253,6 @@ static bool begin_part(hf__tx *tx)
         map_of(tx->env)->parts[self->part].end > OVERFLOW_KEPT &&
         ftruncate(self->fd, (off_t)HF__REDO_FILE_SIZE) != 0)
         return fail_disk(tx, errno);
-    /* Under the new head nothing of before counts, and the next must not write
-     * behind it if this one fails or is killed. */
-    map_of(tx->env)->parts[self->part].end = 0;
     hf__rand_bytes(&self->salt, sizeof(self->salt));
     head.salt = self->salt;
     head.sum = hf__crc32c(0, &head, offsetof(hf__redo_head, sum));
