@@ -37,7 +37,7 @@ test_exit_code_after_a_handled_signal_is_the_commands() {
     ends 12 $pid
 }
 
-test_stop_and_continue_reach_the_command() {
+stop_and_continue() {
     mkfifo gate
     # Nothing is forked here: a shell whose vfork()ed child was stopped would
     # sleep, not stop.
@@ -50,24 +50,19 @@ test_stop_and_continue_reach_the_command() {
     ends 8 $pid
 }
 
-has_a_waiter() {
-    "$HOLDFAST" lock inspect "$1" | grep -qx 'waiters: 1'
+test_stop_and_continue_reach_the_command() {
+    stop_and_continue
 }
 
 # Continued before it has seen that its command stopped.
 test_continue_that_comes_before_the_stop_is_not_lost() {
-    mkfifo gate
     # ASan wants to be the first library.
-    env LD_PRELOAD="$LATE_LOOK" ASAN_OPTIONS=verify_asan_link_order=0 \
-        "$HOLDFAST" run job -- sh -c 'echo $$ >leader; read -r x <gate
-        exit 8' &
-    pid=$!
-    eventually 5 written leader
-    kill -TSTP $pid
-    eventually 2 process_is T "$(cat leader)"
-    kill -CONT $pid
-    echo go >gate
-    ends 8 $pid
+    LD_PRELOAD=$LATE_LOOK ASAN_OPTIONS=verify_asan_link_order=0 \
+        stop_and_continue
+}
+
+has_a_waiter() {
+    "$HOLDFAST" lock inspect "$1" | grep -qx 'waiters: 1'
 }
 
 # code_of SIGNAL CODE: a waiter that gets SIGNAL ends with CODE, at once.

@@ -132,27 +132,32 @@ TEST(library_that_polls_gets_a_lock_that_is_always_held)
     assert_true(taken);
 }
 
+static pthread_t start_waiting(fixture *f, hf_bytes name, hf_lock *waiter)
+{
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, hold_once, waiter), 0);
+    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
+                    info.waiters == 1,
+                20000);
+    return thread;
+}
+
 /* A holder that has seen another library releases; a waiter is behind it. */
 static pthread_t release_to_waiter(fixture *f, hf_bytes name, uint32_t gaps,
                                    hf_lock **waiter)
 {
     hf_lock *holder = new_lock(f, f->client, name, gaps);
-    hf_lock_info info = HF_LOCK_INFO_INIT;
     pthread_t thread;
 
     assert_true(take(f, name));
-    assert_int_equal(pthread_create(&thread, NULL, hold_once, holder), 0);
-    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
-                    info.waiters == 1,
-                20000);
+    thread = start_waiting(f, name, holder);
     expect_status(HF_OK, hf_value_delete(f->client, name, ERR));
     (void)pthread_join(thread, NULL);
     assert_true(hf_lock_is_held(holder));
     *waiter = new_lock(f, f->other, name, gaps);
-    assert_int_equal(pthread_create(&thread, NULL, hold_once, *waiter), 0);
-    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
-                    info.waiters == 1,
-                20000);
+    thread = start_waiting(f, name, *waiter);
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     return thread;
 }
@@ -224,16 +229,12 @@ static bool try_in_a_probe(fixture *f, hf_bytes name, hf_lock *trier,
 {
     hf_lock *holder = new_lock(f, f->client, name, HF_LOCK_GAPS_ALWAYS);
     hf_lock *waiter = new_lock(f, f->other, name, HF_LOCK_GAPS_ALWAYS);
-    hf_lock_info info = HF_LOCK_INFO_INIT;
     int64_t released_ms;
     pthread_t thread;
     bool refused, in_time;
 
     expect_status(HF_OK, hf_lock_try(holder, ERR));
-    assert_int_equal(pthread_create(&thread, NULL, hold_once, waiter), 0);
-    expect_soon(hf_lock_inspect(f->client, name, &info, NULL) == HF_OK &&
-                    info.waiters == 1,
-                20000);
+    thread = start_waiting(f, name, waiter);
     released_ms = test_now_ms();
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     (void)poll(NULL, 0, 10); /* until the waiter has tracked the key */

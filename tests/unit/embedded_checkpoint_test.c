@@ -274,7 +274,6 @@ TEST(failed_sync_stops_writing_until_it_is_taken_back)
     remove_place(&at);
 }
 
-/* A process that can have no reader's slot syncs before each write. */
 /* Leaves a store with two logged writes that no checkpoint has, and a third
  * that failed. */
 static void fail_in_a_child(const char *url)
@@ -328,6 +327,7 @@ TEST(failed_sync_of_a_log_loses_nothing_that_was_acknowledged)
     remove_place(&at);
 }
 
+/* A process that can have no reader's slot syncs before each write. */
 TEST(write_without_a_pin_waits_for_the_disk)
 {
     static MDB_txn *readers[1200];

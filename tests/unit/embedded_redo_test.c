@@ -14,6 +14,7 @@
 #include "engine/commit/flush_state.h"
 #include "engine/commit/redo.h"
 #include "engine/commit/redo_format.h"
+#include "engine/commit/redo_state.h"
 #include "engine/engine.h"
 #include "support/await_child.h"
 #include "util/mem.h"
@@ -205,6 +206,22 @@ static image_file image_log(void)
 }
 
 /* A record that was torn is the end. */
+/* What was not applied must not come back. */
+static void expect_empty_log(void)
+{
+    image_file log = image_log();
+
+    for (uint32_t i = 0; i < HF__REDO_PARTS; i++) {
+        hf__redo_head head;
+
+        if (hf__redo_base(i) + sizeof(head) > log.size)
+            continue;
+        memcpy(&head, log.data + hf__redo_base(i), sizeof(head));
+        assert_int_equal(head.salt, 0);
+    }
+    hf__free(log.data);
+}
+
 TEST(torn_record_is_the_end_of_the_log)
 {
     image_file synced, log;
@@ -228,6 +245,7 @@ TEST(torn_record_is_the_end_of_the_log)
     image = open_image();
     expect(image, "get a", "s:1");
     close_store(image);
+    expect_empty_log();
 }
 
 /* Each record is on the disk before the next is written: what is behind one
