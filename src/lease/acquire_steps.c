@@ -510,26 +510,31 @@ bool hf__steps_use_events(const hf__steps *steps, hf_status status)
            (steps->split ? HF__AGREED_MAJORITY : HF__AGREED_SOME);
 }
 
+/* false: the store cannot. */
+static bool track_key(const hf__steps *steps, bool held)
+{
+    const hf_lock *lock = steps->lock;
+    hf__store *store = lock->client->store;
+
+    if (store->ops->event_key == NULL)
+        return false;
+    store->ops->event_key(store, lock->keys.main, held);
+    return true;
+}
+
 /* Tracking notifies once, so it is set again for each new holder and after each
  * event. */
 void hf__steps_watch_holder(const hf__steps *steps, hf_status status, int round)
 {
-    const hf_lock *lock = steps->lock;
-    hf__store *store = lock->client->store;
-
     if (status == HF_HELD && steps->foreign &&
-        (round <= 0 || steps->refusals == 0) && store->ops->event_key != NULL)
-        store->ops->event_key(store, lock->keys.main, true);
+        (round <= 0 || steps->refusals == 0))
+        (void)track_key(steps, true);
 }
 
 void hf__steps_leave(hf__steps *steps)
 {
-    const hf_lock *lock = steps->lock;
-    hf__store *store = lock->client->store;
-
     steps->left_ms = hf__clock_boot_ms();
-    if (store->ops->event_key != NULL)
-        store->ops->event_key(store, lock->keys.main, false);
+    (void)track_key(steps, false);
 }
 
 /* If the key exists, tracking it again brings the next event at once. A known
@@ -537,17 +542,12 @@ void hf__steps_leave(hf__steps *steps)
  * both sides more turns. */
 bool hf__steps_leave_longer(hf__steps *steps)
 {
-    const hf_lock *lock = steps->lock;
-    hf__store *store = lock->client->store;
     int64_t before_ms = steps->looked_ms;
 
     steps->looked_ms = hf__clock_boot_ms();
-    if (store->ops->event_key == NULL ||
-        steps->looked_ms - before_ms < LOOK_AGAIN_MS ||
-        hf__turns_is_shared(turns_of(steps), lock->hash))
-        return false;
-    store->ops->event_key(store, lock->keys.main, false);
-    return true;
+    return steps->looked_ms - before_ms >= LOOK_AGAIN_MS &&
+           !hf__turns_is_shared(turns_of(steps), steps->lock->hash) &&
+           track_key(steps, false);
 }
 
 void hf__steps_left(hf__steps *steps, bool by_event)

@@ -238,8 +238,7 @@ bool hf__turns_tell(hf__turns_table *table, uint64_t lock, hf__turns_told *told)
     now_ms = hf__clock_boot_ms();
     pthread_mutex_lock(&table->mutex);
     turns = find_locked(table, lock, false);
-    tells = turns != NULL && turns->last != 0 &&
-            now_ms - turns->seen_ms < MEMORY_MS;
+    tells = turns != NULL && turns->last != 0 && seen_lately(turns);
     if (tells)
         *told =
             (hf__turns_told){.turn = turns->turn,
