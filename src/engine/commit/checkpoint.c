@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "engine/files/files.h"
+#include "engine/files/pages.h"
 #include "engine/files/rights.h"
 #include "engine/files/sidecar.h"
 #include "util/crc32c.h"
@@ -39,9 +40,8 @@
 #define FILE_SIZE (2u * PAIR_COUNT * SLOT_SIZE)
 
 /* Offsets in a meta page of LMDB 0.9. */
-enum { AT_FLAGS = 10, AT_MAGIC = 16, AT_PAGE_SIZE = 40, AT_TRANSACTION = 144 };
+enum { AT_FLAGS = 10, AT_MAGIC = 16 };
 #define FLAG_META 0x08
-#define LMDB_MAGIC 0xbeefc0deu
 
 typedef struct slot {
     char magic[8];
@@ -59,7 +59,7 @@ static uint64_t txn_of(const unsigned char meta[HF__META_SIZE])
 {
     uint64_t txn;
 
-    memcpy(&txn, meta + AT_TRANSACTION, sizeof(txn));
+    memcpy(&txn, meta + HF__META_AT_TRANSACTION, sizeof(txn));
     return txn;
 }
 
@@ -72,7 +72,7 @@ static bool read_meta(int fd, uint64_t offset, unsigned char *meta)
         return false;
     memcpy(&flags, meta + AT_FLAGS, sizeof(flags));
     memcpy(&magic, meta + AT_MAGIC, sizeof(magic));
-    return (flags & FLAG_META) != 0 && magic == LMDB_MAGIC;
+    return (flags & FLAG_META) != 0 && magic == HF__LMDB_MAGIC;
 }
 
 bool hf__checkpoint_of(int data_fd, uint32_t page_size, uint64_t txn,
@@ -112,7 +112,7 @@ static hf_status restore_meta(int data_fd, const hf__checkpoint *to,
         uint64_t txn = to->txn % 2 == i || to->txn == 0 ? to->txn : to->txn - 1;
 
         memcpy(meta, &i, sizeof(i)); /* its page's number */
-        memcpy(meta + AT_TRANSACTION, &txn, sizeof(txn));
+        memcpy(meta + HF__META_AT_TRANSACTION, &txn, sizeof(txn));
         if (pwrite(data_fd, meta, sizeof(meta), (off_t)(i * to->page_size)) !=
             (ssize_t)sizeof(meta))
             return hf__files_fail(err, errno,

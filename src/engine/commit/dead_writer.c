@@ -24,8 +24,6 @@
 #include "engine/files/pages.h"
 #include "engine/files/rights.h"
 
-#define LMDB_MAGIC 0xbeefc0deu
-
 /* Its lock file begins with this. */
 typedef struct lock_head {
     uint32_t magic;
@@ -42,7 +40,7 @@ static bool read_published(int fd, uint64_t *txn)
     if (pread(fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head))
         return false;
     *txn = head.txn;
-    return head.magic == LMDB_MAGIC && *txn > 0;
+    return head.magic == HF__LMDB_MAGIC && *txn > 0;
 }
 
 static bool read_word(int fd, uint64_t page, off_t at, uint64_t *word)

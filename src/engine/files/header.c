@@ -36,37 +36,48 @@ hf_status hf__header_check_mode(uint32_t mode, const hf__settings *settings,
                     mode_text(settings->mode));
 }
 
-int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode)
+static int put_head(MDB_txn *txn, MDB_dbi dbi, hf__header *head)
 {
     char name[1] = {HF__RECORD_HEADER};
-    hf__header head;
     MDB_val key = {sizeof(name), name};
-    MDB_val value = {sizeof(head), &head};
+    MDB_val value = {sizeof(*head), head};
+
+    return mdb_put(txn, dbi, &key, &value, 0);
+}
+
+int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode)
+{
+    hf__header head;
 
     memset(&head, 0, sizeof(head));
     memcpy(head.magic, HF__HEADER_MAGIC, sizeof(head.magic));
     head.version = HF__FORMAT_FIRST;
     head.mode = mode;
     hf__rand_bytes(head.store_id, sizeof(head.store_id));
-    return mdb_put(txn, dbi, &key, &value, 0);
+    return put_head(txn, dbi, &head);
 }
 
-int hf__header_put_again(MDB_txn *txn, MDB_dbi dbi)
+int hf__header_get(MDB_txn *txn, MDB_dbi dbi, hf__header *head)
 {
     char name[1] = {HF__RECORD_HEADER};
     MDB_val key = {sizeof(name), name};
     MDB_val value;
-    hf__header copy;
     int rc = mdb_get(txn, dbi, &key, &value);
 
     if (rc == MDB_NOTFOUND ||
-        (rc == MDB_SUCCESS && value.mv_size < sizeof(copy)))
+        (rc == MDB_SUCCESS && value.mv_size != sizeof(*head)))
         return MDB_CORRUPTED;
-    if (rc != MDB_SUCCESS)
-        return rc;
-    memcpy(&copy, value.mv_data, sizeof(copy));
-    value = (MDB_val){sizeof(copy), &copy};
-    return mdb_put(txn, dbi, &key, &value, 0);
+    if (rc == MDB_SUCCESS)
+        memcpy(head, value.mv_data, sizeof(*head));
+    return rc;
+}
+
+int hf__header_put_again(MDB_txn *txn, MDB_dbi dbi)
+{
+    hf__header head;
+    int rc = hf__header_get(txn, dbi, &head);
+
+    return rc == MDB_SUCCESS ? put_head(txn, dbi, &head) : rc;
 }
 
 bool hf__header_read(int fd, const hf__meta *meta, unsigned char *memory,

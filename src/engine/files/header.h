@@ -47,8 +47,11 @@ hf_status hf__header_probe(int dir_fd, const hf__settings *settings,
 /* Put the header: into a new store, and after a FLUSHDB. */
 int hf__header_put(MDB_txn *txn, MDB_dbi dbi, uint32_t mode);
 
+/* MDB_CORRUPTED: there is none of this size. */
+int hf__header_get(MDB_txn *txn, MDB_dbi dbi, hf__header *head);
+
 /* Put it again as it is: LMDB gives no number to a transaction that changes
- * nothing. MDB_CORRUPTED: there is none. */
+ * nothing. */
 int hf__header_put_again(MDB_txn *txn, MDB_dbi dbi);
 
 #endif

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LMDB_MAGIC 0xbeefc0deu
 #define LMDB_VERSION 1u
 #define NODE_HEAD 8u
 #define NODE_LARGE 0x01u
@@ -114,7 +113,7 @@ static bool read_meta(int fd, uint32_t index, uint64_t offset, hf__meta *meta)
     if (!hf__pages_read(fd, bytes, sizeof(bytes), offset) ||
         read_u64(bytes + AT_NUMBER) != index ||
         read_u16(bytes + AT_KIND) != HF__PAGE_META ||
-        read_u32(bytes + AT_MAGIC) != LMDB_MAGIC ||
+        read_u32(bytes + AT_MAGIC) != HF__LMDB_MAGIC ||
         read_u32(bytes + AT_VERSION) != LMDB_VERSION)
         return false;
     for (size_t i = 0; i < 2; i++)

@@ -52,6 +52,8 @@ typedef struct hf__meta {
     uint64_t transaction;
 } hf__meta;
 
+/* In a meta page, and at the beginning of LMDB's lock file. */
+#define HF__LMDB_MAGIC 0xbeefc0deu
 /* Offsets in a meta page: the page's size, the flags of the tree of free pages,
  * the root of the data, and the number of the transaction. */
 #define HF__META_AT_PAGE_SIZE 40

@@ -40,20 +40,18 @@ static bool read_head(hf__tx *tx, hf__record *record, hf__deadlines *head)
 static bool raise_format(hf__tx *tx)
 {
     char name[1] = {HF__RECORD_HEADER};
-    MDB_val key = {sizeof(name), name};
-    MDB_val value;
     hf__header header;
-    int rc = mdb_get(tx->txn, tx->env->dbi, &key, &value);
+    MDB_val key = {sizeof(name), name};
+    MDB_val value = {sizeof(header), &header};
+    int rc = hf__header_get(tx->txn, tx->env->dbi, &header);
 
-    if (rc != MDB_SUCCESS || value.mv_size != sizeof(header)) {
-        hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
         return false;
     }
-    memcpy(&header, value.mv_data, sizeof(header));
     if (header.version >= HF__FORMAT_DEADLINES)
         return true;
     header.version = HF__FORMAT_DEADLINES;
-    value.mv_data = &header;
     return hf__tx_put(tx, &key, &value);
 }
 

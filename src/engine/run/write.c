@@ -55,18 +55,15 @@ static hf_status try_write(hf__env *env, const hf__job *job)
 static void put_header(hf__tx *tx)
 {
     char name[1] = {HF__RECORD_HEADER};
+    hf__header head;
     MDB_val key = {sizeof(name), name};
-    MDB_val value;
-    hf__header copy;
-    int rc = mdb_get(tx->txn, tx->env->dbi, &key, &value);
+    MDB_val value = {sizeof(head), &head};
+    int rc = hf__header_get(tx->txn, tx->env->dbi, &head);
 
-    if (rc != MDB_SUCCESS || value.mv_size != sizeof(copy)) {
-        hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
-        return;
-    }
-    memcpy(&copy, value.mv_data, sizeof(copy));
-    value.mv_data = &copy;
-    (void)hf__tx_put(tx, &key, &value);
+    if (rc != MDB_SUCCESS)
+        hf__tx_fail(tx, rc);
+    else
+        (void)hf__tx_put(tx, &key, &value);
 }
 
 /*
