@@ -2,8 +2,8 @@
 /*
  * ids.c - numbers that only grow, taken in blocks.
  *
- * A handle has the rest of one block. A call that finds none left takes the
- * first id of a new one and leaves the rest, unless another call has left a
+ * A handle has the rest of one block. A call that finds too few left takes the
+ * first ids of a new one and leaves the rest, unless another call has left a
  * later block meanwhile: then its rest is not used, so that ids grow. Blocking
  * calls take turns at that; started ones do not wait for each other.
  */
