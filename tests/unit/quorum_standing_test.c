@@ -115,6 +115,42 @@ TEST(node_met_late_and_young_does_not_vote)
     assert_false(hf__node_may_vote(quorum, 2));
 }
 
+static void open_again(hf__quorum *quorum, const int64_t uptimes_s[NODES])
+{
+    for (size_t i = 0; i < NODES; i++) {
+        nodes[i].uptime_s = uptimes_s[i];
+        quorum->nodes[i].run_id[0] = '\0';
+    }
+    assert_int_equal(HF_OK, hf__nodes_probe(quorum, 1000, NULL));
+}
+
+static void expect_voters(hf__quorum *quorum, size_t want)
+{
+    size_t voters = 0;
+
+    for (size_t i = 0; i < NODES; i++)
+        voters += hf__node_may_vote(quorum, i);
+    assert_int_equal(want, voters);
+}
+
+/* At no age is a set that was started together refused. */
+TEST(set_started_together_votes_at_any_age)
+{
+    for (int64_t age_s = 0; age_s < 70; age_s++) {
+        open_again(*state, (int64_t[NODES]){age_s + 5, age_s + 2, age_s,
+                                            age_s + 1, age_s});
+        expect_voters(*state, NODES);
+    }
+}
+
+TEST(node_started_after_the_others_does_not_vote_as_one_of_a_set)
+{
+    open_again(*state, (int64_t[NODES]){60, 60, 60, 60, 54});
+    expect_voters(*state, 0);
+    open_again(*state, (int64_t[NODES]){61, 61, 61, 61, 55});
+    expect_voters(*state, NODES - 1);
+}
+
 /* INFO is trusted only as far as possible. */
 TEST(uptime_of_no_sense_does_no_harm)
 {

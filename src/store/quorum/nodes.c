@@ -164,7 +164,8 @@ typedef struct node_probe {
     info_query *queries[HF__QUORUM_NODES_MAX]; /* NULL: ended */
     size_t open;
     size_t answered;
-    size_t old;       /* up longer than restart_ms */
+    int64_t least_s; /* uptimes of those that answered */
+    int64_t most_s;
     size_t duplicate; /* number of a server that is listed twice; 0: none */
     hf_error first;   /* failure other than an unreachable node */
 } node_probe;
@@ -211,7 +212,6 @@ static void identify_locked(info_query *self, const char *run_id,
     node_probe *probe = self->probe;
     /* The difference of two truncated numbers: less than a second off. */
     int64_t least_ms = hf__at_least(uptime_s - 1, 0) * 1000;
-    int64_t most_ms = (uptime_s + 1) * 1000;
 
     if (is_duplicate_locked(quorum, self->node, run_id)) {
         if (probe != NULL)
@@ -226,8 +226,10 @@ static void identify_locked(info_query *self, const char *run_id,
     if (probe == NULL)
         return;
     node->probed = true;
-    probe->answered++;
-    probe->old += most_ms > quorum->restart_ms;
+    if (probe->answered++ == 0)
+        probe->least_s = probe->most_s = uptime_s;
+    probe->least_s = hf__at_most(probe->least_s, uptime_s);
+    probe->most_s = hf__at_least(probe->most_s, uptime_s);
 }
 
 /* Can be added to an instant without overflow. */
@@ -402,13 +404,21 @@ static hf_status probe_status(const hf__quorum *quorum, const node_probe *probe,
     return HF_OK;
 }
 
-/* If all are young, the deployment is new and no lock was lost. */
+/* The part of the quarantine within which servers are started together. */
+#define TOGETHER_PART 10
+
+/* If all are young, the deployment is new and no lock was lost. So it was if
+ * all were started together: else each of them would be refused while it is as
+ * old as the quarantine, by the precision of an uptime. */
 static void trust_new_locked(hf__quorum *quorum, const node_probe *probe)
 {
-    quorum->is_new = probe->old == 0;
+    int64_t spread_ms = (probe->most_s - probe->least_s + 1) * 1000;
+    bool together = spread_ms <= quorum->restart_ms / TOGETHER_PART;
+
+    quorum->is_new = (probe->most_s + 1) * 1000 <= quorum->restart_ms;
     for (size_t i = 0; i < quorum->count; i++) {
         quorum->nodes[i].silent = !quorum->nodes[i].probed;
-        if (quorum->is_new && quorum->nodes[i].probed)
+        if ((quorum->is_new || together) && quorum->nodes[i].probed)
             quorum->nodes[i].votes_at_ms = 0;
     }
 }
