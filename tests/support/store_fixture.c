@@ -124,9 +124,12 @@ static const char *server_url(const fixture *f)
     }
 }
 
+/* A quarantine that no run outlasts: where the servers' ages are about that of
+ * the quarantine, a client that is opened takes some of them for started again,
+ * and asks none of those. */
 static bool start_quorum(fixture *f)
 {
-    int size = snprintf(f->url, sizeof(f->url), "redlock:");
+    int size = snprintf(f->url, sizeof(f->url), "redlock:quarantine=3600000,");
 
     for (size_t i = 0; i < FIXTURE_QUORUM_SIZE; i++) {
         f->quorum[i] = redis_server_start(NULL);
