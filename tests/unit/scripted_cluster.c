@@ -6,7 +6,7 @@
 
 int port_of(const scripted_cluster *self, int at)
 {
-    return fake_server_port(self->nodes[at].fake);
+    return self->nodes[at].port;
 }
 
 /* [endpoint, port, id, ["ip", address]] */
@@ -84,6 +84,7 @@ void cluster_start(scripted_cluster *self, act_fn act)
         self->nodes[at].at = at;
         self->nodes[at].fake = fake_server_start_tcp(serve, &self->nodes[at]);
         assert_non_null(self->nodes[at].fake);
+        self->nodes[at].port = fake_server_port(self->nodes[at].fake);
     }
 }
 

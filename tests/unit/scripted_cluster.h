@@ -18,6 +18,7 @@ typedef struct scripted_node {
     struct scripted_cluster *cluster;
     int at;
     fake_server *fake;
+    int port;             /* the others name it while it is being stopped */
     atomic_uint maps;     /* requests for the slot map */
     atomic_uint requests; /* other than those */
     atomic_int map_ms;    /* delay of the slot map; negative: never */
