@@ -44,24 +44,22 @@ endif()
 
 # Distributions install into /usr, where the loader looks by itself and where no
 # path may stand in a program or library. Elsewhere these find the libraries that
-# were installed with them.
+# were installed with them, and in the build tree those next to them, by the same
+# path: one that CMake is to replace ends with an empty entry, which the loader
+# takes for the current folder.
 if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
-    if(HF_SERVE)
-        set_target_properties(holdfast_serve PROPERTIES
-            INSTALL_RPATH "$ORIGIN")
-    endif()
+    function(hf_find_libraries rpath)
+        set_target_properties(${ARGN} PROPERTIES
+            BUILD_WITH_INSTALL_RPATH ON
+            INSTALL_RPATH "${rpath}")
+    endfunction()
     function(hf_find_libraries_from folder)
         file(RELATIVE_PATH to_libraries ${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
-        # Not shorter in the build tree: CMake would fill it up with empty
-        # entries, which the loader takes for the current folder. There the
-        # libraries are next to it.
-        string(LENGTH ${to_libraries} length)
-        math(EXPR length "${length} / 2 + 1")
-        string(REPEAT "/." ${length} here)
-        set_target_properties(${ARGN} PROPERTIES
-            BUILD_RPATH "$ORIGIN${here}"
-            INSTALL_RPATH "$ORIGIN/${to_libraries}")
+        hf_find_libraries("$ORIGIN/${to_libraries};$ORIGIN" ${ARGN})
     endfunction()
+    if(HF_SERVE)
+        hf_find_libraries("$ORIGIN" holdfast_serve)
+    endif()
     if(HF_COMMAND)
         hf_find_libraries_from(${CMAKE_INSTALL_FULL_BINDIR} holdfast_command)
     endif()

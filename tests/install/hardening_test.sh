@@ -29,6 +29,11 @@ for file in "$so" "$command"; do
     if [ "$(uname -m)" = x86_64 ]; then
         has "$file" SHSTK -n
     fi
+    # An empty entry is the current folder.
+    if readelf -dW "$file" | grep 'PATH)' | grep -q '\[:\|::\|:\]'; then
+        echo "hardening_test: $file: the current folder is searched" >&2
+        failed=1
+    fi
 done
 has "$command" 'FLAGS_1.*PIE' -d
 for file in "$so" "$static" "$command"; do
