@@ -34,6 +34,7 @@ prepare() {
 
 # The library as it is installed, in a folder.
 install_library() {
+    cmake --preset release >/dev/null
     cmake --build --preset release --target holdfast holdfast_static \
         holdfast_serve holdfast_serve_static holdfast_command manual
     cmake --install build --prefix "$work/prefix" >/dev/null
