@@ -3,7 +3,7 @@
 #
 # fresh_root.sh SUITE [--packages] - type README's commands (first_steps.sh) into
 # a clone of the commit that is checked out, in a new root of Debian SUITE
-# (bookworm, trixie) with nothing but its base system and git. --packages:
+# (bookworm, trixie) with nothing but its base system, git and make. --packages:
 # instead, build the Debian packages there, and try them in another new root.
 #
 # As root, with debootstrap. The roots are removed afterwards; set KEEP to a
@@ -24,7 +24,7 @@ mkdir -p "$roots"
 base()
 {
     [ -e "$roots/$suite.base/bin/sh" ] ||
-        debootstrap --variant=minbase --include=ca-certificates,git \
+        debootstrap --variant=minbase --include=ca-certificates,git,make \
             "$suite" "$roots/$suite.base" "$mirror" >"$work/log" ||
         { cat "$work/log"; exit 1; }
 }
