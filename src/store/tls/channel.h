@@ -68,8 +68,10 @@ static inline ssize_t hf__channel_send_pieces(hf__channel *channel,
                                               struct iovec *pieces,
                                               size_t count)
 {
-    struct msghdr all = {.msg_iov = pieces, .msg_iovlen = count};
+    struct msghdr all = {.msg_iov = pieces};
 
+    /* An int in musl. */
+    all.msg_iovlen = (__typeof__(all.msg_iovlen))count;
     if (count == 1 || channel->secure != NULL)
         return hf__channel_send(channel, pieces[0].iov_base, pieces[0].iov_len);
     return sendmsg(channel->fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT);
