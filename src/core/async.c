@@ -3,7 +3,6 @@
 #include "core/async.h"
 
 #include "core/client.h"
-#include "core/request_probe.h"
 #include "util/container.h"
 #include "util/error.h"
 #include "util/mem.h"

@@ -49,7 +49,7 @@ struct hf_call {
     size_t room;        /* for words */
     size_t key_count;
     size_t number_count;
-    int64_t probed_us; /* see request_probe.h */
+    int64_t probed_us; /* hf__request_probe_begin() */
     hf_bytes key;      /* the first, with the client's prefix */
     hf_bytes *words;   /* `fixed`, or allocated */
     hf_bytes fixed[HF__CALL_WORDS];

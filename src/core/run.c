@@ -3,7 +3,6 @@
 #include "core/run.h"
 
 #include "core/client.h"
-#include "core/request_probe.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"

@@ -5,7 +5,6 @@
 #include <assert.h>
 
 #include "core/client.h"
-#include "core/request_probe.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"

@@ -33,7 +33,7 @@ typedef struct hf__async_run {
     hf__next next;        /* after FIRST */
     hf__request *request; /* the last one */
     int64_t by_ms;        /* for the tries of a request */
-    int64_t probed_us;    /* of `request`: see request_probe.h */
+    int64_t probed_us;    /* of `request`: hf__request_probe_begin() */
     bool listed;          /* `pending`; timer and watch may be used */
     bool watching;
     bool moved; /* an event came that was not reported */

@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/error.h"
+
+/* Of the script, or of the command. */
+static hf_bytes name_of(const hf__request *request)
+{
+    if (request->script != NULL)
+        return hf_str(request->script->name);
+    return request->word_count > 0 ? request->words[0] : hf_view(NULL, 0);
+}
 
 void hf__request_init(hf__request *request)
 {
@@ -80,13 +89,12 @@ bool hf__request_fits(const hf__request *request)
 
 bool hf__request_accepts(hf__request *request)
 {
-    const hf__script *script = request->script;
     char text[HF__REPLY_TEXT_SIZE];
     hf_bytes name;
 
     if (hf__request_fits(request))
         return true;
-    name = script != NULL ? hf_str(script->name) : request->words[0];
+    name = name_of(request);
     hf__request_fail(request, HF_CORRUPT, "malformed reply to %.*s: %s",
                      (int)name.size, (const char *)name.data,
                      hf__reply_text(text, &request->reply));
@@ -117,4 +125,21 @@ void hf__request_fail(hf__request *request, hf_status status,
         message[0] = '\0';
     va_end(args);
     request->status = hf__fail(&request->error, status, "%s", message);
+}
+
+int64_t hf__request_probe_sent(const hf__request *request)
+{
+    hf_bytes name = name_of(request);
+
+    HF__PROBE(3, request__begin, request, name.data, name.size);
+    return hf__clock_boot_us();
+}
+
+void hf__request_probe_answered(const hf__request *request, int64_t sent_us)
+{
+    hf_bytes name = name_of(request);
+    int64_t took_us = sent_us == 0 ? -1 : hf__clock_boot_us() - sent_us;
+
+    HF__PROBE(5, request__end, request, name.data, name.size,
+              (int)request->status, took_us);
 }

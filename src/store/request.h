@@ -21,6 +21,7 @@
 #include "script/script.h"
 #include "store/reply_shape.h"
 #include "util/arena.h"
+#include "util/probe.h"
 
 /*
  * A script with the same effect as another, for fewer keys, which may not run
@@ -147,5 +148,24 @@ void hf__request_error(hf__request *request, hf_bytes line);
 __attribute__((format(printf, 3, 4))) void
 hf__request_fail(hf__request *request, hf_status status, const char *format,
                  ...);
+
+int64_t hf__request_probe_sent(const hf__request *request);
+void hf__request_probe_answered(const hf__request *request, int64_t sent_us);
+
+/* The probes around one (util/probe.h), before it is given to the store and
+ * when it has completed. What end() needs; 0: no tracer looks. */
+static inline int64_t hf__request_probe_begin(const hf__request *request)
+{
+    if (HF__PROBED(request__begin) || HF__PROBED(request__end))
+        return hf__request_probe_sent(request);
+    return 0;
+}
+
+static inline void hf__request_probe_end(const hf__request *request,
+                                         int64_t sent_us)
+{
+    if (HF__PROBED(request__end))
+        hf__request_probe_answered(request, sent_us);
+}
 
 #endif
