@@ -59,6 +59,9 @@ TEST(new_connection_to_another_process_does_not)
     fail_with(4, HF_UNAVAILABLE);
     assert_int_equal(1, c->done);
     assert_int_equal(HF_UNAVAILABLE, c->status);
+    assert_string_equal("3 of 5 servers answered, 1 of those in quarantine "
+                        "since they were started; 3 votes are needed",
+                        c->request.error.message);
     EXPECT_LOGS("acquire undo", "acquire undo", "acquire info undo", "acquire",
                 "acquire");
     drain(c);

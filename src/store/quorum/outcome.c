@@ -34,10 +34,27 @@ static void complete_locked(hf__quorum_round *self, hf__request *request)
     pthread_mutex_lock(&self->mutex);
 }
 
+static void fail_votes(const hf__quorum_round *self, hf_status status,
+                       size_t answered, size_t young)
+{
+    size_t count = self->quorum->count, needed = self->quorum->majority;
+
+    if (young == 0)
+        hf__request_fail(self->request, status,
+                         "%zu of %zu servers answered; %zu are needed",
+                         answered, count, needed);
+    else
+        hf__request_fail(self->request, status,
+                         "%zu of %zu servers answered, %zu of those in "
+                         "quarantine since they were started; %zu votes are "
+                         "needed",
+                         answered, count, young, needed);
+}
+
 static void fail_locked(hf__quorum_round *self, hf_status status)
 {
     hf__request *request = self->request;
-    size_t reached = 0;
+    size_t answered = 0, young = 0;
 
     for (size_t i = 0; i < self->quorum->count; i++) {
         const hf__node_vote *vote = &self->votes[i];
@@ -49,12 +66,10 @@ static void fail_locked(hf__quorum_round *self, hf_status status)
             complete_locked(self, request);
             return;
         }
-        reached += vote->counts;
+        answered += vote->done && vote->status == HF_OK;
+        young += vote->done && vote->status == HF_OK && !vote->counts;
     }
-    hf__request_fail(request, status,
-                     "%zu of %zu servers answered and may vote; %zu are "
-                     "needed",
-                     reached, self->quorum->count, self->quorum->majority);
+    fail_votes(self, status, answered, young);
     complete_locked(self, request);
 }
 
