@@ -344,8 +344,8 @@ HF_API HF_MUST_USE hf_status hf_lock_try(hf_lock *lock, hf_error *err);
 HF_API HF_MUST_USE hf_status hf_lock_release(hf_lock *lock, hf_error *err);
 
 /**
- * Renew a lease now: it ends ttl_ms from now. Only needed with
- * HF_LOCK_NO_RENEW.
+ * Renew a lease now: it ends ttl_ms from now, or later if what is left of the
+ * lease of hf_lock_acquire_for() does. Only needed with HF_LOCK_NO_RENEW.
  *
  * @param lock  the handle
  *

@@ -21,9 +21,12 @@
 
 /* Allowance for clock drift between here and the store: 1 % and 2 ms, as in
  * the Redlock description (Redis documentation, "Distributed locks"). */
+#define DRIFT_SHARE 100
+#define DRIFT_MS 2
+
 static int64_t drift_of(int64_t ttl_ms)
 {
-    return ttl_ms / 100 + 2;
+    return ttl_ms / DRIFT_SHARE + DRIFT_MS;
 }
 
 int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms,
@@ -56,10 +59,24 @@ bool hf__lock_renews(const hf_lock *lock)
     return lock->renews || lock->granted_ms < lock->lease_ms;
 }
 
+/* The least lease of which, less the margins of hf__lock_validity(), as much is
+ * valid as now. */
+int64_t hf__lease_kept_locked(const hf_lock *lock, int64_t wanted_ms,
+                              int64_t now_ms)
+{
+    int64_t left_ms;
+
+    if (lock->granted_ms <= wanted_ms)
+        return wanted_ms;
+    left_ms = atomic_load(&lock->valid_until_ms) - now_ms + DRIFT_MS +
+              hf__at_most(lock->options.lost_margin_ms, lock->granted_ms / 2);
+    return hf__at_least(wanted_ms, left_ms + (left_ms - 1) / (DRIFT_SHARE - 1));
+}
+
 int64_t hf__lease_wanted_locked(const hf_lock *lock, int64_t now_ms)
 {
     if (lock->renews || !hf__lock_renews(lock))
-        return lock->lease_ms;
+        return hf__lease_kept_locked(lock, lock->lease_ms, now_ms);
     return hf__at_least(lock->lease_ms - (now_ms - lock->held_ms), 1);
 }
 

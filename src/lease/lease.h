@@ -120,6 +120,11 @@ void hf__watchdog_arm_locked(hf__watchdog *watchdog);
 int64_t hf__lock_validity(const hf_lock *lock, int64_t sent_ms,
                           int64_t lease_ms);
 
+/* wanted_ms, or what is left of a longer lease that the store granted: a
+ * renewal must not have it end there before it does here. The mutex is held. */
+int64_t hf__lease_kept_locked(const hf_lock *lock, int64_t wanted_ms,
+                              int64_t now_ms);
+
 /* The lease that a renewal asks for now: of a lock that is not renewed, what is
  * left of its own. The mutex is held. */
 int64_t hf__lease_wanted_locked(const hf_lock *lock, int64_t now_ms);

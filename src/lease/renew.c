@@ -4,6 +4,7 @@
 #include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/renewal.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -89,7 +90,8 @@ static hf_status fill_renew(hf_call *call, hf_lock *lock, hf_error *err)
     status = check_locked(lock, err);
     of->lock = lock;
     of->acquisition = lock->acquisition;
-    of->lease_ms = lock->lease_ms;
+    of->lease_ms =
+        hf__lease_kept_locked(lock, lock->lease_ms, hf__clock_boot_ms());
     memcpy(of->owner, lock->owner, HF_OWNER_SIZE);
     lock->references += status == HF_OK; /* until it completes */
     pthread_mutex_unlock(&watchdog->mutex);

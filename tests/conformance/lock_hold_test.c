@@ -36,6 +36,29 @@ static int64_t left_of(fixture *f, hf_bytes name)
     return status == HF_OK ? info.remaining_ms : -2;
 }
 
+/* A re-entry has a longer lease renewed by a shorter one. What is valid here
+ * must not have ended in the store. */
+TEST(renewal_after_a_reentry_keeps_what_is_left)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock *lock = lock_for(f, f->client, name, slowed_ms(1000), 0);
+    hf_status status;
+    int64_t left_ms;
+
+    expect_status(HF_OK, hf_lock_acquire_for(lock, 0, LONG_MS, ERR));
+    expect_status(HF_OK, hf_lock_acquire(lock, 0, ERR));
+    for (int i = 0; i < 4; i++) {
+        if (i % 2 == 0)
+            expect_status(HF_OK, hf_lock_renew(lock, ERR));
+        else
+            expect_status(HF_OK, hf_lock_renew_many(&lock, 1, &status, ERR));
+        left_ms = left_of(f, name);
+        assert_true(left_ms >= hf_lock_remaining_ms(lock));
+        assert_in_range(left_ms, 1, LONG_MS + 10);
+    }
+}
+
 TEST(hold_is_of_the_handle_that_acquired)
 {
     fixture *f = *state;
