@@ -375,6 +375,20 @@ void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
         place->entered(place);
 }
 
+void hf__wait_queue_end_pass(hf__wait_queues *queues, const hf_lock *holder)
+{
+    hf__wait_place *place = NULL;
+    hf__wait_queue *queue;
+
+    pthread_mutex_lock(&queues->mutex);
+    queue = held_locked(queues, holder);
+    if (queue != NULL && !queue->passing)
+        place = end_await_locked(queue);
+    pthread_mutex_unlock(&queues->mutex);
+    if (place != NULL)
+        place->entered(place);
+}
+
 void hf__wait_queue_leave(hf__wait_queues *queues, hf__wait_queue *queue,
                           const hf_lock *holder)
 {

@@ -119,5 +119,7 @@ char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
 void hf__wait_queue_pass(hf__wait_queues *queues, const hf_lock *holder,
                          const hf__handed *handed, int64_t sent_ms,
                          int64_t rest_ms);
+/* Instead of both: the holder has no lease to pass on. */
+void hf__wait_queue_end_pass(hf__wait_queues *queues, const hf_lock *holder);
 
 #endif

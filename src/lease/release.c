@@ -88,6 +88,8 @@ void hf__lock_free_deferred(hf_lock *lock)
         return;
     if (held)
         hf__lock_undo(lock, lock->owner);
+    if (held)
+        hf__wait_queue_end_pass(&lock->client->leases->queues, lock);
     if (lock->downgrading)
         undo_reader(lock);
     pthread_mutex_lock(&watchdog->mutex);
@@ -174,6 +176,8 @@ static void release_answered(hf_call *call)
         pass_on(call);
     if (lock->downgrading)
         undo_reader(lock);
+    if (call->note == KEPT)
+        hf__wait_queue_end_pass(&lock->client->leases->queues, lock);
     if (call->note == KEPT && call->request.status == HF_OK)
         notify_first(lock);
     pthread_mutex_lock(&watchdog->mutex);

@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "holdfast/key.h"
 #include "holdfast/rwlock.h"
@@ -279,6 +280,32 @@ TEST(wait_ends_with_a_minimum_hold)
         expect_status(HF_OK, finish(waits[i]));
         assert_in_time(waits[i]->done_ms - free_ms, WOKEN_MS);
     }
+}
+
+/* It waits for its turn behind another thread of its client, which the store
+ * does not know: the release, which leaves the lease for a time, tells it. */
+TEST(wait_behind_a_thread_of_the_client_ends_with_a_minimum_hold)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "l");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *holder = fixture_lock(f, f->other, name, NULL);
+    hf_lock *first = NULL;
+    waiter *w, *next;
+
+    fixture_not_quorum(f);
+    opts.min_hold_ms = 100;
+    expect_taken(holder);
+    first = fixture_lock(f, f->client, name, &opts);
+    w = start(first, name, 60000);
+    expect_soon(waiting(f, name) == 1, 2000);
+    next = start(fixture_lock(f, f->client, name, NULL), name, 60000);
+    (void)usleep(50000); /* until it is behind the first */
+    expect_status(HF_OK, hf_lock_release(holder, ERR));
+    expect_status(HF_OK, finish(w));
+    expect_status(HF_OK, hf_lock_release(first, ERR));
+    expect_status(HF_OK, finish(next));
+    assert_in_time(next->done_ms - w->done_ms, opts.min_hold_ms + 400);
 }
 
 TEST(wait_ends_when_the_lock_is_broken)
