@@ -99,6 +99,33 @@ TEST(unanswered_request_is_sent_again_only_if_repeatable)
     fake_close(&fake);
 }
 
+/* The first connection of each breaks behind the request; later ones are
+ * refused. */
+static void refuse_session(int fd, unsigned connection, void *user)
+{
+    char text[200];
+
+    (void)user;
+    if (connection % 2 == 0 && connection <= 2) {
+        if (fake_server_login(fd, "7.0.0"))
+            (void)fake_server_read(fd, text, sizeof(text));
+    } else if (fake_server_read(fd, text, sizeof(text))) {
+        (void)fake_server_say(fd, "-WRONGPASS invalid username-password pair "
+                                  "or user is disabled.\r\n");
+    }
+}
+
+TEST(request_that_was_lost_before_a_refusal_is_indeterminate)
+{
+    fake_store fake;
+
+    fake.server = fake_server_start(refuse_session, NULL);
+    assert_non_null(fake.server);
+    driver_open(&fake.driver, fake_server_url(fake.server));
+    run_both(&fake, true, 300, HF_INDETERMINATE, 1);
+    fake_close(&fake);
+}
+
 static bool close_always(int fd, unsigned connection, unsigned number,
                          const char *text)
 {

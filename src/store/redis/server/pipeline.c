@@ -67,22 +67,31 @@ static void run_task(hf__task *task)
     hf__pipeline_end(pipe);
 }
 
+static hf__pipeline_entry *refuse_entry(hf__request *request,
+                                        const hf__attempts *attempts,
+                                        hf_status status, const char *why)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    hf__fail(&err, status, "%s", why);
+    hf__retry_fail(request, attempts->doubtful, &err);
+    return NULL;
+}
+
 /* NULL: refused, and the request's outcome is set. */
-static hf__pipeline_entry *make_entry(hf__pipeline *pipe, hf__request *request)
+static hf__pipeline_entry *make_entry(hf__pipeline *pipe, hf__request *request,
+                                      const hf__attempts *attempts)
 {
     hf__pipeline_entry *entry;
 
-    if (request->lane == HF__LANE_USER &&
-        hf__pipeline_depth(pipe) >= DEPTH_MAX) {
-        hf__request_fail(request, HF_UNAVAILABLE, "the queue is full");
-        return NULL;
-    }
+    if (request->lane == HF__LANE_USER && hf__pipeline_depth(pipe) >= DEPTH_MAX)
+        return refuse_entry(request, attempts, HF_UNAVAILABLE,
+                            "the queue is full");
     entry = hf__calloc(1, sizeof(*entry));
-    if (entry == NULL) {
-        hf__request_fail(request, HF_NO_MEMORY, "out of memory");
-        return NULL;
-    }
+    if (entry == NULL)
+        return refuse_entry(request, attempts, HF_NO_MEMORY, "out of memory");
     entry->request = request;
+    entry->attempts = *attempts;
     entry->pipeline = pipe;
     request->driver = entry;
     entry->place = HF__ENTRY_QUEUED;
@@ -92,28 +101,30 @@ static hf__pipeline_entry *make_entry(hf__pipeline *pipe, hf__request *request)
     return entry;
 }
 
-static bool start_loop(hf__pipeline *pipe, hf__request *request)
+static bool start_loop(hf__pipeline *pipe, hf__request *request,
+                       const hf__attempts *attempts)
 {
     hf_error err = HF_ERROR_INIT;
 
     if (hf__loop_started(pipe->context->loop) ||
         hf__loop_start(pipe->context->loop, &err) == HF_OK)
         return true;
-    hf__retry_fail(request, false, &err);
+    hf__retry_fail(request, attempts->doubtful, &err);
     return false;
 }
 
 void hf__pipeline_submit(hf__pipeline *pipe, hf__request *const *requests,
                          size_t count)
 {
+    static const hf__attempts none;
     hf__pipeline_list entries = {NULL, NULL, 0};
     hf__pipeline_entry *entry;
     size_t at;
 
     for (at = 0; at < count; at++) {
         entry = NULL;
-        if (start_loop(pipe, requests[at]))
-            entry = make_entry(pipe, requests[at]);
+        if (start_loop(pipe, requests[at], &none))
+            entry = make_entry(pipe, requests[at], &none);
         if (entry != NULL)
             hf__pipeline_list_append(&entries, entry);
         else
@@ -133,15 +144,16 @@ void hf__pipeline_perform(hf__pipeline *pipe, hf__request *request,
     hf__pipeline_entry *entry;
 
     if (hf__loop_here(pipe->context->loop)) { /* it would never end */
-        hf__request_fail(request, HF_UNAVAILABLE,
-                         "a blocking call was made in on_lost");
+        (void)refuse_entry(request, attempts, HF_UNAVAILABLE,
+                           "a blocking call was made in on_lost");
         return;
     }
-    entry = start_loop(pipe, request) ? make_entry(pipe, request) : NULL;
+    entry = start_loop(pipe, request, attempts)
+                ? make_entry(pipe, request, attempts)
+                : NULL;
     if (entry == NULL)
         return;
     group = hf__wait_group_enter(groups);
-    entry->attempts = *attempts;
     entry->parked = &parked;
     entry->group = group;
     hf__pipeline_list_append(&entries, entry);

@@ -46,10 +46,17 @@ int64_t hf__retry_delay_ms(unsigned tries)
     return hf__rand_between(longest / 2, longest);
 }
 
+/* Does it say that nothing was changed? It is about the last sending. */
+static bool denies_effect(hf_status status)
+{
+    return hf_status_kind(status) == HF_KIND_RETRY || status == HF_DENIED ||
+           status == HF_UNSUPPORTED || status == HF_NO_MEMORY;
+}
+
 void hf__retry_fail(hf__request *request, bool doubtful, const hf_error *err)
 {
     hf__fail_copy(&request->error, err);
-    if (doubtful && hf_status_kind(err->status) == HF_KIND_RETRY)
+    if (doubtful && denies_effect(err->status))
         request->error.status = HF_INDETERMINATE;
     request->status = request->error.status;
 }
