@@ -151,12 +151,18 @@ static bool end_delivery_locked(hf__completions *self)
 static size_t deliver_completed(hf_client *client, size_t left)
 {
     hf__completions *self = &client->completions;
+    bool raised = false; /* here */
     size_t running;
     hf_call *call;
     bool last;
 
     pthread_mutex_lock(&self->mutex);
     while (left-- > 0 && (call = take_locked(self)) != NULL) {
+        /* A loop that done() runs polls for the others. */
+        if (self->first != NULL && !self->raised) {
+            raise_locked(self);
+            raised = true;
+        }
         pthread_mutex_unlock(&self->mutex);
         if (!deliver_call(client, call)) {
             running = 0;
@@ -167,6 +173,9 @@ static size_t deliver_completed(hf_client *client, size_t left)
         self->running--;
         self->delivered++;
     }
+    /* To an edge-triggered loop, what is left is news. */
+    if (raised)
+        lower_locked(self);
     if (self->first != NULL)
         raise_locked(self);
     running = self->closed ? 0 : self->running;

@@ -4,6 +4,7 @@
  * complete exactly once, and only where the program dispatches.
  */
 #include <poll.h>
+#include <unistd.h>
 
 #include "holdfast/hash.h"
 #include "holdfast/key.h"
@@ -152,6 +153,50 @@ TEST(async_calls_complete_only_in_a_dispatch)
     assert_int_equal(said.count, 1);
     assert_int_equal(running, 0);
     assert_int_equal(poll(&pfd, 1, 0), 0);
+}
+
+typedef struct nested {
+    hf_client *client;
+    struct pollfd pfd;
+    int polled;
+    unsigned count;
+} nested;
+
+/* As an event loop that the program runs here would. */
+static void poll_for_the_other(void *user, hf_status status,
+                               const hf_error *err)
+{
+    nested *self = user;
+
+    (void)status;
+    (void)err;
+    if (self->count++ > 0)
+        return;
+    self->polled = poll(&self->pfd, 1, 10000);
+    (void)!hf_client_dispatch(self->client, NULL, NULL);
+}
+
+TEST(async_descriptor_is_readable_within_done)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    nested self = {.client = f->client, .pfd = {.events = POLLIN}};
+    hf_async async = HF_ASYNC_INIT;
+
+    async.done = poll_for_the_other;
+    async.user = &self;
+    expect_status(HF_OK, hf_client_fd(f->client, &self.pfd.fd, ERR));
+    for (int i = 0; i < 2; i++)
+        expect_status(HF_OK, hf_value_set_start(f->client, key, bytes("v"),
+                                                NULL, NULL, &async, ERR));
+    (void)usleep(50000); /* until both have completed, mostly */
+    while (self.count < 2) {
+        assert_int_equal(poll(&self.pfd, 1, 10000), 1);
+        dispatch(f->client);
+    }
+    assert_int_equal(self.polled, 1);
+    dispatch(f->client);
+    assert_int_equal(poll(&self.pfd, 1, 0), 0);
 }
 
 /* More than a connection holds at a time. */
