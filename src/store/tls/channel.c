@@ -334,7 +334,8 @@ static bool is_readable(int fd)
            (errno != EAGAIN && errno != EINTR);
 }
 
-/* A ticket or key update, read here, is not followed by data. */
+/* A ticket or key update, read here, is not followed by data; data that was
+ * read here is still there the next time. */
 bool hf__channel_is_stale(hf__channel *channel)
 {
     hf__secure *self = channel->secure;
@@ -342,7 +343,7 @@ bool hf__channel_is_stale(hf__channel *channel)
     char byte;
     int result;
 
-    if (!is_readable(channel->fd))
+    if (!is_readable(channel->fd) && !hf__channel_has_pending(channel))
         return false;
     if (self == NULL || self->broken)
         return true;
