@@ -285,8 +285,15 @@ void hf__cluster_events_close(hf__cluster_events *all)
     pthread_mutex_unlock(&all->mutex);
     while ((leaving = __atomic_load_n(&all->leaving, __ATOMIC_ACQUIRE)) != 0)
         hf__futex_wait(&all->leaving, leaving, INT64_MAX, false);
-    while ((self = all->first) != NULL) {
-        all->first = self->next;
+    for (;;) {
+        /* The loop thread may be looking for one of them. */
+        pthread_mutex_lock(&all->mutex);
+        self = all->first;
+        if (self != NULL)
+            all->first = self->next;
+        pthread_mutex_unlock(&all->mutex);
+        if (self == NULL)
+            break;
         hf__event_conn_close(&self->conn);
         hf__server_release(self->server);
         hf__free(self);
