@@ -133,7 +133,7 @@ static hf__server *next_server(hf__cluster_refresh *refresh)
     hf__resolved resolved;
     hf__server *server;
 
-    if (refresh->tries++ == TRIES_MAX)
+    if (refresh->tries++ >= TRIES_MAX)
         return NULL;
     server = next_of_turn(refresh);
     if (server == NULL)
