@@ -332,6 +332,16 @@ static bool write_record(hf__tx *tx, hf__redo_record *record)
     return fdatasync(tx->env->redo->fd) == 0 || fail_disk(tx, errno);
 }
 
+/* What was written stays in the log, and may be applied. */
+static void leave_in_doubt(hf__tx *tx)
+{
+    hf__flush_refuse(tx->env);
+    tx->fatal = hf__fail(&tx->error, HF_INDETERMINATE,
+                         "writing to the disk failed, and whether this write "
+                         "survives is not known; close the store in all "
+                         "processes to revert it to what is on the disk");
+}
+
 bool hf__redo_write(hf__tx *tx)
 {
     hf__redo *self = tx->env->redo;
@@ -346,14 +356,8 @@ bool hf__redo_write(hf__tx *tx)
     record.serial = ++map_of(tx->env)->serial;
     if (write_record(tx, &record))
         return true;
-    if (self->record_at != 0 && !take_back(tx)) {
-        hf__flush_refuse(tx->env);
-        tx->fatal =
-            hf__fail(&tx->error, HF_INDETERMINATE,
-                     "writing to the disk failed, and whether this write "
-                     "survives is not known; close the store in all processes "
-                     "to revert it to what is on the disk");
-    }
+    if (self->record_at != 0 && !take_back(tx))
+        leave_in_doubt(tx);
     return false;
 }
 
@@ -367,7 +371,7 @@ void hf__redo_wrote(hf__tx *tx, bool committed)
         return;
     if (!committed) {
         if (!take_back(tx))
-            hf__flush_refuse(tx->env);
+            leave_in_doubt(tx);
         return;
     }
     part = self->part;

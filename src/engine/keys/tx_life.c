@@ -104,6 +104,7 @@ void hf__tx_next(hf__tx *tx, int64_t boot_ms)
 
 hf_status hf__tx_finish(hf__tx *tx)
 {
+    bool claimed;
     int rc;
 
     if (!tx->writable) {
@@ -114,18 +115,20 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     if (tx->fatal == HF_OK && hf__tx_flush(tx) && tx->changed)
         hf__reclaim(tx);
-    if (tx->fatal == HF_OK && tx->changed)
-        (void)hf__redo_write(tx);
+    /* The log is last: what can still fail must not be in it. */
     if (tx->watched != 0 && tx->fatal == HF_OK)
         hf__note_claim(tx);
+    claimed = tx->watched != 0 && tx->fatal == HF_OK;
+    if (tx->fatal == HF_OK && tx->changed)
+        (void)hf__redo_write(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = hf__env_commit(tx->env, tx->txn);
-        hf__redo_wrote(tx, rc == MDB_SUCCESS);
-        if (tx->watched != 0)
-            hf__note_publish(tx, rc == MDB_SUCCESS);
-        if (rc != MDB_SUCCESS) {
+        if (rc != MDB_SUCCESS)
             hf__tx_fail(tx, rc);
-        } else {
+        hf__redo_wrote(tx, rc == MDB_SUCCESS);
+        if (claimed)
+            hf__note_publish(tx, rc == MDB_SUCCESS);
+        if (rc == MDB_SUCCESS) {
             hf__flush_wrote(tx);
             hf__record_cache_committed(tx->cache);
             if (tx->no_pending_deletes)
@@ -133,8 +136,8 @@ hf_status hf__tx_finish(hf__tx *tx)
         }
     } else {
         mdb_txn_abort(tx->txn);
-        if (tx->watched != 0 && tx->fatal == HF_OK)
-            hf__note_publish(tx, true);
+        if (claimed)
+            hf__note_publish(tx, tx->fatal == HF_OK);
     }
     tx->txn = NULL;
     if (tx->fatal == HF_OK) {
