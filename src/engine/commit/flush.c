@@ -222,6 +222,15 @@ static void publish_locked(hf__env *env, const work *what)
     move_pin_locked(env);
 }
 
+/* A stopped process may have it: the thread that makes checkpoints tries again,
+ * and can be ended meanwhile. */
+static hf_status lock_env(hf__env *env, int64_t deadline_ms, hf_error *err)
+{
+    if (deadline_ms == INT64_MAX)
+        deadline_ms = hf__clock_boot_ms() + HF__FLUSH_LOCK_MS;
+    return hf__env_lock(env, deadline_ms, err);
+}
+
 hf_status hf__flush_checkpoint(hf__env *env, uint64_t seen, bool keep,
                                int64_t deadline_ms, hf_error *err)
 {
@@ -232,7 +241,7 @@ hf_status hf__flush_checkpoint(hf__env *env, uint64_t seen, bool keep,
 
     if (hf__mutex_lock_until(&flush->mutex, deadline_ms) != 0)
         return hf__fail(err, HF_UNAVAILABLE, "the disk is too slow");
-    status = hf__env_lock(env, deadline_ms, err);
+    status = lock_env(env, deadline_ms, err);
     if (status != HF_OK)
         goto unlock_mutex;
     locked = true;
@@ -247,7 +256,7 @@ hf_status hf__flush_checkpoint(hf__env *env, uint64_t seen, bool keep,
     }
     status = put_on_disk(env, &what, err);
     if (status == HF_OK && !locked) {
-        status = hf__env_lock(env, deadline_ms, err);
+        status = lock_env(env, deadline_ms, err);
         locked = status == HF_OK;
     }
     if (status == HF_OK)

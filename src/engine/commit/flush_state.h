@@ -52,6 +52,10 @@ bool hf__flush_is_pinned(const hf__env *env);
  * lock is held. */
 bool hf__flush_is_due(const hf__env *env, int64_t now_ms, int64_t soon_ms);
 
+/* How long the thread waits for the writer lock before it checks for its
+ * stop. */
+#define HF__FLUSH_LOCK_MS 1000
+
 /*
  * Make a checkpoint, unless one newer than `seen` exists. The writer lock is
  * not held; with `keep` it is held from the first step on and after HF_OK.

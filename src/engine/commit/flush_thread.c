@@ -28,9 +28,6 @@
 #define CLAIM_MS 300
 /* After a checkpoint that failed, or while another process makes one. */
 #define RETRY_MS 100
-/* How long the thread waits for the writer lock before it checks for its
- * stop. */
-#define LOCK_MS 1000
 
 static bool must_stop(const hf__flush *flush)
 {
@@ -77,7 +74,7 @@ static void *keep_up(void *user)
         int64_t now_ms = hf__clock_boot_ms();
         plan what = {false, 0, now_ms + RETRY_MS};
 
-        if (hf__env_lock(env, now_ms + LOCK_MS, NULL) != HF_OK)
+        if (hf__env_lock(env, now_ms + HF__FLUSH_LOCK_MS, NULL) != HF_OK)
             continue;
         now_ms = hf__clock_boot_ms();
         hf__flush_follow_locked(env);
@@ -242,14 +239,16 @@ void hf__flush_close(hf__env *env)
     __atomic_store_n(&flush->stop, true, __ATOMIC_SEQ_CST);
     hf__flush_wake(env);
     (void)pthread_join(flush->thread, NULL);
-    if (hf__env_lock(env, hf__clock_boot_ms() + LOCK_MS, NULL) == HF_OK) {
+    if (hf__env_lock(env, hf__clock_boot_ms() + HF__FLUSH_LOCK_MS, NULL) ==
+        HF_OK) {
         unsynced = env->sidecar.map->flush.unsynced_ms != 0;
         hf__env_unlock(env);
     }
     /* A log has it, but the next to open the store would have to apply it. */
     if (unsynced && (env->redo == NULL || hf__checkpoint_alone(&flush->file)))
         (void)hf__flush_checkpoint(env, UINT64_MAX, false,
-                                   hf__clock_boot_ms() + LOCK_MS, NULL);
+                                   hf__clock_boot_ms() + HF__FLUSH_LOCK_MS,
+                                   NULL);
     close_pins(flush);
     hf__redo_close(env);
     hf__checkpoint_close(&flush->file);
