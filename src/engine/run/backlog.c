@@ -124,5 +124,8 @@ void hf__backlog_close(hf__backlog *backlog)
     /* Tasks run in order: each turn waits for at least one bundle. */
     while (is_posted(backlog))
         hf__loop_call(backlog->loop, &task);
+    /* What the last bundle posted uses the store. */
+    if (backlog->loop != NULL && hf__loop_started(backlog->loop))
+        hf__loop_call(backlog->loop, NULL);
     pthread_mutex_destroy(&backlog->mutex);
 }
