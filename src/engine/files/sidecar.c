@@ -109,8 +109,8 @@ void hf__sidecar_reset(hf__sidecar_map *map)
         memset(map->texts, 0, sizeof(map->texts));
 }
 
-static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
-                           hf_error *err)
+static hf_status fill_file(uint32_t mode, uint32_t state, int64_t ahead_ms,
+                           hf__sidecar *sidecar, hf_error *err)
 {
     hf__sidecar_map *map;
     hf_status status;
@@ -126,7 +126,9 @@ static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
     map->version = HF__SIDECAR_VERSION;
     map->map_size = (uint32_t)sizeof(*map);
     sidecar->namespace_ms = hf__clock_namespace_ms();
-    map->unix_ahead_ms = hf__clock_unix_ahead_ms() + sidecar->namespace_ms;
+    map->unix_ahead_ms =
+        ahead_ms != 0 ? ahead_ms
+                      : hf__clock_unix_ahead_ms() + sidecar->namespace_ms;
     map->mode = mode;
     map->state = state;
     status = hf__sidecar_boot_id(map->boot_id, err);
@@ -138,9 +140,9 @@ static hf_status fill_file(uint32_t mode, uint32_t state, hf__sidecar *sidecar,
 }
 
 static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
-                          hf__sidecar *sidecar, hf_error *err)
+                          int64_t ahead_ms, hf__sidecar *sidecar, hf_error *err)
 {
-    hf_status status = fill_file(mode, state, sidecar, err);
+    hf_status status = fill_file(mode, state, ahead_ms, sidecar, err);
     hf__sidecar_map *map = sidecar->map;
 
     if (status != HF_OK)
@@ -160,7 +162,8 @@ static hf_status fill_new(int dir_fd, uint32_t mode, uint32_t state,
 }
 
 hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
-                             hf__sidecar *sidecar, hf_error *err)
+                             int64_t ahead_ms, hf__sidecar *sidecar,
+                             hf_error *err)
 {
     hf_status status;
 
@@ -169,7 +172,7 @@ hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
     sidecar->fd = hf__rights_create(dir_fd, NEW_NAME, O_RDWR);
     if (sidecar->fd < 0)
         return hf__files_fail(err, errno, "cannot create the sidecar");
-    status = fill_new(dir_fd, mode, state, sidecar, err);
+    status = fill_new(dir_fd, mode, state, ahead_ms, sidecar, err);
     if (status != HF_OK) {
         (void)unlinkat(dir_fd, NEW_NAME, 0);
         hf__sidecar_close(sidecar);
@@ -182,12 +185,6 @@ int64_t hf__sidecar_kept_clock(const hf__sidecar *sidecar)
     return sidecar->map->version > 1 ? sidecar->map->unix_ahead_ms : 0;
 }
 
-void hf__sidecar_keep_clock(hf__sidecar *sidecar, int64_t ahead_ms)
-{
-    sidecar->map->unix_ahead_ms = ahead_ms;
-    sidecar->map->head_sum = hf__sidecar_head_sum(sidecar->map);
-}
-
 hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
                               hf_error *err)
 {
@@ -197,7 +194,7 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
     sidecar->fd = memfd_create("holdfast", MFD_CLOEXEC);
     if (sidecar->fd < 0)
         return hf__files_fail(err, errno, "cannot create a file in memory");
-    status = fill_file(mode, HF__SIDECAR_READY, sidecar, err);
+    status = fill_file(mode, HF__SIDECAR_READY, 0, sidecar, err);
     if (status != HF_OK)
         hf__sidecar_close(sidecar);
     return status;

@@ -142,17 +142,17 @@ typedef struct hf__sidecar {
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err);
 
 /*
- * Create one in `dir_fd`, replacing any that exists, and map it. The
- * directory's lock is held. HF_FULL, HF_DENIED, HF_SYSTEM.
+ * Create one in `dir_fd`, replacing any that exists, and map it. `ahead_ms`:
+ * the clock of that one; 0: the system's. The directory's lock is held.
+ * HF_FULL, HF_DENIED, HF_SYSTEM.
  */
 hf_status hf__sidecar_create(int dir_fd, uint32_t mode, uint32_t state,
-                             hf__sidecar *sidecar, hf_error *err);
+                             int64_t ahead_ms, hf__sidecar *sidecar,
+                             hf_error *err);
 
 /* The clock of one that is replaced in the same boot, so that a step of the
- * system's clock moves nothing; 0: it has none. keep(): set it in the new one.
- */
+ * system's clock moves nothing; 0: it has none. */
 int64_t hf__sidecar_kept_clock(const hf__sidecar *sidecar);
-void hf__sidecar_keep_clock(hf__sidecar *sidecar, int64_t ahead_ms);
 
 /*
  * Map the one in `dir_fd`. HF_NOT_FOUND: none. HF_CORRUPT: not a sidecar;

@@ -525,9 +525,7 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
         status = hf__sidecar_create(dir_fd, env->mode,
                                     what == BEGIN ? HF__SIDECAR_CREATING
                                                   : HF__SIDECAR_ADOPTING,
-                                    &env->sidecar, err);
-    if (status == HF_OK && ahead_ms != 0)
-        hf__sidecar_keep_clock(&env->sidecar, ahead_ms);
+                                    ahead_ms, &env->sidecar, err);
     if (status == HF_OK)
         status = hf__env_lock(env, deadline_ms, err);
     if (status != HF_OK)
