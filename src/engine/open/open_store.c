@@ -451,6 +451,21 @@ static void close_env(hf__env *env)
     hf__free(env);
 }
 
+/* Readers that always overlap must not keep out the writer, which has the
+ * store's writer lock; no thread locks it for reading twice. */
+static void init_map_lock(hf__env *env)
+{
+    pthread_rwlockattr_t how;
+
+    pthread_rwlockattr_init(&how);
+#ifdef __GLIBC__ /* which prefers readers */
+    pthread_rwlockattr_setkind_np(&how,
+                                  PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(&env->map_lock, &how);
+    pthread_rwlockattr_destroy(&how);
+}
+
 static hf_status new_env(const hf__settings *settings, int dir_fd,
                          hf__env **result, hf_error *err)
 {
@@ -476,7 +491,7 @@ static hf_status new_env(const hf__settings *settings, int dir_fd,
     env->sidecar.fd = -1;
     env->data_fd = env->lock_fd = -1;
     memcpy(env->path, settings->path, sizeof(env->path));
-    pthread_rwlock_init(&env->map_lock, NULL);
+    init_map_lock(env);
     pthread_mutex_init(&env->readers_lock, NULL);
     *result = env;
     return HF_OK;
