@@ -120,6 +120,7 @@ static bool is_ours(const char *name)
                                         HF__FILE_LOCK,
                                         HF__FILE_WAKE,
                                         HF__FILE_CHANGES,
+                                        HF__FILE_MESSAGES,
                                         HF__FILE_SIDECAR,
                                         HF__FILE_SIDECAR ".new",
                                         HF__FILE_REWRITE,
