@@ -218,7 +218,7 @@ static hf_status start(trial *self, const hf_async *async)
 
 static hf_status run_started(trial *self)
 {
-    int64_t until_ms = test_now_ms() + 20000;
+    int64_t until_ms = test_now_ms() + TTL_MS; /* it has a deadline */
     struct pollfd waiting = {.events = POLLIN};
     hf_async async = HF_ASYNC_INIT;
     hf_status status;
