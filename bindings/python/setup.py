@@ -67,6 +67,10 @@ class BuildWithLibraries(build_ext):
             if soname.startswith("libholdfast"):
                 soname = build_ffi.soname(library)
             shutil.copy(library.resolve(), folder / soname)
+            # What it needs is next to it. The extension's path does not hold
+            # for what one needs that was loaded later.
+            subprocess.run(["patchelf", "--force-rpath", "--set-rpath",
+                            "$ORIGIN", str(folder / soname)], check=True)
 
 
 setup(cffi_modules=["build_ffi.py:ffibuilder"],
