@@ -481,6 +481,7 @@ void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
     self->detail.message[0] = '\0';
     self->place.entered = on_entered;
     self->place.pass = NULL;
+    self->place.arrival = hf__wait_queue_arrive(queues_of(self));
     self->tried = NULL;
 }
 

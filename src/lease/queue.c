@@ -23,6 +23,7 @@ struct hf__wait_queue {
     int64_t asked_ms; /* the store's clock showed clock_us then; 0: unknown */
     int64_t clock_us;
     uint32_t priority;
+    uint64_t latest; /* arrival of those that joined */
     size_t name_size;
     char name[];
 };
@@ -31,6 +32,7 @@ void hf__wait_queues_init(hf__wait_queues *queues)
 {
     pthread_mutex_init(&queues->mutex, NULL);
     atomic_init(&queues->count, 0);
+    atomic_init(&queues->arrivals, 0);
     memset(queues->lists, 0, sizeof(queues->lists));
 }
 
@@ -61,6 +63,7 @@ static hf__wait_queue *queue_new(hf__wait_queue **list, hf_bytes name,
     queue->passing = false;
     queue->asked_ms = queue->clock_us = 0;
     queue->priority = priority;
+    queue->latest = 0;
     queue->name_size = name.size;
     memcpy(queue->name, name.data, name.size);
     queue->next = *list;
@@ -106,13 +109,27 @@ static void drop_locked(hf__wait_queues *queues, hf__wait_queue *queue)
     atomic_fetch_sub(&queues->count, 1);
 }
 
-static void append_locked(hf__wait_queue *queue, hf__wait_place *place)
+/* By arrival: a call whose first try at the store is answered late joins when
+ * later ones have. Nearly all come behind the last. */
+static void insert_locked(hf__wait_queue *queue, hf__wait_place *place)
 {
+    hf__wait_place **at = queue->end;
+
+    if (place->arrival < queue->latest) {
+        at = &queue->first;
+        while (*at != NULL && (*at)->arrival < place->arrival)
+            at = &(*at)->next;
+    } else {
+        queue->latest = place->arrival;
+    }
     place->waiting = true;
-    place->next = NULL;
-    place->at = queue->end;
-    *queue->end = place;
-    queue->end = &place->next;
+    place->next = *at;
+    place->at = at;
+    *at = place;
+    if (place->next != NULL)
+        place->next->at = &place->next;
+    else
+        queue->end = &place->next;
 }
 
 static void remove_locked(hf__wait_place *place)
@@ -144,8 +161,14 @@ static hf_status join_locked(hf__wait_queues *queues, hf_bytes name,
     place->queue = find_locked(queues, name, priority);
     if (place->queue == NULL)
         return lead_locked(queues, name, priority, place, err);
-    append_locked(place->queue, place);
+    insert_locked(place->queue, place);
     return HF_HELD;
+}
+
+uint64_t hf__wait_queue_arrive(hf__wait_queues *queues)
+{
+    return atomic_fetch_add_explicit(&queues->arrivals, 1,
+                                     memory_order_relaxed);
 }
 
 hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,

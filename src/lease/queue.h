@@ -21,6 +21,7 @@ typedef struct hf__wait_queue hf__wait_queue;
 typedef struct hf__wait_queues {
     pthread_mutex_t mutex; /* guards all queues */
     atomic_size_t count;   /* of queues; read without it */
+    _Atomic uint64_t arrivals;
     hf__wait_queue *lists[HF__WAIT_QUEUE_LISTS];
 } hf__wait_queues;
 
@@ -58,13 +59,18 @@ typedef struct hf__wait_place {
      * with no mutex held. */
     void (*entered)(struct hf__wait_place *place);
     hf__pass *pass;        /* NULL: it offers nothing */
+    uint64_t arrival;      /* hf__wait_queue_arrive(): its order */
     hf__wait_queue *queue; /* to be left, once entered */
     struct hf__wait_place *next;
     struct hf__wait_place **at; /* what points to it while it waits */
     bool waiting;
 } hf__wait_place;
 
-/* Join. HF_OK: the head at once; HF_HELD: entered() will be called. */
+/* A number for a call that begins now, greater than those before. */
+uint64_t hf__wait_queue_arrive(hf__wait_queues *queues);
+
+/* Join behind those that arrived before. HF_OK: the head at once; HF_HELD:
+ * entered() will be called. */
 hf_status hf__wait_queue_join(hf__wait_queues *queues, hf_bytes name,
                               uint32_t priority, hf__wait_place *place,
                               hf_error *err);

@@ -42,6 +42,27 @@ TEST(wait_queue_is_led_in_the_order_of_arrival)
     hf__wait_queues_done(&queues);
 }
 
+/* Its first try at the store was answered when later calls had joined. */
+TEST(call_that_joins_late_is_before_later_ones)
+{
+    static const uint64_t arrivals[PLACES] = {2, 5, 1, 4, 3};
+    hf__wait_place head = {0};
+
+    hf__wait_queues_init(&queues);
+    memset(order, 0, sizeof(order));
+    assert_int_equal(join(&head), HF_OK);
+    for (int i = 0; i < PLACES; i++) {
+        places[i] = (hf__wait_place){.entered = lead, .arrival = arrivals[i]};
+        assert_int_equal(join(&places[i]), HF_HELD);
+    }
+    assert_true(hf__wait_queue_withdraw(&queues, &places[1])); /* the last */
+    places[1].arrival = 6;
+    assert_int_equal(join(&places[1]), HF_HELD);
+    hf__wait_queue_leave(&queues, head.queue, NULL);
+    assert_string_equal(order, "31542");
+    hf__wait_queues_done(&queues);
+}
+
 static int passes;
 
 static void note_pass(hf__wait_place *place)
