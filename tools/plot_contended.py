@@ -5,8 +5,9 @@
     build/bench/bench_contended --json --runs 3 --peers build/peers |
         tools/plot_contended.py > docs/pictures/contended.svg
 
-For each library: how many acquires and releases a second, and how long a
-hand-over takes, median and 99th percentile, on a logarithmic scale. A bar is the
+For each library: how many acquires and releases a second; how long a hand-over
+takes, median and 99th percentile, on a logarithmic scale; and how often the
+process with the fewest turns and that with the most had the lock. A bar is the
 median of the runs, the line across its end goes from the least to the greatest.
 """
 
@@ -50,7 +51,18 @@ def bars(y, runs, names, ours, place):
     return out + [text(round(end + 6, 1), y + 11, said, "ink small")]
 
 
-def panel(y, title, figures, names, logarithmic):
+def turns(y, runs, ours, place):
+    """One row: from the fewest turns of a process to the most, of all runs."""
+    least = min(run["least"] for run in runs)
+    most = max(run["most"] for run in runs)
+    begin, end = place(least), place(most)
+    return [line(LEFT, y + 7, RIGHT, y + 7, "rule", 1),
+            box(round(begin - 1, 1), y, round(end - begin + 2, 1), ROW - 6,
+                "ours" if ours else "idle", 2),
+            text(RIGHT + 6, y + 11, f"{least} to {most}", "ink small")]
+
+
+def panel(y, title, figures, names, logarithmic=False):
     out, on_server = [text(12, y, title, "ink mark")], None
     shown = [row for row in ROWS if row[2] in figures]
     values = [value for row in shown for name in names
@@ -71,7 +83,8 @@ def panel(y, title, figures, names, logarithmic):
             y += 6
         out.append(text(LEFT - 8, y + 11, name, "ink mark" if ours else "ink",
                         "end"))
-        out += bars(y, figures[way], names, ours, place)
+        out += turns(y, figures[way], ours, place) if "least" in names \
+            else bars(y, figures[way], names, ours, place)
         y += ROW
     return out, y
 
@@ -87,14 +100,17 @@ def main():
            text(12, 43, f"each holds it for 1 ms, and {PAUSE_MS} ms later wants "
                 f"it again; {runs} runs", "soft small")]
     more, y = panel(70, "acquires and releases a second", figures,
-                    ("pairs_per_s",), False)
+                    ("pairs_per_s",))
     out += more
     more, y = panel(y + 28, "from a release to the next holder, µs: p50 / p99",
                     figures, ("p50_us", "p99_us"), True)
     out += more
+    more, y = panel(y + 28, "turns of a process, the fewest to the most",
+                    figures, ("least", "most"))
+    out += more
     print(document(y + 10, title, (
-        "Acquires and releases a second, and the time of a hand-over, of "
-        "Holdfast and other libraries."), out), end="")
+        "Acquires and releases a second, the time of a hand-over, and the turns "
+        "of each process, of Holdfast and other libraries."), out), end="")
 
 
 if __name__ == "__main__":
