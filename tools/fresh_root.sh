@@ -37,6 +37,8 @@ fresh()
     cp -a "$roots/$suite.base" "$root"
     git clone -q . "$root/srv/holdfast"
     cp /etc/resolv.conf "$root/etc/"
+    # The installer writes it, debootstrap does not.
+    printf '%s\tlocalhost\n' 127.0.0.1 ::1 >"$root/etc/hosts"
 }
 
 # inside NAME COMMAND: mounts end with the command.
