@@ -9,6 +9,11 @@ include(cmake/manual.cmake)
 # finds them in a tree that was moved.
 set(programs_dir ${CMAKE_INSTALL_LIBEXECDIR}/holdfast)
 set(programs_full_dir ${CMAKE_INSTALL_FULL_LIBEXECDIR}/holdfast)
+# Conan has bin for both, where the command is in the way of that folder.
+if(CMAKE_INSTALL_LIBEXECDIR STREQUAL CMAKE_INSTALL_BINDIR)
+    set(programs_dir libexec/holdfast)
+    set(programs_full_dir ${CMAKE_INSTALL_PREFIX}/libexec/holdfast)
+endif()
 file(RELATIVE_PATH programs_from_command
     ${CMAKE_INSTALL_FULL_BINDIR} ${programs_full_dir})
 
