@@ -11,7 +11,7 @@ import re
 from conan import ConanFile
 from conan.errors import ConanInvalidConfiguration
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
-from conan.tools.files import copy, load
+from conan.tools.files import copy, load, rm
 from conan.tools.system.package_manager import Apt
 
 
@@ -50,6 +50,10 @@ class Holdfast(ConanFile):
     def validate(self):
         if self.settings.os != "Linux":
             raise ConanInvalidConfiguration("Holdfast is for Linux")
+        if self.options.command and not self.options.shared:
+            raise ConanInvalidConfiguration(
+                "command=True needs shared=True: the command is linked with "
+                "the shared libraries")
 
     def system_requirements(self):
         packages = ["liblmdb-dev", "liblua5.1-0-dev", "lua-bitop-dev",
@@ -82,13 +86,15 @@ class Holdfast(ConanFile):
 
     def package(self):
         CMake(self).install()
+        # One kind: the generators know a library by its name alone.
+        rm(self, "*.a" if self.options.shared else "*.so*",
+           os.path.join(self.package_folder, "lib"))
         for name in ("LICENSE", "NOTICE"):
             copy(self, name, self.source_folder,
                  os.path.join(self.package_folder, "licenses"))
 
     def package_info(self):
         shared = bool(self.options.shared)
-        # `:lib.a` names the file: both kinds are in the package.
         kinds = {"holdfast": ("holdfast", "holdfast::holdfast" if shared else
                               "holdfast::holdfast_static")}
         if self.options.serve:
@@ -97,7 +103,7 @@ class Holdfast(ConanFile):
         for name, (library, target) in kinds.items():
             component = self.cpp_info.components[name]
             component.set_property("cmake_target_name", target)
-            component.libs = [library if shared else f":lib{library}.a"]
+            component.libs = [library]
             if name == "serve":
                 component.set_property("pkg_config_name", "holdfast-serve")
                 component.requires = ["holdfast"]
