@@ -479,7 +479,10 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--ttl") == 0)
             ttl_ms = strtol(argv[i + 1], NULL, 10);
     }
-    if (ttl_ms == 0)
-        ttl_ms = slowed_ms(100) < 1000 ? 1000 : slowed_ms(100);
+    if (ttl_ms == 0) {
+        ttl_ms = slowed_ms(100);
+        if (ttl_ms < 1000)
+            ttl_ms = 1000;
+    }
     return test_run_all(NULL);
 }
