@@ -86,10 +86,10 @@ void hf__lock_free_deferred(hf_lock *lock)
     pthread_mutex_unlock(&watchdog->mutex);
     if (!ends)
         return;
-    if (held)
+    if (held) {
         hf__lock_undo(lock, lock->owner);
-    if (held)
         hf__wait_queue_end_pass(&lock->client->leases->queues, lock);
+    }
     if (lock->downgrading)
         undo_reader(lock);
     pthread_mutex_lock(&watchdog->mutex);

@@ -66,8 +66,10 @@ static void fail_locked(hf__quorum_round *self, hf_status status)
             complete_locked(self, request);
             return;
         }
-        answered += vote->done && vote->status == HF_OK;
-        young += vote->done && vote->status == HF_OK && !vote->counts;
+        if (vote->done && vote->status == HF_OK) {
+            answered++;
+            young += !vote->counts;
+        }
     }
     fail_votes(self, status, answered, young);
     complete_locked(self, request);
