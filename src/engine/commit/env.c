@@ -155,10 +155,10 @@ hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
 {
     bool died;
 
-    if (hf__sidecar_lock(env->sidecar.map, deadline_ms, &died)) {
+    if (hf__sidecar_lock(&env->sidecar, deadline_ms, &died)) {
         if (died) {
             hf__dead_writer_undo(env);
-            hf__sidecar_lock_mended(env->sidecar.map);
+            hf__sidecar_lock_mended(&env->sidecar);
         }
         return HF_OK;
     }
@@ -168,7 +168,7 @@ hf_status hf__env_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
 
 void hf__env_unlock(hf__env *env)
 {
-    hf__sidecar_unlock(env->sidecar.map);
+    hf__sidecar_unlock(&env->sidecar);
 }
 
 static uint64_t last_page(const hf__env *env)

@@ -30,6 +30,7 @@
 /* Earlier versions ended before these fields. */
 #define SIZE_1 offsetof(hf__sidecar_map, unix_ahead_ms)
 #define SIZE_2 offsetof(hf__sidecar_map, texts)
+#define SIZE_3 offsetof(hf__sidecar_map, front)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
@@ -88,6 +89,19 @@ int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar)
                              : map->unix_ahead_ms - sidecar->namespace_ms;
 }
 
+int64_t hf__sidecar_machine_ms(const hf__sidecar *sidecar)
+{
+    return hf__clock_boot_ms() - sidecar->namespace_ms;
+}
+
+int64_t hf__sidecar_ask_to_yield(hf__sidecar *sidecar)
+{
+    int64_t yield_ms = hf__sidecar_machine_ms(sidecar) + HF__YIELD_MS;
+
+    __atomic_store_n(&sidecar->map->yield_ms, yield_ms, __ATOMIC_RELAXED);
+    return yield_ms;
+}
+
 int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms)
 {
     if (sidecar->map->mode == HF__MODE_VOLATILE)
@@ -107,6 +121,8 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     memset(map->inboxes, 0, sizeof(map->inboxes));
     if (hf__sidecar_has_texts(map))
         memset(map->texts, 0, sizeof(map->texts));
+    if (map->version > 3)
+        memset(&map->front, 0, sizeof(map->front));
 }
 
 static hf_status fill_file(uint32_t mode, uint32_t state, int64_t ahead_ms,
@@ -202,9 +218,10 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
 
 static size_t size_of(uint32_t version)
 {
-    if (version == 1)
-        return SIZE_1;
-    return version == 2 ? SIZE_2 : sizeof(hf__sidecar_map);
+    static const size_t earlier[] = {0, SIZE_1, SIZE_2, SIZE_3};
+
+    return version < HF__SIDECAR_VERSION ? earlier[version]
+                                         : sizeof(hf__sidecar_map);
 }
 
 /* Accessing the map of a short file would be SIGBUS. */

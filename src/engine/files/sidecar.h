@@ -42,7 +42,7 @@ static inline bool hf__mode_syncs(uint32_t mode)
     return mode == HF__MODE_DURABLE || mode == HF__MODE_LOG;
 }
 
-/* flush.c's part. */
+/* flush.c's part. Instants are of hf__sidecar_machine_ms(). */
 typedef struct hf__flush_map {
     uint64_t checkpoint; /* the snapshot that a power cut goes back to */
     int64_t unsynced_ms; /* when the first commit after it was made; 0: none */
@@ -67,6 +67,12 @@ typedef struct hf__redo_map {
         uint64_t last_txn;
     } parts[HF__REDO_PARTS];
 } hf__redo_map;
+
+/* front_lock.c's part; atomic. */
+typedef struct hf__front_lock_map {
+    uint64_t first; /* the PID namespace of the first that opened the store */
+    uint64_t state; /* not 0: others have opened it since */
+} hf__front_lock_map;
 
 /* An event counter. Words are touched with __atomic builtins only. */
 typedef struct hf__bucket {
@@ -112,7 +118,8 @@ typedef struct hf__sidecar_map {
     uint32_t inbox_next;      /* where to search for a free inbox */
     uint32_t watched;         /* writers note their changes; atomic */
     unsigned char sweep_key[512];
-    int64_t yield_ms; /* until when others yield to a sleeper; atomic */
+    int64_t yield_ms; /* until when others yield to a sleeper, by
+                         hf__sidecar_machine_ms(); atomic */
     pthread_mutex_t writer;
     hf__bucket buckets[HF__BUCKET_MAX];
     hf__inbox_slot inboxes[HF__INBOX_MAX];
@@ -123,16 +130,20 @@ typedef struct hf__sidecar_map {
     /* Version 2 ends here. */
     hf__event_text texts[HF__BUCKET_MAX];
     hf__redo_map redo;
+    /* Version 3 ends here. */
+    hf__front_lock_map front;
 } hf__sidecar_map;
 
 /* Of what is created. Earlier ones are used as long as programs have them open,
  * then replaced. */
-#define HF__SIDECAR_VERSION 3u
+#define HF__SIDECAR_VERSION 4u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
     hf__sidecar_map *map;
-    int64_t namespace_ms; /* hf__clock_namespace_ms(); in version 1: 0 */
+    int64_t namespace_ms;  /* hf__clock_namespace_ms(); in version 1: 0 */
+    pthread_mutex_t front; /* hf__front_lock_take() */
+    bool fronted;          /* the holder of the writer lock has taken it */
     /* One bit for each inbox of this process. Guarded by the writer lock. */
     uint64_t own[HF__INBOX_MAX / 64];
 } hf__sidecar;
@@ -183,6 +194,10 @@ int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar);
  */
 int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms);
 
+/* hf__clock_boot_ms() of the machine: for instants that processes share, also
+ * those of different time namespaces. */
+int64_t hf__sidecar_machine_ms(const hf__sidecar *sidecar);
+
 /* Is there room for what events say? */
 static inline bool hf__sidecar_has_texts(const hf__sidecar_map *map)
 {
@@ -201,9 +216,13 @@ void hf__sidecar_reset(hf__sidecar_map *map);
  * a dead one, should the caller die, too. Readers may miss what that committed
  * until a write transaction begins.
  */
-bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms, bool *died);
-void hf__sidecar_lock_mended(hf__sidecar_map *map);
-void hf__sidecar_unlock(hf__sidecar_map *map);
+bool hf__sidecar_lock(hf__sidecar *sidecar, int64_t deadline_ms, bool *died);
+void hf__sidecar_lock_mended(hf__sidecar *sidecar);
+void hf__sidecar_unlock(hf__sidecar *sidecar);
+/* Those that come later let this thread go first for HF__YIELD_MS: time to be
+ * woken and scheduled. */
+#define HF__YIELD_MS 2
+int64_t hf__sidecar_ask_to_yield(hf__sidecar *sidecar);
 
 /*
  * Inboxes. Each open store holds a POSIX record lock on one byte of the

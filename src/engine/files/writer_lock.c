@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <errno.h>
 
-#include "engine/files/sidecar.h"
+#include "engine/files/front_lock.h"
 #include "util/clock.h"
 #include "util/mutex.h"
 
@@ -36,9 +36,6 @@
 #define SLICE_MIN_MS 2
 #define SLICE_MAX_MS 10
 
-/* How long newcomers yield: time to be woken and scheduled. */
-#define YIELD_MS 2
-
 static void pause_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -46,17 +43,18 @@ static void pause_cpu(void)
 #endif
 }
 
-static void give_way(const hf__sidecar_map *map, int64_t deadline_ms)
+static void give_way(const hf__sidecar *sidecar, int64_t deadline_ms)
 {
-    int64_t yield_ms = __atomic_load_n(&map->yield_ms, __ATOMIC_RELAXED);
-    int64_t now_ms;
+    int64_t yield_ms =
+        __atomic_load_n(&sidecar->map->yield_ms, __ATOMIC_RELAXED);
+    int64_t left_ms, now_ms;
 
     if (yield_ms == 0)
         return;
+    left_ms = yield_ms - hf__sidecar_machine_ms(sidecar);
     now_ms = hf__clock_boot_ms();
     /* A far one was not written by this code. */
-    if (yield_ms > now_ms && yield_ms <= now_ms + YIELD_MS &&
-        now_ms + 1 < deadline_ms)
+    if (left_ms > 0 && left_ms <= HF__YIELD_MS && now_ms + 1 < deadline_ms)
         hf__clock_sleep_until(now_ms + 1);
 }
 
@@ -84,15 +82,16 @@ static int try_between_naps(pthread_mutex_t *mutex, int64_t deadline_ms)
     return rc;
 }
 
-/* EBUSY: not by deadline_ms. */
-static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
+/* EBUSY: not by deadline_ms, or the front lock must be taken first. */
+static int sleep_for_it(hf__sidecar *sidecar, int64_t deadline_ms)
 {
+    hf__sidecar_map *map = sidecar->map;
     int64_t slice_ms = SLICE_MIN_MS;
     int64_t yield_ms = 0;
     int64_t now_ms = hf__clock_boot_ms();
     int rc = EBUSY;
 
-    while (now_ms < deadline_ms) {
+    while (now_ms < deadline_ms && !hf__front_lock_is_needed(map)) {
         int64_t until_ms = now_ms + slice_ms;
 
         if (until_ms > deadline_ms)
@@ -101,9 +100,8 @@ static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
         if (rc != ETIMEDOUT)
             break;
         rc = EBUSY;
+        yield_ms = hf__sidecar_ask_to_yield(sidecar);
         now_ms = hf__clock_boot_ms();
-        yield_ms = now_ms + YIELD_MS;
-        __atomic_store_n(&map->yield_ms, yield_ms, __ATOMIC_RELAXED);
         slice_ms = 2 * slice_ms < SLICE_MAX_MS ? 2 * slice_ms : SLICE_MAX_MS;
     }
     /* Unless another sleeper has announced a later one. */
@@ -113,28 +111,56 @@ static int sleep_for_it(hf__sidecar_map *map, int64_t deadline_ms)
     return rc;
 }
 
-bool hf__sidecar_lock(hf__sidecar_map *map, int64_t deadline_ms, bool *died)
+/* With the front lock: all that it waits for is one that did not need it. */
+static int poll_for_it(pthread_mutex_t *mutex, int64_t deadline_ms)
 {
+    int64_t now_ms;
     int rc;
 
-    give_way(map, deadline_ms);
+    while ((rc = pthread_mutex_trylock(mutex)) == EBUSY &&
+           (now_ms = hf__clock_boot_ms()) + 1 < deadline_ms)
+        hf__clock_sleep_until(now_ms + 1);
+    return rc;
+}
+
+bool hf__sidecar_lock(hf__sidecar *sidecar, int64_t deadline_ms, bool *died)
+{
+    hf__sidecar_map *map = sidecar->map;
+    bool fronted = hf__front_lock_is_needed(map);
+    int rc;
+
+    *died = false;
+    give_way(sidecar, deadline_ms);
+    if (fronted && !hf__front_lock_take(sidecar, deadline_ms))
+        return false;
     rc = try_between_naps(&map->writer, deadline_ms);
     if (rc == EBUSY)
-        rc = sleep_for_it(map, deadline_ms);
+        rc = fronted ? poll_for_it(&map->writer, deadline_ms)
+                     : sleep_for_it(sidecar, deadline_ms);
     *died = rc == EOWNERDEAD;
-    return rc == 0 || *died;
+    if (rc == 0 || *died) {
+        sidecar->fronted = fronted;
+        return true;
+    }
+    if (fronted)
+        hf__front_lock_drop(sidecar);
+    return !fronted && hf__front_lock_is_needed(map) &&
+           hf__sidecar_lock(sidecar, deadline_ms, died);
 }
 
-void hf__sidecar_lock_mended(hf__sidecar_map *map)
+void hf__sidecar_lock_mended(hf__sidecar *sidecar)
 {
-    (void)pthread_mutex_consistent(&map->writer);
+    (void)pthread_mutex_consistent(&sidecar->map->writer);
 }
 
-void hf__sidecar_unlock(hf__sidecar_map *map)
+void hf__sidecar_unlock(hf__sidecar *sidecar)
 {
+    bool fronted = sidecar->fronted;
     int rc;
 
-    rc = pthread_mutex_unlock(&map->writer);
+    rc = pthread_mutex_unlock(&sidecar->map->writer);
     assert(rc == 0);
     (void)rc;
+    if (fronted)
+        hf__front_lock_drop(sidecar);
 }

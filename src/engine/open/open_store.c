@@ -29,6 +29,7 @@
 #include "engine/commit/dead_writer.h"
 #include "engine/commit/flush.h"
 #include "engine/commit/identity.h"
+#include "engine/files/front_lock.h"
 #include "engine/files/header.h"
 #include "engine/files/rights.h"
 #include "engine/keys/tx_life.h"
@@ -541,8 +542,10 @@ static hf_status fill_env(hf__env *env, const hf__settings *settings,
                                     what == BEGIN ? HF__SIDECAR_CREATING
                                                   : HF__SIDECAR_ADOPTING,
                                     ahead_ms, &env->sidecar, err);
-    if (status == HF_OK)
-        status = hf__env_lock(env, deadline_ms, err);
+    if (status != HF_OK)
+        return status;
+    hf__front_lock_join(&env->sidecar);
+    status = hf__env_lock(env, deadline_ms, err);
     if (status != HF_OK)
         return status;
     if (what == BEGIN)

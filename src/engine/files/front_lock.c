@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * front_lock.c - see front_lock.h.
+ *
+ * Between processes it is a POSIX record lock on one byte of the sidecar:
+ * it ends with the process however that dies. It excludes no threads of one
+ * process; a mutex of the process does.
+ */
+#include "engine/files/front_lock.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "engine/files/files.h"
+#include "util/clock.h"
+#include "util/mutex.h"
+
+/* Naps before a waiter makes newcomers yield. */
+#define NAP_US 40
+#define NAPS_MAX 10
+
+/* hf__front_lock_map.state; 0: not needed. */
+enum {
+    ANNOUNCED = 1, /* but not yet seen by all */
+    IN_USE = 2
+};
+
+/* Differs between the PID namespaces of a machine. 0: unknown. */
+static uint64_t namespace_of_process(void)
+{
+    struct stat info;
+
+    return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+}
+
+/* Is this not the namespace of all that have joined? */
+static bool is_foreign(hf__front_lock_map *front)
+{
+    uint64_t own = namespace_of_process();
+    uint64_t first = 0;
+
+    return own == 0 ||
+           (!__atomic_compare_exchange_n(&front->first, &first, own, false,
+                                         __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) &&
+            first != own);
+}
+
+void hf__front_lock_join(hf__sidecar *sidecar)
+{
+    hf__front_lock_map *front = &sidecar->map->front;
+    uint64_t state = 0;
+
+    pthread_mutex_init(&sidecar->front, NULL);
+    if (sidecar->map->version < 4)
+        return;
+    if (is_foreign(front))
+        (void)__atomic_compare_exchange_n(&front->state, &state, ANNOUNCED,
+                                          false, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&front->state, __ATOMIC_SEQ_CST) != ANNOUNCED)
+        return;
+    hf__clock_sleep_until(hf__clock_boot_ms() + HF__FRONT_BLIND_MS);
+    __atomic_store_n(&front->state, IN_USE, __ATOMIC_SEQ_CST);
+}
+
+static bool set_byte(const hf__sidecar *sidecar, short type)
+{
+    /* Behind those that prove life. */
+    struct flock lock = hf__files_range(type, HF__INBOX_MAX, 1);
+
+    return fcntl(sidecar->fd, F_SETLK, &lock) == 0;
+}
+
+bool hf__front_lock_take(hf__sidecar *sidecar, int64_t deadline_ms)
+{
+    int64_t now_ms;
+
+    if (hf__mutex_lock_until(&sidecar->front, deadline_ms) != 0)
+        return false;
+    for (int i = 0; !set_byte(sidecar, F_WRLCK); i++) {
+        now_ms = hf__clock_boot_ms();
+        if (now_ms + 1 >= deadline_ms) {
+            pthread_mutex_unlock(&sidecar->front);
+            return false;
+        }
+        if (i < NAPS_MAX) {
+            hf__clock_nap_us(NAP_US);
+            continue;
+        }
+        hf__sidecar_ask_to_yield(sidecar);
+        hf__clock_sleep_until(now_ms + 1);
+    }
+    return true;
+}
+
+void hf__front_lock_drop(hf__sidecar *sidecar)
+{
+    (void)set_byte(sidecar, F_UNLCK);
+    pthread_mutex_unlock(&sidecar->front);
+}
