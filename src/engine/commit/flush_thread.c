@@ -47,19 +47,20 @@ static void make_plan_locked(hf__env *env, int64_t now_ms, plan *result)
 {
     const hf__flush_map *map = &env->sidecar.map->flush;
     int64_t soft_ms = env->redo != NULL ? LOG_SOFT_MS : SOFT_MS;
-    bool due = hf__flush_is_due(env, now_ms, soft_ms);
+    int64_t shared_ms = hf__sidecar_machine_ms(&env->sidecar);
+    bool due = hf__flush_is_due(env, shared_ms, soft_ms);
 
     result->seen = map->checkpoint;
     result->again_ms = INT64_MAX;
     if (hf__flush_is_pinned(env))
         result->again_ms = now_ms + TICK_MS;
-    if (due && now_ms - map->claimed_ms < CLAIM_MS)
+    if (due && shared_ms - map->claimed_ms < CLAIM_MS)
         result->again_ms = now_ms + RETRY_MS;
     else if (due)
         result->checkpoint = true;
     else if (map->unsynced_ms != 0 &&
-             map->unsynced_ms + soft_ms < result->again_ms)
-        result->again_ms = map->unsynced_ms + soft_ms;
+             map->unsynced_ms + soft_ms - shared_ms + now_ms < result->again_ms)
+        result->again_ms = map->unsynced_ms + soft_ms - shared_ms + now_ms;
 }
 
 static void *keep_up(void *user)
