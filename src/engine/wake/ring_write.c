@@ -53,7 +53,8 @@ static void begin_one(hf__tx *tx, uint32_t which)
     hf__buf_clear(&noted->notes);
     noted->lost = noted->flushed = false;
     noted->readers = 0;
-    tx->watched |= ring->head->wanted;
+    /* Classes only: the other ring may not have been begun. */
+    tx->watched |= ring->head->wanted & ~((1u << HF__RING_COUNT) - 1);
 }
 
 void hf__ring_begin(hf__tx *tx)
