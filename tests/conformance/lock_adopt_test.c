@@ -54,7 +54,7 @@ TEST(adopted_lock_excludes_and_keeps_its_token)
     char before[HF_OWNER_SIZE], after[HF_OWNER_SIZE];
     hf_lock *second;
 
-    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+    expect_status(HF_HELD, fixture_try(rival, ERR));
     expect_status(HF_INVALID, hf_lock_release(first, ERR));
     second = adopt(f, f->other, &text);
     assert_true(hf_lock_is_held(second));
@@ -62,8 +62,8 @@ TEST(adopted_lock_excludes_and_keeps_its_token)
     hf_lock_owner(first, before);
     hf_lock_owner(second, after);
     assert_string_not_equal(before, after);
-    expect_status(HF_HELD, hf_lock_try(rival, ERR));
-    expect_status(HF_HELD, hf_lock_try(first, ERR));
+    expect_status(HF_HELD, fixture_try(rival, ERR));
+    expect_status(HF_HELD, fixture_try(first, ERR));
     expect_status(HF_OK, hf_lock_release(second, ERR));
     expect_taken(rival);
     assert_true(hf_lock_token(rival) > hf_lock_token(second));
@@ -365,15 +365,15 @@ TEST(permit_is_passed_on)
     }
     expect_taken(permits[0]);
     text = exported(permits[1]);
-    expect_status(HF_HELD, hf_lock_try(permits[2], ERR));
+    expect_status(HF_HELD, fixture_try(permits[2], ERR));
     expect_status(HF_OK,
                   hf_lock_adopt(f->other, view(&text), NULL, &heir, ERR));
     fixture_keep_lock(f, heir);
     expect_status(HF_EXPIRED,
                   hf_lock_adopt(f->other, view(&text), NULL, &second, ERR));
-    expect_status(HF_HELD, hf_lock_try(permits[2], ERR));
+    expect_status(HF_HELD, fixture_try(permits[2], ERR));
     expect_status(HF_OK, hf_lock_release(heir, ERR));
     expect_taken(permits[2]);
-    expect_status(HF_HELD, hf_lock_try(heir, ERR));
+    expect_status(HF_HELD, fixture_try(heir, ERR));
     hf_buffer_free(&text);
 }

@@ -154,7 +154,7 @@ TEST(inner_release_leaves_the_lease_alone)
     assert_in_range(left_of(f, name), 2000, 10000);
     assert_true(hf_lock_is_held(lock));
     assert_true(hf_lock_token(lock) == token);
-    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+    expect_status(HF_HELD, fixture_try(rival, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_int_equal(left_of(f, name), -2);
 }
@@ -342,7 +342,7 @@ TEST(lock_needs_a_majority_of_free_servers)
         (void)snprintf(command, sizeof(command), "SET %.*s foreign",
                        (int)name.size, (const char *)name.data);
         assert_true(fixture_server_run(f, i, command));
-        expect_status(HF_HELD, hf_lock_try(lock, ERR));
+        expect_status(HF_HELD, fixture_try(lock, ERR));
         assert_false(hf_lock_is_held(lock));
         (void)snprintf(command, sizeof(command), "DEL %.*s", (int)name.size,
                        (const char *)name.data);

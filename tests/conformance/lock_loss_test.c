@@ -205,7 +205,7 @@ TEST(on_lost_to_another_owner_says_lost)
     expect_completed_once(HF_LOST, opts.ttl_ms);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
     assert_value(f->client, name, thief);
-    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+    expect_status(HF_HELD, fixture_try(rival, ERR));
 }
 
 TEST(on_lost_is_called_for_a_key_that_became_a_hash)

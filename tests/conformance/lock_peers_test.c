@@ -228,7 +228,7 @@ TEST(release_publishes_only_if_a_client_waits)
     }
     before = count_calls(f, "publish");
     expect_taken(lock);
-    expect_status(HF_HELD, hf_lock_try(other, ERR));
+    expect_status(HF_HELD, fixture_try(other, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_int_equal(count_calls(f, "publish"), before);
     expect_taken(lock);

@@ -34,13 +34,13 @@ TEST(lock_excludes_every_other_handle)
     hf_lock *other_client = fixture_lock(f, f->other, name, NULL);
 
     expect_taken(lock);
-    expect_status(HF_HELD, hf_lock_try(same_client, ERR));
+    expect_status(HF_HELD, fixture_try(same_client, ERR));
     expect_status(HF_TIMEOUT, hf_lock_acquire(other_client, 0, ERR));
     assert_true(hf_lock_is_held(lock));
     assert_false(hf_lock_is_held(same_client));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     expect_taken(other_client);
-    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, fixture_try(lock, ERR));
 }
 
 TEST(lock_names_are_independent)
@@ -97,7 +97,7 @@ TEST(lock_reentry_counts_releases)
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_true(hf_lock_is_held(lock));
     assert_int_equal(hf_lock_holds(lock), 1);
-    expect_status(HF_HELD, hf_lock_try(rival, ERR));
+    expect_status(HF_HELD, fixture_try(rival, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_false(hf_lock_is_held(lock));
     assert_int_equal(hf_lock_holds(lock), 0);
@@ -158,7 +158,7 @@ TEST(lock_release_of_what_is_not_held_is_invalid)
 
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));
     expect_taken(holder);
-    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, fixture_try(lock, ERR));
     expect_status(HF_INVALID, hf_lock_release(lock, ERR));
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     expect_status(HF_INVALID, hf_lock_release(holder, ERR));
@@ -275,7 +275,7 @@ TEST(lock_is_blocked_by_a_foreign_client)
     opts.ttl_ms = 60000;
     expect_status(HF_OK, hf_value_set(f->other, name, bytes("foreign"), &opts,
                                       NULL, ERR));
-    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, fixture_try(lock, ERR));
     assert_value(f->client, name, bytes("foreign"));
     assert_ttl(f->client, name, 60000);
     expect_status(
@@ -459,7 +459,7 @@ TEST(lock_release_after_another_took_it_is_lost)
     expect_soon(hf_lock_try(rival, NULL) == HF_OK, 1000);
     expect_status(HF_LOST, hf_lock_release(lock, ERR));
     assert_true(hf_lock_is_held(rival));
-    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, fixture_try(lock, ERR));
     expect_status(HF_OK, hf_lock_release(rival, ERR));
 }
 
@@ -572,8 +572,8 @@ TEST(lock_released_early_stays_for_its_minimum)
     expect_taken(lock);
     expect_status(HF_OK, hf_lock_release(lock, ERR));
     assert_false(hf_lock_is_held(lock));
-    expect_status(HF_HELD, hf_lock_try(rival, ERR));
-    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_HELD, fixture_try(rival, ERR));
+    expect_status(HF_HELD, fixture_try(lock, ERR));
     expect_status(HF_OK, hf_lock_inspect(f->other, name, &info, ERR));
     assert_true(info.remaining_ms <= opts.min_hold_ms);
     expect_status(HF_OK, hf_lock_acquire(rival, 60000, ERR));
