@@ -258,6 +258,26 @@ TEST(without_its_sidecar_a_file_counts_by_the_clock_of_the_system)
     assert_left(9 * HOUR_MS);
 }
 
+/* A script that was late in reading TIME computes its deadlines from it. */
+TEST(time_and_deadlines_of_a_script_are_of_one_millisecond)
+{
+    static const char late[] =
+        "local n = 0 for i = 1, 3000000 do n = n + 1 end "
+        "redis.call('set', 'a', '1', 'px', 1000) "
+        "local now = redis.call('time') "
+        "return now[1] * 1000 + math.floor(now[2] / 1000) + 1000 - "
+        "redis.call('pexpiretime', 'a')";
+
+    for (size_t i = 0; i < 2; i++) {
+        char text[TEXT_SIZE];
+
+        begin(schemes[i]);
+        assert_int_equal(evaluate(at.store, late, 0, "", text), HF_OK);
+        assert_string_equal(text, "i:0");
+        finish();
+    }
+}
+
 /* --------------------------------------------------------- earlier versions */
 
 TEST(sidecar_of_version_1_is_replaced)

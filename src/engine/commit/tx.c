@@ -135,13 +135,6 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
 
 /* ------------------------------------------------------------------- time */
 
-int64_t hf__tx_unix_us(hf__tx *tx)
-{
-    if (tx->unix_us == 0)
-        tx->unix_us = hf__clock_boot_us() + 1000 * tx->ahead_ms;
-    return tx->unix_us;
-}
-
 /* How far Unix time is ahead of the store's clock. */
 static int64_t unix_ahead_ms(const hf__tx *tx)
 {
@@ -166,4 +159,19 @@ int64_t hf__tx_to_unix(hf__tx *tx, int64_t store_ms)
     if (__builtin_add_overflow(store_ms, unix_ahead_ms(tx), &unix_ms))
         return INT64_MAX;
     return unix_ms;
+}
+
+/* In the millisecond of now_ms, by which deadlines are set, however long this
+ * thread has waited for a processor since: a script that computes a deadline
+ * from TIME would set it too early. */
+int64_t hf__tx_unix_us(hf__tx *tx)
+{
+    int64_t end_us = 1000 * hf__tx_to_unix(tx, tx->now_ms) + 999;
+
+    if (tx->unix_us == 0) {
+        tx->unix_us = hf__clock_boot_us() + 1000 * tx->ahead_ms;
+        if (tx->unix_us > end_us)
+            tx->unix_us = end_us;
+    }
+    return tx->unix_us;
 }
