@@ -19,12 +19,6 @@
 #define NAP_US 40
 #define NAPS_MAX 10
 
-/* hf__front_lock_map.state; 0: not needed. */
-enum {
-    ANNOUNCED = 1, /* but not yet seen by all */
-    IN_USE = 2
-};
-
 /* Differs between the PID namespaces of a machine. 0: unknown. */
 static uint64_t namespace_of_process(void)
 {
@@ -51,16 +45,14 @@ void hf__front_lock_join(hf__sidecar *sidecar)
     uint64_t state = 0;
 
     pthread_mutex_init(&sidecar->front, NULL);
-    if (sidecar->map->version < 4)
+    if (sidecar->map->version < 5)
         return;
     if (is_foreign(front))
-        (void)__atomic_compare_exchange_n(&front->state, &state, ANNOUNCED,
-                                          false, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&front->state, __ATOMIC_SEQ_CST) != ANNOUNCED)
-        return;
-    hf__clock_sleep_until(hf__clock_boot_ms() + HF__FRONT_BLIND_MS);
-    __atomic_store_n(&front->state, IN_USE, __ATOMIC_SEQ_CST);
+        (void)__atomic_compare_exchange_n(&front->state, &state,
+                                          HF__FRONT_ANNOUNCED, false,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    if (hf__front_lock_state(sidecar->map) == HF__FRONT_ANNOUNCED)
+        hf__clock_sleep_until(hf__clock_boot_ms() + HF__FRONT_BLIND_MS);
 }
 
 static bool set_byte(const hf__sidecar *sidecar, short type)

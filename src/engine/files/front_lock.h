@@ -6,25 +6,33 @@
  * The kernel knows the owner of a robust mutex by its thread id, and frees the
  * mutex that a killed thread was waiting for if the two ids are equal, though
  * it is a thread of another namespace that holds it. So there a thread must not
- * wait in the mutex.
+ * wait in the mutex. One that already waits may be stopped there and killed
+ * much later, so that mutex is then retired for another, in which no thread has
+ * ever waited.
  */
 #ifndef HF__ENGINE_FRONT_LOCK_H
 #define HF__ENGINE_FRONT_LOCK_H
 
 #include "engine/files/sidecar.h"
 
-/* Longest wait in the mutex of a thread that did not see that it is
- * needed. */
+/* Longest wait in the mutex of a thread that did not see that the front lock is
+ * needed, unless it is stopped. */
 #define HF__FRONT_BLIND_MS 20
+
+/* hf__front_lock_map.state; 0: not needed. */
+enum {
+    HF__FRONT_ANNOUNCED = 1, /* a thread without it may hold the mutex */
+    HF__FRONT_IN_USE = 2     /* the mutex is retired */
+};
 
 /* Before the sidecar's first lock: from which namespace it is used. */
 void hf__front_lock_join(hf__sidecar *sidecar);
 
-/* Must it be taken? */
-static inline bool hf__front_lock_is_needed(const hf__sidecar_map *map)
+static inline uint64_t hf__front_lock_state(const hf__sidecar_map *map)
 {
-    return map->version > 3 &&
-           __atomic_load_n(&map->front.state, __ATOMIC_RELAXED) != 0;
+    return map->version > 4
+               ? __atomic_load_n(&map->front.state, __ATOMIC_RELAXED)
+               : 0;
 }
 
 /* false: not by deadline_ms. */

@@ -31,6 +31,7 @@
 #define SIZE_1 offsetof(hf__sidecar_map, unix_ahead_ms)
 #define SIZE_2 offsetof(hf__sidecar_map, texts)
 #define SIZE_3 offsetof(hf__sidecar_map, front)
+#define SIZE_4 offsetof(hf__sidecar_map, front.writer)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
@@ -121,8 +122,10 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     memset(map->inboxes, 0, sizeof(map->inboxes));
     if (hf__sidecar_has_texts(map))
         memset(map->texts, 0, sizeof(map->texts));
-    if (map->version > 3)
+    if (map->version > 4) {
         memset(&map->front, 0, sizeof(map->front));
+        init_lock(&map->front.writer);
+    }
 }
 
 static hf_status fill_file(uint32_t mode, uint32_t state, int64_t ahead_ms,
@@ -218,7 +221,7 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
 
 static size_t size_of(uint32_t version)
 {
-    static const size_t earlier[] = {0, SIZE_1, SIZE_2, SIZE_3};
+    static const size_t earlier[] = {0, SIZE_1, SIZE_2, SIZE_3, SIZE_4};
 
     return version < HF__SIDECAR_VERSION ? earlier[version]
                                          : sizeof(hf__sidecar_map);

@@ -68,10 +68,12 @@ typedef struct hf__redo_map {
     } parts[HF__REDO_PARTS];
 } hf__redo_map;
 
-/* front_lock.c's part; atomic. */
+/* front_lock.c's part; the numbers are atomic. */
 typedef struct hf__front_lock_map {
     uint64_t first; /* the PID namespace of the first that opened the store */
     uint64_t state; /* not 0: others have opened it since */
+    /* Version 4, which is used without this part, ends here. */
+    pthread_mutex_t writer; /* then in the place of the other `writer` */
 } hf__front_lock_map;
 
 /* An event counter. Words are touched with __atomic builtins only. */
@@ -136,14 +138,15 @@ typedef struct hf__sidecar_map {
 
 /* Of what is created. Earlier ones are used as long as programs have them open,
  * then replaced. */
-#define HF__SIDECAR_VERSION 4u
+#define HF__SIDECAR_VERSION 5u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
     hf__sidecar_map *map;
     int64_t namespace_ms;  /* hf__clock_namespace_ms(); in version 1: 0 */
     pthread_mutex_t front; /* hf__front_lock_take() */
-    bool fronted;          /* the holder of the writer lock has taken it */
+    bool fronted;          /* the holder of the writer lock has taken it;
+                              guarded by the writer lock */
     /* One bit for each inbox of this process. Guarded by the writer lock. */
     uint64_t own[HF__INBOX_MAX / 64];
 } hf__sidecar;

@@ -91,7 +91,7 @@ static int sleep_for_it(hf__sidecar *sidecar, int64_t deadline_ms)
     int64_t now_ms = hf__clock_boot_ms();
     int rc = EBUSY;
 
-    while (now_ms < deadline_ms && !hf__front_lock_is_needed(map)) {
+    while (now_ms < deadline_ms && hf__front_lock_state(map) == 0) {
         int64_t until_ms = now_ms + slice_ms;
 
         if (until_ms > deadline_ms)
@@ -111,8 +111,35 @@ static int sleep_for_it(hf__sidecar *sidecar, int64_t deadline_ms)
     return rc;
 }
 
-/* With the front lock: all that it waits for is one that did not need it. */
-static int poll_for_it(pthread_mutex_t *mutex, int64_t deadline_ms)
+static bool is_locked(int rc)
+{
+    return rc == 0 || rc == EOWNERDEAD;
+}
+
+static void release_mutex(pthread_mutex_t *mutex, int rc)
+{
+    if (rc == EOWNERDEAD)
+        (void)pthread_mutex_consistent(mutex);
+    (void)pthread_mutex_unlock(mutex);
+}
+
+/* EBUSY: not by deadline_ms, or the front lock must be taken first. */
+static int lock_directly(hf__sidecar *sidecar, int64_t deadline_ms)
+{
+    pthread_mutex_t *mutex = &sidecar->map->writer;
+    int rc = try_between_naps(mutex, deadline_ms);
+
+    if (rc == EBUSY)
+        rc = sleep_for_it(sidecar, deadline_ms);
+    if (is_locked(rc) &&
+        hf__front_lock_state(sidecar->map) == HF__FRONT_IN_USE) {
+        release_mutex(mutex, rc);
+        return EBUSY;
+    }
+    return rc;
+}
+
+static int poll_mutex(pthread_mutex_t *mutex, int64_t deadline_ms)
 {
     int64_t now_ms;
     int rc;
@@ -123,34 +150,69 @@ static int poll_for_it(pthread_mutex_t *mutex, int64_t deadline_ms)
     return rc;
 }
 
-bool hf__sidecar_lock(hf__sidecar *sidecar, int64_t deadline_ms, bool *died)
+/* Wait for the last thread that holds it without the front lock. Those that
+ * get it later see the state and let go. */
+static int retire_mutex(hf__sidecar_map *map, int64_t deadline_ms)
+{
+    int rc = poll_mutex(&map->writer, deadline_ms);
+
+    if (is_locked(rc)) {
+        __atomic_store_n(&map->front.state, HF__FRONT_IN_USE, __ATOMIC_SEQ_CST);
+        release_mutex(&map->writer, rc);
+    }
+    return rc;
+}
+
+/* The front lock keeps all others from its mutex, which is free or left by a
+ * dead thread. */
+static int lock_behind_front(hf__sidecar *sidecar, int64_t deadline_ms)
 {
     hf__sidecar_map *map = sidecar->map;
-    bool fronted = hf__front_lock_is_needed(map);
+    int retired = 0;
     int rc;
 
-    *died = false;
+    if (!hf__front_lock_take(sidecar, deadline_ms))
+        return EBUSY;
+    rc = poll_mutex(&map->front.writer, deadline_ms);
+    if (is_locked(rc) && hf__front_lock_state(map) != HF__FRONT_IN_USE)
+        retired = retire_mutex(map, deadline_ms);
+    if (is_locked(rc) && is_locked(retired))
+        return rc == 0 ? retired : rc;
+    if (is_locked(rc))
+        release_mutex(&map->front.writer, rc);
+    hf__front_lock_drop(sidecar);
+    return EBUSY;
+}
+
+bool hf__sidecar_lock(hf__sidecar *sidecar, int64_t deadline_ms, bool *died)
+{
+    bool fronted = hf__front_lock_state(sidecar->map) != 0;
+    int rc = EBUSY;
+
     give_way(sidecar, deadline_ms);
-    if (fronted && !hf__front_lock_take(sidecar, deadline_ms))
-        return false;
-    rc = try_between_naps(&map->writer, deadline_ms);
-    if (rc == EBUSY)
-        rc = fronted ? poll_for_it(&map->writer, deadline_ms)
-                     : sleep_for_it(sidecar, deadline_ms);
-    *died = rc == EOWNERDEAD;
-    if (rc == 0 || *died) {
-        sidecar->fronted = fronted;
-        return true;
+    if (!fronted) {
+        rc = lock_directly(sidecar, deadline_ms);
+        fronted = !is_locked(rc) && hf__front_lock_state(sidecar->map) != 0;
     }
     if (fronted)
-        hf__front_lock_drop(sidecar);
-    return !fronted && hf__front_lock_is_needed(map) &&
-           hf__sidecar_lock(sidecar, deadline_ms, died);
+        rc = lock_behind_front(sidecar, deadline_ms);
+    *died = rc == EOWNERDEAD;
+    if (!is_locked(rc))
+        return false;
+    sidecar->fronted = fronted;
+    return true;
+}
+
+static pthread_mutex_t *held_mutex(const hf__sidecar *sidecar)
+{
+    hf__sidecar_map *map = sidecar->map;
+
+    return sidecar->fronted ? &map->front.writer : &map->writer;
 }
 
 void hf__sidecar_lock_mended(hf__sidecar *sidecar)
 {
-    (void)pthread_mutex_consistent(&sidecar->map->writer);
+    (void)pthread_mutex_consistent(held_mutex(sidecar));
 }
 
 void hf__sidecar_unlock(hf__sidecar *sidecar)
@@ -158,7 +220,7 @@ void hf__sidecar_unlock(hf__sidecar *sidecar)
     bool fronted = sidecar->fronted;
     int rc;
 
-    rc = pthread_mutex_unlock(&sidecar->map->writer);
+    rc = pthread_mutex_unlock(held_mutex(sidecar));
     assert(rc == 0);
     (void)rc;
     if (fronted)
