@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "engine/commit/flush_state.h"
 #include "engine/files/files.h"
 #include "engine/files/sidecar.h"
 #include "support/await_child.h"
@@ -492,4 +493,50 @@ TEST(time_namespace_has_the_same_clock)
         expect_success(pid);
         finish();
     }
+}
+
+static int write_elsewhere(void)
+{
+    int status;
+    pid_t pid;
+
+    if (!leave_time())
+        return NOT_ALLOWED;
+    pid = fork();
+    if (pid == 0) {
+        expect(must_open(at.url, NULL), "set a 1", "+:OK");
+        _exit(raise(SIGKILL)); /* before its own checkpoint */
+    }
+    assert_int_equal(await_child(pid, &status), pid);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : 1;
+}
+
+static bool awaits_checkpoint(hf__env *env)
+{
+    return __atomic_load_n(&env->sidecar.map->flush.unsynced_ms,
+                           __ATOMIC_SEQ_CST) != 0;
+}
+
+TEST(commit_in_a_time_namespace_is_synced_by_others)
+{
+    int64_t began_ms;
+    hf__env *env;
+    pid_t pid;
+
+    make_place(&at, "file", "?durability=flush&max_size=4M");
+    at.store = must_open(at.url, NULL);
+    env = hf__embedded_env(at.store);
+    expect(at.store, "set a 0", "+:OK");
+    assert_int_equal(
+        hf__flush_checkpoint(env, UINT64_MAX, false, INT64_MAX, NULL), HF_OK);
+    assert_false(awaits_checkpoint(env));
+    pid = fork();
+    if (pid == 0)
+        _exit(write_elsewhere());
+    expect_success(pid);
+    began_ms = hf__clock_boot_ms();
+    while (awaits_checkpoint(env) &&
+           hf__clock_boot_ms() < began_ms + slowed_ms(5000))
+        hf__clock_sleep_until(hf__clock_boot_ms() + 10);
+    assert_false(awaits_checkpoint(env));
 }
