@@ -190,6 +190,21 @@ static bool load_script(series *self, size_t i)
     return false;
 }
 
+/* So that a connection exists. */
+static bool has_answered(series *self, size_t i)
+{
+    hf_status status = HF_UNAVAILABLE;
+
+    for (int tries = 0; tries < 100; tries++) {
+        status = call(self, i);
+        (void)!hf_lock_release(self->locks[i], NULL);
+        if (status != HF_UNAVAILABLE && status != HF_INDETERMINATE)
+            return true;
+    }
+    fprintf(stderr, "%s\n", hf_status_name(status));
+    return false;
+}
+
 static bool open_series(series *self)
 {
     for (size_t i = 0; i < DEADLINES; i++) {
@@ -202,11 +217,9 @@ static bool open_series(series *self)
                            &self->clients[i], NULL) != HF_OK ||
             !load_script(self, i) ||
             hf_lock_new(self->clients[i], hf_str(name), NULL, &self->locks[i],
-                        NULL) != HF_OK)
+                        NULL) != HF_OK ||
+            !has_answered(self, i))
             return false;
-        /* So that a connection exists. */
-        (void)!call(self, i);
-        (void)!hf_lock_release(self->locks[i], NULL);
     }
     return true;
 }
