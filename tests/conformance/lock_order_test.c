@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "holdfast/lock.h"
+#include "support/sleepers.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 
@@ -35,7 +36,6 @@ typedef struct arrival {
 static arrival arrivals[THREADS];
 static atomic_uint turns;
 static int hold_ms;
-static int64_t late_ms; /* the latest that this thread woke */
 
 static void *hold_once(void *user)
 {
@@ -62,17 +62,6 @@ static unsigned wrong_pairs(unsigned count, int64_t apart_ms)
     return wrong;
 }
 
-/* A client learns the store's clock from a reply, whose request may have been
- * as late as this thread wakes. */
-static void rest(int64_t ms)
-{
-    int64_t began_ms = test_now_ms();
-
-    (void)poll(NULL, 0, (int)ms);
-    began_ms = test_now_ms() - began_ms - ms;
-    late_ms = began_ms > late_ms ? began_ms : late_ms;
-}
-
 /* Thread by thread, each of the next client. */
 static void expect_order(fixture *f, unsigned clients, unsigned count,
                          int64_t gap_ms)
@@ -80,10 +69,12 @@ static void expect_order(fixture *f, unsigned clients, unsigned count,
     hf_bytes name = fixture_key(f, "l");
     hf_lock *holder = fixture_lock(f, f->client, name, NULL);
     hf_client *client[CLIENTS];
+    sleepers *late = sleepers_start();
+    int64_t late_ms;
     unsigned wrong;
 
     atomic_store(&turns, 0);
-    late_ms = 0;
+    assert_non_null(late);
     hold_ms = f->quorum[0] != NULL ? QUORUM_HOLD_MS : HOLD_MS;
     for (unsigned i = 0; i < clients; i++)
         client[i] = fixture_client(f, NULL);
@@ -94,13 +85,17 @@ static void expect_order(fixture *f, unsigned clients, unsigned count,
         assert_int_equal(
             pthread_create(&arrivals[i].thread, NULL, hold_once, &arrivals[i]),
             0);
-        rest(slowed_ms(gap_ms));
+        (void)poll(NULL, 0, (int)slowed_ms(gap_ms));
     }
     expect_status(HF_OK, hf_lock_release(holder, ERR));
     for (unsigned i = 0; i < count; i++)
         (void)pthread_join(arrivals[i].thread, NULL);
     for (unsigned i = 0; i < count; i++)
         expect_status(HF_OK, arrivals[i].status);
+    /* A client learns the store's clock from a reply, whose request may have
+     * been as late as the machine. */
+    late_ms = sleepers_late_us(late) / 1000;
+    sleepers_stop(late);
     wrong = wrong_pairs(count, slowed_ms(APART_MS) + 2 * late_ms);
     for (unsigned i = 0; wrong > 0 && i < count; i++)
         print_error("%u: after %d ms, turn %u\n", i,
