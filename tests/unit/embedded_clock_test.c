@@ -513,8 +513,13 @@ static int write_elsewhere(void)
 
 static bool awaits_checkpoint(hf__env *env)
 {
-    return __atomic_load_n(&env->sidecar.map->flush.unsynced_ms,
-                           __ATOMIC_SEQ_CST) != 0;
+    bool awaits;
+
+    assert_int_equal(hf__env_lock(env, hf__clock_boot_ms() + 5000, NULL),
+                     HF_OK);
+    awaits = env->sidecar.map->flush.unsynced_ms != 0;
+    hf__env_unlock(env);
+    return awaits;
 }
 
 TEST(commit_in_a_time_namespace_is_synced_by_others)

@@ -58,11 +58,11 @@ static void answer(int fd)
         _exit(1);
 }
 
-static void hold_or_wait(int order_fd, int answer_fd, pid_t number)
+static void hold_or_wait(int order_fd, int answer_fd, bool is_first)
 {
     hf__env *env;
 
-    if (gettid() != number)
+    if (is_first && gettid() != 1)
         _exit(1);
     await_order(order_fd);
     env = hf__embedded_env(must_open(at.url, NULL));
@@ -109,7 +109,7 @@ static int run_outer(int order_fd, int answer_fd, const member *host)
     pid = fork();
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        hold_or_wait(order_fd, answer_fd, host == NULL ? 1 : 2);
+        hold_or_wait(order_fd, answer_fd, host == NULL);
     }
     if (pid < 0 || write(answer_fd, &pid, sizeof(pid)) != sizeof(pid) ||
         waitpid(pid, &status, 0) != pid)
