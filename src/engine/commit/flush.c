@@ -77,6 +77,11 @@ static hf__flush_map *map_of(const hf__env *env)
     return &env->sidecar.map->flush;
 }
 
+static int64_t machine_ms(const hf__env *env)
+{
+    return hf__sidecar_machine_ms(&env->sidecar, hf__clock_boot_ms());
+}
+
 /* ------------------------------------------------------------------- pins */
 
 static void unpin_locked(hf__pin *what)
@@ -189,7 +194,7 @@ static hf_status begin_checkpoint_locked(hf__env *env, work *what,
         return hf__fail(
             err, HF_CORRUPT,
             "the data file has no meta page of the last transaction");
-    what->began_ms = hf__sidecar_machine_ms(&env->sidecar);
+    what->began_ms = machine_ms(env);
     what->written_pages = map_of(env)->written_pages;
     map_of(env)->claimed_ms = what->began_ms;
     return HF_OK;
@@ -338,7 +343,7 @@ hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err)
             hf__env_unlock(env);
             return hf__flush_fail(err);
         }
-        if (!needs_locked(env, hf__sidecar_machine_ms(&env->sidecar)))
+        if (!needs_locked(env, machine_ms(env)))
             return HF_OK;
         seen = map_of(env)->checkpoint;
         keep = env->flush->pinless;
@@ -379,7 +384,7 @@ void hf__flush_wrote(hf__tx *tx)
     env->flush->epoch = tx->epoch;
     map->written_pages += pages;
     if (map->unsynced_ms == 0) {
-        map->unsynced_ms = hf__sidecar_machine_ms(&env->sidecar);
+        map->unsynced_ms = machine_ms(env);
         hf__flush_wake(env);
     } else if (before < hard_pages(env) / 4 &&
                before + pages >= hard_pages(env) / 4) {

@@ -17,6 +17,7 @@
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
+#include "util/order.h"
 
 /* When a checkpoint is due after the first commit that it would hold. */
 #define SOFT_MS 400
@@ -47,7 +48,7 @@ static void make_plan_locked(hf__env *env, int64_t now_ms, plan *result)
 {
     const hf__flush_map *map = &env->sidecar.map->flush;
     int64_t soft_ms = env->redo != NULL ? LOG_SOFT_MS : SOFT_MS;
-    int64_t shared_ms = hf__sidecar_machine_ms(&env->sidecar);
+    int64_t shared_ms = hf__sidecar_machine_ms(&env->sidecar, now_ms);
     bool due = hf__flush_is_due(env, shared_ms, soft_ms);
 
     result->seen = map->checkpoint;
@@ -58,9 +59,9 @@ static void make_plan_locked(hf__env *env, int64_t now_ms, plan *result)
         result->again_ms = now_ms + RETRY_MS;
     else if (due)
         result->checkpoint = true;
-    else if (map->unsynced_ms != 0 &&
-             map->unsynced_ms + soft_ms - shared_ms + now_ms < result->again_ms)
-        result->again_ms = map->unsynced_ms + soft_ms - shared_ms + now_ms;
+    else if (map->unsynced_ms != 0)
+        result->again_ms = hf__at_most(
+            result->again_ms, now_ms + map->unsynced_ms + soft_ms - shared_ms);
 }
 
 static void *keep_up(void *user)

@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/order.h"
 #include "util/tsan.h"
 
 bool hf__tx_copy(hf__tx *tx, void *to, const void *from, size_t size)
@@ -166,12 +167,8 @@ int64_t hf__tx_to_unix(hf__tx *tx, int64_t store_ms)
  * from TIME would set it too early. */
 int64_t hf__tx_unix_us(hf__tx *tx)
 {
-    int64_t end_us = 1000 * hf__tx_to_unix(tx, tx->now_ms) + 999;
-
-    if (tx->unix_us == 0) {
-        tx->unix_us = hf__clock_boot_us() + 1000 * tx->ahead_ms;
-        if (tx->unix_us > end_us)
-            tx->unix_us = end_us;
-    }
+    if (tx->unix_us == 0)
+        tx->unix_us = hf__at_most(hf__clock_boot_us() + 1000 * tx->ahead_ms,
+                                  1000 * hf__tx_to_unix(tx, tx->now_ms) + 999);
     return tx->unix_us;
 }

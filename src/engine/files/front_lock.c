@@ -15,6 +15,10 @@
 #include "util/clock.h"
 #include "util/mutex.h"
 
+/* Longest wait in the mutex of a thread that did not see that the front lock is
+ * needed, unless it is stopped. */
+#define BLIND_MS 20
+
 /* Naps before a waiter makes newcomers yield. */
 #define NAP_US 40
 #define NAPS_MAX 10
@@ -45,14 +49,14 @@ void hf__front_lock_join(hf__sidecar *sidecar)
     uint64_t state = 0;
 
     pthread_mutex_init(&sidecar->front, NULL);
-    if (sidecar->map->version < 5)
+    if (!hf__sidecar_has_front(sidecar->map))
         return;
     if (is_foreign(front))
         (void)__atomic_compare_exchange_n(&front->state, &state,
                                           HF__FRONT_ANNOUNCED, false,
                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     if (hf__front_lock_state(sidecar->map) == HF__FRONT_ANNOUNCED)
-        hf__clock_sleep_until(hf__clock_boot_ms() + HF__FRONT_BLIND_MS);
+        hf__clock_sleep_until(hf__clock_boot_ms() + BLIND_MS);
 }
 
 static bool set_byte(const hf__sidecar *sidecar, short type)

@@ -15,10 +15,6 @@
 
 #include "engine/files/sidecar.h"
 
-/* Longest wait in the mutex of a thread that did not see that the front lock is
- * needed, unless it is stopped. */
-#define HF__FRONT_BLIND_MS 20
-
 /* hf__front_lock_map.state; 0: not needed. */
 enum {
     HF__FRONT_ANNOUNCED = 1, /* a thread without it may hold the mutex */
@@ -30,7 +26,7 @@ void hf__front_lock_join(hf__sidecar *sidecar);
 
 static inline uint64_t hf__front_lock_state(const hf__sidecar_map *map)
 {
-    return map->version > 4
+    return hf__sidecar_has_front(map)
                ? __atomic_load_n(&map->front.state, __ATOMIC_RELAXED)
                : 0;
 }

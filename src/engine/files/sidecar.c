@@ -31,7 +31,6 @@
 #define SIZE_1 offsetof(hf__sidecar_map, unix_ahead_ms)
 #define SIZE_2 offsetof(hf__sidecar_map, texts)
 #define SIZE_3 offsetof(hf__sidecar_map, front)
-#define SIZE_4 offsetof(hf__sidecar_map, front.writer)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
@@ -90,14 +89,10 @@ int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar)
                              : map->unix_ahead_ms - sidecar->namespace_ms;
 }
 
-int64_t hf__sidecar_machine_ms(const hf__sidecar *sidecar)
-{
-    return hf__clock_boot_ms() - sidecar->namespace_ms;
-}
-
 int64_t hf__sidecar_ask_to_yield(hf__sidecar *sidecar)
 {
-    int64_t yield_ms = hf__sidecar_machine_ms(sidecar) + HF__YIELD_MS;
+    int64_t yield_ms =
+        hf__sidecar_machine_ms(sidecar, hf__clock_boot_ms()) + HF__YIELD_MS;
 
     __atomic_store_n(&sidecar->map->yield_ms, yield_ms, __ATOMIC_RELAXED);
     return yield_ms;
@@ -106,7 +101,7 @@ int64_t hf__sidecar_ask_to_yield(hf__sidecar *sidecar)
 int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms)
 {
     if (sidecar->map->mode == HF__MODE_VOLATILE)
-        return boot_ms - sidecar->namespace_ms;
+        return hf__sidecar_machine_ms(sidecar, boot_ms);
     return boot_ms + hf__sidecar_unix_ahead_ms(sidecar);
 }
 
@@ -122,7 +117,7 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     memset(map->inboxes, 0, sizeof(map->inboxes));
     if (hf__sidecar_has_texts(map))
         memset(map->texts, 0, sizeof(map->texts));
-    if (map->version > 4) {
+    if (hf__sidecar_has_front(map)) {
         memset(&map->front, 0, sizeof(map->front));
         init_lock(&map->front.writer);
     }
@@ -221,7 +216,7 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
 
 static size_t size_of(uint32_t version)
 {
-    static const size_t earlier[] = {0, SIZE_1, SIZE_2, SIZE_3, SIZE_4};
+    static const size_t earlier[] = {0, SIZE_1, SIZE_2, SIZE_3};
 
     return version < HF__SIDECAR_VERSION ? earlier[version]
                                          : sizeof(hf__sidecar_map);

@@ -72,7 +72,6 @@ typedef struct hf__redo_map {
 typedef struct hf__front_lock_map {
     uint64_t first; /* the PID namespace of the first that opened the store */
     uint64_t state; /* not 0: others have opened it since */
-    /* Version 4, which is used without this part, ends here. */
     pthread_mutex_t writer; /* then in the place of the other `writer` */
 } hf__front_lock_map;
 
@@ -138,7 +137,7 @@ typedef struct hf__sidecar_map {
 
 /* Of what is created. Earlier ones are used as long as programs have them open,
  * then replaced. */
-#define HF__SIDECAR_VERSION 5u
+#define HF__SIDECAR_VERSION 4u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
@@ -197,14 +196,24 @@ int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar);
  */
 int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms);
 
-/* hf__clock_boot_ms() of the machine: for instants that processes share, also
- * those of different time namespaces. */
-int64_t hf__sidecar_machine_ms(const hf__sidecar *sidecar);
+/* hf__clock_boot_ms() of the machine, when ours is `boot_ms`: for instants that
+ * processes share, also those of different time namespaces. */
+static inline int64_t hf__sidecar_machine_ms(const hf__sidecar *sidecar,
+                                             int64_t boot_ms)
+{
+    return boot_ms - sidecar->namespace_ms;
+}
 
 /* Is there room for what events say? */
 static inline bool hf__sidecar_has_texts(const hf__sidecar_map *map)
 {
     return map->version > 2;
+}
+
+/* Can it be shared with other PID namespaces? */
+static inline bool hf__sidecar_has_front(const hf__sidecar_map *map)
+{
+    return map->version > 3;
 }
 
 /*

@@ -51,8 +51,8 @@ static void give_way(const hf__sidecar *sidecar, int64_t deadline_ms)
 
     if (yield_ms == 0)
         return;
-    left_ms = yield_ms - hf__sidecar_machine_ms(sidecar);
     now_ms = hf__clock_boot_ms();
+    left_ms = yield_ms - hf__sidecar_machine_ms(sidecar, now_ms);
     /* A far one was not written by this code. */
     if (left_ms > 0 && left_ms <= HF__YIELD_MS && now_ms + 1 < deadline_ms)
         hf__clock_sleep_until(now_ms + 1);
