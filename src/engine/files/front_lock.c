@@ -12,16 +12,13 @@
 #include <sys/stat.h>
 
 #include "engine/files/files.h"
+#include "engine/files/give_way.h"
 #include "util/clock.h"
 #include "util/mutex.h"
 
 /* Longest wait in the mutex of a thread that did not see that the front lock is
  * needed, unless it is stopped. */
 #define BLIND_MS 20
-
-/* Naps before a waiter makes newcomers yield. */
-#define NAP_US 40
-#define NAPS_MAX 10
 
 /* Differs between the PID namespaces of a machine. 0: unknown. */
 static uint64_t namespace_of_process(void)
@@ -69,6 +66,7 @@ static bool set_byte(const hf__sidecar *sidecar, short type)
 
 bool hf__front_lock_take(hf__sidecar *sidecar, int64_t deadline_ms)
 {
+    int64_t began_ms = hf__clock_boot_ms();
     int64_t now_ms;
 
     if (hf__mutex_lock_until(&sidecar->front, deadline_ms) != 0)
@@ -79,11 +77,11 @@ bool hf__front_lock_take(hf__sidecar *sidecar, int64_t deadline_ms)
             pthread_mutex_unlock(&sidecar->front);
             return false;
         }
-        if (i < NAPS_MAX) {
-            hf__clock_nap_us(NAP_US);
+        if (i < HF__NAPS_MAX) {
+            hf__clock_nap_us(HF__NAP_US);
             continue;
         }
-        hf__sidecar_ask_to_yield(sidecar);
+        hf__give_way_ask(sidecar, now_ms - began_ms);
         hf__clock_sleep_until(now_ms + 1);
     }
     return true;

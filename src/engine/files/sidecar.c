@@ -89,15 +89,6 @@ int64_t hf__sidecar_unix_ahead_ms(const hf__sidecar *sidecar)
                              : map->unix_ahead_ms - sidecar->namespace_ms;
 }
 
-int64_t hf__sidecar_ask_to_yield(hf__sidecar *sidecar)
-{
-    int64_t yield_ms =
-        hf__sidecar_machine_ms(sidecar, hf__clock_boot_ms()) + HF__YIELD_MS;
-
-    __atomic_store_n(&sidecar->map->yield_ms, yield_ms, __ATOMIC_RELAXED);
-    return yield_ms;
-}
-
 int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms)
 {
     if (sidecar->map->mode == HF__MODE_VOLATILE)

@@ -231,10 +231,6 @@ void hf__sidecar_reset(hf__sidecar_map *map);
 bool hf__sidecar_lock(hf__sidecar *sidecar, int64_t deadline_ms, bool *died);
 void hf__sidecar_lock_mended(hf__sidecar *sidecar);
 void hf__sidecar_unlock(hf__sidecar *sidecar);
-/* Those that come later let this thread go first for HF__YIELD_MS: time to be
- * woken and scheduled. */
-#define HF__YIELD_MS 2
-int64_t hf__sidecar_ask_to_yield(hf__sidecar *sidecar);
 
 /*
  * Inboxes. Each open store holds a POSIX record lock on one byte of the

@@ -11,25 +11,19 @@
  *    other sleeper is woken.
  *  - A sleeper can starve, because a running process takes the lock again
  *    before the one woken is scheduled. So a sleeper that has slept through a
- *    slice announces an instant until which newcomers yield once before they
- *    try. An instant expires by itself.
+ *    slice announces an instant until which those that do not sleep yet leave
+ *    the lock alone. An instant expires by itself.
  */
 #include <assert.h>
 #include <errno.h>
 
 #include "engine/files/front_lock.h"
+#include "engine/files/give_way.h"
 #include "util/clock.h"
 #include "util/mutex.h"
 
 /* Spins: together shorter than one short transaction. */
 #define SPIN_COUNT 10
-
-/* Then naps, which need no wake-up. Two writers that took turns after each
- * transaction would move all its memory from one processor to the other each
- * time: two processes together made 0.74 of what one makes alone. After a nap
- * the other has run some dozen transactions in a row: 0.89. */
-#define NAP_US 40
-#define NAPS_MAX 10
 
 /* Shortest and longest slice. The first is much longer than a fair turn among a
  * dozen short writers. */
@@ -43,21 +37,6 @@ static void pause_cpu(void)
 #endif
 }
 
-static void give_way(const hf__sidecar *sidecar, int64_t deadline_ms)
-{
-    int64_t yield_ms =
-        __atomic_load_n(&sidecar->map->yield_ms, __ATOMIC_RELAXED);
-    int64_t left_ms, now_ms;
-
-    if (yield_ms == 0)
-        return;
-    now_ms = hf__clock_boot_ms();
-    left_ms = yield_ms - hf__sidecar_machine_ms(sidecar, now_ms);
-    /* A far one was not written by this code. */
-    if (left_ms > 0 && left_ms <= HF__YIELD_MS && now_ms + 1 < deadline_ms)
-        hf__clock_sleep_until(now_ms + 1);
-}
-
 static int try_for_a_moment(pthread_mutex_t *mutex)
 {
     int rc = pthread_mutex_trylock(mutex);
@@ -69,14 +48,16 @@ static int try_for_a_moment(pthread_mutex_t *mutex)
     return rc;
 }
 
-static int try_between_naps(pthread_mutex_t *mutex, int64_t deadline_ms)
+static int try_between_naps(hf__sidecar *sidecar, int64_t deadline_ms)
 {
+    pthread_mutex_t *mutex = &sidecar->map->writer;
     int rc = try_for_a_moment(mutex);
 
-    for (int i = 0; rc == EBUSY && i < NAPS_MAX; i++) {
+    for (int i = 0; rc == EBUSY && i < HF__NAPS_MAX; i++) {
         if (hf__clock_boot_ms() + 1 >= deadline_ms)
             break;
-        hf__clock_nap_us(NAP_US);
+        hf__clock_nap_us(HF__NAP_US);
+        hf__give_way(sidecar, deadline_ms);
         rc = try_for_a_moment(mutex);
     }
     return rc;
@@ -88,7 +69,8 @@ static int sleep_for_it(hf__sidecar *sidecar, int64_t deadline_ms)
     hf__sidecar_map *map = sidecar->map;
     int64_t slice_ms = SLICE_MIN_MS;
     int64_t yield_ms = 0;
-    int64_t now_ms = hf__clock_boot_ms();
+    int64_t began_ms = hf__clock_boot_ms();
+    int64_t now_ms = began_ms;
     int rc = EBUSY;
 
     while (now_ms < deadline_ms && hf__front_lock_state(map) == 0) {
@@ -100,8 +82,8 @@ static int sleep_for_it(hf__sidecar *sidecar, int64_t deadline_ms)
         if (rc != ETIMEDOUT)
             break;
         rc = EBUSY;
-        yield_ms = hf__sidecar_ask_to_yield(sidecar);
         now_ms = hf__clock_boot_ms();
+        yield_ms = hf__give_way_ask(sidecar, now_ms - began_ms);
         slice_ms = 2 * slice_ms < SLICE_MAX_MS ? 2 * slice_ms : SLICE_MAX_MS;
     }
     /* Unless another sleeper has announced a later one. */
@@ -127,7 +109,7 @@ static void release_mutex(pthread_mutex_t *mutex, int rc)
 static int lock_directly(hf__sidecar *sidecar, int64_t deadline_ms)
 {
     pthread_mutex_t *mutex = &sidecar->map->writer;
-    int rc = try_between_naps(mutex, deadline_ms);
+    int rc = try_between_naps(sidecar, deadline_ms);
 
     if (rc == EBUSY)
         rc = sleep_for_it(sidecar, deadline_ms);
@@ -189,7 +171,7 @@ bool hf__sidecar_lock(hf__sidecar *sidecar, int64_t deadline_ms, bool *died)
     bool fronted = hf__front_lock_state(sidecar->map) != 0;
     int rc = EBUSY;
 
-    give_way(sidecar, deadline_ms);
+    hf__give_way(sidecar, deadline_ms);
     if (!fronted) {
         rc = lock_directly(sidecar, deadline_ms);
         fronted = !is_locked(rc) && hf__front_lock_state(sidecar->map) != 0;

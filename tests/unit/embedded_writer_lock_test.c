@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* embedded_writer_lock_test.c - turns at the writer lock: see writer_lock.c. */
+#include "embedded_store.h"
+#include "open_env.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#define ROUNDS 10
+/* Each turn: longer than it takes to announce the longest instant. */
+#define TURN_MS 450
+/* Rounds in which a busy machine does not run the waiter in time. */
+#define LATE_MAX 4
+
+typedef struct waiter {
+    hf__env *env;
+    sem_t go, done;
+    int turns; /* atomic */
+} waiter;
+
+static void *wait_in_each_round(void *user)
+{
+    waiter *self = user;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        (void)sem_wait(&self->go);
+        if (hf__env_lock(self->env, INT64_MAX, NULL) != HF_OK)
+            abort();
+        __atomic_fetch_add(&self->turns, 1, __ATOMIC_RELAXED);
+        hf__env_unlock(self->env);
+        (void)sem_post(&self->done);
+    }
+    return NULL;
+}
+
+/* One that takes it again at once would get it first. */
+TEST(long_wait_for_the_lock_ends_at_the_next_turn)
+{
+    waiter self = {0};
+    int overtaken = 0;
+    pthread_t thread;
+    place at;
+
+    make_place(&at, "volatile", "");
+    self.env = open_env(at.url);
+    assert_int_equal(sem_init(&self.go, 0, 0), 0);
+    assert_int_equal(sem_init(&self.done, 0, 0), 0);
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_each_round, &self),
+                     0);
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_int_equal(hf__env_lock(self.env, INT64_MAX, NULL), HF_OK);
+        (void)sem_post(&self.go);
+        hf__clock_sleep_until(hf__clock_boot_ms() + TURN_MS);
+        hf__env_unlock(self.env);
+        assert_int_equal(hf__env_lock(self.env, INT64_MAX, NULL), HF_OK);
+        overtaken += __atomic_load_n(&self.turns, __ATOMIC_RELAXED) == i;
+        hf__env_unlock(self.env);
+        (void)sem_wait(&self.done);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_in_range(overtaken, 0, LATE_MAX);
+    (void)sem_destroy(&self.go);
+    (void)sem_destroy(&self.done);
+    hf__env_unref(self.env);
+    remove_place(&at);
+}
