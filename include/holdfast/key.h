@@ -3,8 +3,7 @@
  * @file holdfast/key.h - keys of any type: expiry, type, name, copy, list.
  *
  * Contents: hf_key_ttl(), hf_key_expire(), hf_key_type(), hf_key_rename(),
- * hf_key_copy(), hf_key_delete(), hf_key_list(). All but the last have a
- * `_start` form.
+ * hf_key_copy(), hf_key_delete(), hf_key_list(). Each has a `_start` form.
  *
  * A timeline, a cache entry, a fenced value is one object of several keys.
  * These calls treat it as one, in one step: what is done to its key is done to
@@ -143,8 +142,9 @@ HF_API HF_MUST_USE hf_status hf_key_delete(hf_client *client, hf_bytes key,
                                            hf_error *err);
 
 /**
- * Reports one key of hf_key_list(). It may call every function except
- * hf_client_close().
+ * Reports one key of hf_key_list(): on the calling thread, or of a started call
+ * in hf_client_dispatch(), once all keys were found. It may call every function
+ * except hf_client_close().
  *
  * @param user  hf_key_list()'s
  * @param key   without the client's prefix; valid until it returns
@@ -189,6 +189,8 @@ HF_START(hf_key_type_start, hf_bytes key, hf_buffer *type);
 HF_START(hf_key_rename_start, hf_bytes key, hf_bytes new_key, uint32_t flags);
 HF_START(hf_key_copy_start, hf_bytes key, hf_bytes new_key, uint32_t flags);
 HF_START(hf_key_delete_start, hf_bytes key);
+HF_START(hf_key_list_start, hf_bytes pattern, uint32_t flags,
+         hf_key_list_fn report, void *user);
 
 #ifdef __cplusplus
 }

@@ -13,8 +13,8 @@
  *   hf_lock_list(), hf_lock_break(), hf_lock_break_owner()
  * - hf_lock_acquire_many(), hf_lock_release_many(), hf_lock_renew_many()
  *
- * Acquire, release, renew, inspect, holder, holders, break and the batches have
- * a `_start` form.
+ * Acquire, release, renew, inspect, holder, holders, list, break and the
+ * batches have a `_start` form.
  *
  * A release gives the lock to the client that has waited longest. That client
  * holds it at first for 1 s at most, until its first renewal. If it was killed
@@ -542,7 +542,8 @@ HF_API HF_MUST_USE hf_status hf_lock_holder(hf_client *client, hf_bytes owner,
                                             hf_holder *holder, hf_error *err);
 
 /**
- * Receives a holder of a lock from hf_lock_list(), on the calling thread.
+ * Receives a holder of a lock from hf_lock_list(): on the calling thread, or of
+ * a started call in hf_client_dispatch(), once all were found.
  *
  * @param user  as passed to hf_lock_list()
  * @param name  without the client's prefix; valid until the function returns
@@ -739,6 +740,8 @@ HF_API HF_MUST_USE hf_status hf_lock_renew_many(hf_lock *const *locks,
 HF_START(hf_lock_inspect_start, hf_bytes name, hf_lock_info *info);
 HF_START(hf_lock_holder_start, hf_bytes owner, hf_holder *holder);
 HF_START(hf_lock_holders_start, hf_bytes name, hf_lock_holder_fn report,
+         void *user);
+HF_START(hf_lock_list_start, hf_bytes pattern, hf_lock_list_fn report,
          void *user);
 HF_START(hf_lock_break_owner_start, hf_bytes name, hf_bytes owner);
 HF_START(hf_lock_break_start, hf_bytes name);

@@ -129,6 +129,7 @@ hf_client *hf__client_new(const hf_client_options *options)
     hf__cas_sessions_init(&client->txn_sessions, HF__TXN_SESSION_FIRST,
                           client->prefix, client->leases->owners.client);
     hf__interrupts_init(&client->interrupts);
+    hf__asides_init(&client->asides);
     hf__store_clock_init(&client->store_clock);
     hf__completions_init(&client->completions, (size_t)options->max_calls,
                          (size_t)options->max_call_bytes);
@@ -209,6 +210,7 @@ static void end_calls(hf_client *client)
 
 static void close_parts(hf_client *client, bool forked)
 {
+    hf__asides_done(&client->asides, forked);
     if (!forked)
         hf__pending_close(client);
     hf__leases_stop(client->leases, forked || client->store == NULL);

@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "core/aside.h"
 #include "core/cas_session.h"
 #include "core/check.h"
 #include "core/completion.h"
@@ -91,6 +92,7 @@ struct hf_client {
     hf__timers timers;    /* of asynchronous waits, of the registration */
     hf__repeats repeats;  /* of fills */
     hf__pending *pending; /* the first; the loop thread's */
+    hf__asides asides;    /* threads of calls that walk the store */
     void (*free)(hf_client *client);
 };
 

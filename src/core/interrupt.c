@@ -26,6 +26,7 @@ void hf__sleeper_add(hf__interrupts *interrupts, hf__sleeper *sleeper)
         return;
     sleeper->registered = true;
     pthread_mutex_lock(&interrupts->mutex);
+    sleeper->round = interrupts->rounds - 1; /* which may be under way */
     sleeper->next = interrupts->first;
     sleeper->at = &interrupts->first;
     if (sleeper->next != NULL)
@@ -49,13 +50,13 @@ void hf__sleeper_remove(hf__interrupts *interrupts, hf__sleeper *sleeper)
     pthread_mutex_unlock(&interrupts->mutex);
 }
 
-/* The next that this round has not woken; NULL: none. */
+/* The next that neither this round has woken nor a later one; NULL: none. */
 static hf__sleeper *next_locked(hf__interrupts *interrupts, const void *about,
                                 unsigned round)
 {
     hf__sleeper *sleeper = interrupts->first;
 
-    while (sleeper != NULL && (sleeper->round == round ||
+    while (sleeper != NULL && ((int)(sleeper->round - round) >= 0 ||
                                (about != NULL && sleeper->about != NULL &&
                                 sleeper->about != about)))
         sleeper = sleeper->next;

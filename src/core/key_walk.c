@@ -213,6 +213,9 @@ static hf_status list_once(void *user, hf_error *err)
     hf_status status = hf__key_walk_start(walk, self->client, err);
 
     while (status == HF_OK && !walk->over) {
+        status = hf__aside_check(self->call, err);
+        if (status != HF_OK)
+            break;
         hf__run_one(self->client, hf__key_walk_request(walk), 0);
         status = hf__key_walk_turn(walk, err);
         for (size_t at = 0; at < walk->count && status == HF_OK;

@@ -71,6 +71,7 @@ hf_status hf__key_walk_turn(hf__key_walk *walk, hf_error *err);
  * time: look() sees the new names, at most `most` in a call, until it fails. */
 typedef struct hf__key_list {
     hf_client *client;
+    const hf_call *call; /* hf__aside_check() */
     size_t most;
     hf_status (*look)(void *user, const hf_bytes *names, size_t count,
                       hf_error *err);

@@ -1,71 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key_list.c - hf_key_list(): walks all keys of the store (key_walk.h). */
-#include "core/check.h"
-#include "core/client.h"
-#include "core/key_walk.h"
+/* key_list.c - hf_key_list(). */
+#include "core/listing.h"
 #include "core/own_key.h"
 #include "holdfast/key.h"
-#include "util/error.h"
 
 typedef struct key_listing {
-    hf_client *client;
+    hf__listing listing;
     bool all;
     hf_key_list_fn report;
     void *user;
 } key_listing;
 
-/* Not 0: the callback ends the list. */
-static int report_key(const key_listing *self, hf_bytes name)
+static int report_key(const hf__listing *listing, hf_bytes name,
+                      const void *what)
 {
-    size_t prefix_size = self->client->prefix_size;
+    const key_listing *self = (const key_listing *)listing;
 
-    if (name.size < prefix_size || (!self->all && hf__is_own_key(name)))
-        return 0;
-    return self->report(self->user,
-                        hf_view((const char *)name.data + prefix_size,
-                                name.size - prefix_size));
+    (void)what;
+    return self->report(self->user, name);
 }
 
 static hf_status look_at(void *user, const hf_bytes *names, size_t count,
                          hf_error *err)
 {
-    const key_listing *self = user;
+    key_listing *self = user;
+    hf_status status = HF_OK;
 
-    for (size_t i = 0; i < count; i++) {
-        if (report_key(self, names[i]) != 0)
-            return hf__fail(err, HF_CANCELLED, "ended by the callback");
+    for (size_t i = 0; i < count && status == HF_OK; i++) {
+        if (self->all || !hf__is_own_key(names[i]))
+            status = hf__listing_found(&self->listing, names[i], NULL, err);
     }
-    return HF_OK;
-}
-
-static hf_status check_list(const hf_client *client, hf_key_list_fn told,
-                            hf_bytes pattern, uint32_t flags, hf_error *err)
-{
-    hf_status status = hf__key_walk_check(pattern, told != NULL, err);
-
-    if (status == HF_OK)
-        status = hf__check_flags(flags, HF_KEY_LIST_ALL, 0, "hf_key_list", err);
-    if (status == HF_OK && (client->store->capabilities & HF__CAP_UNDOES) != 0)
-        status = hf__fail(err, HF_UNSUPPORTED,
-                          "not supported on a quorum: list the keys of each "
-                          "server");
     return status;
 }
 
-hf_status hf_key_list(hf_client *client, hf_bytes pattern, uint32_t flags,
-                      hf_key_list_fn told, void *user, hf_error *err)
-{
-    key_listing self = {client, (flags & HF_KEY_LIST_ALL) != 0, told, user};
-    hf__key_list names = {
-        .client = client, .most = SIZE_MAX, .look = look_at, .user = &self};
-    hf__visit visit;
-    hf_status status = hf__client_visit(client, &visit, err);
+static const hf__listing_kind keys = {
+    .look = look_at,
+    .most = SIZE_MAX,
+    .report = report_key,
+    .on_a_quorum = "not supported on a quorum: list the keys of each server",
+};
 
-    if (status != HF_OK)
-        return status;
-    status = check_list(client, told, pattern, flags, err);
-    if (status == HF_OK)
-        status = hf__key_list_run(&names, pattern, err);
-    hf__client_visit_end(client, &visit);
-    return status;
+static hf_status run_list(hf__form form, hf_client *client, hf_bytes pattern,
+                          uint32_t flags, hf_key_list_fn report, void *user)
+{
+    hf_call here, *call = hf__begin(&here, form, &hf__op_listing, client);
+    key_listing *self =
+        hf__listing_new(call, &keys, sizeof(*self), pattern, report != NULL);
+
+    (void)HF__TRY(call, hf__check_flags(flags, HF_KEY_LIST_ALL, 0,
+                                        "hf_key_list", call->form.err));
+    if (self != NULL) {
+        self->all = (flags & HF_KEY_LIST_ALL) != 0;
+        self->report = report;
+        self->user = user;
+    }
+    return hf__end_listing(call);
 }
+
+HF__FORMS(hf_key_list, run_list(form, client, pattern, flags, report, user),
+          hf_client *client, hf_bytes pattern, uint32_t flags,
+          hf_key_list_fn report, void *user);

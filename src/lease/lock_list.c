@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_list.c - hf_lock_list(): walks all keys (key_walk.h) and reports the
- * owner ids of ours in them that expire.
+ * lock_list.c - hf_lock_list(): reports the owner ids of ours in keys that
+ * expire.
  */
 #include "core/batch.h"
 #include "core/client.h"
-#include "core/key_walk.h"
+#include "core/listing.h"
 #include "holdfast/lock.h"
 #include "lease/handle.h"
 #include "lease/owner.h"
 #include "util/error.h"
-#include "util/mem.h"
 
 typedef struct lock_listing {
-    hf_client *client;
-    hf_lock_list_fn tell;
+    hf__listing listing;
+    hf_lock_list_fn report;
     void *user;
-    hf__key_list names;
     hf__request requests[HF__BATCH_MAX];
     hf__request *list[HF__BATCH_MAX];
     hf_bytes words[HF__BATCH_MAX];
 } lock_listing;
 
-/* Not 0: the callback ends the list. */
-static int tell_lock(const lock_listing *self, hf_bytes key,
-                     const hf_reply *reply)
+static int report_holder(const hf__listing *listing, hf_bytes name,
+                         const void *what)
 {
-    size_t prefix_size = self->client->prefix_size;
-    int ended = 0;
+    const lock_listing *self = (const lock_listing *)listing;
+    hf_lock_info info;
 
-    if (key.size < prefix_size)
-        return 0;
-    for (size_t i = 0; i < reply->array.count && ended == 0; i += 4) {
+    memcpy(&info, what, sizeof(info));
+    return self->report(self->user, name, &info);
+}
+
+static hf_status find_holders(lock_listing *self, hf_bytes key,
+                              const hf_reply *reply, hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    for (size_t i = 0; i < reply->array.count && status == HF_OK; i += 4) {
         hf_lock_info info = hf__holder_read(&reply->array.items[i]);
 
         if (hf__owner_is_ours(hf_view(info.owner, info.owner_size)) &&
             info.remaining_ms >= 0)
-            ended = self->tell(self->user,
-                               hf_view((const char *)key.data + prefix_size,
-                                       key.size - prefix_size),
-                               &info);
+            status = hf__listing_found(&self->listing, key, &info, err);
     }
-    return ended;
+    return status;
 }
 
 static hf_status look_at(void *user, const hf_bytes *names, size_t count,
@@ -57,63 +58,41 @@ static hf_status look_at(void *user, const hf_bytes *names, size_t count,
                            1, 1);
         self->list[i] = &self->requests[i];
     }
-    hf__run_all(self->client, self->list, count, 0);
+    hf__run_all(self->listing.call->client, self->list, count, 0);
     for (size_t i = 0; i < count; i++) {
         hf__request *request = &self->requests[i];
 
-        if (status == HF_OK && request->status != HF_OK)
-            status = hf__fail_copy(err, &request->error);
-        else if (status == HF_OK &&
-                 tell_lock(self, names[i], &request->reply) != 0)
-            status = hf__fail(err, HF_CANCELLED, "ended by the callback");
+        if (status == HF_OK)
+            status = request->status == HF_OK
+                         ? find_holders(self, names[i], &request->reply, err)
+                         : hf__fail_copy(err, &request->error);
         hf__request_done(request);
     }
     return status;
 }
 
-static hf_status check_list(const hf_client *client, hf_lock_list_fn tell_one,
-                            hf_bytes pattern, hf_error *err)
-{
-    hf_status status = hf__key_walk_check(pattern, tell_one != NULL, err);
+static const hf__listing_kind locks = {
+    .look = look_at,
+    .most = HF__BATCH_MAX,
+    .report = report_holder,
+    .size = sizeof(hf_lock_info),
+    .on_a_quorum = "not supported on a quorum: list the locks of each server",
+};
 
-    if (status != HF_OK)
-        return status;
-    if ((client->store->capabilities & HF__CAP_UNDOES) != 0)
-        return hf__fail(err, HF_UNSUPPORTED,
-                        "not supported on a quorum: list the locks of each "
-                        "server");
-    return HF_OK;
+static hf_status run_list(hf__form form, hf_client *client, hf_bytes pattern,
+                          hf_lock_list_fn report, void *user)
+{
+    hf_call here, *call = hf__begin(&here, form, &hf__op_listing, client);
+    lock_listing *self =
+        hf__listing_new(call, &locks, sizeof(*self), pattern, report != NULL);
+
+    if (self != NULL) {
+        self->report = report;
+        self->user = user;
+    }
+    return hf__end_listing(call);
 }
 
-static hf_status list_locks(hf_client *client, hf_bytes pattern,
-                            hf_lock_list_fn tell_one, void *user, hf_error *err)
-{
-    hf_status status;
-    lock_listing *self = hf__calloc(1, sizeof(*self));
-
-    if (self == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a list of locks");
-    self->client = client;
-    self->tell = tell_one;
-    self->user = user;
-    self->names = (hf__key_list){
-        .client = client, .most = HF__BATCH_MAX, .look = look_at, .user = self};
-    status = hf__key_list_run(&self->names, pattern, err);
-    hf__free(self);
-    return status;
-}
-
-hf_status hf_lock_list(hf_client *client, hf_bytes pattern,
-                       hf_lock_list_fn tell_one, void *user, hf_error *err)
-{
-    hf__visit visit;
-    hf_status status = hf__client_visit(client, &visit, err);
-
-    if (status != HF_OK)
-        return status;
-    status = check_list(client, tell_one, pattern, err);
-    if (status == HF_OK)
-        status = list_locks(client, pattern, tell_one, user, err);
-    hf__client_visit_end(client, &visit);
-    return status;
-}
+HF__FORMS(hf_lock_list, run_list(form, client, pattern, report, user),
+          hf_client *client, hf_bytes pattern, hf_lock_list_fn report,
+          void *user);

@@ -12,6 +12,7 @@
 #include "holdfast/timeline.h"
 #include "holdfast/value.h"
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 FIXTURE_TESTS();
 
@@ -133,4 +134,60 @@ TEST(list_is_ended_by_its_callback)
                   hf_key_list(client, hf_view(NULL, 0), 0, NULL, NULL, ERR));
     expect_status(HF_INVALID,
                   hf_key_list(client, hf_view(NULL, 1), 0, see, &self, ERR));
+}
+
+TEST(started_list_has_each_key_once)
+{
+    fixture *f = *state;
+    hf_client *client = tenant(f, "started:");
+    seen self = {.others = 0};
+
+    put_many(client);
+    for (int round = 0; round < 2; round++)
+        expect_told(HF_OK, client,
+                    hf_key_list_start(client, bytes("l:*"), 0, see, &self,
+                                      &async, ERR));
+    for (int i = 0; i < KEYS; i++)
+        assert_int_equal(self.times[i], 2);
+    self = (seen){.limit = 3};
+    expect_told(HF_CANCELLED, client,
+                hf_key_list_start(client, hf_view(NULL, 0), 0, see, &self,
+                                  &async, ERR));
+    assert_int_equal(self.limit, 0);
+    expect_status(HF_INVALID, hf_key_list_start(client, bytes("*"), 0, NULL,
+                                                NULL, NULL, ERR));
+}
+
+TEST(started_list_is_cancelled)
+{
+    fixture *f = *state;
+    hf_client *client = tenant(f, "cancelled:");
+    seen self = {.others = 0};
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+
+    put_many(client);
+    async.call = &call;
+    expect_status(HF_OK, hf_key_list_start(client, bytes("l:*"), 0, see, &self,
+                                           &async, ERR));
+    hf_call_cancel(call);
+    await_told(client, &said, 1);
+    assert_true(said.status == HF_CANCELLED || said.status == HF_OK);
+}
+
+TEST(closing_ends_a_started_list)
+{
+    fixture *f = *state;
+    hf_client *client = tenant(f, "closed:");
+    seen self = {.others = 0};
+    told said = {0};
+    hf_async async = tell(&said);
+
+    put_many(client);
+    expect_status(HF_OK, hf_key_list_start(client, bytes("l:*"), 0, see, &self,
+                                           &async, ERR));
+    fixture_close_client(f, client);
+    assert_int_equal(said.count, 1);
+    assert_true(said.status == HF_UNAVAILABLE || said.status == HF_OK);
 }

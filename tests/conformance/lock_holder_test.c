@@ -12,6 +12,7 @@
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "support/store_fixture.h"
+#include "support/told.h"
 
 FIXTURE_TESTS();
 
@@ -238,6 +239,11 @@ TEST(list_has_the_locks_that_are_held)
     assert_int_equal(all.count, 2);
     assert_non_null(strstr(all.names, "<one>"));
     assert_non_null(strstr(all.names, "<two two>"));
+    all = (listed){.stop_at = 0};
+    expect_told(
+        HF_OK, client,
+        hf_lock_list_start(client, bytes(""), on_lock, &all, &async, ERR));
+    assert_int_equal(all.count, 2);
     all = (listed){.stop_at = 0};
     expect_status(HF_OK, hf_lock_list(client, bytes("t*"), on_lock, &all, ERR));
     assert_string_equal(all.names, "<two two>");
