@@ -91,6 +91,11 @@ sampled() {
     tail -n 2 samples | grep -q "$1"
 }
 
+# In both of the last two samples: the older one may be from before.
+sampled_twice() {
+    [ "$(tail -n 2 samples | grep -c "$1")" = 2 ]
+}
+
 # `turns` is handed over from one holder to the next, which a sample has seen.
 hand_over() {
     hold turns
@@ -102,7 +107,7 @@ hand_over() {
     : >seen
     ends 0 "$pid"
     rm seen
-    eventually 10 sampled '"locks_held":0'
+    eventually 10 sampled_twice '"locks_held":0'
 }
 
 # Once in 10 s a release leaves a lock free for 110 ms, for other libraries: a
