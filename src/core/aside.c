@@ -2,12 +2,11 @@
 /* aside.c - see aside.h. */
 #include "core/aside.h"
 
-#include <signal.h>
-
 #include "core/async.h"
 #include "core/client.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/thread.h"
 
 struct hf__aside {
     hf__aside *next;
@@ -86,19 +85,6 @@ static void cancel_aside(hf_call *call)
     (void)call;
 }
 
-/* The application's signals are not for us. */
-static int start_thread(hf__aside *self)
-{
-    sigset_t all, before;
-    int rc;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&self->thread, NULL, run_aside, self);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
 /* false: the call has failed. */
 static bool begin_thread(hf__aside *self)
 {
@@ -108,7 +94,7 @@ static bool begin_thread(hf__aside *self)
 
     pthread_mutex_lock(&asides->mutex);
     join_locked(asides, false);
-    rc = start_thread(self);
+    rc = hf__thread_start(&self->thread, NULL, run_aside, self);
     if (rc == 0) {
         self->next = asides->first;
         asides->first = self;

@@ -19,10 +19,10 @@
 #include "util/futex.h"
 #include "util/mem.h"
 #include "util/poll.h"
+#include "util/thread.h"
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 struct hf__loop {
@@ -109,16 +109,10 @@ static void *run_thread(void *user)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
 static int create_thread(hf__loop *loop)
 {
-    sigset_t all, before;
-    int rc;
+    int rc = hf__thread_start(&loop->thread, NULL, run_thread, loop);
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&loop->thread, NULL, run_thread, loop);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         pthread_setname_np(loop->thread, "holdfast");
     return rc;

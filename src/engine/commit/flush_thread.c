@@ -7,7 +7,6 @@
  * something to sync. The threads of all processes wake up; the first to take
  * the writer lock claims the checkpoint. If it dies, another makes one.
  */
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "util/futex.h"
 #include "util/mem.h"
 #include "util/order.h"
+#include "util/thread.h"
 
 /* When a checkpoint is due after the first commit that it would hold. */
 #define SOFT_MS 400
@@ -95,19 +95,6 @@ static void *keep_up(void *user)
             hf__futex_wait(word, seen, what.again_ms, true);
     }
     return NULL;
-}
-
-/* The application's signals are not for us. */
-static bool start_thread(hf__env *env)
-{
-    sigset_t all, before;
-    int rc;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&env->flush->thread, NULL, keep_up, env);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc == 0;
 }
 
 /* ----------------------------------------------------------- open and close */
@@ -216,7 +203,8 @@ hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err)
     status = hf__checkpoint_alone(&flush->file)
                  ? begin_alone(env, err)
                  : hf__redo_open(env, false, err);
-    if (status == HF_OK && !start_thread(env))
+    if (status == HF_OK &&
+        hf__thread_start(&env->flush->thread, NULL, keep_up, env) != 0)
         status = hf__fail(err, HF_SYSTEM, "cannot start a thread");
     if (status == HF_OK)
         return HF_OK;

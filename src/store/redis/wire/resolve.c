@@ -20,7 +20,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -30,6 +29,7 @@
 #include "util/error.h"
 #include "util/fork.h"
 #include "util/mem.h"
+#include "util/thread.h"
 
 #define REFRESH_MS 1000
 
@@ -140,22 +140,16 @@ static void *resolve_thread(void *user)
     return NULL;
 }
 
-/* Signals are for the program's own threads. */
 static bool start_asking(dns_resolver *self)
 {
     pthread_attr_t attributes;
     pthread_t thread;
-    sigset_t all;
-    sigset_t before;
     bool started;
 
     if (pthread_attr_init(&attributes) != 0)
         return false;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, &attributes, resolve_thread, self) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    started = hf__thread_start(&thread, &attributes, resolve_thread, self) == 0;
     pthread_attr_destroy(&attributes);
     return started;
 }
