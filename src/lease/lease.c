@@ -16,6 +16,8 @@
 #define LEAD_MIN_MS 5
 #define LEAD_MAX_MS 50
 
+#define HANDED_SHARE 10
+
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 500
 
@@ -114,7 +116,11 @@ void hf__watchdog_arm_locked(hf__watchdog *watchdog)
 void hf__lease_watch_locked(hf__watchdog *watchdog, hf_lock *lock,
                             int64_t sent_ms)
 {
-    lock->renew_at_ms = renew_after(sent_ms, lock->granted_ms);
+    /* A hand-over grants a short lease: the sooner it is made long, the later
+     * may this process be run without a loss. */
+    lock->renew_at_ms = lock->granted_ms < lock->lease_ms
+                            ? sent_ms + lock->granted_ms / HANDED_SHARE
+                            : renew_after(sent_ms, lock->granted_ms);
     hf__heap_put(&watchdog->heap, &lock->node, hf__lease_next_event(lock));
     hf__watchdog_arm_locked(watchdog);
 }
