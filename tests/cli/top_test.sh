@@ -117,7 +117,8 @@ test_changes_are_counted() {
     hand_over
     sampled '"hand_overs":1' || hand_over
     eventually 10 sampled '"hand_overs":1,"losses":0'
-    "$HOLDFAST" lock acquire --ttl "$(slowed 800)" --keep-pid $$ killed >handle
+    # A loss counts if a sample was taken in the second half of the lease: 1 s.
+    "$HOLDFAST" lock acquire --ttl "$(slowed 2000)" --keep-pid $$ killed >handle
     eventually 10 is_known killed
     eventually 10 sampled '"killed"'
     kill -9 "$(keeper_of killed)"
