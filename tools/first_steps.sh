@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# first_steps.sh - type README's commands of "Try it" into this checkout, in
-# their order, up to `make check`, as a newcomer would: none may need what a
-# later one builds or installs. What is installed goes to a temporary folder, and
-# README's program is compiled against that.
+# first_steps.sh - type README's last commands into this checkout, in their
+# order, up to `make check`, as a newcomer would: none may need what a later one
+# builds or installs. What is installed goes to a temporary folder, and README's
+# program is compiled against that.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -14,10 +14,10 @@ trap 'exit 1' HUP INT TERM
 export PREFIX="$work/prefix"
 export HOLDFAST_STORE="volatile:$work/store"
 
-# The commands of README's section "Try it" that begin with this word.
+# Those that begin with this word.
 commands()
 {
-    sed -n '/^## Try it/,/^## Read/s/^\$ \([^#]*\).*/\1/p' "$root/README.md" |
+    sed -n '/^<!-- run: first_steps -->/,$s/^\$ \([^#]*\).*/\1/p' "$root/README.md" |
         grep "^$1 "
 }
 
