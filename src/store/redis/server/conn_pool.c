@@ -245,8 +245,10 @@ static bool after_exchange(inline_run *run, hf__blocking_conn_result result,
         return after_reply(run);
     case HF__CONN_UNSENT:
         if (run->attempts->losses++ < HF__RETRY_LOSSES_MAX &&
-            hf__clock_boot_ms() < run->request->deadline_ms)
+            hf__clock_boot_ms() < run->request->deadline_ms) {
+            hf__conn_log_again(run->slot->conn->node, err->message);
             return true;
+        }
         break;
     case HF__CONN_LOST:
         return after_loss(run, err);
