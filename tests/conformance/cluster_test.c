@@ -22,12 +22,14 @@ FIXTURE_TESTS();
 /* A waiter polls after a second; this is sooner. */
 #define WOKEN_MS 700
 
+/* With the least rights, clients have a prefix (fixture_rights.h). */
 static int slot_of(const fixture *f, hf_bytes key)
 {
+    const char *prefix = f->rights == FIXTURE_RIGHTS_LEAST ? "t" : "";
     char command[64];
     char answer[64];
 
-    (void)snprintf(command, sizeof(command), "CLUSTER KEYSLOT %s",
+    (void)snprintf(command, sizeof(command), "CLUSTER KEYSLOT %s%s", prefix,
                    (const char *)key.data);
     assert_true(redis_server_command(redis_cluster_server(f->cluster, 0),
                                      command, answer, sizeof(answer)));
