@@ -39,6 +39,6 @@ add_custom_command(
         ${PROJECT_SOURCE_DIR}/tools/scriptfile.py
     COMMENT "Translating scripts/"
     VERBATIM)
-# A script's variables need not all be used.
+# A script's variables need not all be used, nor its parentheses (clang).
 set_source_files_properties(${native_c} PROPERTIES COMPILE_OPTIONS
-    "-Os;-Wno-unused-variable;-Wno-unused-but-set-variable;-Wno-unused-const-variable")
+    "-Os;-Wno-unused-variable;-Wno-unused-but-set-variable;-Wno-unused-const-variable;-Wno-parentheses-equality")

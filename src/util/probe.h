@@ -15,6 +15,10 @@
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 
+#ifdef __clang__ /* which takes what that header's macros do for ours */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
+#endif
+
 #define HF__SEMAPHORE(name)                                                    \
     extern volatile unsigned short holdfast_##name##_semaphore                 \
         __attribute__((visibility("hidden")))

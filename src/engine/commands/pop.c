@@ -72,7 +72,7 @@ void hf__pop_counted(hf__tx *tx, const hf_bytes *args, size_t count,
     if (!blocks)
         return;
     tx->block.counted = true;
-    hf__block_on(tx, kind->type, 3, options.key_count);
+    hf__block_on(tx, (uint8_t)kind->type, 3, options.key_count);
 }
 
 void hf__pop_blocking(hf__tx *tx, const hf_bytes *args, size_t count,
@@ -84,5 +84,5 @@ void hf__pop_blocking(hf__tx *tx, const hf_bytes *args, size_t count,
         pop_first(tx, args + 1, kind, &options))
         return;
     hf__reply_nil_array(tx);
-    hf__block_on(tx, kind->type, 1, count - 2);
+    hf__block_on(tx, (uint8_t)kind->type, 1, count - 2);
 }
