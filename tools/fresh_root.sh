@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# fresh_root.sh SUITE [--packages] - type README's commands (first_steps.sh) into
-# a clone of the commit that is checked out, in a new root of Debian SUITE
-# (bookworm, trixie) with nothing but its base system, git and make. --packages:
-# instead, build the Debian packages there, and try them in another new root.
+# fresh_root.sh SUITE [--packages] - type README's commands (first_steps.sh, then
+# `make test`) into a clone of the commit that is checked out, in a new root of
+# Debian SUITE (bookworm, trixie) with nothing but its base system, git and make.
+# --packages: instead, build the Debian packages there, and try them in another
+# new root.
 #
 # As root, with debootstrap. The roots are removed afterwards; set KEEP to a
 # folder to keep them there, and to use them again.
@@ -41,17 +42,23 @@ fresh()
     printf '%s\tlocalhost\n' 127.0.0.1 ::1 >"$root/etc/hosts"
 }
 
-# inside NAME COMMAND: mounts end with the command.
+# inside NAME COMMAND: mounts end with the command. By pivot_root, as in a chroot
+# the kernel refuses new namespaces, which some tests need.
 inside()
 {
     root=$roots/$suite.$1
     # shellcheck disable=SC2016 # the inner shell's
     unshare --mount sh -ec '
         mount --make-rprivate /
-        mount -t proc proc "$1/proc"
-        mount --rbind /sys "$1/sys"
-        mount --rbind /dev "$1/dev"
-        exec chroot "$1" /usr/bin/env -i HOME=/srv LC_ALL=C.UTF-8 \
+        mount --bind "$1" "$1"
+        cd "$1"
+        mount -t proc proc proc
+        mount --rbind /sys sys
+        mount --rbind /dev dev
+        pivot_root . .
+        umount -l .
+        cd /
+        exec env -i HOME=/srv LC_ALL=C.UTF-8 \
             DEBIAN_FRONTEND=noninteractive JOBS="$3" \
             PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             sh -ec "cd /srv/holdfast; apt-get -q update; $2"' \
@@ -67,6 +74,6 @@ if [ "$what" = --packages ]; then
     inside try 'tools/try_debian.sh /srv/packages'
 else
     fresh steps
-    inside steps tools/first_steps.sh
+    inside steps 'tools/first_steps.sh; make test'
 fi
 echo "fresh_root.sh: $suite: $what passed"

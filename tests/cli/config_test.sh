@@ -64,10 +64,10 @@ test_unknown_names_say_where_they_would_be() {
     json 'd["error"]["culprit"] == "b"'
 }
 
-# In a mount namespace with an /etc of its own.
+# In a mount namespace with an /etc of its own, which the kernel refuses in a
+# chroot and in most containers, to root as well.
 test_file_of_the_system() {
     unshare -rm true 2>/dev/null || {
-        [ "$(id -u)" != 0 ] || fail 'root cannot unshare'
         echo 'left out: no namespaces here' && return 0
     }
     configure "a = volatile:$PWD/user"
