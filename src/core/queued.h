@@ -25,9 +25,4 @@ hf_status hf__queued_new(const hf_async *async, const hf__operation *operation,
 /* Hand it to the transaction; on a failure it is freed. */
 hf_status hf__queued_add(hf_txn *txn, hf_call *call);
 
-/* Finish it with its own part of the reply, whose bytes outlive the call unless
- * the operation hands its reply out. */
-hf_status hf__queued_finish(hf_call *call, const hf_reply *reply,
-                            hf_error *err);
-
 #endif

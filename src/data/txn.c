@@ -67,6 +67,18 @@ hf_status hf_txn_new(hf_client *client, const hf_txn_options *opts,
     return status;
 }
 
+hf_status hf__txn_check(const hf_txn *txn, hf_error *err)
+{
+    hf_status status = hf__check_out(txn, "txn", err);
+
+    if (status == HF_OK)
+        status = hf__client_check(txn->base.client, err);
+    if (status == HF_OK && atomic_load(&txn->state) != HF__TXN_OPEN)
+        status = hf__fail(err, HF_INVALID,
+                          "the transaction was executed; make another one");
+    return status;
+}
+
 void hf__txn_unref(hf_txn *txn)
 {
     hf_client *client = txn->base.client;

@@ -14,7 +14,6 @@
 #include "core/cas_session.h"
 #include "core/form.h"
 #include "core/queued.h"
-#include "store/known_commands.h"
 #include "util/sha1.h"
 
 /* Words of a condition besides its key: command, field, found, value. */
@@ -28,7 +27,7 @@ typedef struct hf__txn_condition {
 typedef struct hf__txn_operation {
     hf_call *call;
     const hf__script *body; /* NULL: a command; a user's is ours, see `owned` */
-    hf__key_words keys;     /* of a command */
+    const hf_bytes *keys;   /* among its words */
     size_t key_count;
     bool reads;    /* it changes nothing */
     bool sure;     /* it fails only if the user may not run it */

@@ -75,14 +75,9 @@ static void add_all_keys(hf_call *call, const hf_txn *txn)
         hf__add_whole_key(call, txn->conditions[i].key);
     for (size_t i = 0; i < txn->operation_count; i++) {
         const hf__txn_operation *one = &txn->operations[i];
-        const hf_bytes *words = one->call->request.words;
 
-        for (size_t j = 0; one->body != NULL && j < one->key_count; j++)
-            hf__add_whole_key(call, words[j]);
-        for (size_t at = one->body != NULL ? 0
-                                           : hf__key_words_begin(&one->keys);
-             at != 0; at = hf__key_words_next(&one->keys, at))
-            hf__add_whole_key(call, words[at]);
+        for (size_t j = 0; j < one->key_count; j++)
+            hf__add_whole_key(call, one->keys[j]);
     }
 }
 
@@ -293,6 +288,47 @@ static hf_reply exact_integer(const hf__txn_operation *one,
     return number;
 }
 
+static bool copy_reply(hf_reply *to, const hf_reply *from, hf__arena *arena)
+{
+    *to = *from;
+    switch (from->kind) {
+    case HF_REPLY_NIL:
+    case HF_REPLY_NIL_ARRAY:
+    case HF_REPLY_INTEGER:
+        return true;
+    case HF_REPLY_STRING:
+    case HF_REPLY_STATUS:
+    case HF_REPLY_ERROR:
+        return hf__reply_set_bytes(to, from->kind, from->bytes.data,
+                                   from->bytes.size, arena);
+    case HF_REPLY_ARRAY:
+        break;
+    }
+    if (!hf__reply_set_array(to, from->array.count, arena))
+        return false;
+    for (size_t i = 0; i < from->array.count; i++) {
+        if (!copy_reply(&to->array.items[i], &from->array.items[i], arena))
+            return false;
+    }
+    return true;
+}
+
+/* With its own part of the reply, whose bytes outlive the call unless the
+ * operation hands its reply out. */
+static hf_status finish_one(hf_call *call, const hf_reply *reply, hf_error *err)
+{
+    hf__request *request = &call->request;
+
+    request->status = HF_OK;
+    request->reply = *reply;
+    if (!hf__request_accepts(request))
+        return hf__fail_copy(err, &request->error);
+    if (call->operation->reply_stays &&
+        !copy_reply(&request->reply, reply, &request->arena))
+        return hf__fail(err, HF_NO_MEMORY, "the reply");
+    return call->finish != NULL ? call->finish(call, err) : HF_OK;
+}
+
 /* All were applied: the first that has no answer is the transaction's. */
 static hf_status finish_operations(hf_txn *txn, const hf_reply *reply,
                                    hf_error *err)
@@ -304,7 +340,7 @@ static hf_status finish_operations(hf_txn *txn, const hf_reply *reply,
         hf_reply own = exact_integer(one, &reply->array.items[i]);
         hf_kind kind;
 
-        one->status = hf__queued_finish(one->call, &own, &one->error);
+        one->status = finish_one(one->call, &own, &one->error);
         kind = hf_status_kind(one->status);
         if (status == HF_OK && kind != HF_KIND_OK && kind != HF_KIND_NO) {
             txn->failed = i;

@@ -15,18 +15,6 @@
 
 /* ------------------------------------------------------------------ limits */
 
-hf_status hf__txn_check(const hf_txn *txn, hf_error *err)
-{
-    hf_status status = hf__check_out(txn, "txn", err);
-
-    if (status == HF_OK)
-        status = hf__client_check(txn->base.client, err);
-    if (status == HF_OK && atomic_load(&txn->state) != HF__TXN_OPEN)
-        status = hf__fail(err, HF_INVALID,
-                          "the transaction was executed; make another one");
-    return status;
-}
-
 hf_status hf__txn_grow(void **items, size_t *room, size_t count, size_t size,
                        hf_error *err)
 {
@@ -148,7 +136,31 @@ static const char *find_obstacle(const hf__known_command *known,
     return NULL;
 }
 
-static hf_status describe_command(hf__txn_operation *made, hf_error *err)
+/* The keys among a command's words. */
+static hf_status list_keys(hf_txn *txn, hf__txn_operation *made,
+                           const hf__known_command *known, hf_error *err)
+{
+    const hf__request *request = &made->call->request;
+    hf_bytes *keys;
+    hf__key_words at_words;
+    size_t count = 0;
+
+    hf__known_keys(known, request->words, request->word_count, &at_words);
+    for (size_t at = hf__key_words_begin(&at_words); at != 0;
+         at = hf__key_words_next(&at_words, at))
+        count++;
+    keys = hf__arena_alloc(&txn->arena, count * sizeof(*keys));
+    if (keys == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a transaction");
+    made->keys = keys;
+    for (size_t at = hf__key_words_begin(&at_words); at != 0;
+         at = hf__key_words_next(&at_words, at))
+        keys[made->key_count++] = request->words[at];
+    return HF_OK;
+}
+
+static hf_status describe_command(hf_txn *txn, hf__txn_operation *made,
+                                  hf_error *err)
 {
     const hf__request *request = &made->call->request;
     const hf_bytes *words = request->words;
@@ -160,12 +172,11 @@ static hf_status describe_command(hf__txn_operation *made, hf_error *err)
         return hf__fail(err, HF_UNSUPPORTED,
                         "command %s cannot be part of a transaction: %s",
                         hf__quoted(name, words[0]), obstacle);
-    hf__known_keys(known, words, request->word_count, &made->keys);
     made->reads = (known->flags & HF__KNOWN_READS) != 0;
     made->sure = is_sure(made->call);
     /* Its reply may be one that cannot be passed on. */
     made->in_parts = is_name(words[0], "BITFIELD");
-    return HF_OK;
+    return list_keys(txn, made, known, err);
 }
 
 /* The copy that an earlier operation has made; NULL: none. */
@@ -216,39 +227,28 @@ static hf_status describe_script(hf_txn *txn, hf__txn_operation *made,
     if (made->body == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a script");
     made->call->request.script = made->body;
+    made->keys = made->call->request.words;
+    made->key_count = made->call->request.key_count;
     return HF_OK;
 }
 
-static hf_status add_keys(hf_txn *txn, hf__txn_operation *made, hf_error *err)
+static hf_status add_keys(hf_txn *txn, const hf__txn_operation *made,
+                          hf_error *err)
 {
-    const hf__request *request = &made->call->request;
     hf_status status = HF_OK;
 
-    if (made->body != NULL) {
-        for (size_t i = 0; i < request->key_count && status == HF_OK; i++)
-            status = hf__txn_add_key(txn, request->words[i], err);
-        made->key_count = request->key_count;
-        return status;
-    }
-    for (size_t at = hf__key_words_begin(&made->keys);
-         at != 0 && status == HF_OK; at = hf__key_words_next(&made->keys, at)) {
-        status = hf__txn_add_key(txn, request->words[at], err);
-        made->key_count++;
-    }
+    for (size_t i = 0; i < made->key_count && status == HF_OK; i++)
+        status = hf__txn_add_key(txn, made->keys[i], err);
     return status;
 }
 
-/* body, mode, counts of keys and words; the words, and a command's keys */
-static hf_status add_words(hf_txn *txn, const hf__txn_operation *made,
-                           hf_error *err)
+static hf_status check_words(const hf_call *call, hf_error *err)
 {
-    size_t count = made->call->request.word_count;
-
-    if (count > HF_TXN_WORDS_MAX)
-        return hf__fail(err, HF_INVALID,
-                        "the operation has %zu words; at most %d are allowed",
-                        count, HF_TXN_WORDS_MAX);
-    return hf__txn_add_words(txn, 4 + count + made->key_count, err);
+    if (call->request.word_count <= HF_TXN_WORDS_MAX)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID,
+                    "the operation has %zu words; at most %d are allowed",
+                    call->request.word_count, HF_TXN_WORDS_MAX);
 }
 
 hf_status hf__txn_take(hf_txn *txn, hf_call *call, hf_error *err)
@@ -259,16 +259,21 @@ hf_status hf__txn_take(hf_txn *txn, hf_call *call, hf_error *err)
     hf_status status = hf__txn_check(txn, err);
 
     if (status == HF_OK)
+        status = check_words(call, err);
+    if (status == HF_OK)
         status = hf__txn_grow(&items, &txn->operation_room,
                               txn->operation_count, sizeof(made), err);
     txn->operations = items;
     if (status == HF_OK)
-        status = call->request.script != NULL ? describe_script(txn, &made, err)
-                                              : describe_command(&made, err);
+        status = call->request.script != NULL
+                     ? describe_script(txn, &made, err)
+                     : describe_command(txn, &made, err);
     if (status == HF_OK)
         status = add_keys(txn, &made, err);
+    /* body, mode, counts of keys and words; the words, and a command's keys */
     if (status == HF_OK)
-        status = add_words(txn, &made, err);
+        status = hf__txn_add_words(
+            txn, 4 + call->request.word_count + made.key_count, err);
     if (status == HF_OK)
         txn->operations[txn->operation_count++] = made;
     else
