@@ -5,6 +5,8 @@
  */
 #include "core/waiting.h"
 
+#include <stdio.h>
+
 #include "core/async.h"
 #include "core/client.h"
 #include "core/run.h"
@@ -32,28 +34,21 @@ static bool is_started(const hf__wait *wait)
 
 /* ------------------------------------------------------------------- steps */
 
-static hf__next ask_store(hf__wait *wait)
-{
-    hf__procedure *procedure = &wait->procedure;
-
-    if (hf__wait_joined(wait))
-        hf__procedure_use(procedure, wait->call->key);
-    procedure->pause_ms =
-        wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
-    return HF__ASK;
-}
-
-bool hf__wait_joined(const hf__wait *wait)
+/* Do events wake it? */
+static bool has_joined(const hf__wait *wait)
 {
     return wait->inbox != 0 && wait->call->words[wait->inbox].size > 0;
 }
 
-hf__next hf__wait_join(hf__wait *wait)
+static hf__next ask_store(hf__wait *wait)
 {
-    hf__store *store = wait->call->client->store;
+    hf__procedure *procedure = &wait->procedure;
 
-    wait->call->words[wait->inbox] = hf_str(store->ops->inbox(store));
-    return ask_store(wait);
+    if (has_joined(wait))
+        hf__procedure_use(procedure, wait->call->key);
+    procedure->pause_ms =
+        wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
+    return HF__ASK;
 }
 
 hf__next hf__wait_sleep(hf__wait *wait, int64_t ms)
@@ -74,7 +69,7 @@ hf__next hf__wait_fail(hf__wait *wait, hf_status status, const char *why)
     return HF__END;
 }
 
-hf__next hf__wait_give_up(hf__wait *wait, hf_status status, const char *why)
+static hf__next give_up(hf__wait *wait, hf_status status, const char *why)
 {
     if (wait->given_up)
         return HF__END;
@@ -82,6 +77,27 @@ hf__next hf__wait_give_up(hf__wait *wait, hf_status status, const char *why)
     (void)hf__wait_fail(wait, status, why);
     wait->procedure.ask_by_ms = INT64_MAX;
     return wait->kind->give_up == NULL ? HF__END : wait->kind->give_up(wait);
+}
+
+static hf__next time_out(hf__wait *wait)
+{
+    char why[HF_ERROR_MESSAGE_SIZE];
+
+    (void)snprintf(why, sizeof(why), "timed out after %lld ms waiting for %s",
+                   (long long)wait->wait_ms, wait->kind->what);
+    return give_up(wait, HF_TIMEOUT, why);
+}
+
+hf__next hf__wait_longer(hf__wait *wait, int64_t ms)
+{
+    hf__store *store = wait->call->client->store;
+
+    if (wait->wait_ms == 0)
+        return time_out(wait);
+    if (has_joined(wait))
+        return hf__wait_sleep(wait, ms);
+    wait->call->words[wait->inbox] = hf_str(store->ops->inbox(store));
+    return ask_store(wait);
 }
 
 static hf__next read_answer(hf__wait *wait)
@@ -102,7 +118,7 @@ static hf__next ask_again(hf__wait *wait)
 {
     if (hf__clock_boot_ms() < wait->procedure.until_ms)
         return ask_store(wait);
-    return hf__wait_give_up(wait, HF_TIMEOUT, "timed out");
+    return time_out(wait);
 }
 
 static hf__next wait_step(hf__procedure *procedure, hf__happened what)
@@ -113,9 +129,8 @@ static hf__next wait_step(hf__procedure *procedure, hf__happened what)
     case HF__ANSWERED:
         return read_answer(wait);
     case HF__CANCELLED:
-        return hf__wait_give_up(wait, HF_CANCELLED,
-                                is_started(wait) ? "cancelled"
-                                                 : HF__INTERRUPTED);
+        return give_up(wait, HF_CANCELLED,
+                       is_started(wait) ? "cancelled" : HF__INTERRUPTED);
     case HF__CLOSED:
         return hf__wait_fail(wait, wait->kind->closed, "the client is closed");
     case HF__FAILED:
@@ -157,6 +172,7 @@ static void init_wait(hf__wait *wait, hf_call *call, const hf__wait_kind *kind,
     procedure->wake_ms = procedure->until_ms;
     wait->call = call;
     wait->kind = kind;
+    wait->wait_ms = wait_ms;
     wait->inbox = inbox;
     wait->given_up = false;
 }
@@ -244,6 +260,7 @@ static hf_status start_waiting(hf_call *call, const hf__wait_kind *kind,
 hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
                           int64_t wait_ms, size_t inbox)
 {
+    (void)HF__TRY(call, hf__check_wait(wait_ms, call->form.err));
     return call->form.kind == HF__FORM_STARTED
                ? start_waiting(call, kind, wait_ms, inbox)
                : run_blocked(call, kind, wait_ms, inbox);

@@ -13,7 +13,8 @@
  * 3. Sleep until the counter moves, until wake_ms, or until until_ms of the
  *    procedure. Ask again, or at until_ms give up.
  * 4. Giving up (HF_TIMEOUT, HF_CANCELLED) may take one more request, which
- *    give_up() fills. Closing the client sends none.
+ *    give_up() fills: the request's error is the call's unless it says
+ *    otherwise. Closing the client sends none.
  *
  * Without a reply a call whose script is repeatable asks again until until_ms.
  */
@@ -33,31 +34,30 @@ typedef struct hf__wait_kind {
     hf_status closed; /* the client is closed during a sleep */
     /* How long to leave it to others before a request, ms; NULL: not at all. */
     int64_t (*pause)(const hf__wait *wait);
+    const char *what; /* it waits for */
 } hf__wait_kind;
 
 struct hf__wait {
     hf__procedure procedure;
     hf_call *call;
     const hf__wait_kind *kind;
+    int64_t wait_ms;
     size_t inbox; /* index of this word; 0: not woken */
     bool given_up;
 };
 
-/* Join: have events wake the call, and ask again. */
-hf__next hf__wait_join(hf__wait *wait);
-bool hf__wait_joined(const hf__wait *wait);
+/* What it waits for has not come: have events wake the call, and ask again;
+ * once that is so, sleep for at most `ms`. Without time to wait, give up. */
+hf__next hf__wait_longer(hf__wait *wait, int64_t ms);
 
 /* Sleep for that long, and a little more so that not all wake at once. */
 hf__next hf__wait_sleep(hf__wait *wait, int64_t ms);
 
-/* HF_TIMEOUT, HF_CANCELLED. */
-hf__next hf__wait_give_up(hf__wait *wait, hf_status status, const char *why);
-
 /* End with a failure. */
 hf__next hf__wait_fail(hf__wait *wait, hf_status status, const char *why);
 
-/* Run or start a call that was put together; not one of many. `inbox`: index
- * of the word, which is "" so far; 0: none. */
+/* Run or start a call that was put together; not one of many. wait_ms is
+ * checked. `inbox`: index of the word, which is "" so far; 0: none. */
 hf_status hf__end_waiting(hf_call *call, const hf__wait_kind *kind,
                           int64_t wait_ms, size_t inbox);
 

@@ -84,18 +84,16 @@ static hf__next leave_barrier(hf__wait *wait)
     party *self = call->context;
 
     self->given_up = call->request.error;
-    if (self->given_up.status == HF_TIMEOUT)
-        (void)hf__fail(&self->given_up, HF_TIMEOUT,
-                       "timed out after %lld ms waiting for the other parties",
-                       (long long)call->note);
     call->script = HF__SCRIPT(BARRIER_LEAVE);
     call->count = HF__BARRIER_LEAVE_WORDS;
     wait->inbox = 0;
     return HF__ASK;
 }
 
-static const hf__wait_kind waiting = {
-    .read = read_wait, .give_up = leave_barrier, .closed = HF_INDETERMINATE};
+static const hf__wait_kind waiting = {.read = read_wait,
+                                      .give_up = leave_barrier,
+                                      .closed = HF_INDETERMINATE,
+                                      .what = "the other parties"};
 
 static hf_status finish_wait(hf_call *call, hf_error *err)
 {
@@ -130,8 +128,8 @@ static const hf__operation arrive = {
     .alone = true,
 };
 
-static hf_status check_wait(int64_t parties, int64_t wait_ms,
-                            hf_barrier_options *o, hf_error *err)
+static hf_status check_party(int64_t parties, hf_barrier_options *o,
+                             hf_error *err)
 {
     hf_status status;
 
@@ -142,7 +140,7 @@ static hf_status check_wait(int64_t parties, int64_t wait_ms,
     if (status == HF_OK)
         status = hf__check_range(o->ttl_ms, TTL_MS_MIN, TTL_MS_MAX,
                                  "ttl_ms of a party", err);
-    return status == HF_OK ? hf__check_wait(wait_ms, err) : status;
+    return status;
 }
 
 static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,
@@ -154,14 +152,13 @@ static hf_status run_wait(hf__form form, hf_client *client, hf_bytes name,
 
     add_party(call, name);
     if (HF__LOAD(call, &o, opts, hf_barrier_options, 0) &&
-        HF__TRY(call, check_wait(parties, wait_ms, &o, call->form.err))) {
+        HF__TRY(call, check_party(parties, &o, call->form.err))) {
         ((party *)call->context)->ttl_ms = o.ttl_ms;
         hf__add_number(call, o.ttl_ms);
         hf__add_number(call, parties);
         hf__add(call, hf_str(client->store->ops->inbox(client->store)));
     }
     hf__set_out(call, pass, NULL);
-    call->note = wait_ms;
     return hf__end_waiting(call, &waiting, wait_ms, HF__BARRIER_ARRIVE_INBOX);
 }
 

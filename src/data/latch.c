@@ -183,27 +183,12 @@ static hf__next read_await(hf__wait *wait)
     if (first_number(request) == 0 ||
         (first_number(request) < 0 && wait->call->operation != &await_early))
         return HF__END;
-    if (wait->call->note == 0)
-        return hf__wait_give_up(wait, HF_TIMEOUT, "");
-    if (!hf__wait_joined(wait))
-        return hf__wait_join(wait);
-    return hf__wait_sleep(wait, pttl_ms < 0 ? POLL_MS
-                                            : hf__at_most(POLL_MS, pttl_ms));
-}
-
-static hf__next end_await(hf__wait *wait)
-{
-    hf__request *request = &wait->call->request;
-
-    if (request->status == HF_TIMEOUT)
-        (void)hf__fail(&request->error, HF_TIMEOUT,
-                       "timed out after %lld ms waiting for the latch to open",
-                       (long long)wait->call->note);
-    return HF__END;
+    return hf__wait_longer(wait, pttl_ms < 0 ? POLL_MS
+                                             : hf__at_most(POLL_MS, pttl_ms));
 }
 
 static const hf__wait_kind awaiting = {
-    .read = read_await, .give_up = end_await, .closed = HF_UNAVAILABLE};
+    .read = read_await, .closed = HF_UNAVAILABLE, .what = "the latch to open"};
 
 static hf_status run_await(hf__form form, const hf__operation *operation,
                            hf_client *client, hf_bytes name, int64_t wait_ms)
@@ -214,8 +199,6 @@ static hf_status run_await(hf__form form, const hf__operation *operation,
     hf__add_own_key(call, HF__ROLE_WAIT, name);
     hf__add(call, hf_str(""));
     hf__add(call, hf_str(operation == &await_early ? "1" : ""));
-    (void)HF__TRY(call, hf__check_wait(wait_ms, call->form.err));
-    call->note = wait_ms;
     return hf__end_waiting(call, &awaiting, wait_ms, HF__LATCH_AWAIT_INBOX);
 }
 

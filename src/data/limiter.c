@@ -173,8 +173,10 @@ static hf__next end_take(hf__wait *wait)
     return HF__END;
 }
 
-static const hf__wait_kind taking = {
-    .read = read_take, .give_up = end_take, .closed = HF_INDETERMINATE};
+static const hf__wait_kind taking = {.read = read_take,
+                                     .give_up = end_take,
+                                     .closed = HF_INDETERMINATE,
+                                     .what = "units"};
 
 static void add_charge(hf_call *call, const hf_limiter_options *o, int64_t cost)
 {

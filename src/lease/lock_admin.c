@@ -177,8 +177,8 @@ static hf__next read_break(hf__wait *wait)
     return HF__ASK;
 }
 
-static const hf__wait_kind breaking = {.read = read_break,
-                                       .closed = HF_INDETERMINATE};
+static const hf__wait_kind breaking = {
+    .read = read_break, .closed = HF_INDETERMINATE, .what = "a reply"};
 
 static const hf__operation break_owner = {
     .script = HF__SCRIPT(LOCK_INSPECT),

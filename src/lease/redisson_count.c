@@ -189,24 +189,9 @@ static void add_count(hf_call *call, int64_t count, int64_t low)
 /* Ask again after a message, or a while. */
 static hf__next wait_longer(hf__wait *wait, const char *role)
 {
-    if (wait->call->note == 0)
-        return hf__wait_give_up(wait, HF_TIMEOUT, "");
-    listen_count(wait->call, role);
-    return hf__wait_joined(wait) ? hf__wait_sleep(wait, POLL_MS)
-                                 : hf__wait_join(wait);
-}
-
-static hf__next end_wait(hf__wait *wait)
-{
-    hf__request *request = &wait->call->request;
-
-    if (request->status == HF_TIMEOUT)
-        (void)hf__fail(
-            &request->error, HF_TIMEOUT, "timed out after %lld ms: %s",
-            (long long)wait->call->note,
-            wait->call->operation == &acquire ? "too few permits are free"
-                                              : "the latch is not open");
-    return HF__END;
+    if (wait->wait_ms > 0)
+        listen_count(wait->call, role);
+    return hf__wait_longer(wait, POLL_MS);
 }
 
 static hf__next read_await(hf__wait *wait)
@@ -224,25 +209,23 @@ static hf__next read_acquire(hf__wait *wait)
 
 static int64_t pause_acquire(const hf__wait *wait)
 {
-    return wait->call->note == 0 ? 0
-                                 : hf__yield_left(hf__yield_of(
-                                       wait->call->client, wait->call->key));
+    return wait->wait_ms == 0 ? 0
+                              : hf__yield_left(hf__yield_of(wait->call->client,
+                                                            wait->call->key));
 }
 
 static const hf__wait_kind awaiting = {
-    .read = read_await, .give_up = end_wait, .closed = HF_UNAVAILABLE};
+    .read = read_await, .closed = HF_UNAVAILABLE, .what = "the latch to open"};
 static const hf__wait_kind acquiring = {.read = read_acquire,
-                                        .give_up = end_wait,
                                         .closed = HF_UNAVAILABLE,
-                                        .pause = pause_acquire};
+                                        .pause = pause_acquire,
+                                        .what = "free permits"};
 
 /* The inbox is the last word. */
 static hf_status end_waiting(hf_call *call, const hf__wait_kind *kind,
                              int64_t wait_ms)
 {
     hf__add(call, hf_str(""));
-    (void)HF__TRY(call, hf__check_wait(wait_ms, call->form.err));
-    call->note = wait_ms;
     return hf__end_waiting(call, kind, wait_ms, call->count - 1);
 }
 

@@ -67,7 +67,7 @@ test_latch_of_redisson_opens() {
     expect 0 latch inspect job --redisson
     same left 1 "$out"
     expect 1 latch await job -w 0.05 --redisson
-    contains "$err" 'timed out after 50 ms: the latch is not open'
+    contains "$err" 'timed out after 50 ms waiting for the latch to open'
     start latch await job --redisson
     expect 0 latch arrive job --redisson --json
     same answer '{"name":"job","arrived":true}' "$out"
@@ -77,7 +77,7 @@ test_latch_of_redisson_opens() {
 test_semaphore_of_redisson_has_permits() {
     here_is_redisson || return 0
     expect 1 semaphore acquire mails -n --redisson
-    contains "$err" 'too few permits are free'
+    contains "$err" 'timed out after 0 ms waiting for free permits'
     expect 0 semaphore set mails 3 --redisson
     expect 1 semaphore set mails 5 --redisson --json
     same answer '{"name":"mails","set":false}' "$out"
