@@ -56,32 +56,29 @@ static bool is_blank(uint8_t letter)
     return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
 }
 
-/* Is the word at `at` the name of a user, or is its text in another place, too?
- */
+/* Is the text of the word at `at` in another place, too? */
 static bool may_be_shown(const uint8_t *data, size_t size, size_t at,
                          size_t length)
 {
-    size_t before = at - 1; /* the sign */
-
-    while (before > 0 && is_blank(data[before - 1]))
-        before--;
-    return (before >= 4 && memcmp(data + before - 4, "user", 4) == 0) ||
-           memmem(data, at, data + at, length) != NULL ||
+    return memmem(data, at, data + at, length) != NULL ||
            memmem(data + at + 1, size - at - 1, data + at, length) != NULL;
 }
 
-/* Passwords longer than any word of a message. */
+/* Passwords longer than any word of a message, which has quotes of its own. */
 static void check_hidden(const uint8_t *data, size_t size, const char *message)
 {
-    size_t end;
+    size_t end, stop;
 
     for (size_t at = 0; at < size; at = end + 1) {
         for (end = at; end < size && !is_blank(data[end]);)
             end++;
-        if (end - at > PASSWORD_LEAST && (data[at] == '>' || data[at] == '<') &&
-            memmem(message, strlen(message), data + at + 1, end - at - 1) !=
+        for (stop = end; stop > at && data[stop - 1] == '"';)
+            stop--;
+        if (stop - at > PASSWORD_LEAST &&
+            (data[at] == '>' || data[at] == '<') &&
+            memmem(message, strlen(message), data + at + 1, stop - at - 1) !=
                 NULL)
-            PROMISE(may_be_shown(data, size, at + 1, end - at - 1));
+            PROMISE(may_be_shown(data, size, at + 1, stop - at - 1));
     }
 }
 

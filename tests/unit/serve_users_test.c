@@ -69,6 +69,10 @@ TEST(a_bad_line_is_named)
 
     assert_refused("user a\n\n#\nusr b", "users, line 4: a line must begin");
     assert_refused("user", "users, line 1: the user's name is missing");
+    assert_refused("user >secret on", "users, line 1: the user's name is "
+                                      "missing before a password");
+    assert_refused("user #5e88 on", "users, line 1: the user's name is "
+                                    "missing before a password");
     assert_refused("user a\nuser a",
                    "users, line 2: user \"a\" is there twice");
     assert_refused("user a on >x %~y",

@@ -79,10 +79,16 @@ static hf_bytes take_word(hf_bytes *line)
     return hf_view(word, (size_t)(at - word));
 }
 
+/* Is it a rule with a password, or with its hash? */
+static bool is_password(hf_bytes word)
+{
+    return strchr("><#!", *(const char *)word.data) != NULL;
+}
+
 /* A rule for a message: of a password only its sign. */
 static const char *quote_rule(char text[HF__QUOTED_SIZE], hf_bytes rule)
 {
-    if (strchr("><#!", *(const char *)rule.data) != NULL)
+    if (is_password(rule))
         rule.size = 1;
     return hf__quoted(text, rule);
 }
@@ -122,6 +128,9 @@ static hf_status read_line(hf__users *users, hf_bytes line, hf_error *err)
         return hf__fail(err, HF_INVALID, "the user's name is missing");
     if (memchr(word.data, '\0', word.size) != NULL)
         return hf__fail(err, HF_INVALID, "the user's name has a NUL in it");
+    if (is_password(word))
+        return hf__fail(err, HF_INVALID,
+                        "the user's name is missing before a password");
     if (hf__users_find(users, word) != NULL)
         return hf__fail(err, HF_INVALID, "user \"%.*s\" is there twice",
                         word.size > 64 ? 64 : (int)word.size,
