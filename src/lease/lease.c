@@ -210,6 +210,18 @@ void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock)
         lose_to_time_locked(watchdog, lock, now_ms);
 }
 
+hf_status hf__lease_held_locked(hf_lock *lock, hf_error *err)
+{
+    hf__lease_check_locked(&lock->client->leases->watchdog, lock);
+    if (lock->state == HF__LOCK_HELD)
+        return HF_OK;
+    if (lock->state != HF__LOCK_LOST)
+        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    if (lock->lost_reason == HF_TIMEOUT)
+        return hf__fail(err, HF_TIMEOUT, "max_hold_ms has passed");
+    return hf__fail(err, HF_LOST, "this handle has lost the lock");
+}
+
 void hf__lease_answer_locked(hf__watchdog *watchdog, hf_lock *lock,
                              hf__renewal_answer answer, int64_t sent_ms,
                              int64_t lease_ms)

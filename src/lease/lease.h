@@ -86,6 +86,9 @@ bool hf__lease_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
 /* If the lock is held and its validity is over, it is lost. */
 void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock);
 
+/* The same; HF_OK: it is held. */
+hf_status hf__lease_held_locked(hf_lock *lock, hf_error *err);
+
 /* The outcome of a renewal at the store. */
 typedef enum hf__renewal_answer {
     HF__RENEWED,

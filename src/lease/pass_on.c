@@ -65,11 +65,10 @@ static const passable *kind_of(const hf_lock *lock)
 
 static hf_status check_exportable_locked(hf_lock *lock, hf_error *err)
 {
-    hf__lease_check_locked(&lock->client->leases->watchdog, lock);
-    if (lock->state == HF__LOCK_LOST)
-        return hf__fail(err, HF_LOST, "this handle has lost the lock");
-    if (lock->state != HF__LOCK_HELD)
-        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
+    hf_status status = hf__lease_held_locked(lock, err);
+
+    if (status != HF_OK)
+        return status;
     if (lock->holds > 1)
         return hf__fail(err, HF_INVALID,
                         "this handle was acquired %u times; release it until "

@@ -8,19 +8,6 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* HF_OK: the handle holds the lock. The mutex is held. */
-static hf_status check_locked(hf_lock *lock, hf_error *err)
-{
-    hf__lease_check_locked(&lock->client->leases->watchdog, lock);
-    if (lock->state == HF__LOCK_HELD)
-        return HF_OK;
-    if (lock->state != HF__LOCK_LOST)
-        return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
-    if (lock->lost_reason == HF_TIMEOUT)
-        return hf__fail(err, HF_TIMEOUT, "max_hold_ms has passed");
-    return hf__fail(err, HF_LOST, "this handle has lost the lock");
-}
-
 /* What a renewal is of. */
 typedef struct target {
     hf_lock *lock;
@@ -87,7 +74,7 @@ static hf_status fill_renew(hf_call *call, hf_lock *lock, hf_error *err)
     if (of == NULL)
         return hf__fail(err, HF_NO_MEMORY, "renewing a lock");
     pthread_mutex_lock(&watchdog->mutex);
-    status = check_locked(lock, err);
+    status = hf__lease_held_locked(lock, err);
     of->lock = lock;
     of->acquisition = lock->acquisition;
     of->lease_ms =
@@ -133,7 +120,7 @@ static void collect_locks(hf_lock *const *locks, size_t count,
     hf__renewals_init(renewals);
     pthread_mutex_lock(&watchdog->mutex);
     for (size_t i = 0; i < count; i++) {
-        statuses[i] = check_locked(locks[i], NULL);
+        statuses[i] = hf__lease_held_locked(locks[i], NULL);
         if (statuses[i] == HF_OK &&
             !hf__renewal_add_locked(watchdog, locks[i], &statuses[i], renewals))
             statuses[i] = HF_NO_MEMORY;
