@@ -53,6 +53,7 @@ extern "C" {
  * @retval HF_INVALID      the handle does not hold the lock, or was acquired
  *                         more than once
  * @retval HF_LOST         it has lost the lock
+ * @retval HF_TIMEOUT      the same: its max_hold_ms has passed
  * @retval HF_UNSUPPORTED  this kind of lease cannot be passed on
  *
  * If the lease was to be renewed first, also what hf_lock_renew() returns.

@@ -6,7 +6,8 @@
  * Contents:
  * - hf_txn_new(), hf_txn_free()
  * - hf_txn_if_exists(), hf_txn_if_absent(), hf_txn_if_value(),
- *   hf_txn_if_version(), hf_txn_if_field(): conditions
+ *   hf_txn_if_version(), hf_txn_if_field(): conditions on what is stored
+ * - hf_txn_if_held(), hf_txn_if_token(): conditions on who holds a lock
  * - hf_txn_exec(), hf_txn_exec_start()
  * - hf_txn_count(), hf_txn_status(), hf_txn_failed(): the outcome
  *
@@ -178,6 +179,52 @@ HF_API HF_MUST_USE hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key,
                                              hf_bytes field,
                                              const hf_bytes *value,
                                              hf_error *err);
+
+struct hf_lock;
+
+/**
+ * Add a condition: the handle's lease is held when the transaction is executed.
+ * The store checks that in the same step, by its own clock: nothing is applied
+ * once another owner can have the lock, however late the request arrives.
+ *
+ * The lease of a lock, of either handle of a read-write lock, of an election,
+ * or of a permit; of Redisson's layout that of a lock or a writer. In a cluster
+ * its name must be in the slot of the other keys.
+ *
+ * @param txn   not executed yet
+ * @param lock  a handle of the same client, which holds its lease; it may be
+ *              freed before the transaction is executed
+ *
+ * @retval HF_OK           the condition was added
+ * @retval HF_INVALID      see hf_txn_if_exists(); or the handle holds nothing,
+ *                         or it belongs to another client
+ * @retval HF_LOST         this handle held the lease and lost it
+ * @retval HF_TIMEOUT      the same: its max_hold_ms has passed
+ * @retval HF_UNSUPPORTED  a reader or a permit of Redisson's layout
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_txn_if_held(hf_txn *txn,
+                                            const struct hf_lock *lock,
+                                            hf_error *err);
+
+/**
+ * Add a condition: a lock or an election is held with this fencing token when
+ * the transaction is executed. For a program that was given the token by the
+ * holder; the holder itself uses hf_txn_if_held(), which works for all kinds of
+ * leases.
+ *
+ * @param txn    not executed yet
+ * @param name   of an exclusive lock, a writer or an election, in our layout
+ * @param token  hf_lock_token() of its holder; 1..2^53-1
+ *
+ * @retval HF_OK       the condition was added
+ * @retval HF_INVALID  see hf_txn_if_exists(); or the token is out of range
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_txn_if_token(hf_txn *txn, hf_bytes name,
+                                             uint64_t token, hf_error *err);
 
 /**
  * Execute a transaction: check the conditions and, if all hold, run the

@@ -2,10 +2,10 @@
 --[[
 txn_found - read what condition `i` is about.
 
-command  exists, get, version or hget
+command  exists, get, version, hget, or of txn_held
 key      the key
-field    of hget
-found    what the command returned
+field    of hget, or of txn_held
+found    what the command returned; of txn_held '1' if it is so
 i        number of the condition
 ]]
 if command == 'hget' then
@@ -13,8 +13,10 @@ if command == 'hget' then
 elseif command == 'version' then
     found = redis.pcall('get', key)
     found = type(found) == 'string' and redis.sha1hex(found) or found
-else
+elseif command == 'exists' or command == 'get' then
     found = redis.pcall(command, key)
+else
+    --#use txn_held
 end
 if type(found) == 'table' then
     return {err = found.err .. ' [if ' .. i .. ']'}

@@ -7,14 +7,19 @@
 
 #define LARGEST (HF__TOKEN_MAX - 1)
 
+hf_status hf__check_token(uint64_t token, hf_error *err)
+{
+    if (token >= 1 && token <= LARGEST)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID, "token is %llu; it must be 1..%lld",
+                    (unsigned long long)token, (long long)LARGEST);
+}
+
 void hf__add_fenced(hf_call *call, hf_bytes key, uint64_t token)
 {
     hf__add_key(call, key);
     hf__add_own_key(call, HF__ROLE_FENCE, key);
-    if (call->prepared == HF_OK && (token < 1 || token > LARGEST))
-        call->prepared = hf__fail(
-            call->form.err, HF_INVALID, "token is %llu; it must be 1..%lld",
-            (unsigned long long)token, (long long)LARGEST);
+    (void)HF__TRY(call, hf__check_token(token, call->form.err));
     hf__add_number(call, (int64_t)token);
 }
 

@@ -5,6 +5,9 @@
 
 #include "core/call.h"
 
+/* Is it one? */
+hf_status hf__check_token(uint64_t token, hf_error *err);
+
 /* Three words: the key, that of its fence, the token, which is checked. */
 void hf__add_fenced(hf_call *call, hf_bytes key, uint64_t token);
 

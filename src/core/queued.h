@@ -16,6 +16,10 @@ typedef struct hf__txn {
     hf_client *client;
     /* Take a call that was put together, or fail; then the caller ends it. */
     hf_status (*take)(hf_txn *txn, hf_call *call, hf_error *err);
+    /* Add a condition: the owner has the lease of that name; `how`: a word of
+     * scripts/use/txn_held.lua. */
+    hf_status (*guard)(hf_txn *txn, const char *how, hf_bytes name,
+                       hf_bytes owner, hf_error *err);
 } hf__txn;
 
 /* Allocate a call to be queued; `async` is checked. */

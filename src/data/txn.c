@@ -6,100 +6,11 @@
 #include "data/txn.h"
 
 #include "core/client.h"
+#include "core/fence.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
 #include "util/error.h"
 #include "util/mem.h"
-
-static hf_txn *txn_new(hf_client *client, uint32_t flags)
-{
-    hf_txn *txn = hf__calloc(1, sizeof(*txn));
-
-    if (txn == NULL)
-        return NULL;
-    txn->base.client = client;
-    txn->base.take = hf__txn_take;
-    atomic_init(&txn->references, 1);
-    atomic_init(&txn->state, HF__TXN_OPEN);
-    txn->flags = flags;
-    txn->failed = HF_TXN_NONE;
-    txn->error = (hf_error)HF_ERROR_INIT;
-    hf__arena_init(&txn->arena);
-    hf__client_ref(client);
-    return txn;
-}
-
-static hf_status load_options(hf_txn_options *options,
-                              const hf_txn_options *from, hf_error *err)
-{
-    hf_status status =
-        hf__options_load(options, sizeof(*options), sizeof(*options), from,
-                         "hf_txn_options", err);
-
-    if (status != HF_OK)
-        return status;
-    return hf__check_flags(options->flags, HF_TXN_ONCE, options->reserved0,
-                           "hf_txn_options", err);
-}
-
-hf_status hf_txn_new(hf_client *client, const hf_txn_options *opts,
-                     hf_txn **txn, hf_error *err)
-{
-    hf_txn_options options;
-    hf_status status = hf__client_enter(client, err);
-
-    if (status != HF_OK)
-        return status;
-    status = hf__check_out(txn, "txn", err);
-    if (status == HF_OK)
-        status = load_options(&options, opts, err);
-    if (status == HF_OK && (client->store->capabilities & HF__CAP_UNDOES) != 0)
-        status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
-    if (status == HF_OK) {
-        hf_txn *made = txn_new(client, options.flags);
-
-        if (made != NULL)
-            *txn = made;
-        else
-            status = hf__fail(err, HF_NO_MEMORY, "a transaction");
-    }
-    hf__life_leave(&client->life);
-    return status;
-}
-
-hf_status hf__txn_check(const hf_txn *txn, hf_error *err)
-{
-    hf_status status = hf__check_out(txn, "txn", err);
-
-    if (status == HF_OK)
-        status = hf__client_check(txn->base.client, err);
-    if (status == HF_OK && atomic_load(&txn->state) != HF__TXN_OPEN)
-        status = hf__fail(err, HF_INVALID,
-                          "the transaction was executed; make another one");
-    return status;
-}
-
-void hf__txn_unref(hf_txn *txn)
-{
-    hf_client *client = txn->base.client;
-
-    if (atomic_fetch_sub(&txn->references, 1) != 1)
-        return;
-    for (size_t i = 0; i < txn->operation_count; i++)
-        hf__call_unref(txn->operations[i].call);
-    hf__arena_free(&txn->arena);
-    hf__free(txn->operations);
-    hf__free(txn->conditions);
-    hf__free(txn->text);
-    hf__free(txn);
-    hf__client_unref(client);
-}
-
-void hf_txn_free(hf_txn *txn)
-{
-    if (txn != NULL)
-        hf__txn_unref(txn);
-}
 
 /* -------------------------------------------------------------- conditions */
 
@@ -222,6 +133,114 @@ hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key, hf_bytes field,
     if (status != HF_OK)
         return status;
     return add_condition(txn, "hget", key, field, value, err);
+}
+
+/* hf__txn::guard */
+static hf_status if_held(hf_txn *txn, const char *how, hf_bytes name,
+                         hf_bytes owner, hf_error *err)
+{
+    hf_bytes held = hf_str("1");
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status != HF_OK)
+        return status;
+    return add_condition(txn, how, name, owner, &held, err);
+}
+
+hf_status hf_txn_if_token(hf_txn *txn, hf_bytes name, uint64_t token,
+                          hf_error *err)
+{
+    char text[HF__NUMBER_SIZE];
+    hf_bytes held = hf_str("1");
+    hf_status status = hf__txn_check(txn, err);
+
+    if (status == HF_OK)
+        status = hf__check_token(token, err);
+    if (status != HF_OK)
+        return status;
+    return add_condition(txn, "token", name, hf__number(text, (int64_t)token),
+                         &held, err);
+}
+
+/* -------------------------------------------------------------------- life */
+
+static hf_txn *txn_new(hf_client *client, uint32_t flags)
+{
+    hf_txn *txn = hf__calloc(1, sizeof(*txn));
+
+    if (txn == NULL)
+        return NULL;
+    txn->base.client = client;
+    txn->base.take = hf__txn_take;
+    txn->base.guard = if_held;
+    atomic_init(&txn->references, 1);
+    atomic_init(&txn->state, HF__TXN_OPEN);
+    txn->flags = flags;
+    txn->failed = HF_TXN_NONE;
+    txn->error = (hf_error)HF_ERROR_INIT;
+    hf__arena_init(&txn->arena);
+    hf__client_ref(client);
+    return txn;
+}
+
+static hf_status load_options(hf_txn_options *options,
+                              const hf_txn_options *from, hf_error *err)
+{
+    hf_status status =
+        hf__options_load(options, sizeof(*options), sizeof(*options), from,
+                         "hf_txn_options", err);
+
+    if (status != HF_OK)
+        return status;
+    return hf__check_flags(options->flags, HF_TXN_ONCE, options->reserved0,
+                           "hf_txn_options", err);
+}
+
+hf_status hf_txn_new(hf_client *client, const hf_txn_options *opts,
+                     hf_txn **txn, hf_error *err)
+{
+    hf_txn_options options;
+    hf_status status = hf__client_enter(client, err);
+
+    if (status != HF_OK)
+        return status;
+    status = hf__check_out(txn, "txn", err);
+    if (status == HF_OK)
+        status = load_options(&options, opts, err);
+    if (status == HF_OK && (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        status = hf__fail(err, HF_UNSUPPORTED, "a quorum has locks only");
+    if (status == HF_OK) {
+        hf_txn *made = txn_new(client, options.flags);
+
+        if (made != NULL)
+            *txn = made;
+        else
+            status = hf__fail(err, HF_NO_MEMORY, "a transaction");
+    }
+    hf__life_leave(&client->life);
+    return status;
+}
+
+void hf__txn_unref(hf_txn *txn)
+{
+    hf_client *client = txn->base.client;
+
+    if (atomic_fetch_sub(&txn->references, 1) != 1)
+        return;
+    for (size_t i = 0; i < txn->operation_count; i++)
+        hf__call_unref(txn->operations[i].call);
+    hf__arena_free(&txn->arena);
+    hf__free(txn->operations);
+    hf__free(txn->conditions);
+    hf__free(txn->text);
+    hf__free(txn);
+    hf__client_unref(client);
+}
+
+void hf_txn_free(hf_txn *txn)
+{
+    if (txn != NULL)
+        hf__txn_unref(txn);
 }
 
 /* ----------------------------------------------------------------- outcome */

@@ -12,8 +12,10 @@
 #include <stdatomic.h>
 
 #include "core/cas_session.h"
+#include "core/client.h"
 #include "core/form.h"
 #include "core/queued.h"
+#include "util/error.h"
 #include "util/sha1.h"
 
 /* Words of a condition besides its key: command, field, found, value. */
@@ -77,7 +79,17 @@ struct hf_txn {
 };
 
 /* HF_INVALID: it was executed. */
-hf_status hf__txn_check(const hf_txn *txn, hf_error *err);
+static inline hf_status hf__txn_check(const hf_txn *txn, hf_error *err)
+{
+    hf_status status = hf__check_out(txn, "txn", err);
+
+    if (status == HF_OK)
+        status = hf__client_check(txn->base.client, err);
+    if (status == HF_OK && atomic_load(&txn->state) != HF__TXN_OPEN)
+        status = hf__fail(err, HF_INVALID,
+                          "the transaction was executed; make another one");
+    return status;
+}
 
 /* Count words to come, or fail: there are too many. */
 hf_status hf__txn_add_words(hf_txn *txn, size_t count, hf_error *err);

@@ -248,6 +248,15 @@ static hf_status fail_condition(hf_txn *txn, hf_error *err)
         return hf__fail(
             err, HF_CONFLICT, "condition %zu: key %s %s", txn->failed, key,
             is_word(one->words[3], "1") ? "does not exist" : "exists");
+    if (is_word(one->words[0], "held") || is_word(one->words[0], "shared"))
+        return hf__fail(err, HF_CONFLICT,
+                        "condition %zu: the lease of %s is no longer held",
+                        txn->failed, key);
+    if (is_word(one->words[0], "token"))
+        return hf__fail(err, HF_CONFLICT,
+                        "condition %zu: %s is not held with token %.*s",
+                        txn->failed, key, (int)one->words[1].size,
+                        (const char *)one->words[1].data);
     if (!is_word(one->words[0], "hget"))
         return hf__fail(err, HF_CONFLICT,
                         "condition %zu: key %s does not have the expected %s",

@@ -69,13 +69,17 @@ static void put_instant(char text[WORD_SIZE], world *from, int64_t unit)
                    (long long)((from->clock_us + off_us) / unit));
 }
 
-/* `value` or `owner=token`. */
+/* `value`, `owner` or `owner=token`. */
 static void put_value(char text[WORD_SIZE], world *from)
 {
-    if (prng_below(&from->chance, 3) == 0)
-        put_owner(text, from);
-    else
+    if (prng_below(&from->chance, 3) > 0) {
         (void)snprintf(text, WORD_SIZE, "%s", ONE_OF(from, values));
+        return;
+    }
+    put_owner(text, from);
+    if (prng_below(&from->chance, 2) == 0)
+        (void)snprintf(text + strlen(text), WORD_SIZE - strlen(text), "=%s",
+                       ONE_OF(from, counts));
 }
 
 /* Of all items by time, or by the attribute `rank`. */
@@ -319,18 +323,42 @@ static const struct {
                   {{"nonsense", ""}, ""},
                   {{"zadd", "", "1.5", "m"}, "s"}};
 
+/* A condition of a transaction. A lease is more often held than not found. */
+static void add_condition(word_list *self, world *from)
+{
+    static const char *const names[] = {"exists", "get",    "version", "hget",
+                                        "held",   "shared", "token",   "token"};
+    const char *name = ONE_OF(from, names);
+    bool by_owner = is_named(" held shared ", name);
+    bool on_lease = by_owner || strcmp(name, "token") == 0;
+    char text[WORD_SIZE];
+
+    add_text(self, name);
+    if (by_owner)
+        put_owner(text, from);
+    else if (strcmp(name, "token") == 0)
+        put_token(text, from);
+    else
+        (void)snprintf(text, sizeof(text), "%s", ONE_OF(from, fields));
+    add_text(self, text);
+    add_number(self, on_lease ? 1 : prng_below(&from->chance, 2));
+    add_text(self, on_lease ? "1" : ONE_OF(from, values));
+}
+
 /* A transaction: see txn_run.lua. Without a record, as on an embedded store. */
 static void add_transaction(word_list *self, world *from,
                             const hf__script *script)
 {
-    static const char *const conditions_of[] = {"exists", "get", "version",
-                                                "hget"};
+    static const char *const of_leases[] = {"any:string", "any:hash",
+                                            "any:zset"};
     size_t tests = prng_below(&from->chance, 3);
     size_t runs = prng_below(&from->chance, 4);
     size_t which[4] = {0};
 
     for (size_t i = 0; i < tests + runs; i++)
-        add_key(self, from, script, i % 2 ? "any:string" : "any:hash");
+        add_key(self, from, script,
+                i >= tests ? (i % 2 ? "any:string" : "any:hash")
+                           : ONE_OF(from, of_leases));
     self->key_count = self->count;
     for (size_t i = 0; i < runs; i++)
         which[i] = prng_below(&from->chance, COUNT(operations));
@@ -339,12 +367,8 @@ static void add_transaction(word_list *self, world *from,
     add_text(self, prng_below(&from->chance, 2) ? "1" : "0");
     add_number(self, tests);
     add_number(self, runs);
-    for (size_t i = 0; i < tests; i++) {
-        add_text(self, ONE_OF(from, conditions_of));
-        add_text(self, ONE_OF(from, fields));
-        add_number(self, prng_below(&from->chance, 2));
-        add_text(self, ONE_OF(from, values));
-    }
+    for (size_t i = 0; i < tests; i++)
+        add_condition(self, from);
     for (size_t i = 0; i < runs; i++) {
         const char *const *words = operations[which[i]].words;
         size_t count = 0;
