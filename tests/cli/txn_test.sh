@@ -35,6 +35,30 @@ test_every_condition_is_named_by_its_line() {
     expect 0 hash get h f
 }
 
+test_writes_need_the_token_of_the_holder() {
+    local lock token
+
+    lock=$("$HOLDFAST" lock acquire l) || fail 'not acquired'
+    token=${lock%%:*}
+    printf 'SET a 1\nif token l %s' "$token" >t
+    expect 0 txn t
+    expect 0 lock release "$lock"
+    printf 'SET a 2\nif token l %s' "$token" >t
+    expect 1 txn t
+    contains "$err" "line 2: condition 0: \"l\" is not held with token $token"
+    for token in 0 x -1 9007199254740992; do
+        printf 'SET a 2\nif token l %s' "$token" >t
+        expect 64 txn t
+        contains "$err" 'line 2: token is '
+    done
+    # shellcheck disable=SC2016 # the inner shell's
+    expect 0 run l -- sh -c \
+        'printf "if token %s %s\nSET a 3" "$HOLDFAST_NAME" "$HOLDFAST_TOKEN" |
+        "$HOLDFAST" txn -'
+    expect 0 value get a
+    same value 3 "$out"
+}
+
 test_bytes_are_quoted_and_escaped() {
     printf '%s\n' 'SET "a\x00b" "\x41\n\"\\\xff"' "SET c 'it\\n'\\ \"is\"" \
         'GET "a\x00b"' 'DEL "a\x00b"' >t
