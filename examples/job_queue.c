@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_queue.c - a queue whose jobs are done exactly once, though workers may be
+ * job_queue.c - a queue whose jobs are finished once, though workers may be
  * killed or stopped at any time. Jobs are items of a timeline; a worker locks
  * the one it works at, and finishes it by a transaction.
  *
@@ -32,22 +32,22 @@ static void add(hf_client *client, long count)
 
 /*
  * In one step, if we still hold the lock: write the result, count the job, and
- * remove it from the queue. If another worker has been granted the job, the
- * fence of the result refuses our token; if it has finished it, the removal
- * fails. Then nothing is changed.
+ * remove it from the queue. If another worker may have the job by now, nothing
+ * is changed.
  */
-static hf_status finish(hf_client *client, hf_bytes id, uint64_t token,
+static hf_status finish(hf_client *client, hf_bytes id, const hf_lock *lock,
                         hf_error *err)
 {
     const hf_field result = {id, hf_str("result")};
     hf_async queue = HF_ASYNC_INIT;
-    uint64_t highest;
     int64_t count;
     hf_status status = hf_txn_new(client, NULL, &queue.txn, err);
 
     if (status == HF_OK)
-        status = hf_hash_put_fenced_start(client, results, &result, 1, token,
-                                          NULL, &highest, &queue, err);
+        status = hf_txn_if_held(queue.txn, lock, err);
+    if (status == HF_OK)
+        status =
+            hf_hash_put_start(client, results, &result, 1, NULL, &queue, err);
     if (status == HF_OK)
         status = hf_value_add_start(client, done, 1, NULL, &count, &queue, err);
     if (status == HF_OK)
@@ -76,7 +76,7 @@ static void work_at(hf_client *client, hf_bytes id, long ms)
     if (hf_lock_try(lock, &err) == HF_OK &&
         hf_timeline_get(client, jobs, id, &found, &err) == HF_OK) {
         nanosleep(&pause, NULL); /* the work, with found.items->payload */
-        if (finish(client, id, hf_lock_token(lock), &err) == HF_OK)
+        if (finish(client, id, lock, &err) == HF_OK)
             printf("done: %.*s\n", (int)id.size, (const char *)id.data);
         fflush(stdout);
     }

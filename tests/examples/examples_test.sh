@@ -81,6 +81,26 @@ test_job_queue() {
     same "the count" 12 "$out"
     expect 0 timeline count '{jobs}'
     same "what is left" 0 "$out"
+    expect 0 command --no-raw HLEN '{jobs}:results'
+    same "the results" '(integer) 12' "$out"
+}
+
+# A worker is stopped until another one has done its job.
+test_job_queue_counts_a_job_once() {
+    local queue=$EXAMPLES_BUILT/job_queue stopped
+
+    "$queue" "$HOLDFAST_STORE" add 1 || fail "add"
+    "$queue" "$HOLDFAST_STORE" work 500 >late &
+    stopped=$!
+    eventually 10 "$HOLDFAST" lock inspect '{jobs}:lock:1' >/dev/null
+    kill -STOP "$stopped"
+    "$queue" "$HOLDFAST_STORE" work 1 >done || fail "the other worker"
+    kill -CONT "$stopped"
+    wait "$stopped" || fail "the stopped worker"
+    same "what was done" "done: 1" "$(cat done)"
+    same "what was done late" "" "$(cat late)"
+    expect 0 value get '{jobs}:done'
+    same "the count" 1 "$out"
 }
 
 test_worker_pool() {
