@@ -1021,9 +1021,10 @@ class hold
             std::swap(handle_->main, handle_->pair);
     }
 
+    /** NULL: empty. */
     hf_lock *get() const
     {
-        return handle_->main.get();
+        return handle_ ? handle_->main.get() : nullptr;
     }
 
   private:
@@ -1320,6 +1321,24 @@ class transaction
 
         done.accept(hf_txn_if_value(get(), detail::view(key),
                                     detail::view(value), done.get()));
+    }
+
+    /** Its lease is held when the transaction is executed; the hold may end
+     *  before. HF_LOST: it was lost already. */
+    void if_held(const hold &held, error &err = throws())
+    {
+        detail::outcome done(err);
+
+        done.accept(hf_txn_if_held(get(), held.get(), done.get()));
+    }
+
+    /** The lock is held with this token, which its holder has passed on. */
+    void if_token(std::string_view name, uint64_t token, error &err = throws())
+    {
+        detail::outcome done(err);
+
+        done.accept(
+            hf_txn_if_token(get(), detail::view(name), token, done.get()));
     }
 
     /** Queue any call: `start(client, async, err)` passes these to its

@@ -156,6 +156,7 @@ TEST(a_lost_lock_is_reported)
     /* Until it has ended in the store too. */
     std::this_thread::sleep_for(100ms);
     CHECK(reason == HF_EXPIRED && !held.is_held());
+    CHECK_THROWS(HF_LOST, holdfast::transaction(store()).if_held(held));
     CHECK_THROWS(HF_EXPIRED, held.release());
 }
 
@@ -308,4 +309,49 @@ TEST(a_transaction_applies_all_or_nothing)
     CHECK(txn.exec() && txn.status_of(0) == HF_OK && !txn.failed());
     CHECK(!store().get(a) && store().get(b) == "5");
     CHECK(store().timeline_count(tag + "t") == 1);
+}
+
+TEST(a_transaction_needs_a_lease)
+{
+    std::string tag = fresh("{t") + "}", key = tag + "k";
+    const holdfast::lock kinds[] = {
+        holdfast::lock(store(), tag + "lock"),
+        holdfast::read_lock(store(), tag + "read"),
+        holdfast::write_lock(store(), tag + "write"),
+        holdfast::semaphore(store(), tag + "permits", 2)};
+
+    for (const holdfast::lock &kind : kinds) {
+        holdfast::transaction now(store()), late(store()), never(store());
+        auto held = kind.acquire();
+
+        now.if_held(held);
+        now.set(key, "1");
+        late.if_held(held);
+        late.set(key, "2");
+        CHECK(now.exec() && store().get(key) == "1");
+        held.release();
+        CHECK(!late.exec() && late.failed() == 0u && store().get(key) == "1");
+        CHECK_THROWS(HF_INVALID, never.if_held(held));
+        CHECK(store().remove(key));
+    }
+}
+
+TEST(a_transaction_needs_a_token)
+{
+    std::string tag = fresh("{t") + "}", name = tag + "lock", key = tag + "k";
+    auto held = holdfast::lock(store(), name).acquire();
+    uint64_t token = held.token();
+    auto set = [&](uint64_t with, const std::string &value) {
+        holdfast::transaction txn(store());
+
+        txn.if_token(name, with);
+        txn.set(key, value);
+        return txn.exec();
+    };
+
+    CHECK(!set(token + 1, "1") && !store().get(key));
+    CHECK(set(token, "2"));
+    held.release();
+    CHECK(!set(token, "3") && store().get(key) == "2");
+    CHECK_THROWS(HF_INVALID, set(0, "4"));
 }

@@ -351,6 +351,20 @@ func (t *Txn) IfValue(key string, value []byte) {
 	t.note(C.hf_txn_if_value(t.raw, text(key), view(value), err), err)
 }
 
+// IfHeld adds a condition: the lease is held when the transaction is executed.
+// The hold may be released before. If it was lost already, Exec returns Lost.
+func (t *Txn) IfHeld(hold *Hold) {
+	err := newError()
+	t.note(C.hf_txn_if_held(t.raw, hold.raw, err), err)
+}
+
+// IfToken adds a condition: the lock is held with this token, which its holder
+// has passed on.
+func (t *Txn) IfToken(name string, token uint64) {
+	err := newError()
+	t.note(C.hf_txn_if_token(t.raw, text(name), C.uint64_t(token), err), err)
+}
+
 // Set queues Client.Set without options.
 func (t *Txn) Set(key string, value []byte) {
 	err := newError()

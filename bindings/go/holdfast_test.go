@@ -148,7 +148,8 @@ func TestCancellingAtAnyMomentLeavesNoLock(t *testing.T) {
 }
 
 func TestALostLock(t *testing.T) {
-	lock := open(t).Lock(fresh("lock"), LockOptions{TTL: 300 * time.Millisecond, NoRenew: true})
+	store := open(t)
+	lock := store.Lock(fresh("lock"), LockOptions{TTL: 300 * time.Millisecond, NoRenew: true})
 	hold := must[*Hold](t)(lock.Acquire(ctx))
 	select {
 	case reason := <-hold.Lost():
@@ -158,6 +159,10 @@ func TestALostLock(t *testing.T) {
 	}
 	time.Sleep(100 * time.Millisecond) // until it has ended in the store too
 	check(t, !hold.IsHeld())
+	txn := store.Txn()
+	txn.IfHeld(hold)
+	_, err := txn.Exec(ctx)
+	check(t, errors.Is(err, Lost))
 	check(t, errors.Is(hold.Release(), Expired))
 }
 
@@ -225,4 +230,51 @@ func TestTransaction(t *testing.T) {
 	check(t, must[bool](t)(txn.Exec(ctx)))
 	check(t, string(must[[]byte](t)(store.Get(ctx, tag+"n"))) == "3")
 	check(t, must[*Item](t)(store.TimelineGet(ctx, tag+"t", "id")) == nil)
+}
+
+func TestATransactionNeedsALease(t *testing.T) {
+	store, tag := open(t), fresh("{t")+"}"
+	key := tag + "k"
+	for _, lock := range []*Lock{
+		store.Lock(tag+"lock", LockOptions{}),
+		store.ReadLock(tag+"read", LockOptions{}),
+		store.WriteLock(tag+"write", LockOptions{}),
+		store.Semaphore(tag+"permits", 2, LockOptions{}),
+	} {
+		hold := must[*Hold](t)(lock.Acquire(ctx))
+		now, late, never := store.Txn(), store.Txn(), store.Txn()
+		now.IfHeld(hold)
+		now.Set(key, []byte("1"))
+		late.IfHeld(hold)
+		late.Set(key, []byte("2"))
+		check(t, must[bool](t)(now.Exec(ctx)))
+		check(t, hold.Release() == nil)
+		check(t, !must[bool](t)(late.Exec(ctx)))
+		check(t, string(must[[]byte](t)(store.Get(ctx, key))) == "1")
+		never.IfHeld(hold)
+		_, err := never.Exec(ctx)
+		check(t, errors.Is(err, Invalid))
+		check(t, must[bool](t)(store.Delete(ctx, key)))
+	}
+}
+
+func TestATransactionNeedsAToken(t *testing.T) {
+	store, tag := open(t), fresh("{t")+"}"
+	name, key := tag+"lock", tag+"k"
+	hold := must[*Hold](t)(store.Lock(name, LockOptions{}).Acquire(ctx))
+	token := hold.Token()
+	set := func(token uint64, value string) (bool, error) {
+		txn := store.Txn()
+		txn.IfToken(name, token)
+		txn.Set(key, []byte(value))
+		return txn.Exec(ctx)
+	}
+	check(t, !must[bool](t)(set(token+1, "1")))
+	check(t, must[[]byte](t)(store.Get(ctx, key)) == nil)
+	check(t, must[bool](t)(set(token, "2")))
+	check(t, hold.Release() == nil)
+	check(t, !must[bool](t)(set(token, "3")))
+	_, err := set(0, "4")
+	check(t, errors.Is(err, Invalid))
+	check(t, string(must[[]byte](t)(store.Get(ctx, key))) == "2")
 }

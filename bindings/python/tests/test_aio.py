@@ -192,6 +192,30 @@ def test_a_transaction(run: Run, name: Name) -> None:
     run(body)
 
 
+def test_a_transaction_needs_a_lease(run: Run, name: Name) -> None:
+    async def body(store: AsyncClient) -> None:
+        tag = "{" + name("t") + "}"
+        lock, key = store.lock(tag + "lock"), tag + "k"
+        late = store.transaction()
+        async with lock as held:
+            token = held.token
+            async with store.transaction() as now:
+                now.if_held(held)
+                now.if_token(lock.name, token)
+                now.value_set(key, "1")
+            with pytest.raises(holdfast.ConditionError):
+                async with store.transaction() as wrong:
+                    wrong.if_token(lock.name, token + 1)
+                    wrong.value_set(key, "2")
+            late.if_held(held)
+            late.value_set(key, "3")
+        with pytest.raises(holdfast.ConditionError):
+            await late.execute()
+        assert late.failed == 0 and await store.value_get(key) == b"1"
+
+    run(body)
+
+
 def test_a_watch(run: Run, name: Name) -> None:
     async def body(store: AsyncClient) -> None:
         key = name("watched")

@@ -118,6 +118,8 @@ def test_a_lost_lock(store: Client, name: Name) -> None:
         with lock as held:
             assert store.lock_break(lock.name)
             assert lost.wait(30) and not held.held
+            with pytest.raises(holdfast.LostError):
+                store.transaction().if_held(held)
     assert reasons[0] in (holdfast.Status.EXPIRED, holdfast.Status.LOST)
     # What the block raises is not hidden.
     with pytest.raises(ZeroDivisionError):
@@ -235,6 +237,49 @@ def test_a_transaction(store: Client, name: Name) -> None:
             txn.value_delete(b)
             print(1 / 0)
     assert store.value_get(b) == b"5"
+
+
+def test_a_transaction_needs_a_lease(store: Client, name: Name) -> None:
+    tag = "{" + name("t") + "}"
+    key, rw = tag + "k", store.rwlock(tag + "rw")
+    for lock in (store.lock(tag + "lock"), rw.read, rw.write,
+                 store.semaphore(tag + "permits", 2)):
+        late = store.transaction()
+        with lock as held:
+            with store.transaction() as now:
+                now.if_held(held)
+                now.value_set(key, "1")
+            late.if_held(held)
+            late.value_set(key, "2")
+        with pytest.raises(holdfast.ConditionError) as caught:
+            late.execute()
+        assert caught.value.status == holdfast.Status.CONFLICT
+        assert late.failed == 0 and store.value_get(key) == b"1"
+        with pytest.raises(holdfast.UsageError):
+            store.transaction().if_held(held)
+        assert store.value_delete(key)
+
+
+def test_a_transaction_needs_a_token(store: Client, name: Name) -> None:
+    tag = "{" + name("t") + "}"
+    lock, key = store.lock(tag + "lock"), tag + "k"
+
+    def put(token: int, value: str) -> None:
+        with store.transaction() as txn:
+            txn.if_token(lock.name, token)
+            txn.value_set(key, value)
+
+    with lock as held:
+        token = held.token
+        with pytest.raises(holdfast.ConditionError):
+            put(token + 1, "1")
+        assert store.value_get(key) is None
+        put(token, "2")
+    with pytest.raises(holdfast.ConditionError):
+        put(token, "3")
+    with pytest.raises(holdfast.UsageError):
+        put(0, "4")
+    assert store.value_get(key) == b"2"
 
 
 def test_a_watch(store: Client, name: Name) -> None:

@@ -473,6 +473,16 @@ class TransactionBase(QueuedOperations):
         self._condition(lib.hf_txn_if_field, key, memory.view(field),
                         memory.maybe(value))
 
+    def if_held(self, hold: Hold) -> None:
+        """Its lease is held when the transaction is executed; the hold may end
+        before. LostError: it was lost already."""
+        err = new_error()
+        check(lib.hf_txn_if_held(self._txn, hold._lock or ffi.NULL, err), err)
+
+    def if_token(self, name: Key, token: int) -> None:
+        """The lock is held with this token, which its holder has passed on."""
+        self._condition(lib.hf_txn_if_token, name, token)
+
     @property
     def failed(self) -> Optional[int]:
         """The number of the condition or operation that failed."""

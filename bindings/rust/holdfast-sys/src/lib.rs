@@ -409,5 +409,12 @@ extern "C" {
         value: hf_bytes,
         err: *mut hf_error,
     ) -> hf_status;
+    pub fn hf_txn_if_held(txn: *mut hf_txn, lock: *const hf_lock, err: *mut hf_error) -> hf_status;
+    pub fn hf_txn_if_token(
+        txn: *mut hf_txn,
+        name: hf_bytes,
+        token: u64,
+        err: *mut hf_error,
+    ) -> hf_status;
     pub fn hf_txn_exec(txn: *mut hf_txn, err: *mut hf_error) -> hf_status;
 }

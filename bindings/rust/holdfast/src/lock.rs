@@ -177,7 +177,7 @@ unsafe extern "C" fn lost(_: *mut sys::hf_lock, reason: sys::hf_status, user: *m
 
 /// A lock, or a permit, that is held until it is dropped.
 pub struct Hold {
-    raw: *mut sys::hf_lock,
+    pub(crate) raw: *mut sys::hf_lock,
     pair: *mut sys::hf_lock,
     /// A box, as the library has its address.
     on_lost: Option<Box<Arc<OnLost>>>,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Transactions.
 
-use crate::{run, sys, view, Client, Error, Result, Status};
+use crate::{run, sys, view, Client, Error, Hold, Result, Status};
 use std::ptr;
 
 /// Operations that run together, all of them or none, if all conditions hold.
@@ -53,6 +53,21 @@ impl Transaction {
     pub fn if_value(self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Self {
         self.note(|txn, err| unsafe {
             sys::hf_txn_if_value(txn.raw, view(key.as_ref()), view(value.as_ref()), err)
+        })
+    }
+
+    /// A condition: the lease is held when the transaction is executed. The
+    /// hold may be dropped before. If it was lost already, `exec()` returns
+    /// `LOST`.
+    pub fn if_held(self, hold: &Hold) -> Self {
+        self.note(|txn, err| unsafe { sys::hf_txn_if_held(txn.raw, hold.raw, err) })
+    }
+
+    /// A condition: the lock is held with this token, which its holder has
+    /// passed on.
+    pub fn if_token(self, name: impl AsRef<[u8]>, token: u64) -> Self {
+        self.note(|txn, err| unsafe {
+            sys::hf_txn_if_token(txn.raw, view(name.as_ref()), token, err)
         })
     }
 

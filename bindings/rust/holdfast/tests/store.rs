@@ -147,7 +147,8 @@ fn an_interrupt_ends_waits() {
 #[test]
 fn a_lost_lock() {
     let (to, from) = mpsc::channel();
-    let lock = open()
+    let store = open();
+    let lock = store
         .lock(fresh("lock"))
         .ttl(Duration::from_millis(300))
         .no_renew()
@@ -159,6 +160,8 @@ fn a_lost_lock() {
     assert_eq!(reason, Status::EXPIRED);
     sleep(Duration::from_millis(100)); // until it has ended in the store too
     assert!(!hold.is_held());
+    let refused = store.transaction().unwrap().if_held(&hold).exec();
+    assert_eq!(refused.unwrap_err().status, Status::LOST);
     assert_eq!(hold.release().unwrap_err().status, Status::EXPIRED);
 }
 
@@ -245,4 +248,46 @@ fn a_transaction() {
     assert_eq!(store.timeline_get(&line, "id").unwrap(), None);
     let invalid = store.transaction().unwrap().set("", "x").exec();
     assert_eq!(invalid.unwrap_err().status, Status::INVALID);
+}
+
+#[test]
+fn a_transaction_needs_a_lease() {
+    let (store, tag) = (open(), fresh("{t") + "}");
+    let key = tag.clone() + "k";
+
+    for lock in [
+        store.lock(tag.clone() + "lock"),
+        store.read_lock(tag.clone() + "read"),
+        store.write_lock(tag.clone() + "write"),
+        store.semaphore(tag.clone() + "permits", 2),
+    ] {
+        let hold = lock.acquire().unwrap();
+        let now = store.transaction().unwrap().if_held(&hold).set(&key, "1");
+        let late = store.transaction().unwrap().if_held(&hold).set(&key, "2");
+        assert!(now.exec().unwrap());
+        hold.release().unwrap();
+        assert!(!late.exec().unwrap());
+        assert_eq!(store.get(&key).unwrap().unwrap(), b"1");
+        assert!(store.delete(&key).unwrap());
+    }
+}
+
+#[test]
+fn a_transaction_needs_a_token() {
+    let (store, tag) = (open(), fresh("{t") + "}");
+    let (name, key) = (tag.clone() + "lock", tag + "k");
+    let hold = store.lock(&name).acquire().unwrap();
+    let token = hold.token();
+    let set = |token, value| {
+        let txn = store.transaction().unwrap().if_token(&name, token);
+        txn.set(&key, value).exec()
+    };
+
+    assert!(!set(token + 1, "1").unwrap());
+    assert_eq!(store.get(&key).unwrap(), None);
+    assert!(set(token, "2").unwrap());
+    hold.release().unwrap();
+    assert!(!set(token, "3").unwrap());
+    assert_eq!(set(0, "4").unwrap_err().status, Status::INVALID);
+    assert_eq!(store.get(&key).unwrap().unwrap(), b"2");
 }
