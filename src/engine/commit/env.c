@@ -43,6 +43,11 @@
  * never looks by itself, and each pins old pages. */
 #define RETRY_MS 1000
 
+/* With so many readers more a process looks for dead ones every RETRY_MS less
+ * often, and from READERS_MANY on not at its first write. */
+#define READERS_A_LOOK 8
+#define READERS_MANY 32
+
 hf_status hf__env_fail_read_only(hf_error *err)
 {
     return hf__fail(
@@ -171,14 +176,6 @@ void hf__env_unlock(hf__env *env)
     hf__sidecar_unlock(&env->sidecar);
 }
 
-static uint64_t last_page(const hf__env *env)
-{
-    MDB_envinfo info;
-
-    (void)mdb_env_info(env->mdb, &info);
-    return info.me_last_pgno;
-}
-
 /* Free the slots of killed readers. false: none. */
 static bool drop_dead_readers(hf__env *env, int64_t now_ms)
 {
@@ -188,11 +185,23 @@ static bool drop_dead_readers(hf__env *env, int64_t now_ms)
     return mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0;
 }
 
+/* LMDB asks the kernel about each reader, which searches the record locks of
+ * all processes, with the writer lock held. If each of 1000 processes did that
+ * every RETRY_MS, no time were left for writing. */
+static bool is_look_due(hf__env *env, unsigned readers, int64_t now_ms)
+{
+    if (env->readers_checked_ms == 0 && readers > READERS_MANY)
+        env->readers_checked_ms = now_ms;
+    return now_ms >= env->readers_checked_ms +
+                         RETRY_MS * (1 + (int64_t)(readers / READERS_A_LOOK));
+}
+
 hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
                               hf_error *err)
 {
     hf_status status = hf__identity_check(env, now_ms, err);
-    uint64_t last, end;
+    MDB_envinfo info;
+    uint64_t end;
     bool longer;
     int rc;
 
@@ -202,10 +211,10 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
         return hf__env_fail_read_only(err);
     if (!hf__env_adopt_size(env) || env->broken)
         return hf__fail(err, HF_SYSTEM, "cannot map the data file");
-    last = last_page(env);
-    longer = last > env->last_page;
-    env->last_page = last;
-    end = (last + 1 + AHEAD_PAGES) * env->page_size;
+    (void)mdb_env_info(env->mdb, &info);
+    longer = info.me_last_pgno > env->last_page;
+    env->last_page = info.me_last_pgno;
+    end = (info.me_last_pgno + 1 + AHEAD_PAGES) * env->page_size;
     /* LMDB takes pages at the end only when it finds no free ones; removing a
      * dead reader may free some. */
     if (end > env->map_size && longer && !drop_dead_readers(env, now_ms))
@@ -215,7 +224,7 @@ hf_status hf__env_begin_write(hf__env *env, int64_t now_ms, MDB_txn **txn,
     if (env->broken)
         return hf__fail(err, HF_SYSTEM, "cannot map the data file");
     env->tight = end > hf__env_limit_pages(env) / 8 * 7 * env->page_size;
-    if (now_ms >= env->readers_checked_ms + RETRY_MS)
+    if (is_look_due(env, info.me_numreaders, now_ms))
         (void)drop_dead_readers(env, now_ms);
     rc = mdb_txn_begin(env->mdb, NULL, 0, txn);
     if (rc != MDB_SUCCESS)
