@@ -43,8 +43,8 @@
  * never looks by itself, and each pins old pages. */
 #define RETRY_MS 1000
 
-/* With so many readers more a process looks for dead ones every RETRY_MS less
- * often, and from READERS_MANY on not at its first write. */
+/* For each so many readers, of all that were there at once, a process looks for
+ * dead ones by RETRY_MS later; from READERS_MANY on not at its first write. */
 #define READERS_A_LOOK 8
 #define READERS_MANY 32
 
