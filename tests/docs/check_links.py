@@ -86,7 +86,9 @@ def main():
     docs = ROOT / "docs"
     pages = [path for top in (docs, ROOT / "examples", ROOT / "src",
                               ROOT / "cli", ROOT / "scripts")
-             for path in top.rglob("*.md")] + list(ROOT.glob("*.md"))
+             for path in top.rglob("*.md")]
+    pages += [*ROOT.glob("*.md"), *(path for path in ROOT.glob("*/README.md")
+                                    if path not in pages)]
     findings = [(path, *found) for path in pages for found in broken(path)]
     for folder in PROSE:
         for path in (docs / folder).glob("*.md"):

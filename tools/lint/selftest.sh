@@ -399,6 +399,26 @@ expect map.py 'src/util/heap.h is not on the map'
 printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"
 printf '# U\n\n`heap`\n' >"$bad/src/util/README.md"
 expect map.py 'src/util/mem.h is not on the map'
+printf '# U\n\n`heap` `mem`\n' >"$bad/src/util/README.md"
+printf '# S\n\n`*.map` `core/` `x`\n' >"$bad/src/README.md"
+expect map.py 'src/util/ is not on the map'
+printf '# S\n\n`*`\n\n| folder | files |\n|---|---|\n| `%s/` | %s |\n' \
+    util '`core/x`, `a b`, `a()`, as `src/util/mem.c` (`b`)' \
+    >"$bad/src/README.md"
+"$checks/map.py" "$bad" || complain "map.py finds fault with a complete map"
+sed -i 's|util/`|util2/`|' "$bad/src/README.md"
+expect map.py 'there is no util2/'
+sed -i 's|util2/`|util/`|; s|core/x|core/y|' "$bad/src/README.md"
+expect map.py 'there is no core/y'
+# A pattern is the name of at least one.
+sed -i 's|core/y|core/y*|' "$bad/src/README.md"
+expect map.py 'there is no core/y\*'
+# Pages for users are no maps.
+renew
+mkdir -p "$bad/docs"
+printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"
+printf '# P\n\n| program |\n|---|\n| `vi` |\n' >"$bad/docs/README.md"
+"$checks/map.py" "$bad" || complain "map.py takes a page for a map"
 renew
 mkdir -p "$bad/docs/adr"
 printf '# A\n\n`*`\n' >"$bad/ARCHITECTURE.md"
