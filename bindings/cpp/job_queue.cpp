@@ -59,8 +59,8 @@ static bool work_on(holdfast::client &store, const std::string &job)
     std::string result = run(item->payload);
     holdfast::transaction finish(store);
 
-    finish.if_exists(lock_of(job));
-    finish.put_fenced(result_of(job), result, held->token());
+    finish.if_token(lock_of(job), held->token());
+    finish.set(result_of(job), result);
     finish.timeline_remove(JOBS, job);
     finish.add("{jobs}:runs:" + job, 1);
     if (!finish.exec())

@@ -33,8 +33,8 @@ def work_on(store: holdfast.Client, job: str) -> bool:
             return False  # finished between the look and the lock
         result = item.payload[::-1]  # what a job is: its text backwards
         with store.transaction() as finish:
-            finish.if_exists(name)
-            finish.value_put_fenced(f"{JOBS}:result:{job}", result, held.token)
+            finish.if_token(name, held.token)
+            finish.value_set(f"{JOBS}:result:{job}", result)
             finish.timeline_remove(JOBS, job)
             finish.value_add(f"{JOBS}:runs:{job}")
         print(job, result.decode(), flush=True)

@@ -43,8 +43,8 @@ func workOn(ctx context.Context, store *holdfast.Client, job string) (bool, erro
 	slices.Reverse(result)
 
 	finish := store.Txn()
-	finish.IfExists(name)
-	finish.PutFenced(jobs+":result:"+job, result, hold.Token())
+	finish.IfToken(name, hold.Token())
+	finish.Set(jobs+":result:"+job, result)
 	finish.TimelineRemove(jobs, job)
 	finish.Add(jobs+":runs:"+job, 1)
 	done, err := finish.Exec(ctx)

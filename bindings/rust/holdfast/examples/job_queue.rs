@@ -29,8 +29,8 @@ fn work_on(store: &Client, job: &str) -> Result<bool> {
 
     let done = store
         .transaction()?
-        .if_exists(&name)
-        .put_fenced(format!("{JOBS}:result:{job}"), &result, hold.token())
+        .if_token(&name, hold.token())
+        .set(format!("{JOBS}:result:{job}"), &result)
         .timeline_remove(JOBS, job)
         .add(format!("{JOBS}:runs:{job}"), 1)
         .exec()?;
