@@ -229,6 +229,16 @@ static const struct {
     {WORK_AGREE, "agree", see_number}, {WORK_LOCK, "fenced", see_number},
 };
 
+/* A commit that is on disk, but whose writer was killed before it published the
+ * commit's number, is not read until the next writer publishes it. */
+static bool settle(seen *at)
+{
+    int64_t count;
+
+    (void)snprintf(at->key, sizeof(at->key), "settled");
+    return ask(at, "return redis.call('incr', KEYS[1])", &count);
+}
+
 bool check_own(hf_client *client, journal *all, uint32_t index,
                char say[TEXT_SIZE])
 {
@@ -238,6 +248,8 @@ bool check_own(hf_client *client, journal *all, uint32_t index,
 
     at.client = client;
     at.say = say;
+    if (!settle(&at))
+        return false;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         uint64_t acked = load(own->acked[kinds[i].kind]);
         bool open = in_flight == 1 + (uint32_t)kinds[i].kind;
