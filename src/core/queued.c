@@ -6,11 +6,21 @@
 #include "core/client.h"
 #include "util/error.h"
 
+hf_status hf__queued_check_client(const hf_txn *txn, const hf_client *client,
+                                  hf_error *err)
+{
+    const hf__txn *base = (const hf__txn *)(const void *)txn;
+
+    if (base->client == client)
+        return HF_OK;
+    return hf__fail(err, HF_INVALID,
+                    "the transaction belongs to another client");
+}
+
 static hf_status check_queued(const hf_async *async,
                               const hf__operation *operation, hf_client *client,
                               hf_error *err)
 {
-    const hf__txn *txn = (const hf__txn *)(const void *)async->txn;
     hf_status status = hf__check_struct(async->struct_size, sizeof(*async),
                                         "hf_async", "HF_ASYNC_INIT", err);
 
@@ -19,9 +29,8 @@ static hf_status check_queued(const hf_async *async,
     if (status == HF_OK && (operation->lease || operation->alone))
         status = hf__fail(err, HF_UNSUPPORTED,
                           "this call cannot be part of a transaction");
-    if (status == HF_OK && txn->client != client)
-        status = hf__fail(err, HF_INVALID,
-                          "the transaction belongs to another client");
+    if (status == HF_OK)
+        status = hf__queued_check_client(async->txn, client, err);
     return status;
 }
 

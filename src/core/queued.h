@@ -22,6 +22,10 @@ typedef struct hf__txn {
                        hf_bytes owner, hf_error *err);
 } hf__txn;
 
+/* A transaction takes calls and leases of its own client only. */
+hf_status hf__queued_check_client(const hf_txn *txn, const hf_client *client,
+                                  hf_error *err);
+
 /* Allocate a call to be queued; `async` is checked. */
 hf_status hf__queued_new(const hf_async *async, const hf__operation *operation,
                          hf_client *client, hf_call **call, hf_error *err);

@@ -28,6 +28,7 @@ static const hf__lease_kind candidate = {
     .renew = HF__SCRIPT_ELECTION_RENEW,
     .release = HF__SCRIPT_ELECTION_RELEASE,
     .refused = "another owner leads",
+    .held_as = "held",
 };
 
 /* -------------------------------------------------------------------- text */

@@ -8,6 +8,7 @@ static const hf__lease_kind exclusive = {
     .renew = HF__SCRIPT_LOCK_RENEW,
     .release = HF__SCRIPT_LOCK_RELEASE,
     .refused = "another owner holds the lock",
+    .held_as = "held",
     .gaps = true,
     .passes = true,
     .on_quorum = true,

@@ -37,6 +37,10 @@ typedef struct hf__lease_kind {
     uint32_t release;
     const char *refused; /* message: why an acquire was refused */
     const char *mode;    /* of its entries in the queue; NULL: none */
+    /* How its key shows who holds it: a word of scripts/use/txn_held.lua; NULL:
+     * it does not, as Redisson's readers have keys of their own, and its
+     * permits a number. */
+    const char *held_as;
     /* message: why it is not acquired while the other handle of the pair holds
      * the lock */
     const char *pair_holds;

@@ -48,7 +48,7 @@ const hf__redisson hf__redisson_any = {
     .acquire = HF__SCRIPT_REDISSON_ACQUIRE,                                    \
     .renew = HF__SCRIPT_REDISSON_RENEW,                                        \
     .release = HF__SCRIPT_REDISSON_RELEASE,                                    \
-    .refused = "another owner holds the lock"
+    .refused = "another owner holds the lock", .held_as = "held"
 
 const hf__lease_kind hf__redisson_lock = {LOCK_SCRIPTS, .redisson = &plain};
 
@@ -59,6 +59,7 @@ static const hf__lease_kind fair_lock = {
     .renew = HF__SCRIPT_REDISSON_RENEW,
     .release = HF__SCRIPT_REDISSON_FAIR_RELEASE,
     .refused = "another owner holds the lock",
+    .held_as = "held",
     .redisson = &fair,
 };
 
@@ -75,6 +76,7 @@ static const hf__lease_kind write_lock = {
     .renew = HF__SCRIPT_REDISSON_RENEW,
     .release = HF__SCRIPT_REDISSON_WRITE_RELEASE,
     .refused = "other owners read or write",
+    .held_as = "held",
     .redisson = &shared,
 };
 

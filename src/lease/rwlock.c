@@ -18,6 +18,7 @@ static const hf__lease_kind reader = {
     .release = HF__SCRIPT_RWLOCK_RELEASE,
     .refused = "a writer holds the lock or waits for it",
     .mode = ",shared", /* no argument has a comma */
+    .held_as = "shared",
     .pair_holds = "this pair holds the write lock: downgrade or release it",
 };
 
@@ -26,6 +27,7 @@ static const hf__lease_kind writer = {
     .renew = HF__SCRIPT_LOCK_RENEW,
     .release = HF__SCRIPT_LOCK_RELEASE,
     .refused = "another owner holds the lock",
+    .held_as = "held",
     .gaps = true,
     .is_string = true,
     .pair_holds = "this pair holds the read lock, which cannot be upgraded: "

@@ -22,6 +22,7 @@ static const hf__lease_kind permit = {
     .renew = HF__SCRIPT_SEMAPHORE_RENEW,
     .release = HF__SCRIPT_SEMAPHORE_RELEASE,
     .refused = "too few permits are free, or others wait for them",
+    .held_as = "shared",
 };
 
 static hf_status check_permits(int64_t permits, int64_t weight, hf_error *err)
