@@ -1341,6 +1341,15 @@ class transaction
             hf_txn_if_token(get(), detail::view(name), token, done.get()));
     }
 
+    /** No fenced write of the key with a higher token came before. */
+    void if_fence(std::string_view key, uint64_t token, error &err = throws())
+    {
+        detail::outcome done(err);
+
+        done.accept(
+            hf_txn_if_fence(get(), detail::view(key), token, done.get()));
+    }
+
     /** Queue any call: `start(client, async, err)` passes these to its
      *  `_start` function. Its results must live until exec() has returned. */
     template <class Start> void queue(Start &&start, error &err = throws())

@@ -9,8 +9,8 @@ ARGV[2]  record_ttl: time to live of the record, ms
 ARGV[3]  prepare: 1: some operation has a mode; else 0
 ARGV[4]  conditions: how many
 ARGV[5]  operations: how many
-ARGV[6...]  program: of each condition exists, get, version, hget, held, shared or
-         token; the field; 1: found is what follows, 0: nothing is found; that. Of each operation 0: a
+ARGV[6...]  program: of each condition exists, get, version, hget, fence, held,
+         shared or token; the field; 1: found is what follows, 0: nothing is found; that. Of each operation 0: a
          command, else the number of its function in `bodies`, which the client
          puts in; its mode; how many keys it has; how many words; the words.
          Mode s: save its keys, which a later operation's failure restores; c:

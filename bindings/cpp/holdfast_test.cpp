@@ -355,3 +355,18 @@ TEST(a_transaction_needs_a_token)
     CHECK(!set(token, "3") && store().get(key) == "2");
     CHECK_THROWS(HF_INVALID, set(0, "4"));
 }
+
+TEST(a_transaction_needs_a_fence)
+{
+    std::string tag = fresh("{t") + "}", fenced = tag + "f", key = tag + "k";
+    auto set = [&](uint64_t token) {
+        holdfast::transaction txn(store());
+
+        txn.if_fence(fenced, token);
+        txn.set(key, std::to_string(token));
+        txn.put_fenced(fenced, "1", token);
+        return txn.exec();
+    };
+
+    CHECK(set(7) && !set(6) && store().get(key) == "7");
+}

@@ -365,6 +365,13 @@ func (t *Txn) IfToken(name string, token uint64) {
 	t.note(C.hf_txn_if_token(t.raw, text(name), C.uint64_t(token), err), err)
 }
 
+// IfFence adds a condition: no fenced write of the key with a higher token came
+// before.
+func (t *Txn) IfFence(key string, token uint64) {
+	err := newError()
+	t.note(C.hf_txn_if_fence(t.raw, text(key), C.uint64_t(token), err), err)
+}
+
 // Set queues Client.Set without options.
 func (t *Txn) Set(key string, value []byte) {
 	err := newError()

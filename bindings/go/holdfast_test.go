@@ -278,3 +278,18 @@ func TestATransactionNeedsAToken(t *testing.T) {
 	check(t, errors.Is(err, Invalid))
 	check(t, string(must[[]byte](t)(store.Get(ctx, key))) == "2")
 }
+
+func TestATransactionNeedsAFence(t *testing.T) {
+	store, tag := open(t), fresh("{t")+"}"
+	fenced, key := tag+"f", tag+"k"
+	set := func(token uint64) (bool, error) {
+		txn := store.Txn()
+		txn.IfFence(fenced, token)
+		txn.Set(key, []byte{byte(token)})
+		txn.PutFenced(fenced, []byte("1"), token)
+		return txn.Exec(ctx)
+	}
+	check(t, must[bool](t)(set(7)))
+	check(t, !must[bool](t)(set(6)))
+	check(t, must[[]byte](t)(store.Get(ctx, key))[0] == 7)
+}

@@ -71,7 +71,16 @@ static int no_memory(const struct txn *txn)
 
 /* -------------------------------------------------------------- conditions */
 
-enum condition { EXISTS, ABSENT, VALUE, VERSION, FIELD, NO_FIELD, TOKEN };
+enum condition {
+    EXISTS,
+    ABSENT,
+    VALUE,
+    VERSION,
+    FIELD,
+    NO_FIELD,
+    TOKEN,
+    FENCE
+};
 
 static const struct {
     const char *name;
@@ -85,6 +94,7 @@ static const struct {
     [FIELD] = {"field", 5, "if field KEY FIELD VALUE"},
     [NO_FIELD] = {"no-field", 4, "if no-field KEY FIELD"},
     [TOKEN] = {"token", 4, "if token LOCK TOKEN"},
+    [FENCE] = {"fence", 4, "if fence KEY TOKEN"},
 };
 
 #define CONDITION_COUNT (sizeof(conditions) / sizeof(conditions[0]))
@@ -94,15 +104,16 @@ static bool is_word(hf_bytes word, const char *text)
     return word.size == strlen(text) && memcmp(word.data, text, word.size) == 0;
 }
 
-static hf_status add_token(hf_txn *txn, hf_bytes name, hf_bytes text,
-                           hf_error *err)
+static hf_status add_token(hf_txn *txn, enum condition kind, hf_bytes name,
+                           hf_bytes text, hf_error *err)
 {
     int64_t token = 0;
 
     /* What is no number is out of range. */
     if (hf_bytes_int(text, &token, NULL) != HF_OK || token < 0)
         token = 0;
-    return hf_txn_if_token(txn, name, (uint64_t)token, err);
+    return kind == TOKEN ? hf_txn_if_token(txn, name, (uint64_t)token, err)
+                         : hf_txn_if_fence(txn, name, (uint64_t)token, err);
 }
 
 static hf_status add_condition(hf_txn *txn, enum condition kind,
@@ -120,7 +131,8 @@ static hf_status add_condition(hf_txn *txn, enum condition kind,
     case FIELD:
         return hf_txn_if_field(txn, words[2], words[3], &words[4], err);
     case TOKEN:
-        return add_token(txn, words[2], words[3], err);
+    case FENCE:
+        return add_token(txn, kind, words[2], words[3], err);
     case NO_FIELD:
         break;
     }
@@ -142,7 +154,7 @@ static int read_condition(struct txn *txn, const struct words *words,
     if (kind == CONDITION_COUNT)
         return fail_line(txn, line,
                          "\"if\" is followed by exists, absent, value, "
-                         "version, field, no-field or token");
+                         "version, field, no-field, token or fence");
     if (words->count != conditions[kind].words) {
         (void)snprintf(usage, sizeof(usage), "expected: %s",
                        conditions[kind].usage);

@@ -8,6 +8,7 @@
  * - hf_txn_if_exists(), hf_txn_if_absent(), hf_txn_if_value(),
  *   hf_txn_if_version(), hf_txn_if_field(): conditions on what is stored
  * - hf_txn_if_held(), hf_txn_if_token(): conditions on who holds a lock
+ * - hf_txn_if_fence(): a condition on who has written
  * - hf_txn_exec(), hf_txn_exec_start()
  * - hf_txn_count(), hf_txn_status(), hf_txn_failed(): the outcome
  *
@@ -224,6 +225,24 @@ HF_API HF_MUST_USE hf_status hf_txn_if_held(hf_txn *txn,
  * Never blocks.
  */
 HF_API HF_MUST_USE hf_status hf_txn_if_token(hf_txn *txn, hf_bytes name,
+                                             uint64_t token, hf_error *err);
+
+/**
+ * Add a condition: no fenced write of the key with a higher token came before,
+ * so that hf_value_put_fenced() and hf_hash_put_fenced() with this one are not
+ * refused. Without it a fenced write that is refused leaves the other
+ * operations applied.
+ *
+ * @param txn    not executed yet
+ * @param key    the key that is written; with a `}` it needs a hash tag
+ * @param token  hf_lock_token(); 1..2^53-1
+ *
+ * @retval HF_OK       the condition was added
+ * @retval HF_INVALID  see hf_txn_if_exists(); or the token is out of range
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_txn_if_fence(hf_txn *txn, hf_bytes key,
                                              uint64_t token, hf_error *err);
 
 /**

@@ -5,8 +5,11 @@
  */
 #include "data/txn.h"
 
+#include <string.h>
+
 #include "core/client.h"
 #include "core/fence.h"
+#include "core/own_key.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
 #include "util/error.h"
@@ -24,20 +27,32 @@ static hf_status copy_bytes(hf_txn *txn, hf_bytes *bytes, hf_error *err)
     return HF_OK;
 }
 
-/* The key gets the client's prefix. */
-static hf_status copy_key(hf_txn *txn, hf_bytes *key, hf_error *err)
+/* The key gets the client's prefix, or is replaced by ours about it. */
+static hf_status copy_key(hf_txn *txn, const char *role, hf_bytes *key,
+                          hf_error *err)
 {
     const hf_client *client = txn->base.client;
     hf_status status = hf__check_key(client, *key, "key", err);
     char *at;
 
+    if (status == HF_OK && role != NULL)
+        status = hf__check_own_key(*key, "key", err);
     if (status != HF_OK)
         return status;
-    at = hf__arena_alloc(&txn->arena, client->prefix_size + key->size);
+    at = hf__arena_alloc(&txn->arena, role != NULL
+                                          ? hf__own_key_size(client, role, *key)
+                                          : client->prefix_size + key->size);
     if (at == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a condition");
-    *key = hf__key_put(client, *key, at);
+    *key = role != NULL ? hf__own_key_put(client, role, *key, at)
+                        : hf__key_put(client, *key, at);
     return HF_OK;
+}
+
+/* What a condition looks at: NULL: the key itself. */
+static const char *role_of(const char *command)
+{
+    return strcmp(command, "fence") == 0 ? HF__ROLE_FENCE : NULL;
 }
 
 /* `value` NULL: nothing is to be found. */
@@ -53,7 +68,7 @@ static hf_status add_condition(hf_txn *txn, const char *command, hf_bytes key,
     void *items = txn->conditions;
     hf_status status;
 
-    status = copy_key(txn, &made.key, err);
+    status = copy_key(txn, role_of(command), &made.key, err);
     if (status == HF_OK)
         status = copy_bytes(txn, &made.words[1], err);
     if (status == HF_OK)
@@ -147,19 +162,31 @@ static hf_status if_held(hf_txn *txn, const char *how, hf_bytes name,
     return add_condition(txn, how, name, owner, &held, err);
 }
 
-hf_status hf_txn_if_token(hf_txn *txn, hf_bytes name, uint64_t token,
-                          hf_error *err)
+static hf_status if_number(hf_txn *txn, const char *command, hf_bytes name,
+                           uint64_t token, hf_error *err)
 {
     char text[HF__NUMBER_SIZE];
-    hf_bytes held = hf_str("1");
+    hf_bytes good = hf_str("1");
     hf_status status = hf__txn_check(txn, err);
 
     if (status == HF_OK)
         status = hf__check_token(token, err);
     if (status != HF_OK)
         return status;
-    return add_condition(txn, "token", name, hf__number(text, (int64_t)token),
-                         &held, err);
+    return add_condition(txn, command, name, hf__number(text, (int64_t)token),
+                         &good, err);
+}
+
+hf_status hf_txn_if_token(hf_txn *txn, hf_bytes name, uint64_t token,
+                          hf_error *err)
+{
+    return if_number(txn, "token", name, token, err);
+}
+
+hf_status hf_txn_if_fence(hf_txn *txn, hf_bytes key, uint64_t token,
+                          hf_error *err)
+{
+    return if_number(txn, "fence", key, token, err);
 }
 
 /* -------------------------------------------------------------------- life */

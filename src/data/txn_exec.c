@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/client.h"
+#include "core/own_key.h"
 #include "data/txn.h"
 #include "holdfast/txn.h"
 #include "util/error.h"
@@ -257,6 +258,13 @@ static hf_status fail_condition(hf_txn *txn, hf_error *err)
                         "condition %zu: %s is not held with token %.*s",
                         txn->failed, key, (int)one->words[1].size,
                         (const char *)one->words[1].data);
+    if (is_word(one->words[0], "fence"))
+        return hf__fail(
+            err, HF_CONFLICT,
+            "condition %zu: a write of %s with a higher fencing "
+            "token than %.*s came before",
+            txn->failed, hf__quoted(key, hf__own_key_owner(one->key)),
+            (int)one->words[1].size, (const char *)one->words[1].data);
     if (!is_word(one->words[0], "hget"))
         return hf__fail(err, HF_CONFLICT,
                         "condition %zu: key %s does not have the expected %s",

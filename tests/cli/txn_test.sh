@@ -51,6 +51,12 @@ test_writes_need_the_token_of_the_holder() {
         expect 64 txn t
         contains "$err" 'line 2: token is '
     done
+    expect 0 value set r 1 --token 7
+    printf 'SET a 2\nif fence r 6' >t
+    expect 1 txn t
+    contains "$err" 'line 2: condition 0: a write of "r" with a higher fencing token than 6 came before'
+    printf 'SET a 2\nif fence r 7' >t
+    expect 0 txn t
     # shellcheck disable=SC2016 # the inner shell's
     expect 0 run l -- sh -c \
         'printf "if token %s %s\nSET a 3" "$HOLDFAST_NAME" "$HOLDFAST_TOKEN" |

@@ -750,6 +750,7 @@ static void refused_txns(hf_client *c, hf_bytes k)
     refused(HF_INVALID, "4097", hf_txn_if_field(txn, k, too_long, NULL, ERR));
     refused(HF_INVALID, "token is 0", hf_txn_if_token(txn, k, 0, ERR));
     refused(HF_INVALID, "empty", hf_txn_if_token(txn, empty, 1, ERR));
+    refused(HF_INVALID, "token is 0", hf_txn_if_fence(txn, k, 0, ERR));
     refused(HF_INVALID, "NULL", hf_txn_if_held(txn, NULL, ERR));
     hf_txn_free(txn);
     refused(HF_INVALID, "NULL", hf_txn_new(c, NULL, NULL, ERR));

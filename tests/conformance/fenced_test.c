@@ -8,6 +8,7 @@
 
 #include "holdfast/hash.h"
 #include "holdfast/lock.h"
+#include "holdfast/txn.h"
 #include "holdfast/value.h"
 #include "support/store_fixture.h"
 
@@ -114,6 +115,16 @@ TEST(fence_outlives_the_key)
     assert_value(f->client, key, bytes("7"));
 }
 
+static void refuses_transactions(fixture *f, hf_bytes key)
+{
+    hf_txn *txn = NULL;
+
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &txn, ERR));
+    expect_status(HF_OK, hf_txn_if_fence(txn, key, 1, ERR));
+    expect_status(HF_CONFLICT, hf_txn_exec(txn, ERR));
+    hf_txn_free(txn);
+}
+
 TEST(fence_that_is_no_token_refuses_all)
 {
     static const char *const texts[] = {
@@ -128,6 +139,7 @@ TEST(fence_that_is_no_token_refuses_all)
         put_value(f->client, fence, hf_str(texts[i]), 60000);
         expect_status(HF_CORRUPT, put(f, key, "1", 1, NULL));
         assert_non_null(strstr(expect_message(), "fence"));
+        refuses_transactions(f, key);
         assert_value(f->client, fence, hf_str(texts[i]));
         assert_no_key(f->client, key);
     }

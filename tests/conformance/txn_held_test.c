@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * txn_held_test.c - transactions that are applied only while a lease is held,
- * or held with a token.
+ * or held with a token, or if no higher token has written.
  */
 #include "holdfast/command.h"
 #include "holdfast/election.h"
@@ -315,6 +315,39 @@ TEST(a_token_has_a_range)
     expect_status(HF_INVALID, hf_txn_if_token(txn, bytes(""), 1, ERR));
     expect_status(HF_INVALID, hf_txn_if_token(NULL, name, 1, ERR));
     hf_txn_free(txn);
+}
+
+/* ------------------------------------------------------------------- fence */
+
+/* Sets one key, and another with a token. */
+static hf_txn *begin_fenced(fixture *f, hf_bytes key, hf_bytes fenced,
+                            uint64_t token)
+{
+    hf_async queue = begin_set(f, key);
+
+    expect_status(HF_OK,
+                  hf_value_put_fenced_start(f->client, fenced, bytes("2"),
+                                            token, NULL, NULL, &queue, ERR));
+    return queue.txn;
+}
+
+TEST(a_refused_fenced_write_can_refuse_the_others)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "{t}k"), fenced = fixture_key(f, "{t}f");
+    hf_txn *txn = begin_fenced(f, key, fenced, 7);
+
+    expect_status(HF_OK, hf_txn_if_fence(txn, fenced, 7, ERR));
+    applies(f, txn, key);
+    txn = begin_fenced(f, key, fenced, 6);
+    expect_status(HF_OK, hf_txn_if_fence(txn, fenced, 6, ERR));
+    is_refused(f, txn, key, "with a higher fencing token than 6 came before");
+    txn = begin_fenced(f, key, fenced, 6);
+    applies(f, txn, key);
+    txn = begin_fenced(f, key, fenced, 7);
+    expect_status(HF_OK, hf_txn_if_fence(txn, fenced, 7, ERR));
+    applies(f, txn, key);
+    assert_value(f->client, fenced, bytes("2"));
 }
 
 /* ---------------------------------------------------------------- Redisson */

@@ -282,6 +282,22 @@ def test_a_transaction_needs_a_token(store: Client, name: Name) -> None:
     assert store.value_get(key) == b"2"
 
 
+def test_a_transaction_needs_a_fence(store: Client, name: Name) -> None:
+    tag = "{" + name("t") + "}"
+    fenced, key = tag + "f", tag + "k"
+
+    def put(token: int) -> None:
+        with store.transaction() as txn:
+            txn.if_fence(fenced, token)
+            txn.value_set(key, str(token))
+
+    assert store.value_put_fenced(fenced, "1", token=7)
+    put(7)
+    with pytest.raises(holdfast.ConditionError):
+        put(6)
+    assert store.value_get(key) == b"7"
+
+
 def test_a_watch(store: Client, name: Name) -> None:
     key = name("watched")
     with store.watch(key + "*") as watch:

@@ -326,17 +326,19 @@ static const struct {
 /* A condition of a transaction. A lease is more often held than not found. */
 static void add_condition(word_list *self, world *from)
 {
-    static const char *const names[] = {"exists", "get",    "version", "hget",
-                                        "held",   "shared", "token",   "token"};
+    static const char *const names[] = {"exists", "get",   "version",
+                                        "hget",   "held",  "shared",
+                                        "token",  "token", "fence"};
     const char *name = ONE_OF(from, names);
     bool by_owner = is_named(" held shared ", name);
-    bool on_lease = by_owner || strcmp(name, "token") == 0;
+    bool by_token = is_named(" token fence ", name);
+    bool on_lease = by_owner || by_token;
     char text[WORD_SIZE];
 
     add_text(self, name);
     if (by_owner)
         put_owner(text, from);
-    else if (strcmp(name, "token") == 0)
+    else if (by_token)
         put_token(text, from);
     else
         (void)snprintf(text, sizeof(text), "%s", ONE_OF(from, fields));

@@ -483,6 +483,10 @@ class TransactionBase(QueuedOperations):
         """The lock is held with this token, which its holder has passed on."""
         self._condition(lib.hf_txn_if_token, name, token)
 
+    def if_fence(self, key: Key, token: int) -> None:
+        """No fenced write of the key with a higher token came before."""
+        self._condition(lib.hf_txn_if_fence, key, token)
+
     @property
     def failed(self) -> Optional[int]:
         """The number of the condition or operation that failed."""

@@ -416,5 +416,11 @@ extern "C" {
         token: u64,
         err: *mut hf_error,
     ) -> hf_status;
+    pub fn hf_txn_if_fence(
+        txn: *mut hf_txn,
+        key: hf_bytes,
+        token: u64,
+        err: *mut hf_error,
+    ) -> hf_status;
     pub fn hf_txn_exec(txn: *mut hf_txn, err: *mut hf_error) -> hf_status;
 }

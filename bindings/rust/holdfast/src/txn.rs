@@ -71,6 +71,13 @@ impl Transaction {
         })
     }
 
+    /// A condition: no fenced write of the key with a higher token came before.
+    pub fn if_fence(self, key: impl AsRef<[u8]>, token: u64) -> Self {
+        self.note(|txn, err| unsafe {
+            sys::hf_txn_if_fence(txn.raw, view(key.as_ref()), token, err)
+        })
+    }
+
     pub fn set(self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Self {
         self.note(|txn, err| unsafe {
             sys::hf_value_set_start(

@@ -291,3 +291,19 @@ fn a_transaction_needs_a_token() {
     assert_eq!(set(0, "4").unwrap_err().status, Status::INVALID);
     assert_eq!(store.get(&key).unwrap().unwrap(), b"2");
 }
+
+#[test]
+fn a_transaction_needs_a_fence() {
+    let (store, tag) = (open(), fresh("{t") + "}");
+    let (fenced, key) = (tag.clone() + "f", tag + "k");
+    let set = |token| {
+        let txn = store.transaction().unwrap().if_fence(&fenced, token);
+        txn.set(&key, [token as u8])
+            .put_fenced(&fenced, "1", token)
+            .exec()
+    };
+
+    assert!(set(7).unwrap());
+    assert!(!set(6).unwrap());
+    assert_eq!(store.get(&key).unwrap().unwrap(), [7]);
+}
