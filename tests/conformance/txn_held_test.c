@@ -319,15 +319,19 @@ TEST(a_token_has_a_range)
 
 /* ------------------------------------------------------------------- fence */
 
-/* Sets one key, and another with a token. */
+/* Sets one key, and another with a token, which comes first: nothing before it
+ * has to be restored, for which rights are needed. */
 static hf_txn *begin_fenced(fixture *f, hf_bytes key, hf_bytes fenced,
                             uint64_t token)
 {
-    hf_async queue = begin_set(f, key);
+    hf_async queue = HF_ASYNC_INIT;
 
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &queue.txn, ERR));
     expect_status(HF_OK,
                   hf_value_put_fenced_start(f->client, fenced, bytes("2"),
                                             token, NULL, NULL, &queue, ERR));
+    expect_status(HF_OK, hf_value_set_start(f->client, key, bytes("1"), NULL,
+                                            NULL, &queue, ERR));
     return queue.txn;
 }
 
