@@ -17,7 +17,7 @@ import math
 import statistics
 import sys
 
-from draw_pictures import WIDTH, box, document, line, text
+from svg import WIDTH, bars, box, document, line, text
 
 WORKERS, PAUSE_MS = 10, 3
 LEFT, RIGHT, ROW = 118, 318, 20
@@ -38,16 +38,11 @@ def spread(runs, name):
     return min(values), statistics.median(values), max(values)
 
 
-def bars(y, runs, names, ours, place):
-    """One row; the first of the names is in front of the others."""
-    out, end = [], 0
-    for name in reversed(names):
-        least, middle, most = (place(one) for one in spread(runs, name))
-        kind = "margin" if name != names[0] else "ours" if ours else "idle"
-        out += [box(LEFT, y, round(middle - LEFT, 1), ROW - 6, kind, 2),
-                line(round(least, 1), y + 7, round(most, 1), y + 7, "ink", 1)]
-        end = max(end, most)
-    said = " / ".join(f"{spread(runs, name)[1]:,.0f}" for name in names)
+def row_of_bars(y, runs, names, ours, place):
+    """The first of the names is in front of the others."""
+    spreads = [spread(runs, name) for name in names]
+    out, end = bars(y, LEFT, ROW - 6, spreads, place, ours)
+    said = " / ".join(f"{middle:,.0f}" for _, middle, _ in spreads)
     return out + [text(round(end + 6, 1), y + 11, said, "ink small")]
 
 
@@ -84,7 +79,7 @@ def panel(y, title, figures, names, logarithmic=False):
         out.append(text(LEFT - 8, y + 11, name, "ink mark" if ours else "ink",
                         "end"))
         out += turns(y, figures[way], ours, place) if "least" in names \
-            else bars(y, figures[way], names, ours, place)
+            else row_of_bars(y, figures[way], names, ours, place)
         y += ROW
     return out, y
 
