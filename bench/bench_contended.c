@@ -31,16 +31,16 @@
 #define END_WAIT_S 5 /* each waiter gets the lock once more */
 
 static const contended_way ways[] = {
-    {"holdfast", true, CONTENDED_TCP, &contended_holdfast, NULL},
-    {"holdfast-threads", false, CONTENDED_TCP, &contended_holdfast, NULL},
+    {"holdfast", true, CONTENDED_TCP, &peer_holdfast, NULL},
+    {"holdfast-threads", false, CONTENDED_TCP, &peer_holdfast, NULL},
     {"redisson", true, CONTENDED_TCP, NULL, "java"},
     {"redisson-threads", false, CONTENDED_TCP, NULL, "java"},
     {"rueidislock", true, CONTENDED_TCP, NULL, "contend_rueidislock"},
     {"redsync", true, CONTENDED_TCP, NULL, "contend_redsync"},
-    {"hiredis", true, CONTENDED_TCP, &contended_hiredis, NULL},
-    {"embedded", true, CONTENDED_EMBEDDED, &contended_holdfast, NULL},
-    {"embedded-threads", false, CONTENDED_EMBEDDED, &contended_holdfast, NULL},
-    {"flock", true, CONTENDED_EMBEDDED, &contended_flock, NULL},
+    {"hiredis", true, CONTENDED_TCP, &peer_hiredis, NULL},
+    {"embedded", true, CONTENDED_EMBEDDED, &peer_holdfast, NULL},
+    {"embedded-threads", false, CONTENDED_EMBEDDED, &peer_holdfast, NULL},
+    {"flock", true, CONTENDED_EMBEDDED, &peer_flock, NULL},
 };
 
 static const contended_cell cells[] = {
@@ -231,8 +231,9 @@ static bool run_cell(const place *at, const contended_way *way,
     char url[2 * BENCH_PATH_SIZE], answer[64];
     contended_task task = {.board = at->board,
                            .board_path = at->board_path,
-                           .directory = at->directory,
-                           .port = redis_server_port(at->server),
+                           .place = {.url = url,
+                                     .directory = at->directory,
+                                     .port = redis_server_port(at->server)},
                            .workers = cell->workers,
                            .pause_us = cell->pause_us,
                            .hold_us = cell->hold_us,
@@ -246,7 +247,6 @@ static bool run_cell(const place *at, const contended_way *way,
     else
         snprintf(url, sizeof(url), "volatile:%s/%s-%d-%d", at->directory,
                  way->name, cell->workers, cell->pause_us);
-    task.url = url;
     ok = redis_server_command(at->server, "FLUSHALL", answer, sizeof(answer)) &&
          contended_start(&crew, &task, way->library, program_of(at, way));
     if (ok)

@@ -28,13 +28,13 @@
 #include <sys/types.h>
 
 #include "bench.h"
+#include "peers/peer_locks.h"
 #include "support/redis_server.h"
 
 #define CONTENDED_WORKERS_MAX 64
 #define CONTENDED_WORDS 512
 #define CONTENDED_LOG_AT 4096
 #define CONTENDED_LOG_MAX 1000000
-#define CONTENDED_LOCK "contended"
 #define CONTENDED_HOLD_US 1000
 #define CONTENDED_LATE_NS 2500000
 
@@ -59,27 +59,12 @@ typedef struct contended_board {
 typedef struct contended_task {
     contended_board *board;
     const char *board_path;
-    const char *url; /* of the store */
-    const char *directory;
-    int port; /* of the server */
+    peer_place place;
     int workers;
     int pause_us; /* between two acquisitions */
     int hold_us;  /* of workers in C */
     bool apart;   /* each worker is a client of its own */
 } contended_task;
-
-/* One library, through C: what a worker does. `client` and `lock` are made by
- * its two functions; NULL: failed, with a message. */
-typedef struct contended_library {
-    void *(*open)(const contended_task *task);
-    void *(*new_lock)(void *client);
-    bool (*acquire)(void *lock);
-    bool (*release)(void *lock);
-} contended_library;
-
-extern const contended_library contended_holdfast;
-extern const contended_library contended_hiredis; /* SET NX by polling */
-extern const contended_library contended_flock;
 
 /* The processes of a run. */
 typedef struct contended_crew {
@@ -92,8 +77,7 @@ typedef struct contended_crew {
  * they are ready. `program`: one that does the same, with its first arguments;
  * NULL: `library`. */
 bool contended_start(contended_crew *crew, const contended_task *task,
-                     const contended_library *library,
-                     const char *const *program);
+                     const peer_library *library, const char *const *program);
 /* Wait so long for their end, then kill them. false: one failed, or, if it is
  * not a program of another library, had to be killed. */
 bool contended_end(contended_crew *crew, int wait_s);
@@ -116,7 +100,7 @@ typedef struct contended_way {
     const char *name;
     bool apart;
     contended_store store;
-    const contended_library *library;
+    const peer_library *library;
     const char *program; /* or this, of tools/peers.sh */
 } contended_way;
 

@@ -52,7 +52,7 @@ static double best_other(const contended_way *ways,
     for (int way = 0; way < CONTENDED_WAYS; way++) {
         const contended_figures *one = &results->of[way][cell];
 
-        if (ways[way].library != &contended_holdfast &&
+        if (ways[way].library != &peer_holdfast &&
             ways[way].store == CONTENDED_TCP && one->measured &&
             one->pairs_per_s > best)
             best = one->pairs_per_s;
@@ -113,7 +113,7 @@ void contended_judge(contended_verdict *verdict, const contended_way *ways,
     int next = 0;
 
     for (int way = 0; way < CONTENDED_WAYS; way++)
-        if (ways[way].library == &contended_holdfast)
+        if (ways[way].library == &peer_holdfast)
             judge_way(verdict, &next, ways, way, cells, results);
 }
 

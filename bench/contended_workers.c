@@ -52,7 +52,7 @@ contended_board *contended_board_new(const char *path)
 
 typedef struct worker {
     const contended_task *task;
-    const contended_library *library;
+    const peer_library *library;
     void *client;
     int number;
     pthread_t thread;
@@ -131,11 +131,11 @@ static void *worker_thread(void *user)
 
 /* ---------------------------------------------------------------- processes */
 
-static bool run_workers(const contended_task *task,
-                        const contended_library *library, int first, int count)
+static bool run_workers(const contended_task *task, const peer_library *library,
+                        int first, int count)
 {
     static worker workers[CONTENDED_WORKERS_MAX];
-    void *client = library->open(task);
+    void *client = library->open(&task->place);
     bool ok = true;
 
     for (int i = 0; i < count; i++) {
@@ -168,7 +168,7 @@ static void run_program(const contended_task *task, const char *const *program,
         words[at] = program[at];
         at++;
     }
-    snprintf(numbers[0], 16, "%d", task->port);
+    snprintf(numbers[0], 16, "%d", task->place.port);
     snprintf(numbers[1], 16, "%d", first);
     snprintf(numbers[2], 16, "%d", count);
     snprintf(numbers[3], 16, "%d", task->pause_us);
@@ -184,8 +184,8 @@ static void run_program(const contended_task *task, const char *const *program,
 }
 
 static bool start_one(contended_crew *crew, const contended_task *task,
-                      const contended_library *library,
-                      const char *const *program, int first, int count)
+                      const peer_library *library, const char *const *program,
+                      int first, int count)
 {
     pid_t pid = fork();
 
@@ -230,8 +230,7 @@ static bool await_ready(contended_crew *crew, const contended_task *task)
 }
 
 bool contended_start(contended_crew *crew, const contended_task *task,
-                     const contended_library *library,
-                     const char *const *program)
+                     const peer_library *library, const char *const *program)
 {
     /* One that runs all its workers in one process, as separate clients. */
     bool one = !task->apart || (program != NULL && program[1] != NULL);

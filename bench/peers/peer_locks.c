@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* contended_ways.c - the locks that a worker in C can take; see contended.h. */
-#include <fcntl.h>
+/* peer_locks.c - ours, and one by hand on a server; see peer_locks.h. */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "contended.h"
+#include "bench.h"
 #include "holdfast/lock.h"
+#include "peers/peer_locks.h"
 
 #define WAIT_MS 30000
 
 /* ---------------------------------------------------------------- holdfast */
 
-static void *holdfast_open(const contended_task *task)
+static void *holdfast_open(const peer_place *place)
 {
     hf_error err = HF_ERROR_INIT;
     hf_client *client = NULL;
 
-    if (hf_client_open(task->url, NULL, &client, &err) != HF_OK)
+    if (hf_client_open(place->url, NULL, &client, &err) != HF_OK)
         bench_fail("%s", err.message);
     return client;
 }
@@ -31,7 +30,7 @@ static void *holdfast_new_lock(void *client)
     hf_error err = HF_ERROR_INIT;
     hf_lock *lock = NULL;
 
-    if (hf_lock_new(client, hf_str(CONTENDED_LOCK), NULL, &lock, &err) != HF_OK)
+    if (hf_lock_new(client, hf_str(PEER_LOCK_NAME), NULL, &lock, &err) != HF_OK)
         bench_fail("%s", err.message);
     return lock;
 }
@@ -52,8 +51,8 @@ static bool holdfast_release(void *lock)
            bench_fail("%s", err.message);
 }
 
-const contended_library contended_holdfast = {
-    holdfast_open, holdfast_new_lock, holdfast_acquire, holdfast_release};
+const peer_library peer_holdfast = {holdfast_open, holdfast_new_lock,
+                                    holdfast_acquire, holdfast_release};
 
 /* ----------------------------------------------------------------- hiredis */
 
@@ -66,13 +65,13 @@ typedef struct polled {
     unsigned seed;
 } polled;
 
-static void *hiredis_open(const contended_task *task)
+static void *hiredis_open(const peer_place *place)
 {
     polled *self = calloc(1, sizeof(*self));
 
     if (self == NULL)
         return NULL;
-    self->connection = redisConnect("127.0.0.1", task->port);
+    self->connection = redisConnect("127.0.0.1", place->port);
     if (self->connection == NULL || self->connection->err != 0) {
         bench_fail("hiredis cannot connect");
         return NULL;
@@ -107,7 +106,7 @@ static bool hiredis_acquire(void *lock)
     for (;;) {
         int type = reply_type(self, redisCommand(self->connection,
                                                  "SET %s %s NX PX 30000",
-                                                 CONTENDED_LOCK, self->owner));
+                                                 PEER_LOCK_NAME, self->owner));
         struct timespec rest = {0, 0};
 
         if (type != REDIS_REPLY_NIL)
@@ -124,42 +123,9 @@ static bool hiredis_release(void *lock)
     polled *self = lock;
 
     return reply_type(self, redisCommand(self->connection, "EVAL %s 1 %s %s",
-                                         script, CONTENDED_LOCK,
+                                         script, PEER_LOCK_NAME,
                                          self->owner)) == REDIS_REPLY_INTEGER;
 }
 
-const contended_library contended_hiredis = {hiredis_open, hiredis_new_lock,
-                                             hiredis_acquire, hiredis_release};
-
-/* ------------------------------------------------------------------- flock */
-
-static void *flock_open(const contended_task *task)
-{
-    return strdup(task->directory);
-}
-
-static void *flock_new_lock(void *client)
-{
-    char path[BENCH_PATH_SIZE];
-    int *fd = malloc(sizeof(*fd));
-
-    snprintf(path, sizeof(path), "%s/flock", (const char *)client);
-    if (fd == NULL || (*fd = open(path, O_RDWR | O_CREAT, 0600)) < 0) {
-        free(fd);
-        return NULL;
-    }
-    return fd;
-}
-
-static bool flock_acquire(void *lock)
-{
-    return flock(*(int *)lock, LOCK_EX) == 0;
-}
-
-static bool flock_release(void *lock)
-{
-    return flock(*(int *)lock, LOCK_UN) == 0;
-}
-
-const contended_library contended_flock = {flock_open, flock_new_lock,
-                                           flock_acquire, flock_release};
+const peer_library peer_hiredis = {hiredis_open, hiredis_new_lock,
+                                   hiredis_acquire, hiredis_release};

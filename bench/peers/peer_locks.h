@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* peer_locks.h - locks of several libraries, as a program in C takes them. */
+#ifndef BENCH_PEER_LOCKS_H
+#define BENCH_PEER_LOCKS_H
+
+#include <stdbool.h>
+
+/* The same in the programs of other languages, in tests/interop/drivers. */
+#define PEER_LOCK_NAME "contended"
+
+/* Where the locks are. */
+typedef struct peer_place {
+    const char *url; /* of the store */
+    const char *directory;
+    int port; /* of the server */
+} peer_place;
+
+/* One library. `client` and `lock` are made by its two functions, and stay
+ * until the process ends; NULL: failed, with a message. An acquire waits. */
+typedef struct peer_library {
+    void *(*open)(const peer_place *place);
+    void *(*new_lock)(void *client);
+    bool (*acquire)(void *lock);
+    bool (*release)(void *lock);
+} peer_library;
+
+extern const peer_library peer_holdfast;
+extern const peer_library peer_hiredis; /* SET NX by polling */
+extern const peer_library peer_flock;
+
+#endif
