@@ -2,6 +2,7 @@
 /* bare.c - see bare.h. */
 #include "bare.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ bool bare_open(bare *self, const char *directory, size_t map_size)
     char path[BENCH_PATH_SIZE];
 
     snprintf(path, sizeof(path), "%s/bare", directory);
-    if (mkdir(path, 0700) != 0)
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return bench_fail("cannot make %s", path);
     if (bare_ok(mdb_env_create(&self->env)) &&
         bare_ok(mdb_env_set_mapsize(self->env, map_size)) &&

@@ -15,8 +15,8 @@ typedef struct bare {
     MDB_dbi dbi;
 } bare;
 
-/* A new environment with the flags of the volatile store, in its own folder in
- * `directory`. */
+/* An environment with the flags of the volatile store, in its own folder in
+ * `directory`; new, unless another process has opened it there. */
 bool bare_open(bare *self, const char *directory, size_t map_size);
 void bare_close(bare *self);
 

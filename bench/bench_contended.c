@@ -10,11 +10,12 @@
  * Each worker holds the lock for 1 ms, then pauses, then acquires it again. A
  * hand-over is measured from before the release of one worker until after the
  * acquire of another. FOLDER is the output of tools/peers.sh; without it only
- * what is in C takes part. The server is redis-server, or the one that
- * HF_TEST_SERVER names. Requests are counted by MONITOR after the measured
- * time. --cell: one such cell; programs of other libraries hold for 1 ms all
- * the same. --runs: the last lines say for each target whether the worst of all
- * runs met it.
+ * what is in C takes part. Those at the end of the list, among them a store on
+ * a disk (below TMPDIR or /var/tmp), take part only if they are named. The
+ * server is redis-server, or the one that HF_TEST_SERVER names. Requests are
+ * counted by MONITOR after the measured time. --cell: one such cell; programs
+ * of other libraries hold for 1 ms all the same. --runs: the last lines say for
+ * each target whether the worst of all runs met it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,16 +32,22 @@
 #define END_WAIT_S 5 /* each waiter gets the lock once more */
 
 static const contended_way ways[] = {
-    {"holdfast", true, CONTENDED_TCP, &peer_holdfast, NULL},
-    {"holdfast-threads", false, CONTENDED_TCP, &peer_holdfast, NULL},
-    {"redisson", true, CONTENDED_TCP, NULL, "java"},
-    {"redisson-threads", false, CONTENDED_TCP, NULL, "java"},
-    {"rueidislock", true, CONTENDED_TCP, NULL, "contend_rueidislock"},
-    {"redsync", true, CONTENDED_TCP, NULL, "contend_redsync"},
-    {"hiredis", true, CONTENDED_TCP, &peer_hiredis, NULL},
-    {"embedded", true, CONTENDED_EMBEDDED, &peer_holdfast, NULL},
-    {"embedded-threads", false, CONTENDED_EMBEDDED, &peer_holdfast, NULL},
-    {"flock", true, CONTENDED_EMBEDDED, &peer_flock, NULL},
+    {"holdfast", true, CONTENDED_TCP, &peer_holdfast, NULL, false},
+    {"holdfast-threads", false, CONTENDED_TCP, &peer_holdfast, NULL, false},
+    {"redisson", true, CONTENDED_TCP, NULL, "java", false},
+    {"redisson-threads", false, CONTENDED_TCP, NULL, "java", false},
+    {"rueidislock", true, CONTENDED_TCP, NULL, "contend_rueidislock", false},
+    {"redsync", true, CONTENDED_TCP, NULL, "contend_redsync", false},
+    {"hiredis", true, CONTENDED_TCP, &peer_hiredis, NULL, false},
+    {"embedded", true, CONTENDED_EMBEDDED, &peer_holdfast, NULL, false},
+    {"embedded-threads", false, CONTENDED_EMBEDDED, &peer_holdfast, NULL,
+     false},
+    {"flock", true, CONTENDED_EMBEDDED, &peer_flock, NULL, false},
+    {"file", true, CONTENDED_FILE, &peer_holdfast, NULL, true},
+    {"fcntl", true, CONTENDED_EMBEDDED, &peer_fcntl, NULL, true},
+    {"mutex", true, CONTENDED_EMBEDDED, &peer_mutex, NULL, true},
+    {"lmdb", true, CONTENDED_EMBEDDED, &peer_lmdb, NULL, true},
+    {"sqlite", true, CONTENDED_EMBEDDED, &peer_sqlite, NULL, true},
 };
 
 static const contended_cell cells[] = {
@@ -68,6 +75,7 @@ typedef struct place {
     const contended_order *order;
     redis_server *server;
     const char *directory; /* in /dev/shm */
+    const char *disk;
     char board_path[BENCH_PATH_SIZE];
     contended_board *board;
 } place;
@@ -225,6 +233,19 @@ static const char *const *program_of(const place *at, const contended_way *way)
     return words;
 }
 
+static void format_url(char *url, size_t size, const place *at,
+                       const contended_way *way, const contended_cell *cell)
+{
+    bool on_disk = way->store == CONTENDED_FILE;
+
+    if (way->store == CONTENDED_TCP)
+        snprintf(url, size, "%s", redis_server_tcp_url(at->server));
+    else
+        snprintf(url, size, "%s:%s/%s-%d-%d", on_disk ? "file" : "volatile",
+                 on_disk ? at->disk : at->directory, way->name, cell->workers,
+                 cell->pause_us);
+}
+
 static bool run_cell(const place *at, const contended_way *way,
                      const contended_cell *cell, contended_figures *figures)
 {
@@ -242,11 +263,7 @@ static bool run_cell(const place *at, const contended_way *way,
     bool ok;
 
     memset(figures, 0, sizeof(*figures));
-    if (way->store == CONTENDED_TCP)
-        snprintf(url, sizeof(url), "%s", redis_server_tcp_url(at->server));
-    else
-        snprintf(url, sizeof(url), "volatile:%s/%s-%d-%d", at->directory,
-                 way->name, cell->workers, cell->pause_us);
+    format_url(url, sizeof(url), at, way, cell);
     ok = redis_server_command(at->server, "FLUSHALL", answer, sizeof(answer)) &&
          contended_start(&crew, &task, way->library, program_of(at, way));
     if (ok)
@@ -290,7 +307,8 @@ static bool takes_part(const contended_order *order, int way)
 {
     if (order->any)
         return order->chosen[way];
-    return ways[way].program == NULL || order->peers != NULL;
+    return !ways[way].named &&
+           (ways[way].program == NULL || order->peers != NULL);
 }
 
 static bool run_once(const place *at, contended_results *results)
@@ -394,7 +412,8 @@ int main(int argc, char **argv)
 {
     contended_order order = {.runs = 1, .seconds = SECONDS};
     place at = {.order = &order};
-    char *directory;
+    const char *disk = getenv("TMPDIR");
+    char *directory, *disk_directory;
     bool ok = false;
 
     if (!read_words(&order, argc, argv)) {
@@ -409,13 +428,14 @@ int main(int argc, char **argv)
         return 64;
     }
     directory = bench_make_directory("/dev/shm");
-    if (directory == NULL)
-        return 73;
+    disk_directory = bench_make_directory(disk != NULL ? disk : "/var/tmp");
     at.directory = directory;
+    at.disk = disk_directory;
     at.server = redis_server_start(NULL);
-    if (at.server != NULL)
+    if (directory != NULL && disk_directory != NULL && at.server != NULL)
         ok = run_all(&at);
     redis_server_stop(at.server);
     bench_remove_directory(directory);
+    bench_remove_directory(disk_directory);
     return ok ? 0 : 1;
 }

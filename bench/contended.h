@@ -87,12 +87,13 @@ double contended_crew_cpu_s(const contended_crew *crew);
 /* ------------------------------------------------------------------- results
  */
 
-#define CONTENDED_WAYS 10
+#define CONTENDED_WAYS 15
 #define CONTENDED_CELLS 5
 
 typedef enum contended_store {
     CONTENDED_TCP,
-    CONTENDED_EMBEDDED
+    CONTENDED_EMBEDDED,
+    CONTENDED_FILE /* embedded, on disk */
 } contended_store;
 
 /* A library, how its workers are spread over clients, and a store. */
@@ -102,6 +103,7 @@ typedef struct contended_way {
     contended_store store;
     const peer_library *library;
     const char *program; /* or this, of tools/peers.sh */
+    bool named;          /* takes part only if it is named */
 } contended_way;
 
 typedef struct contended_cell {

@@ -27,5 +27,9 @@ typedef struct peer_library {
 extern const peer_library peer_holdfast;
 extern const peer_library peer_hiredis; /* SET NX by polling */
 extern const peer_library peer_flock;
+extern const peer_library peer_fcntl;  /* of an open file description */
+extern const peer_library peer_mutex;  /* of processes, robust */
+extern const peer_library peer_lmdb;   /* a write transaction */
+extern const peer_library peer_sqlite; /* BEGIN IMMEDIATE; it polls */
 
 #endif
