@@ -13,6 +13,8 @@ server's port. It prints "ready VERSION", then a line for each that it reads:
                                     how often it has incremented the unprotected
                                     COUNTER until that was LAST: reads it under
                                     the lock, holds, writes, releases, pauses
+    pairs NAME MS                   how long an acquire and a release take, ns,
+                                    the mean of that time; not ours
 
 or "error TEXT". A lock that was acquired and not released remains so. Libraries
 that poll do so each 20 ms, or redis-py each POLL_MS.

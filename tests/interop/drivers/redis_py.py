@@ -65,6 +65,14 @@ class Driver:
             time.sleep(int(pause_us) / 1e6)
         return times
 
+    def pairs(self, name, milliseconds):
+        pairs, began = 0, time.monotonic()
+        while time.monotonic() < began + int(milliseconds) / 1000:
+            self.acquire(name, 1000, 30000)
+            self.release()
+            pairs += 1
+        return round((time.monotonic() - began) * 1e9 / pairs)
+
     def obey(self, line):
         verb, *words = line.split()
         return getattr(self, "break_" if verb == "break" else verb)(*words)

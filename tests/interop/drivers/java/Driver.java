@@ -82,6 +82,18 @@ public final class Driver {
         }
     }
 
+    private String pairs(String name, long milliseconds)
+            throws InterruptedException {
+        long began = System.nanoTime(), pairs = 0;
+
+        while (System.nanoTime() - began < milliseconds * 1_000_000) {
+            acquire(name, 1000, 30000);
+            release();
+            pairs++;
+        }
+        return String.valueOf((System.nanoTime() - began) / pairs);
+    }
+
     private String obey(String... words) throws InterruptedException {
         switch (words[0]) {
         case "acquire":
@@ -93,6 +105,8 @@ public final class Driver {
             return release();
         case "break":
             return find(words[1]).forceUnlock() ? "broken" : "free";
+        case "pairs":
+            return pairs(words[1], Long.parseLong(words[2]));
         default:
             return "error no such command";
         }

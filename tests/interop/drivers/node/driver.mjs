@@ -49,6 +49,19 @@ class Driver {
         return times;
     }
 
+    async pairs(name, duration) {
+        const began = performance.now();
+        let pairs = 0;
+
+        while (performance.now() < began + duration) {
+            const held = await this.acquire(name, COUNT_WAIT_MS,
+                COUNT_LEASE_MS);
+            await held.release();
+            pairs++;
+        }
+        return Math.round((performance.now() - began) * 1e6 / pairs);
+    }
+
     async obey([verb, ...words]) {
         switch (verb) {
         case "acquire":
@@ -65,6 +78,8 @@ class Driver {
         case "count":
             return this.count(words[0], words[1],
                 ...words.slice(2).map(Number));
+        case "pairs":
+            return this.pairs(words[0], Number(words[1]));
         }
         return "error no such command";
     }

@@ -122,6 +122,15 @@ func (d *driver) count(name, counter string, last int,
     return times
 }
 
+func (d *driver) pairs(name string, duration time.Duration) time.Duration {
+    pairs, began := time.Duration(0), time.Now()
+    for time.Since(began) < duration {
+        d.acquire(name, countWait, countLease).Release()
+        pairs++
+    }
+    return time.Since(began) / pairs
+}
+
 func (d *driver) obey(words []string) string {
     switch words[0] {
     case "acquire":
@@ -140,6 +149,9 @@ func (d *driver) obey(words []string) string {
     case "count":
         return strconv.Itoa(d.count(words[1], words[2], number(words[3]),
             microseconds(words[4]), microseconds(words[5])))
+    case "pairs":
+        return strconv.FormatInt(d.pairs(words[1],
+            milliseconds(words[2])).Nanoseconds(), 10)
     }
     return "error no such command"
 }

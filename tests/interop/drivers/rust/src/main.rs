@@ -113,6 +113,16 @@ impl Driver {
         times
     }
 
+    fn pairs(&mut self, name: &str, duration: Duration) -> u128 {
+        let (began, mut pairs) = (Instant::now(), 0);
+        while began.elapsed() < duration {
+            self.acquire(name, COUNT_WAIT, COUNT_LEASE);
+            self.release();
+            pairs += 1;
+        }
+        began.elapsed().as_nanos() / pairs
+    }
+
     fn obey(&mut self, words: &[&str]) -> String {
         let choose = |yes, one: &str, other: &str| {
             String::from(if yes { one } else { other })
@@ -138,6 +148,9 @@ impl Driver {
                 let last = last.parse().expect("a number");
                 let (hold, pause) = (microseconds(hold), microseconds(pause));
                 self.count(name, key, last, hold, pause).to_string()
+            }
+            ["pairs", name, duration] => {
+                self.pairs(name, milliseconds(duration)).to_string()
             }
             _ => String::from("error no such command"),
         }
