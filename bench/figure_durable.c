@@ -5,79 +5,40 @@
  * fdatasync() of the same size on the same file system.
  */
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "figures.h"
 #include "holdfast/value.h"
-
-#define THREADS 32
-#define KEYS_EACH 100
-#define VALUE_SIZE 100
+#include "writers.h"
 
 typedef struct durable {
     hf_client *client;
     int fd; /* of the raw file */
-    atomic_bool stop;
-    atomic_bool failed;
-    atomic_int numbers; /* of threads */
-    atomic_long done;
 } durable;
 
-static void *write_until_stopped(void *user)
+static bool set_value(void *user, int thread, const char *name,
+                      const char *value)
 {
     hf_error error = HF_ERROR_INIT;
     durable *self = user;
-    int number = atomic_fetch_add(&self->numbers, 1);
-    char value[VALUE_SIZE] = {0};
-    char name[BENCH_NAME_SIZE];
 
-    for (int i = 0; !atomic_load(&self->stop); i++) {
-        snprintf(name, sizeof(name), "key-%02d-%03d", number, i % KEYS_EACH);
-        if (hf_value_set(self->client, hf_str(name),
-                         hf_view(value, sizeof(value)), NULL, NULL,
-                         &error) != HF_OK) {
-            atomic_store(&self->failed, true);
-            bench_fail("%s", error.message);
-            break;
-        }
-        atomic_fetch_add(&self->done, 1);
-    }
-    return NULL;
-}
-
-static bool write_by(durable *self, int threads, int slice_ms,
-                     double *ops_per_s)
-{
-    pthread_t ids[THREADS];
-    double start = bench_now_s();
-    int started = 0;
-
-    atomic_store(&self->stop, false);
-    atomic_store(&self->numbers, 0);
-    atomic_store(&self->done, 0);
-    while (started < threads &&
-           pthread_create(&ids[started], NULL, write_until_stopped, self) == 0)
-        started++;
-    usleep((useconds_t)slice_ms * 1000);
-    atomic_store(&self->stop, true);
-    for (int i = 0; i < started; i++)
-        pthread_join(ids[i], NULL);
-    *ops_per_s = (double)atomic_load(&self->done) / (bench_now_s() - start);
-    return started == threads && !atomic_load(&self->failed);
+    (void)thread;
+    return hf_value_set(self->client, hf_str(name),
+                        hf_view(value, WRITERS_VALUE_SIZE), NULL, NULL,
+                        &error) == HF_OK ||
+           bench_fail("%s", error.message);
 }
 
 static bool write_by_many(void *user, int slice_ms, double *ops_per_s)
 {
-    return write_by(user, THREADS, slice_ms, ops_per_s);
+    return writers_run(set_value, user, WRITERS_MAX, slice_ms, ops_per_s);
 }
 
 static bool write_by_one(void *user, int slice_ms, double *ops_per_s)
 {
-    return write_by(user, 1, slice_ms, ops_per_s);
+    return writers_run(set_value, user, 1, slice_ms, ops_per_s);
 }
 
 static bool write_raw(void *user, int64_t count)
@@ -102,7 +63,7 @@ static bool measure_durable(const bench_run *run, durable *both)
     bench_figure figure = {.name = "durable_threads",
                            .store = "file",
                            .ceiling = "one thread",
-                           .threads = THREADS,
+                           .threads = WRITERS_MAX,
                            .asked_ratio = 8};
     bench_result result;
 
