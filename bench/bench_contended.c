@@ -137,7 +137,9 @@ static void read_log(const contended_board *board, uint64_t first,
     static uint32_t times[CONTENDED_LOG_MAX];
     size_t count = 0;
 
-    for (uint64_t i = first; i < last && i < CONTENDED_LOG_MAX; i++) {
+    /* Before the first there was no release. */
+    for (uint64_t i = first > 0 ? first : 1; i < last && i < CONTENDED_LOG_MAX;
+         i++) {
         if (board->log[i] != 0)
             times[count++] = board->log[i];
     }
@@ -158,6 +160,8 @@ static void compute_figures(const place *at, const contended_cell *cell,
 {
     double pairs = (double)(to->acquired - from->acquired);
 
+    if (pairs == 0)
+        return;
     figures->pairs_per_s = pairs / (to->at_s - from->at_s);
     figures->server_us = (to->server_s - from->server_s) * 1e6 / pairs;
     figures->client_us = (to->crew_s - from->crew_s) * 1e6 / pairs;
@@ -201,8 +205,9 @@ static void measure_cell(const place *at, const contended_way *way,
         long requests =
             contended_count_requests(redis_server_port(at->server), monitor_ms);
 
-        figures->requests =
-            (double)requests / (double)(at->board->acquired - before);
+        if (at->board->acquired > before)
+            figures->requests =
+                (double)requests / (double)(at->board->acquired - before);
     }
 }
 
