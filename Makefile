@@ -113,8 +113,12 @@ model: ## check the model of the locks (docs/model, two minutes)
 bench: tests ## build, then run the benchmarks
 	@for bench in build/bench/bench_*; do $$bench || exit 1; done
 
-bench-peers: tests ## a contended lock, next to other libraries (half an hour)
+bench-peers: ## next to other libraries and stores (50 minutes)
+	@tools/deps.sh build test peers
+	@$(MAKE) tests
 	@tools/peers.sh build/peers
+	@python3 -B bench/peers/bench_peers.py --peers build/peers \
+	    --pictures build/peers/pictures build/bench
 	@build/bench/bench_contended --runs 3 --peers build/peers
 
 install: build ## install below PREFIX (default /usr/local), honours DESTDIR

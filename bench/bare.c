@@ -31,7 +31,12 @@ static bool open_dbi(bare *self)
 
 bool bare_open(bare *self, const char *directory, size_t map_size)
 {
-    unsigned flags = MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT | MDB_NOTLS;
+    return bare_open_with(self, directory, map_size, BARE_VOLATILE);
+}
+
+bool bare_open_with(bare *self, const char *directory, size_t map_size,
+                    unsigned flags)
+{
     char path[BENCH_PATH_SIZE];
 
     snprintf(path, sizeof(path), "%s/bare", directory);

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define BARE_VOLATILE (MDB_NOSYNC | MDB_WRITEMAP | MDB_NOMEMINIT | MDB_NOTLS)
+
 /* The head of a key record of the embedded store. */
 #define BARE_HEAD 32
 
@@ -18,6 +20,8 @@ typedef struct bare {
 /* An environment with the flags of the volatile store, in its own folder in
  * `directory`; new, unless another process has opened it there. */
 bool bare_open(bare *self, const char *directory, size_t map_size);
+bool bare_open_with(bare *self, const char *directory, size_t map_size,
+                    unsigned flags);
 void bare_close(bare *self);
 
 /* false, with a message, if rc is an error. */

@@ -42,8 +42,7 @@ double bench_cpu_s(void)
 }
 
 /* Run until the slice is over, in steps that grow while they are short. */
-static bool run_slice(const bench_subject *subject, int slice_ms,
-                      double *ops_per_s)
+bool bench_slice(const bench_subject *subject, int slice_ms, double *ops_per_s)
 {
     double (*now_s)(void) = subject->busy ? bench_cpu_s : bench_now_s;
     double start = now_s(), spent = 0;
@@ -77,14 +76,14 @@ bool bench_compare(const bench_run *run, const bench_subject *subject,
     bench_result pairs[BENCH_PAIRS_MAX];
     double warm_up;
 
-    if (!run_slice(subject, run->slice_ms, &warm_up) ||
-        !run_slice(ceiling, run->slice_ms, &warm_up))
+    if (!bench_slice(subject, run->slice_ms, &warm_up) ||
+        !bench_slice(ceiling, run->slice_ms, &warm_up))
         return false;
     for (int i = 0; i < run->pairs; i++) {
         bench_result *pair = &pairs[i];
 
-        if (!run_slice(subject, run->slice_ms, &pair->ops_per_s) ||
-            !run_slice(ceiling, run->slice_ms, &pair->ceiling_ops_per_s))
+        if (!bench_slice(subject, run->slice_ms, &pair->ops_per_s) ||
+            !bench_slice(ceiling, run->slice_ms, &pair->ceiling_ops_per_s))
             return false;
         pair->ratio = pair->ops_per_s / pair->ceiling_ops_per_s;
     }

@@ -76,6 +76,8 @@ void bench_other_name(char name[BENCH_NAME_SIZE], int number);
 double bench_now_s(void);
 double bench_cpu_s(void); /* processor time of this thread */
 
+/* One slice; false: it failed. */
+bool bench_slice(const bench_subject *subject, int slice_ms, double *ops_per_s);
 /* false: one of them failed. */
 bool bench_compare(const bench_run *run, const bench_subject *subject,
                    const bench_subject *ceiling, bench_result *result);

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define KEYS_EACH 100
-
 typedef struct writers {
     writers_set *set;
     void *user;
@@ -20,7 +18,8 @@ typedef struct writers {
 
 void writers_name(char name[BENCH_NAME_SIZE], int thread, int i)
 {
-    snprintf(name, BENCH_NAME_SIZE, "key-%02d-%03d", thread, i % KEYS_EACH);
+    snprintf(name, BENCH_NAME_SIZE, "key-%02d-%03d", thread,
+             i % WRITERS_KEYS_EACH);
 }
 
 static void *write_until_stopped(void *user)

@@ -15,7 +15,9 @@
 typedef bool writers_set(void *user, int thread, const char *name,
                          const char *value);
 
-/* The name of one of a thread's 100 keys. */
+#define WRITERS_KEYS_EACH 100
+
+/* The name of one of a thread's keys. */
 void writers_name(char name[BENCH_NAME_SIZE], int thread, int i);
 
 /* false: one of them failed. */

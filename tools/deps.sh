@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi]
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi] [peers]
 #
 # By default: build test.
 #
@@ -13,7 +13,8 @@
 # Without `go`, or any other Go, the tests of linearizability are skipped;
 # without `model`, that of docs/model/. `package` is for tools/package_debian.sh,
 # `suite` for `make redis-suite`,
-# `web` for `make test-web`, `docs` for `make docs`, `abi` for tools/abi.sh.
+# `web` for `make test-web`, `docs` for `make docs`, `abi` for tools/abi.sh, `peers`
+# for `make bench-peers`: RocksDB, which is left out there if it is not available.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -67,12 +68,13 @@ optional_packages_of()
     case $1 in
     build) echo systemtap-sdt-dev ;;
     test) echo valkey-server ;;
+    peers) echo librocksdb-dev ;;
     esac
 }
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi] [peers]" >&2
     exit 2
 }
 
@@ -198,7 +200,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go | model | package | suite | web | docs | abi) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model | package | suite | web | docs | abi | peers) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done

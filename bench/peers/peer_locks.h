@@ -32,4 +32,7 @@ extern const peer_library peer_mutex;  /* of processes, robust */
 extern const peer_library peer_lmdb;   /* a write transaction */
 extern const peer_library peer_sqlite; /* BEGIN IMMEDIATE; it polls */
 
+/* A transaction's lock, of one process. */
+extern const peer_library peer_rocksdb;
+
 #endif
