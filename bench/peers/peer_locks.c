@@ -15,7 +15,7 @@
 
 /* ---------------------------------------------------------------- holdfast */
 
-static void *holdfast_open(const peer_place *place)
+void *peer_open_client(const peer_place *place)
 {
     hf_error err = HF_ERROR_INIT;
     hf_client *client = NULL;
@@ -51,7 +51,7 @@ static bool holdfast_release(void *lock)
            bench_fail("%s", err.message);
 }
 
-const peer_library peer_holdfast = {holdfast_open, holdfast_new_lock,
+const peer_library peer_holdfast = {peer_open_client, holdfast_new_lock,
                                     holdfast_acquire, holdfast_release};
 
 /* ----------------------------------------------------------------- hiredis */
@@ -65,17 +65,25 @@ typedef struct polled {
     unsigned seed;
 } polled;
 
+struct redisContext *peer_connect(const peer_place *place)
+{
+    redisContext *connection = redisConnect("127.0.0.1", place->port);
+
+    if (connection != NULL && connection->err == 0)
+        return connection;
+    bench_fail("hiredis cannot connect");
+    return NULL;
+}
+
 static void *hiredis_open(const peer_place *place)
 {
     polled *self = calloc(1, sizeof(*self));
 
     if (self == NULL)
         return NULL;
-    self->connection = redisConnect("127.0.0.1", place->port);
-    if (self->connection == NULL || self->connection->err != 0) {
-        bench_fail("hiredis cannot connect");
+    self->connection = peer_connect(place);
+    if (self->connection == NULL)
         return NULL;
-    }
     self->seed = (unsigned)getpid();
     snprintf(self->owner, sizeof(self->owner), "owner-%d", getpid());
     return self;

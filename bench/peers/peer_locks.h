@@ -24,6 +24,11 @@ typedef struct peer_library {
     bool (*release)(void *lock);
 } peer_library;
 
+/* An hf_client, and a connection of hiredis: for what is opened of both. NULL:
+ * failed, with a message. */
+void *peer_open_client(const peer_place *place);
+struct redisContext *peer_connect(const peer_place *place);
+
 extern const peer_library peer_holdfast;
 extern const peer_library peer_hiredis; /* SET NX by polling */
 extern const peer_library peer_flock;

@@ -13,16 +13,6 @@
 
 /* ---------------------------------------------------------------- holdfast */
 
-static void *holdfast_open(const peer_place *place)
-{
-    hf_error err = HF_ERROR_INIT;
-    hf_client *client = NULL;
-
-    if (hf_client_open(place->url, NULL, &client, &err) != HF_OK)
-        bench_fail("%s", err.message);
-    return client;
-}
-
 static bool holdfast_set(void *store, int thread, const char *name,
                          const char *value)
 {
@@ -45,19 +35,14 @@ static bool holdfast_get(void *store, const char *name)
     return true;
 }
 
-const peer_store peer_values_holdfast = {holdfast_open, holdfast_set,
+const peer_store peer_values_holdfast = {peer_open_client, holdfast_set,
                                          holdfast_get};
 
 /* ----------------------------------------------------------------- hiredis */
 
 static void *hiredis_open(const peer_place *place)
 {
-    redisContext *connection = redisConnect("127.0.0.1", place->port);
-
-    if (connection != NULL && connection->err == 0)
-        return connection;
-    bench_fail("hiredis cannot connect");
-    return NULL;
+    return peer_connect(place);
 }
 
 static bool end_reply(redisReply *reply, int type)
