@@ -10,6 +10,7 @@
  * | holdfast/key.h       | keys of any type: expiry, type, name, list         |
  * | holdfast/value.h     | values: set, get, delete, compare and set          |
  * | holdfast/hash.h      | hashes: put, get, delete, compare and set a field  |
+ * | holdfast/set.h       | sets of members, each expiring                     |
  * | holdfast/timeline.h  | items ordered by time or attribute, each expiring  |
  * | holdfast/cache.h     | cache entries, each filled by one client at a time |
  * | holdfast/watch.h     | being notified of changes to keys                  |
@@ -78,6 +79,7 @@
 #include "holdfast/rwlock.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/set.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
 #include "holdfast/together.h"

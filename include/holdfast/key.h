@@ -5,7 +5,8 @@
  * Contents: hf_key_ttl(), hf_key_expire(), hf_key_type(), hf_key_rename(),
  * hf_key_copy(), hf_key_delete(), hf_key_list(). Each has a `_start` form.
  *
- * A timeline, a cache entry, a fenced value is one object of several keys.
+ * A timeline, a set whose members expire, a cache entry, a fenced value is one
+ * object of several keys.
  * These calls treat it as one, in one step: what is done to its key is done to
  * all. They refuse to change a lock, permits or an election that are held, and
  * a barrier at which parties wait, with HF_HELD and a message that says which.

@@ -14,11 +14,11 @@
  *
  * **Operations** are queued by their own `_start` functions: if hf_async::txn
  * is set, the call becomes part of the transaction, and its results are written
- * when that is executed. All of holdfast/value.h, hash.h, key.h and timeline.h
- * can be queued, hf_script_run_start(), and hf_command_start() with a command
- * that reaches only the keys among its words; others return HF_UNSUPPORTED.
- * Operations are numbered from 0 in the order in which they are queued, and run
- * in that order.
+ * when that is executed. All of holdfast/value.h, hash.h, key.h, set.h and
+ * timeline.h can be queued, hf_script_run_start(), and hf_command_start() with
+ * a command that reaches only the keys among its words; others return
+ * HF_UNSUPPORTED. Operations are numbered from 0 in the order in which they are
+ * queued, and run in that order.
  *
  * A script that is queued must name all its keys: those that it reaches
  * otherwise are not restored on a server if a later operation fails.

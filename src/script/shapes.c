@@ -191,6 +191,23 @@ static const hf__shape trim_items[] = {NUMBER(0, 1000), NUMBER(0, 1)};
 SHAPE_OF(timeline_trim, HF__SHAPE_TUPLE(trim_items, 2));
 SHAPE_OF(timeline_update, NUMBER(0, 1));
 
+/* -------------------------------------------------------------------- sets */
+
+SHAPE_OF(set_add, NUMBER(0, 1000));
+SHAPE_OF(set_count, COUNT);
+SHAPE_OF(set_expire, NUMBER(0, 1000));
+/* A cursor, then {member, time to live} of each. */
+static const hf__shape set_page_items[] = {STRING, STRING,
+                                           NUMBER(-1, INT64_MAX)};
+SHAPE_OF(set_page, {.kinds = HF__IS_ARRAY,
+                    .items = set_page_items,
+                    .item_count = 3,
+                    .repeated = 2,
+                    .count_min = 1});
+SHAPE_OF(set_remove, NUMBER(0, 1000));
+static const hf__shape set_ttls[] = {PTTL};
+SHAPE_OF(set_ttl, HF__SHAPE_LIST(set_ttls));
+
 /* ------------------------------------------------------------------- cache */
 
 /* {state, clock}, then versions, or pttl. */

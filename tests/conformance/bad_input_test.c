@@ -32,6 +32,7 @@ static const struct {
     {"cache invalidate", NULL}, /* its key is a tag */
     {"cache", "string"},
     {"timeline", "zset"},
+    {"set", "set"},
     {"limiter", "string"},
     {"ids", "string"},
     {"barrier", "zset"},

@@ -18,6 +18,7 @@
 #include "holdfast/limiter.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/set.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
 #include "holdfast/value.h"
@@ -312,12 +313,38 @@ static void make_barrier(trial *self)
     expect_soon(!key_is_gone(self->f->client, self->from), 5000);
 }
 
+static void make_set(trial *self)
+{
+    hf_set_add_options options = HF_SET_ADD_OPTIONS_INIT;
+    hf_bytes brief = bytes("brief"), stays = bytes("stays");
+    hf_client *client = self->f->client;
+
+    options.ttl_ms = 3600000;
+    expect_status(
+        HF_OK, hf_set_add(client, self->from, &brief, 1, &options, NULL, ERR));
+    expect_status(HF_OK,
+                  hf_set_add(client, self->from, &stays, 1, NULL, NULL, ERR));
+}
+
+static void check_set(hf_client *client, hf_bytes key)
+{
+    hf_bytes members[] = {bytes("brief"), bytes("stays"), bytes("none")};
+    int64_t ttls_ms[3];
+
+    expect_status(HF_OK,
+                  hf_set_has_members(client, key, members, 3, ttls_ms, ERR));
+    assert_in_range(ttls_ms[0], 1, 3600000);
+    assert_int_equal(ttls_ms[1], -1);
+    assert_int_equal(ttls_ms[2], -2);
+}
+
 static const object objects[] = {
     {"value", "string", NULL, 0, make_value, check_value},
     {"fenced value", "string", NULL, 1, make_fenced, check_fenced},
     {"hash", "hash", NULL, 0, make_hash, check_hash},
     {"hash, fields expire", "hash", NULL, 0, make_timed_hash, check_timed_hash},
     {"timeline", "timeline", NULL, 0, make_timeline, check_timeline},
+    {"set", "set", NULL, 0, make_set, check_set},
     {"cache entry", "cache", NULL, 0, make_entry, check_entry},
     {"limiter", "string", NULL, 0, make_limiter, check_limiter},
     {"ids", "string", NULL, 0, make_ids, check_ids},

@@ -257,8 +257,9 @@ TEST(diagnosis_reports_any_missing_right)
     while ((word = strsep(&rest, " ")) != NULL) {
         rights seen;
 
-        /* APPEND has no form without effect that would be refused. */
-        if (word[0] != '+' || strcmp(word, "+append") == 0) {
+        /* APPEND and SADD have no form without effect that would be refused. */
+        if (word[0] != '+' || strcmp(word, "+append") == 0 ||
+            strcmp(word, "+sadd") == 0) {
             continue;
         }
         change_right(f, '-', word + 1);

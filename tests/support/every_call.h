@@ -14,6 +14,7 @@
 #include "holdfast/redisson.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/set.h"
 #include "holdfast/timeline.h"
 
 /* Where the results go. */
@@ -23,11 +24,13 @@ typedef struct every_result {
     hf_fields fields;
     hf_timeline_items items;
     hf_timeline_trimmed trimmed;
+    hf_set_members members;
     hf_limiter_state limiter;
     hf_barrier_pass pass;
     size_t removed;
     size_t count;
     int64_t ttl_ms;
+    int64_t member_ttl_ms;
     int64_t number;
     uint64_t token;
     hf_script *script;

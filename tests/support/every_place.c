@@ -193,6 +193,13 @@ static hf_status fill_latch(every_place *place, const every_call *call,
     return status;
 }
 
+static hf_status fill_set(every_place *place, hf_error *err)
+{
+    hf_bytes member = value_one();
+
+    return hf_set_add(place->client, place->key, &member, 1, NULL, NULL, err);
+}
+
 hf_status every_call_fill(every_place *place, const every_call *call,
                           hf_error *err)
 {
@@ -211,6 +218,8 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (is_of(call, "timeline"))
         return hf_timeline_add(place->client, place->key, value_one(),
                                value_one(), 60000, NULL, err);
+    if (is_of(call, "set"))
+        return fill_set(place, err);
     if (is_of(call, "latch"))
         return fill_latch(place, call, err);
     if (is_of(call, "barrier reset"))

@@ -8,6 +8,7 @@
 #include "holdfast/limiter.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/set.h"
 #include "holdfast/timeline.h"
 #include "support/every_call.h"
 
@@ -25,6 +26,9 @@ void every_result_begin(every_result *result)
     result->items.items = (hf_timeline_item *)(void *)untouched;
     result->items.count = UNTOUCHED;
     result->trimmed = (hf_timeline_trimmed){UNTOUCHED, false};
+    result->members.items = (hf_set_member *)(void *)untouched;
+    result->members.count = UNTOUCHED;
+    result->member_ttl_ms = UNTOUCHED;
     result->limiter = (hf_limiter_state){UNTOUCHED, UNTOUCHED, UNTOUCHED};
     result->pass = (hf_barrier_pass){UNTOUCHED, false};
     result->removed = UNTOUCHED;
@@ -116,6 +120,20 @@ static const char *check_items(hf_timeline_items *items)
     return good ? NULL : "the items cannot be read";
 }
 
+static const char *check_members(hf_set_members *members)
+{
+    bool good = true;
+
+    if (members->items == (hf_set_member *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < members->count; i++)
+        good = good && is_readable(members->items[i].member) &&
+               members->items[i].ttl_ms >= -1;
+    good = good && is_readable(members->next);
+    hf_set_members_free(members);
+    return good ? NULL : "the members cannot be read";
+}
+
 static const char *check_handles(every_result *result)
 {
     const char *wrong = NULL;
@@ -146,7 +164,7 @@ static const char *check_numbers(const every_place *place,
         return "the state of the limiter is out of range";
     if (result->pass.generation < 0)
         return "how the barrier was passed is out of range";
-    if (result->ttl_ms < -1)
+    if (result->ttl_ms < -1 || result->member_ttl_ms < -2)
         return "the time to live is out of range";
     if (info->remaining_ms < -1 || info->last_token > TOKEN_MAX ||
         info->token > TOKEN_MAX || info->waiters < 0)
@@ -180,6 +198,8 @@ static bool is_untouched(const every_result *result, bool refused)
            result->version.data == untouched &&
            result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
            result->items.count == UNTOUCHED &&
+           result->members.count == UNTOUCHED &&
+           result->member_ttl_ms == UNTOUCHED &&
            result->trimmed.removed == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
            result->pass.generation == UNTOUCHED &&
@@ -206,6 +226,9 @@ const char *every_result_end(every_place *place, const every_call *call,
     if (wrong == NULL)
         wrong = unread;
     unread = check_items(&result->items);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_members(&result->members);
     if (wrong == NULL)
         wrong = unread;
     unread = check_handles(result);

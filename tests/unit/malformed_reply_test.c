@@ -151,6 +151,13 @@ typedef struct fits {
         "#t\r\n", HF_OK                                                        \
     }
 
+#define COUNTED                                                                \
+    {":0\r\n", HF_OK}, {":1\r\n", HF_OK}, {":2\r\n", HF_OK},                   \
+        {":1000\r\n", HF_OK},                                                  \
+    {                                                                          \
+        "#t\r\n", HF_OK                                                        \
+    }
+
 #define ACQUIRED(refused)                                                      \
     {":1\r\n", HF_OK}, {":2\r\n", HF_OK}, {":1000\r\n", HF_OK},                \
         {":9007199254740992\r\n", HF_OK}, {"#t\r\n", HF_OK},                   \
@@ -265,6 +272,21 @@ static const fits table[] = {
     {"timeline get", {{"*2\r\n" A ":1\r\n", HF_NOT_FOUND}}},
     {"timeline page", {{"*2\r\n" A ":1\r\n", HF_OK}}},
     {"timeline range", {{"*2\r\n" A ":1\r\n", HF_OK}}},
+    {"set add", {COUNTED}},
+    {"set remove", {COUNTED}},
+    {"set expire", {COUNTED}},
+    {"set has members", {{"*1\r\n:1\r\n", HF_OK}}},
+    {"set has", {{"*1\r\n:1\r\n", HF_OK}}},
+    {"set count",
+     {{":0\r\n", HF_OK},
+      {":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {":9007199254740992\r\n", HF_OK},
+      {":9007199254740993\r\n", HF_OK},
+      {":9223372036854775807\r\n", HF_OK},
+      {"#t\r\n", HF_OK}}},
+    {"set page", {{"*1\r\n" A, HF_OK}}},
     {"key ttl",
      {{":-2\r\n", HF_NOT_FOUND},
       {":-1\r\n", HF_OK},

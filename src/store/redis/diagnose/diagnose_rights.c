@@ -93,6 +93,11 @@ static const right_form for_data[] = {
     {{"ZREVRANGE", KEY, "0", "0"}, false},
     {{"ZRANGEBYLEX", KEY, "-", "+"}, false},
     {{"ZREVRANGEBYLEX", KEY, "+", "-"}, false},
+    {{"SCARD", KEY}, false},
+    {{"SADD", KEY, "v"}, true},
+    {{"SREM", KEY, "none"}, false},
+    {{"SMISMEMBER", KEY, "none"}, false},
+    {{"SSCAN", KEY, "0"}, false},
 };
 
 static const right_form for_dump[] = {

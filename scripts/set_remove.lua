@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+set_remove - remove members of a set.
+
+KEYS[1]  set (set): members
+KEYS[2]  due (zset): those that expire, by deadline, ms
+ARGV[1...]  members: to remove
+
+Returns  how many were there; those that were due do not count.
+Repeat   no: the second run would not find them, or remove members that another
+         client added in between.
+Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
+         are due are removed.
+]]
+local call = redis.call
+--#use timeline_clock
+local names, gone, had = {unpack(ARGV, 1)}, {}, call('zcard', KEYS[2])
+local ends = call('zmscore', KEYS[2], unpack(names))
+for i, name in ipairs(names) do
+    if ends[i] and tonumber(ends[i]) <= now_ms then
+        gone[#gone + 1] = name
+    end
+end
+--#use member_drop remove='srem' most='16' key=KEYS[1] due=KEYS[2]
+local found = call('srem', KEYS[1], unpack(names))
+call('zrem', KEYS[2], unpack(names))
+--#use member_expire count='scard' key=KEYS[1] due=KEYS[2]
+return found
