@@ -628,8 +628,8 @@ class Translator:
         text = boxed(self.value(arguments[0]))
         init = self.number(arguments[2]) if len(arguments) > 2 else "1.0"
         if len(arguments) > 3:
-            at = self.new(f"hf__native_find(run, {text}, "
-                          f"{self.constant(arguments[1].at[0]).text}, {init})",
+            what = boxed(self.value(arguments[1]))
+            at = self.new(f"hf__native_find(run, {text}, {what}, {init})",
                           "double")
             return f"({at} != 0.0)", at
         match = self.matcher(text, arguments[1], init)
