@@ -22,6 +22,7 @@
  * | holdfast/ids.h       | numbers that are unique and only grow              |
  * | holdfast/latch.h     | waiting for a number of arrivals                   |
  * | holdfast/election.h  | one of several programs leads                      |
+ * | holdfast/once.h      | work that is done once, with a result that is kept |
  * | holdfast/adopt.h     | passing a held lock to another process             |
  * | holdfast/together.h  | acquiring several locks at once                    |
  * | holdfast/barrier.h   | parties that wait until all have arrived           |
@@ -74,6 +75,7 @@
 #include "holdfast/limiter.h"
 #include "holdfast/lock.h"
 #include "holdfast/near.h"
+#include "holdfast/once.h"
 #include "holdfast/redisson.h"
 #include "holdfast/reply.h"
 #include "holdfast/rwlock.h"

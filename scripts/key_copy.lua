@@ -23,8 +23,8 @@ ARGV[1]  absent: 1: only if there is no key of the new name; 2: the new name is
          that of the key, which stays; 0
 
 Returns  1 done; 0 there is no such key; it is held: -1 a lock, -2 permits, -3
-         an election, -4 a barrier; -5 to -8 the same of the key of the new
-         name; -9 there is one of the new name.
+         an election, -4 a barrier, -5 a claim; -6 to -10 the same of the key
+         of the new name; -11 there is one of the new name.
 Repeat   no: the second run may replace what another client wrote to the copy.
 Writes   KEYS[2], and all of the copy. Cost O(elements).
 ]]
@@ -33,7 +33,7 @@ local call = redis.call
 if kind == 'none' then
     return 0
 elseif ARGV[1] == '1' and call('exists', KEYS[2]) == 1 then
-    return -9
+    return -11
 elseif held > 0 then
     return -held
 elseif ARGV[1] == '2' then
@@ -41,7 +41,7 @@ elseif ARGV[1] == '2' then
 end
 --#use held key=KEYS[2] barrier=KEYS[4]
 if held > 0 then
-    return -4 - held
+    return -5 - held
 end
 local highest = KEYS[5] and call('get', KEYS[5])
 local other = highest and call('get', KEYS[6])

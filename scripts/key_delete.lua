@@ -11,7 +11,7 @@ KEYS[5]  cache: belongs to a cache entry
 KEYS[6...]  belongings: of a timeline
 
 Returns  1 deleted; 0 there is no such key; it is held: -1 a lock, -2 permits,
-         -3 an election, -4 a barrier.
+         -3 an election, -4 a barrier, -5 a claim.
 Repeat   no: the second run could delete what another client wrote in between.
 Writes   all keys. Cost O(elements + waiters).
 ]]

@@ -8,7 +8,7 @@ KEYS[3...]  belongings: they may be missing
 ARGV[1]  ttl: ms
 
 Returns  1 done; 0 there is no such key; it is held: -1 a lock, -2 permits, -3
-         an election, -4 a barrier.
+         an election, -4 a barrier, -5 a claim.
 Repeat   safe.
 Writes   all keys but KEYS[2]. Cost O(1).
 ]]

@@ -7,7 +7,7 @@ KEYS[2]  barrier (hash): state of a barrier. This and the rest may be left out
 KEYS[3...]  belongings: they may be missing
 
 Returns  1 the key exists and does not expire; 0 there is none; it is held: -1 a
-         lock, -2 permits, -3 an election, -4 a barrier.
+         lock, -2 permits, -3 an election, -4 a barrier, -5 a claim.
 Repeat   safe.
 Writes   all keys but KEYS[2]. Cost O(1).
 ]]

@@ -8,7 +8,7 @@ KEYS[3]  cache: belongs to a cache entry
 KEYS[4]  items: belongs to a timeline
 
 Returns  'lock', 'semaphore', 'election', 'barrier', 'cache', 'timeline',
-         'latch', or the type; 'none': there is no such key.
+         'latch', 'once', or the type; 'none': there is no such key.
 Repeat   safe.
 Writes   nothing. Cost O(log holders).
 ]]
@@ -19,10 +19,12 @@ if kind == 'string' and KEYS[3] and call('exists', KEYS[3]) == 1 then
 elseif kind == 'zset' and KEYS[4] and call('exists', KEYS[4]) == 1 then
     return 'timeline'
 elseif held > 0 then
-    return ({'lock', 'semaphore', 'election', 'barrier'})[held]
+    return ({'lock', 'semaphore', 'election', 'barrier', 'once'})[held]
 elseif kind == 'zset' and tonumber(call('zscore', KEYS[1], '=') or 0) < 0 then
     return 'semaphore'
 elseif kind == 'hash' and call('hmget', KEYS[1], 'left', 'set')[2] then
     return 'latch'
+elseif kind == 'hash' and call('hmget', KEYS[1], 'claim', 'until')[2] then
+    return 'once'
 end
 return kind

@@ -2,7 +2,7 @@
 --[[
 held - is a key a lease that is held, or a barrier where parties wait? Sets
 `kind`, its type in Redis, and `held`: 0: no; 1: a lock; 2: permits of a
-semaphore; 3: an election; 4: a barrier. Locks of Redisson are hashes,
+semaphore; 3: an election; 4: a barrier; 5: a claim of once. Locks of Redisson are hashes,
 its semaphores numbers, whose permits are in another key: see redisson_look.
 
 key      of any type
@@ -22,8 +22,12 @@ if kind == 'string' then
         held = type(count) == 'number' and count > 0 and 2 or 0
     end
 elseif kind == 'hash' then
-    local leader = call('hmget', key, 'owner', 'term')
+    local leader = call('hmget', key, 'owner', 'term', 'claim', 'until')
     held = leader[2] and string.find(leader[1] or '', '^%x+%-%x+$') and 3 or 0
+    if leader[4] and #(leader[3] or '') == 32 then
+        --#use clock
+        held = (tonumber(leader[4]) or 0) > tonumber(clock) and 5 or held
+    end
     local expires = held == 0 and call('hlen', key) <= 1001 and call('pttl', key) or -1
     for _, field in ipairs(expires >= 0 and call('hkeys', key) or {}) do
         local owner = string.match(field, '^(.*):write$') or field

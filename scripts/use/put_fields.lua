@@ -26,9 +26,10 @@ if names then
 end
 local old = replace == '1' and redis.call('hkeys', key) or {}
 if old[1] then
-    local one, two = old[1], old[2] or ''
-    if #one >= 32 or #two >= 32 or one == 'owner' or one == 'term' or two == 'owner'
-        or two == 'term' then
+    local one, two = old[1], old[2] or old[1]
+    local known = 'owner term claim until digest keep tick doubt token'
+    if #one >= 32 or #two >= 32 or string.find(known, one, 1, true)
+        or string.find(known, two, 1, true) then
         --#use refuse_held
     end
 end

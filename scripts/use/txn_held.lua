@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 txn_held - set `found` to '1' if a lease is held: by an owner, or with a token.
-An election is a hash, and so is a lock of Redisson; a lock that is read or a
+An election is a hash, and so are a claim and a lock of Redisson; a lock that is read or a
 semaphore is a sorted set, whose readers' deadlines are negative. A writer that
 has downgraded is a reader with the same owner id, so which it is to be is said.
 
@@ -15,8 +15,10 @@ if kind == 'string' and command ~= 'shared' then
     --#use lock_owner
     mine = field == (command == 'held' and owner or token)
 elseif kind == 'hash' and command == 'held' then
-    local owners = call('hmget', key, 'owner', field, field .. ':write')
+    local owners = call('hmget', key, 'owner', field, field .. ':write', 'claim', 'until')
+    --#use clock
     mine = owners[1] == field or owners[2] or owners[3]
+        or owners[4] == field and (tonumber(owners[5]) or 0) > tonumber(clock)
 elseif kind == 'hash' and command == 'token' then
     mine = call('hget', key, 'term') == field
 elseif kind == 'zset' and command == 'shared' then

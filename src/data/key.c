@@ -42,18 +42,19 @@ static hf_status fail_held(int64_t reply, hf_error *err)
 {
     static const char *const what[] = {
         "a lock that is held", "a semaphore whose permits are held",
-        "an election that has a leader", "a barrier at which parties wait"};
+        "an election that has a leader", "a barrier at which parties wait",
+        "a claim that is held"};
 
     return hf__fail(err, HF_HELD, "%s is %s",
-                    reply < -4 ? "the key of the new name" : "the key",
-                    what[(-1 - reply) % 4]);
+                    reply < -5 ? "the key of the new name" : "the key",
+                    what[(-1 - reply) % 5]);
 }
 
 static hf_status finish_object(hf_call *call, hf_error *err)
 {
     int64_t reply = call->request.reply.integer;
 
-    if (reply == -9)
+    if (reply == -11)
         return hf__fail(err, HF_CONFLICT, "a key has the new name");
     return reply < 0 ? fail_held(reply, err) : hf__finish_found(call, err);
 }

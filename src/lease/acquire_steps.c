@@ -242,11 +242,16 @@ static hf_status read_refusal(hf__steps *steps, hf_error *err)
 {
     const hf_reply *reply = &steps->request.reply;
     const hf_reply *items = reply->array.items;
+    hf_status status = HF_HELD;
 
     if (reply->kind != HF_REPLY_ARRAY || reply->array.count < 3 ||
         items[0].kind != HF_REPLY_INTEGER || items[1].kind != HF_REPLY_STRING ||
         items[2].kind != HF_REPLY_INTEGER)
         return hf__bad_reply(hf__scripts[steps->lock->kind->acquire].name, err);
+    if (steps->lock->kind->read_reply != NULL)
+        status = steps->lock->kind->read_reply(steps->lock, items, err);
+    if (status != HF_HELD)
+        return status;
     steps->pttl_ms = items[0].integer;
     note_holder(steps, &items[1]);
     steps->asked_ms = steps->request.began_ms;

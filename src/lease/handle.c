@@ -18,6 +18,7 @@ void hf__lock_destroy(hf_lock *lock)
     hf__event_fd_free(lock->lost_fd);
     hf__lock_keys_done(&lock->keys);
     hf__free(lock->text);
+    hf_buffer_free(&lock->result);
     hf__free(lock);
 }
 

@@ -59,6 +59,8 @@ struct hf_lock {
     hf_bytes argument; /* of its kind, to acquire; empty: none */
     char *text;        /* owned: its bytes; NULL: they are no text */
     uint64_t hash;     /* of its key; not 0 */
+    hf_buffer result;  /* of work that is done (once.c) ... */
+    int32_t result_status;
 
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;

@@ -30,6 +30,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "holdfast/lock.h"
+#include "holdfast/reply.h"
+
 typedef struct hf__lease_kind {
     /* Indexes of the scripts. */
     uint32_t acquire;
@@ -49,6 +52,10 @@ typedef struct hf__lease_kind {
     bool gaps;      /* other libraries use it: see above */
     bool is_string; /* its key, which says who was granted the lease */
     const struct hf__redisson *redisson; /* its layout; NULL: ours */
+    /* Reads another reply of acquire than a token, which has the shape of a
+     * refusal. HF_HELD: it is one. NULL: all are. */
+    hf_status (*read_reply)(hf_lock *lock, const hf_reply *items,
+                            hf_error *err);
 } hf__lease_kind;
 
 #endif

@@ -133,6 +133,23 @@ SHAPE_OF(election_inspect, {.kinds = HF__IS_ARRAY,
                             .count_min = 5,
                             .otherwise = &no_leader});
 
+/* A refusal, or a negative number for what it is instead. */
+static const hf__shape unclaimed_items[] = {
+    NUMBER(-5, INT64_MAX), STRING, NUMBER(INT32_MIN, INT64_MAX), COUNT};
+static const hf__shape unclaimed = HF__SHAPE_TUPLE(unclaimed_items, 3);
+SHAPE_OF(once_acquire, {.kinds = HF__IS_INTEGER,
+                        .low = 1,
+                        .high = HF__TOKEN_MAX,
+                        .otherwise = &unclaimed});
+SHAPE_OF(once_renew, HF__SHAPE_LIST(renew_items));
+SHAPE_OF(once_release, NUMBER(-1, 1));
+SHAPE_OF(once_complete, NUMBER(-1, 1));
+SHAPE_OF(once_delete, NUMBER(0, 1));
+#define DIGITS HF__SHAPE_KIND(HF__IS_DIGITS)
+static const hf__shape once_items[] = {NUMBER(0, 3), PTTL,   COUNT,  DIGITS,
+                                       STRING,       DIGITS, STRING, STRING};
+SHAPE_OF(once_inspect, HF__SHAPE_TUPLE(once_items, 8));
+
 static const hf__shape find_items[] = {
     HF__SHAPE_KIND(HF__IS_STRING | HF__IS_NIL), COUNT};
 SHAPE_OF(client_find, HF__SHAPE_TUPLE(find_items, 2));
@@ -275,11 +292,11 @@ SHAPE_OF(key_read, {.kinds = HF__IS_ARRAY,
 
 SHAPE_OF(key_build, NUMBER(0, 1));
 /* Below 0: what is held. */
-SHAPE_OF(key_persist, NUMBER(-4, 1));
-SHAPE_OF(key_expire, NUMBER(-4, 1));
-SHAPE_OF(key_delete, NUMBER(-4, 1));
-SHAPE_OF(key_rename, NUMBER(-9, 1));
-SHAPE_OF(key_copy, NUMBER(-9, 1));
+SHAPE_OF(key_persist, NUMBER(-5, 1));
+SHAPE_OF(key_expire, NUMBER(-5, 1));
+SHAPE_OF(key_delete, NUMBER(-5, 1));
+SHAPE_OF(key_rename, NUMBER(-11, 1));
+SHAPE_OF(key_copy, NUMBER(-11, 1));
 SHAPE_OF(key_type, STRING);
 SHAPE_OF(key_place, NUMBER(-1, 1));
 SHAPE_OF(key_write, NUMBER(0, 1));

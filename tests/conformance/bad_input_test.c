@@ -42,6 +42,7 @@ static const struct {
     {"lock", "string"},
     {"semaphore", "zset"},
     {"election", "election"}, /* a hash, but not any */
+    {"once", "once"},         /* likewise */
     {"cache", "string"},
     {"key", NULL},
     {"script", NULL},

@@ -14,6 +14,7 @@
 #include "holdfast/key.h"
 #include "holdfast/latch.h"
 #include "holdfast/lock.h"
+#include "holdfast/once.h"
 #include "holdfast/script.h"
 #include "holdfast/store.h"
 #include "holdfast/timeline.h"
@@ -226,6 +227,7 @@ static void refuse_in_leases(hf_client *c, hf_bytes lost)
 
     refused(hf_lock_new(c, lost, NULL, &lock, ERR));
     refused(hf_election_new(c, k, lost, NULL, &lock, ERR));
+    refused(hf_once_new(c, lost, NULL, NULL, &lock, ERR));
     refused(hf_latch_arrive(c, k, lost, 1, &left, ERR));
     assert_null(lock);
 }

@@ -16,6 +16,7 @@
 #include "holdfast/latch.h"
 #include "holdfast/limiter.h"
 #include "holdfast/lock.h"
+#include "holdfast/once.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/timeline.h"
@@ -85,6 +86,13 @@ static void make_leader(trial *self)
     fixture_keep_lock(self->f, self->lock);
 }
 
+static void make_claim(trial *self)
+{
+    expect_status(HF_OK, hf_once_new(self->holds, self->key, NULL, NULL,
+                                     &self->lock, ERR));
+    fixture_keep_lock(self->f, self->lock);
+}
+
 static void make_redisson(trial *self)
 {
     self->lock =
@@ -117,6 +125,7 @@ static const lease leases[] = {
     {"write lock", false, make_writer},
     {"permit", false, make_permit},
     {"election", false, make_leader},
+    {"claim", false, make_claim},
     {"Redisson lock", true, make_redisson},
     {"Redisson read lock", true, make_redisson_reader},
     {"Redisson write lock", true, make_redisson_writer},
@@ -488,6 +497,18 @@ static bool has_leader(trial *self)
            ttl_ms > 1000 && ttl_ms <= 600000;
 }
 
+static bool has_claim(trial *self)
+{
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    char owner[HF_OWNER_SIZE];
+    bool found = hf_once_inspect(self->client, self->key, &info, NULL) == HF_OK;
+
+    hf_lock_owner(self->lock, owner);
+    hf_once_info_free(&info);
+    return found && info.state == HF_ONCE_CLAIMED && info.waiters == 0 &&
+           strcmp(info.owner, owner) == 0 && info.remaining_ms > 1000;
+}
+
 /* Its holder holds it, others see that, and it ends with its lease. */
 static bool is_whole(trial *self, const lease *of, const call *by)
 {
@@ -498,6 +519,8 @@ static bool is_whole(trial *self, const lease *of, const call *by)
         return false;
     if (of->make == make_leader)
         return has_leader(self);
+    if (of->make == make_claim)
+        return has_claim(self);
     if (by->sees == ADDS_FIELD && of->is_redisson)
         return true;
     return hf_lock_inspect(self->holds, self->key, &info, NULL) == HF_OK &&

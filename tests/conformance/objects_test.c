@@ -16,6 +16,7 @@
 #include "holdfast/key.h"
 #include "holdfast/latch.h"
 #include "holdfast/limiter.h"
+#include "holdfast/once.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/set.h"
@@ -304,6 +305,32 @@ static void make_leader(trial *self)
     expect_taken(self->lock);
 }
 
+static void make_claim(trial *self)
+{
+    expect_status(HF_OK, hf_once_new(self->f->client, self->from, NULL, NULL,
+                                     &self->lock, ERR));
+    fixture_keep_lock(self->f, self->lock);
+    expect_taken(self->lock);
+}
+
+static void make_done(trial *self)
+{
+    make_claim(self);
+    expect_status(HF_OK, hf_once_complete(self->lock, 3, bytes("r"), ERR));
+    self->lock = NULL;
+}
+
+static void check_done(hf_client *client, hf_bytes key)
+{
+    hf_once_info info = HF_ONCE_INFO_INIT;
+
+    expect_status(HF_OK, hf_once_inspect(client, key, &info, ERR));
+    assert_int_equal(info.state, HF_ONCE_DONE);
+    assert_int_equal(info.status, 3);
+    assert_buffer(&info.result, bytes("r"));
+    hf_once_info_free(&info);
+}
+
 static void make_barrier(trial *self)
 {
     hf_async async = tell(&self->said);
@@ -354,6 +381,8 @@ static const object objects[] = {
     {"semaphore", "semaphore", "a semaphore", 0, make_permit, NULL},
     {"election", "election", "an election", 0, make_leader, NULL},
     {"barrier", "barrier", "a barrier", 0, make_barrier, NULL},
+    {"claim", "once", "a claim", 0, make_claim, NULL},
+    {"done once", "once", NULL, 0, make_done, check_done},
 };
 
 #define COUNT (sizeof(objects) / sizeof(objects[0]))

@@ -6,6 +6,7 @@
 #include "holdfast/command.h"
 #include "holdfast/election.h"
 #include "holdfast/lock.h"
+#include "holdfast/once.h"
 #include "holdfast/redisson.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
@@ -61,6 +62,14 @@ static hf_lock *make_candidate(fixture *f, hf_client *client, hf_bytes name)
     return fixture_keep_lock(f, candidate);
 }
 
+static hf_lock *make_claim(fixture *f, hf_client *client, hf_bytes name)
+{
+    hf_lock *claim = NULL;
+
+    expect_status(HF_OK, hf_once_new(client, name, NULL, NULL, &claim, ERR));
+    return fixture_keep_lock(f, claim);
+}
+
 /* Our handle of a name, and how another client has it after us. */
 static const struct {
     hf_lock *(*make)(fixture *f, hf_client *client, hf_bytes name);
@@ -73,6 +82,7 @@ static const struct {
     {make_writer, make_reader, "{t}written"},
     {make_permit, make_permit, "{t}permit"},
     {make_candidate, make_candidate, "{t}leader"},
+    {make_claim, make_claim, "{t}claim"},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -11,6 +11,7 @@
 #include "holdfast/election.h"
 #include "holdfast/hash.h"
 #include "holdfast/limiter.h"
+#include "holdfast/once.h"
 #include "holdfast/redisson.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
@@ -39,6 +40,7 @@ typedef struct every_result {
     hf_semaphore_info permits;
     hf_holder holder;
     hf_leader leader;
+    hf_once_info once;
     hf_status status; /* of the one item of a batch */
 } every_result;
 
@@ -69,6 +71,7 @@ typedef struct every_call {
     bool needs_lock;
     bool needs_held;  /* the lock must be held */
     bool is_election; /* the lock is a candidate */
+    bool is_claim;    /* the lock is from hf_once_new() */
     bool is_pair;     /* the lock is for writing, `second` for reading */
     bool takes_lock;  /* with HF_OK it is held afterwards */
     bool waits;       /* 50 ms, for a lock that is held */

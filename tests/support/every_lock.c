@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* every_lock.c - the calls of locks, semaphores and elections, for
+/* every_lock.c - the calls of locks, semaphores, elections and claims, for
  * every_call.c. */
 #include "holdfast/adopt.h"
 #include "holdfast/election.h"
+#include "holdfast/once.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/together.h"
@@ -152,4 +153,19 @@ DEFINE(election_proclaim)
 DEFINE(election_inspect)
 {
     return CALL(hf_election_inspect, p->client, p->key, &p->result.leader);
+}
+
+DEFINE(once_complete)
+{
+    return CALL(hf_once_complete, p->lock, 1, hf_str("1"));
+}
+
+DEFINE(once_inspect)
+{
+    return CALL(hf_once_inspect, p->client, p->key, &p->result.once);
+}
+
+DEFINE(once_delete)
+{
+    return CALL(hf_once_delete, p->client, p->key);
 }

@@ -10,6 +10,7 @@
 #include "holdfast/election.h"
 #include "holdfast/hash.h"
 #include "holdfast/latch.h"
+#include "holdfast/once.h"
 #include "holdfast/redisson.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/script.h"
@@ -88,6 +89,9 @@ const char *every_usual_answer(const char *target)
         {"election_acquire", ":5\r\n"},
         {"election_release", ":1\r\n"},
         {"election_renew", "*0\r\n"},
+        {"once_acquire", ":5\r\n"},
+        {"once_release", ":1\r\n"},
+        {"once_renew", "*0\r\n"},
         {"redisson_acquire", ":5\r\n"},
         {"redisson_fair_acquire", ":5\r\n"},
         {"redisson_read_acquire", ":5\r\n"},
@@ -130,6 +134,9 @@ static hf_status make_lock(every_place *place, const every_call *call,
     if (call->is_election)
         return hf_election_new(place->client, place->key, value_one(), options,
                                &place->lock, err);
+    if (call->is_claim)
+        return hf_once_new(place->client, place->key, NULL, options,
+                           &place->lock, err);
     if (call->is_redisson)
         return hf_redisson_lock_new(place->client, place->key, call->kind,
                                     options, &place->lock, err);
@@ -228,7 +235,7 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (call->keyless || call->is_pair || is_of(call, "lock") ||
         is_of(call, "limiter") || is_of(call, "ids") ||
         is_of(call, "election") || is_of(call, "barrier") ||
-        is_of(call, "semaphore"))
+        is_of(call, "once") || is_of(call, "semaphore"))
         return HF_OK;
     return hf_value_set(place->client, place->key, value_one(), NULL, NULL,
                         err);

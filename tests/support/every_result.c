@@ -6,6 +6,7 @@
 #include "holdfast/election.h"
 #include "holdfast/hash.h"
 #include "holdfast/limiter.h"
+#include "holdfast/once.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/set.h"
@@ -42,6 +43,7 @@ void every_result_begin(every_result *result)
     result->permits = (hf_semaphore_info)HF_SEMAPHORE_INFO_INIT;
     result->holder = (hf_holder)HF_HOLDER_INIT;
     result->leader = (hf_leader)HF_LEADER_INIT;
+    result->once = (hf_once_info)HF_ONCE_INFO_INIT;
     result->info.remaining_ms = UNTOUCHED;
     result->status = (hf_status)UNTOUCHED;
 }
@@ -84,7 +86,9 @@ static const char *check_bytes(every_result *result)
     bool good = check_buffer(&result->buffer);
 
     good = check_buffer(&result->leader.text) && good;
+    good = check_buffer(&result->once.result) && good;
     result->leader = (hf_leader)HF_LEADER_INIT;
+    result->once = (hf_once_info)HF_ONCE_INFO_INIT;
     if (!check_buffer(&result->version) || !good)
         return "the buffer cannot be read";
     if (fields->items == (hf_field *)(void *)untouched)

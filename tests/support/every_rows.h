@@ -130,6 +130,11 @@ EVERY(lock_try, "election try", "election_acquire", STARTS, CANDIDATE,
 EVERY(election_proclaim, "election proclaim", "election_proclaim", STARTS,
       CANDIDATE, .needs_held = true)
 EVERY(election_inspect, "election inspect", "election_inspect", STARTS)
+EVERY(lock_try, "once try", "once_acquire", STARTS, CLAIM, .takes_lock = true)
+EVERY(once_complete, "once complete", "once_complete", STARTS, CLAIM,
+      .needs_held = true)
+EVERY(once_inspect, "once inspect", "once_inspect", STARTS)
+EVERY(once_delete, "once delete", "once_delete", STARTS)
 EVERY(store_dump, "store dump, clock", "TIME", TRANSFER)
 EVERY(store_dump, "store dump, names", "SCAN", TRANSFER)
 EVERY(store_dump, "store dump, times of fields", "HPEXPIRETIME", TRANSFER,

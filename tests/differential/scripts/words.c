@@ -44,9 +44,16 @@ static void put_owner(char text[WORD_SIZE], world *from)
 
 static void put_entry(char text[WORD_SIZE], world *from)
 {
-    static const char *const forms[] = {
-        "30000",         "30000",   "1000",      "0",
-        "30000,,shared", "30000,3", "30000,3/2", "30000,,exclusive"};
+    static const char *const forms[] = {"30000",
+                                        "30000",
+                                        "1000",
+                                        "0",
+                                        "30000,,shared",
+                                        "30000,3",
+                                        "30000,3/2",
+                                        "30000,,exclusive",
+                                        "30000,/60000/0/0/0",
+                                        "1000,ab/1000/1/40/3"};
     char owner[WORD_SIZE];
     const char *lease = ONE_OF(from, forms);
     size_t prefix =
@@ -57,7 +64,7 @@ static void put_entry(char text[WORD_SIZE], world *from)
         return;
     }
     put_owner(owner, from);
-    (void)snprintf(text, WORD_SIZE, "%.20s %.*s%.32s", lease, (int)prefix,
+    (void)snprintf(text, WORD_SIZE, "%.24s %.*s%.32s", lease, (int)prefix,
                    from->inbox, owner);
 }
 
@@ -155,6 +162,9 @@ static const char *const bounds[] = {"-9223372036854775808",
                                      "9223372036854775807", "0", "10", "-10"};
 static const char *const times[] = {
     "", ":", "", ":", "0000000000000000", "1790000000000000"};
+static const char *const terms[] = {
+    "/60000/0/0/0", "ab/60000/1/0/0",      "/60000/1/0/0", "/60000/0/40/3",
+    "/1/1/0/0",     "ab/1000/0/60000/100", "/60000/0/0",   "/60000/0/0/0"};
 static const char *const verbs[] = {"publish ch", "del", "spublish ch"};
 
 #define LIST(array) (array), COUNT(array), NULL
@@ -175,8 +185,8 @@ static const word_rule rules[] = {
     {" count permits limit parts burst spend rest most elements bytes early "
      "waits error took number ",
      LIST(counts)},
-    {" value expected payload items text about options program ", NULL, 0,
-     put_value},
+    {" value expected payload items text result about options program ", NULL,
+     0, put_value},
     {" expects replace backward absent dense all wake waited timed redisson "
      "has_payload prepare offset keep_ttl cursor ",
      LIST(flags)},
@@ -189,6 +199,7 @@ static const word_rule rules[] = {
     {" gap ", LIST(gaps)},
     {" low high delta ", LIST(bounds)},
     {" begin finish ", NULL, 0, put_position},
+    {" terms ", LIST(terms)},
     {" inbox unused_inbox ", NULL, 0, put_inbox},
     {" verb ", LIST(verbs)}};
 

@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+once_acquire - claim work that is to be done once, unless it is done, in doubt
+or under way, and issue the next fencing token.
+
+KEYS[1]  once (hash): the record, see use/once_claim.lua
+KEYS[2]  last_token (string): last fencing token of this store, or of the slot
+KEYS[3]  waiters (zset): entries by when they began to wait, us
+ARGV[1]  owner: owner id, unique to this claim
+ARGV[2]  ttl: of the lease, ms
+ARGV[3]  entry: to queue if it is under way; empty: do not queue
+ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now,
+         and it is not queued
+ARGV[5]  rank: how far to move the entry forward, us
+ARGV[6]  terms: what use/once_terms.lua reads
+
+Returns  the token if the owner has the claim now; else {time until the lease of
+         the claim ends, ms, its owner, the store's clock in us} and, if it was
+         queued, its position in the queue. {-3, result, status}: it is done.
+         {-4, owner, the store's clock}: the lease of that owner has ended
+         without a result. {-5, fingerprint, 0}: claimed with that other
+         fingerprint. An error HFTOKEN: there is no larger token. An error
+         WRONGTYPE: the hash is no such record. Nothing is changed then.
+Repeat   safe: the same owner gets a larger token, and its lease starts again.
+Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters + result).
+]]
+local call = redis.call
+local record = call('hmget', KEYS[1], 'claim', 'until', 'digest', 'tick', 'status', 'result', 'doubt')
+local ends, doubt = record[2], ''
+if not ends and call('exists', KEYS[1]) == 1 then
+    return redis.error_reply('WRONGTYPE the hash is not a record of once')
+end
+--#use clock
+--#use once_terms terms=ARGV[6]
+local held = tonumber(ends or 0) > tonumber(clock)
+if ends and record[4] == tick and record[1] ~= ARGV[1] then
+    if record[3] ~= digest then
+        return {-5, record[3] or '', 0}
+    elseif ends == '0' then
+        return {-3, record[6] or '', tonumber(record[5])}
+    elseif not held and retry == '0' then
+        return {-4, record[1] or '', tonumber(clock)}
+    end
+    doubt = '1'
+elseif record[1] == ARGV[1] then
+    doubt, held = record[7], false
+end
+if not held then
+    local token
+    --#use issue_token last=KEYS[2]
+    if not token then
+        --#use no_token
+    end
+    --#use once_claim record=KEYS[1] owner=ARGV[1] ttl=ARGV[2]
+    if ARGV[4] ~= '0' then
+        call('zrem', KEYS[3], ARGV[3])
+    end
+    return tonumber(token)
+end
+local holder, pttl = record[1] or '', math.ceil((ends - clock) / 1000)
+--#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]

@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+once_complete - store the result of work, which ends its claim, and wake all
+that wait for it. The lease may have ended, as long as no one else has claimed
+the work.
+
+KEYS[1]  once (hash): the record, see use/once_claim.lua
+KEYS[2]  waiters (zset): entries by when they began to wait, us
+ARGV[1]  owner: owner id
+ARGV[2]  status: a number
+ARGV[3]  result: any bytes
+
+Returns  1 stored; 0 there is no record; -1 another owner has the claim.
+Repeat   safe: the same owner stores the same again.
+Lane     lease: others may be waiting for it.
+Writes   KEYS[1], KEYS[2]. Cost O(waiters + result).
+]]
+local call = redis.call
+local record = call('hmget', KEYS[1], 'claim', 'keep')
+if record[1] ~= ARGV[1] then
+    return record[1] and -1 or 0
+end
+call('hset', KEYS[1], 'until', '0', 'status', ARGV[2], 'result', ARGV[3])
+call('pexpire', KEYS[1], record[2])
+--#use ask_all topic=KEYS[1] waiters=KEYS[2]
+return 1

@@ -1,0 +1,17 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+once_pass - delete a record, and give the claim to the waiter that has waited
+longest.
+
+record   its key
+last     key of the last fencing token
+waiters  sorted set of entries
+reply    variable: the reply of the script
+]]
+call('del', record)
+--#use pick_waiter topic=record own='' note=''
+if grant then
+    local doubt = ''
+    --#use once_terms terms=argument
+    --#use once_claim ttl=lease
+end

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * once_test.c - work that is done once: who has the claim, what a result, a
+ * failure and the end of a lease leave to the next, and ticks of a period.
+ */
+#include <stdlib.h>
+
+#include "holdfast/hash.h"
+#include "holdfast/key.h"
+#include "holdfast/once.h"
+#include "holdfast/value.h"
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+#include "support/test_clock.h"
+#include "support/told.h"
+
+FIXTURE_TESTS();
+
+#define WOKEN_MS 700
+#define SHORT_MS 300
+
+static const hf_once_options retry = {
+    sizeof(hf_once_options), HF_ONCE_RETRY_DOUBT, 0, {NULL, 0}, 0, 0, 0};
+
+static hf_lock *claim_with(fixture *f, hf_client *client, hf_bytes key,
+                           const hf_once_options *once,
+                           const hf_lock_options *opts)
+{
+    hf_lock *lock = NULL;
+
+    expect_status(HF_OK, hf_once_new(client, key, once, opts, &lock, ERR));
+    return fixture_keep_lock(f, lock);
+}
+
+static hf_lock *claim_of(fixture *f, hf_client *client, hf_bytes key)
+{
+    return claim_with(f, client, key, NULL, NULL);
+}
+
+/* A claim whose lease ends by itself: `lock` has lost it. */
+static hf_lock *ended_claim(fixture *f, hf_client *client, hf_bytes key,
+                            const hf_once_options *once)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    hf_lock *lock;
+
+    opts.ttl_ms = SHORT_MS;
+    opts.flags = HF_LOCK_NO_RENEW;
+    lock = claim_with(f, client, key, once, &opts);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_soon(hf_once_inspect(client, key, &info, NULL) == HF_OK &&
+                    info.state != HF_ONCE_CLAIMED,
+                5000);
+    hf_once_info_free(&info);
+    return lock;
+}
+
+static void assert_state(hf_client *client, hf_bytes key, hf_once_state state)
+{
+    hf_once_info info = HF_ONCE_INFO_INIT;
+
+    expect_status(HF_OK, hf_once_inspect(client, key, &info, ERR));
+    assert_int_equal(info.state, state);
+    assert_true(info.remaining_ms > 0);
+    hf_once_info_free(&info);
+}
+
+/* An acquire that finds this result. */
+static void assert_done(hf_lock *lock, int32_t code, hf_bytes result)
+{
+    int32_t found = -1;
+    hf_bytes bytes = {NULL, 0};
+
+    expect_status(HF_CONFLICT, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_once_result(lock, &found, &bytes, ERR));
+    assert_int_equal(found, code);
+    assert_int_equal(bytes.size, result.size);
+    assert_memory_equal(bytes.data, result.data, result.size);
+    assert_false(hf_lock_is_held(lock));
+}
+
+TEST(once_work_is_claimed_by_one_and_its_result_found_by_all)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), result = hf_view("a\0b\r\n", 5);
+    hf_lock *one = claim_of(f, f->client, key);
+    hf_lock *two = claim_of(f, f->other, key);
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    char owner[HF_OWNER_SIZE];
+
+    expect_status(HF_NOT_FOUND, hf_once_inspect(f->client, key, &info, ERR));
+    expect_status(HF_NOT_FOUND, hf_once_result(one, NULL, NULL, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_HELD, hf_lock_try(two, ERR));
+    expect_status(HF_OK, hf_once_inspect(f->other, key, &info, ERR));
+    hf_lock_owner(one, owner);
+    assert_string_equal(info.owner, owner);
+    assert_true(info.token == hf_lock_token(one) && info.tick_ms == 0);
+    assert_int_equal(info.state, HF_ONCE_CLAIMED);
+    expect_status(HF_OK, hf_once_complete(one, -7, result, ERR));
+    assert_false(hf_lock_is_held(one));
+    assert_done(two, -7, result);
+    assert_done(one, -7, result);
+    expect_status(HF_OK, hf_once_inspect(f->other, key, &info, ERR));
+    assert_int_equal(info.state, HF_ONCE_DONE);
+    assert_int_equal(info.status, -7);
+    assert_buffer(&info.result, result);
+    hf_once_info_free(&info);
+    expect_status(HF_INVALID, hf_once_complete(one, 0, result, ERR));
+}
+
+TEST(once_an_empty_result_is_a_result)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *one = claim_of(f, f->client, key);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_once_complete(one, 0, bytes(""), ERR));
+    assert_done(one, 0, bytes(""));
+}
+
+/* The status with which a waiter ends, and when. */
+static void start_waiting(fixture *f, hf_lock *lock, hf_bytes key, told *said)
+{
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    hf_async async = tell(said);
+
+    expect_status(HF_TIMEOUT, hf_lock_acquire(lock, 20, ERR));
+    expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
+    expect_soon((dispatch(f->other),
+                 hf_once_inspect(f->client, key, &info, NULL) == HF_OK &&
+                     info.waiters == 1),
+                5000);
+    hf_once_info_free(&info);
+}
+
+TEST(once_failed_work_is_handed_to_the_waiter)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *one = claim_of(f, f->client, key);
+    hf_lock *two = claim_of(f, f->other, key);
+    told said = {0};
+    int64_t began_ms;
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    start_waiting(f, two, key, &said);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    assert_woken(test_now_ms() - began_ms, 1000);
+    assert_true(hf_lock_token(two) > hf_lock_token(one));
+    assert_state(f->client, key, HF_ONCE_CLAIMED);
+    expect_status(HF_OK, hf_once_complete(two, 1, bytes("x"), ERR));
+    assert_done(one, 1, bytes("x"));
+}
+
+TEST(once_a_result_wakes_all_that_wait)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), result = {NULL, 0};
+    hf_lock *one = claim_of(f, f->client, key);
+    hf_lock *two = claim_of(f, f->other, key);
+    told said = {0};
+    int64_t began_ms;
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    start_waiting(f, two, key, &said);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_once_complete(one, 5, bytes("done"), ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_CONFLICT, said.status);
+    assert_woken(test_now_ms() - began_ms, 1000);
+    expect_status(HF_OK, hf_once_result(two, NULL, &result, ERR));
+    assert_memory_equal(result.data, "done", 4);
+}
+
+TEST(once_released_work_leaves_no_key)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *one = claim_of(f, f->client, key);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_release(one, ERR));
+    assert_no_key(f->client, key);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+}
+
+TEST(once_a_claim_that_ends_without_a_result_leaves_the_work_in_doubt)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *two = claim_of(f, f->other, key);
+    hf_lock *again = claim_with(f, f->other, key, &retry, NULL);
+
+    (void)ended_claim(f, f->client, key, NULL);
+    expect_status(HF_EXPIRED, hf_lock_try(two, ERR));
+    expect_status(HF_EXPIRED, hf_lock_acquire(two, 20, ERR));
+    assert_state(f->other, key, HF_ONCE_DOUBT);
+    expect_status(HF_OK, hf_lock_try(again, ERR));
+    assert_state(f->other, key, HF_ONCE_CLAIMED);
+    expect_status(HF_OK, hf_once_complete(again, 0, bytes("r"), ERR));
+    assert_done(two, 0, bytes("r"));
+}
+
+TEST(once_work_in_doubt_remains_so_when_a_retry_fails)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *two = claim_of(f, f->other, key);
+    hf_lock *again = claim_with(f, f->other, key, &retry, NULL);
+    hf_once_info info = HF_ONCE_INFO_INIT;
+
+    (void)ended_claim(f, f->client, key, NULL);
+    expect_status(HF_OK, hf_lock_try(again, ERR));
+    expect_status(HF_OK, hf_lock_release(again, ERR));
+    expect_status(HF_EXPIRED, hf_lock_try(two, ERR));
+    expect_status(HF_OK, hf_once_inspect(f->client, key, &info, ERR));
+    assert_int_equal(info.state, HF_ONCE_DOUBT);
+    assert_string_equal(info.owner, "");
+    hf_once_info_free(&info);
+    expect_status(HF_OK, hf_lock_try(again, ERR));
+}
+
+TEST(once_a_waiter_finds_doubt_when_the_lease_ends)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *one, *two = claim_of(f, f->other, key);
+    int64_t began_ms;
+
+    opts.ttl_ms = SHORT_MS;
+    opts.flags = HF_LOCK_NO_RENEW;
+    one = claim_with(f, f->client, key, NULL, &opts);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    began_ms = test_now_ms();
+    expect_status(HF_EXPIRED, hf_lock_acquire(two, 60000, ERR));
+    assert_in_time(test_now_ms() - began_ms, 2 * SHORT_MS + WOKEN_MS);
+}
+
+TEST(once_a_late_result_counts_unless_another_has_claimed_the_work)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), other = fixture_key(f, "p");
+    hf_lock *late = ended_claim(f, f->client, key, NULL);
+    hf_lock *later = ended_claim(f, f->client, other, NULL);
+    hf_lock *again = claim_with(f, f->other, other, &retry, NULL);
+
+    expect_status(HF_OK, hf_once_complete(late, 3, bytes("late"), ERR));
+    assert_done(claim_of(f, f->other, key), 3, bytes("late"));
+    expect_status(HF_OK, hf_lock_try(again, ERR));
+    expect_status(HF_LOST, hf_once_complete(later, 3, bytes("late"), ERR));
+    assert_true(hf_lock_is_held(again));
+    expect_status(HF_OK, hf_once_complete(again, 4, bytes("r"), ERR));
+    expect_status(HF_LOST, hf_once_complete(later, 3, bytes("late"), ERR));
+    assert_done(again, 4, bytes("r"));
+    expect_status(HF_LOST, hf_lock_release(later, ERR));
+    assert_done(again, 4, bytes("r"));
+}
+
+TEST(once_another_fingerprint_is_refused_by_name)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_options first = HF_ONCE_OPTIONS_INIT, second = HF_ONCE_OPTIONS_INIT;
+    hf_error error = HF_ERROR_INIT;
+    hf_lock *one, *two, *none = claim_of(f, f->other, key);
+
+    first.fingerprint = bytes("POST /a 10");
+    second.fingerprint = bytes("POST /a 11");
+    one = claim_with(f, f->client, key, &first, NULL);
+    two = claim_with(f, f->other, key, &second, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_INVALID, hf_lock_acquire(two, 60000, &error));
+    assert_non_null(strstr(error.message, "fingerprint"));
+    assert_non_null(strstr(error.message, (const char *)key.data));
+    expect_status(HF_INVALID, hf_lock_try(none, ERR));
+    assert_true(hf_lock_is_held(one));
+    expect_status(HF_OK, hf_once_complete(one, 0, bytes("r"), ERR));
+    expect_status(HF_INVALID, hf_lock_try(two, ERR));
+    assert_done(claim_with(f, f->other, key, &first, NULL), 0, bytes("r"));
+}
+
+TEST(once_a_result_that_is_too_large_is_refused_and_the_claim_kept)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *one = claim_of(f, f->client, key);
+    hf_error error = HF_ERROR_INIT;
+    char *large = calloc(1, HF_ONCE_RESULT_MAX + 1);
+
+    assert_non_null(large);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_INVALID,
+                  hf_once_complete(
+                      one, 0, hf_view(large, HF_ONCE_RESULT_MAX + 1), &error));
+    assert_non_null(strstr(error.message, "1048576"));
+    assert_true(hf_lock_is_held(one));
+    expect_status(HF_OK, hf_once_complete(
+                             one, 0, hf_view(large, HF_ONCE_RESULT_MAX), ERR));
+    assert_done(one, 0, hf_view(large, HF_ONCE_RESULT_MAX));
+    free(large);
+}
+
+TEST(once_a_record_expires)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), doubt = fixture_key(f, "p");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+    hf_lock *one, *late;
+
+    once.keep_ms = SHORT_MS;
+    one = claim_with(f, f->client, key, &once, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_once_complete(one, 0, bytes("r"), ERR));
+    expect_soon(hf_lock_try(one, NULL) == HF_OK, 10000);
+    late = ended_claim(f, f->client, doubt, &once);
+    expect_soon(
+        hf_once_inspect(f->client, doubt,
+                        &(hf_once_info){.struct_size = sizeof(hf_once_info)},
+                        NULL) == HF_NOT_FOUND,
+        10000);
+    expect_status(HF_EXPIRED, hf_once_complete(late, 0, bytes("r"), ERR));
+    assert_no_key(f->client, doubt);
+}
+
+TEST(once_a_lease_is_renewed_while_the_work_is_done)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    int64_t until_ms = test_now_ms();
+    hf_lock *one, *two = claim_of(f, f->other, key);
+
+    opts.ttl_ms = slowed_ms(SHORT_MS);
+    until_ms += 3 * opts.ttl_ms;
+    one = claim_with(f, f->client, key, NULL, &opts);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    while (test_now_ms() < until_ms)
+        expect_status(HF_TIMEOUT, hf_lock_acquire(two, 20, ERR));
+    assert_true(hf_lock_is_held(one));
+    expect_status(HF_OK, hf_once_complete(one, 0, bytes("r"), ERR));
+}
+
+TEST(once_a_deleted_record_is_new_and_its_claim_lost)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *one = claim_of(f, f->client, key);
+    hf_lock *two = claim_of(f, f->other, key);
+    told said = {0};
+
+    expect_status(HF_NOT_FOUND, hf_once_delete(f->other, key, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    start_waiting(f, two, key, &said);
+    expect_status(HF_OK, hf_once_delete(f->client, key, ERR));
+    await_told(f->other, &said, 1);
+    expect_status(HF_OK, said.status);
+    expect_status(HF_LOST, hf_once_complete(one, 0, bytes("r"), ERR));
+    expect_status(HF_OK, hf_once_complete(two, 0, bytes("s"), ERR));
+    expect_status(HF_OK, hf_once_delete(f->client, key, ERR));
+    assert_no_key(f->client, key);
+    (void)ended_claim(f, f->client, key, NULL);
+    expect_status(HF_OK, hf_once_delete(f->client, key, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+}
+
+TEST(once_started_calls)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    hf_lock *one = claim_of(f, f->client, key);
+    told said = {0};
+    hf_async none = tell(&said);
+
+    expect_told(HF_OK, f->client, hf_lock_acquire_start(one, 0, &async, ERR));
+    expect_status(HF_INVALID,
+                  hf_once_complete_start(claim_of(f, f->client, key), 0,
+                                         bytes("r"), &none, ERR));
+    expect_told(HF_OK, f->client,
+                hf_once_complete_start(one, 9, bytes("result"), &async, ERR));
+    expect_told(HF_CONFLICT, f->client,
+                hf_lock_acquire_start(one, 0, &async, ERR));
+    expect_told(HF_OK, f->client,
+                hf_once_inspect_start(f->client, key, &info, &async, ERR));
+    assert_int_equal(info.status, 9);
+    assert_buffer(&info.result, bytes("result"));
+    hf_once_info_free(&info);
+    expect_told(HF_OK, f->client,
+                hf_once_delete_start(f->client, key, &async, ERR));
+}
+
+/* A record of period_ms, complete; its tick. */
+static int64_t do_tick(fixture *f, hf_lock *lock, hf_bytes key)
+{
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    int64_t tick_ms;
+
+    expect_status(HF_OK, hf_once_complete(lock, 0, bytes("t"), ERR));
+    expect_status(HF_OK, hf_once_inspect(f->client, key, &info, ERR));
+    tick_ms = info.tick_ms;
+    hf_once_info_free(&info);
+    return tick_ms;
+}
+
+TEST(once_a_period_has_a_record_for_each_tick)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+    hf_lock *one, *two;
+    int64_t first_ms, second_ms;
+    hf_status status;
+
+    once.period_ms = 1000;
+    one = claim_with(f, f->client, key, &once, NULL);
+    two = claim_with(f, f->other, key, &once, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    first_ms = do_tick(f, one, key);
+    assert_true(first_ms > 0 && first_ms % 1000 == 0);
+    status = hf_lock_try(two, ERR);
+    if (status == HF_OK) /* between the two a tick began */
+        assert_true(do_tick(f, two, key) > first_ms);
+    else
+        expect_status(HF_CONFLICT, status);
+    expect_soon(hf_lock_try(two, NULL) == HF_OK, 10000);
+    second_ms = do_tick(f, two, key);
+    assert_true(second_ms > first_ms && second_ms % 1000 == 0);
+}
+
+/* By a record whose tick began as long ago as it can have. */
+TEST(once_a_tick_begins_early)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), other = fixture_key(f, "p");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+    hf_lock *one, *two;
+    int64_t day_ms = 86400000, tick_ms;
+
+    once.period_ms = day_ms;
+    once.early_ms = 1;
+    one = claim_with(f, f->client, key, &once, NULL);
+    once.early_ms = day_ms - 1;
+    two = claim_with(f, f->client, other, &once, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(two, ERR));
+    tick_ms = do_tick(f, one, key);
+    assert_true(do_tick(f, two, other) == tick_ms + day_ms);
+}
+
+TEST(once_a_claim_of_the_tick_before_is_waited_for)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+    hf_lock *one, *two;
+    int64_t first_ms;
+
+    once.period_ms = 200;
+    once.keep_ms = 60000;
+    one = claim_with(f, f->client, key, &once, NULL);
+    two = claim_with(f, f->other, key, &once, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_TIMEOUT, hf_lock_acquire(two, 600, ERR));
+    first_ms = do_tick(f, one, key);
+    expect_status(HF_OK, hf_lock_acquire(two, 60000, ERR));
+    assert_true(do_tick(f, two, key) > first_ms);
+}
+
+/* In the next tick, doubt about the one before holds up no one. */
+TEST(once_doubt_is_of_one_tick)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+
+    once.period_ms = 500;
+    once.keep_ms = 60000;
+    (void)ended_claim(f, f->client, key, &once);
+    expect_soon(hf_lock_try(claim_with(f, f->other, key, &once, NULL), NULL) ==
+                    HF_OK,
+                10000);
+}
+
+TEST(once_a_held_claim_is_left_alone_by_other_calls)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), value = fixture_key(f, "v");
+    hf_field field = {bytes("a"), bytes("b")};
+    hf_lock *one = claim_of(f, f->client, key);
+    hf_buffer type = HF_BUFFER_INIT;
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_key_type(f->other, key, &type, ERR));
+    assert_buffer(&type, bytes("once"));
+    expect_status(HF_HELD, hf_key_delete(f->other, key, ERR));
+    expect_status(HF_HELD, hf_key_expire(f->other, key, 1000, ERR));
+    expect_status(HF_HELD,
+                  hf_hash_put(f->other, key, &field, 1,
+                              &(hf_hash_put_options){
+                                  .struct_size = sizeof(hf_hash_put_options),
+                                  .flags = HF_HASH_REPLACE},
+                              ERR));
+    assert_true(hf_lock_is_held(one));
+    expect_status(HF_OK, hf_once_complete(one, 0, bytes("r"), ERR));
+    expect_status(HF_OK, hf_key_type(f->other, key, &type, ERR));
+    assert_buffer(&type, bytes("once"));
+    hf_buffer_free(&type);
+    expect_status(HF_OK, hf_key_delete(f->other, key, ERR));
+    expect_status(HF_OK,
+                  hf_value_set(f->client, value, bytes("1"), NULL, NULL, ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_lock_try(claim_of(f, f->client, value), ERR));
+    expect_status(HF_OK, hf_hash_put(f->client, key, &field, 1, NULL, ERR));
+    expect_status(HF_WRONG_TYPE, hf_lock_try(claim_of(f, f->client, key), ERR));
+    expect_status(HF_WRONG_TYPE, hf_once_delete(f->client, key, ERR));
+}
+
+TEST(once_options_are_checked)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL, *plain = NULL;
+
+    once.flags = 2;
+    expect_status(HF_UNSUPPORTED,
+                  hf_once_new(f->client, key, &once, NULL, &lock, ERR));
+    once.flags = 0;
+    once.period_ms = 1000;
+    once.keep_ms = 999;
+    expect_status(HF_INVALID,
+                  hf_once_new(f->client, key, &once, NULL, &lock, ERR));
+    once.keep_ms = 1000;
+    once.early_ms = 1000;
+    expect_status(HF_INVALID,
+                  hf_once_new(f->client, key, &once, NULL, &lock, ERR));
+    opts.min_hold_ms = 1;
+    expect_status(HF_UNSUPPORTED,
+                  hf_once_new(f->client, key, NULL, &opts, &lock, ERR));
+    assert_null(lock);
+    expect_status(HF_OK, hf_lock_new(f->client, key, NULL, &plain, ERR));
+    fixture_keep_lock(f, plain);
+    expect_status(HF_INVALID, hf_once_complete(plain, 0, bytes(""), ERR));
+    expect_status(HF_INVALID, hf_once_result(plain, NULL, NULL, ERR));
+}
