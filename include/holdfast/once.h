@@ -42,12 +42,14 @@
  * | HF_EXPIRED  | is in doubt: a claim ended without a result                |
  * | HF_INVALID  | was claimed with another fingerprint                       |
  *
- * hf_lock_release(), and hf_lock_free() of a held claim, say that the work has
- * failed and may be done again: the caller that has waited longest has the
- * claim then, else the next that comes. A program that does not know whether
- * the work had its effect does neither: it lets the lease end, as one that is
- * killed does. Then the work is **in doubt**. It is never reported as done, and
- * not done again unless a caller says so (#HF_ONCE_RETRY_DOUBT).
+ * hf_lock_release(), and hf_lock_free() of a claim that is held, say that the
+ * work has failed and may be done again: the caller that has waited longest has
+ * the claim then, else the next that comes. After a lease that ended without
+ * either, or without a result, the work is **in doubt**: the program may have
+ * been killed before its effect or after it. It is never reported as done, and
+ * not done again unless a caller says so (#HF_ONCE_RETRY_DOUBT). A program that
+ * does not know itself whether the work had its effect closes its client first,
+ * which releases nothing.
  *
  * With a period the work is done once in each tick of the store's clock: see
  * hf_once_options.

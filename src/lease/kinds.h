@@ -50,6 +50,7 @@ typedef struct hf__lease_kind {
     bool on_quorum; /* its scripts have a meaning on a quorum */
     bool passes;    /* one holder: a client passes it on by itself */
     bool gaps;      /* other libraries use it: see above */
+    bool outlives;  /* its key says that a lease was lost: a free leaves it */
     bool is_string; /* its key, which says who was granted the lease */
     const struct hf__redisson *redisson; /* its layout; NULL: ours */
     /* Reads another reply of acquire than a token, which has the shape of a

@@ -251,6 +251,9 @@ static void free_waiting(hf_lock *lock)
     lock->freed = true; /* a downgrade under way gives it nothing */
     if (lock->holds > 0)
         lock->holds = 1;
+    hf__lease_check_locked(watchdog, lock);
+    if (lock->state == HF__LOCK_LOST && lock->kind->outlives)
+        lock->state = HF__LOCK_FREE;
     pthread_mutex_unlock(&watchdog->mutex);
     (void)!hf_lock_release(lock, NULL); /* HF_INVALID if it is not held */
 

@@ -88,6 +88,7 @@ static const hf__lease_kind claim = {
     .release = HF__SCRIPT_ONCE_RELEASE,
     .refused = "another owner has claimed the work",
     .held_as = "held",
+    .outlives = true,
     .read_reply = read_unclaimed,
 };
 

@@ -263,6 +263,16 @@ TEST(once_a_late_result_counts_unless_another_has_claimed_the_work)
     assert_done(again, 4, bytes("r"));
 }
 
+TEST(once_freeing_a_lost_claim_leaves_the_work_in_doubt)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+
+    fixture_free_lock(f, ended_claim(f, f->client, key, NULL));
+    assert_state(f->other, key, HF_ONCE_DOUBT);
+    expect_status(HF_EXPIRED, hf_lock_try(claim_of(f, f->other, key), ERR));
+}
+
 TEST(once_another_fingerprint_is_refused_by_name)
 {
     fixture *f = *state;
