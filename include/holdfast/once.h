@@ -13,11 +13,10 @@
  * Complete, inspect and delete have a `_start` form.
  *
  * @code
- * hf_status handle(hf_client *client, hf_bytes key, int32_t *code, hf_error
- * *err)
+ * hf_status handle(hf_client *c, hf_bytes key, int32_t *code, hf_error *err)
  * {
  *     hf_lock *claim = NULL;
- *     hf_status status = hf_once_new(client, key, NULL, NULL, &claim, err);
+ *     hf_status status = hf_once_new(c, key, NULL, NULL, &claim, err);
  *
  *     if (status == HF_OK)
  *         status = hf_lock_acquire(claim, 10000, err);

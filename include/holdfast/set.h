@@ -15,16 +15,17 @@
  * set.
  *
  * @code
- * hf_status online(hf_client *client, hf_bytes user, size_t *count,
- *                  hf_error *err)
+ * hf_status seen(hf_client *c, hf_bytes user, size_t *count, hf_error *err)
  * {
+ *     hf_bytes online = hf_str("online");
  *     hf_set_add_options opts = HF_SET_ADD_OPTIONS_INIT;
  *     hf_status status;
  *
  *     opts.ttl_ms = 60000; // from now: adding it again renews it
- *     status = hf_set_add(client, hf_str("online"), &user, 1, &opts, NULL,
- * err); if (status == HF_OK) status = hf_set_count(client, hf_str("online"),
- * count, err); return status;
+ *     status = hf_set_add(c, online, &user, 1, &opts, NULL, err);
+ *     if (status == HF_OK)
+ *         status = hf_set_count(c, online, count, err);
+ *     return status;
  * }
  * @endcode
  *
