@@ -14,13 +14,14 @@
     X(YES, 0, "done")                                                          \
     X(NO, 1, "condition not met: held, conflict, not found, timed out")        \
     X(USAGE, 64, "invalid command line, argument or configuration")            \
-    X(DATA, 65, "wrong type of key, script error, or corrupt data")            \
+    X(DATA, 65,                                                                \
+      "wrong type of key or fingerprint, script error, corrupt data")          \
     X(NO_INPUT, 66, "cannot read a file named on the command line")            \
     X(UNAVAILABLE, 69, "the store cannot be reached; nothing was applied")     \
     X(INTERNAL, 70, "internal error")                                          \
     X(SYSTEM, 71, "a system call failed, such as writing the output")          \
     X(FULL, 73, "the store has no room; nothing was applied")                  \
-    X(IO, 74, "outcome unknown: the store did not reply")                      \
+    X(IO, 74, "outcome unknown: no reply of the store, or in doubt")           \
     X(LOST, 76, "the lock was lost, or the lead")                              \
     X(DENIED, 77, "permission denied, or wrong password")                      \
     X(CONFIG, 78, "not supported by this store or version")                    \

@@ -30,8 +30,8 @@ static const struct command *found;
  * reading it overwrites passwords. One block. */
 static char **typed;
 
-/* Where its result would be: that of run and lead is on stderr, as stdout is
- * their command's. */
+/* Where its result would be: that of run, lead and once is on stderr, as stdout
+ * is their command's. */
 static FILE *result_file(void)
 {
     bool runs =

@@ -6,6 +6,7 @@
 #include "options_table.h"
 
 #include "holdfast/limiter.h"
+#include "holdfast/once.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/timeline.h"
 
@@ -379,6 +380,44 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .argument = "TEXT",
                   .help = "says who this candidate is; default: the host"},
     [OPT_ONCE] = {.names = {"once"}, .help = "end when the lead is lost"},
+    [OPT_FINGERPRINT] = {.names = {"fingerprint"},
+                         .kind = KIND_TEXT,
+                         .argument = "TEXT",
+                         .help = "refuse KEY for another TEXT than before"},
+    [OPT_FINGERPRINT_FILE] = {.names = {"fingerprint-file"},
+                              .kind = KIND_TEXT,
+                              .argument = "FILE",
+                              .help = "the same, by the content of FILE"},
+    [OPT_ONCE_KEEP] = {.names = {"keep"},
+                       .kind = KIND_DURATION,
+                       .min = 1,
+                       .max = HF_TTL_MAX_MS,
+                       .argument = "SEC",
+                       .help = "keep the result so long; default a day"},
+    [OPT_RETRY_DOUBT] = {.names = {"retry-doubt"},
+                         .help = "run it, too, if an earlier run may have "
+                                 "had its effect"},
+    [OPT_ON_FAILURE] = {.names = {"on-failure"},
+                        .kind = KIND_CHOICE,
+                        .argument = "done|retry",
+                        .help = "what an exit code but 0 is",
+                        .choices = {"done", "retry", NULL}},
+    [OPT_PERIOD] = {.names = {"period"},
+                    .kind = KIND_DURATION,
+                    .min = 1,
+                    .max = HF_ONCE_PERIOD_MAX_MS,
+                    .argument = "SEC",
+                    .help = "once in each period of SEC, such as 1h"},
+    [OPT_ONCE_EARLY] = {.names = {"early"},
+                        .kind = KIND_DURATION,
+                        .min = 1,
+                        .max = HF_ONCE_PERIOD_MAX_MS,
+                        .argument = "SEC",
+                        .help = "the period begins SEC earlier"},
+    [OPT_SHOW] = {.names = {"show"},
+                  .help = "run nothing, print what is known"},
+    [OPT_DELETE] = {.names = {"delete"},
+                    .help = "run nothing, delete what is known"},
     [OPT_KEEP_PID] = {.names = {"keep-pid"},
                       .kind = KIND_INTEGER,
                       .min = 1,

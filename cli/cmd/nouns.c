@@ -6,6 +6,7 @@
 const struct noun nouns[] = {
     {"run", run_commands},
     {"lead", lead_commands},
+    {"once", once_commands},
     {"election", election_commands},
     {"lock", lock_commands},
     {"semaphore", semaphore_commands},

@@ -158,6 +158,8 @@ static _Noreturn void become_command(const struct start *start)
         tcsetpgrp(plan->tty_fd, pid);
     sigaction(SIGCHLD, &plan->signals->child_action, NULL);
     sigprocmask(SIG_SETMASK, &plan->signals->original, NULL);
+    if (plan->output_fd >= 0)
+        dup2(plan->output_fd, STDOUT_FILENO);
     execvpe(argv[0], argv, start->environment);
     failed = errno;
     (void)!write(start->failed_fd, &failed, sizeof(failed));

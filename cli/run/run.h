@@ -9,6 +9,7 @@
  *   child.c       the command in its own process group
  *   tty.c         who owns the terminal
  *   child_loop.c  the loop while the command runs
+ *   run_once.c    the result of a command that is run once
  *
  * The order of events; V is the instant at which the lock's validity ends:
  *
@@ -27,12 +28,13 @@
 #include <sys/types.h>
 
 #include "cmd.h"
+#include "holdfast/once.h"
 #include "holdfast/redisson.h"
 #include "holdfast/together.h"
 
 /* ------------------------------------------------------------------- plan */
 
-/* "run" or "lead", for messages. */
+/* "run", "lead" or "once", for messages. */
 extern const char *run_verb;
 
 /* The command line. */
@@ -61,7 +63,10 @@ struct run_plan {
     bool quiet;
     bool says_holder; /* while it waits */
     bool once;        /* end when the lead is lost */
-    char **argv;      /* the command, NULL after the last word */
+    bool claims;      /* the name is of work that is done once ... */
+    hf_once_options claim;
+    bool retries; /* ... and may be done again after a status but 0 */
+    char **argv;  /* the command, NULL after the last word */
     char *shell_argv[4];
 };
 
@@ -171,6 +176,7 @@ struct child_plan {
     const struct guard *guard;
     int64_t deadline_ms; /* for the guard */
     int tty_fd;          /* the terminal that it gets; -1: none */
+    int output_fd;       /* its standard output; -1: ours */
 };
 
 /* Execute the command as a child, which leads a group that the guard knows. */
@@ -188,6 +194,25 @@ enum child_state child_look(const struct child *child, int *stop_signal);
 /* Reap the child: its exit code as a shell has it. `signal` is what ended it,
  * or 0. */
 int child_reap(struct child *child, const char *command, int *signal);
+
+/* ------------------------------------------------------------------- once */
+
+/* The command line of `once`. An exit code. */
+int once_plan(struct run_plan *plan, const struct options *options);
+
+/* Where the command writes; -1: an error was printed. */
+int once_open_output(void);
+
+/* The command has ended with `code`: store that and its output, or give the
+ * claim back, or do neither, and print the output. An exit code. */
+int once_end(const struct lease *lease, int output_fd, int code, bool in_doubt);
+
+/* The work was not claimed: the exit code; -1: as another claim is held, or by
+ * an error that the caller reports. */
+int once_unclaimed(const struct lease *lease);
+
+/* --show and --delete. */
+int once_look(const struct call *call);
 
 /* -------------------------------------------------------------------- tty */
 

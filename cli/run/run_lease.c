@@ -70,6 +70,9 @@ static hf_status make_lock(struct lease *lease, const char *name,
     options.lost_margin_ms = lease->plan->margin_ms;
     options.on_lost = on_lost;
     options.user = lease;
+    if (lease->plan->claims)
+        return hf_once_new(lease->client, hf_str(name), &lease->plan->claim,
+                           &options, lock, &lease->err);
     if (lease->plan->text != NULL)
         return hf_election_new(lease->client, hf_str(name),
                                hf_str(lease->plan->text), &options, lock,

@@ -47,6 +47,7 @@ struct run {
     int64_t began_ms;
     int64_t waited_ms;
     hf_status lost; /* HF_OK: not lost while the command ran */
+    int output_fd;  /* of a command that is run once; -1: it has ours */
     int end_signal; /* what ended the command; 0: it ended by itself */
     bool told_to_end;
     bool command_began; /* the last time that the lock was acquired */
@@ -181,12 +182,16 @@ static int make_plan(struct run_plan *plan, const struct call *call)
 {
     const struct options *options = call->options;
     const int64_t *number = options->number;
-    int code;
+    int code = EXIT_YES;
 
     plan->call = call;
     plan->what = "lock";
     if (strcmp(run_verb, "lead") == 0)
         plan_lead(plan, options);
+    else if (strcmp(run_verb, "once") == 0)
+        code = once_plan(plan, options);
+    if (code != EXIT_YES)
+        return code;
     plan->store = effective_store(options);
     plan->ttl_ms =
         options->given[OPT_LEASE] ? number[OPT_LEASE] : TTL_DEFAULT_MS;
@@ -269,8 +274,10 @@ static int report_refusal(const struct run *run)
     const struct run_plan *plan = &run->plan;
     hf_status status = run->lease.status;
     char holder[HOLDER_TEXT_SIZE];
-    int code;
+    int code = plan->claims ? once_unclaimed(&run->lease) : -1;
 
+    if (code >= 0)
+        return code;
     if (status == HF_TIMEOUT) {
         complain_of(status);
         if (!plan->quiet) {
@@ -304,7 +311,8 @@ static int start_command(struct run *run)
     struct child_plan plan = {.lease = &run->lease,
                               .signals = &run->signals,
                               .guard = &run->guard,
-                              .tty_fd = -1};
+                              .tty_fd = -1,
+                              .output_fd = run->output_fd};
     int code;
 
     if (tty_is_interactive() && tty_is_ours(&run->tty))
@@ -375,6 +383,24 @@ static void release_lease(struct run *run)
     } else if (run->plan.verbose) {
         notice(run_verb, "%s \"%s\" released", run->plan.what, run->plan.name);
     }
+}
+
+/* A command that was ended has perhaps had its effect; one that did not start
+ * has not. */
+static int end_claim(struct run *run, int code)
+{
+    bool ran = run->command_began && run->child.pid > 0;
+    bool in_doubt = ran && run->end_signal != 0;
+
+    if (!ran)
+        (void)lease_release(&run->lease, NULL);
+    else
+        code = once_end(&run->lease, run->output_fd, code, in_doubt);
+    if (in_doubt && run->lost != HF_OK)
+        return EXIT_LOST;
+    if (in_doubt)
+        run->lost = HF_INDETERMINATE; /* closing would release it */
+    return code;
 }
 
 static void print_tokens(struct json *json, const struct run *run)
@@ -455,7 +481,9 @@ static int run_phases(struct run *run)
 
     while (acquires_again(run))
         code = run_again(run);
-    if (run->lease.status == HF_OK) {
+    if (run->lease.status == HF_OK && run->plan.claims) {
+        code = end_claim(run, code);
+    } else if (run->lease.status == HF_OK) {
         release_lease(run);
         code = run->lost == HF_OK ? code : EXIT_LOST;
     }
@@ -587,12 +615,19 @@ static int run_run(struct call *call)
 
     share_heap();
     run_verb = call->command->grammar.name;
+    if (call->options->given[OPT_SHOW] || call->options->given[OPT_DELETE])
+        return once_look(call);
     code = make_plan(&run.plan, call);
     if (code == EXIT_YES && call->options->given[OPT_DRY_RUN])
         return run_dry(&run.plan);
     run.began_ms = now_ms();
     if (code == EXIT_YES)
         describe_by_command(call, &run.plan);
+    run.output_fd = -1;
+    if (code == EXIT_YES && run.plan.claims) {
+        run.output_fd = once_open_output();
+        code = run.output_fd < 0 ? EXIT_SYSTEM : EXIT_YES;
+    }
     if (code == EXIT_YES)
         code = signals_open(&run.signals);
     if (code == EXIT_YES && run.plan.on_lost != ON_LOST_WARN)
@@ -638,6 +673,26 @@ const struct command lead_commands[] = {
                  .tail = TAIL_COMMAND,
                  .operands = "NAME [--] COMMAND [ARGUMENT...]",
                  .nonblock = "fail at once if another leads"},
+     .opens_store = true,
+     .run = run_run},
+    COMMAND_END,
+};
+
+const struct command once_commands[] = {
+    {.grammar = {.name = "once",
+                 .accepts = OPTIONS_WRITE | OPTION(NONBLOCK) | OPTION(WAIT) |
+                            OPTION(CONFLICT_CODE) | OPTION(SHELL) |
+                            OPTION(LEASE) | OPTION(MAX_HOLD) | OPTION(ON_LOST) |
+                            OPTION(VERBOSE) | OPTION(QUIET) |
+                            OPTION(FINGERPRINT) | OPTION(FINGERPRINT_FILE) |
+                            OPTION(ONCE_KEEP) | OPTION(RETRY_DOUBT) |
+                            OPTION(ON_FAILURE) | OPTION(PERIOD) |
+                            OPTION(ONCE_EARLY) | OPTION(SHOW) | OPTION(DELETE),
+                 .operands_min = 1,
+                 .operands_max = 1,
+                 .tail = TAIL_COMMAND,
+                 .operands = "KEY [--] COMMAND [ARGUMENT...]",
+                 .nonblock = "fail at once if another is running it"},
      .opens_store = true,
      .run = run_run},
     COMMAND_END,
