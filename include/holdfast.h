@@ -11,6 +11,7 @@
  * | holdfast/value.h     | values: set, get, delete, compare and set          |
  * | holdfast/hash.h      | hashes: put, get, delete, compare and set a field  |
  * | holdfast/set.h       | sets of members, each expiring                     |
+ * | holdfast/rank.h      | leaderboards: members by score, each expiring      |
  * | holdfast/timeline.h  | items ordered by time or attribute, each expiring  |
  * | holdfast/cache.h     | cache entries, each filled by one client at a time |
  * | holdfast/watch.h     | being notified of changes to keys                  |
@@ -76,6 +77,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/near.h"
 #include "holdfast/once.h"
+#include "holdfast/rank.h"
 #include "holdfast/redisson.h"
 #include "holdfast/reply.h"
 #include "holdfast/rwlock.h"

@@ -6,9 +6,10 @@ KEYS[1]  key: of any type
 KEYS[2]  barrier (hash): state of a barrier. This and the rest may be left out
 KEYS[3]  cache: belongs to a cache entry
 KEYS[4]  items: belongs to a timeline
+KEYS[5]  due: belongs to a timeline, a rank or a set
 
 Returns  'lock', 'semaphore', 'election', 'barrier', 'cache', 'timeline',
-         'latch', 'once', or the type; 'none': there is no such key.
+         'rank', 'latch', 'once', or the type; 'none': there is no such key.
 Repeat   safe.
 Writes   nothing. Cost O(log holders).
 ]]
@@ -18,6 +19,8 @@ if kind == 'string' and KEYS[3] and call('exists', KEYS[3]) == 1 then
     return 'cache'
 elseif kind == 'zset' and KEYS[4] and call('exists', KEYS[4]) == 1 then
     return 'timeline'
+elseif kind == 'zset' and KEYS[5] and call('exists', KEYS[5]) == 1 then
+    return 'rank'
 elseif held > 0 then
     return ({'lock', 'semaphore', 'election', 'barrier', 'once'})[held]
 elseif kind == 'zset' and tonumber(call('zscore', KEYS[1], '=') or 0) < 0 then

@@ -5,12 +5,12 @@
  * Contents: hf_key_ttl(), hf_key_expire(), hf_key_type(), hf_key_rename(),
  * hf_key_copy(), hf_key_delete(), hf_key_list(). Each has a `_start` form.
  *
- * A timeline, a set whose members expire, a cache entry, a fenced value is one
- * object of several keys.
- * These calls treat it as one, in one step: what is done to its key is done to
- * all. They refuse to change a lock, permits or an election that are held, and
- * a barrier at which parties wait, with HF_HELD and a message that says which.
- * docs/reference/objects.md has a table of objects and calls.
+ * A timeline, a set or a rank whose members expire, a cache entry, a fenced
+ * value is one object of several keys. These calls treat it as one, in one
+ * step: what is done to its key is done to all. They refuse to change a lock,
+ * permits or an election that are held, and a barrier at which parties wait,
+ * with HF_HELD and a message that says which. docs/reference/objects.md has a
+ * table of objects and calls.
  *
  * @code
  * hf_status extend(hf_client *client, hf_bytes key, hf_error *err)
@@ -65,11 +65,12 @@ HF_API HF_MUST_USE hf_status hf_key_expire(hf_client *client, hf_bytes key,
  * Get what a key is. For its type in Redis send TYPE by hf_command().
  *
  * @param key   the key
- * @param type  [out] "timeline", "cache" (an entry whose times or tags are
- *              known), "lock" (also one that is read), "semaphore", "election",
- *              "latch", "once", "barrier" (parties wait there); else the type
- * in Redis: "string", "list", "set", "zset", "hash"; on a server also "stream",
- * or a name that a module gives. Limiters and ids are strings
+ * @param type  [out] "timeline", "rank" (some member expires), "cache" (an
+ *              entry whose times or tags are known), "lock" (also one that is
+ *              read), "semaphore", "election", "latch", "once", "barrier"
+ *              (parties wait there); else the type in Redis: "string", "list",
+ *              "set", "zset", "hash"; on a server also "stream", or a name that
+ *              a module gives. Limiters and ids are strings
  *
  * @retval HF_OK         `*type` is set
  * @retval HF_NOT_FOUND  no such key

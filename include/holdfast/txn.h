@@ -14,9 +14,9 @@
  *
  * **Operations** are queued by their own `_start` functions: if hf_async::txn
  * is set, the call becomes part of the transaction, and its results are written
- * when that is executed. All of holdfast/value.h, hash.h, key.h, set.h and
- * timeline.h can be queued, hf_script_run_start(), and hf_command_start() with
- * a command that reaches only the keys among its words; others return
+ * when that is executed. All of holdfast/value.h, hash.h, key.h, set.h, rank.h
+ * and timeline.h can be queued, hf_script_run_start(), and hf_command_start()
+ * with a command that reaches only the keys among its words; others return
  * HF_UNSUPPORTED. Operations are numbered from 0 in the order in which they are
  * queued, and run in that order.
  *

@@ -15,7 +15,7 @@
     HF__ROLE_CACHE, HF__ROLE_ITEMS, HF__ROLE_LABELS, HF__ROLE_DUE,             \
         HF__ROLE_ORDER, NULL
 static const char *const of_type[] = {HF__ROLE_BARRIER, HF__ROLE_CACHE,
-                                      HF__ROLE_ITEMS, NULL};
+                                      HF__ROLE_ITEMS, HF__ROLE_DUE, NULL};
 static const char *const of_expiry[] = {HF__ROLE_BARRIER, BELONGINGS};
 static const char *const of_name[] = {HF__ROLE_BARRIER, HF__ROLE_FENCE,
                                       BELONGINGS};

@@ -33,6 +33,7 @@ static const struct {
     {"cache", "string"},
     {"timeline", "zset"},
     {"set", "set"},
+    {"rank", "zset"},
     {"limiter", "string"},
     {"ids", "string"},
     {"barrier", "zset"},
@@ -43,7 +44,6 @@ static const struct {
     {"semaphore", "zset"},
     {"election", "election"}, /* a hash, but not any */
     {"once", "once"},         /* likewise */
-    {"cache", "string"},
     {"key", NULL},
     {"script", NULL},
     {"command", NULL},

@@ -17,8 +17,10 @@
 #include "holdfast/limiter.h"
 #include "holdfast/lock.h"
 #include "holdfast/once.h"
+#include "holdfast/rank.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/set.h"
 #include "holdfast/timeline.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
@@ -356,6 +358,44 @@ static hf_status delete_timeline(trial *self)
     return hf_timeline_delete(self->client, self->key, ERR);
 }
 
+static hf_status add_ranked(trial *self)
+{
+    return hf_rank_add(self->client, self->key, hf_str("id"), 1, NULL, NULL,
+                       ERR);
+}
+
+static hf_status remove_ranked(trial *self)
+{
+    char owner[HF_OWNER_SIZE];
+    hf_bytes member = {owner, 0};
+
+    hf_lock_owner(self->lock, owner);
+    member.size = strlen(owner);
+    return hf_rank_remove(self->client, self->key, &member, 1, NULL, ERR);
+}
+
+static hf_status expire_ranked(trial *self)
+{
+    char owner[HF_OWNER_SIZE];
+
+    hf_lock_owner(self->lock, owner);
+    return hf_rank_expire(self->client, self->key, hf_str(owner), 1, ERR);
+}
+
+static hf_status trim_ranked(trial *self)
+{
+    hf_rank_trimmed trimmed;
+
+    return hf_rank_trim(self->client, self->key, 0, &trimmed, ERR);
+}
+
+static hf_status add_member(trial *self)
+{
+    hf_bytes member = hf_str("id");
+
+    return hf_set_add(self->client, self->key, &member, 1, NULL, NULL, ERR);
+}
+
 static hf_status take(trial *self)
 {
     hf_limiter_options options = HF_LIMITER_OPTIONS_INIT;
@@ -467,6 +507,11 @@ static const call calls[] = {
     {"timeline remove", LOOKS, remove_item},
     {"timeline trim", LOOKS, trim},
     {"timeline delete", LOOKS, delete_timeline},
+    {"rank add", LOOKS, add_ranked},
+    {"rank remove", LOOKS, remove_ranked},
+    {"rank expire", LOOKS, expire_ranked},
+    {"rank trim", LOOKS, trim_ranked},
+    {"set add", LOOKS, add_member},
     {"limiter take", LOOKS, take},
     {"ids next", LOOKS, next_id},
     {"latch set", LOOKS, set_latch},

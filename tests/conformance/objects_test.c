@@ -17,6 +17,7 @@
 #include "holdfast/latch.h"
 #include "holdfast/limiter.h"
 #include "holdfast/once.h"
+#include "holdfast/rank.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/set.h"
@@ -365,12 +366,38 @@ static void check_set(hf_client *client, hf_bytes key)
     assert_int_equal(ttls_ms[2], -2);
 }
 
+static void make_rank(trial *self)
+{
+    hf_rank_add_options options = HF_RANK_ADD_OPTIONS_INIT;
+    hf_client *client = self->f->client;
+
+    options.ttl_ms = 3600000;
+    expect_status(HF_OK, hf_rank_add(client, self->from, bytes("brief"), 2.5,
+                                     &options, NULL, ERR));
+    expect_status(HF_OK, hf_rank_add(client, self->from, bytes("stays"), 1,
+                                     NULL, NULL, ERR));
+}
+
+static void check_rank(hf_client *client, hf_bytes key)
+{
+    hf_rank_members page = HF_RANK_MEMBERS_INIT;
+
+    expect_status(HF_OK, hf_rank_page(client, key, 0, 10, 0, &page, ERR));
+    assert_int_equal(page.count, 2);
+    assert_bytes(page.items[0].member, bytes("brief"));
+    assert_true(page.items[0].score > 2.4 && page.items[0].score < 2.6);
+    assert_in_range(page.items[0].ttl_ms, 1, 3600000);
+    assert_int_equal(page.items[1].ttl_ms, -1);
+    hf_rank_members_free(&page);
+}
+
 static const object objects[] = {
     {"value", "string", NULL, 0, make_value, check_value},
     {"fenced value", "string", NULL, 1, make_fenced, check_fenced},
     {"hash", "hash", NULL, 0, make_hash, check_hash},
     {"hash, fields expire", "hash", NULL, 0, make_timed_hash, check_timed_hash},
     {"timeline", "timeline", NULL, 0, make_timeline, check_timeline},
+    {"rank", "rank", NULL, 0, make_rank, check_rank},
     {"set", "set", NULL, 0, make_set, check_set},
     {"cache entry", "cache", NULL, 0, make_entry, check_entry},
     {"limiter", "string", NULL, 0, make_limiter, check_limiter},

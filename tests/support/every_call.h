@@ -12,6 +12,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/limiter.h"
 #include "holdfast/once.h"
+#include "holdfast/rank.h"
 #include "holdfast/redisson.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
@@ -26,6 +27,9 @@ typedef struct every_result {
     hf_timeline_items items;
     hf_timeline_trimmed trimmed;
     hf_set_members members;
+    hf_rank_members ranked;
+    hf_rank_place place;
+    hf_rank_trimmed rank_trimmed;
     hf_limiter_state limiter;
     hf_barrier_pass pass;
     size_t removed;

@@ -107,6 +107,7 @@ const char *every_usual_answer(const char *target)
         {"lock_inspect", "*9\r\n$7\r\nanother\r\n:5\r\n$1\r\n7\r\n:0\r\n:-1\r\n"
                          ":1\r\n:0\r\n$0\r\n\r\n:1\r\n"}, /* of Redisson */
         {"barrier_leave", "*3\r\n:2\r\n:1\r\n:0\r\n"},
+        {"rank_trim", "*2\r\n:0\r\n:0\r\n"},
         {"client_register", ":1\r\n"},
         {"SCRIPT", "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"},
         {"PTTL", ":5\r\n"},
@@ -225,6 +226,9 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (is_of(call, "timeline"))
         return hf_timeline_add(place->client, place->key, value_one(),
                                value_one(), 60000, NULL, err);
+    if (is_of(call, "rank"))
+        return hf_rank_add(place->client, place->key, value_one(), 1, NULL,
+                           NULL, err);
     if (is_of(call, "set"))
         return fill_set(place, err);
     if (is_of(call, "latch"))

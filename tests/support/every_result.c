@@ -7,6 +7,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/limiter.h"
 #include "holdfast/once.h"
+#include "holdfast/rank.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/set.h"
@@ -30,6 +31,10 @@ void every_result_begin(every_result *result)
     result->members.items = (hf_set_member *)(void *)untouched;
     result->members.count = UNTOUCHED;
     result->member_ttl_ms = UNTOUCHED;
+    result->ranked.items = (hf_rank_member *)(void *)untouched;
+    result->ranked.count = UNTOUCHED;
+    result->place = (hf_rank_place){0, UNTOUCHED, UNTOUCHED};
+    result->rank_trimmed = (hf_rank_trimmed){UNTOUCHED, false};
     result->limiter = (hf_limiter_state){UNTOUCHED, UNTOUCHED, UNTOUCHED};
     result->pass = (hf_barrier_pass){UNTOUCHED, false};
     result->removed = UNTOUCHED;
@@ -138,6 +143,19 @@ static const char *check_members(hf_set_members *members)
     return good ? NULL : "the members cannot be read";
 }
 
+static const char *check_ranked(hf_rank_members *ranked)
+{
+    bool good = true;
+
+    if (ranked->items == (hf_rank_member *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < ranked->count; i++)
+        good = good && is_readable(ranked->items[i].member) &&
+               ranked->items[i].ttl_ms >= -1;
+    hf_rank_members_free(ranked);
+    return good ? NULL : "the ranked members cannot be read";
+}
+
 static const char *check_handles(every_result *result)
 {
     const char *wrong = NULL;
@@ -160,8 +178,10 @@ static const char *check_numbers(const every_place *place,
 
     if (result->removed != UNTOUCHED && result->removed > HF_HASH_FIELDS_MAX)
         return "the count of fields is out of range";
-    if (result->trimmed.removed != UNTOUCHED &&
-        result->trimmed.removed > HF_TIMELINE_TRIM_MAX)
+    if ((result->trimmed.removed != UNTOUCHED &&
+         result->trimmed.removed > HF_TIMELINE_TRIM_MAX) ||
+        (result->rank_trimmed.removed != UNTOUCHED &&
+         result->rank_trimmed.removed > HF_RANK_TRIM_MAX))
         return "what was trimmed is out of range";
     if (result->limiter.remaining < 0 || result->limiter.retry_ms < 0 ||
         result->limiter.full_ms < 0)
@@ -203,6 +223,9 @@ static bool is_untouched(const every_result *result, bool refused)
            result->fields.count == UNTOUCHED && result->removed == UNTOUCHED &&
            result->items.count == UNTOUCHED &&
            result->members.count == UNTOUCHED &&
+           result->ranked.count == UNTOUCHED &&
+           result->place.count == UNTOUCHED &&
+           result->rank_trimmed.removed == UNTOUCHED &&
            result->member_ttl_ms == UNTOUCHED &&
            result->trimmed.removed == UNTOUCHED && result->count == UNTOUCHED &&
            result->ttl_ms == UNTOUCHED &&
@@ -233,6 +256,9 @@ const char *every_result_end(every_place *place, const every_call *call,
     if (wrong == NULL)
         wrong = unread;
     unread = check_members(&result->members);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_ranked(&result->ranked);
     if (wrong == NULL)
         wrong = unread;
     unread = check_handles(result);

@@ -154,6 +154,13 @@ typedef struct fits {
         "#t\r\n", HF_OK                                                        \
     }
 
+/* -1: too many members have expired. */
+#define RANKED                                                                 \
+    {":0\r\n", HF_NOT_FOUND},                                                  \
+    {                                                                          \
+        ":-1\r\n", HF_UNAVAILABLE                                              \
+    }
+
 #define COUNTED                                                                \
     {":0\r\n", HF_OK}, {":1\r\n", HF_OK}, {":2\r\n", HF_OK},                   \
         {":1000\r\n", HF_OK},                                                  \
@@ -290,6 +297,28 @@ static const fits table[] = {
       {":9223372036854775807\r\n", HF_OK},
       {"#t\r\n", HF_OK}}},
     {"set page", {{"*1\r\n" A, HF_OK}}},
+    {"rank add", {{NULL, HF_OK}}}, /* none of these replies fits */
+    {"rank increment", {{NULL, HF_OK}}},
+    {"rank get", {RANKED}},
+    {"rank page", {RANKED, {"*1\r\n:1\r\n", HF_OK}}},
+    {"rank around", {RANKED, {"*1\r\n:1\r\n", HF_OK}}},
+    {"rank count",
+     {{":-1\r\n", HF_UNAVAILABLE},
+      {":0\r\n", HF_OK},
+      {":1\r\n", HF_OK},
+      {":2\r\n", HF_OK},
+      {":1000\r\n", HF_OK},
+      {":9007199254740992\r\n", HF_OK},
+      {":9007199254740993\r\n", HF_OK},
+      {":9223372036854775807\r\n", HF_OK},
+      {"#t\r\n", HF_OK}}},
+    {"rank remove", {COUNTED}},
+    {"rank trim",
+     {{"*2\r\n:2\r\n:0\r\n", HF_OK},
+      {"*2\r\n:1\r\n:1\r\n", HF_OK},
+      {"*2\r\n:0\r\n:1\r\n", HF_OK},
+      {"*2\r\n:1\r\n:0\r\n", HF_OK}}},
+    {"rank expire", {FOUND}},
     {"key ttl",
      {{":-2\r\n", HF_NOT_FOUND},
       {":-1\r\n", HF_OK},

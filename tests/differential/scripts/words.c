@@ -183,18 +183,19 @@ static const word_rule rules[] = {
     {" publish message ", LIST(publishes)},
     {" token turns ", NULL, 0, put_token},
     {" count permits limit parts burst spend rest most elements bytes early "
-     "waits error took number ",
+     "waits error took number score min max ",
      LIST(counts)},
     {" value expected payload items text result about options program ", NULL,
      0, put_value},
     {" expects replace backward absent dense all wake waited timed redisson "
-     "has_payload prepare offset keep_ttl cursor ",
+     "has_payload prepare offset keep_ttl cursor adds "
+     "around ",
      LIST(flags)},
-    {" condition ", LIST(conditions)},
+    {" condition compare ", LIST(conditions)},
     {" kind ", LIST(entry_kinds)},
     {" type ", LIST(types)},
     {" name_size ", LIST(sizes)},
-    {" id members ", LIST(ids)},
+    {" id member members ", LIST(ids)},
     {" field fields ", LIST(fields)},
     {" gap ", LIST(gaps)},
     {" low high delta ", LIST(bounds)},

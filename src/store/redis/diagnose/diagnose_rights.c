@@ -98,6 +98,9 @@ static const right_form for_data[] = {
     {{"SREM", KEY, "none"}, false},
     {{"SMISMEMBER", KEY, "none"}, false},
     {{"SSCAN", KEY, "0"}, false},
+    {{"ZREVRANK", KEY, "none"}, false},
+    {{"ZRANGE", KEY, "0", "0"}, false},
+    {{"ZINCRBY", KEY, "none", "none"}, false},
 };
 
 static const right_form for_dump[] = {

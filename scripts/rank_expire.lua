@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+rank_expire - set or remove the time to live of a member.
+
+KEYS[1]  rank (zset): members by score
+KEYS[2]  due (zset): those that expire, by deadline, ms
+ARGV[1]  member: its name
+ARGV[2]  ttl: its new time to live, ms; -1: none
+
+Returns  1 set; 0 there is no such member. An error HFHELD: the key is a lease
+         that is held.
+Repeat   no: the second run could undo what another client set in between.
+Writes   KEYS[1], KEYS[2]. Cost O(log members); up to 16 members that are due
+         are removed.
+]]
+local call = redis.call
+--#use timeline_clock
+local name, gone, had = ARGV[1], {}, call('zcard', KEYS[2])
+local score, ends = call('zscore', KEYS[1], name), call('zscore', KEYS[2], name)
+if not score or ends and tonumber(ends) <= now_ms then
+    return 0
+elseif had == 0 then
+    --#use refuse_held key=KEYS[1]
+end
+if ARGV[2] == '-1' then
+    call('zrem', KEYS[2], name)
+else
+    call('zadd', KEYS[2], now_ms + ARGV[2], name)
+end
+--#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='zcard' key=KEYS[1] due=KEYS[2]
+return 1

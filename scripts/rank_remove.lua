@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+rank_remove - remove members of a rank.
+
+KEYS[1]  rank (zset): members by score
+KEYS[2]  due (zset): those that expire, by deadline, ms
+ARGV[1...]  members: to remove
+
+Returns  how many were there; those that were due do not count. An error HFHELD:
+         the key is a lease that is held.
+Repeat   no: the second run would not find them, or remove members that another
+         client added in between.
+Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
+         are due are removed.
+]]
+local call = redis.call
+--#use timeline_clock
+local names, gone, had = {unpack(ARGV, 1)}, {}, call('zcard', KEYS[2])
+if had == 0 then
+    --#use refuse_held key=KEYS[1]
+end
+local ends = call('zmscore', KEYS[2], unpack(names))
+for i, name in ipairs(names) do
+    if ends[i] and tonumber(ends[i]) <= now_ms then
+        gone[#gone + 1] = name
+    end
+end
+--#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
+local found = call('zrem', KEYS[1], unpack(names))
+call('zrem', KEYS[2], unpack(names))
+--#use member_expire count='zcard' key=KEYS[1] due=KEYS[2]
+return found
