@@ -429,6 +429,7 @@ TEST(once_a_period_has_a_record_for_each_tick)
     hf_status status;
 
     once.period_ms = 1000;
+    once.keep_ms = 60000; /* it is not new because it has expired */
     one = claim_with(f, f->client, key, &once, NULL);
     two = claim_with(f, f->other, key, &once, NULL);
     expect_status(HF_OK, hf_lock_try(one, ERR));
