@@ -31,6 +31,17 @@ hf_bytes call_operand(const struct call *call, int index)
     return hf_str(call->options->operands[index]);
 }
 
+hf_bytes *call_operands(const struct call *call, int first, size_t *count)
+{
+    hf_bytes *list;
+
+    *count = (size_t)(call->options->operand_count - first);
+    list = calloc(*count, sizeof(*list));
+    for (size_t i = 0; list != NULL && i < *count; i++)
+        list[i] = call_operand(call, first + (int)i);
+    return list;
+}
+
 int call_usage(const struct call *call, const char *message)
 {
     complain(call->command->grammar.name, "%s", message);

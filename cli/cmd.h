@@ -47,6 +47,8 @@ extern const struct command id_commands[];
 extern const struct command semaphore_commands[];
 extern const struct command script_commands[];
 extern const struct command timeline_commands[];
+extern const struct command set_commands[];
+extern const struct command rank_commands[];
 extern const struct command cache_commands[];
 extern const struct command command_commands[];
 extern const struct command txn_commands[];
@@ -61,6 +63,10 @@ extern const struct command watch_commands[];
 
 /* Operand `index` as bytes. */
 hf_bytes call_operand(const struct call *call, int index);
+
+/* The operands from `first` on, of which there is at least one; the caller
+ * frees the list. NULL: no memory. */
+hf_bytes *call_operands(const struct call *call, int first, size_t *count);
 
 /* Report an invalid command line that the grammar cannot express. */
 int call_usage(const struct call *call, const char *message);

@@ -7,6 +7,7 @@
 #include "json_line.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Length of the UTF-8 sequence that `lead` begins and the range its second
  * byte must be in; 0: not a lead byte. */
@@ -146,10 +147,30 @@ void json_integer(struct json *json, const char *name, int64_t value)
     fprintf(json->file, "%" PRId64, value);
 }
 
+void json_number_text(char text[JSON_NUMBER_SIZE], double value)
+{
+    double read = 0;
+
+    if (value > -1e15 && value < 1e15 && value >= (double)(int64_t)value &&
+        value <= (double)(int64_t)value) {
+        (void)snprintf(text, JSON_NUMBER_SIZE, "%" PRId64, (int64_t)value);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        (void)snprintf(text, JSON_NUMBER_SIZE, "%.*g", digits, value);
+        read = strtod(text, NULL);
+        if (read >= value && read <= value)
+            return;
+    }
+}
+
 void json_number(struct json *json, const char *name, double value)
 {
+    char text[JSON_NUMBER_SIZE];
+
+    json_number_text(text, value);
     put_name(json, name);
-    fprintf(json->file, "%.17g", value);
+    fputs(text, json->file);
 }
 
 void json_bool(struct json *json, const char *name, bool value)

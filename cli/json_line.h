@@ -31,6 +31,11 @@ void json_bytes(struct json *json, const char *name, hf_bytes value);
 void json_text(struct json *json, const char *name, const char *value);
 void json_integer(struct json *json, const char *name, int64_t value);
 void json_number(struct json *json, const char *name, double value);
+
+/* The shortest text that reads back as the number, which is finite; an integer
+ * below 10^15 has all its digits. */
+#define JSON_NUMBER_SIZE 32
+void json_number_text(char text[JSON_NUMBER_SIZE], double value);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
 

@@ -290,19 +290,6 @@ static void print_deleted(const struct call *call, size_t deleted)
     json_end(&json);
 }
 
-/* The names behind the key; NULL: no memory. */
-static hf_bytes *field_names(const struct call *call, size_t *count)
-{
-    hf_bytes *names;
-    size_t i;
-
-    *count = (size_t)call->options->operand_count - 1;
-    names = calloc(*count, sizeof(*names));
-    for (i = 0; names != NULL && i < *count; i++)
-        names[i] = call_operand(call, (int)i + 1);
-    return names;
-}
-
 static int hash_expire_fields(struct call *call)
 {
     bool never = call->options->given[OPT_PERSIST];
@@ -316,7 +303,7 @@ static int hash_expire_fields(struct call *call)
 
     if (!never && ttl_ms == 0)
         return call_usage(call, "--ttl or --persist is missing");
-    names = field_names(call, &count);
+    names = call_operands(call, 1, &count);
     if (names == NULL)
         return call_failed(call, HF_NO_MEMORY, NULL);
     status = hf_hash_expire_fields(call->client, call_operand(call, 0), ttl_ms,
@@ -371,7 +358,7 @@ static int hash_ttl(struct call *call)
     hf_error err = HF_ERROR_INIT;
     hf_status status = HF_NO_MEMORY;
     size_t count;
-    hf_bytes *names = field_names(call, &count);
+    hf_bytes *names = call_operands(call, 1, &count);
     int64_t *ttls_ms = calloc(count, sizeof(*ttls_ms));
 
     if (names != NULL && ttls_ms != NULL)
@@ -390,7 +377,7 @@ static int hash_delete_fields(struct call *call)
     size_t deleted = 0;
     hf_status status;
     size_t count;
-    hf_bytes *names = field_names(call, &count);
+    hf_bytes *names = call_operands(call, 1, &count);
 
     if (names == NULL)
         return call_failed(call, HF_NO_MEMORY, NULL);

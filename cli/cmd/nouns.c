@@ -17,6 +17,8 @@ const struct noun nouns[] = {
     {"hash", hash_commands},
     {"key", key_commands},
     {"timeline", timeline_commands},
+    {"set", set_commands},
+    {"rank", rank_commands},
     {"cache", cache_commands},
     {"id", id_commands},
     {"txn", txn_commands},

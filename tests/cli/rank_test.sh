@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# rank_test.sh - rank add, incr, get, page, around, count, remove, trim, expire.
+
+add_players() {
+    expect 0 rank add r ann 120
+    expect 0 rank add r bob 0.1 --ttl 60
+    expect 0 rank add r carol 1000000 --ttl 60
+    same place $'0\t1000000' "$out"
+}
+
+test_members_are_ranked() {
+    add_players
+    expect 0 rank page r
+    same page $'carol\t1000000\nann\t120\nbob\t0.1' "$out"
+    expect 0 rank page r --ascending --offset 1 --limit 1
+    same page $'ann\t120' "$out"
+    expect 0 rank get r bob
+    same place $'2\t0.1' "$out"
+    expect 0 rank get r ann --json
+    same answer \
+        '{"key":"r","member":"ann","score":120,"rank":1,"count":3,"ttl_ms":-1}' \
+        "$out"
+    expect 0 rank around r carol --limit 1 --json
+    same answer \
+        '{"key":"r","members":[{"member":"carol","score":1000000,"rank":0,"ttl_ms":N},{"member":"ann","score":120,"rank":1,"ttl_ms":-1}]}' \
+        "$(sed 's/"ttl_ms":[0-9][0-9]*/"ttl_ms":N/' out)"
+    expect 1 rank around r none
+    expect 0 rank count r --from 0.1 --to 120
+    same count 2 "$out"
+    expect 0 key type r
+    same type rank "$out"
+}
+
+test_incr() {
+    expect 0 rank incr r ann
+    same place $'0\t1' "$out"
+    expect 0 rank incr r ann 1e300
+    same place $'0\t1e+300' "$out"
+    expect 0 rank incr r bob --json -- -0.3
+    same answer \
+        '{"key":"r","member":"bob","score":-0.3,"rank":1,"count":2}' "$out"
+    expect 1 rank incr r ann 1 --nx
+    expect 1 rank incr r none 1 --xx
+}
+
+test_remove_trim_and_expire() {
+    add_players
+    expect 0 rank trim r --keep 2
+    same removed 1 "$out"
+    expect 0 rank expire r ann --ttl 0.2
+    sleep 0.5
+    expect 1 rank get r ann
+    expect 0 rank page r
+    same page $'carol\t1000000' "$out"
+    expect 1 rank expire r ann --ttl 60
+    expect 0 rank expire r carol --persist --json
+    same answer '{"key":"r","member":"carol","found":true}' "$out"
+    expect 0 rank remove r carol ann
+    same removed 1 "$out"
+    expect 1 rank remove r carol
+}
+
+test_bad_command_lines() {
+    expect 64 rank add r ann much
+    contains "$err" '"much" is no number'
+    expect 64 rank add r ann nan
+    contains "$err" 'score is not a number'
+    expect 64 rank count r --from x
+    expect 64 rank expire r ann
+    expect 0 value set v text
+    expect 65 rank add v ann 1
+}
