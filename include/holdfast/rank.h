@@ -22,12 +22,15 @@
  * without a time to live stays until it is removed. hf_key_delete() removes a
  * whole rank.
  *
- * Reading passes over members that have expired and are not yet removed, at
- * some us each. Where there are 1000 or more of them, hf_rank_get(), page,
- * around, count, and an add or increment that asks for the place first remove
- * them, 1000 with each request, so that other clients are not kept waiting.
- * The `_start` forms, which are one request, pass over 100000; with more, they
- * are HF_UNAVAILABLE and nothing is done: call hf_rank_trim().
+ * Reading passes over members that have expired and are not yet removed. Where
+ * there are 100 or more of them, hf_rank_get(), page, around, count, and an add
+ * or increment that asks for the place first remove them, 1000 with each
+ * request, so that other clients are not kept waiting. The `_start` forms,
+ * which are one request, pass over fewer than 1000; with more, they are
+ * HF_UNAVAILABLE and nothing is done: call hf_rank_trim().
+ *
+ * A rank costs O(log members) on a server; an embedded store counts the members
+ * above, some 20 ns each.
  *
  * @code
  * hf_status score(hf_client *client, hf_bytes player, double points,

@@ -17,9 +17,10 @@
 #include "util/error.h"
 
 /* Members that are due: a blocking call passes over fewer than this, ... */
-#define MOST 1000
-/* ... one that cannot remove them first over fewer than this: some 0.1 s. */
-#define MOST_ALONE 100000
+#define MOST 100
+/* ... one that cannot remove them first over fewer than this. Each costs what
+ * ZREVRANK does: on an embedded store it counts the members above. */
+#define MOST_ALONE 1000
 /* A call gives up after so many rounds of removing, in each of which 10^8
  * members can be removed. */
 #define ROUNDS_MAX 10
