@@ -42,13 +42,13 @@ static size_t add(fixture *f, hf_bytes key, const char *name, int64_t ttl_ms)
 static void add_several(fixture *f, hf_bytes key, const char *prefix,
                         size_t count, int64_t ttl_ms)
 {
-    static char text[HF_MEMBER_COUNT_MAX][16];
+    static char text[HF_MEMBER_COUNT_MAX][32];
     static hf_bytes members[HF_MEMBER_COUNT_MAX];
     hf_set_add_options opts = HF_SET_ADD_OPTIONS_INIT;
     size_t added;
 
     for (size_t i = 0; i < count; i++) {
-        snprintf(text[i], 16, "%s%zu", prefix, i);
+        snprintf(text[i], sizeof(text[i]), "%s%zu", prefix, i);
         members[i] = hf_str(text[i]);
     }
     opts.ttl_ms = ttl_ms;
