@@ -13,14 +13,15 @@ ARGV[3]  result: any bytes
 Returns  1 stored; 0 there is no record; -1 another owner has the claim.
 Repeat   safe: the same owner stores the same again.
 Lane     lease: others may be waiting for it.
-Writes   KEYS[1], KEYS[2]. Cost O(waiters + result).
+Writes   KEYS[1], KEYS[2]. Cost O(waiters + result). PEXPIRE comes before HSET: a
+         script that has written is not stopped by maxmemory.
 ]]
 local call = redis.call
 local record = call('hmget', KEYS[1], 'claim', 'keep')
 if record[1] ~= ARGV[1] then
     return record[1] and -1 or 0
 end
-call('hset', KEYS[1], 'until', '0', 'status', ARGV[2], 'result', ARGV[3])
 call('pexpire', KEYS[1], record[2])
+call('hset', KEYS[1], 'until', '0', 'status', ARGV[2], 'result', ARGV[3])
 --#use ask_all topic=KEYS[1] waiters=KEYS[2]
 return 1

@@ -385,12 +385,14 @@ static void release_lease(struct run *run)
     }
 }
 
-/* A command that was ended has perhaps had its effect; one that did not start
- * has not. */
+/* A command that was ended has perhaps had its effect, also if it exited by
+ * itself then, but for one that succeeded; one that did not start has not. */
 static int end_claim(struct run *run, int code)
 {
     bool ran = run->command_began && run->child.pid > 0;
-    bool in_doubt = ran && run->end_signal != 0;
+    bool told = run->told_to_end ||
+                (run->lost != HF_OK && run->plan.on_lost != ON_LOST_WARN);
+    bool in_doubt = ran && (run->end_signal != 0 || (told && code != 0));
 
     if (!ran)
         (void)lease_release(&run->lease, NULL);

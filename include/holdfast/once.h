@@ -41,14 +41,17 @@
  * | HF_EXPIRED  | is in doubt: a claim ended without a result                |
  * | HF_INVALID  | was claimed with another fingerprint                       |
  *
- * hf_lock_release(), and hf_lock_free() of a claim that is held, say that the
- * work has failed and may be done again: the caller that has waited longest has
- * the claim then, else the next that comes. After a lease that ended without
- * either, or without a result, the work is **in doubt**: the program may have
- * been killed before its effect or after it. It is never reported as done, and
- * not done again unless a caller says so (#HF_ONCE_RETRY_DOUBT). A program that
- * does not know itself whether the work had its effect closes its client first,
- * which releases nothing.
+ * hf_lock_release(), and hf_lock_free() of a held claim, say that the work has
+ * failed and may be done again: the caller that has waited longest has the
+ * claim then, else the next that comes. So does hf_lock_release() after the
+ * lease has ended, unless another caller has claimed the work; hf_lock_free()
+ * then says nothing, nor after hf_once_complete() got no answer.
+ *
+ * After a lease that ended without either, or without a result, the work is
+ * **in doubt**: the program may have been killed before its effect or after it.
+ * It is never reported as done, and not done again unless a caller says so
+ * (#HF_ONCE_RETRY_DOUBT). A program that does not know itself whether the work
+ * had its effect closes its client first, which releases nothing.
  *
  * With a period the work is done once in each tick of the store's clock: see
  * hf_once_options.
@@ -132,7 +135,8 @@ HF_API HF_MUST_USE hf_status hf_once_new(hf_client *client, hf_bytes key,
  *
  * Also after the lease has ended, if no other caller has claimed the work
  * since. With HF_UNAVAILABLE, HF_FULL and HF_INDETERMINATE the handle is as it
- * was, and the call may be repeated.
+ * was, and the call may be repeated. If it is not, the work is in doubt once
+ * the lease has ended; freeing the handle does not give it back.
  *
  * @param lock    a handle from hf_once_new() that holds a claim, or has lost it
  * @param status  a number of the caller's, such as an exit status

@@ -61,6 +61,7 @@ struct hf_lock {
     uint64_t hash;     /* of its key; not 0 */
     hf_buffer result;  /* of work that is done (once.c) ... */
     int32_t result_status;
+    bool unstored; /* ... or was done, and its result got no answer */
 
     /* 0: not held. Read without the mutex. */
     _Atomic int64_t valid_until_ms;

@@ -50,7 +50,9 @@ typedef struct hf__lease_kind {
     bool on_quorum; /* its scripts have a meaning on a quorum */
     bool passes;    /* one holder: a client passes it on by itself */
     bool gaps;      /* other libraries use it: see above */
-    bool outlives;  /* its key says that a lease was lost: a free leaves it */
+    /* Its key says that a lease ended without a release: a free leaves it to
+     * that if it was lost, or what was done under it may not be known. */
+    bool outlives;
     bool is_string; /* its key, which says who was granted the lease */
     const struct hf__redisson *redisson; /* its layout; NULL: ours */
     /* Reads another reply of acquire than a token, which has the shape of a

@@ -131,6 +131,16 @@ void hf__lease_unwatch_locked(hf__watchdog *watchdog, hf_lock *lock)
     atomic_store(&lock->valid_until_ms, 0);
 }
 
+void hf__lease_leave_locked(hf__watchdog *watchdog, hf_lock *lock)
+{
+    if (!lock->kind->outlives ||
+        (lock->state != HF__LOCK_LOST &&
+         (lock->state != HF__LOCK_HELD || !lock->unstored)))
+        return;
+    hf__lease_unwatch_locked(watchdog, lock);
+    lock->state = HF__LOCK_FREE;
+}
+
 static void report_later_locked(hf__watchdog *watchdog, hf_lock *lock)
 {
     *watchdog->lost_end = lock;
@@ -348,7 +358,7 @@ void hf__lock_hold_locked(hf_lock *lock, const hf__grant *grant)
     lock->asked_ms = grant->asked_ms;
     lock->clock_us = grant->clock_us;
     lock->granted_ms = grant->lease_ms;
-    lock->renewing = false;
+    lock->renewing = lock->unstored = false;
     memcpy(lock->owner, grant->owner, sizeof(lock->owner));
     atomic_store(&lock->token, grant->token);
     atomic_store(&lock->acked, grant->acked);

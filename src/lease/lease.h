@@ -83,6 +83,10 @@ void hf__lease_lose_locked(hf__watchdog *watchdog, hf_lock *lock,
 bool hf__lease_lose_due_locked(hf__watchdog *watchdog, hf_lock *lock,
                                int64_t now_ms);
 
+/* A handle that is being freed does not release what its key shows to have
+ * ended, or what may have been completed (kinds.h, `outlives`). */
+void hf__lease_leave_locked(hf__watchdog *watchdog, hf_lock *lock);
+
 /* If the lock is held and its validity is over, it is lost. */
 void hf__lease_check_locked(hf__watchdog *watchdog, hf_lock *lock);
 

@@ -217,6 +217,8 @@ static void free_here(hf_lock *lock)
     lock->freed = lock->free_deferred = true;
     if (lock->acquiring != NULL)
         hf__call_cancel(lock->acquiring);
+    hf__lease_check_locked(watchdog, lock);
+    hf__lease_leave_locked(watchdog, lock);
     if (lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST)
         hf__lease_unwatch_locked(watchdog, lock);
     pthread_mutex_unlock(&watchdog->mutex);
@@ -252,8 +254,7 @@ static void free_waiting(hf_lock *lock)
     if (lock->holds > 0)
         lock->holds = 1;
     hf__lease_check_locked(watchdog, lock);
-    if (lock->state == HF__LOCK_LOST && lock->kind->outlives)
-        lock->state = HF__LOCK_FREE;
+    hf__lease_leave_locked(watchdog, lock);
     pthread_mutex_unlock(&watchdog->mutex);
     (void)!hf_lock_release(lock, NULL); /* HF_INVALID if it is not held */
 

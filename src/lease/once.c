@@ -113,6 +113,8 @@ static hf_status load_once(hf_once_options *o, const hf_once_options *from,
     if (status == HF_OK && o->keep_ms != 0)
         status = hf__check_range(o->keep_ms, hf__at_least(o->period_ms, 1),
                                  HF_TTL_MAX_MS, "keep_ms", err);
+    if (status != HF_OK)
+        return status;
     if (o->keep_ms == 0)
         o->keep_ms = o->period_ms > 0 ? 2 * o->period_ms : KEEP_MS_DEFAULT;
     if (o->early_ms == 0)
@@ -230,6 +232,7 @@ static void end_complete_locked(hf_lock *lock, const hf_call *call)
     bool answered =
         request->status == HF_OK && request->reply.kind == HF_REPLY_INTEGER;
 
+    lock->unstored = !answered;
     if (answered && request->reply.integer == 1) {
         lock->state = HF__LOCK_FREE;
         lock->holds = 0;
@@ -242,6 +245,7 @@ static void end_complete_locked(hf_lock *lock, const hf_call *call)
             watchdog, lock, request->reply.integer == 0 ? HF_EXPIRED : HF_LOST);
     } else {
         lock->state = HF__LOCK_HELD;
+        lock->renewing = false; /* one that was answered meanwhile left it */
         atomic_store(&lock->valid_until_ms, call->note);
         hf__lease_retry_locked(watchdog, lock, 0);
         hf__watchdog_arm_locked(watchdog);

@@ -78,6 +78,8 @@ void hf__lock_free_deferred(hf_lock *lock)
     pthread_mutex_lock(&watchdog->mutex);
     ends = lock->free_deferred && lock->acquiring == NULL &&
            lock->state != HF__LOCK_RELEASING;
+    if (ends)
+        hf__lease_leave_locked(watchdog, lock);
     held = ends && (lock->state == HF__LOCK_HELD || lock->downgrading);
     if (held)
         hf__lease_unwatch_locked(watchdog, lock);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "holdfast/hash.h"
+#include "holdfast/once.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/value.h"
@@ -174,6 +175,31 @@ TEST(full_store_takes_writes_again_after_deletes)
     expect_status(HF_OK, hf_hash_delete(store.client, bytes("h2"), ERR));
     make_room(f, &store);
     put_value(store.client, bytes("v"), hf_view(big, sizeof(big)), 0);
+    close_store(f, &store);
+}
+
+/* On a server PEXPIRE comes first, so that the result is stored all the same.
+ */
+TEST(full_store_does_not_give_finished_work_back)
+{
+    fixture *f = *state;
+    full_store store = open_store(f);
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    hf_lock *claim = NULL;
+    hf_status want = store.server ? HF_OK : HF_FULL;
+
+    expect_status(HF_OK, hf_once_new(store.client, bytes("work"), NULL, NULL,
+                                     &claim, ERR));
+    expect_status(HF_OK, hf_lock_try(claim, ERR));
+    make_full(f, &store);
+    expect_status(want,
+                  hf_once_complete(claim, 0, hf_view(big, sizeof(big)), ERR));
+    hf_lock_free(claim);
+    make_room(f, &store);
+    expect_status(HF_OK,
+                  hf_once_inspect(store.client, bytes("work"), &info, ERR));
+    assert_int_equal(info.state, store.server ? HF_ONCE_DONE : HF_ONCE_CLAIMED);
+    hf_once_info_free(&info);
     close_store(f, &store);
 }
 
