@@ -98,7 +98,22 @@ BARRIER = [
     ("barrier.pml", "UNCOUNTED", NO_MORE_PASS),
 ]
 
-CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM + BARRIER
+FINISHED = "job[k].finished"
+ENDED_BY_OTHER = "worker[i].has!=k"
+ONE_WORKER = "worker[i].has!=worker[c].has"
+ALL_DONE = "LTL=all_jobs_are_done COPIES=0 IN_TIME"
+
+QUEUE = [
+    ("queue.pml", "", HOLDS),
+    ("queue.pml", "VALID_FROM_REPLY", ONE_WORKER),
+    ("queue.pml", "END_BY_JOB", ENDED_BY_OTHER),
+    ("queue.pml", "END_BY_OWNER", FINISHED),
+    ("queue.pml", ALL_DONE, HOLDS),
+    ("queue.pml", f"{ALL_DONE} NO_POLL", CYCLE),
+    ("queue.pml", f"{ALL_DONE} KEPT_WITHOUT_END", CYCLE),
+]
+
+CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM + BARRIER + QUEUE
 SHORT = [
     ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
     ("token.pml", "RESTARTED_EMPTY", HOLDS),
