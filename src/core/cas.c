@@ -55,7 +55,8 @@ hf_status hf__cas_add_record(hf_call *call, hf_error *err)
     words[count + 1] = hf__cas_session_number(session);
     words[count + 2] =
         hf__number(session->ttl, RECORD_LIVES * client->request_ms);
-    hf__request_script(&call->request, operation->once, words, count + 3, 2);
+    hf__request_script(&call->request, operation->once, words, count + 3,
+                       call->key_count + 1);
     call->request.narrow = &operation->without;
     return HF_OK;
 }

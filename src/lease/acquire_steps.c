@@ -56,6 +56,9 @@
  * had reserved would be free for all. Half of what is reserved (hand_over). */
 #define GATHER_MS 50
 
+/* {pttl, holder, store's clock, position in the queue} */
+#define REFUSAL_ITEMS_MAX 4
+
 /* An event so soon after the key was tracked again says that it exists. */
 #define LOOK_AGAIN_MS 2
 
@@ -178,12 +181,37 @@ static void fill_entry(hf__steps *steps)
                           steps->grant.owner);
 }
 
+/* A token alone, or with more than a refusal has. */
+static bool is_grant(const hf_reply *reply)
+{
+    return reply->kind == HF_REPLY_INTEGER ||
+           (reply->kind == HF_REPLY_ARRAY &&
+            reply->array.count > REFUSAL_ITEMS_MAX);
+}
+
+static bool wrote_grant(const hf__request *request)
+{
+    return is_grant(&request->reply);
+}
+
+/* Behind the other keys; returns how many words there are then. */
+static size_t insert_own_key(const hf_lock *lock, hf_bytes *words, size_t count)
+{
+    hf_bytes *at = words + HF__LOCK_ACQUIRE_KEYS;
+
+    if (lock->own_key.size == 0)
+        return count;
+    memmove(at + 1, at, (count - HF__LOCK_ACQUIRE_KEYS) * sizeof(*at));
+    *at = lock->own_key;
+    return count + 1;
+}
+
 void hf__steps_fill(hf__steps *steps)
 {
     const hf_lock *lock = steps->lock;
     hf__store *store = lock->client->store;
     hf_bytes *words = steps->words;
-    size_t count = HF__LOCK_ACQUIRE_WORDS;
+    size_t count = HF__LOCK_ACQUIRE_WORDS, with_own;
 
     if (steps->tried && store_undoes(steps))
         renew_owner(steps);
@@ -207,9 +235,11 @@ void hf__steps_fill(hf__steps *steps)
     if (lock->kind->acquire == HF__SCRIPT_LOCK_ACQUIRE &&
         words[HF__LOCK_ACQUIRE_ENTRY].size == 0)
         count = HF__LOCK_ACQUIRE_ENTRY;
+    with_own = insert_own_key(lock, words, count);
     hf__request_script(&steps->request, &hf__scripts[lock->kind->acquire],
-                       words, count, HF__LOCK_ACQUIRE_KEYS);
-    hf__request_replicate(&steps->request, &lock->replicas, hf__wrote_number);
+                       words, with_own,
+                       HF__LOCK_ACQUIRE_KEYS + (with_own - count));
+    hf__request_replicate(&steps->request, &lock->replicas, wrote_grant);
 }
 
 static hf__turns_table *turns_of(const hf__steps *steps)
@@ -299,6 +329,22 @@ static hf_status return_grant(hf__steps *steps, hf_error *err)
                              err);
 }
 
+/* What cannot be kept is given back. */
+static hf_status read_grant(hf__steps *steps, hf_error *err)
+{
+    const hf_reply *reply = &steps->request.reply;
+    hf_status status = HF_OK;
+
+    if (reply->kind == HF_REPLY_ARRAY) {
+        status = steps->lock->kind->keep(steps->lock, reply, err);
+        reply = &reply->array.items[0];
+    }
+    steps->grant.token = (uint64_t)reply->integer;
+    if (status != HF_OK)
+        steps->unanswered = true;
+    return status;
+}
+
 static void name_counter(const hf__steps *steps, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
@@ -311,7 +357,7 @@ static void name_counter(const hf__steps *steps, hf_error *err)
 hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
 {
     hf__request *request = &steps->request;
-    bool granted = status == HF_OK && request->reply.kind == HF_REPLY_INTEGER;
+    bool granted = status == HF_OK && is_grant(&request->reply);
 
     steps->turn = false;
     steps->grant.sent_ms = request->began_ms;
@@ -328,7 +374,7 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
         hf_status_kind(status) == HF_KIND_FATAL)
         steps->unanswered = true;
     if (granted)
-        steps->grant.token = (uint64_t)request->reply.integer;
+        status = read_grant(steps, err);
     else if (status == HF_OK)
         status = read_refusal(steps, err);
     if (status == HF_CORRUPT)
@@ -337,9 +383,9 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
     steps->refused =
         status == HF_HELD && !steps->unanswered && request->sends < 2;
     hf__request_done(request);
-    if (granted && hf__request_missed(request))
+    if (granted && status == HF_OK && hf__request_missed(request))
         return return_grant(steps, err);
-    return granted ? check_grant(steps, err) : status;
+    return granted && status == HF_OK ? check_grant(steps, err) : status;
 }
 
 hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,

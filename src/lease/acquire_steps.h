@@ -85,8 +85,9 @@ typedef struct hf__steps {
     bool returning;        /* the grant is to be released */
     int64_t return_by_ms;
 
-    hf__request request;                        /* of the current try */
-    hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 1]; /* its kind's argument too */
+    hf__request request; /* of the current try */
+    /* Its kind's argument and key too. */
+    hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 2];
     char since_text[HF__NUMBER_SIZE];
     char rank_text[HF__NUMBER_SIZE];
     char lease_text[HF__NUMBER_SIZE];

@@ -17,6 +17,8 @@ void hf__lock_destroy(hf_lock *lock)
         lock->pair->pair = NULL;
     hf__event_fd_free(lock->lost_fd);
     hf__lock_keys_done(&lock->keys);
+    hf__free((void *)lock->own_key.data);
+    hf__free(lock->kept);
     hf__free(lock->text);
     hf_buffer_free(&lock->result);
     hf__free(lock);

@@ -52,6 +52,8 @@ struct hf_lock {
     hf_client *client;
     const hf__lease_kind *kind;
     hf__lock_keys keys;
+    hf_bytes own_key; /* of its kind, owned; empty: none */
+    void *kept;       /* of the grant, by its kind; freed by hf__free() */
     hf_lock_options options;       /* defaults filled in */
     hf__replicas replicas;         /* of an acquire ... */
     hf__replicas renewal_replicas; /* ... and of a renewal */

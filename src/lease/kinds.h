@@ -20,6 +20,10 @@
  * to the first in the queue (scripts/use/hand_over.lua), and leaves it free
  * instead if the kind has gaps and the caller says so.
  *
+ * A kind may have a key of its own, in the slot of the name: an acquire takes
+ * it behind these three, a release in place of the token. And its acquire may
+ * reply {token, ...} in place of the token, with more items than a refusal has.
+ *
  * Those of a kind of Redisson have another argument: acquire the kind's own,
  * behind the rank, release how to publish, behind the owner. Their release is
  * also what leaves a queue.
@@ -47,6 +51,12 @@ typedef struct hf__lease_kind {
     /* message: why it is not acquired while the other handle of the pair holds
      * the lock */
     const char *pair_holds;
+    const char *role;       /* of its own key (own_key.h); NULL: it has none */
+    const char *held_again; /* message: why it is not entered again while it is
+                             * held; NULL: it is */
+    /* Keep in `kept` of the handle what a reply {token, ...} says. */
+    hf_status (*keep)(struct hf_lock *lock, const hf_reply *reply,
+                      hf_error *err);
     bool on_quorum; /* its scripts have a meaning on a quorum */
     bool passes;    /* one holder: a client passes it on by itself */
     bool gaps;      /* other libraries use it: see above */

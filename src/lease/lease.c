@@ -327,6 +327,8 @@ hf_status hf__lock_begin_locked(hf_lock *lock, int64_t lease_ms, bool *busy,
     if (lock->state != HF__LOCK_HELD && lock->pair != NULL &&
         (lock->pair->state == HF__LOCK_HELD || lock->pair->downgrading))
         return hf__fail(err, HF_INVALID, "%s", lock->kind->pair_holds);
+    if (lock->state == HF__LOCK_HELD && lock->kind->held_again != NULL)
+        return hf__fail(err, HF_INVALID, "%s", lock->kind->held_again);
     if (lock->state == HF__LOCK_HELD) {
         lock->holds++;
         if (!lock->renews && hf__lease_wants_renewal(lock, lease_ms))

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "core/async.h"
+#include "core/own_key.h"
 #include "holdfast/lock.h"
 #include "lease/lease.h"
 #include "lease/redisson.h"
@@ -139,6 +140,17 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     return lock;
 }
 
+static hf_status init_own_key(hf_lock *lock, hf_bytes name, hf_error *err)
+{
+    const char *role = lock->kind->role;
+    char *text = hf__alloc(hf__own_key_size(lock->client, role, name));
+
+    if (text == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a lock");
+    lock->own_key = hf__own_key_put(lock->client, role, name, text);
+    return HF_OK;
+}
+
 static hf_status init_lock(hf_lock *lock, hf_bytes name, hf_error *err)
 {
     hf_client *client = lock->client;
@@ -150,6 +162,8 @@ static hf_status init_lock(hf_lock *lock, hf_bytes name, hf_error *err)
         lock->argument = redisson->argument == NULL
                              ? lock->keys.publish
                              : hf_str(redisson->argument);
+    if (status == HF_OK && lock->kind->role != NULL)
+        status = init_own_key(lock, name, err);
     if (status == HF_OK)
         status = hf__watchdog_add_handle(&client->leases->watchdog, err);
     if (status == HF_OK)

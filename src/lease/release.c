@@ -26,13 +26,19 @@
 #define PROBE_MS 10000
 #define BRIEFLY_MS 5
 
+/* What the release gives to others needs a token, or the key of the kind. */
+static hf_bytes second_key(const hf_lock *lock)
+{
+    return lock->own_key.size > 0 ? lock->own_key : lock->keys.token;
+}
+
 void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                            hf_bytes *words, const char owner[HF_OWNER_SIZE])
 {
     size_t count = HF__LOCK_RELEASE_OWNER + 1;
 
     words[HF__LOCK_RELEASE_LOCK] = lock->keys.main;
-    words[HF__LOCK_RELEASE_LAST_TOKEN] = lock->keys.token;
+    words[HF__LOCK_RELEASE_LAST_TOKEN] = second_key(lock);
     words[HF__LOCK_RELEASE_WAITERS] = lock->keys.waiters;
     words[HF__LOCK_RELEASE_OWNER] = hf_str(owner);
     if (lock->kind->redisson != NULL)
@@ -346,7 +352,8 @@ static bool keep_minimum(hf_call *call, const hf_lock *lock)
 
 /* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
  * had not ended. */
-static void fill_release(hf_call *call, hf_lock *lock, bool valid)
+static void fill_release(hf_call *call, hf_lock *lock, bool valid,
+                         const hf__outcome *outcome)
 {
     call->context = lock;
     call->words_stay = true;
@@ -359,16 +366,23 @@ static void fill_release(hf_call *call, hf_lock *lock, bool valid)
     }
     call->script = &hf__scripts[lock->kind->release];
     hf__add_whole_key(call, lock->keys.main);
-    hf__add_whole_key(call, lock->keys.token);
+    hf__add_whole_key(call, second_key(lock));
     hf__add_whole_key(call, lock->keys.waiters);
     hf__add(call, lock->kind->is_string ? value_of(lock) : hf_str(lock->owner));
     lock->gap_ms = gap_of(lock);
-    fill_rest(call, lock);
+    if (outcome != NULL) {
+        hf__add(call, hf_str("")); /* it leaves no queue */
+        hf__add(call, hf_str(outcome->what));
+        hf__add_number(call, outcome->delay_ms);
+    } else {
+        fill_rest(call, lock);
+    }
     if (lock->kind->redisson != NULL)
         hf__add(call, lock->keys.publish);
 }
 
-static hf_status run_checked(hf__form form, hf_lock *lock)
+static hf_status run_checked(hf__form form, hf_lock *lock,
+                             const hf__outcome *outcome)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_call here, *call = hf__begin(&here, form, &release_one, lock->client);
@@ -383,7 +397,7 @@ static hf_status run_checked(hf__form form, hf_lock *lock)
     call->skips_store = lock->state != HF__LOCK_RELEASING;
     pthread_mutex_unlock(&watchdog->mutex);
     if (call->prepared == HF_OK && !call->skips_store)
-        fill_release(call, lock, valid);
+        fill_release(call, lock, valid, outcome);
     return hf__end(call);
 }
 
@@ -391,7 +405,13 @@ static hf_status run_release(hf__form form, hf_lock *lock)
 {
     hf_status status = hf__lock_check(lock, form.err);
 
-    return status == HF_OK ? run_checked(form, lock) : status;
+    return status == HF_OK ? run_checked(form, lock, NULL) : status;
+}
+
+hf_status hf__lock_release_as(hf__form form, hf_lock *lock,
+                              const hf__outcome *outcome)
+{
+    return run_checked(form, lock, outcome);
 }
 
 HF__FORMS(hf_lock_release, run_release(form, lock), hf_lock *lock);
@@ -405,7 +425,7 @@ hf_status hf_lock_release_many(hf_lock *const *locks, size_t count,
     if (status != HF_OK || count == 0)
         return status;
     hf__many_begin(&many, locks[0]->client, count, statuses, err);
-    HF__EACH((void)0, run_checked(form, locks[i]))
+    HF__EACH((void)0, run_checked(form, locks[i], NULL))
 }
 
 hf_status hf_lock_release_many_start(hf_lock *const *locks, size_t count,
@@ -416,5 +436,5 @@ hf_status hf_lock_release_many_start(hf_lock *const *locks, size_t count,
     hf__many many;
 
     hf__locks_start(&many, &started, true, locks, count, statuses, async, err);
-    HF__EACH((void)0, run_checked(form, locks[i]))
+    HF__EACH((void)0, run_checked(form, locks[i], NULL))
 }

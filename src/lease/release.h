@@ -3,6 +3,7 @@
 #ifndef HF__LEASE_RELEASE_H
 #define HF__LEASE_RELEASE_H
 
+#include "core/form.h"
 #include "holdfast/lock.h"
 #include "lease/handle.h"
 
@@ -14,6 +15,17 @@ void hf__lock_free_deferred(hf_lock *lock);
  * HF__LOCK_RELEASE_WORDS words, of which this sets those up to the owner. */
 void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                            hf_bytes *words, const char owner[HF_OWNER_SIZE]);
+
+/* How a release ends what was done under the lease, in the words of a kind
+ * whose release script has these behind `leave`. */
+typedef struct hf__outcome {
+    const char *what; /* static */
+    int64_t delay_ms;
+} hf__outcome;
+
+/* Release a handle of such a kind, which was checked. */
+hf_status hf__lock_release_as(hf__form form, hf_lock *lock,
+                              const hf__outcome *outcome);
 
 /* Release an acquisition; the outcome is not reported. */
 void hf__lock_undo(const hf_lock *lock, const char owner[HF_OWNER_SIZE]);

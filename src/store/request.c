@@ -68,7 +68,7 @@ void hf__request_narrow(hf__request *request)
     request->repeatable = request->script->repeatable;
     request->words++;
     request->word_count -= request->narrow->fewer;
-    request->key_count = 1;
+    request->key_count--;
     request->narrow = NULL;
 }
 

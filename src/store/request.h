@@ -132,7 +132,7 @@ void hf__request_script(hf__request *request, const hf__script *script,
                         const hf_bytes *words, size_t count, size_t key_count);
 void hf__request_command(hf__request *request, const hf_bytes *words,
                          size_t count, bool repeatable);
-/* Replace the script by its narrower one, which has one key. */
+/* Replace the script by its narrower one, which has one key less. */
 void hf__request_narrow(hf__request *request);
 /* Free the contents of a completed request; it can be filled again. */
 void hf__request_done(hf__request *request);
