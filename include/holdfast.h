@@ -18,6 +18,7 @@
  * | holdfast/near.h      | values kept in the process while they are current  |
  * | holdfast/lock.h      | locks                                              |
  * | holdfast/rwlock.h    | read-write locks: many readers or one writer       |
+ * | holdfast/queue.h     | work queues: jobs that each one worker takes       |
  * | holdfast/semaphore.h | semaphores: at most N holders at the same time     |
  * | holdfast/limiter.h   | rate limiters                                      |
  * | holdfast/ids.h       | numbers that are unique and only grow              |
@@ -77,6 +78,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/near.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/rank.h"
 #include "holdfast/redisson.h"
 #include "holdfast/reply.h"

@@ -9,7 +9,8 @@ KEYS[4]  items: belongs to a timeline
 KEYS[5]  due: belongs to a timeline, a rank or a set
 
 Returns  'lock', 'semaphore', 'election', 'barrier', 'cache', 'timeline',
-         'rank', 'latch', 'once', or the type; 'none': there is no such key.
+         'rank', 'latch', 'once', 'queue', or the type; 'none': there is no such
+         key.
 Repeat   safe.
 Writes   nothing. Cost O(log holders).
 ]]
@@ -17,6 +18,8 @@ local call = redis.call
 --#use held key=KEYS[1] barrier=KEYS[2]
 if kind == 'string' and KEYS[3] and call('exists', KEYS[3]) == 1 then
     return 'cache'
+elseif kind == 'zset' and tonumber(call('zscore', KEYS[1], '*') or 0) >= 9e15 then
+    return 'queue'
 elseif kind == 'zset' and KEYS[4] and call('exists', KEYS[4]) == 1 then
     return 'timeline'
 elseif kind == 'zset' and KEYS[5] and call('exists', KEYS[5]) == 1 then

@@ -67,10 +67,11 @@ HF_API HF_MUST_USE hf_status hf_key_expire(hf_client *client, hf_bytes key,
  * @param key   the key
  * @param type  [out] "timeline", "rank" (some member expires), "cache" (an
  *              entry whose times or tags are known), "lock" (also one that is
- *              read), "semaphore", "election", "latch", "once", "barrier"
- *              (parties wait there); else the type in Redis: "string", "list",
- *              "set", "zset", "hash"; on a server also "stream", or a name that
- *              a module gives. Limiters and ids are strings
+ *              read), "semaphore", "election", "latch", "once", "queue",
+ *              "barrier" (parties wait there); else the type in Redis:
+ *              "string", "list", "set", "zset", "hash"; on a server also
+ *              "stream", or a name that a module gives. Limiters and ids are
+ *              strings
  *
  * @retval HF_OK         `*type` is set
  * @retval HF_NOT_FOUND  no such key

@@ -3,7 +3,8 @@
 held - is a key a lease that is held, or a barrier where parties wait? Sets
 `kind`, its type in Redis, and `held`: 0: no; 1: a lock; 2: permits of a
 semaphore; 3: an election; 4: a barrier; 5: a claim of once. Locks of Redisson are hashes,
-its semaphores numbers, whose permits are in another key: see redisson_look.
+its semaphores numbers, whose permits are in another key: see redisson_look. A
+queue is held by no one, though its jobs may be.
 
 key      of any type
 barrier  state of a barrier of that name; nil: its name allows none
@@ -39,7 +40,7 @@ elseif kind == 'hash' then
             break
         end
     end
-elseif kind == 'zset' then
+elseif kind == 'zset' and tonumber(call('zscore', key, '*') or 0) < 9e15 then
     --#use clock
     local reader = call('zrangebyscore', key, '-inf', '-' .. clock, 'limit', 0, 1)[1]
     local owner = reader

@@ -100,6 +100,27 @@ SHAPE_OF(semaphore_resize, NUMBER(0, 1));
 static const hf__shape permit_items[] = {COUNT, COUNT, COUNT, COUNT};
 SHAPE_OF(semaphore_inspect, HF__SHAPE_TUPLE(permit_items, 4));
 
+/* {token, id, payload, taken, at most, order, put, group} */
+static const hf__shape job_items[] = {NUMBER(1, HF__TOKEN_MAX),
+                                      STRING,
+                                      STRING,
+                                      COUNT,
+                                      COUNT,
+                                      COUNT,
+                                      COUNT,
+                                      STRING};
+SHAPE_OF(queue_take, {.kinds = HF__IS_ARRAY,
+                      .items = job_items,
+                      .item_count = 8,
+                      .count_min = 8,
+                      .otherwise = &refusal});
+SHAPE_OF(queue_release, NUMBER(0, 1));
+SHAPE_OF(queue_put, NUMBER(0, 1));
+SHAPE_OF(queue_put_once, NUMBER(-1, 1));
+static const hf__shape queue_items[] = {COUNT, COUNT, COUNT, COUNT,
+                                        COUNT, COUNT, COUNT, NUMBER(0, 1)};
+SHAPE_OF(queue_inspect, HF__SHAPE_TUPLE(queue_items, 8));
+
 SHAPE_OF(rwlock_acquire, {.kinds = HF__IS_INTEGER,
                           .low = 1,
                           .high = HF__TOKEN_MAX,

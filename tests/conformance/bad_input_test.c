@@ -42,6 +42,7 @@ static const struct {
     {"lock acquire all", NULL}, /* readers are no string: HF_HELD */
     {"lock", "string"},
     {"semaphore", "zset"},
+    {"queue", "queue"},       /* a sorted set, but not any */
     {"election", "election"}, /* a hash, but not any */
     {"once", "once"},         /* likewise */
     {"key", NULL},

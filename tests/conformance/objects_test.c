@@ -17,6 +17,7 @@
 #include "holdfast/latch.h"
 #include "holdfast/limiter.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/rank.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
@@ -261,6 +262,34 @@ static void check_latch(hf_client *client, hf_bytes key)
     assert_int_equal(left, 3);
 }
 
+static void make_queue(trial *self)
+{
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+
+    opts.group = bytes("g");
+    for (const char *id = "ab"; *id != '\0'; id++)
+        expect_status(HF_OK,
+                      hf_queue_put(self->f->client, self->from, hf_view(id, 1),
+                                   bytes("p"), &opts, ERR));
+}
+
+/* Both jobs are there, one of them behind the other. */
+static void check_queue(hf_client *client, hf_bytes key)
+{
+    hf_queue_info info = HF_QUEUE_INFO_INIT;
+    hf_job job = HF_JOB_INIT;
+    hf_lock *lock = NULL;
+
+    expect_status(HF_OK, hf_queue_inspect(client, key, &info, ERR));
+    assert_int_equal(info.ready, 1);
+    assert_int_equal(info.behind, 1);
+    expect_status(HF_OK, hf_queue_new(client, key, NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_queue_job(lock, &job, ERR));
+    assert_string_equal(job.payload.data, "p");
+    hf_lock_free(lock); /* puts it back */
+}
+
 /* -------------------------------------------------------------------- held */
 
 static void make_lock(trial *self)
@@ -403,6 +432,7 @@ static const object objects[] = {
     {"limiter", "string", NULL, 0, make_limiter, check_limiter},
     {"ids", "string", NULL, 0, make_ids, check_ids},
     {"latch", "latch", NULL, 0, make_latch, check_latch},
+    {"queue", "queue", NULL, 0, make_queue, check_queue},
     {"lock, a waiter", "lock", "a lock", 0, make_lock, NULL},
     {"read-write lock", "lock", "a lock", 0, make_read, NULL},
     {"semaphore", "semaphore", "a semaphore", 0, make_permit, NULL},

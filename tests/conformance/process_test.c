@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/queue.h"
 #include "holdfast/together.h"
 #include "holdfast/value.h"
 #include "support/child_process.h"
@@ -126,6 +127,47 @@ TEST(killed_holder_frees_the_lock_by_its_lease)
     expect_status(HF_OK, hf_lock_acquire(lock, ttl_ms + 10000, ERR));
     assert_in_time(test_now_ms() - killed_ms, ttl_ms + WOKEN_MS);
     assert_true(hf_lock_token(lock) > token);
+}
+
+/* Before what was put later, and as often as it was taken. */
+TEST(job_of_a_killed_worker_comes_back_by_its_lease)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = NULL;
+    hf_job job = HF_JOB_INIT;
+    int64_t ttl_ms = slowed_ms(400), killed_ms;
+    char ttl[16];
+
+    fixture_not_quorum(f);
+    expect_status(HF_OK, hf_queue_new(f->client, queue, NULL, &lock, ERR));
+    lock = fixture_keep_lock(f, lock);
+    for (const char *id = "ab"; *id != '\0'; id++)
+        expect_status(HF_OK, hf_queue_put(f->client, queue, hf_view(id, 1),
+                                          bytes("p"), NULL, ERR));
+    (void)snprintf(ttl, sizeof(ttl), "%d", (int)ttl_ms);
+    {
+        const char *argv[] = {PROCESS_WORKER, f->url, "lease", queue.data,
+                              "job",          "key",  ttl,     NULL};
+
+        assert_true(child_start(&children[0], argv));
+    }
+    (void)held(0, START_MS, NULL);
+    expect_throughout(hf_queue_put(f->client, queue, bytes("a"), bytes("p"),
+                                   NULL, NULL) == HF_CONFLICT,
+                      ttl_ms * 3 / 2); /* it renews its lease */
+    child_kill(&children[0]);
+    killed_ms = test_now_ms();
+    expect_soon((expect_status(HF_OK, hf_lock_try(lock, ERR)),
+                 expect_status(HF_OK, hf_queue_job(lock, &job, ERR)),
+                 expect_status(HF_OK, hf_lock_release(lock, ERR)),
+                 job.attempt == 2),
+                ttl_ms + 10000);
+    assert_in_time(test_now_ms() - killed_ms, ttl_ms + WOKEN_MS);
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_queue_job(lock, &job, ERR));
+    assert_string_equal(job.id.data, "a");
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
 }
 
 TEST(waiter_in_another_process_is_woken)

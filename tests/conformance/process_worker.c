@@ -17,8 +17,8 @@
  *                                                print "passed <generation>"
  *                                                or "HF_<status>"
  *     process_worker URL lease NAME KIND KEY TTL_MS
- *                                                hold a lock, permit, reader
- *                                                or leader until a line is
+ *                                                hold a lock, permit, reader,
+ *                                                leader or job until a line is
  *                                                read, then print what it
  *                                                finds, see look()
  *     process_worker URL fill KEY LEASE_MS       print "fills", fill KEY with
@@ -46,6 +46,7 @@
 #include "holdfast/election.h"
 #include "holdfast/latch.h"
 #include "holdfast/limiter.h"
+#include "holdfast/queue.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/together.h"
@@ -203,6 +204,8 @@ static hf_status make_lease(hf_client *client, hf_bytes name, const char *kind,
         return hf_semaphore_new(client, name, 1, opts, lock, err);
     if (strcmp(kind, "reader") == 0)
         return hf_rwlock_new(client, name, 0, opts, lock, NULL, err);
+    if (strcmp(kind, "job") == 0)
+        return hf_queue_new(client, name, opts, lock, err);
     if (strcmp(kind, "leader") == 0)
         return hf_election_new(client, name, hf_str("old"), opts, lock, err);
     return hf_lock_new(client, name, opts, lock, err);

@@ -12,6 +12,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/limiter.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/rank.h"
 #include "holdfast/redisson.h"
 #include "holdfast/script.h"
@@ -42,6 +43,7 @@ typedef struct every_result {
     hf_reply *reply;
     hf_lock_info info;
     hf_semaphore_info permits;
+    hf_queue_info queue;
     hf_holder holder;
     hf_leader leader;
     hf_once_info once;

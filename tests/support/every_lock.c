@@ -4,6 +4,7 @@
 #include "holdfast/adopt.h"
 #include "holdfast/election.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/together.h"
@@ -143,6 +144,70 @@ DEFINE(rwlock_downgrade)
 DEFINE(semaphore_resize)
 {
     return CALL(hf_semaphore_resize, p->client, p->key, 1);
+}
+
+DEFINE(queue_put)
+{
+    return CALL(hf_queue_put, p->client, p->key, hf_str("a"), hf_str("p"),
+                NULL);
+}
+
+DEFINE(queue_put_many)
+{
+    hf_queue_put_item item = {hf_str("a"), hf_str("p")};
+
+    return CALL(hf_queue_put_many, p->client, p->key, &item, 1, NULL,
+                &p->result.status);
+}
+
+/* Take the job that is there, and end it; 0: only take it. */
+static hf_status end_job(every_place *p, int which, hf_error *err)
+{
+    hf_lock *lock = NULL;
+    hf_job job = HF_JOB_INIT;
+    hf_status status = hf_queue_new(p->client, p->key, NULL, &lock, err);
+
+    if (status == HF_OK)
+        status = hf_lock_try(lock, err);
+    if (status == HF_OK)
+        status = hf_queue_job(lock, &job, err);
+    if (status == HF_OK && which == 1)
+        status = hf_queue_done(lock, err);
+    if (status == HF_OK && which == 2)
+        status = hf_queue_again(lock, 0, err);
+    if (status == HF_OK && which == 3)
+        status = hf_queue_fail(lock, err);
+    hf_lock_free(lock);
+    return status;
+}
+
+DEFINE(queue_take)
+{
+    (void)async;
+    return end_job(p, 0, err);
+}
+
+DEFINE(queue_done)
+{
+    (void)async;
+    return end_job(p, 1, err);
+}
+
+DEFINE(queue_again)
+{
+    (void)async;
+    return end_job(p, 2, err);
+}
+
+DEFINE(queue_fail)
+{
+    (void)async;
+    return end_job(p, 3, err);
+}
+
+DEFINE(queue_inspect)
+{
+    return CALL(hf_queue_inspect, p->client, p->key, &p->result.queue);
 }
 
 DEFINE(election_proclaim)

@@ -86,6 +86,10 @@ const char *every_usual_answer(const char *target)
         {"rwlock_release", ":1\r\n"},
         {"rwlock_renew", "*0\r\n"},
         {"lock_leave", ":0\r\n"},
+        {"queue_take", "*8\r\n:5\r\n$1\r\na\r\n$1\r\np\r\n:1\r\n:0\r\n:1\r\n:1"
+                       "\r\n$0\r\n\r\n"},
+        {"queue_put_once", ":1\r\n"},
+        {"queue_release", ":1\r\n"},
         {"election_acquire", ":5\r\n"},
         {"election_release", ":1\r\n"},
         {"election_renew", "*0\r\n"},
@@ -239,8 +243,12 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (call->keyless || call->is_pair || is_of(call, "lock") ||
         is_of(call, "limiter") || is_of(call, "ids") ||
         is_of(call, "election") || is_of(call, "barrier") ||
-        is_of(call, "once") || is_of(call, "semaphore"))
+        is_of(call, "once") || is_of(call, "semaphore") ||
+        is_of(call, "queue put"))
         return HF_OK;
+    if (is_of(call, "queue"))
+        return hf_queue_put(place->client, place->key, value_one(), value_one(),
+                            NULL, err);
     return hf_value_set(place->client, place->key, value_one(), NULL, NULL,
                         err);
 }

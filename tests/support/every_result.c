@@ -7,6 +7,7 @@
 #include "holdfast/hash.h"
 #include "holdfast/limiter.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/rank.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
@@ -46,6 +47,7 @@ void every_result_begin(every_result *result)
     result->reply = (hf_reply *)(void *)untouched;
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
     result->permits = (hf_semaphore_info)HF_SEMAPHORE_INFO_INIT;
+    result->queue = (hf_queue_info)HF_QUEUE_INFO_INIT;
     result->holder = (hf_holder)HF_HOLDER_INIT;
     result->leader = (hf_leader)HF_LEADER_INIT;
     result->once = (hf_once_info)HF_ONCE_INFO_INIT;
@@ -197,6 +199,9 @@ static const char *check_numbers(const every_place *place,
         result->permits.permits > HF_SEMAPHORE_PERMITS_MAX ||
         result->permits.permits < 0 || result->permits.held < 0)
         return "how the lock is held is out of range";
+    if (result->queue.ready < 0 || result->queue.taken < 0 ||
+        result->queue.dead < 0 || result->queue.waiters < 0)
+        return "the counts of the queue are out of range";
     if (strlen(info->owner) > HF_LOCK_INFO_OWNER_MAX)
         return "the owner is too long";
     if (result->holder.asked_ms < 0 || strlen(result->holder.description) >=

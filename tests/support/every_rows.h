@@ -133,6 +133,13 @@ EVERY(rwlock_downgrade, "rwlock downgrade", "rwlock_downgrade", STARTS, HELD,
 EVERY(lock_holders, "lock holders", "lock_holders", STARTS)
 EVERY(semaphore_inspect, "semaphore inspect", "semaphore_inspect", STARTS)
 EVERY(semaphore_resize, "semaphore resize", "semaphore_resize", STARTS)
+EVERY(queue_put, "queue put", "queue_put_once", STARTS)
+EVERY(queue_put_many, "queue put many", "queue_put_once", STARTS, BATCH)
+EVERY(queue_take, "queue take", "queue_take", .starts = false)
+EVERY(queue_done, "queue done", "queue_release", .starts = false)
+EVERY(queue_again, "queue again", "queue_release", .starts = false)
+EVERY(queue_fail, "queue fail", "queue_release", .starts = false)
+EVERY(queue_inspect, "queue inspect", "queue_inspect", STARTS)
 EVERY(lock_list, "lock list, names", "SCAN", .keyless = true, .scans = true)
 EVERY(lock_list, "lock list, lock", "lock_list", .keyless = true, .scans = true)
 EVERY(lock_try, "election try", "election_acquire", STARTS, CANDIDATE,

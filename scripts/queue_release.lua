@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+queue_release - a job is done, or goes back to the queue, and those that have
+waited longest are given what is ready.
+
+KEYS[1]  queue (zset): jobs by state; see use/queue_open.lua
+KEYS[2]  items (hash): what is known about the jobs
+KEYS[3]  waiters (zset): entries by when they began to wait, us
+ARGV[1]  owner: owner id
+ARGV[2]  leave: entry of the caller, which stops waiting; empty: it did not
+         wait. This and the rest may be left out
+ARGV[3]  outcome: done; again: it is tried again, unless it was as often as it
+         may be; dead: it is a dead letter; empty: it goes back as if it had not
+         been taken
+ARGV[4]  delay: how long it is not given to anyone, ms
+
+Returns  1 released; 0 the lease had ended, and the job went back.
+Repeat   safe: owner ids are never used twice, so a second run finds 0.
+Lane     lease: others may be waiting for it.
+Writes   all keys. Cost O(log jobs + log waiters + jobs moved).
+]]
+local call = redis.call
+--#use queue_open queue=KEYS[1]
+local held, outcome = call('hget', KEYS[2], ARGV[1]), ARGV[3] or ''
+local job = string.sub(held or '', 2)
+if held and outcome == 'done' then
+    --#use queue_end queue=KEYS[1] items=KEYS[2] holder=ARGV[1]
+elseif held then
+    local due = tonumber(ARGV[4] or 0)
+    due = due > 0 and ms + due or 0
+    if outcome == '' and string.sub(held, 1, 1) == ':' then
+        --#use queue_untake items=KEYS[2]
+    end
+    --#use queue_back queue=KEYS[1] items=KEYS[2] holder=ARGV[1] dead=outcome=='dead'
+end
+if (ARGV[2] or '') ~= '' then
+    call('zrem', KEYS[3], ARGV[2])
+end
+--#use queue_due queue=KEYS[1] items=KEYS[2]
+--#use queue_hand queue=KEYS[1] items=KEYS[2] waiters=KEYS[3] own=''
+if mark and not paused and call('zcard', KEYS[1]) == 1 then
+    call('del', KEYS[1], KEYS[2])
+end
+return held and 1 or 0

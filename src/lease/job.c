@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job.c - the kind of a job that is taken from a work queue, and how it ends.
+ *
+ * Its owner id is a member of the queue's sorted set, by the end of its lease,
+ * as that of a permit is of a semaphore's: one script renews both. A put, or
+ * the end of another job, keeps a job for the first waiter, for a second, and
+ * tells it to ask; the reply to that has the job (docs/adr/0112).
+ */
+#include "core/form.h"
+#include "core/own_key.h"
+#include "holdfast/queue.h"
+#include "lease/handle.h"
+#include "lease/release.h"
+#include "script/script_words.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* The form that kinds.h asks for. */
+_Static_assert((int)HF__QUEUE_TAKE_OWNER == HF__LOCK_ACQUIRE_OWNER + 1, "");
+_Static_assert((int)HF__QUEUE_RELEASE_LEAVE == HF__LOCK_RELEASE_LEAVE, "");
+
+/* Of an order: (HF_QUEUE_PRIORITY_MAX - priority) times this, and a number of
+ * the job (scripts/queue_put.lua). */
+#define ORDER_OF_CLASS INT64_C(10000000000000)
+
+/* Of the reply to a take. */
+enum { TOKEN, ID, PAYLOAD, TAKEN, MOST, ORDER, PUT, GROUP };
+
+static hf_bytes put_bytes(char **at, const hf_reply *reply)
+{
+    char *begin = *at;
+
+    memcpy(begin, reply->bytes.data, reply->bytes.size);
+    begin[reply->bytes.size] = '\0';
+    *at += reply->bytes.size + 1;
+    return hf_view(begin, reply->bytes.size);
+}
+
+/* The job and its bytes are one piece of memory. */
+static hf_status keep_job(hf_lock *lock, const hf_reply *reply, hf_error *err)
+{
+    const hf_reply *items = reply->array.items;
+    hf_job *job =
+        hf__alloc(sizeof(*job) + items[ID].bytes.size +
+                  items[PAYLOAD].bytes.size + items[GROUP].bytes.size + 3);
+    char *at = (char *)(job + 1);
+
+    if (job == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a job");
+    job->struct_size = sizeof(*job);
+    job->id = put_bytes(&at, &items[ID]);
+    job->payload = put_bytes(&at, &items[PAYLOAD]);
+    job->group = put_bytes(&at, &items[GROUP]);
+    job->attempt = items[TAKEN].integer;
+    job->attempts = items[MOST].integer;
+    job->priority =
+        HF_QUEUE_PRIORITY_MAX - items[ORDER].integer / ORDER_OF_CLASS;
+    job->put_ms = items[PUT].integer;
+    hf__free(lock->kept);
+    lock->kept = job;
+    return HF_OK;
+}
+
+static const hf__lease_kind job_kind = {
+    .acquire = HF__SCRIPT_QUEUE_TAKE,
+    .renew = HF__SCRIPT_SEMAPHORE_RENEW,
+    .release = HF__SCRIPT_QUEUE_RELEASE,
+    .refused = "no job is ready, or the queue is paused",
+    .held_as = "shared",
+    .role = HF__ROLE_ITEMS,
+    .held_again = "this handle has a job: end that first",
+    .keep = keep_job,
+};
+
+hf_status hf_queue_new(hf_client *client, hf_bytes name,
+                       const hf_lock_options *opts, hf_lock **lock,
+                       hf_error *err)
+{
+    hf_lock *made = NULL;
+    hf_status status = hf__check_out(lock, "lock", err);
+
+    if (status == HF_OK)
+        status = hf__lock_make(client, &job_kind, name, 0, opts, &made, err);
+    if (status != HF_OK)
+        return status;
+    if (made->options.min_hold_ms > 0 || made->options.delay_ms > 0) {
+        hf_lock_free(made);
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "min_hold_ms, delay_ms: a job has none");
+    }
+    *lock = made;
+    return HF_OK;
+}
+
+static hf_status check_handle(const hf_lock *lock, hf_error *err)
+{
+    hf_status status = hf__lock_check(lock, err);
+
+    if (status == HF_OK && lock->kind != &job_kind)
+        status = hf__fail(err, HF_INVALID, "the handle is of no queue");
+    return status;
+}
+
+hf_status hf_queue_job(const hf_lock *lock, hf_job *job, hf_error *err)
+{
+    hf_status status = check_handle(lock, err);
+
+    if (status == HF_OK)
+        status = hf__check_out(job, "job", err);
+    if (status == HF_OK)
+        status = hf__check_struct(job->struct_size, sizeof(*job), "hf_job",
+                                  "HF_JOB_INIT", err);
+    if (status == HF_OK && lock->kept == NULL)
+        status = hf__fail(err, HF_NOT_FOUND, "the handle has had no job");
+    if (status == HF_OK)
+        *job = *(const hf_job *)lock->kept;
+    return status;
+}
+
+int64_t hf_queue_backoff(const hf_job *job, int64_t first_ms, int64_t most_ms)
+{
+    int64_t delay_ms = first_ms;
+
+    for (int64_t i = 1; job != NULL && i < job->attempt && delay_ms < most_ms;
+         i++)
+        delay_ms = delay_ms > most_ms / 2 ? most_ms : 2 * delay_ms;
+    return delay_ms < most_ms ? delay_ms : most_ms;
+}
+
+/* --------------------------------------------------------------- its end */
+
+static hf_status run_end(hf__form form, hf_lock *lock, const char *what,
+                         int64_t delay_ms)
+{
+    const hf__outcome outcome = {what, delay_ms};
+    hf_status status = check_handle(lock, form.err);
+
+    if (status == HF_OK)
+        status = hf__check_range(delay_ms, 0, HF_QUEUE_DELAY_MAX_MS, "delay_ms",
+                                 form.err);
+    return status == HF_OK ? hf__lock_release_as(form, lock, &outcome) : status;
+}
+
+HF__FORMS(hf_queue_done, run_end(form, lock, "done", 0), hf_lock *lock);
+HF__FORMS(hf_queue_again, run_end(form, lock, "again", delay_ms), hf_lock *lock,
+          int64_t delay_ms);
+HF__FORMS(hf_queue_fail, run_end(form, lock, "dead", 0), hf_lock *lock);

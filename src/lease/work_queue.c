@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * work_queue.c - work queues: putting jobs, and looking at them. Taking them is
+ * in job.c.
+ */
+#include "core/client.h"
+#include "core/form.h"
+#include "core/own_key.h"
+#include "holdfast/queue.h"
+#include "util/error.h"
+#include "util/rand.h"
+
+#define ID_BYTES 16 /* of an id that is drawn */
+
+/* put: keys, arguments, and what a dedup record adds. */
+#define PUT_WORDS (3 + 7 + HF__RECORD_WORDS)
+
+static void add_queue(hf_call *call, hf_bytes queue)
+{
+    if (HF__TRY(call, hf__layout_check_ours(&call->client->layout, "a queue",
+                                            call->form.err)))
+        hf__add_key(call, queue);
+    hf__add_own_key(call, HF__ROLE_WAIT, queue);
+}
+
+/* --------------------------------------------------------------------- put */
+
+static hf_status check_bytes(hf_bytes bytes, size_t most, const char *what,
+                             hf_error *err)
+{
+    if (bytes.data == NULL && bytes.size > 0)
+        return hf__fail(err, HF_INVALID, "%s is NULL", what);
+    return hf__check_range((int64_t)bytes.size, 0, (int64_t)most, what, err);
+}
+
+/* The one place that has the limits of a job. */
+static hf_status check_job(hf_bytes id, hf_bytes payload,
+                           const hf_queue_options *o, hf_error *err)
+{
+    hf_status status = check_bytes(id, HF_QUEUE_ID_MAX, "size of the id", err);
+
+    if (status == HF_OK)
+        status = check_bytes(payload, HF_QUEUE_PAYLOAD_MAX,
+                             "size of the payload", err);
+    if (status == HF_OK)
+        status =
+            check_bytes(o->group, HF_QUEUE_ID_MAX, "size of the group", err);
+    if (status == HF_OK)
+        status = hf__check_range(o->delay_ms, 0, HF_QUEUE_DELAY_MAX_MS,
+                                 "delay_ms", err);
+    if (status == HF_OK)
+        status = hf__check_range(o->remember_ms, 0, HF_QUEUE_DELAY_MAX_MS,
+                                 "remember_ms", err);
+    if (status == HF_OK)
+        status = hf__check_range(o->priority, 0, HF_QUEUE_PRIORITY_MAX,
+                                 "priority", err);
+    if (status == HF_OK)
+        status = hf__check_range(o->attempts, 0, HF_QUEUE_ATTEMPTS_MAX,
+                                 "attempts", err);
+    return status;
+}
+
+static void add_id(hf_call *call, hf_bytes id)
+{
+    char *text;
+
+    if (id.size > 0) {
+        hf__add(call, id);
+        return;
+    }
+    text = hf__call_alloc(call, 2 * ID_BYTES + 1);
+    if (text == NULL)
+        return;
+    hf__rand_hex(text, ID_BYTES);
+    hf__add(call, hf_view(text, 2 * ID_BYTES));
+}
+
+static hf_status finish_put(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer == 1)
+        return HF_OK;
+    if (call->request.reply.integer == 0)
+        return hf__fail(err, HF_CONFLICT,
+                        "the queue has, or remembers, a job with that id");
+    return hf__fail(err, HF_INDETERMINATE,
+                    "a later call of this client overtook this one; outcome "
+                    "unknown");
+}
+
+static bool was_put(const hf__request *request)
+{
+    return request->reply.integer == 1;
+}
+
+static const hf__operation put = {
+    .script = HF__SCRIPT(QUEUE_PUT),
+    .once = HF__SCRIPT(QUEUE_PUT_ONCE),
+    .without = {HF__SCRIPT(QUEUE_PUT), HF__RECORD_WORDS, false},
+    .wrote = was_put,
+    .finish = finish_put,
+};
+
+static hf_status run_put(hf__form form, hf_client *client, hf_bytes queue,
+                         hf_bytes id, hf_bytes payload,
+                         const hf_queue_options *opts)
+{
+    hf_call here, *call = hf__begin(&here, form, &put, client);
+    hf_queue_options options = HF_QUEUE_OPTIONS_INIT;
+
+    if (!HF__LOAD(call, &options, opts, hf_queue_options, 0) ||
+        !HF__TRY(call, check_job(id, payload, &options, call->form.err)))
+        return hf__end(call);
+    hf__reserve(call, PUT_WORDS);
+    add_queue(call, queue);
+    hf__add_own_key(call, HF__ROLE_ITEMS, queue);
+    add_id(call, id);
+    hf__add(call, payload);
+    hf__add_number(call, options.delay_ms);
+    hf__add_number(call, options.priority);
+    hf__add_number(call, options.attempts);
+    hf__add_number(call, options.remember_ms);
+    hf__add(call, options.group);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_queue_put, run_put(form, client, queue, id, payload, opts),
+          hf_client *client, hf_bytes queue, hf_bytes id, hf_bytes payload,
+          const hf_queue_options *opts);
+
+HF__MANY(hf_queue_put_many, jobs,
+         run_put(form, client, queue, jobs[i].id, jobs[i].payload, opts),
+         hf_client *client, hf_bytes queue, const hf_queue_put_item *jobs,
+         size_t count, const hf_queue_options *opts);
+
+/* ----------------------------------------------------------------- inspect */
+
+static hf_status finish_inspect(hf_call *call, hf_error *err)
+{
+    const hf_reply *items = call->request.reply.array.items;
+    hf_queue_info *info = call->out;
+
+    (void)err;
+    info->ready = items[0].integer;
+    info->taken = items[1].integer;
+    info->delayed = items[2].integer;
+    info->behind = items[3].integer;
+    info->dead = items[4].integer;
+    info->remembered = items[5].integer;
+    info->waiters = items[6].integer;
+    info->paused = items[7].integer == 1;
+    return HF_OK;
+}
+
+static const hf__operation inspect = {
+    .script = HF__SCRIPT(QUEUE_INSPECT),
+    .finish = finish_inspect,
+};
+
+static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes queue,
+                             hf_queue_info *info)
+{
+    hf_call here, *call = hf__begin(&here, form, &inspect, client);
+
+    hf__set_out(call, info, "info");
+    if (HF__TRY(call, hf__check_struct(info->struct_size, sizeof(*info),
+                                       "hf_queue_info", "HF_QUEUE_INFO_INIT",
+                                       call->form.err)))
+        add_queue(call, queue);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_queue_inspect, run_inspect(form, client, queue, info),
+          hf_client *client, hf_bytes queue, hf_queue_info *info);
