@@ -11,6 +11,9 @@
  * - hf_queue_done(), hf_queue_again(), hf_queue_fail(): end it
  * - hf_queue_backoff(): how long to wait before the next attempt
  * - hf_queue_inspect(): how many jobs are in which state
+ * - hf_queue_list(), hf_queue_jobs_free(): those in one state
+ * - hf_queue_pause(): give no jobs for a while
+ * - hf_queue_revive(): move dead letters back
  *
  * Those that ask the store have a `_start` form.
  *
@@ -285,12 +288,97 @@ HF_API HF_MUST_USE hf_status hf_queue_inspect(hf_client *client, hf_bytes queue,
                                               hf_queue_info *info,
                                               hf_error *err);
 
+/** In which state a job is. */
+typedef enum hf_queue_state {
+    HF_QUEUE_READY,   /**< it can be taken */
+    HF_QUEUE_TAKEN,   /**< a worker has it */
+    HF_QUEUE_DELAYED, /**< it is not due yet */
+    HF_QUEUE_BEHIND,  /**< behind another of its group */
+    HF_QUEUE_DEAD     /**< a dead letter */
+} hf_queue_state;
+
+/** Jobs, owned by the caller; free with hf_queue_jobs_free(). */
+typedef struct hf_queue_jobs {
+    hf_job *jobs;
+    size_t count;
+} hf_queue_jobs;
+
+/* clang-format off */
+#define HF_QUEUE_JOBS_INIT { NULL, 0 }
+/* clang-format on */
+
+/** Most jobs of a list. */
+#define HF_QUEUE_LIST_MAX 1000
+
+/**
+ * Free what was listed, and reset it.
+ *
+ * @param jobs  may be NULL
+ */
+HF_API void hf_queue_jobs_free(hf_queue_jobs *jobs);
+
+/**
+ * List the jobs that are in one state, with their payloads. Nothing is taken or
+ * moved: a job whose lease has ended, or that has become due, is listed as it
+ * was until a call moves it.
+ *
+ * @param queue   the queue's name
+ * @param state   of the jobs. Ready ones are in the order in which they will be
+ *                taken, the others by when they end their state, dead letters
+ *                by when they became that
+ * @param offset  how many to leave out, 0..2^31-1
+ * @param count   how many at most, 1..#HF_QUEUE_LIST_MAX
+ * @param jobs    [out] free it with hf_queue_jobs_free()
+ *
+ * @retval HF_OK          `*jobs` is set; without jobs if there are none
+ * @retval HF_WRONG_TYPE  the key is something else
+ */
+HF_API HF_MUST_USE hf_status hf_queue_list(hf_client *client, hf_bytes queue,
+                                           hf_queue_state state, int64_t offset,
+                                           int64_t count, hf_queue_jobs *jobs,
+                                           hf_error *err);
+
+/**
+ * Give no job to anyone, or give jobs again. Jobs can be put meanwhile, and
+ * those that are taken can be ended. Workers that wait keep waiting.
+ *
+ * @param queue   the queue's name; it may have no jobs yet
+ * @param paused  true: from now on
+ *
+ * @retval HF_OK          it is so
+ * @retval HF_WRONG_TYPE  the key is something else
+ */
+HF_API HF_MUST_USE hf_status hf_queue_pause(hf_client *client, hf_bytes queue,
+                                            bool paused, hf_error *err);
+
+/**
+ * Move dead letters back: each is ready in its old place, or behind the others
+ * of its group, and its attempts begin again.
+ *
+ * @param queue  the queue's name
+ * @param id     of one; size 0: of those that are dead letters for longest
+ * @param count  of these, how many at most, 1..#HF_QUEUE_LIST_MAX
+ * @param moved  [out] how many; may be NULL
+ *
+ * @retval HF_OK          moved
+ * @retval HF_NOT_FOUND   no dead letter has the id
+ * @retval HF_WRONG_TYPE  the key is something else
+ */
+HF_API HF_MUST_USE hf_status hf_queue_revive(hf_client *client, hf_bytes queue,
+                                             hf_bytes id, int64_t count,
+                                             int64_t *moved, hf_error *err);
+
 /** The `_start` forms; see #HF_START. */
 HF_START(hf_queue_put_start, hf_bytes queue, hf_bytes id, hf_bytes payload,
          const hf_queue_options *opts);
 HF_START(hf_queue_put_many_start, hf_bytes queue, const hf_queue_put_item *jobs,
          size_t count, const hf_queue_options *opts, hf_status *statuses);
 HF_START(hf_queue_inspect_start, hf_bytes queue, hf_queue_info *info);
+HF_START(hf_queue_list_start, hf_bytes queue, hf_queue_state state,
+         int64_t offset, int64_t count, hf_queue_jobs *jobs);
+HF_START(hf_queue_pause_start, hf_bytes queue, bool paused);
+HF_START(hf_queue_revive_start, hf_bytes queue, hf_bytes id, int64_t count,
+         int64_t *moved);
 HF_START_OF(hf_queue_done_start, hf_lock *lock);
 HF_START_OF(hf_queue_again_start, hf_lock *lock, int64_t delay_ms);
 HF_START_OF(hf_queue_fail_start, hf_lock *lock);

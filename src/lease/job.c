@@ -7,6 +7,7 @@
  * the end of another job, keeps a job for the first waiter, for a second, and
  * tells it to ask; the reply to that has the job (docs/adr/0112).
  */
+#include "lease/job.h"
 #include "core/form.h"
 #include "core/own_key.h"
 #include "holdfast/queue.h"
@@ -24,8 +25,15 @@ _Static_assert((int)HF__QUEUE_RELEASE_LEAVE == HF__LOCK_RELEASE_LEAVE, "");
  * the job (scripts/queue_put.lua). */
 #define ORDER_OF_CLASS INT64_C(10000000000000)
 
-/* Of the reply to a take. */
-enum { TOKEN, ID, PAYLOAD, TAKEN, MOST, ORDER, PUT, GROUP };
+/* Of a job in a reply. */
+enum { ID, PAYLOAD, TAKEN, MOST, ORDER, PUT, GROUP };
+_Static_assert(GROUP + 1 == HF__JOB_ITEMS, "");
+
+size_t hf__job_size(const hf_reply *items)
+{
+    return items[ID].bytes.size + items[PAYLOAD].bytes.size +
+           items[GROUP].bytes.size + 3;
+}
 
 static hf_bytes put_bytes(char **at, const hf_reply *reply)
 {
@@ -37,17 +45,8 @@ static hf_bytes put_bytes(char **at, const hf_reply *reply)
     return hf_view(begin, reply->bytes.size);
 }
 
-/* The job and its bytes are one piece of memory. */
-static hf_status keep_job(hf_lock *lock, const hf_reply *reply, hf_error *err)
+char *hf__job_read(hf_job *job, const hf_reply *items, char *at)
 {
-    const hf_reply *items = reply->array.items;
-    hf_job *job =
-        hf__alloc(sizeof(*job) + items[ID].bytes.size +
-                  items[PAYLOAD].bytes.size + items[GROUP].bytes.size + 3);
-    char *at = (char *)(job + 1);
-
-    if (job == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "a job");
     job->struct_size = sizeof(*job);
     job->id = put_bytes(&at, &items[ID]);
     job->payload = put_bytes(&at, &items[PAYLOAD]);
@@ -57,6 +56,18 @@ static hf_status keep_job(hf_lock *lock, const hf_reply *reply, hf_error *err)
     job->priority =
         HF_QUEUE_PRIORITY_MAX - items[ORDER].integer / ORDER_OF_CLASS;
     job->put_ms = items[PUT].integer;
+    return at;
+}
+
+/* The job, behind the token, and its bytes are one piece of memory. */
+static hf_status keep_job(hf_lock *lock, const hf_reply *reply, hf_error *err)
+{
+    const hf_reply *items = reply->array.items + 1;
+    hf_job *job = hf__alloc(sizeof(*job) + hf__job_size(items));
+
+    if (job == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "a job");
+    (void)hf__job_read(job, items, (char *)(job + 1));
     hf__free(lock->kept);
     lock->kept = job;
     return HF_OK;

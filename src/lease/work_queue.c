@@ -7,7 +7,9 @@
 #include "core/form.h"
 #include "core/own_key.h"
 #include "holdfast/queue.h"
+#include "lease/job.h"
 #include "util/error.h"
+#include "util/mem.h"
 #include "util/rand.h"
 
 #define ID_BYTES 16 /* of an id that is drawn */
@@ -171,3 +173,143 @@ static hf_status run_inspect(hf__form form, hf_client *client, hf_bytes queue,
 
 HF__FORMS(hf_queue_inspect, run_inspect(form, client, queue, info),
           hf_client *client, hf_bytes queue, hf_queue_info *info);
+
+/* -------------------------------------------------------------------- list */
+
+void hf_queue_jobs_free(hf_queue_jobs *jobs)
+{
+    if (jobs == NULL)
+        return;
+    hf__free(jobs->jobs);
+    *jobs = (hf_queue_jobs)HF_QUEUE_JOBS_INIT;
+}
+
+static hf_status finish_list(hf_call *call, hf_error *err)
+{
+    const hf_reply *reply = &call->request.reply;
+    const hf_reply *items = reply->array.items;
+    size_t count = reply->array.count / HF__JOB_ITEMS;
+    size_t size = count * sizeof(hf_job) + 1;
+    hf_queue_jobs *out = call->out;
+    hf_job *jobs;
+    char *at;
+
+    for (size_t i = 0; i < count; i++)
+        size += hf__job_size(items + i * HF__JOB_ITEMS);
+    jobs = hf__alloc(size);
+    if (jobs == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "%zu jobs of %zu bytes", count,
+                        size);
+    at = (char *)(jobs + count);
+    for (size_t i = 0; i < count; i++)
+        at = hf__job_read(&jobs[i], items + i * HF__JOB_ITEMS, at);
+    out->jobs = jobs;
+    out->count = count;
+    return HF_OK;
+}
+
+static const hf__operation list = {
+    .script = HF__SCRIPT(QUEUE_LIST),
+    .finish = finish_list,
+};
+
+/* Scores of each state (scripts/README.md). */
+static const struct {
+    const char *from;
+    const char *to;
+} states[] = {{"7e15", "(8e15"},
+              {"1", "(4e15"},
+              {"4e15", "(5e15"},
+              {"8e15", "(9e15"},
+              {"6e15", "(7e15"}};
+
+static hf_status run_list(hf__form form, hf_client *client, hf_bytes queue,
+                          hf_queue_state state, int64_t offset, int64_t count,
+                          hf_queue_jobs *jobs)
+{
+    hf_call here, *call = hf__begin(&here, form, &list, client);
+
+    hf__set_out(call, jobs, "jobs");
+    if (!HF__TRY(call, hf__check_range(state, 0, HF_QUEUE_DEAD, "state",
+                                       call->form.err)) ||
+        !HF__TRY(call, hf__check_range(offset, 0, INT32_MAX, "offset",
+                                       call->form.err)) ||
+        !HF__TRY(call, hf__check_range(count, 1, HF_QUEUE_LIST_MAX, "count",
+                                       call->form.err)))
+        return hf__end(call);
+    if (HF__TRY(call, hf__layout_check_ours(&client->layout, "a queue",
+                                            call->form.err)))
+        hf__add_key(call, queue);
+    hf__add_own_key(call, HF__ROLE_ITEMS, queue);
+    hf__add(call, hf_str(states[state].from));
+    hf__add(call, hf_str(states[state].to));
+    hf__add_number(call, offset);
+    hf__add_number(call, count);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_queue_list,
+          run_list(form, client, queue, state, offset, count, jobs),
+          hf_client *client, hf_bytes queue, hf_queue_state state,
+          int64_t offset, int64_t count, hf_queue_jobs *jobs);
+
+/* ----------------------------------------------------------- pause, revive */
+
+static const hf__operation pause_one = {
+    .script = HF__SCRIPT(QUEUE_PAUSE),
+    .wrote = hf__wrote_number,
+};
+
+static hf_status run_pause(hf__form form, hf_client *client, hf_bytes queue,
+                           bool paused)
+{
+    hf_call here, *call = hf__begin(&here, form, &pause_one, client);
+
+    add_queue(call, queue);
+    hf__add_own_key(call, HF__ROLE_ITEMS, queue);
+    hf__add(call, hf_str(paused ? "1" : "0"));
+    return hf__end(call);
+}
+
+HF__FORMS(hf_queue_pause, run_pause(form, client, queue, paused),
+          hf_client *client, hf_bytes queue, bool paused);
+
+static hf_status finish_revive(hf_call *call, hf_error *err)
+{
+    int64_t moved = call->request.reply.integer;
+
+    if (call->note != 0 && moved == 0)
+        return hf__fail(err, HF_NOT_FOUND, "no such dead letter");
+    if (call->out != NULL)
+        *(int64_t *)call->out = moved;
+    return HF_OK;
+}
+
+static const hf__operation revive = {
+    .script = HF__SCRIPT(QUEUE_REVIVE),
+    .wrote = hf__wrote_number,
+    .finish = finish_revive,
+};
+
+static hf_status run_revive(hf__form form, hf_client *client, hf_bytes queue,
+                            hf_bytes id, int64_t count, int64_t *moved)
+{
+    hf_call here, *call = hf__begin(&here, form, &revive, client);
+
+    hf__set_out(call, moved, NULL);
+    call->note = id.size > 0;
+    if (!HF__TRY(call, check_bytes(id, HF_QUEUE_ID_MAX, "size of the id",
+                                   call->form.err)) ||
+        !HF__TRY(call, hf__check_range(count, 1, HF_QUEUE_LIST_MAX, "count",
+                                       call->form.err)))
+        return hf__end(call);
+    add_queue(call, queue);
+    hf__add_own_key(call, HF__ROLE_ITEMS, queue);
+    hf__add(call, id);
+    hf__add_number(call, count);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_queue_revive, run_revive(form, client, queue, id, count, moved),
+          hf_client *client, hf_bytes queue, hf_bytes id, int64_t count,
+          int64_t *moved);

@@ -101,16 +101,14 @@ static const hf__shape permit_items[] = {COUNT, COUNT, COUNT, COUNT};
 SHAPE_OF(semaphore_inspect, HF__SHAPE_TUPLE(permit_items, 4));
 
 /* {token, id, payload, taken, at most, order, put, group} */
-static const hf__shape job_items[] = {NUMBER(1, HF__TOKEN_MAX),
-                                      STRING,
-                                      STRING,
-                                      COUNT,
-                                      COUNT,
-                                      COUNT,
-                                      COUNT,
-                                      STRING};
+#define JOB STRING, STRING, COUNT, COUNT, COUNT, COUNT, STRING
+static const hf__shape taken_items[] = {NUMBER(1, HF__TOKEN_MAX), JOB};
+static const hf__shape job_items[] = {JOB};
+SHAPE_OF(queue_list, HF__SHAPE_LIST(job_items));
+SHAPE_OF(queue_pause, NUMBER(0, 1));
+SHAPE_OF(queue_revive, NUMBER(0, 1000)); /* HF_QUEUE_LIST_MAX */
 SHAPE_OF(queue_take, {.kinds = HF__IS_ARRAY,
-                      .items = job_items,
+                      .items = taken_items,
                       .item_count = 8,
                       .count_min = 8,
                       .otherwise = &refusal});

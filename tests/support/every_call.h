@@ -44,6 +44,7 @@ typedef struct every_result {
     hf_lock_info info;
     hf_semaphore_info permits;
     hf_queue_info queue;
+    hf_queue_jobs jobs;
     hf_holder holder;
     hf_leader leader;
     hf_once_info once;

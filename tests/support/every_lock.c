@@ -205,6 +205,23 @@ DEFINE(queue_fail)
     return end_job(p, 3, err);
 }
 
+DEFINE(queue_list)
+{
+    return CALL(hf_queue_list, p->client, p->key, HF_QUEUE_READY, 0, 2,
+                &p->result.jobs);
+}
+
+DEFINE(queue_pause)
+{
+    return CALL(hf_queue_pause, p->client, p->key, false);
+}
+
+DEFINE(queue_revive)
+{
+    return CALL(hf_queue_revive, p->client, p->key, hf_str(""), 1,
+                &p->result.number);
+}
+
 DEFINE(queue_inspect)
 {
     return CALL(hf_queue_inspect, p->client, p->key, &p->result.queue);

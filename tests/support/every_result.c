@@ -48,6 +48,7 @@ void every_result_begin(every_result *result)
     result->info = (hf_lock_info)HF_LOCK_INFO_INIT;
     result->permits = (hf_semaphore_info)HF_SEMAPHORE_INFO_INIT;
     result->queue = (hf_queue_info)HF_QUEUE_INFO_INIT;
+    result->jobs = (hf_queue_jobs)HF_QUEUE_JOBS_INIT;
     result->holder = (hf_holder)HF_HOLDER_INIT;
     result->leader = (hf_leader)HF_LEADER_INIT;
     result->once = (hf_once_info)HF_ONCE_INFO_INIT;
@@ -158,6 +159,18 @@ static const char *check_ranked(hf_rank_members *ranked)
     return good ? NULL : "the ranked members cannot be read";
 }
 
+static const char *check_jobs(hf_queue_jobs *jobs)
+{
+    bool good = true;
+
+    for (size_t i = 0; i < jobs->count; i++)
+        good = good && is_readable(jobs->jobs[i].id) &&
+               is_readable(jobs->jobs[i].payload) &&
+               is_readable(jobs->jobs[i].group);
+    hf_queue_jobs_free(jobs);
+    return good ? NULL : "the jobs cannot be read";
+}
+
 static const char *check_handles(every_result *result)
 {
     const char *wrong = NULL;
@@ -264,6 +277,9 @@ const char *every_result_end(every_place *place, const every_call *call,
     if (wrong == NULL)
         wrong = unread;
     unread = check_ranked(&result->ranked);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_jobs(&result->jobs);
     if (wrong == NULL)
         wrong = unread;
     unread = check_handles(result);
