@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "holdfast/key.h"
 #include "holdfast/lock.h"
 #include "holdfast/script.h"
 #include "holdfast/value.h"
@@ -79,6 +80,9 @@ TEST(every_call_in_a_child_is_invalid)
             fail_msg("%s was not refused", prepared.call->name);
         }
         every_call_done(&prepared.place);
+        if (prepared.call->is_job) /* it went back to its queue */
+            expect_status(HF_OK,
+                          hf_key_delete(f->client, prepared.place.key, ERR));
         assert_no_key(f->client, prepared.place.key);
     }
 }

@@ -28,7 +28,7 @@ typedef struct lonely_call {
     int64_t took_ms;
 } lonely_call;
 
-#define CALLS_MAX 160
+#define CALLS_MAX 200
 
 static lonely_call calls[CALLS_MAX];
 

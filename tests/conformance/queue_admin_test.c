@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_admin_test.c - what is done with a queue as a whole: listing,
- * pausing, moving dead letters back.
+ * queue_admin_test.c - what is done with a queue as a whole: listing, pausing,
+ * moving dead letters back, putting in a transaction; what its key is to
+ * others.
  */
+#include "holdfast/command.h"
+#include "holdfast/key.h"
 #include "holdfast/queue.h"
+#include "holdfast/txn.h"
+#include "holdfast/value.h"
+#include "support/queue_work.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -12,80 +18,6 @@ FIXTURE_TESTS();
 
 /* When a waiter looks again, by itself, after it began to wait. */
 #define POLL_MS 1000
-
-static void put_with(fixture *f, hf_bytes queue, const char *id,
-                     const hf_queue_options *opts)
-{
-    expect_status(HF_OK, hf_queue_put(f->client, queue, hf_str(id), hf_str(id),
-                                      opts, ERR));
-}
-
-static void put(fixture *f, hf_bytes queue, const char *id)
-{
-    put_with(f, queue, id, NULL);
-}
-
-/* `ttl_ms` not 0: a lease that is not renewed. */
-static hf_lock *worker_for(fixture *f, hf_client *client, hf_bytes queue,
-                           int64_t ttl_ms)
-{
-    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
-    hf_lock *lock = NULL;
-
-    opts.ttl_ms = ttl_ms;
-    opts.flags = ttl_ms != 0 ? HF_LOCK_NO_RENEW : 0;
-    expect_status(HF_OK, hf_queue_new(client, queue, &opts, &lock, ERR));
-    return fixture_keep_lock(f, lock);
-}
-
-static hf_lock *worker(fixture *f, hf_bytes queue)
-{
-    return worker_for(f, f->other, queue, 0);
-}
-
-static hf_job job_of(hf_lock *lock)
-{
-    hf_job job = HF_JOB_INIT;
-
-    expect_status(HF_OK, hf_queue_job(lock, &job, ERR));
-    return job;
-}
-
-static void expect_job(hf_lock *lock, const char *id)
-{
-    assert_string_equal(job_of(lock).id.data, id);
-}
-
-static void take(hf_lock *lock, const char *id)
-{
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_job(lock, id);
-}
-
-static void do_next(hf_lock *lock, const char *id)
-{
-    take(lock, id);
-    expect_status(HF_OK, hf_queue_done(lock, ERR));
-}
-
-static hf_queue_info info_of(fixture *f, hf_bytes queue)
-{
-    hf_queue_info info = HF_QUEUE_INFO_INIT;
-
-    expect_status(HF_OK, hf_queue_inspect(f->client, queue, &info, ERR));
-    return info;
-}
-
-#define assert_counts(f, queue, r, t, l, b, d)                                 \
-    do {                                                                       \
-        hf_queue_info counted = info_of((f), (queue));                         \
-                                                                               \
-        assert_int_equal(counted.ready, (r));                                  \
-        assert_int_equal(counted.taken, (t));                                  \
-        assert_int_equal(counted.delayed, (l));                                \
-        assert_int_equal(counted.behind, (b));                                 \
-        assert_int_equal(counted.dead, (d));                                   \
-    } while (0)
 
 TEST(queue_lists_jobs_by_state_and_takes_none)
 {
@@ -196,4 +128,86 @@ TEST(queue_gives_nothing_while_it_is_paused)
     expect_status(HF_OK, hf_queue_pause(f->client, queue, true, ERR));
     expect_status(HF_OK, hf_queue_pause(f->client, queue, false, ERR));
     assert_no_key(f->client, queue);
+}
+
+/* ------------------------------------------------------------ transactions */
+
+/* A transaction that puts "a", and counts it under `count`. */
+static hf_async begin_put(fixture *f, hf_bytes queue, hf_bytes count)
+{
+    hf_async async = HF_ASYNC_INIT;
+
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &async.txn, ERR));
+    expect_status(HF_OK, hf_queue_put_start(f->client, queue, bytes("a"),
+                                            bytes("p"), NULL, &async, ERR));
+    expect_status(HF_OK, hf_value_append_start(f->client, count, bytes("1"),
+                                               NULL, &async, ERR));
+    return async;
+}
+
+TEST(queue_is_put_to_with_other_writes_or_not_at_all)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "{t}q"), count = fixture_key(f, "{t}n");
+    hf_bytes list[] = {bytes("LPUSH"), count, bytes("x")};
+    hf_lock *lock = worker(f, queue);
+    hf_async txn;
+    told said = {0};
+
+    if (f->rights != FIXTURE_RIGHTS_ALL)
+        skip(); /* an undo needs more */
+    txn = begin_put(f, queue, count);
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_txn_exec(txn.txn, ERR));
+    expect_status(HF_OK, hf_txn_status(txn.txn, 0, ERR));
+    hf_txn_free(txn.txn);
+    assert_value(f->client, count, bytes("1"));
+    take(lock, "a");
+    txn = begin_put(f, queue, count); /* that id is in the queue */
+    expect_status(HF_OK, hf_txn_exec(txn.txn, ERR));
+    expect_status(HF_CONFLICT, hf_txn_status(txn.txn, 0, ERR));
+    hf_txn_free(txn.txn);
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+    /* The last operation fails: the put is undone, as if nothing had been. */
+    txn = begin_put(f, queue, count);
+    expect_status(HF_OK, hf_command_start(f->client, 3, list, NULL, &txn, ERR));
+    assert_int_not_equal(hf_txn_exec(txn.txn, ERR), HF_OK);
+    hf_txn_free(txn.txn);
+    assert_value(f->client, count, bytes("11"));
+    assert_no_key(f->client, queue);
+    /* A waiter gets what a transaction puts. */
+    queue_up(f, queue, f->other, lock, &said, 1);
+    txn = begin_put(f, queue, count);
+    expect_status(HF_OK, hf_txn_exec(txn.txn, ERR));
+    hf_txn_free(txn.txn);
+    await_told(f->other, &said, 1);
+    expect_job(lock, "a");
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+}
+
+/* -------------------------------------------------------------- other calls */
+
+TEST(queue_is_held_by_no_one_though_its_jobs_are)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+    hf_lock_info info = HF_LOCK_INFO_INIT;
+    hf_buffer type = HF_BUFFER_INIT;
+
+    put(f, queue, "a");
+    take(lock, "a");
+    for (int i = 0; i < 2; i++) {
+        expect_status(HF_OK, hf_key_type(f->client, queue, &type, ERR));
+        assert_buffer(&type, bytes("queue"));
+        expect_status(HF_WRONG_TYPE,
+                      hf_lock_inspect(f->client, queue, &info, ERR));
+        expect_status(HF_WRONG_TYPE, hf_lock_break(f->client, queue, ERR));
+        expect_status(HF_OK, hf_queue_pause(f->client, queue, true, ERR));
+    }
+    hf_buffer_free(&type);
+    assert_true(hf_lock_is_held(lock));
+    expect_status(HF_OK, hf_value_set(f->client, queue, bytes("v"), NULL, NULL,
+                                      ERR)); /* no lease is in the way */
+    expect_status(HF_OK, hf_key_delete(f->client, queue, ERR));
 }

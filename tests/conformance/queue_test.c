@@ -12,6 +12,8 @@
 #include "holdfast/queue.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/value.h"
+#include "support/byte_proxy.h"
+#include "support/queue_work.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
@@ -21,80 +23,6 @@ FIXTURE_TESTS();
 /* When a waiter looks again, by itself, after it began to wait. */
 #define POLL_MS 1000
 #define WOKEN_MS 700
-
-static void put_with(fixture *f, hf_bytes queue, const char *id,
-                     const hf_queue_options *opts)
-{
-    expect_status(HF_OK, hf_queue_put(f->client, queue, hf_str(id), hf_str(id),
-                                      opts, ERR));
-}
-
-static void put(fixture *f, hf_bytes queue, const char *id)
-{
-    put_with(f, queue, id, NULL);
-}
-
-/* `ttl_ms` not 0: a lease that is not renewed. */
-static hf_lock *worker_for(fixture *f, hf_client *client, hf_bytes queue,
-                           int64_t ttl_ms)
-{
-    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
-    hf_lock *lock = NULL;
-
-    opts.ttl_ms = ttl_ms;
-    opts.flags = ttl_ms != 0 ? HF_LOCK_NO_RENEW : 0;
-    expect_status(HF_OK, hf_queue_new(client, queue, &opts, &lock, ERR));
-    return fixture_keep_lock(f, lock);
-}
-
-static hf_lock *worker(fixture *f, hf_bytes queue)
-{
-    return worker_for(f, f->other, queue, 0);
-}
-
-static hf_job job_of(hf_lock *lock)
-{
-    hf_job job = HF_JOB_INIT;
-
-    expect_status(HF_OK, hf_queue_job(lock, &job, ERR));
-    return job;
-}
-
-static void expect_job(hf_lock *lock, const char *id)
-{
-    assert_string_equal(job_of(lock).id.data, id);
-}
-
-static void take(hf_lock *lock, const char *id)
-{
-    expect_status(HF_OK, hf_lock_try(lock, ERR));
-    expect_job(lock, id);
-}
-
-static void do_next(hf_lock *lock, const char *id)
-{
-    take(lock, id);
-    expect_status(HF_OK, hf_queue_done(lock, ERR));
-}
-
-static hf_queue_info info_of(fixture *f, hf_bytes queue)
-{
-    hf_queue_info info = HF_QUEUE_INFO_INIT;
-
-    expect_status(HF_OK, hf_queue_inspect(f->client, queue, &info, ERR));
-    return info;
-}
-
-#define assert_counts(f, queue, r, t, l, b, d)                                 \
-    do {                                                                       \
-        hf_queue_info counted = info_of((f), (queue));                         \
-                                                                               \
-        assert_int_equal(counted.ready, (r));                                  \
-        assert_int_equal(counted.taken, (t));                                  \
-        assert_int_equal(counted.delayed, (l));                                \
-        assert_int_equal(counted.behind, (b));                                 \
-        assert_int_equal(counted.dead, (d));                                   \
-    } while (0)
 
 /* ------------------------------------------------------------ put and take */
 
@@ -396,18 +324,45 @@ TEST(backoff_doubles_up_to_a_limit)
     assert_int_equal(hf_queue_backoff(&job, 0, 0), 0);
 }
 
-/* ----------------------------------------------------------------- waiting */
-
-/* Start to take, and wait until the queue has so many waiters. */
-static void queue_up(fixture *f, hf_bytes queue, hf_client *client,
-                     hf_lock *lock, told *said, int64_t waiters)
+/* The reply to a take was lost with its connection, or the next one is lost
+ * before it is sent: the same owner asks again, and gets the same job. */
+TEST(queue_gives_the_same_job_again_to_who_got_no_reply)
 {
-    hf_async async = tell(said);
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    byte_proxy *proxy;
+    hf_client *client;
+    hf_lock *lock;
 
-    expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
-    expect_soon((dispatch(client), info_of(f, queue).waiters == waiters), 5000);
-    assert_int_equal(said->count, 0);
+    if ((f->store != FIXTURE_REDIS_UNIX && f->store != FIXTURE_REDIS_TCP) ||
+        f->rights != FIXTURE_RIGHTS_ALL)
+        skip();
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    assert_non_null(proxy);
+    client = fixture_client_at(f, byte_proxy_unix_url(proxy), &opts);
+    lock = worker_for(f, client, queue, 0);
+    put(f, queue, "a");
+    put(f, queue, "b");
+    take(lock, "a");
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    for (int i = 0; i < 2; i++) {
+        byte_proxy_cut(proxy, TO_CLIENT, (uint64_t)i, BYTE_END_CLOSE);
+        take(lock, "a");
+        assert_int_equal(byte_proxy_cuts(proxy), i + 1);
+        assert_int_equal(job_of(lock).attempt, 1);
+        assert_counts(f, queue, 1, 1, 0, 0, 0);
+        expect_status(HF_OK, hf_lock_release(lock, ERR));
+    }
+    take(lock, "a");
+    byte_proxy_cut(proxy, TO_CLIENT, 0, BYTE_END_CLOSE);
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+    do_next(worker(f, queue), "b");
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
 }
+
+/* ----------------------------------------------------------------- waiting */
 
 TEST(queue_gives_a_put_job_to_the_first_waiter)
 {

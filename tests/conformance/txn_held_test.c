@@ -7,6 +7,7 @@
 #include "holdfast/election.h"
 #include "holdfast/lock.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/redisson.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
@@ -70,6 +71,19 @@ static hf_lock *make_claim(fixture *f, hf_client *client, hf_bytes name)
     return fixture_keep_lock(f, claim);
 }
 
+/* Of a queue with one job. */
+static hf_lock *make_worker(fixture *f, hf_client *client, hf_bytes name)
+{
+    hf_lock *worker = NULL;
+    hf_status status =
+        hf_queue_put(client, name, bytes("a"), bytes("p"), NULL, ERR);
+
+    if (status != HF_CONFLICT) /* it is there already */
+        expect_status(HF_OK, status);
+    expect_status(HF_OK, hf_queue_new(client, name, NULL, &worker, ERR));
+    return fixture_keep_lock(f, worker);
+}
+
 /* Our handle of a name, and how another client has it after us. */
 static const struct {
     hf_lock *(*make)(fixture *f, hf_client *client, hf_bytes name);
@@ -83,6 +97,7 @@ static const struct {
     {make_permit, make_permit, "{t}permit"},
     {make_candidate, make_candidate, "{t}leader"},
     {make_claim, make_claim, "{t}claim"},
+    {make_worker, make_worker, "{t}queue"},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

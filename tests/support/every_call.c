@@ -7,6 +7,7 @@
 #define NEWER .is_newer = true
 #define HELD .needs_lock = true, .needs_held = true
 #define CANDIDATE .needs_lock = true, .is_election = true
+#define JOB HELD, .is_job = true
 #define CLAIM .needs_lock = true, .is_claim = true
 #define TRANSFER .keyless = true, .transfers = true
 

@@ -79,6 +79,7 @@ typedef struct every_call {
     bool needs_held;  /* the lock must be held */
     bool is_election; /* the lock is a candidate */
     bool is_claim;    /* the lock is from hf_once_new() */
+    bool is_job;      /* the lock is from hf_queue_new(), and a job is put */
     bool is_pair;     /* the lock is for writing, `second` for reading */
     bool takes_lock;  /* with HF_OK it is held afterwards */
     bool waits;       /* 50 ms, for a lock that is held */

@@ -160,49 +160,34 @@ DEFINE(queue_put_many)
                 &p->result.status);
 }
 
-/* Take the job that is there, and end it; 0: only take it. */
-static hf_status end_job(every_place *p, int which, hf_error *err)
+DEFINE(queue_take)
 {
     hf_lock *lock = NULL;
     hf_job job = HF_JOB_INIT;
     hf_status status = hf_queue_new(p->client, p->key, NULL, &lock, err);
 
+    (void)async;
     if (status == HF_OK)
         status = hf_lock_try(lock, err);
     if (status == HF_OK)
         status = hf_queue_job(lock, &job, err);
-    if (status == HF_OK && which == 1)
-        status = hf_queue_done(lock, err);
-    if (status == HF_OK && which == 2)
-        status = hf_queue_again(lock, 0, err);
-    if (status == HF_OK && which == 3)
-        status = hf_queue_fail(lock, err);
     hf_lock_free(lock);
     return status;
 }
 
-DEFINE(queue_take)
-{
-    (void)async;
-    return end_job(p, 0, err);
-}
-
 DEFINE(queue_done)
 {
-    (void)async;
-    return end_job(p, 1, err);
+    return CALL(hf_queue_done, p->lock);
 }
 
 DEFINE(queue_again)
 {
-    (void)async;
-    return end_job(p, 2, err);
+    return CALL(hf_queue_again, p->lock, 0);
 }
 
 DEFINE(queue_fail)
 {
-    (void)async;
-    return end_job(p, 3, err);
+    return CALL(hf_queue_fail, p->lock);
 }
 
 DEFINE(queue_list)

@@ -133,6 +133,18 @@ const char *every_usual_answer(const char *target)
     return NULL;
 }
 
+static hf_status make_job(every_place *place, const hf_lock_options *options,
+                          hf_error *err)
+{
+    hf_status status = hf_queue_put(place->client, place->key, value_one(),
+                                    value_one(), NULL, err);
+
+    if (status == HF_OK)
+        status =
+            hf_queue_new(place->client, place->key, options, &place->lock, err);
+    return status;
+}
+
 static hf_status make_lock(every_place *place, const every_call *call,
                            const hf_lock_options *options, hf_error *err)
 {
@@ -142,6 +154,8 @@ static hf_status make_lock(every_place *place, const every_call *call,
     if (call->is_claim)
         return hf_once_new(place->client, place->key, NULL, options,
                            &place->lock, err);
+    if (call->is_job)
+        return make_job(place, options, err);
     if (call->is_redisson)
         return hf_redisson_lock_new(place->client, place->key, call->kind,
                                     options, &place->lock, err);
@@ -240,7 +254,7 @@ hf_status every_call_fill(every_place *place, const every_call *call,
     if (is_of(call, "barrier reset"))
         return hf_barrier_wait(place->client, place->key, 1, 0, NULL, NULL,
                                err);
-    if (call->keyless || call->is_pair || is_of(call, "lock") ||
+    if (call->keyless || call->is_pair || call->is_job || is_of(call, "lock") ||
         is_of(call, "limiter") || is_of(call, "ids") ||
         is_of(call, "election") || is_of(call, "barrier") ||
         is_of(call, "once") || is_of(call, "semaphore") ||
