@@ -16,10 +16,14 @@ Writes   nothing. Cost O(log holders).
 ]]
 local call = redis.call
 --#use held key=KEYS[1] barrier=KEYS[2]
+if kind == 'zset' then
+    --#use queue_mark key=KEYS[1]
+    if mark then
+        return 'queue'
+    end
+end
 if kind == 'string' and KEYS[3] and call('exists', KEYS[3]) == 1 then
     return 'cache'
-elseif kind == 'zset' and tonumber(call('zscore', KEYS[1], '*') or 0) >= 9e15 then
-    return 'queue'
 elseif kind == 'zset' and KEYS[4] and call('exists', KEYS[4]) == 1 then
     return 'timeline'
 elseif kind == 'zset' and KEYS[5] and call('exists', KEYS[5]) == 1 then

@@ -16,7 +16,7 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved).
 local call = redis.call
 --#use queue_open queue=KEYS[1]
 local pause = ARGV[1] == '1'
-if pause == (paused or false) then
+if pause == paused then
     return 0
 end
 call('zadd', KEYS[1], pause and '9.001e15' or '9e15', '*')

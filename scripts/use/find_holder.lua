@@ -16,8 +16,8 @@ if not first[1] then
     first = call('zrangebyscore', lock, low, high, 'withscores', 'limit', 0, 1)
 end
 local owner = first[1] or false
-if owner and (#owner ~= 32 or not string.find(owner, '^%x+%-%x+$'))
-        or tonumber(call('zscore', lock, '*') or 0) >= 9e15 then
+--#use queue_mark key=lock
+if mark or owner and (#owner ~= 32 or not string.find(owner, '^%x+%-%x+$')) then
     return holder
 end
 local pttl = owner and math.ceil((math.abs(first[2]) - clock) / 1000) or -2

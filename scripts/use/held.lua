@@ -40,12 +40,13 @@ elseif kind == 'hash' then
             break
         end
     end
-elseif kind == 'zset' and tonumber(call('zscore', key, '*') or 0) < 9e15 then
+elseif kind == 'zset' then
+    --#use queue_mark
     --#use clock
     local reader = call('zrangebyscore', key, '-inf', '-' .. clock, 'limit', 0, 1)[1]
     local owner = reader
         or call('zrangebyscore', key, '(' .. clock, '+inf', 'limit', 0, 1)[1] or ''
-    if #owner == 32 and string.find(owner, '^%x+%-%x+$') then
+    if not mark and #owner == 32 and string.find(owner, '^%x+%-%x+$') then
         held = reader and 1 or 2
     elseif #owner == 32 and string.find(owner, '^%x+$') then
         held = barrier and call('exists', barrier) == 1 and 4 or 0

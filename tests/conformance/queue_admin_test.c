@@ -187,6 +187,30 @@ TEST(queue_is_put_to_with_other_writes_or_not_at_all)
 
 /* -------------------------------------------------------------- other calls */
 
+TEST(queue_is_no_other_set_that_has_a_star)
+{
+    fixture *f = *state;
+    static const char *const scores[] = {"1", "8e15", "9.0005e15", "1e16",
+                                         "inf"};
+
+    for (size_t i = 0; i < sizeof(scores) / sizeof(scores[0]); i++) {
+        hf_bytes key = fixture_key(f, scores[i]);
+        hf_bytes add[] = {bytes("ZADD"), key, hf_str(scores[i]), bytes("*")};
+        hf_buffer type = HF_BUFFER_INIT;
+        hf_reply *reply = NULL;
+
+        if (hf_command(f->client, 4, add, &reply, NULL) == HF_DENIED)
+            skip();
+        hf_reply_free(reply);
+        expect_status(HF_OK, hf_key_type(f->client, key, &type, ERR));
+        assert_buffer(&type, bytes("zset"));
+        hf_buffer_free(&type);
+        expect_status(HF_WRONG_TYPE,
+                      hf_queue_put(f->client, key, key, key, NULL, ERR));
+        expect_status(HF_WRONG_TYPE, hf_lock_try(worker(f, key), ERR));
+    }
+}
+
 TEST(queue_is_held_by_no_one_though_its_jobs_are)
 {
     fixture *f = *state;
