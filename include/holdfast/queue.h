@@ -318,16 +318,17 @@ typedef struct hf_queue_jobs {
 HF_API void hf_queue_jobs_free(hf_queue_jobs *jobs);
 
 /**
- * List the jobs that are in one state, with their payloads. Nothing is taken or
- * moved: a job whose lease has ended, or that has become due, is listed as it
- * was until a call moves it.
+ * List the jobs that are in one state, with their payloads, as far as these are
+ * 16 MiB together. Nothing is taken or moved: a job whose lease has ended, or
+ * that has become due, is listed as it was until a call moves it.
  *
  * @param queue   the queue's name
  * @param state   of the jobs. Ready ones are in the order in which they will be
  *                taken, the others by when they end their state, dead letters
  *                by when they became that
  * @param offset  how many to leave out, 0..2^31-1
- * @param count   how many at most, 1..#HF_QUEUE_LIST_MAX
+ * @param count   how many at most, 1..#HF_QUEUE_LIST_MAX. There may be more if
+ *                any were listed
  * @param jobs    [out] free it with hf_queue_jobs_free()
  *
  * @retval HF_OK          `*jobs` is set; without jobs if there are none

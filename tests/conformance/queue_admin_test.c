@@ -58,6 +58,28 @@ TEST(queue_lists_jobs_by_state_and_takes_none)
     assert_counts(f, queue, 2, 1, 0, 0, 0);
 }
 
+/* 17 jobs of 1 MiB: the first 16, and one is left. */
+TEST(queue_lists_so_many_bytes_at_a_time)
+{
+    static char large[HF_QUEUE_PAYLOAD_MAX];
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_queue_jobs jobs = HF_QUEUE_JOBS_INIT;
+
+    for (int i = 0; i < 17; i++)
+        expect_status(HF_OK,
+                      hf_queue_put(f->client, queue, bytes(""),
+                                   hf_view(large, sizeof(large)), NULL, ERR));
+    expect_status(HF_OK, hf_queue_list(f->client, queue, HF_QUEUE_READY, 0,
+                                       HF_QUEUE_LIST_MAX, &jobs, ERR));
+    assert_int_equal(jobs.count, 16);
+    hf_queue_jobs_free(&jobs);
+    expect_status(HF_OK, hf_queue_list(f->client, queue, HF_QUEUE_READY, 16,
+                                       HF_QUEUE_LIST_MAX, &jobs, ERR));
+    assert_int_equal(jobs.count, 1);
+    hf_queue_jobs_free(&jobs);
+}
+
 TEST(queue_moves_dead_letters_back)
 {
     fixture *f = *state;
