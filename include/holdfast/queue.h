@@ -8,7 +8,8 @@
  * - hf_queue_new(): a handle that takes jobs, one at a time, by the functions
  * of lock.h
  * - hf_queue_job(): the job that it has taken
- * - hf_queue_done(), hf_queue_again(), hf_queue_fail(): end it
+ * - hf_queue_done(), hf_queue_again(), hf_queue_defer(), hf_queue_fail(): end
+ * it
  * - hf_queue_backoff(): how long to wait before the next attempt
  * - hf_queue_inspect(): how many jobs are in which state
  * - hf_queue_list(), hf_queue_jobs_free(): those in one state
@@ -247,6 +248,20 @@ HF_API HF_MUST_USE hf_status hf_queue_again(hf_lock *lock, int64_t delay_ms,
                                             hf_error *err);
 
 /**
+ * The job is not to be tried now: it goes back to its place in the queue, after
+ * a delay, as if it had not been taken. The attempt does not count.
+ *
+ * @param lock      as for hf_queue_done()
+ * @param delay_ms  no one takes it for so long, 0..#HF_QUEUE_DELAY_MAX_MS
+ *
+ * @retval HF_OK       it went back
+ * @retval HF_EXPIRED  as for hf_queue_done()
+ * @retval HF_INVALID  as for hf_queue_done()
+ */
+HF_API HF_MUST_USE hf_status hf_queue_defer(hf_lock *lock, int64_t delay_ms,
+                                            hf_error *err);
+
+/**
  * The job has failed for good: it is a dead letter, whatever attempts are left.
  *
  * @param lock  as for hf_queue_done()
@@ -382,6 +397,7 @@ HF_START(hf_queue_revive_start, hf_bytes queue, hf_bytes id, int64_t count,
          int64_t *moved);
 HF_START_OF(hf_queue_done_start, hf_lock *lock);
 HF_START_OF(hf_queue_again_start, hf_lock *lock, int64_t delay_ms);
+HF_START_OF(hf_queue_defer_start, hf_lock *lock, int64_t delay_ms);
 HF_START_OF(hf_queue_fail_start, hf_lock *lock);
 
 #ifdef __cplusplus

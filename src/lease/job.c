@@ -156,4 +156,6 @@ static hf_status run_end(hf__form form, hf_lock *lock, const char *what,
 HF__FORMS(hf_queue_done, run_end(form, lock, "done", 0), hf_lock *lock);
 HF__FORMS(hf_queue_again, run_end(form, lock, "again", delay_ms), hf_lock *lock,
           int64_t delay_ms);
+HF__FORMS(hf_queue_defer, run_end(form, lock, "", delay_ms), hf_lock *lock,
+          int64_t delay_ms);
 HF__FORMS(hf_queue_fail, run_end(form, lock, "dead", 0), hf_lock *lock);

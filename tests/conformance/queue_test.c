@@ -292,6 +292,31 @@ TEST(queue_tries_again_after_a_delay_up_to_a_limit)
     expect_status(HF_HELD, hf_lock_try(lock, ERR));
 }
 
+TEST(queue_defers_a_job_without_counting_the_attempt)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+    int64_t delay_ms = slowed_ms(300), began_ms;
+
+    opts.attempts = 1;
+    put_with(f, queue, "a", &opts);
+    for (int i = 0; i < 2; i++) {
+        take(lock, "a");
+        expect_status(HF_OK, hf_queue_defer(lock, 0, ERR));
+    }
+    take(lock, "a");
+    began_ms = test_now_ms();
+    expect_status(HF_OK, hf_queue_defer(lock, delay_ms, ERR));
+    assert_counts(f, queue, 0, 0, 1, 0, 0);
+    expect_status(HF_OK, hf_lock_acquire(lock, 20000, ERR));
+    assert_took(test_now_ms() - began_ms, delay_ms - 5, delay_ms + WOKEN_MS);
+    assert_int_equal(job_of(lock).attempt, 1);
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+    expect_status(HF_INVALID, hf_queue_defer(lock, 0, ERR));
+}
+
 TEST(queue_counts_an_attempt_whose_lease_ended)
 {
     fixture *f = *state;

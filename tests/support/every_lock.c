@@ -185,6 +185,11 @@ DEFINE(queue_again)
     return CALL(hf_queue_again, p->lock, 0);
 }
 
+DEFINE(queue_defer)
+{
+    return CALL(hf_queue_defer, p->lock, 0);
+}
+
 DEFINE(queue_fail)
 {
     return CALL(hf_queue_fail, p->lock);

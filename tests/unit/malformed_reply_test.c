@@ -438,6 +438,8 @@ static const fits table[] = {
      {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_EXPIRED}}},
     {"queue again",
      {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_EXPIRED}}},
+    {"queue defer",
+     {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_EXPIRED}}},
     {"queue fail",
      {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_EXPIRED}}},
     {"queue list", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
