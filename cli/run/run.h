@@ -2,7 +2,8 @@
 /*
  * run.h - the parts of `holdfast run`.
  *
- *   run_phases.c  the plan, the phases, the exit code
+ *   run_plan.c    what the command line asks for
+ *   run_phases.c  the phases, the exit code
  *   signals.c     signals are read from a descriptor; none has a handler
  *   sentry.c      a second process that kills the command if we cannot
  *   run_lease.c   the lock, acquired on a thread, so that signals are handled
@@ -69,6 +70,16 @@ struct run_plan {
     char **argv;  /* the command, NULL after the last word */
     char *shell_argv[4];
 };
+
+/* Make it of the command line. An exit code. */
+int plan_make(struct run_plan *plan, const struct call *call);
+
+/* The lock's holder is described by the command, unless the user says. */
+void plan_describe(const struct run_plan *plan, struct call *call);
+
+/* --dry-run: print what would be run, and whether the locks are free now. An
+ * exit code. */
+int plan_show(const struct run_plan *plan);
 
 /* ---------------------------------------------------------------- signals */
 
@@ -257,5 +268,36 @@ struct watch {
 
 /* Run until the child has ended, and its group too if the lock was lost. */
 void watch_child(struct watch *watch);
+
+/* ----------------------------------------------------------------- phases */
+
+/* All parts of a run, in the order in which they start. */
+struct run {
+    struct run_plan plan;
+    struct signals signals;
+    struct guard guard;
+    struct lease lease;
+    struct child child;
+    struct tty tty;
+    int64_t began_ms;
+    int64_t waited_ms;
+    hf_status lost; /* HF_OK: not lost while the command ran */
+    int output_fd;  /* of a command that is run once; -1: it has ours */
+    int end_signal; /* what ended the command; 0: it ended by itself */
+    bool told_to_end;
+    bool command_began; /* the last time that the lock was acquired */
+};
+
+/* Begin to acquire again, behind a guard of its own. An exit code. */
+int run_begin_again(struct run *run);
+
+/* Until the acquire has ended; a signal that ends us does. */
+void run_wait(struct run *run);
+
+/* The lock was not acquired: report why. An exit code. */
+int run_refused(const struct run *run);
+
+/* Start the command and watch it until it ends; its exit code. */
+int run_command(struct run *run);
 
 #endif
