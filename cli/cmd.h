@@ -34,6 +34,7 @@ struct command {
 extern const struct command run_commands[];
 extern const struct command lead_commands[];
 extern const struct command once_commands[];
+extern const struct command queue_commands[];
 extern const struct command election_commands[];
 extern const struct command value_commands[];
 extern const struct command hash_commands[];

@@ -129,6 +129,17 @@ enum option_id {
     OPT_ONE_SAMPLE,
     OPT_INTERVAL,
     OPT_SORT,
+    OPT_JOB_ID,
+    OPT_JOB_DELAY,
+    OPT_JOB_PRIORITY,
+    OPT_ATTEMPTS,
+    OPT_REMEMBER,
+    OPT_GROUP,
+    OPT_STATE,
+    OPT_SLOTS,
+    OPT_BACKOFF,
+    OPT_BACKOFF_MAX,
+    OPT_JOBS,
     OPT_COUNT
 };
 
@@ -144,6 +155,9 @@ _Static_assert(OPT_COUNT <= 128, "");
 #define OPTIONS_SHARED (OPTIONS_WRITE | OPTION(VERSION))
 /* Of incr commands. */
 #define OPTIONS_ADD (OPTION(BY) | OPTION(MIN) | OPTION(MAX))
+
+/* A slot of `queue work` is a process. */
+#define WORK_SLOTS_MAX 256
 
 /* Values of --on-lost, in the order of its list of words. */
 enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN };

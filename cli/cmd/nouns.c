@@ -7,6 +7,7 @@ const struct noun nouns[] = {
     {"run", run_commands},
     {"lead", lead_commands},
     {"once", once_commands},
+    {"queue", queue_commands},
     {"election", election_commands},
     {"lock", lock_commands},
     {"semaphore", semaphore_commands},

@@ -29,11 +29,21 @@
 #include "exit.h"
 #include "run/child_store.h"
 
-enum { VAR_NAME, VAR_TOKEN, VAR_OWNER, VAR_STORE, VAR_PASSWORD, VAR_COUNT };
+enum {
+    VAR_NAME,
+    VAR_TOKEN,
+    VAR_OWNER,
+    VAR_STORE,
+    VAR_PASSWORD,
+    VAR_JOB,
+    VAR_ATTEMPT,
+    VAR_COUNT
+};
 
 static const char *const var_names[VAR_COUNT] = {
-    "HOLDFAST_NAME=",  "HOLDFAST_TOKEN=",         "HOLDFAST_OWNER=",
-    "HOLDFAST_STORE=", "HOLDFAST_PASSWORD_FILE=",
+    "HOLDFAST_NAME=",    "HOLDFAST_TOKEN=",         "HOLDFAST_OWNER=",
+    "HOLDFAST_STORE=",   "HOLDFAST_PASSWORD_FILE=", "HOLDFAST_JOB=",
+    "HOLDFAST_ATTEMPT=",
 };
 
 /* Not inherited. */
@@ -101,6 +111,21 @@ static bool make_password(struct environment *environment)
                     child_secret(getenv("HOLDFAST_PASSWORD")));
 }
 
+/* Of the job that is worked on. */
+static bool make_job(struct environment *environment, const struct lease *lease)
+{
+    hf_job job = HF_JOB_INIT;
+    char attempt[24];
+
+    if (!lease->plan->takes_jobs)
+        return true;
+    if (hf_queue_job(lease->locks[0], &job, NULL) != HF_OK)
+        return false;
+    (void)snprintf(attempt, sizeof(attempt), "%" PRId64, job.attempt);
+    return make_one(environment, VAR_JOB, strdup(job.id.data)) &&
+           make_one(environment, VAR_ATTEMPT, strdup(attempt));
+}
+
 static bool make_ours(struct environment *environment,
                       const struct lease *lease)
 {
@@ -110,7 +135,7 @@ static bool make_ours(struct environment *environment,
            make_one(environment, VAR_TOKEN, lease_tokens(lease)) &&
            make_one(environment, VAR_OWNER, lease_owners(lease)) &&
            make_one(environment, VAR_STORE, child_store(lease->plan->store)) &&
-           make_password(environment);
+           make_job(environment, lease) && make_password(environment);
 }
 
 /* Ours replace those of an outer `run`: with two entries of one name, the
@@ -158,6 +183,8 @@ static _Noreturn void become_command(const struct start *start)
         tcsetpgrp(plan->tty_fd, pid);
     sigaction(SIGCHLD, &plan->signals->child_action, NULL);
     sigprocmask(SIG_SETMASK, &plan->signals->original, NULL);
+    if (plan->input_fd >= 0)
+        dup2(plan->input_fd, STDIN_FILENO);
     if (plan->output_fd >= 0)
         dup2(plan->output_fd, STDOUT_FILENO);
     execvpe(argv[0], argv, start->environment);

@@ -177,7 +177,7 @@ static void pass_signals_on(struct loop *loop)
 
     while ((signal = signals_next(loop->watch->signals)) != 0) {
         if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM)
-            loop->watch->told_to_end = true;
+            loop->watch->told_to_end = signal;
         if (signal == SIGCHLD)
             look_at_guard(loop);
         else

@@ -11,6 +11,8 @@
  *   tty.c         who owns the terminal
  *   child_loop.c  the loop while the command runs
  *   run_once.c    the result of a command that is run once
+ *   run_jobs.c    a command for each job of a queue
+ *   run_slots.c   several of these at a time
  *
  * The order of events; V is the instant at which the lock's validity ends:
  *
@@ -30,12 +32,13 @@
 
 #include "cmd.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/redisson.h"
 #include "holdfast/together.h"
 
 /* ------------------------------------------------------------------- plan */
 
-/* "run", "lead" or "once", for messages. */
+/* "run", "lead", "once" or "queue work", for messages. */
 extern const char *run_verb;
 
 /* The command line. */
@@ -66,8 +69,14 @@ struct run_plan {
     bool once;        /* end when the lead is lost */
     bool claims;      /* the name is of work that is done once ... */
     hf_once_options claim;
-    bool retries; /* ... and may be done again after a status but 0 */
-    char **argv;  /* the command, NULL after the last word */
+    bool retries;     /* ... and may be done again after a status but 0 */
+    bool takes_jobs;  /* the name is of a work queue ... */
+    int64_t slots;    /* ... of which so many jobs are worked on at a time */
+    int64_t jobs_max; /* end after so many; 0: no limit */
+    int64_t attempts; /* of a job; 0: as it says */
+    int64_t backoff_ms;
+    int64_t backoff_max_ms;
+    char **argv; /* the command, NULL after the last word */
     char *shell_argv[4];
 };
 
@@ -187,6 +196,7 @@ struct child_plan {
     const struct guard *guard;
     int64_t deadline_ms; /* for the guard */
     int tty_fd;          /* the terminal that it gets; -1: none */
+    int input_fd;        /* its standard input; -1: ours */
     int output_fd;       /* its standard output; -1: ours */
 };
 
@@ -262,8 +272,8 @@ struct watch {
     const struct lease *lease;
     const struct child *child;
     struct tty *tty;
-    hf_status lost;   /* why; HF_OK: the lock was held until the child ended */
-    bool told_to_end; /* by INT, QUIT or TERM */
+    hf_status lost;  /* why; HF_OK: the lock was held until the child ended */
+    int told_to_end; /* by INT, QUIT or TERM; 0: not */
 };
 
 /* Run until the child has ended, and its group too if the lock was lost. */
@@ -281,10 +291,11 @@ struct run {
     struct tty tty;
     int64_t began_ms;
     int64_t waited_ms;
-    hf_status lost; /* HF_OK: not lost while the command ran */
-    int output_fd;  /* of a command that is run once; -1: it has ours */
-    int end_signal; /* what ended the command; 0: it ended by itself */
-    bool told_to_end;
+    hf_status lost;     /* HF_OK: not lost while the command ran */
+    int input_fd;       /* of a job; -1: the command has ours */
+    int output_fd;      /* of a command that is run once; -1: it has ours */
+    int end_signal;     /* what ended the command; 0: it ended by itself */
+    int told_to_end;    /* the signal; 0: it was not */
     bool command_began; /* the last time that the lock was acquired */
 };
 
@@ -299,5 +310,22 @@ int run_refused(const struct run *run);
 
 /* Start the command and watch it until it ends; its exit code. */
 int run_command(struct run *run);
+
+/* run, lead, once, queue work. */
+int run_call(struct call *call);
+
+/* ------------------------------------------------------------------- jobs */
+
+/* The command line of `queue work`. An exit code. */
+int jobs_plan(struct run_plan *plan, const struct options *options);
+
+/* Run the command for each job; the acquire of the first has begun. An exit
+ * code. */
+int jobs_run(struct run *run);
+
+/* True in a process that is to work; false, with its exit code, in one that has
+ * started and watched such processes. Call it while the process has one
+ * thread. */
+bool slots_begin(const struct run_plan *plan, int *code);
 
 #endif

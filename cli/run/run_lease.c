@@ -73,6 +73,9 @@ static hf_status make_lock(struct lease *lease, const char *name,
     if (lease->plan->claims)
         return hf_once_new(lease->client, hf_str(name), &lease->plan->claim,
                            &options, lock, &lease->err);
+    if (lease->plan->takes_jobs)
+        return hf_queue_new(lease->client, hf_str(name), &options, lock,
+                            &lease->err);
     if (lease->plan->text != NULL)
         return hf_election_new(lease->client, hf_str(name),
                                hf_str(lease->plan->text), &options, lock,

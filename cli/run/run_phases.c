@@ -118,6 +118,7 @@ static int start_command(struct run *run)
                               .signals = &run->signals,
                               .guard = &run->guard,
                               .tty_fd = -1,
+                              .input_fd = run->input_fd,
                               .output_fd = run->output_fd};
     int code;
 
@@ -135,7 +136,7 @@ static int start_command(struct run *run)
 static int watch_command(struct run *run)
 {
     struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
-                          &run->child, &run->tty,     HF_OK,       false};
+                          &run->child, &run->tty,     HF_OK,       0};
 
     watch_child(&watch);
     run->lost = watch.lost;
@@ -156,7 +157,10 @@ int run_command(struct run *run)
         guard_end(&run->guard);
         return EXIT_LOST;
     }
-    tty_open(&run->tty);
+    if (run->plan.takes_jobs)
+        run->tty.fd = -1; /* Ctrl-C is for us */
+    else
+        tty_open(&run->tty);
     code = start_command(run);
     if (code == EXIT_YES)
         code = watch_command(run);
@@ -328,7 +332,7 @@ static void share_heap(void)
 #endif
 }
 
-static int run_run(struct call *call)
+int run_call(struct call *call)
 {
     static struct run run;
     int code;
@@ -343,11 +347,13 @@ static int run_run(struct call *call)
     run.began_ms = now_ms();
     if (code == EXIT_YES)
         plan_describe(&run.plan, call);
-    run.output_fd = -1;
+    run.input_fd = run.output_fd = -1;
     if (code == EXIT_YES && run.plan.claims) {
         run.output_fd = once_open_output();
         code = run.output_fd < 0 ? EXIT_SYSTEM : EXIT_YES;
     }
+    if (code == EXIT_YES && !slots_begin(&run.plan, &code))
+        return code;
     if (code == EXIT_YES)
         code = signals_open(&run.signals);
     if (code == EXIT_YES && run.plan.on_lost != ON_LOST_WARN)
@@ -355,7 +361,7 @@ static int run_run(struct call *call)
     if (code == EXIT_YES)
         code = lease_begin(&run.lease, &run.plan);
     if (code == EXIT_YES)
-        code = run_phases(&run);
+        code = run.plan.takes_jobs ? jobs_run(&run) : run_phases(&run);
     guard_end(&run.guard);
     if (run.end_signal == SIGINT && code != EXIT_LOST)
         die_interrupted(&run);
@@ -377,7 +383,7 @@ const struct command run_commands[] = {
                  .tail = TAIL_COMMAND,
                  .operands = "NAME [--] COMMAND [ARGUMENT...]"},
      .opens_store = true,
-     .run = run_run},
+     .run = run_call},
     COMMAND_END,
 };
 
@@ -394,7 +400,7 @@ const struct command lead_commands[] = {
                  .operands = "NAME [--] COMMAND [ARGUMENT...]",
                  .nonblock = "fail at once if another leads"},
      .opens_store = true,
-     .run = run_run},
+     .run = run_call},
     COMMAND_END,
 };
 
@@ -414,6 +420,6 @@ const struct command once_commands[] = {
                  .operands = "KEY [--] COMMAND [ARGUMENT...]",
                  .nonblock = "fail at once if another is running it"},
      .opens_store = true,
-     .run = run_run},
+     .run = run_call},
     COMMAND_END,
 };

@@ -162,6 +162,8 @@ int plan_make(struct run_plan *plan, const struct call *call)
         plan_lead(plan, options);
     else if (strcmp(run_verb, "once") == 0)
         code = once_plan(plan, options);
+    else if (strcmp(run_verb, "queue work") == 0)
+        code = jobs_plan(plan, options);
     if (code != EXIT_YES)
         return code;
     plan->store = effective_store(options);
@@ -185,7 +187,8 @@ int plan_make(struct run_plan *plan, const struct call *call)
                               : EXIT_NO;
     plan->verbose = options->given[OPT_VERBOSE];
     plan->quiet = options->given[OPT_QUIET];
-    plan->says_holder = plan->wait_ms > 0 && call_says_waits(call);
+    plan->says_holder =
+        plan->wait_ms > 0 && !plan->takes_jobs && call_says_waits(call);
     code = plan_names(plan, options);
     return code == EXIT_YES ? plan_command(plan, options) : code;
 }

@@ -58,7 +58,8 @@ def answers(command, words, code, culprit):
     """The same with --json, as an object."""
     noun = command["name"].split()
     got, out, err = run([*noun, "--json", *words[len(noun):]])
-    text = err.split("\n", 1)[1] if noun[0] in ("run", "lead", "once") else out
+    runs = command["name"] in ("run", "lead", "once", "queue work")
+    text = err.split("\n", 1)[1] if runs else out
     words = [*noun, "--json", *words[len(noun):]]
     try:
         error = json.loads(text)["error"]

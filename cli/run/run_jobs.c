@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run_jobs.c - holdfast queue work: a command for each job of a queue.
+ *
+ * The command has the payload as its standard input, a file in memory, so that
+ * no one has to write to a pipe while the lease is watched. What the end says:
+ *
+ *   0                          done, also if the lease has ended and no one
+ *                              else has been given the job
+ *   65                         a dead letter
+ *   75                         deferred: tried again, without counting this
+ *   126, 127                   it was not run: the job goes back, and we end
+ *   any other, or a signal     tried again, up to the limit of attempts
+ *
+ * If a signal asked us to end, and the command has not ended with 0, that was
+ * not its failure: the job goes back. After a loss nothing is sent, as the job
+ * is another's.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "exit.h"
+#include "json_line.h"
+#include "read_number.h"
+
+/* Exit codes of a job's command, by sysexits.h: EX_DATAERR, EX_TEMPFAIL. */
+#define CODE_DEAD 65
+#define CODE_DEFERRED 75
+
+#define BACKOFF_DEFAULT_MS INT64_C(1000)
+#define BACKOFF_MAX_DEFAULT_MS INT64_C(3600000)
+
+/* How a job ends. */
+enum end { END_DONE, END_AGAIN, END_DEFERRED, END_DEAD, END_BACK, END_LOST };
+#define ENDS 6
+
+static const char *const end_names[ENDS] = {"done", "again", "deferred",
+                                            "dead", "back",  "lost"};
+
+struct jobs {
+    struct run *run;
+    hf_job job;           /* the current one */
+    int64_t counts[ENDS]; /* of jobs */
+    int64_t jobs;         /* their sum */
+    bool ends;            /* no further job is taken */
+};
+
+/* -------------------------------------------------------------------- plan */
+
+int jobs_plan(struct run_plan *plan, const struct options *options)
+{
+    const bool *given = options->given;
+    const int64_t *number = options->number;
+
+    plan->what = "a job of queue";
+    plan->takes_jobs = true;
+    plan->slots = given[OPT_SLOTS] ? number[OPT_SLOTS] : 1;
+    plan->jobs_max = number[OPT_JOBS];
+    plan->attempts = number[OPT_ATTEMPTS];
+    plan->backoff_ms =
+        given[OPT_BACKOFF] ? number[OPT_BACKOFF] : BACKOFF_DEFAULT_MS;
+    plan->backoff_max_ms = BACKOFF_MAX_DEFAULT_MS;
+    if (given[OPT_BACKOFF_MAX])
+        plan->backoff_max_ms = number[OPT_BACKOFF_MAX];
+    return EXIT_YES;
+}
+
+/* ---------------------------------------------------------------- payload */
+
+/* A file in memory that has the bytes and is at its begin; -1: an error was
+ * printed. */
+static int open_input(hf_bytes payload)
+{
+    int fd = memfd_create("holdfast-job", MFD_CLOEXEC);
+    ssize_t wrote = 0;
+
+    for (size_t at = 0; fd >= 0 && wrote >= 0 && at < payload.size;
+         at += (size_t)wrote)
+        wrote = write(fd, (const char *)payload.data + at, payload.size - at);
+    if (fd >= 0 && wrote >= 0 && lseek(fd, 0, SEEK_SET) == 0)
+        return fd;
+    complain(run_verb, "a file in memory: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* --------------------------------------------------------------------- end */
+
+static enum end end_of(const struct jobs *work, int code)
+{
+    const struct run *run = work->run;
+    int64_t most = run->plan.attempts;
+
+    if (!run->command_began)
+        return END_LOST;
+    if (run->child.pid <= 0)
+        return END_BACK;
+    if (code == EXIT_YES)
+        return END_DONE;
+    if (run->lost != HF_OK)
+        return END_LOST;
+    if (run->told_to_end != 0 ||
+        (run->end_signal == 0 &&
+         (code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE)))
+        return END_BACK;
+    if (code == CODE_DEAD)
+        return END_DEAD;
+    if (code == CODE_DEFERRED)
+        return END_DEFERRED;
+    return most > 0 && work->job.attempt >= most ? END_DEAD : END_AGAIN;
+}
+
+static int64_t delay_of(const struct jobs *work)
+{
+    const struct run_plan *plan = &work->run->plan;
+
+    return hf_queue_backoff(&work->job, plan->backoff_ms, plan->backoff_max_ms);
+}
+
+static hf_status send_end(const struct jobs *work, enum end end, hf_error *err)
+{
+    hf_lock *lock = work->run->lease.locks[0];
+
+    switch (end) {
+    case END_DONE:
+        return hf_queue_done(lock, err);
+    case END_AGAIN:
+        return hf_queue_again(lock, delay_of(work), err);
+    case END_DEFERRED:
+        return hf_queue_defer(lock, delay_of(work), err);
+    case END_DEAD:
+        return hf_queue_fail(lock, err);
+    case END_BACK:
+        return hf_lock_release(lock, err);
+    case END_LOST:
+        break;
+    }
+    return HF_OK;
+}
+
+/* Was it the last attempt that the queue allows? */
+static bool was_last(const hf_job *job)
+{
+    return job->attempts > 0 && job->attempt >= job->attempts;
+}
+
+static void say_end(const struct jobs *work, enum end end, int code)
+{
+    static const char *const what[ENDS] = {[END_DONE] = "done",
+                                           [END_AGAIN] = "tried again",
+                                           [END_DEFERRED] = "deferred",
+                                           [END_DEAD] = "a dead letter now",
+                                           [END_BACK] = "back in the queue",
+                                           [END_LOST] = "lost"};
+    const struct run_plan *plan = &work->run->plan;
+    char seconds[NUMBER_SECONDS_SIZE] = "0";
+    bool waits =
+        (end == END_AGAIN && !was_last(&work->job)) || end == END_DEFERRED;
+
+    if (end == END_DONE && !plan->verbose)
+        return;
+    if (end == END_AGAIN && was_last(&work->job))
+        end = END_DEAD;
+    if (waits)
+        number_print_seconds(delay_of(work), seconds, sizeof(seconds));
+    notice(run_verb,
+           "job \"%s\" of \"%s\", attempt %lld: exit code %d, %s%s%s%s",
+           (const char *)work->job.id.data, plan->name,
+           (long long)work->job.attempt, code, what[end], waits ? " in " : "",
+           waits ? seconds : "", waits ? " s" : "");
+}
+
+/* The command has ended with `code`, or could not be started. */
+static void end_job(struct jobs *work, int code)
+{
+    struct run *run = work->run;
+    enum end end = end_of(work, code);
+    hf_error err = HF_ERROR_INIT;
+    hf_status status = send_end(work, end, &err);
+
+    if (status == HF_LOST || status == HF_EXPIRED) {
+        if (run->lost == HF_OK)
+            complain(run_verb,
+                     "job \"%s\" of \"%s\" was lost while its command ran",
+                     (const char *)work->job.id.data, run->plan.name);
+        end = END_LOST;
+    } else if (status != HF_OK) {
+        (void)call_failed(run->plan.call, status, &err);
+    }
+    say_end(work, end, code);
+    work->counts[end]++;
+    work->jobs++;
+    work->ends = run->told_to_end != 0 || (end == END_BACK) ||
+                 work->jobs == run->plan.jobs_max;
+}
+
+/* -------------------------------------------------------------------- loop */
+
+static int run_job(struct jobs *work)
+{
+    struct run *run = work->run;
+    int code = EXIT_SYSTEM;
+
+    run->child.pid = 0;
+    run->command_began = true;
+    if (run->plan.verbose)
+        notice(run_verb, "job \"%s\" of \"%s\", attempt %lld: taken",
+               (const char *)work->job.id.data, run->plan.name,
+               (long long)work->job.attempt);
+    run->input_fd = open_input(work->job.payload);
+    if (run->input_fd >= 0) {
+        code = run_command(run);
+        close(run->input_fd);
+    }
+    end_job(work, code);
+    return work->counts[END_BACK] > 0 ? code : EXIT_YES;
+}
+
+/* No job has come. It is an answer only if there was none at all. */
+static int report_none(const struct jobs *work)
+{
+    complain_of(HF_TIMEOUT);
+    if (work->jobs > 0)
+        return EXIT_YES;
+    complain(run_verb, "no job of queue \"%s\" is ready", work->run->plan.name);
+    return EXIT_NO;
+}
+
+/* The exit code. */
+static int work_on(struct jobs *work)
+{
+    struct run *run = work->run;
+    int code = EXIT_YES;
+
+    while (code == EXIT_YES) {
+        run_wait(run);
+        if (run->lease.status == HF_TIMEOUT)
+            return report_none(work);
+        if (run->lease.status != HF_OK)
+            return run_refused(run);
+        (void)!hf_queue_job(run->lease.locks[0], &work->job, NULL);
+        code = run_job(work);
+        if (work->ends)
+            return code;
+        code = run_begin_again(run);
+    }
+    return code;
+}
+
+static void print_counts(const struct jobs *work, int code)
+{
+    struct json json;
+
+    json_begin(&json, stderr);
+    json_text(&json, "name", work->run->plan.name);
+    json_open(&json, "jobs", '{');
+    for (int i = 0; i < ENDS; i++)
+        json_integer(&json, end_names[i], work->counts[i]);
+    json_close(&json, '}');
+    json_integer(&json, "exit", code);
+    if (code != EXIT_YES && complained())
+        complain_json(&json, code);
+    json_end(&json);
+}
+
+int jobs_run(struct run *run)
+{
+    struct jobs work = {.run = run, .job = HF_JOB_INIT};
+    int code = work_on(&work);
+
+    if (run->plan.call->json)
+        print_counts(&work, code);
+    lease_close(&run->lease);
+    guard_end(&run->guard);
+    run->end_signal = 0; /* the command's, not ours */
+    if (run->told_to_end != 0)
+        signals_die(run->told_to_end);
+    return code;
+}
