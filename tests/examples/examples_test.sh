@@ -103,6 +103,24 @@ test_job_queue_counts_a_job_once() {
     same "the count" 1 "$out"
 }
 
+# Two workers, and a job that is due later.
+test_queue_worker() {
+    local worker=$EXAMPLES_BUILT/queue_worker
+
+    "$worker" "$HOLDFAST_STORE" put later 300 || fail "put"
+    for id in a b c; do
+        "$worker" "$HOLDFAST_STORE" put "$id" || fail "put"
+    done
+    "$worker" "$HOLDFAST_STORE" work >first &
+    "$worker" "$HOLDFAST_STORE" work >second || fail "the second worker"
+    wait $! || fail "the first worker"
+    same "what was done" "$(printf 'done: %s\n' a b c later)" \
+        "$(sort first second)"
+    expect 0 hash get-all '{mail}:sent'
+    same "the results" 4 "$(wc -l <out | tr -d ' ')"
+    expect 1 key type '{mail}'
+}
+
 test_worker_pool() {
     local pool
 
