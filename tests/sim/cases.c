@@ -12,6 +12,10 @@
 /* clang-format off */
 #define END {OP_END, 0, 0}
 #define LOCK(client) {client, KIND_LOCK, TTL, {0}, false, false}
+#define JOB(client) {client, KIND_QUEUE, TTL, {0}, false, false}
+#define WORK(client, handle, ms) \
+    {client, {{OP_ACQUIRE, handle, WAIT}, {OP_SLEEP, handle, ms}, \
+              {OP_DONE, handle, 0}, END}}
 #define HOLD(client, handle, ms) \
     {client, {{OP_ACQUIRE, handle, WAIT}, {OP_SLEEP, handle, ms}, \
               {OP_RELEASE, handle, 0}, END}}
@@ -219,6 +223,23 @@ const sim_case sim_cases[] = {
      .actors = {{0, {{OP_LATCH, 0, 0}, {OP_ARRIVE, 0, 0}, END}},
                 {1, {{OP_WAIT, 0, 500}, {OP_ARRIVE, 0, 0}, END}},
                 {2, {{OP_WAIT, 0, 100}, {OP_AWAIT_OPEN, 0, 9000}, END}}}},
+    /* Two put jobs, and two do them; one is killed, stalled or late. */
+    {.name = "jobs", .faults = ALL,
+     .handles = {JOB(1), JOB(2)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_PUT, 0, 1}, END}},
+                WORK(1, 0, 100), WORK(2, 1, 0)}},
+    {.name = "jobs-long", .faults = ALL,
+     .handles = {JOB(0), JOB(1)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_PUT, 0, 1}, {OP_ACQUIRE, 0, WAIT},
+                     {OP_SLEEP, 0, 1500}, {OP_DONE, 0, 0}, END}},
+                WORK(1, 1, 1500)}},
+    /* One worker, then another, for one job; both threads of a client. */
+    {.name = "jobs-late", .faults = ALL,
+     .handles = {JOB(1), JOB(1), JOB(2)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_WAIT, 0, 4000}, {OP_PUT, 0, 1}, END}},
+                WORK(1, 0, 2900), WORK(1, 1, 50),
+                {2, {{OP_START, 2, WAIT}, {OP_AWAIT, 2, 0}, {OP_SLEEP, 2, 50},
+                     {OP_DONE, 2, 0}, END}}}},
     {.name = "memory", .faults = FAULT_MEMORY,
      .handles = {LOCK(0), LOCK(1), LOCK(1)},
      .actors = {HOLD(0, 0, 1500), HOLD(1, 1, 50), START(1, 2, 50),

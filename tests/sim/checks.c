@@ -8,7 +8,7 @@
  *    its lease.
  * 3. Tokens grow.
  * 4. A loss is reported by the deadline, if the client ran.
- * 5. A lock that no one holds is granted to a waiter within a bound.
+ * 5. A lock that no one holds, or a job, is granted to a waiter within a bound.
  * 6. A call ends by its time limit.
  * 7. A call that fails leaves neither a lock nor a place in the queue, if all
  *    requests arrived in their order.
@@ -58,7 +58,8 @@ static bool is_excused(const handle *of)
 
 static bool may_share(const handle *one, const handle *other)
 {
-    return one->kind == KIND_READ && other->kind == KIND_READ;
+    return (one->kind == KIND_READ && other->kind == KIND_READ) ||
+           jobs_differ(one, other);
 }
 
 static void check_exclusion(void)
@@ -76,8 +77,8 @@ static void check_exclusion(void)
             const handle *other = &sim_world.handles[k];
 
             if (other->believed && !is_excused(other) && !may_share(one, other))
-                check_fail("handles %zu and %zu both believe to hold the lock",
-                           k, i);
+                check_fail("handles %zu and %zu both believe to hold the %s", k,
+                           i, one->kind == KIND_QUEUE ? "job" : "lock");
         }
     }
     if (permits > PERMITS)
@@ -170,6 +171,8 @@ static bool is_busy(void)
         if (!sim_world.clients[i].dead && !world_runs(&sim_world.clients[i]))
             return true;
     }
+    if (sim_world.handles[0].kind == KIND_QUEUE && !jobs_wanted())
+        return true;
     return strcmp(sim_world.truth, "redis-py") == 0 &&
            sim_now_ms() < sim_world.truth_until_ms;
 }

@@ -220,8 +220,10 @@ static void run_words(packet *self)
     if (sim_cheats("any") && is_release(self))
         server_free();
     gather_send(self);
+    jobs_send(self);
     server_run(&self->answer);
     gather_answer(self);
+    jobs_answer();
 }
 
 /* Another of the same client, sent before, is still under way. */

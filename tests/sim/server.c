@@ -12,11 +12,14 @@
 #include "util/clock.h"
 #include "util/url.h"
 
-#define KEYS 5
+#define KEYS 6
 
-static const char *const keys[KEYS] = {NAME, "hf:token", "hf:wait:{" NAME "}",
+static const char *const keys[KEYS] = {NAME,
+                                       "hf:token",
+                                       "hf:wait:{" NAME "}",
                                        "hf:barrier:{" NAME "}",
-                                       "hf:passed:{" NAME "}"};
+                                       "hf:passed:{" NAME "}",
+                                       "hf:items:{" NAME "}"};
 
 /* A key of the replica: words of the command that writes it. */
 typedef struct saved {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.h - the client's code of locks, barriers and latches against a virtual
- * clock, threads that take turns, and a scripted store.
+ * sim.h - the client's code of locks, jobs, barriers and latches against a
+ * virtual clock, threads that take turns, and a scripted store.
  *
  * The program replaces util's clock, random numbers, condition variables, loop
  * and alarm, and the table of drivers; the rest of the library is the real one.
@@ -28,6 +28,7 @@
 #define PACKETS 64
 #define GENERATIONS 16
 #define PERMITS 2
+#define JOBS 2
 #define NAME "L"
 
 /* ------------------------------------------------------------------- clock */
@@ -157,7 +158,9 @@ enum {
     OP_BARRIER, /* of two parties; arg: wait_ms */
     OP_LATCH,   /* make one of two arrivals */
     OP_ARRIVE,
-    OP_AWAIT_OPEN /* arg: wait_ms */
+    OP_AWAIT_OPEN, /* arg: wait_ms */
+    OP_PUT,        /* a job; arg: its number */
+    OP_DONE        /* with the job of the handle */
 };
 
 typedef struct op {
@@ -166,7 +169,7 @@ typedef struct op {
     int64_t arg;
 } op;
 
-enum { KIND_LOCK, KIND_READ, KIND_WRITE, KIND_SEMAPHORE };
+enum { KIND_LOCK, KIND_READ, KIND_WRITE, KIND_SEMAPHORE, KIND_QUEUE };
 
 typedef struct handle_case {
     int client;
@@ -261,6 +264,8 @@ typedef struct world {
     bool lossy; /* a request was lost, or took effect out of order */
     int passed[GENERATIONS]; /* parties, by generation of the barrier */
     int arrivals;            /* at the latch, that have begun */
+    bool put[JOBS];          /* it was acknowledged */
+    bool finished[JOBS];     /* by a worker, which then ends it */
     bool killed;
     bool out_of_memory;
     char violation[256];
@@ -295,6 +300,18 @@ bool gather_step(program *of, const op *step);
 /* Before and after the server has run a request: the cheats. */
 void gather_send(const packet *self);
 void gather_answer(packet *self);
+
+/* ------------------------------------------------------------------- jobs */
+
+/* false: the step is of something else. */
+bool jobs_step(const program *of, const op *step);
+/* Do they have two jobs of a queue? */
+bool jobs_differ(const handle *one, const handle *other);
+/* Is there one to be done? */
+bool jobs_wanted(void);
+/* Before and after the server has run a request. */
+void jobs_send(const packet *self);
+void jobs_answer(void);
 
 /* ------------------------------------------------------------------- moves */
 

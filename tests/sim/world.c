@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "holdfast/queue.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "sim.h"
@@ -144,7 +145,7 @@ static bool is_of_holder(int what)
 {
     return what == OP_RELEASE || what == OP_RELEASE_START || what == OP_RENEW ||
            what == OP_RENEW_START || what == OP_SLEEP || what == OP_DOWNGRADE ||
-           what == OP_RENEW_MANY;
+           what == OP_RENEW_MANY || what == OP_DONE;
 }
 
 static void acquire(program *of, const op *step, handle *on)
@@ -197,7 +198,7 @@ static void do_step(program *of, const op *step)
     handle *on = &sim_world.handles[step->handle];
     int fd;
 
-    if (gather_step(of, step))
+    if (gather_step(of, step) || jobs_step(of, step))
         return;
     if (on->lock == NULL && step->what != OP_AWAIT)
         return; /* on_lost has freed it */
@@ -307,6 +308,9 @@ static void make_handle(const handle_case *from, handle *to)
         return; /* the reader of the pair before it */
     if (from->kind == KIND_LOCK)
         must(hf_lock_new(owner, hf_str(NAME), &options, &to->lock, &err), &err);
+    else if (from->kind == KIND_QUEUE)
+        must(hf_queue_new(owner, hf_str(NAME), &options, &to->lock, &err),
+             &err);
     else if (from->kind == KIND_SEMAPHORE)
         must(hf_semaphore_new_weighted(owner, hf_str(NAME), PERMITS, to->weight,
                                        &options, &to->lock, &err),
