@@ -13,6 +13,8 @@ ARGV[3]  outcome: done; again: it is tried again, unless it was as often as it
          may be; dead: it is a dead letter; empty: it goes back as if it had not
          been taken
 ARGV[4]  delay: how long it is not given to anyone, ms
+ARGV[5]  job: its id. If the owner has another, which a take that came late has
+         given to it after its lease, that goes back as if it had not been taken
 
 Returns  1 released; 0 the lease had ended, and the job went back.
 Repeat   safe: owner ids are never used twice, so a second run finds 0.
@@ -23,10 +25,14 @@ local call = redis.call
 --#use queue_open queue=KEYS[1]
 local held, outcome = call('hget', KEYS[2], ARGV[1]), ARGV[3] or ''
 local job = string.sub(held or '', 2)
+local other = (ARGV[5] or job) ~= job
+if other then
+    outcome = ''
+end
 if held and outcome == 'done' then
     --#use queue_end queue=KEYS[1] items=KEYS[2] holder=ARGV[1]
 elseif held then
-    local due = tonumber(ARGV[4] or 0)
+    local due = other and 0 or tonumber(ARGV[4] or 0)
     due = due > 0 and ms + due or 0
     if outcome == '' and string.sub(held, 1, 1) == ':' then
         --#use queue_untake items=KEYS[2]
@@ -41,4 +47,4 @@ end
 if mark and not paused and call('zcard', KEYS[1]) == 1 then
     call('del', KEYS[1], KEYS[2])
 end
-return held and 1 or 0
+return held and not other and 1 or 0

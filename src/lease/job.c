@@ -144,13 +144,17 @@ int64_t hf_queue_backoff(const hf_job *job, int64_t first_ms, int64_t most_ms)
 static hf_status run_end(hf__form form, hf_lock *lock, const char *what,
                          int64_t delay_ms)
 {
-    const hf__outcome outcome = {what, delay_ms};
+    hf__outcome outcome = {what, delay_ms, hf_str("")};
     hf_status status = check_handle(lock, form.err);
 
     if (status == HF_OK)
         status = hf__check_range(delay_ms, 0, HF_QUEUE_DELAY_MAX_MS, "delay_ms",
                                  form.err);
-    return status == HF_OK ? hf__lock_release_as(form, lock, &outcome) : status;
+    if (status != HF_OK)
+        return status;
+    if (lock->kept != NULL)
+        outcome.about = ((const hf_job *)lock->kept)->id;
+    return hf__lock_release_as(form, lock, &outcome);
 }
 
 HF__FORMS(hf_queue_done, run_end(form, lock, "done", 0), hf_lock *lock);

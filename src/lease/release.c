@@ -374,6 +374,7 @@ static void fill_release(hf_call *call, hf_lock *lock, bool valid,
         hf__add(call, hf_str("")); /* it leaves no queue */
         hf__add(call, hf_str(outcome->what));
         hf__add_number(call, outcome->delay_ms);
+        hf__add(call, outcome->about);
     } else {
         fill_rest(call, lock);
     }

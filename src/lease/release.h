@@ -21,6 +21,7 @@ void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
 typedef struct hf__outcome {
     const char *what; /* static */
     int64_t delay_ms;
+    hf_bytes about; /* what was held; the handle's */
 } hf__outcome;
 
 /* Release a handle of such a kind, which was checked. */

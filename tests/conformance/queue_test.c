@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
 #include "holdfast/queue.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/value.h"
@@ -250,6 +251,48 @@ TEST(queue_lets_a_late_worker_end_what_no_one_was_given)
     expect_soon(info_of(f, queue).ready == 1, 5000);
     expect_status(HF_OK, hf_queue_done(lock, ERR));
     assert_no_key(f->client, queue);
+}
+
+/* As after a copy of the take that came once the lease had ended, and gave the
+ * owner another job. */
+static void take_late(fixture *f, hf_bytes queue, hf_lock *lock)
+{
+    char items[128], owner[HF_OWNER_SIZE];
+    int size = snprintf(items, sizeof(items), "hf:items:{%.*s}",
+                        (int)queue.size, (const char *)queue.data);
+    hf_bytes back[] = {bytes("ZADD"), queue, bytes("7090000000000001"),
+                       bytes(":a")};
+    hf_bytes given[] = {bytes("ZREM"), queue, bytes(":b")};
+    hf_bytes has[] = {bytes("HSET"), hf_view(items, (size_t)size), bytes(""),
+                      bytes(":b")};
+
+    hf_lock_owner(lock, owner);
+    has[2] = hf_str(owner);
+    expect_status(HF_OK, hf_command(f->client, 4, back, NULL, ERR));
+    expect_status(HF_OK, hf_command(f->client, 3, given, NULL, ERR));
+    expect_status(HF_OK, hf_command(f->client, 4, has, NULL, ERR));
+}
+
+TEST(queue_ends_no_other_job_than_the_one_that_was_taken)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+
+    if (f->rights != FIXTURE_RIGHTS_ALL)
+        skip(); /* to write what is not its own */
+    for (int i = 0; i < 3; i++) {
+        put(f, queue, "a");
+        put(f, queue, "b");
+        take(lock, "a");
+        take_late(f, queue, lock);
+        expect_status(HF_EXPIRED, i == 0   ? hf_queue_done(lock, ERR)
+                                  : i == 1 ? hf_queue_fail(lock, ERR)
+                                           : hf_queue_again(lock, 60000, ERR));
+        assert_counts(f, queue, 2, 0, 0, 0, 0);
+        do_next(lock, "a");
+        do_next(lock, "b");
+    }
 }
 
 TEST(queue_renews_the_lease_on_a_job)
