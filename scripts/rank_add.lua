@@ -16,8 +16,9 @@ ARGV[8]  most: fewer members that are due and not yet removed are looked at for
          its rank; 0: that is not wanted
 
 Returns  {1, rank from the top, members, score}, the two 0 if not wanted; {why}:
-         0 refused by nx, -1 too many are due, -2 by xx, -3 by gt or lt. An error
-         HFHELD: the key is a lease that is held; HFINVALID: the sum is infinite.
+         0 refused by nx, -1 by xx, -2 by gt or lt. An error HFHELD: the key is a
+         lease that is held; HFINVALID: the sum is infinite; HFLATE: too many are
+         due.
 Repeat   no: the second run would add again, and a change of another client in
          between would be lost.
 Writes   KEYS[1], KEYS[2]. Cost O(log members + most); up to 16 members that are
@@ -35,14 +36,14 @@ end
 if ARGV[5] == 'nx' and live then
     return {0}
 elseif ARGV[8] ~= '0' and call('zcount', KEYS[2], '-inf', now_ms) >= tonumber(ARGV[8]) then
-    return {-1}
+    --#use rank_late
 elseif ARGV[5] == 'xx' and not live then
-    return {-2}
+    return {-1}
 elseif ARGV[7] == '1' then
     score = before + score
 end
 if live and (ARGV[6] == 'gt' and score <= before or ARGV[6] == 'lt' and score >= before) then
-    return {-3}
+    return {-2}
 elseif score - score ~= 0 then
     return redis.error_reply('HFINVALID the score would be infinite')
 elseif ARGV[7] == '1' and live then

@@ -8,7 +8,7 @@ ARGV[1]  min: least score, or -inf
 ARGV[2]  max: greatest score, or +inf
 ARGV[3]  most: fewer members that are due and not yet removed are looked at
 
-Returns  how many there are; -1: too many are due.
+Returns  how many there are. An error HFLATE: too many are due.
 Repeat   safe.
 Writes   nothing. Cost O(log members + most).
 ]]
@@ -17,7 +17,7 @@ local call = redis.call
 local count = call('zcount', KEYS[1], ARGV[1], ARGV[2])
 local past = call('zrangebyscore', KEYS[2], '-inf', now_ms, 'limit', 0, ARGV[3])
 if #past >= tonumber(ARGV[3]) then
-    return -1
+    --#use rank_late
 end
 for _, name in ipairs(past) do
     local score = call('zscore', KEYS[1], name)

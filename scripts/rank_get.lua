@@ -8,7 +8,7 @@ ARGV[1]  member: its name
 ARGV[2]  most: fewer members that are due and not yet removed are looked at
 
 Returns  {rank from the top, members, time to live, ms (-1: it does not expire),
-         score}; 0: no such member; -1: too many are due.
+         score}; 0: no such member. An error HFLATE: too many are due.
 Repeat   safe.
 Writes   nothing. Cost O(log members + most).
 ]]

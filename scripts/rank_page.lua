@@ -12,7 +12,8 @@ ARGV[5]  member: its name
 ARGV[6]  most: fewer members that are due and not yet removed are looked at
 
 Returns  {members to the first one; member, time to live, ms (-1: it does not
-         expire), score of each}; 0: no such member; -1: too many are due.
+         expire), score of each}; 0: no such member. An error HFLATE: too many
+         are due.
 Repeat   safe.
 Writes   nothing. Cost O(log members + limit + most).
 ]]

@@ -25,9 +25,11 @@
  * Reading passes over members that have expired and are not yet removed. Where
  * there are 100 or more of them, hf_rank_get(), page, around, count, and an add
  * or increment that asks for the place first remove them, 1000 with each
- * request, so that other clients are not kept waiting. The `_start` forms,
+ * request, so that other clients are not kept waiting. Only then does reading
+ * write: a user of a server who may only read is HF_DENIED. The `_start` forms,
  * which are one request, pass over fewer than 1000; with more, they are
- * HF_UNAVAILABLE and nothing is done: call hf_rank_trim().
+ * HF_UNAVAILABLE and nothing is done, in a transaction nothing of all of it:
+ * call hf_rank_trim().
  *
  * A rank costs O(log members) on a server; an embedded store counts the members
  * above, some 20 ns each.

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 rank_due - find the ranks of the members that are due and not yet removed, from
-the top: `places`, a list in no order. Returns -1 if there are too many.
+the top: `places`, a list in no order. Returns an error HFLATE if there are too
+many.
 
 key     sorted set of members by score
 due     sorted set of members by deadline
@@ -11,7 +12,7 @@ most    text: fewer of them are ranked
 local places = {}
 local past = call('zrangebyscore', due, '-inf', now_ms, 'limit', 0, most)
 if #past >= tonumber(most) then
-    return -1
+    --#use rank_late
 end
 for _, late in ipairs(past) do
     local at = call('zrevrank', key, late)

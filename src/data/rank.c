@@ -15,8 +15,8 @@
 
 /* --------------------------------------------------------------------- add */
 
-/* The first number of a reply that is not HF__RANK_LATE. */
-enum { ADDED = 1, EXISTS = 0, MISSING = -2, NOT_BETTER = -3 };
+/* The first number of a reply. */
+enum { ADDED = 1, EXISTS = 0, MISSING = -1, NOT_BETTER = -2 };
 
 /* A rank, a count and a score. */
 static hf_status set_place(hf_rank_place *place, const hf_reply *rank,
@@ -46,11 +46,9 @@ static hf_status finish_add(hf_call *call, hf_error *err)
         return hf__fail(err, HF_CONFLICT, "the member exists");
     case MISSING:
         return hf__fail(err, HF_NOT_FOUND, "no such member");
-    case NOT_BETTER:
+    default: /* NOT_BETTER */
         return hf__fail(err, HF_CONFLICT,
                         "its score would not become greater (GT) or less (LT)");
-    default:
-        return hf__rank_late(call, err);
     }
 }
 
@@ -154,8 +152,6 @@ static hf_status finish_get(hf_call *call, hf_error *err)
     const get_out *out = call->out;
     hf_status status;
 
-    if (reply->kind == HF_REPLY_INTEGER && reply->integer == HF__RANK_LATE)
-        return hf__rank_late(call, err);
     if (reply->kind == HF_REPLY_INTEGER)
         return hf__fail(err, HF_NOT_FOUND, "no such member");
     status = set_place(out->place, &items[0], &items[1], &items[3], err);
@@ -203,16 +199,9 @@ HF__FORMS(hf_rank_get, run_get(form, client, key, member, place, ttl_ms),
 
 /* ------------------------------------------------------------------- count */
 
-static hf_status finish_count(hf_call *call, hf_error *err)
-{
-    if (call->request.reply.integer == HF__RANK_LATE)
-        return hf__rank_late(call, err);
-    return hf__finish_size(call, err);
-}
-
 static const hf__operation count_members = {
     .script = HF__SCRIPT(RANK_COUNT),
-    .finish = finish_count,
+    .finish = hf__finish_size,
 };
 
 static void add_bound(hf_call *call, const double *bound, const char *none,

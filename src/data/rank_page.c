@@ -57,9 +57,7 @@ static hf_status finish_page(hf_call *call, hf_error *err)
     char *at;
 
     if (reply->kind == HF_REPLY_INTEGER)
-        return reply->integer == HF__RANK_LATE
-                   ? hf__rank_late(call, err)
-                   : hf__fail(err, HF_NOT_FOUND, "no such member");
+        return hf__fail(err, HF_NOT_FOUND, "no such member");
     count = (reply->array.count - 1) / MEMBER_WORDS;
     items = allocate_items(part + 1, count, &at);
     if (items == NULL)

@@ -13,6 +13,7 @@
 
 #include "data/member_words.h"
 #include "holdfast/rank.h"
+#include "store/error_line.h"
 #include "util/digits.h"
 #include "util/error.h"
 
@@ -26,6 +27,16 @@
 #define ROUNDS_MAX 10
 #define TRIMS_MAX 100000
 
+/* Only of a blocking call. */
+static void note_late(hf_call *call)
+{
+    const hf__request *request = &call->request;
+
+    *(bool *)call->context =
+        request->status == HF_UNAVAILABLE &&
+        hf__text_begins(hf_str(request->error.message), HF__LATE_TEXT);
+}
+
 hf_call *hf__begin_rank(hf_call *here, hf__form form,
                         const hf__operation *operation, hf_client *client,
                         hf_bytes key, size_t count, bool *late)
@@ -33,8 +44,10 @@ hf_call *hf__begin_rank(hf_call *here, hf__form form,
     hf_call *call = hf__begin(here, form, operation, client);
 
     *late = false;
-    if (form.kind == HF__FORM_BLOCKING)
+    if (form.kind == HF__FORM_BLOCKING) {
         call->context = late;
+        call->answered = note_late;
+    }
     hf__add_member_keys(call, key, count);
     return call;
 }
@@ -44,36 +57,19 @@ void hf__add_most(hf_call *call)
     hf__add_number(call, call->context != NULL ? MOST : MOST_ALONE);
 }
 
-static hf_status fail_late(int most, hf_error *err)
-{
-    return hf__fail(err, HF_UNAVAILABLE,
-                    "%d or more members have expired and must be removed "
-                    "first: call hf_rank_trim()",
-                    most);
-}
-
-hf_status hf__rank_late(hf_call *call, hf_error *err)
-{
-    if (call->context == NULL)
-        return fail_late(MOST_ALONE, err);
-    *(bool *)call->context = true;
-    return HF_UNAVAILABLE;
-}
-
 bool hf__rank_clear(hf_client *client, hf_bytes key, unsigned *rounds,
                     hf_status *status, hf_error *err)
 {
     hf_rank_trimmed trimmed = {0, true};
 
-    if (++*rounds > ROUNDS_MAX) {
-        *status = fail_late(MOST, err);
+    if (++*rounds > ROUNDS_MAX)
         return false;
-    }
     for (unsigned i = 0; i < TRIMS_MAX && trimmed.more; i++) {
         *status = hf_rank_trim(client, key, -1, &trimmed, err);
         if (*status != HF_OK)
             return false;
     }
+    (void)hf__fail(err, HF_OK, "%s", ""); /* of what was refused */
     return true;
 }
 

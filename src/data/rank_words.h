@@ -3,9 +3,10 @@
  * rank_words.h - what requests about ranks have in common: scores, and what a
  * call does where too many members are due.
  *
- * A script that ranks passes over the members that are due; it refuses where
- * there are `most` or more, with the reply HF__RANK_LATE. A blocking call
- * removes them then and runs it again:
+ * A script that ranks passes over the members that are due; where there are
+ * `most` or more it does nothing but fail, with an error HFLATE, so that a
+ * transaction of which it is a part is undone. A blocking call removes them
+ * then, each time some with a request of its own, and runs it again:
  *
  *     unsigned rounds = 0;
  *     do {
@@ -20,17 +21,13 @@
 
 #include "core/form.h"
 
-#define HF__RANK_LATE (-1)
-
-/* Begin a call with the keys of a rank and room for `count` more words. */
+/* Begin a call with the keys of a rank and room for `count` more words. `*late`
+ * is set if too many were due for a blocking one. */
 hf_call *hf__begin_rank(hf_call *here, hf__form form,
                         const hf__operation *operation, hf_client *client,
                         hf_bytes key, size_t count, bool *late);
 /* A word: `most`. */
 void hf__add_most(hf_call *call);
-/* From its finish: the reply was HF__RANK_LATE. Sets `*late` of a blocking
- * call. */
-hf_status hf__rank_late(hf_call *call, hf_error *err);
 /* Remove all members that are due. false: `*status` is why the call ends. */
 bool hf__rank_clear(hf_client *client, hf_bytes key, unsigned *rounds,
                     hf_status *status, hf_error *err);

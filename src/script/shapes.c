@@ -249,7 +249,7 @@ SHAPE_OF(set_ttl, HF__SHAPE_LIST(set_ttls));
 #define MEMBER_TTL NUMBER(-1, INT64_MAX)
 
 /* {1, rank, members, score}, or why not. */
-static const hf__shape refused_items[] = {NUMBER(-3, 0)};
+static const hf__shape refused_items[] = {NUMBER(-2, 0)};
 static const hf__shape not_added = HF__SHAPE_TUPLE(refused_items, 1);
 static const hf__shape added_items[] = {NUMBER(1, 1), COUNT, COUNT, STRING};
 SHAPE_OF(rank_add, {.kinds = HF__IS_ARRAY,
@@ -257,11 +257,11 @@ SHAPE_OF(rank_add, {.kinds = HF__IS_ARRAY,
                     .item_count = 4,
                     .count_min = 4,
                     .otherwise = &not_added});
-SHAPE_OF(rank_count, NUMBER(-1, INT64_MAX));
+SHAPE_OF(rank_count, COUNT);
 SHAPE_OF(rank_expire, NUMBER(0, 1));
 static const hf__shape place_items[] = {COUNT, COUNT, MEMBER_TTL, STRING};
 SHAPE_OF(rank_get, {.kinds = HF__IS_INTEGER | HF__IS_ARRAY,
-                    .low = -1,
+                    .low = 0,
                     .high = 0,
                     .items = place_items,
                     .item_count = 4,
@@ -269,7 +269,7 @@ SHAPE_OF(rank_get, {.kinds = HF__IS_INTEGER | HF__IS_ARRAY,
 /* The rank of the first, then {member, time to live, score} of each. */
 static const hf__shape ranked_items[] = {COUNT, STRING, MEMBER_TTL, STRING};
 SHAPE_OF(rank_page, {.kinds = HF__IS_INTEGER | HF__IS_ARRAY,
-                     .low = -1,
+                     .low = 0,
                      .high = 0,
                      .items = ranked_items,
                      .item_count = 4,

@@ -102,16 +102,26 @@ static int printed_size(hf_bytes text)
                                              : (int)text.size;
 }
 
+/* Codes that the status says as well. */
+static hf_bytes skip_code(hf_bytes text)
+{
+    static const char *const codes[] = {"ERR ", "HFHELD ", "HFINVALID ",
+                                        "HFLATE "};
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (hf__text_begins(text, codes[i]))
+            return hf__text_skip(text, strlen(codes[i]));
+    }
+    return text;
+}
+
 hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
                          const char *hint)
 {
     unsigned line = cut_tail(&text);
     unsigned place;
 
-    if (hf__text_begins(text, "ERR "))
-        text = hf__text_skip(text, 4);
-    else if (hf__text_begins(text, "HFHELD "))
-        text = hf__text_skip(text, 7);
+    text = skip_code(text);
     place = cut_place(&text);
     if (place != 0)
         line = place;

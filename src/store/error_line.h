@@ -7,6 +7,10 @@
 
 #include "holdfast/base.h"
 
+/* What a script of ours says that has done nothing, as too many members of a
+ * rank have expired. */
+#define HF__LATE_TEXT "too many members have expired"
+
 bool hf__text_begins(hf_bytes text, const char *with);
 
 /* The text behind its first `size` bytes. */

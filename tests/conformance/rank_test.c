@@ -579,6 +579,45 @@ TEST(started_call_passes_over_those_that_have_expired)
     assert_int_equal(stored(f, key), BURST - 2000 + 1);
 }
 
+/* A transaction that adds a member and then asks for the rank of another. */
+static hf_status add_and_rank(fixture *f, hf_bytes key, hf_rank_place *place)
+{
+    hf_async queue = HF_ASYNC_INIT;
+    hf_status status;
+
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &queue.txn, ERR));
+    expect_status(HF_OK, hf_rank_add_start(f->client, key, bytes("new"), 0,
+                                           NULL, NULL, &queue, ERR));
+    expect_status(HF_OK, hf_rank_increment_start(f->client, key, bytes("stays"),
+                                                 1, NULL, place, &queue, ERR));
+    status = hf_txn_exec(queue.txn, ERR);
+    hf_txn_free(queue.txn);
+    return status;
+}
+
+TEST(transaction_is_undone_where_too_many_have_expired)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "r");
+    hf_rank_trimmed trimmed = {0, true};
+    hf_rank_place place = {0, 0, 0};
+
+    add(f, key, "stays", 1, 0);
+    add_burst(f, key, 60 * MINUTE_MS);
+    expire_burst(f, key);
+    expect_status(HF_UNAVAILABLE, add_and_rank(f, key, &place));
+    if (strstr(expect_message(), "hf_rank_trim()") == NULL)
+        fail_msg("%s", expect_message());
+    assert_int_equal(stored(f, key), BURST + 1);
+    assert_int_equal(ttl_of(f, key, "new"), -2);
+    while (trimmed.more)
+        expect_status(HF_OK, hf_rank_trim(f->client, key, -1, &trimmed, ERR));
+    expect_status(HF_OK, add_and_rank(f, key, &place));
+    assert_true(same(place.score, 2)); /* once */
+    assert_int_equal(place.rank, 0);
+    assert_int_equal(place.count, 2);
+}
+
 TEST(rank_is_gone_with_its_last_member)
 {
     fixture *f = *state;

@@ -154,13 +154,6 @@ typedef struct fits {
         "#t\r\n", HF_OK                                                        \
     }
 
-/* -1: too many members have expired. */
-#define RANKED                                                                 \
-    {":0\r\n", HF_NOT_FOUND},                                                  \
-    {                                                                          \
-        ":-1\r\n", HF_UNAVAILABLE                                              \
-    }
-
 #define COUNTED                                                                \
     {":0\r\n", HF_OK}, {":1\r\n", HF_OK}, {":2\r\n", HF_OK},                   \
         {":1000\r\n", HF_OK},                                                  \
@@ -299,12 +292,11 @@ static const fits table[] = {
     {"set page", {{"*1\r\n" A, HF_OK}}},
     {"rank add", {{NULL, HF_OK}}}, /* none of these replies fits */
     {"rank increment", {{NULL, HF_OK}}},
-    {"rank get", {RANKED}},
-    {"rank page", {RANKED, {"*1\r\n:1\r\n", HF_OK}}},
-    {"rank around", {RANKED, {"*1\r\n:1\r\n", HF_OK}}},
+    {"rank get", {{":0\r\n", HF_NOT_FOUND}}},
+    {"rank page", {{":0\r\n", HF_NOT_FOUND}, {"*1\r\n:1\r\n", HF_OK}}},
+    {"rank around", {{":0\r\n", HF_NOT_FOUND}, {"*1\r\n:1\r\n", HF_OK}}},
     {"rank count",
-     {{":-1\r\n", HF_UNAVAILABLE},
-      {":0\r\n", HF_OK},
+     {{":0\r\n", HF_OK},
       {":1\r\n", HF_OK},
       {":2\r\n", HF_OK},
       {":1000\r\n", HF_OK},

@@ -26,6 +26,18 @@ static const error_case cases[] = {
      "WRONGTYPE Operation against a key holding the wrong kind of value "
      "(line 12)"},
 
+    {"HFTOKEN the last token is not a number", true, HF__VERDICT_ANSWER,
+     HF_CORRUPT, NULL},
+    {"HFINVALID the score would be infinite", true, HF__VERDICT_ANSWER,
+     HF_INVALID, "the score would be infinite"},
+    {"HFHELD the key is a lock that is held", true, HF__VERDICT_ANSWER, HF_HELD,
+     "the key is a lock that is held"},
+    {"HFLATE too many members have expired: call hf_rank_trim()", true,
+     HF__VERDICT_ANSWER, HF_UNAVAILABLE,
+     "too many members have expired: call hf_rank_trim()"},
+    {"HFLATE of a user's script", true, HF__VERDICT_ANSWER, HF_SCRIPT,
+     "of a user's script"},
+
     {"LOADING Redis is loading the dataset in memory", false,
      HF__VERDICT_BACK_OFF, HF_UNAVAILABLE, NULL},
     {"BUSY Redis is busy running a script.", true, HF__VERDICT_BACK_OFF,

@@ -181,6 +181,8 @@ static hf_status error_status(const char *text, bool script)
         return HF_INVALID;
     if (strncmp(text, "HFHELD ", 7) == 0)
         return HF_HELD;
+    if (hf__text_begins(hf_str(text), "HFLATE " HF__LATE_TEXT))
+        return HF_UNAVAILABLE;
     if (script)
         return HF_SCRIPT;
     if (strncmp(text, "ERR unknown command", 19) == 0 ||
