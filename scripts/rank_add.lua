@@ -26,13 +26,11 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members + most); up to 16 members that are
 ]]
 local call = redis.call
 --#use timeline_clock
-local name, gone, had, reply = ARGV[1], {}, call('zcard', KEYS[2]), {1, 0, 0, ARGV[2]}
+--#use rank_open key=KEYS[1] due=KEYS[2]
+local name, gone, last, reply = ARGV[1], {}, nil, {1, 0, 0, ARGV[2]}
 local old, ends = call('zscore', KEYS[1], name), call('zscore', KEYS[2], name)
 local live = old and not (ends and tonumber(ends) <= now_ms)
 local score, before = tonumber(ARGV[2]), live and tonumber(old) or 0
-if had == 0 then
-    --#use refuse_held key=KEYS[1]
-end
 if ARGV[5] == 'nx' and live then
     return {0}
 elseif ARGV[8] ~= '0' and call('zcount', KEYS[2], '-inf', now_ms) >= tonumber(ARGV[8]) then
@@ -51,13 +49,15 @@ elseif ARGV[7] == '1' and live then
 else
     call('zadd', KEYS[1], ARGV[2], name)
 end
+local stays = not (live and ends)
 if ARGV[3] ~= '0' and not (live and ARGV[4] == '1') then
-    call('zadd', KEYS[2], now_ms + ARGV[3], name)
+    last, stays = now_ms + ARGV[3], false
+    call('zadd', KEYS[2], last, name)
 elseif not live then
     call('zrem', KEYS[2], name)
 end
 --#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
---#use member_expire count='zcard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 if ARGV[8] ~= '0' then
     --#use rank_place member=ARGV[1] most=ARGV[8] key=KEYS[1] due=KEYS[2]
     reply[2], reply[3] = place, call('zcard', KEYS[1]) - #places

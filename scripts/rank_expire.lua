@@ -15,18 +15,17 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members); up to 16 members that are due
 ]]
 local call = redis.call
 --#use timeline_clock
-local name, gone, had = ARGV[1], {}, call('zcard', KEYS[2])
+--#use rank_open key=KEYS[1] due=KEYS[2]
+local name, gone, last, stays = ARGV[1], {}, nil, ARGV[2] == '-1'
 local score, ends = call('zscore', KEYS[1], name), call('zscore', KEYS[2], name)
 if not score or ends and tonumber(ends) <= now_ms then
     return 0
-elseif had == 0 then
-    --#use refuse_held key=KEYS[1]
-end
-if ARGV[2] == '-1' then
+elseif stays then
     call('zrem', KEYS[2], name)
 else
-    call('zadd', KEYS[2], now_ms + ARGV[2], name)
+    last = now_ms + ARGV[2]
+    call('zadd', KEYS[2], last, name)
 end
 --#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
---#use member_expire count='zcard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 return 1

@@ -15,10 +15,8 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
 ]]
 local call = redis.call
 --#use timeline_clock
-local names, gone, had = {unpack(ARGV, 1)}, {}, call('zcard', KEYS[2])
-if had == 0 then
-    --#use refuse_held key=KEYS[1]
-end
+--#use rank_open key=KEYS[1] due=KEYS[2]
+local names, gone, stays, last = {unpack(ARGV, 1)}, {}, false, nil
 local ends = call('zmscore', KEYS[2], unpack(names))
 for i, name in ipairs(names) do
     if ends[i] and tonumber(ends[i]) <= now_ms then
@@ -28,5 +26,5 @@ end
 --#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
 local found = call('zrem', KEYS[1], unpack(names))
 call('zrem', KEYS[2], unpack(names))
---#use member_expire count='zcard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 return found

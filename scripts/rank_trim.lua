@@ -15,10 +15,8 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members) for each of up to 2000 members.
 ]]
 local call = redis.call
 --#use timeline_clock
-local gone, had = {}, call('zcard', KEYS[2])
-if had == 0 then
-    --#use refuse_held key=KEYS[1]
-end
+--#use rank_open key=KEYS[1] due=KEYS[2]
+local gone, stays, last = {}, false, nil
 --#use member_drop remove='zrem' most='1000' key=KEYS[1] due=KEYS[2]
 local full, over = #gone == 1000, 0
 if ARGV[1] ~= '-1' and not full then
@@ -29,5 +27,5 @@ for _, name in ipairs(over > 0 and call('zrange', KEYS[1], 0, over - 1) or {}) d
     gone[#gone + 1] = name
 end
 --#use member_drop remove='zrem' most='0' key=KEYS[1] due=KEYS[2]
---#use member_expire count='zcard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 return {#gone, (full or #gone == 1000) and 1 or 0}

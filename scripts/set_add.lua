@@ -18,10 +18,8 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
 ]]
 local call = redis.call
 --#use timeline_clock
-local names, added, gone, had = {unpack(ARGV, 4)}, 0, {}, call('zcard', KEYS[2])
-if call('scard', KEYS[1]) == 0 then
-    call('del', KEYS[2])
-end
+--#use member_open count='scard' key=KEYS[1] due=KEYS[2]
+local names, added, gone, stays, last = {unpack(ARGV, 4)}, 0, {}, false, nil
 local there = call('smismember', KEYS[1], unpack(names))
 local ends = call('zmscore', KEYS[2], unpack(names))
 local chosen, late, bare, timed = {}, {}, {}, {}
@@ -34,10 +32,13 @@ for i, name in ipairs(names) do
             late[#late + 1] = name
         end
         if ARGV[2] ~= '0' and not (live and ARGV[3] == '1') then
-            timed[#timed + 1] = now_ms + ARGV[2]
+            last = now_ms + ARGV[2]
+            timed[#timed + 1] = last
             timed[#timed + 1] = name
         elseif not live then
-            bare[#bare + 1] = name
+            bare[#bare + 1], stays = name, true
+        else
+            stays = stays or not ends[i]
         end
     end
 end
@@ -46,5 +47,5 @@ added = added + (#late > 0 and call('zrem', KEYS[2], unpack(late)) or 0)
 local _ = #bare > 0 and call('zrem', KEYS[2], unpack(bare))
 _ = #timed > 0 and call('zadd', KEYS[2], unpack(timed))
 --#use member_drop remove='srem' most='16' key=KEYS[1] due=KEYS[2]
---#use member_expire count='scard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='scard' find='smismember' key=KEYS[1] due=KEYS[2]
 return added

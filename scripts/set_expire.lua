@@ -14,19 +14,22 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
 ]]
 local call = redis.call
 --#use timeline_clock
-local names, found, gone, had = {unpack(ARGV, 2)}, 0, {}, call('zcard', KEYS[2])
+--#use member_open count='scard' key=KEYS[1] due=KEYS[2]
+local names, found, gone, stays, last = {unpack(ARGV, 2)}, 0, {}, false, nil
 local there = call('smismember', KEYS[1], unpack(names))
 local ends = call('zmscore', KEYS[2], unpack(names))
 for i, name in ipairs(names) do
     if there[i] == 1 and not (ends[i] and tonumber(ends[i]) <= now_ms) then
         found = found + 1
         if ARGV[1] == '-1' then
+            stays = true
             call('zrem', KEYS[2], name)
         else
-            call('zadd', KEYS[2], now_ms + ARGV[1], name)
+            last = now_ms + ARGV[1]
+            call('zadd', KEYS[2], last, name)
         end
     end
 end
 --#use member_drop remove='srem' most='16' key=KEYS[1] due=KEYS[2]
---#use member_expire count='scard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='scard' find='smismember' key=KEYS[1] due=KEYS[2]
 return found

@@ -14,7 +14,8 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
 ]]
 local call = redis.call
 --#use timeline_clock
-local names, gone, had = {unpack(ARGV, 1)}, {}, call('zcard', KEYS[2])
+--#use member_open count='scard' key=KEYS[1] due=KEYS[2]
+local names, gone, stays, last = {unpack(ARGV, 1)}, {}, false, nil
 local ends = call('zmscore', KEYS[2], unpack(names))
 for i, name in ipairs(names) do
     if ends[i] and tonumber(ends[i]) <= now_ms then
@@ -24,5 +25,5 @@ end
 --#use member_drop remove='srem' most='16' key=KEYS[1] due=KEYS[2]
 local found = call('srem', KEYS[1], unpack(names))
 call('zrem', KEYS[2], unpack(names))
---#use member_expire count='scard' key=KEYS[1] due=KEYS[2]
+--#use member_expire count='scard' find='smismember' key=KEYS[1] due=KEYS[2]
 return found

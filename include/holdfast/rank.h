@@ -18,9 +18,9 @@
  * Redis. A score is a finite double.
  *
  * A member that has expired is never returned, counted nor ranked; each write
- * removes up to 16 of them, and with the last member the rank is gone. A member
- * without a time to live stays until it is removed. hf_key_delete() removes a
- * whole rank.
+ * removes up to 16 of them. A member without a time to live stays until it is
+ * removed. hf_key_delete() removes a whole rank. When the key itself expires is
+ * as for a set: see set.h, also for what other programs may do.
  *
  * Reading passes over members that have expired and are not yet removed. Where
  * there are 100 or more of them, hf_rank_get(), page, around, count, and an add
@@ -47,10 +47,10 @@
  * @endcode
  *
  * The key is a sorted set of the store, so that ZADD or ZRANGE of other
- * programs can be used on it too: what they add does not expire, and they see
- * members that have expired until these are removed. Members are to be removed
- * by hf_rank_remove(): one that ZREM has removed keeps its time, which is that
- * of a member of the same name that ZADD adds.
+ * programs can be used on it too: what they add has no time to live and goes
+ * with the key, and they see members that have expired until these are removed.
+ * Members are to be removed by hf_rank_remove(): one that ZREM has removed
+ * keeps its time, which is that of a member of the same name that ZADD adds.
  */
 #ifndef HOLDFAST_RANK_H
 #define HOLDFAST_RANK_H

@@ -10,9 +10,17 @@
  * Each but the last has a `_start` form.
  *
  * A member that has expired is never returned nor counted; each write removes
- * up to 16 of them, and with the last member the set is gone. A member without
- * a time to live stays until it is removed. hf_key_delete() removes a whole
- * set.
+ * up to 16 of them. A member without a time to live stays until it is removed.
+ * hf_key_delete() removes a whole set.
+ *
+ * The key is gone once its last member is removed. While members have a time to
+ * live, it expires by itself only if all that were added here have one, and not
+ * before any of them: a longer one extends its expiry, also one that
+ * hf_key_expire() has set, and a member without one removes it. An expiry that
+ * hf_key_expire() sets while no member has a time to live stays. Where members
+ * without one were removed, or were given one, the key expires by itself again
+ * after the next write that finds none of them, and at most 100 that have one;
+ * members of a larger set that expire stay stored until writes remove them.
  *
  * @code
  * hf_status seen(hf_client *c, hf_bytes user, size_t *count, hf_error *err)
@@ -30,10 +38,13 @@
  * @endcode
  *
  * The key is a set of the store, so that SADD or SISMEMBER of other programs
- * can be used on it too: what they add does not expire, and they see members
- * that have expired until these are removed. Members are to be removed by
+ * can be used on it too. What they add has no time to live, and goes with the
+ * key: hf_set_add() of the member makes it stay. They see members that have
+ * expired until these are removed. Members are to be removed by
  * hf_set_remove(): one that SREM has removed keeps its time, which is that of a
- * member of the same name that SADD adds.
+ * member of the same name that SADD adds. The expiry of the key is to be
+ * changed by hf_key_expire(): after PERSIST or PEXPIRE of another program
+ * members that have expired may return.
  */
 #ifndef HOLDFAST_SET_H
 #define HOLDFAST_SET_H
@@ -132,7 +143,9 @@ HF_API HF_MUST_USE hf_status hf_set_has_members(hf_client *client, hf_bytes key,
                                                 hf_error *err);
 
 /**
- * Count the members that have not expired.
+ * Count the members that have not expired. It looks at each that has expired
+ * and is not yet removed, of which SREM may have removed some: a million takes
+ * about a second, in which a server serves no one else.
  *
  * @param key    the set
  * @param count  [out] how many there are; 0: no such key
