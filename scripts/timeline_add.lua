@@ -15,7 +15,7 @@ ARGV[5]  attributes: its labels
 ARGV[6]  condition: nx: only if there is no such item; else empty
 
 Returns  1 added or replaced; 0 refused by nx. An error HFHELD: the key is a
-         lease that is held.
+         lease that is held; WRONGTYPE: the sorted set is not a timeline.
 Repeat   no: nx would refuse the second run, and a change of another client in
          between would be lost.
 Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
@@ -26,9 +26,7 @@ local call = redis.call
 local id, at = ARGV[1], ARGV[3] == '0' and now or tonumber(ARGV[3])
 local was, old = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
 call('hlen', KEYS[3])
-if call('zcard', KEYS[5]) == 0 then
-    --#use refuse_held key=KEYS[1]
-end
+--#use timeline_refuse timeline=KEYS[1] order=KEYS[5]
 if ARGV[6] == 'nx' and was and old and tonumber(old) > now_ms then
     return 0
 elseif not was and call('zcard', KEYS[1]) == 0 then

@@ -20,5 +20,8 @@ local at, ends = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
 if not at or not ends or tonumber(ends) <= now_ms then
     return {'', 0}
 end
-return {'', 0, id, tonumber(at), ends - now_ms, call('hget', KEYS[2], id),
-    call('hget', KEYS[3], id) or ''}
+local payload = call('hget', KEYS[2], id)
+if not payload then
+    return {'', 0}
+end
+return {'', 0, id, tonumber(at), ends - now_ms, payload, call('hget', KEYS[3], id) or ''}

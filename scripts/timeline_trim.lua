@@ -12,7 +12,8 @@ ARGV[1]  finish: end of the range of positions to remove, as in ZRANGEBYLEX;
 ARGV[2]  keep: how many of the newest items may remain; -1: all
 
 Returns  {items removed, 1 if more remain to be removed, else 0}; items that
-         were due are not counted.
+         were due are not counted. An error HFHELD: the key is a lease that is
+         held; WRONGTYPE: the sorted set is not a timeline.
 Repeat   safe: the second run removes what came in between, which the caller
          wants removed too.
 Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
@@ -21,6 +22,8 @@ Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
 local call = redis.call
 --#use timeline_clock
 local gone = {}
+call('zcard', KEYS[1])
+--#use timeline_refuse timeline=KEYS[1] order=KEYS[5]
 --#use timeline_drop most=1000 timeline=KEYS[1] items=KEYS[2] labels=KEYS[3] due=KEYS[4] order=KEYS[5]
 if refused then
     return refused

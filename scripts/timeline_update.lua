@@ -17,7 +17,8 @@ ARGV[7]  replace: 1: drop the other attributes; else 0
 ARGV[8]  most: attributes that an item may have
 
 Returns  1 changed; 0 there is no such item. An error HFINVALID if it would have
-         too many attributes.
+         too many attributes; HFHELD: the key is a lease that is held;
+         WRONGTYPE: the sorted set is not a timeline.
 Repeat   no: a change of another client in between would be lost.
 Writes   KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]. Cost O(log items) for each
          attribute.
@@ -28,7 +29,7 @@ local id, labels = ARGV[1], ARGV[6]
 local was, ends = call('zscore', KEYS[1], id), call('zscore', KEYS[4], id)
 local payload = ARGV[2] == '1' and ARGV[3] or call('hget', KEYS[2], id)
 local old = call('hget', KEYS[3], id) or ''
-call('zcard', KEYS[5])
+--#use timeline_refuse timeline=KEYS[1] order=KEYS[5]
 if not was or not ends or tonumber(ends) <= now_ms then
     return 0
 end

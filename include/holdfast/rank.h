@@ -46,6 +46,10 @@
  * }
  * @endcode
  *
+ * A timeline is a sorted set too: each write here is HF_WRONG_TYPE on one, as
+ * each of timeline.h is on a rank. Reading does not tell: hf_rank_page() of a
+ * timeline has its items by their times, of a semaphore those who hold it.
+ *
  * The key is a sorted set of the store, so that ZADD or ZRANGE of other
  * programs can be used on it too: what they add has no time to live and goes
  * with the key, and they see members that have expired until these are removed.

@@ -1,12 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 rank_open - before a write of a rank: return an error HFHELD if the key is a
-lease that is held; else as member_open.
+lease that is held, WRONGTYPE if it is a timeline; else as member_open. A
+timeline has positions; those of one that another program has deleted are
+removed.
 
-key  sorted set of members by score
-due  sorted set of members by deadline
+key    sorted set of members by score
+due    sorted set of members by deadline
+order  sorted set of positions
 ]]
 --#use member_open count='zcard'
-if not fresh and had == 0 then
+if fresh then
+    call('del', order)
+elseif call('zcard', order) > 0 then
+    return redis.error_reply('WRONGTYPE the sorted set is a timeline')
+elseif had == 0 then
     --#use refuse_held
 end

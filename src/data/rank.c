@@ -251,7 +251,7 @@ static hf_status run_remove(hf__form form, hf_client *client, hf_bytes key,
 {
     hf_call here, *call = hf__begin(&here, form, &remove, client);
 
-    hf__add_member_keys(call, key, 0);
+    hf__add_rank_keys(call, key, 0);
     hf__set_out(call, removed, NULL);
     hf__add_members(call, members, count);
     return hf__end(call);
@@ -274,7 +274,7 @@ static hf_status run_expire(hf__form form, hf_client *client, hf_bytes key,
 {
     hf_call here, *call = hf__begin(&here, form, &expire, client);
 
-    hf__add_member_keys(call, key, 2);
+    hf__add_rank_keys(call, key, 2);
     hf__add_member(call, member);
     hf__add_member_ttl(call, ttl_ms, true);
     return hf__end(call);

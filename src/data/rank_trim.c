@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rank_trim.c - removing the members of a rank that are due, and the lowest. */
 #include "core/form.h"
-#include "data/member_words.h"
+#include "data/rank_words.h"
 #include "holdfast/rank.h"
 
 static hf_status finish_trim(hf_call *call, hf_error *err)
@@ -31,7 +31,7 @@ static hf_status run_trim(hf__form form, hf_client *client, hf_bytes key,
 {
     hf_call here, *call = hf__begin(&here, form, &trim, client);
 
-    hf__add_member_keys(call, key, 1);
+    hf__add_rank_keys(call, key, 1);
     hf__set_out(call, trimmed, "trimmed");
     if (HF__TRY(call, hf__check_range(keep, -1, INT64_C(1) << 52, "keep",
                                       call->form.err)))

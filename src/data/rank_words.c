@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "data/member_words.h"
 #include "holdfast/rank.h"
 #include "store/error_line.h"
 #include "util/digits.h"
@@ -48,7 +47,10 @@ hf_call *hf__begin_rank(hf_call *here, hf__form form,
         call->context = late;
         call->answered = note_late;
     }
-    hf__add_member_keys(call, key, count);
+    if (operation->wrote != NULL)
+        hf__add_rank_keys(call, key, count);
+    else
+        hf__add_member_keys(call, key, count);
     return call;
 }
 
