@@ -701,6 +701,8 @@ class Translator:
             how = "failure" if key.at[0] == "err" else "status"
             return self.operand(f"hf__native_{how}(run, "
                                 f"{boxed(self.value(value))})", "any")
+        if any(key is not None for key, _ in fields):
+            raise LuaError(node.line, "a key in a table with other fields")
         last = fields[-1][1] if fields else None
         if last is not None and last.kind == "call" \
                 and builtin(last.at[0]) == "unpack":

@@ -333,6 +333,15 @@ bad_edit scripts.py 'lock_renew has no argument entry' $release \
     "s/^(Quorum +)count/\1${acquire%lock_undo}lock_renew/"
 bad_edit scripts.py 'value_delete_if has a word expected that the acquire lacks' \
     $release "s/^(Quorum +)count/\1${acquire%lock_undo}value_delete_if/"
+# The translation to C takes a table with keys only if it is an error or a status.
+renew
+sed '$s/.*/return {1, ok = KEYS[1]}/' "$release" >"$bad/$release"
+output=$(tools/embed_native.py "$top/native" "$bad/$release" 2>&1) &&
+    complain "embed_native.py translates a table of which it loses a part"
+case $output in
+*"$release:$(wc -l <$release): a key in a table"*) ;;
+*) complain "embed_native.py says something else: $output" ;;
+esac
 
 # text
 bad_edit text.py 'a tab' $release 's/^    return/\treturn/'
