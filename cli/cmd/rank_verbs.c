@@ -74,9 +74,11 @@ static hf_rank_add_options add_options(const struct call *call)
     const bool *given = call->options->given;
     hf_rank_add_options options = HF_RANK_ADD_OPTIONS_INIT;
 
-    options.flags = given[OPT_NX]   ? (uint32_t)HF_RANK_NX
-                    : given[OPT_XX] ? (uint32_t)HF_RANK_XX
-                                    : 0;
+    options.flags = (given[OPT_NX] ? (uint32_t)HF_RANK_NX : 0) |
+                    (given[OPT_XX] ? (uint32_t)HF_RANK_XX : 0) |
+                    (given[OPT_GT] ? (uint32_t)HF_RANK_GT : 0) |
+                    (given[OPT_LT] ? (uint32_t)HF_RANK_LT : 0) |
+                    (given[OPT_MEMBER_KEEPTTL] ? (uint32_t)HF_RANK_KEEPTTL : 0);
     options.ttl_ms = call_ttl_ms(call);
     return options;
 }
@@ -277,6 +279,10 @@ static int rank_expire(struct call *call)
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
+#define OPTIONS_RANK_ADD                                                       \
+    (OPTION(TTL) | OPTION(NX) | OPTION(XX) | OPTION(GT) | OPTION(LT) |         \
+     OPTION(MEMBER_KEEPTTL))
+
 #define VERB(verb, words, options, least, most)                                \
     {                                                                          \
         .grammar = {.name = "rank " #verb,                                     \
@@ -288,10 +294,8 @@ static int rank_expire(struct call *call)
     }
 
 const struct command rank_commands[] = {
-    VERB(add, "KEY MEMBER SCORE",
-         OPTIONS_WRITE | OPTION(TTL) | OPTION(NX) | OPTION(XX), 3, 3),
-    VERB(incr, "KEY MEMBER [DELTA]",
-         OPTIONS_WRITE | OPTION(TTL) | OPTION(NX) | OPTION(XX), 2, 3),
+    VERB(add, "KEY MEMBER SCORE", OPTIONS_WRITE | OPTIONS_RANK_ADD, 3, 3),
+    VERB(incr, "KEY MEMBER [DELTA]", OPTIONS_WRITE | OPTIONS_RANK_ADD, 2, 3),
     VERB(get, "KEY MEMBER", OPTIONS_COMMON, 2, 2),
     VERB(page, "KEY",
          OPTIONS_COMMON | OPTION(OFFSET) | OPTION(LIMIT) | OPTION(OLDEST), 1,

@@ -41,9 +41,9 @@ static int set_add(struct call *call)
     size_t count, added = 0;
     hf_bytes *members = call_operands(call, 1, &count);
 
-    options.flags = given[OPT_NX]   ? (uint32_t)HF_SET_NX
-                    : given[OPT_XX] ? (uint32_t)HF_SET_XX
-                                    : 0;
+    options.flags = (given[OPT_NX] ? (uint32_t)HF_SET_NX : 0) |
+                    (given[OPT_XX] ? (uint32_t)HF_SET_XX : 0) |
+                    (given[OPT_MEMBER_KEEPTTL] ? (uint32_t)HF_SET_KEEPTTL : 0);
     options.ttl_ms = call_ttl_ms(call);
     if (members != NULL)
         status = hf_set_add(call->client, call_operand(call, 0), members, count,
@@ -170,7 +170,9 @@ static int set_members(struct call *call)
 
 const struct command set_commands[] = {
     VERB(add, "KEY MEMBER...",
-         OPTIONS_WRITE | OPTION(TTL) | OPTION(NX) | OPTION(XX), 2, -1),
+         OPTIONS_WRITE | OPTION(TTL) | OPTION(NX) | OPTION(XX) |
+             OPTION(MEMBER_KEEPTTL),
+         2, -1),
     VERB(remove, "KEY MEMBER...", OPTIONS_WRITE, 2, -1),
     VERB(has, "KEY MEMBER", OPTIONS_COMMON, 2, 2),
     VERB(count, "KEY", OPTIONS_COMMON, 1, 1),

@@ -44,6 +44,35 @@ test_incr() {
     expect 1 rank incr r none 1 --xx
 }
 
+test_only_greater_or_less() {
+    expect 0 rank add r ann 5 --gt
+    expect 1 rank add r ann 5 --gt
+    expect 0 rank add r ann 7 --gt --xx
+    expect 1 rank incr r ann 1 --lt
+    expect 0 rank incr r ann --lt -- -1
+    same place $'0\t6' "$out"
+    expect 64 rank add r ann 7 --gt --lt
+}
+
+test_keepttl() {
+    expect 0 rank add r ann 5 --ttl 1h --keepttl
+    expect 0 rank add r ann 6 --ttl 10s --keepttl
+    expect 0 rank get r ann --json
+    [[ $out =~ \"ttl_ms\":35[0-9]{5} ]] || fail "$out"
+}
+
+test_refusals_name_the_member() {
+    expect 0 rank add r ann 1e308
+    expect 1 rank get r bob
+    same error 'holdfast: rank get: no such member "bob"' "$err"
+    expect 1 rank around r bob
+    same error 'holdfast: rank around: no such member "bob"' "$err"
+    expect 1 rank expire r bob --ttl 1m
+    same error 'holdfast: rank expire: no such member "bob"' "$err"
+    expect 64 rank incr r ann 1e308
+    same error 'holdfast: rank incr: the score would be infinite' "$err"
+}
+
 test_remove_trim_and_expire() {
     add_players
     expect 0 rank trim r --keep 2

@@ -37,8 +37,13 @@ test_flags_and_ttl() {
     expect 1 set expire s none --persist
     sleep 0.5
     expect 1 set has s a
+    same error 'holdfast: set has: no such member "a"' "$err"
     expect 0 set count s
     same count 0 "$out"
+    expect 0 set add s a --ttl 1h
+    expect 0 set add s a --ttl 10s --keepttl
+    expect 0 set has s a --json
+    [[ $out =~ \"ttl_ms\":35[0-9]{5} ]] || fail "$out"
 }
 
 test_bad_command_lines() {
