@@ -58,9 +58,9 @@ elseif not live then
     call('zrem', KEYS[2], name)
 end
 --#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
---#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 if ARGV[8] ~= '0' then
     --#use rank_place member=ARGV[1] most=ARGV[8] key=KEYS[1] due=KEYS[2]
     reply[2], reply[3] = place, call('zcard', KEYS[1]) - #places
 end
+--#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 return reply

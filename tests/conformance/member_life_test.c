@@ -346,3 +346,21 @@ TEST(key_is_gone_with_the_last_that_stayed)
 {
     try_each(*state, try_all_expired);
 }
+
+/* Even if its time is over when the key gets its own. */
+TEST(briefest_member_has_a_place)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "brief");
+    hf_rank_add_options opts = HF_RANK_ADD_OPTIONS_INIT;
+
+    opts.ttl_ms = 1;
+    for (int i = 0; i < 1000; i++) {
+        hf_rank_place place = {0, 12345, 0};
+
+        expect_status(HF_OK, hf_rank_add(f->client, key, bytes("a"), 1, &opts,
+                                         &place, ERR));
+        assert_int_equal(place.rank, 0);
+        assert_int_equal(place.count, 1);
+    }
+}
