@@ -16,6 +16,7 @@ static const struct {
     {txn_calls, &txn_call_count},
     {fenced_calls, &fenced_call_count},
     {cache_calls, &cache_call_count},
+    {member_calls, &member_call_count},
 };
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 

@@ -48,6 +48,14 @@ bool model_expire(model *m)
         m->items[i].there = false;
         expired = true;
     }
+    for (size_t i = 0; i < 2 * (size_t)ITEMS; i++) {
+        model_member *one = i < ITEMS ? &m->set[i] : &m->rank[i - ITEMS];
+
+        if (!one->there || one->ttl != TTL_BRIEF)
+            continue;
+        one->there = false;
+        expired = true;
+    }
     return expired;
 }
 

@@ -62,6 +62,13 @@ typedef struct model_item {
     size_t attribute_count;
 } model_item;
 
+/* A member of the one set, or of the one rank. */
+typedef struct model_member {
+    bool there;
+    int ttl;
+    double score;
+} model_member;
+
 #define ENTRIES 2
 
 /* An entry of the cache; without a value: it is known that there is none. */
@@ -77,6 +84,8 @@ typedef struct model {
     uint64_t fences[KEYS]; /* highest tokens; they outlive the keys */
     model_item items[ITEMS];
     model_entry entries[ENTRIES];
+    model_member set[ITEMS];
+    model_member rank[ITEMS];
     const char *cheat; /* a rule that is wrong on purpose; NULL: none */
 } model;
 
@@ -167,10 +176,11 @@ const hf_attribute *attributes_of(size_t set, size_t *count);
 void step_show(const step *s, text *out);
 
 extern const call value_calls[], hash_calls[], key_calls[], counter_calls[],
-    timeline_calls[], txn_calls[], fenced_calls[], cache_calls[];
+    timeline_calls[], txn_calls[], fenced_calls[], cache_calls[],
+    member_calls[];
 extern const size_t value_call_count, hash_call_count, key_call_count,
     counter_call_count, timeline_call_count, txn_call_count, fenced_call_count,
-    cache_call_count;
+    cache_call_count, member_call_count;
 
 /* All of the timeline, as text; and nothing left of it. */
 void timeline_read_store(hf_client *client, text *out);
@@ -180,6 +190,10 @@ void timeline_empty(hf_client *client);
 void cache_read_store(hf_client *client, text *out);
 void cache_read_model(model *m, text *out);
 void cache_empty(hf_client *client);
+/* And of the set and the rank. */
+void members_read_store(hf_client *client, text *out);
+void members_read_model(const model *m, text *out);
+void members_empty(hf_client *client);
 /* Forget the tokens of fenced writes. */
 void fences_empty(hf_client *client);
 

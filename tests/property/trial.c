@@ -76,7 +76,7 @@ static void read_model(const model_key *key, text *out)
         text_add(out, " ttl=%d", key->ttl);
 }
 
-/* Key KEYS is the timeline and the cache. */
+/* Key KEYS is the timeline, the cache, the set and the rank. */
 static bool agrees(place *at, model *m, size_t key, difference *found)
 {
     memset(&found->wanted, 0, sizeof(found->wanted));
@@ -86,6 +86,8 @@ static bool agrees(place *at, model *m, size_t key, difference *found)
         timeline_read_store(at->client, &found->found);
         cache_read_model(m, &found->wanted);
         cache_read_store(at->client, &found->found);
+        members_read_model(m, &found->wanted);
+        members_read_store(at->client, &found->found);
     } else {
         text_bytes(&found->wanted, key_name(key));
         text_bytes(&found->found, key_name(key));
@@ -144,6 +146,7 @@ static void empty_store(hf_client *client)
     timeline_empty(client);
     cache_empty(client);
     fences_empty(client);
+    members_empty(client);
 }
 
 bool trial_differs(place *at, const sequence *steps, const char *cheat,
