@@ -239,15 +239,23 @@ void child_signal(const struct child *child, int signal)
     kill(-child->pid, signal);
 }
 
-enum child_state child_look(const struct child *child, int *stop_signal)
+bool child_has_ended(const struct child *child)
 {
     siginfo_t info;
 
     info.si_pid = 0;
-    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) !=
-            0 ||
-        info.si_pid != 0)
+    return waitid(P_PID, (id_t)child->pid, &info,
+                  WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
+}
+
+enum child_state child_look(const struct child *child, int *stop_signal)
+{
+    siginfo_t info;
+
+    if (child_has_ended(child))
         return CHILD_ENDED;
+    info.si_pid = 0;
     if (waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) == 0 &&
         info.si_pid != 0) {
         *stop_signal = info.si_status;

@@ -85,6 +85,8 @@ static void handle_loss(struct loop *loop, hf_status reason)
     const struct run_plan *plan = loop->watch->plan;
 
     loop->watch->lost = reason;
+    loop->watch->loss_told =
+        plan->on_lost != ON_LOST_WARN && !child_has_ended(loop->watch->child);
     /* The command first: a message may block on a full pipe. */
     switch (plan->on_lost) {
     case ON_LOST_TERM:
@@ -176,7 +178,8 @@ static void pass_signals_on(struct loop *loop)
     int signal;
 
     while ((signal = signals_next(loop->watch->signals)) != 0) {
-        if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM)
+        if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM ||
+            (signal == SIGHUP && loop->watch->plan->claims))
             loop->watch->told_to_end = signal;
         if (signal == SIGCHLD)
             look_at_guard(loop);

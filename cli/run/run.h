@@ -206,6 +206,9 @@ int child_start(struct child *child, const struct child_plan *plan);
 /* Signal the whole group. Only before child_reap(). */
 void child_signal(const struct child *child, int signal);
 
+/* Has it ended? It is not reaped. */
+bool child_has_ended(const struct child *child);
+
 enum child_state { CHILD_RUNS, CHILD_STOPPED, CHILD_ENDED };
 
 /* The state of the child; `stop_signal` is set for CHILD_STOPPED, which is
@@ -225,7 +228,8 @@ int once_plan(struct run_plan *plan, const struct options *options);
 int once_open_output(void);
 
 /* The command has ended with `code`: store that and its output, or give the
- * claim back, or do neither, and print the output. An exit code. */
+ * claim back, or do neither, and print the output. An exit code: in doubt it is
+ * not 0. */
 int once_end(const struct lease *lease, int output_fd, int code, bool in_doubt);
 
 /* The work was not claimed: the exit code; -1: as another claim is held, or by
@@ -273,7 +277,8 @@ struct watch {
     const struct child *child;
     struct tty *tty;
     hf_status lost;  /* why; HF_OK: the lock was held until the child ended */
-    int told_to_end; /* by INT, QUIT or TERM; 0: not */
+    int told_to_end; /* by INT, QUIT or TERM; of `once` also by HUP; 0: not */
+    bool loss_told;  /* as the lock was lost, when it had not ended */
 };
 
 /* Run until the child has ended, and its group too if the lock was lost. */
@@ -296,6 +301,7 @@ struct run {
     int output_fd;      /* of a command that is run once; -1: it has ours */
     int end_signal;     /* what ended the command; 0: it ended by itself */
     int told_to_end;    /* the signal; 0: it was not */
+    bool loss_told;     /* the command was asked to end as the lock was lost */
     bool command_began; /* the last time that the lock was acquired */
 };
 

@@ -6,9 +6,9 @@
  * The command writes its output to a file in memory: it is stored when the
  * command has ended, and printed after that. What the end says:
  *
- *   0, or any status with --on-failure done   done: status and output are
- * stored 126, 127, or a status with retry          failed: the work may be done
- * again a signal, or a lost lease                 in doubt: nothing is sent
+ *   126, 127, or with retry a code but 0   failed: the work may be done again
+ *   any other code                         done: it is stored, and the output
+ *   after a signal, or TERM for a loss     in doubt: nothing is sent
  */
 #include "run/run.h"
 
@@ -153,12 +153,15 @@ int once_end(const struct lease *lease, int output_fd, int code, bool in_doubt)
     bool failed = code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ||
                   (code != 0 && lease->plan->retries);
 
-    if (in_doubt)
-        complain(run_verb, "\"%s\" is in doubt: its command was ended",
+    if (in_doubt) {
+        complain(run_verb,
+                 "\"%s\" is in doubt: its command was killed, or asked to end",
                  lease->plan->name);
-    else
+        code = code == 0 ? EXIT_IO : code;
+    } else {
         code =
             failed ? give_back(lease, code) : store_result(lease, output, code);
+    }
     return print_output(output, code);
 }
 

@@ -135,12 +135,14 @@ static int start_command(struct run *run)
 /* Until the command has ended; its exit code. */
 static int watch_command(struct run *run)
 {
-    struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
-                          &run->child, &run->tty,     HF_OK,       0};
+    struct watch watch = {&run->plan,  &run->signals, &run->guard,
+                          &run->lease, &run->child,   &run->tty,
+                          HF_OK,       0,             false};
 
     watch_child(&watch);
     run->lost = watch.lost;
     run->told_to_end = watch.told_to_end;
+    run->loss_told = watch.loss_told;
     guard_end(&run->guard);
     tty_take(&run->tty);
     return child_reap(&run->child, run->plan.argv[0], &run->end_signal);
@@ -194,14 +196,13 @@ static void release_lease(struct run *run)
     }
 }
 
-/* A command that was ended has perhaps had its effect, also if it exited by
- * itself then, but for one that succeeded; one that did not start has not. */
+/* A command that was killed, or asked to end, has perhaps had a part of its
+ * effect, whatever it exits with; one that did not start has had none. */
 static int end_claim(struct run *run, int code)
 {
     bool ran = run->command_began && run->child.pid > 0;
-    bool told = run->told_to_end ||
-                (run->lost != HF_OK && run->plan.on_lost != ON_LOST_WARN);
-    bool in_doubt = ran && (run->end_signal != 0 || (told && code != 0));
+    bool in_doubt =
+        ran && (run->end_signal != 0 || run->told_to_end || run->loss_told);
 
     if (!ran)
         (void)lease_release(&run->lease, NULL);

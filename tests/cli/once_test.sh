@@ -123,12 +123,68 @@ test_a_failure_may_be_retried_within_its_period() {
     same runs 1 "$(runs)"
 }
 
-test_signals_are_forwarded() {
-    start once k -- sh -c 'trap "echo told; exit 5" TERM; echo >ready
-        while :; do sleep 0.05; done'
+# in_doubt KEY OPTION...: it is, and nothing is run.
+in_doubt() {
+    expect 74 once "${@:2}" "$1" -- sh -c 'echo ran >>runs'
+    contains "$err" 'in doubt'
+    [ ! -e runs ] || fail "$1 was run again"
+}
+
+# Start a command that exits with CODE when it is asked to end, with half of its
+# work done: begin_half CODE OPTION... KEY
+begin_half() {
+    rm -f ready
+    start once --ttl "$(slowed 1000)" "${@:2}" -- sh -c "trap 'exit $1' TERM HUP
+        echo half | tee ready
+        while :; do sleep 0.05; done"
     eventually 10 test -s ready
-    kill -TERM "$pid"
-    ends 5 "$pid"
-    expect 5 once k -- true
-    same output told "$out"
+}
+
+test_a_command_that_is_asked_to_end_leaves_doubt() {
+    local code
+
+    for code in 143 5 0; do
+        begin_half $code "k$code"
+        kill -TERM "$pid"
+        ends $((code == 0 ? 74 : code)) "$pid"
+        in_doubt "k$code"
+    done
+    same output half "$(tail -n 1 started)"
+    begin_half 0 hup
+    kill -HUP "$pid"
+    ends 74 "$pid"
+    in_doubt hup
+}
+
+test_a_command_that_is_asked_to_end_leaves_its_period_in_doubt() {
+    local code
+
+    for code in 143 0; do
+        begin_half $code --period 24h "k$code"
+        kill -TERM "$pid"
+        ends $((code == 0 ? 74 : code)) "$pid"
+        in_doubt "k$code" --period 24h
+    done
+}
+
+test_a_command_that_is_ended_by_a_loss_leaves_doubt() {
+    begin_half 0 --max-hold 0.3 k
+    ends 76 "$pid"
+    in_doubt k
+    begin_half 0 deleted
+    expect 0 once --delete deleted
+    ends 76 "$pid"
+    expect 0 once deleted -- echo new
+}
+
+# What it has done by itself counts, however late that is found.
+test_what_ends_while_holdfast_is_stopped_is_stored_later() {
+    start once --ttl "$(slowed 1000)" k -- sh -c 'echo whole; echo >ready; sleep 0.1'
+    eventually 10 test -s ready
+    kill -STOP "$pid"
+    in_doubt k
+    kill -CONT "$pid"
+    ends 0 "$pid"
+    expect 0 once k -- false
+    same output whole "$out"
 }

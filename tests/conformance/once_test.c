@@ -9,6 +9,7 @@
 #include "holdfast/key.h"
 #include "holdfast/once.h"
 #include "holdfast/value.h"
+#include "support/byte_proxy.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/test_clock.h"
@@ -271,6 +272,34 @@ TEST(once_freeing_a_lost_claim_leaves_the_work_in_doubt)
     fixture_free_lock(f, ended_claim(f, f->client, key, NULL));
     assert_state(f->other, key, HF_ONCE_DOUBT);
     expect_status(HF_EXPIRED, hf_lock_try(claim_of(f, f->other, key), ERR));
+}
+
+/* The request never arrived. A full store refuses it: full_test.c. */
+TEST(once_freeing_a_claim_without_a_reply_to_its_result_gives_nothing_back)
+{
+    fixture *f = *state;
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_bytes key = fixture_key(f, "o");
+    byte_proxy *proxy;
+    hf_client *client;
+    hf_lock *one;
+
+    if (f->server == NULL || f->sentinel != NULL ||
+        f->store == FIXTURE_REDIS_TLS || f->rights != FIXTURE_RIGHTS_ALL)
+        skip();
+    opts.request_ms = slowed_ms(500);
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    assert_non_null(proxy);
+    client = fixture_client_at(f, byte_proxy_unix_url(proxy), &opts);
+    one = claim_of(f, client, key);
+    expect_status(HF_OK, hf_lock_acquire(one, 10000, ERR));
+    byte_proxy_swallow(proxy, TO_SERVER);
+    expect_status(HF_INDETERMINATE, hf_once_complete(one, 0, bytes("r"), ERR));
+    byte_proxy_heal(proxy);
+    fixture_free_lock(f, one);
+    assert_state(f->other, key, HF_ONCE_CLAIMED);
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
 }
 
 TEST(once_another_fingerprint_is_refused_by_name)
