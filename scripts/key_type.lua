@@ -34,7 +34,8 @@ elseif kind == 'zset' and tonumber(call('zscore', KEYS[1], '=') or 0) < 0 then
     return 'semaphore'
 elseif kind == 'hash' and call('hmget', KEYS[1], 'left', 'set')[2] then
     return 'latch'
-elseif kind == 'hash' and call('hmget', KEYS[1], 'claim', 'until')[2] then
-    return 'once'
+elseif kind == 'hash' then
+    --#use once_record key=KEYS[1]
+    kind = ours and 'once' or kind
 end
 return kind

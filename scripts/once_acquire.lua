@@ -25,25 +25,21 @@ Repeat   safe: the same owner gets a larger token, and its lease starts again.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters + result).
 ]]
 local call = redis.call
-local record = call('hmget', KEYS[1], 'claim', 'until', 'digest', 'tick', 'status', 'result', 'doubt')
-local ends, doubt = record[2], ''
-if not ends and call('exists', KEYS[1]) == 1 then
-    return redis.error_reply('WRONGTYPE the hash is not a record of once')
-end
+--#use once_ours key=KEYS[1]
 --#use clock
 --#use once_terms terms=ARGV[6]
-local held = tonumber(ends or 0) > tonumber(clock)
-if ends and record[4] == tick and record[1] ~= ARGV[1] then
-    if record[3] ~= digest then
-        return {-5, record[3] or '', 0}
+local held, doubt = ours and tonumber(ends) > tonumber(clock), ''
+if ours and record[5] == ARGV[1] then
+    doubt, held = record[7], false
+elseif ours and record[3] == tick then
+    if record[6] ~= digest then
+        return {-5, record[6], 0}
     elseif ends == '0' then
-        return {-3, record[6] or '', tonumber(record[5])}
+        return {-3, call('hget', KEYS[1], 'result') or '', tonumber(record[8])}
     elseif not held and retry == '0' then
-        return {-4, record[1] or '', tonumber(clock)}
+        return {-4, record[5], tonumber(clock)}
     end
     doubt = '1'
-elseif record[1] == ARGV[1] then
-    doubt, held = record[7], false
 end
 if not held then
     local token
@@ -57,5 +53,5 @@ if not held then
     end
     return tonumber(token)
 end
-local holder, pttl = record[1] or '', math.ceil((ends - clock) / 1000)
+local holder, pttl = record[5], math.ceil((ends - clock) / 1000)
 --#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3]

@@ -10,16 +10,17 @@ ARGV[1]  owner: owner id
 ARGV[2]  status: a number
 ARGV[3]  result: any bytes
 
-Returns  1 stored; 0 there is no record; -1 another owner has the claim.
+Returns  1 stored; 0 there is no record; -1 another owner has the claim. An
+         error WRONGTYPE: the hash is no such record.
 Repeat   safe: the same owner stores the same again.
 Lane     lease: others may be waiting for it.
 Writes   KEYS[1], KEYS[2]. Cost O(waiters + result). PEXPIRE comes before HSET: a
          script that has written is not stopped by maxmemory.
 ]]
 local call = redis.call
-local record = call('hmget', KEYS[1], 'claim', 'keep')
-if record[1] ~= ARGV[1] then
-    return record[1] and -1 or 0
+--#use once_ours key=KEYS[1]
+if not ours or record[5] ~= ARGV[1] then
+    return ours and -1 or 0
 end
 call('pexpire', KEYS[1], record[2])
 call('hset', KEYS[1], 'until', '0', 'status', ARGV[2], 'result', ARGV[3])

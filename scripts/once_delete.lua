@@ -13,10 +13,9 @@ Repeat   no: it could delete the next claim.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call
-local reply = call('hget', KEYS[1], 'until') and 1 or 0
-if reply == 1 then
+--#use once_ours key=KEYS[1]
+local reply = ours and 1 or 0
+if ours then
     --#use once_pass record=KEYS[1] last=KEYS[2] waiters=KEYS[3]
-elseif call('exists', KEYS[1]) == 1 then
-    return redis.error_reply('WRONGTYPE the hash is not a record of once')
 end
 return reply

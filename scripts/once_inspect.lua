@@ -13,15 +13,12 @@ Repeat   safe.
 Writes   nothing. Cost O(result).
 ]]
 local call = redis.call
-local record = call('hmget', KEYS[1], 'claim', 'until', 'tick', 'token', 'status', 'result')
-local ends, left, waiting = record[2], call('pttl', KEYS[1]), call('zcard', KEYS[2])
-if not ends and left ~= -2 then
-    return redis.error_reply('WRONGTYPE the hash is not a record of once')
-end
+--#use once_ours key=KEYS[1]
 --#use clock
-local state = not ends and 0 or ends == '0' and 2 or 3
-if tonumber(ends or 0) > tonumber(clock) then
+local state, left = not ours and 0 or ends == '0' and 2 or 3, call('pttl', KEYS[1])
+if state == 3 and tonumber(ends) > tonumber(clock) then
     state, left = 1, math.ceil((ends - clock) / 1000)
 end
-return {state, left, waiting, record[3] or '0', record[1] or '', record[4] or '0',
-    record[5] or '0', record[6] or ''}
+local result = state == 2 and call('hget', KEYS[1], 'result') or ''
+return {state, left, call('zcard', KEYS[2]), ours and record[3] or '0', ours and record[5] or '',
+    ours and record[4] or '0', state == 2 and record[8] or '0', result}

@@ -12,20 +12,20 @@ ARGV[2]  leave: entry of the caller, which stops waiting; empty: it did not
          wait. May be left out
 
 Returns  1 given back; 0 there is no record; -1 it is done, or another owner has
-         the claim.
+         the claim. An error WRONGTYPE: the hash is no such record.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: others may be waiting for it.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters); in doubt O(waiters).
 ]]
 local call = redis.call
-local record = redis.pcall('hmget', KEYS[1], 'claim', 'until', 'doubt')
-local mine = record[1] == ARGV[1] and record[2] ~= '0'
-local reply = mine and 1 or record[1] and -1 or 0
 local left = (ARGV[2] or '') ~= '' and call('zrem', KEYS[3], ARGV[2])
-if mine and record[3] == '1' then
+--#use once_ours key=KEYS[1]
+local mine = ours and record[5] == ARGV[1] and ends ~= '0'
+local reply = mine and 1 or ours and -1 or 0
+if mine and record[7] == '1' then
     call('hset', KEYS[1], 'claim', '-', 'until', '1')
     --#use ask_all topic=KEYS[1] waiters=KEYS[3]
-elseif mine or reply == 0 and left and call('exists', KEYS[1]) == 0 then
+elseif mine or reply == 0 and left then
     --#use once_pass record=KEYS[1] last=KEYS[2] waiters=KEYS[3]
 end
 return reply

@@ -7,7 +7,7 @@ ARGV[i]  owner: owner id of claim i, then
 ARGV[n+i]  ttl: lease of claim i, ms
 
 Returns  a flat list {i, why, ...} of the claims not renewed; why is 0 the lease
-         has ended, -1 another owner has the claim.
+         has ended, or there is no record, -1 another owner has the claim.
 Repeat   safe.
 Lane     lease: it must reach the store before the lease ends.
 Writes   KEYS[i]. Cost O(n); callers send at most 128. PEXPIRE comes before HSET:
@@ -17,15 +17,14 @@ local call = redis.call
 --#use clock
 local lost = {}
 for i, key in ipairs(KEYS) do
-    local record = redis.pcall('hmget', key, 'claim', 'until', 'keep')
-    local holder = record[1]
-    if holder == ARGV[i] and tonumber(record[2] or 0) > tonumber(clock) then
+    --#use once_record key=key
+    if ours and record[5] == ARGV[i] and tonumber(ends) > tonumber(clock) then
         local ttl = tonumber(ARGV[#KEYS + i])
-        call('pexpire', key, ttl + record[3])
+        call('pexpire', key, ttl + record[2])
         call('hset', key, 'until', clock + ttl * 1000)
     else
         lost[#lost + 1] = i
-        lost[#lost + 1] = holder and holder ~= ARGV[i] and -1 or 0
+        lost[#lost + 1] = ours and record[5] ~= ARGV[i] and -1 or 0
     end
 end
 return lost

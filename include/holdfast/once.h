@@ -142,10 +142,12 @@ HF_API HF_MUST_USE hf_status hf_once_new(hf_client *client, hf_bytes key,
  * @param status  a number of the caller's, such as an exit status
  * @param result  0..#HF_ONCE_RESULT_MAX bytes
  *
- * @retval HF_OK       stored; the handle holds nothing
- * @retval HF_LOST     another owner has claimed the work; nothing is stored
- * @retval HF_EXPIRED  the record has expired or was deleted; nothing is stored
- * @retval HF_INVALID  the result is too large; or the handle has no claim
+ * @retval HF_OK          stored; the handle holds nothing
+ * @retval HF_LOST        another owner has claimed the work; nothing is stored
+ * @retval HF_EXPIRED     the record has expired or was deleted; nothing is
+ *                        stored
+ * @retval HF_WRONG_TYPE  the same, and the key holds something else now
+ * @retval HF_INVALID     the result is too large; or the handle has no claim
  */
 HF_API HF_MUST_USE hf_status hf_once_complete(hf_lock *lock, int32_t status,
                                               hf_bytes result, hf_error *err);

@@ -23,11 +23,12 @@ if kind == 'string' then
         held = type(count) == 'number' and count > 0 and 2 or 0
     end
 elseif kind == 'hash' then
-    local leader = call('hmget', key, 'owner', 'term', 'claim', 'until')
+    local leader = call('hmget', key, 'owner', 'term', 'claim')
     held = leader[2] and string.find(leader[1] or '', '^%x+%-%x+$') and 3 or 0
-    if leader[4] and #(leader[3] or '') == 32 then
+    if #(leader[3] or '') == 32 then
+        --#use once_record key=key
         --#use clock
-        held = (tonumber(leader[4]) or 0) > tonumber(clock) and 5 or held
+        held = ours and tonumber(ends) > tonumber(clock) and 5 or held
     end
     local expires = held == 0 and call('hlen', key) <= 1001 and call('pttl', key) or -1
     for _, field in ipairs(expires >= 0 and call('hkeys', key) or {}) do

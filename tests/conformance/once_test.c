@@ -528,6 +528,119 @@ TEST(once_doubt_is_of_one_tick)
                 10000);
 }
 
+/* The fields of a record of ours; NULL: it has no such field. */
+typedef struct fields {
+    const char *claim, *until, *keep, *tick, *digest, *doubt, *token, *status;
+} fields;
+
+#define OWNER "0123456789abcdef-0123456789abcde"
+#define LATER "9999999999999999"
+
+static const fields record = {OWNER, LATER, "1000", "0", "", "", "7", NULL};
+
+static const fields hostile[] = {
+    {NULL, LATER, NULL, NULL, NULL, NULL, NULL, NULL},
+    {OWNER, LATER, NULL, NULL, NULL, NULL, NULL, NULL},
+    {NULL, LATER, "1000", "0", "", "", "7", NULL},
+    {OWNER, NULL, "1000", "0", "", "", "7", NULL},
+    {OWNER, LATER, NULL, "0", "", "", "7", NULL},
+    {OWNER, LATER, "1000", NULL, "", "", "7", NULL},
+    {OWNER, LATER, "1000", "0", NULL, "", "7", NULL},
+    {OWNER, LATER, "1000", "0", "", NULL, "7", NULL},
+    {OWNER, LATER, "1000", "0", "", "", NULL, NULL},
+    {OWNER, "", "1000", "0", "", "", "7", NULL},
+    {OWNER, "soon", "1000", "0", "", "", "7", NULL},
+    {OWNER, "-1", "1000", "0", "", "", "7", NULL},
+    {OWNER, "1e3", "1000", "0", "", "", "7", NULL},
+    {OWNER, "0x10", "1000", "0", "", "", "7", NULL},
+    {OWNER, LATER "9", "1000", "0", "", "", "7", NULL},
+    {OWNER, LATER, "1.5", "0", "", "", "7", NULL},
+    {OWNER, LATER, "1000", "nan", "", "", "7", NULL},
+    {OWNER, LATER, "1000", "0", "", "", "inf", NULL},
+    {OWNER, "0", "1000", "0", "", "", "7", NULL},
+    {OWNER, "0", "1000", "0", "", "", "7", "done"},
+};
+
+static void put_record(fixture *f, hf_bytes key, const fields *from)
+{
+    static const char *const names[] = {"claim",  "until", "keep",  "tick",
+                                        "digest", "doubt", "token", "status"};
+    const char *const values[] = {from->claim, from->until,  from->keep,
+                                  from->tick,  from->digest, from->doubt,
+                                  from->token, from->status};
+    hf_field put[8];
+    size_t count = 0;
+
+    for (size_t i = 0; i < 8; i++) {
+        if (values[i] != NULL)
+            put[count++] = (hf_field){hf_str(names[i]), hf_str(values[i])};
+    }
+    expect_status(HF_OK, hf_hash_put(f->other, key, put, count, NULL, ERR));
+}
+
+static void assert_type(fixture *f, hf_bytes key, const char *type)
+{
+    hf_buffer found = HF_BUFFER_INIT;
+
+    expect_status(HF_OK, hf_key_type(f->other, key, &found, ERR));
+    assert_buffer(&found, hf_str(type));
+    hf_buffer_free(&found);
+}
+
+TEST(once_a_hash_of_another_program_is_of_the_wrong_type)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    hf_lock *one = claim_of(f, f->client, key);
+
+    for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+        put_record(f, key, &hostile[i]);
+        expect_status(HF_WRONG_TYPE, hf_lock_try(one, ERR));
+        expect_status(HF_WRONG_TYPE,
+                      hf_once_inspect(f->client, key, &info, ERR));
+        expect_status(HF_WRONG_TYPE, hf_once_delete(f->client, key, ERR));
+        assert_type(f, key, "hash");
+        expect_status(HF_OK, hf_key_delete(f->other, key, ERR));
+    }
+    put_record(f, key, &record);
+    expect_status(HF_HELD, hf_lock_try(one, ERR));
+    assert_state(f->client, key, HF_ONCE_CLAIMED);
+    assert_type(f, key, "once");
+    expect_status(HF_OK, hf_once_delete(f->client, key, ERR));
+}
+
+/* They name the holder, but it is not its record. */
+TEST(once_a_claim_that_became_another_hash_is_lost)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), good = fixture_key(f, "p");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *other = claim_of(f, f->client, good);
+    char owner[HF_OWNER_SIZE];
+
+    opts.flags = HF_LOCK_NO_RENEW;
+    expect_status(HF_OK, hf_lock_try(other, ERR));
+    for (size_t i = 1; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+        hf_lock *one = claim_with(f, f->client, key, NULL, &opts);
+        fields foreign = hostile[i];
+
+        expect_status(HF_OK, hf_lock_try(one, ERR));
+        hf_lock_owner(one, owner);
+        expect_status(HF_OK, hf_once_delete(f->other, key, ERR));
+        if (foreign.claim != NULL)
+            foreign.claim = owner;
+        put_record(f, key, &foreign);
+        expect_status(HF_EXPIRED, hf_lock_renew(one, ERR));
+        expect_status(HF_OK, hf_lock_renew(other, ERR));
+        expect_status(HF_WRONG_TYPE, hf_once_complete(one, 0, bytes("r"), ERR));
+        expect_status(HF_WRONG_TYPE, hf_lock_release(one, ERR));
+        assert_type(f, key, "hash");
+        expect_status(HF_OK, hf_key_delete(f->other, key, ERR));
+        fixture_free_lock(f, one);
+    }
+}
+
 TEST(once_a_held_claim_is_left_alone_by_other_calls)
 {
     fixture *f = *state;
