@@ -19,8 +19,9 @@ Returns  the token if the owner has the claim now; else {time until the lease of
          queued, its position in the queue. {-3, result, status}: it is done.
          {-4, owner, the store's clock}: the lease of that owner has ended
          without a result. {-5, fingerprint, 0}: claimed with that other
-         fingerprint. An error HFTOKEN: there is no larger token. An error
-         WRONGTYPE: the hash is no such record. Nothing is changed then.
+         fingerprint. A record of a later tick counts as one of the current. An
+         error HFTOKEN: there is no larger token. An error WRONGTYPE: the hash
+         is no such record. Nothing is changed then.
 Repeat   safe: the same owner gets a larger token, and its lease starts again.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters + result).
 ]]
@@ -31,7 +32,7 @@ local call = redis.call
 local held, doubt = ours and tonumber(ends) > tonumber(clock), ''
 if ours and record[5] == ARGV[1] then
     doubt, held = record[7], false
-elseif ours and record[3] == tick then
+elseif ours and tonumber(record[3]) >= tonumber(tick) then
     if record[6] ~= digest then
         return {-5, record[6], 0}
     elseif ends == '0' then
@@ -39,7 +40,7 @@ elseif ours and record[3] == tick then
     elseif not held and retry == '0' then
         return {-4, record[5], tonumber(clock)}
     end
-    doubt = '1'
+    doubt, tick = '1', record[3]
 end
 if not held then
     local token

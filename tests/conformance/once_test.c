@@ -528,6 +528,36 @@ TEST(once_doubt_is_of_one_tick)
                 10000);
 }
 
+/* The store's clock went back, or another client begins ticks earlier: a later
+ * tick is not claimed again by way of an earlier one. */
+TEST(once_a_record_of_a_later_tick_counts)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), doubt = fixture_key(f, "p");
+    hf_once_options ahead = HF_ONCE_OPTIONS_INIT, behind = ahead;
+    hf_lock *one, *again;
+    int64_t later_ms;
+
+    ahead.period_ms = behind.period_ms = 86400000;
+    ahead.early_ms = ahead.period_ms - 1;
+    behind.early_ms = 1;
+    one = claim_with(f, f->client, key, &ahead, NULL);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(
+        HF_HELD, hf_lock_try(claim_with(f, f->other, key, &behind, NULL), ERR));
+    later_ms = do_tick(f, one, key);
+    assert_done(claim_with(f, f->other, key, &behind, NULL), 0, bytes("t"));
+    assert_done(claim_of(f, f->other, key), 0, bytes("t"));
+    (void)ended_claim(f, f->client, doubt, &ahead);
+    expect_status(
+        HF_EXPIRED,
+        hf_lock_try(claim_with(f, f->other, doubt, &behind, NULL), ERR));
+    behind.flags = HF_ONCE_RETRY_DOUBT;
+    again = claim_with(f, f->other, doubt, &behind, NULL);
+    expect_status(HF_OK, hf_lock_try(again, ERR));
+    assert_true(do_tick(f, again, doubt) == later_ms);
+}
+
 /* The fields of a record of ours; NULL: it has no such field. */
 typedef struct fields {
     const char *claim, *until, *keep, *tick, *digest, *doubt, *token, *status;
