@@ -162,7 +162,8 @@ HF_API HF_MUST_USE hf_status hf_once_complete(hf_lock *lock, int32_t status,
  *                may be NULL
  *
  * @retval HF_OK         set
- * @retval HF_NOT_FOUND  no acquire of this handle has returned HF_CONFLICT
+ * @retval HF_NOT_FOUND  the last acquire of this handle, if there was one, has
+ *                       not returned HF_CONFLICT
  *
  * Never blocks.
  */

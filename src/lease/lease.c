@@ -290,6 +290,7 @@ bool hf__lease_wants_renewal(const hf_lock *lock, int64_t lease_ms)
 
 static void begin_new(hf_lock *lock, int64_t lease_ms)
 {
+    hf_buffer_free(&lock->result);
     lock->state = HF__LOCK_ACQUIRING;
     lock->waits = true;
     lock->renews = hf__lease_wants_renewal(lock, lease_ms);

@@ -671,6 +671,22 @@ TEST(once_a_claim_that_became_another_hash_is_lost)
     }
 }
 
+TEST(once_an_acquire_forgets_the_result_that_was_found)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o");
+    hf_lock *one = claim_of(f, f->client, key);
+
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_once_complete(one, 1, bytes("old"), ERR));
+    assert_done(one, 1, bytes("old"));
+    expect_status(HF_OK, hf_once_delete(f->other, key, ERR));
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_NOT_FOUND, hf_once_result(one, NULL, NULL, ERR));
+    expect_status(HF_OK, hf_once_complete(one, 2, bytes("new"), ERR));
+    assert_done(one, 2, bytes("new"));
+}
+
 TEST(once_a_held_claim_is_left_alone_by_other_calls)
 {
     fixture *f = *state;
