@@ -189,8 +189,8 @@ struct hf_lock;
  * once another owner can have the lock, however late the request arrives.
  *
  * The lease of a lock, of either handle of a read-write lock, of an election,
- * or of a permit; of Redisson's layout that of a lock or a writer. In a cluster
- * its name must be in the slot of the other keys.
+ * of a claim (once.h), or of a permit; of Redisson's layout that of a lock or a
+ * writer. In a cluster its name must be in the slot of the other keys.
  *
  * @param txn   not executed yet
  * @param lock  a handle of the same client, which holds its lease; it may be
@@ -210,13 +210,14 @@ HF_API HF_MUST_USE hf_status hf_txn_if_held(hf_txn *txn,
                                             hf_error *err);
 
 /**
- * Add a condition: a lock or an election is held with this fencing token when
- * the transaction is executed. For a program that was given the token by the
- * holder; the holder itself uses hf_txn_if_held(), which works for all kinds of
- * leases.
+ * Add a condition: a lock, an election or a claim (once.h) is held with this
+ * fencing token when the transaction is executed. For a program that was given
+ * the token by the holder; the holder itself uses hf_txn_if_held(), which works
+ * for all kinds of leases.
  *
  * @param txn    not executed yet
- * @param name   of an exclusive lock, a writer or an election, in our layout
+ * @param name   of an exclusive lock, a writer, an election or a claim, in our
+ *               layout
  * @param token  hf_lock_token() of its holder; 1..2^53-1
  *
  * @retval HF_OK       the condition was added

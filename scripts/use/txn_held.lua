@@ -20,7 +20,10 @@ elseif kind == 'hash' and command == 'held' then
     mine = owners[1] == field or owners[2] or owners[3]
         or owners[4] == field and (tonumber(owners[5]) or 0) > tonumber(clock)
 elseif kind == 'hash' and command == 'token' then
-    mine = call('hget', key, 'term') == field
+    local terms = call('hmget', key, 'term', 'token', 'until', 'keep')
+    --#use clock
+    mine = terms[1] == field
+        or terms[2] == field and terms[4] and (tonumber(terms[3]) or 0) > tonumber(clock)
 elseif kind == 'zset' and command == 'shared' then
     --#use clock
     mine = math.abs(tonumber(call('zscore', key, field)) or 0) > tonumber(clock)

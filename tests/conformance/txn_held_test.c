@@ -295,9 +295,9 @@ TEST(a_token_is_that_of_the_holder)
 {
     fixture *f = *state;
     hf_bytes key = fixture_key(f, "{t}k");
-    static const size_t with_tokens[] = {0, 3, 5};
+    static const size_t with_tokens[] = {0, 3, 5, 6};
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         size_t kind = with_tokens[i];
         hf_bytes name = fixture_key(f, kinds[kind].name);
         hf_lock *lock = kinds[kind].make(f, f->client, name);
@@ -315,6 +315,34 @@ TEST(a_token_is_that_of_the_holder)
         is_refused(f, begin_token(f, name, token, key), key, "token");
         applies(f, begin_token(f, name, hf_lock_token(next), key), key);
     }
+}
+
+TEST(a_claim_has_a_token_until_its_work_is_done_or_in_doubt)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "{t}k"), done = fixture_key(f, "{t}done");
+    hf_bytes ended = fixture_key(f, "{t}ended");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *claim = make_claim(f, f->client, done), *brief = NULL;
+    hf_once_info info = HF_ONCE_INFO_INIT;
+    uint64_t token;
+
+    expect_status(HF_OK, hf_lock_try(claim, ERR));
+    token = hf_lock_token(claim);
+    expect_status(HF_OK, hf_once_complete(claim, 0, bytes("r"), ERR));
+    is_refused(f, begin_token(f, done, token, key), key, "token");
+    opts.ttl_ms = 300;
+    opts.flags = HF_LOCK_NO_RENEW;
+    expect_status(HF_OK,
+                  hf_once_new(f->client, ended, NULL, &opts, &brief, ERR));
+    fixture_keep_lock(f, brief);
+    expect_status(HF_OK, hf_lock_try(brief, ERR));
+    token = hf_lock_token(brief);
+    expect_soon(hf_once_inspect(f->client, ended, &info, NULL) == HF_OK &&
+                    info.state == HF_ONCE_DOUBT,
+                5000);
+    is_refused(f, begin_token(f, ended, token, key), key, "token");
+    hf_once_info_free(&info);
 }
 
 TEST(a_sorted_set_has_no_token)
