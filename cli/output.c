@@ -259,8 +259,12 @@ void out_reply_json(struct json *json, const char *name, const hf_reply *reply)
 
 int out_end(int code)
 {
+    static bool reported;
+
     if (fflush(stdout) == 0 && ferror(stdout) == 0)
         return code;
-    complain(NULL, "standard output: %s", strerror(errno));
+    if (!reported)
+        complain(NULL, "standard output: %s", strerror(errno));
+    reported = true;
     return EXIT_SYSTEM;
 }

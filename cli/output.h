@@ -42,7 +42,8 @@ void out_reply_raw(const hf_reply *reply);
 /* A reply; an error in an array is {"error": "..."}. */
 void out_reply_json(struct json *json, const char *name, const hf_reply *reply);
 
-/* Flush stdout; `code`, or EXIT_SYSTEM if that failed. */
+/* Flush stdout; `code`, or EXIT_SYSTEM if that failed, which is reported once.
+ */
 int out_end(int code);
 
 #endif

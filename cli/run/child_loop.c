@@ -205,6 +205,7 @@ static int next_look_ms(const struct loop *loop)
  * last: the others may have ended it, and no further signal would come. */
 static bool handle_events(struct loop *loop)
 {
+    output_take(loop->watch->output);
     pass_signals_on(loop);
     look_at_lease(loop);
     return look_at_child(loop) || loop->phase == PHASE_ENDING;
@@ -213,17 +214,19 @@ static bool handle_events(struct loop *loop)
 void watch_child(struct watch *watch)
 {
     struct loop loop = {watch, PHASE_HELD, 0, 0, false};
-    struct pollfd watched[2] = {
-        {watch->signals->fd, POLLIN, 0},
-        {watch->lease->lost_fd, POLLIN, 0},
-    };
 
     while (handle_events(&loop)) {
-        /* Reported once; the descriptor stays readable. */
-        nfds_t count = loop.phase == PHASE_HELD ? 2 : 1;
+        struct pollfd watched[3] = {
+            {watch->signals->fd, POLLIN, 0},
+            {watch->output->from_fd, POLLIN, 0},
+            {watch->lease->lost_fd, POLLIN, 0},
+        };
+        /* A loss is reported once; the descriptor stays readable. */
+        nfds_t count = loop.phase == PHASE_HELD ? 3 : 2;
 
         (void)poll(watched, count, next_look_ms(&loop));
     }
+    output_take(watch->output);
     if (watch->lost == HF_OK) {
         watch->lost = lease_lost(watch->lease);
         if (watch->lost != HF_OK) {

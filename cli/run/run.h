@@ -11,6 +11,7 @@
  *   tty.c         who owns the terminal
  *   child_loop.c  the loop while the command runs
  *   run_once.c    the result of a command that is run once
+ *   child_output.c  what it writes
  *   run_jobs.c    a command for each job of a queue
  *   run_slots.c   several of these at a time
  *
@@ -219,18 +220,35 @@ enum child_state child_look(const struct child *child, int *stop_signal);
  * or 0. */
 int child_reap(struct child *child, const char *command, int *signal);
 
+/* ----------------------------------------------------------------- output */
+
+/* Of a command that is run once. */
+struct child_output {
+    int from_fd; /* read from it; -1: nothing more comes, or it is ours */
+    int to_fd;   /* for the command; -1: it has ours */
+    char *bytes;
+    size_t size, room;
+    int failed; /* errno: not all is in `bytes` */
+};
+
+int output_open(struct child_output *output);
+
+/* The command has its end. */
+void output_given(struct child_output *output);
+
+/* Keep what it has written, or a part of that. Never blocks. */
+void output_take(struct child_output *output);
+
 /* ------------------------------------------------------------------- once */
 
 /* The command line of `once`. An exit code. */
 int once_plan(struct run_plan *plan, const struct options *options);
 
-/* Where the command writes; -1: an error was printed. */
-int once_open_output(void);
-
 /* The command has ended with `code`: store that and its output, or give the
  * claim back, or do neither, and print the output. An exit code: in doubt it is
  * not 0. */
-int once_end(const struct lease *lease, int output_fd, int code, bool in_doubt);
+int once_end(const struct lease *lease, const struct child_output *output,
+             int code, bool in_doubt);
 
 /* The work was not claimed: the exit code; -1: as another claim is held, or by
  * an error that the caller reports. */
@@ -275,6 +293,7 @@ struct watch {
     const struct guard *guard;
     const struct lease *lease;
     const struct child *child;
+    struct child_output *output;
     struct tty *tty;
     hf_status lost;  /* why; HF_OK: the lock was held until the child ended */
     int told_to_end; /* by INT, QUIT or TERM; of `once` also by HUP; 0: not */
@@ -293,12 +312,12 @@ struct run {
     struct guard guard;
     struct lease lease;
     struct child child;
+    struct child_output output; /* of a command that is run once */
     struct tty tty;
     int64_t began_ms;
     int64_t waited_ms;
     hf_status lost;     /* HF_OK: not lost while the command ran */
     int input_fd;       /* of a job; -1: the command has ours */
-    int output_fd;      /* of a command that is run once; -1: it has ours */
     int end_signal;     /* what ended the command; 0: it ended by itself */
     int told_to_end;    /* the signal; 0: it was not */
     bool loss_told;     /* the command was asked to end as the lock was lost */

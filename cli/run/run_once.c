@@ -3,7 +3,7 @@
  * run_once.c - holdfast once: what a command that is run once leaves behind,
  * and what is found of it.
  *
- * The command writes its output to a file in memory: it is stored when the
+ * The output of the command is kept (child_output.c): it is stored when the
  * command has ended, and printed after that. What the end says:
  *
  *   126, 127, or with retry a code but 0   failed: the work may be done again
@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "complain.h"
 #include "exit.h"
@@ -77,32 +75,11 @@ int once_plan(struct run_plan *plan, const struct options *options)
 
 /* ------------------------------------------------------------------ output */
 
-int once_open_output(void)
-{
-    int fd = memfd_create("holdfast-once", MFD_CLOEXEC);
-
-    if (fd < 0)
-        complain(run_verb, "memfd_create: %s", strerror(errno));
-    return fd;
-}
-
-/* All that the command has written; `data` NULL: nothing, or no memory. */
-static hf_bytes map_output(int fd)
-{
-    off_t size = lseek(fd, 0, SEEK_END);
-    void *bytes = size <= 0
-                      ? MAP_FAILED
-                      : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-    if (bytes == MAP_FAILED)
-        return hf_view("", 0);
-    return hf_view(bytes, (size_t)size);
-}
-
 static int print_output(hf_bytes output, int code)
 {
-    (void)fwrite(output.data, 1, output.size, stdout);
-    return out_end(EXIT_YES) == EXIT_YES ? code : EXIT_SYSTEM;
+    if (output.size > 0)
+        (void)fwrite(output.data, 1, output.size, stdout);
+    return out_end(code);
 }
 
 /* --------------------------------------------------------------------- end */
@@ -147,22 +124,35 @@ static int give_back(const struct lease *lease, int code)
     return code;
 }
 
-int once_end(const struct lease *lease, int output_fd, int code, bool in_doubt)
+static void report_doubt(const struct lease *lease,
+                         const struct child_output *output)
 {
-    hf_bytes output = map_output(output_fd);
+    if (output->failed != 0)
+        complain(run_verb,
+                 "\"%s\" is in doubt: the output of its command was not kept: "
+                 "%s",
+                 lease->plan->name, strerror(output->failed));
+    else
+        complain(run_verb,
+                 "\"%s\" is in doubt: its command was killed, or asked to end",
+                 lease->plan->name);
+}
+
+int once_end(const struct lease *lease, const struct child_output *output,
+             int code, bool in_doubt)
+{
+    hf_bytes bytes = hf_view(output->bytes, output->size);
     bool failed = code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ||
                   (code != 0 && lease->plan->retries);
 
     if (in_doubt) {
-        complain(run_verb,
-                 "\"%s\" is in doubt: its command was killed, or asked to end",
-                 lease->plan->name);
+        report_doubt(lease, output);
         code = code == 0 ? EXIT_IO : code;
     } else {
         code =
-            failed ? give_back(lease, code) : store_result(lease, output, code);
+            failed ? give_back(lease, code) : store_result(lease, bytes, code);
     }
-    return print_output(output, code);
+    return print_output(bytes, code);
 }
 
 int once_unclaimed(const struct lease *lease)
@@ -239,6 +229,5 @@ int once_look(const struct call *call)
         call_print_done(call, "deleted", true);
     hf_once_info_free(&info);
     hf_client_close(client);
-    return status == HF_OK ? out_end(EXIT_YES)
-                           : call_failed(call, status, &err);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }

@@ -119,7 +119,7 @@ static int start_command(struct run *run)
                               .guard = &run->guard,
                               .tty_fd = -1,
                               .input_fd = run->input_fd,
-                              .output_fd = run->output_fd};
+                              .output_fd = run->output.to_fd};
     int code;
 
     if (tty_is_interactive() && tty_is_ours(&run->tty))
@@ -127,6 +127,7 @@ static int start_command(struct run *run)
     plan.deadline_ms =
         lease_valid_until_ms(&run->lease) - run->plan.margin_ms / 5;
     code = child_start(&run->child, &plan);
+    output_given(&run->output);
     if (code == EXIT_YES && plan.tty_fd >= 0)
         tty_was_taken(&run->tty, run->child.pid);
     return code;
@@ -135,9 +136,9 @@ static int start_command(struct run *run)
 /* Until the command has ended; its exit code. */
 static int watch_command(struct run *run)
 {
-    struct watch watch = {&run->plan,  &run->signals, &run->guard,
-                          &run->lease, &run->child,   &run->tty,
-                          HF_OK,       0,             false};
+    struct watch watch = {&run->plan,  &run->signals, &run->guard, &run->lease,
+                          &run->child, &run->output,  &run->tty,   HF_OK,
+                          0,           false};
 
     watch_child(&watch);
     run->lost = watch.lost;
@@ -197,17 +198,18 @@ static void release_lease(struct run *run)
 }
 
 /* A command that was killed, or asked to end, has perhaps had a part of its
- * effect, whatever it exits with; one that did not start has had none. */
+ * effect, whatever it exits with; one that did not start has had none. Without
+ * its output there is no result. */
 static int end_claim(struct run *run, int code)
 {
     bool ran = run->command_began && run->child.pid > 0;
-    bool in_doubt =
-        ran && (run->end_signal != 0 || run->told_to_end || run->loss_told);
+    bool in_doubt = ran && (run->end_signal != 0 || run->told_to_end ||
+                            run->loss_told || run->output.failed != 0);
 
     if (!ran)
         (void)lease_release(&run->lease, NULL);
     else
-        code = once_end(&run->lease, run->output_fd, code, in_doubt);
+        code = once_end(&run->lease, &run->output, code, in_doubt);
     if (in_doubt && run->lost != HF_OK)
         return EXIT_LOST;
     if (in_doubt)
@@ -348,11 +350,9 @@ int run_call(struct call *call)
     run.began_ms = now_ms();
     if (code == EXIT_YES)
         plan_describe(&run.plan, call);
-    run.input_fd = run.output_fd = -1;
-    if (code == EXIT_YES && run.plan.claims) {
-        run.output_fd = once_open_output();
-        code = run.output_fd < 0 ? EXIT_SYSTEM : EXIT_YES;
-    }
+    run.input_fd = run.output.from_fd = run.output.to_fd = -1;
+    if (code == EXIT_YES && run.plan.claims)
+        code = output_open(&run.output);
     if (code == EXIT_YES && !slots_begin(&run.plan, &code))
         return code;
     if (code == EXIT_YES)

@@ -29,6 +29,64 @@ test_it_runs_once_and_its_output_and_code_are_found() {
     same runs 2 "$(runs)"
 }
 
+test_all_that_the_command_writes_is_output() {
+    local wanted=$'one\ntwo\nthree\nfour'
+
+    expect 0 once k -- sh -c 'echo one; echo two >/dev/stdout
+        echo three >>/dev/stdout; echo four >/proc/self/fd/1'
+    same output "$wanted" "$out"
+    expect 0 once k -- false
+    same 'stored output' "$wanted" "$out"
+    expect 0 once empty -- true
+    expect 0 once empty -- false
+    same 'empty output' '' "$out"
+    "$HOLDFAST" once bytes -- printf 'a\0b' >out
+    "$HOLDFAST" once bytes -- false >again
+    same size 3 "$(stat -c %s out)"
+    cmp out again || fail 'other bytes were stored'
+}
+
+test_of_a_large_output_the_first_mebibyte_is_stored() {
+    "$HOLDFAST" once k -- head -c 5000000 /dev/zero >out 2>err
+    same 'exit code' 0 $?
+    same size 5000000 "$(stat -c %s out)"
+    contains "$(cat err)" 'only the first 1048576 bytes are stored'
+    "$HOLDFAST" once k -- false >out 2>err
+    same 'exit code' 0 $?
+    same 'stored size' 1048576 "$(stat -c %s out)"
+}
+
+# A process that the command leaves behind has its end of the pipe.
+test_what_is_left_behind_holds_up_nothing() {
+    expect 0 once k -- sh -c 'echo out; sleep 60 & echo $! >left'
+    same output out "$out"
+    kill "$(cat left)"
+}
+
+test_an_output_that_is_not_kept_leaves_doubt() {
+    [ "$slower" = 1 ] || return 0 # a sanitizer needs more memory itself
+    (ulimit -d 100000 && exec "$HOLDFAST" once --ttl 0.5 k -- \
+        head -c 300000000 /dev/zero) >/dev/null 2>err
+    same 'exit code' 74 $?
+    contains "$(cat err)" '"k" is in doubt: the output of its command was not'
+    in_doubt k
+}
+
+test_a_full_standard_output_is_reported_once() {
+    "$HOLDFAST" once k -- echo out >/dev/full 2>err
+    same 'exit code' 71 $?
+    same 'messages' 1 "$(wc -l <err)"
+    contains "$(cat err)" 'holdfast: standard output: No space left'
+    "$HOLDFAST" once k -- false >/dev/full 2>err
+    same 'exit code' 71 $?
+    same 'messages' 1 "$(wc -l <err)"
+    "$HOLDFAST" once --show k >/dev/full 2>err
+    same 'exit code' 71 $?
+    same 'messages' 1 "$(wc -l <err)"
+    expect 0 once k -- false
+    same output out "$out"
+}
+
 is_claimed() {
     out=$("$HOLDFAST" once --show --json "$1" 2>err)
     case $out in *'"state":"claimed"'*"\"waiters\":$2}"*) ;; *) return 1 ;; esac
