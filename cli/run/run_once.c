@@ -211,6 +211,17 @@ static void print_record(const struct call *call, const hf_once_info *info)
     json_end(&json);
 }
 
+static int check_look(const struct call *call)
+{
+    const struct options *options = call->options;
+
+    if (options->given[OPT_SHOW] && options->given[OPT_DELETE])
+        return call_usage(call, "specify either --show or --delete");
+    if (options->tail_count > 0 || options->given[OPT_SHELL])
+        return call_usage(call, "--show and --delete exclude a command");
+    return EXIT_YES;
+}
+
 int once_look(const struct call *call)
 {
     hf_once_info info = HF_ONCE_INFO_INIT;
@@ -218,8 +229,12 @@ int once_look(const struct call *call)
     hf_bytes key = call_operand(call, 0);
     bool shows = call->options->given[OPT_SHOW];
     hf_client *client = NULL;
-    hf_status status = call_open(call, &client, &err);
+    hf_status status;
+    int code = check_look(call);
 
+    if (code != EXIT_YES)
+        return code;
+    status = call_open(call, &client, &err);
     if (status == HF_OK)
         status = shows ? hf_once_inspect(client, key, &info, &err)
                        : hf_once_delete(client, key, &err);

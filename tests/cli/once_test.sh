@@ -87,6 +87,19 @@ test_a_full_standard_output_is_reported_once() {
     same output out "$out"
 }
 
+test_to_look_at_a_key_excludes_a_command() {
+    expect 0 once k -- echo out
+    expect 64 once --show k -- touch ran
+    contains "$err" 'once: --show and --delete exclude a command'
+    expect 64 once --delete k -- touch ran
+    expect 64 once --delete -c 'touch ran' k
+    expect 64 once --show --delete k
+    contains "$err" 'specify either --show or --delete'
+    expect 0 once k -- touch ran
+    same output out "$out"
+    [ ! -e ran ] || fail 'the command was run'
+}
+
 is_claimed() {
     out=$("$HOLDFAST" once --show --json "$1" 2>err)
     case $out in *'"state":"claimed"'*"\"waiters\":$2}"*) ;; *) return 1 ;; esac
