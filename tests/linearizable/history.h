@@ -44,10 +44,12 @@ typedef struct session {
     const char *cheat; /* "" if it does nothing wrong on purpose */
     prng random;
     uint32_t key;
-    char name[2][32]; /* of the key, or of those of a transaction */
-    int64_t seen[2];  /* the last numbers read from these keys */
-    uint32_t number;  /* of the client */
-    uint32_t written; /* numbers written so far */
+    char name[2][32];      /* of the key, or of those of a transaction */
+    int64_t seen[2];       /* the last numbers read from these keys */
+    uint32_t number;       /* of the client */
+    uint32_t written;      /* numbers written so far */
+    struct hf_lock *claim; /* that is held since an earlier call; or NULL */
+    uint32_t claimed;      /* its key */
     record *now;
 } session;
 

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "history.h"
 #include "holdfast/hash.h"
+#include "holdfast/once.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
 
@@ -314,10 +316,81 @@ static void act_txn(session *self)
         write_registers(self);
 }
 
+/* --------------------------------------------------------------------- once */
+
+/* A claim is held from one call of a thread to the next. Its lease is short and
+ * not renewed, so that it ends when its process is killed, or sleeps. */
+#define CLAIM_MS HF_LOCK_TTL_MIN_MS
+#define CLAIM_US (CLAIM_MS * 1000)
+
+static void claim_work(session *self)
+{
+    bool retries = prng_chance(&self->random, 40);
+    hf_lock *claim = NULL;
+    int32_t result = 0;
+    hf_status status = hf_once_new(
+        self->client, key_of(self),
+        WITH(hf_once_options, .flags = retries ? HF_ONCE_RETRY_DOUBT : 0),
+        WITH(hf_lock_options, .ttl_ms = CLAIM_MS, .flags = HF_LOCK_NO_RENEW),
+        &claim, NULL);
+
+    if (status != HF_OK)
+        return;
+    call_begin(self, "claim", IN(retries));
+    status = hf_lock_try(claim, NULL);
+    if (status == HF_CONFLICT)
+        (void)!hf_once_result(claim, &result, NULL, NULL);
+    call_out(self, status == HF_OK ? (int64_t)hf_lock_token(claim) : result);
+    call_end(self, status);
+    if (status == HF_HELD)
+        (void)usleep(CLAIM_US / 4);
+    if (status != HF_OK) {
+        hf_lock_free(claim);
+        return;
+    }
+    self->claim = claim;
+    self->claimed = self->key;
+}
+
+/* Cheat "lost": the result is not sent. */
+static void end_claim(session *self)
+{
+    int64_t token = (int64_t)hf_lock_token(self->claim);
+    int64_t result = unique(self);
+    hf_status status = HF_OK;
+
+    if (prng_chance(&self->random, 15))
+        (void)usleep(CLAIM_US * 3 / 2);
+    if (prng_chance(&self->random, 40)) {
+        call_begin(self, "fail", IN(token));
+        status = hf_lock_release(self->claim, NULL);
+    } else {
+        call_begin(self, "complete", IN(token, result));
+        if (!cheats(self, "lost"))
+            status = hf_once_complete(self->claim, (int32_t)result, hf_str(""),
+                                      NULL);
+    }
+    call_end(self, status);
+    hf_lock_free(self->claim);
+    self->claim = NULL;
+}
+
+/* A claim is ended even if the next call would be about another key. */
+static void act_once(session *self)
+{
+    uint32_t key = self->key;
+
+    if (self->claim == NULL) {
+        claim_work(self);
+        return;
+    }
+    self->key = self->claimed;
+    end_claim(self);
+    self->key = key;
+}
+
 const model models[] = {
-    {"value", act_value},
-    {"hash", act_hash},
-    {"counter", act_counter},
-    {"txn", act_txn},
+    {"value", act_value}, {"hash", act_hash}, {"counter", act_counter},
+    {"txn", act_txn},     {"once", act_once},
 };
 const size_t model_count = COUNT(models);

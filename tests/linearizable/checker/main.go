@@ -2,7 +2,7 @@
 
 // checker - is a history linearizable? Reads it from standard input, as printed
 // by ../recording.c: the models of ../models.c are here, those of locks in
-// leases.go. Exit status: 0 yes, 1 no, 2 it could not be decided.
+// leases.go, of work that is done once in once.go. Exit status: 0 yes, 1 no, 2 it could not be decided.
 package main
 
 import (
@@ -46,6 +46,7 @@ var steps = map[string]struct {
     "hash":      {int64(0), valueStep}, // a field
     "counter":   {counter{}, counterStep},
     "txn":       {registers{}, txnStep},
+    "once":      {work{}, onceStep},
     "register":  {register{}, registerStep},
     "fenced":    {register{}, fencedStep},
     "mutex":     {lease{}, leaseStep},
