@@ -54,7 +54,7 @@ static void use_data(session *data, size_t calls)
 {
     for (size_t i = 0; i < calls; i++) {
         uint32_t call = atomic_load(&shared->data_calls);
-        const model *of = &models[call / CALLS_PER_KEY % model_count];
+        const model *of = &models[call / CALLS_PER_KEY % data_model_count];
 
         if (data->model != of->name)
             data->key = UINT32_MAX;

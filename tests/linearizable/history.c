@@ -5,7 +5,7 @@
  * object for each call, for the program in checker/.
  *
  *     history [--model NAME] [--calls N] [--store volatile|file|server]
- *             [--seed N] [--cheat stale|lost|twice|torn]
+ *             [--seed N] [--cheat stale|lost|twice|torn|undone]
  *
  * With --cheat the clients do what a checker must refuse.
  */
@@ -81,7 +81,7 @@ static void *run_thread(void *client)
     self.number = atomic_fetch_add(&all->clients, 1) + 1;
     self.random = prng_of(opts.seed, self.number, 2);
     while ((i = atomic_fetch_add(&all->calls, 1)) < opts.calls) {
-        aim(&self, i / CALLS_PER_KEY);
+        aim(&self, i / opts.model->calls);
         self.now = &all->records[i];
         opts.model->act(&self);
         if (prng_chance(&self.random, 5))

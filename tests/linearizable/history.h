@@ -51,6 +51,9 @@ typedef struct session {
     struct hf_lock *claim; /* that is held since an earlier call; or NULL */
     uint32_t claimed;      /* its key */
     record *now;
+    struct hf_lock *worker; /* of a queue; NULL: none yet */
+    uint32_t worker_key;    /* which */
+    int64_t hold;           /* of the job that it has; 0: none */
 } session;
 
 /* A number that no other call writes. */
@@ -71,9 +74,14 @@ void record_print(const record *r, FILE *to);
 typedef struct model {
     const char *name;
     void (*act)(session *self); /* one random call */
+    uint32_t calls;             /* on one key */
 } model;
+
+void act_queue(session *self); /* jobs.c */
 
 extern const model models[];
 extern const size_t model_count;
+/* The first ones, which have no leases. */
+extern const size_t data_model_count;
 
 #endif

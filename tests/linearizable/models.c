@@ -390,7 +390,9 @@ static void act_once(session *self)
 }
 
 const model models[] = {
-    {"value", act_value}, {"hash", act_hash}, {"counter", act_counter},
-    {"txn", act_txn},     {"once", act_once},
+    {"value", act_value, CALLS_PER_KEY},     {"hash", act_hash, CALLS_PER_KEY},
+    {"counter", act_counter, CALLS_PER_KEY}, {"txn", act_txn, CALLS_PER_KEY},
+    {"once", act_once, CALLS_PER_KEY},       {"queue", act_queue, 12},
 };
 const size_t model_count = COUNT(models);
+const size_t data_model_count = 4;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recording.c - see history.h: one call, as it is made and as it is printed. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "history.h"
@@ -70,12 +71,10 @@ static bool is_known(const record *r)
     return r->ended != 0 && r->status != HF_INDETERMINATE;
 }
 
-void record_print(const record *r, FILE *to)
+static void print_as(const record *r, const char *call, FILE *to)
 {
-    if (r->begun == 0 || was_not_applied(r))
-        return;
     fprintf(to, "{\"model\":\"%s\",\"key\":%u,\"client\":%u,\"call\":\"%s\"",
-            r->model, (unsigned)r->key, (unsigned)r->client, r->call);
+            r->model, (unsigned)r->key, (unsigned)r->client, call);
     print_numbers(to, "in", r->in, r->in_count);
     if (is_known(r)) {
         fprintf(to, ",\"status\":\"%s\",\"returned\":%lld",
@@ -83,4 +82,15 @@ void record_print(const record *r, FILE *to)
         print_numbers(to, "out", r->out, r->out_count);
     }
     fprintf(to, ",\"began\":%lld}\n", (long long)r->began_ns);
+}
+
+/* A take without a reply is undone by its client, sooner or later, unless that
+ * was killed. */
+void record_print(const record *r, FILE *to)
+{
+    if (r->begun == 0 || was_not_applied(r))
+        return;
+    print_as(r, r->call, to);
+    if (strcmp(r->call, "take") == 0 && r->ended != 0 && !is_known(r))
+        print_as(r, "undo", to);
 }

@@ -47,6 +47,7 @@ var steps = map[string]struct {
     "counter":   {counter{}, counterStep},
     "txn":       {registers{}, txnStep},
     "once":      {work{}, onceStep},
+    "queue":     {jobs{}, queueStep},
     "register":  {register{}, registerStep},
     "fenced":    {register{}, fencedStep},
     "mutex":     {lease{}, leaseStep},
