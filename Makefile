@@ -113,7 +113,7 @@ model: ## check the model of the locks (docs/model, two minutes)
 bench: tests ## build, then run the benchmarks
 	@for bench in build/bench/bench_*; do $$bench || exit 1; done
 
-bench-peers: ## next to other libraries and stores (50 minutes)
+bench-peers: ## next to other libraries and stores (80 minutes)
 	@tools/deps.sh build test peers
 	@$(MAKE) tests
 	@tools/peers.sh build/peers

@@ -67,6 +67,14 @@ python()
         --target "$folder/python" -r "$drivers/requirements.txt"
 }
 
+python_queues()
+{
+    rm -rf "$folder/python-queues"
+    need Celery python3
+    fetch Celery python3 -m pip install -q --disable-pip-version-check \
+        --target "$folder/python-queues" -r "$drivers/requirements-queues.txt"
+}
+
 # redis-py's tests are in its source package.
 python_tests()
 {
@@ -82,7 +90,7 @@ python_tests()
     tar -xzf "$folder"/redis-py/*.tar.gz -C "$folder/redis-py" --strip-components 1
 }
 
-node_libraries="node-redlock, redis-semaphore, ioredis, node-redis"
+node_libraries="node-redlock, redis-semaphore, ioredis, node-redis, BullMQ"
 node()
 {
     rm -f "$folder"/node/*.mjs
@@ -93,11 +101,11 @@ node()
     cp "$drivers"/node/*.mjs "$folder/node/"
 }
 
-go_libraries="redsync, redislock, rueidislock, go-redis"
+go_libraries="redsync, redislock, rueidislock, go-redis, asynq"
 go_()
 {
     rm -f "$folder"/bin/red* "$folder"/bin/rueidis* "$folder"/bin/contend* \
-        "$folder"/bin/calls
+        "$folder"/bin/calls "$folder"/bin/queue*
     need "$go_libraries" go
     cd "$drivers/go"
     fetch "$go_libraries" go mod download
@@ -127,7 +135,7 @@ rust()
 }
 
 pids=
-for language in python python_tests node go_ java rust; do
+for language in python python_queues python_tests node go_ java rust; do
     (
         $language
     ) &

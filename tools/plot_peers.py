@@ -29,6 +29,17 @@ PICTURES = (
       ("a second, by 32 threads", ("commit_32",)))),
     ("values", "Values of 100 bytes",
      (("set, µs", ("set",)), ("get, µs", ("get",)))),
+    ("queue", "Jobs of a work queue",
+     tuple((f"taken and ended a second, {said}", (f"queue_{count}",))
+           for count, said in ((1, "one worker"), (10, "10 workers"),
+                               (50, "50 workers")))),
+    ("queue_wait", "A job that a worker waits for",
+     (("from the put until it has it, µs: p50 / p99",
+       ("queue_p50", "queue_p99")),)),
+    ("queue_cost", "What a job costs",
+     (("processor time of clients, µs", ("queue_client",)),
+      ("processor time of the server, µs", ("queue_server",)),
+      ("requests", ("queue_requests",)))),
 )
 
 

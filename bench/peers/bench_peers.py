@@ -21,10 +21,24 @@ and without persistence.
                    threads
     set, get       values of 100 bytes; on a server, or in shared memory and not
                    flushed
+    queue_put      jobs of 100 bytes a second that one producer puts into a work
+                   queue, one after the other
+    queue_1, queue_10, queue_50
+                   jobs a second that are taken and ended, by so many workers in
+                   one process
+    queue_p50, queue_p99
+                   from before a put until a worker that waits has the job
+    queue_client, queue_server
+                   processor time of one job, from the put to the end, 10 workers
+    queue_requests requests of one job, 10 workers
+    queue_back     how long after a worker was killed, whose lease is 2 s if that
+                   can be chosen, another has its job
 
 Locks differ in what they give: those of the kernel, the mutex, and the
 transactions of databases, which write nothing here, only exclude others; the
 rest have a lease, an owner that others can see, and ours a fencing token.
+Queues without a lease are named as weaker; that of SQLite polls each 10 ms,
+that of asynq each second.
 
 Each round measures every figure of everyone once, so that a machine that
 becomes slower does so for all. Prints the machine, then the median, the best
@@ -54,6 +68,7 @@ sys.path[:0] = [str(TOP / "tests" / "interop"), str(TOP / "tools")]
 
 from driver import PREFIX, Driver, Failure, libraries  # noqa: E402
 from plot_peers import draw  # noqa: E402
+from queues import FIGURES as QUEUE_FIGURES, Queues  # noqa: E402
 from server import Server  # noqa: E402
 
 LOCAL = "flock fcntl mutex lmdb sqlite rocksdb".split()
@@ -104,7 +119,7 @@ class Row:
         self.values = []
         self.left_out = ""
         self.failed = False
-        self.instructions = {}
+        self.more = {}
 
     def leave_out(self, why, failed=False):
         self.left_out = self.left_out or str(why)
@@ -120,7 +135,7 @@ class Row:
         return {**found, "version": self.version, "unit": self.unit,
                 "median": round(statistics.median(self.values), 4),
                 "best": round(best, 4), "worst": round(worst, 4),
-                "rounds": len(self.values), **self.instructions}
+                "rounds": len(self.values), **self.more}
 
 
 class Asked(Row):
@@ -175,6 +190,7 @@ class Run:
             [self.peer, "--list"], check=True, text=True,
             capture_output=True).stdout.split()
         self.rows = []
+        self.queues = None
 
     def wanted(self, figure):
         return not self.options.figures or figure in self.options.figures
@@ -272,6 +288,7 @@ class Run:
             for row in asked if number % 2 == 0 else reversed(asked):
                 row.measure(options.slice_ms)
             self.hand_over()
+            self.queues.measure(number == options.rounds - 1)
         for row in self.rows:
             if not row.values:
                 row.leave_out("the lock never changed hands")
@@ -305,7 +322,7 @@ class Run:
                     (row.figure, row.who) not in QUICK_INSTRUCTIONS):
                 continue
             try:
-                row.instructions = self.count_row(counter, row)
+                row.more = self.count_row(counter, row)
             except (OSError, subprocess.SubprocessError,
                     AttributeError) as error:
                 print(f"bench_peers: {row.figure}, {row.who}: no instructions: "
@@ -357,6 +374,8 @@ def show(line):
         return f"{line['figure']:14} {line['who']:18} {line['left_out']}"
     counted = (f"; {line['instructions']} instructions"
                if "instructions" in line else "")
+    if "weaker" in line:
+        counted += f"; weaker: {line['weaker']}"
     return (f"{line['figure']:14} {line['who']:18} {line['version']:14} "
             f"{line['median']:12.3f} {line['unit']:5} (best "
             f"{line['best']:.3f}, worst {line['worst']:.3f} of "
@@ -370,6 +389,7 @@ def measure_all(options, server, memory, disk):
         if run.wanted("pair"):
             run.add_libraries()
         run.add_hand_overs()
+        run.queues = Queues(run, Row)
         run.measure()
         run.name_versions()
         run.count_all()
@@ -391,7 +411,7 @@ def read_options():
     parser.add_argument("--peers", default="")
     parser.add_argument("--pictures")
     options = parser.parse_args()
-    unknown = set(options.figures or ()) - {*HAND_OVER,
+    unknown = set(options.figures or ()) - {*HAND_OVER, *QUEUE_FIGURES,
                                             *(row[0] for row in IN_C)}
     if unknown:
         parser.error(f"no such figure: {', '.join(sorted(unknown))}")

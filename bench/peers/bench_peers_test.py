@@ -27,13 +27,29 @@ LIBRARIES = {"redis-py": "python/redis", "redsync": "bin/redsync",
              "node-redlock": "node/node-redlock.mjs",
              "redis-semaphore": "node/redis-semaphore.mjs",
              "rslock": "bin/driver_rslock", "redisson": "java/Driver.class"}
+WEAKER = ("redisson", "redisson-move")  # a job of a dead worker is lost
+NOT_QUICK = ("queue_1", "queue_50", "queue_p50", "queue_p99", "queue_requests",
+             "queue_back")
+QUEUE_LIBRARIES = {**dict.fromkeys(WEAKER, "java/Jobs.class"),
+                   "bullmq": "node/queue-bullmq.mjs",
+                   "celery": "python-queues/celery", "asynq": "bin/queue_asynq"}
 DURABLE = """holdfast-file holdfast-log lmdb-durable sqlite-wal sqlite-rollback
 rocksdb""".split()
 VALUES = "holdfast-volatile holdfast-server lmdb sqlite hiredis".split()
+SERVED_QUEUES = ["holdfast-server", *QUEUE_LIBRARIES]
+QUEUES = ["holdfast-volatile", "holdfast-file", "sqlite", "sqlite-wal",
+          *SERVED_QUEUES]
 LOCKS = [*OURS, *IN_C, *LIBRARIES]
 EXPECTED = {"pair": LOCKS, "hand_over_p50": LOCKS, "hand_over_p99": LOCKS,
             "commit_1": DURABLE, "commit_32": DURABLE, "set": VALUES,
-            "get": VALUES}
+            "get": VALUES,
+            **dict.fromkeys(("queue_put", "queue_1", "queue_10", "queue_50",
+                             "queue_p50", "queue_p99", "queue_client",
+                             "queue_back"), QUEUES),
+            "queue_server": SERVED_QUEUES, "queue_requests": SERVED_QUEUES}
+UNITS = {"commit_1": "per_s", "commit_32": "per_s", "queue_put": "per_s",
+         "queue_1": "per_s", "queue_10": "per_s", "queue_50": "per_s",
+         "queue_requests": "requests", "queue_back": "s"}
 NO_WORKER = ("bench_contended has no worker for it",
              "only one process can open it")
 NEVER = "the lock never changed hands"
@@ -43,10 +59,15 @@ FIELDS = {"figure", "who", "version", "unit", "median", "best", "worst",
 COUNTS = {"instructions", "counted_by"}
 PICTURES = {"pair": ("pair",), "commit": ("commit_1", "commit_32"),
             "values": ("set", "get"),
-            "hand_over": ("hand_over_p50", "hand_over_p99")}
+            "hand_over": ("hand_over_p50", "hand_over_p99"),
+            "queue": ("queue_1", "queue_10", "queue_50"),
+            "queue_wait": ("queue_p50", "queue_p99"),
+            "queue_cost": ("queue_client", "queue_server", "queue_requests")}
 
 
-def is_installed(who, peers, rocksdb):
+def is_installed(figure, who, peers, rocksdb):
+    if figure.startswith("queue") and who in QUEUE_LIBRARIES:
+        return (peers / QUEUE_LIBRARIES[who]).exists()
     if who == "redis-py" and importlib.util.find_spec("redis"):
         return True
     if who in LIBRARIES:
@@ -55,14 +76,15 @@ def is_installed(who, peers, rocksdb):
 
 
 def wrong_numbers(line):
-    missing = FIELDS - set(line)
-    if missing or set(line) - FIELDS - COUNTS:
+    figure = line["figure"]
+    weaker = ({"weaker"} if figure.startswith("queue") and
+              line["who"] in WEAKER else set())
+    if (FIELDS | weaker) - set(line) or set(line) - FIELDS - COUNTS - weaker:
         return "its fields are others"
     ordered = line["best"], line["median"], line["worst"]
     if line["unit"] == "per_s":
         ordered = ordered[::-1]
-    if line["unit"] != ("per_s" if line["figure"].startswith("commit")
-                        else "us"):
+    if line["unit"] != UNITS.get(figure, "us"):
         return "its unit is another"
     if not 0 < ordered[0] <= ordered[1] <= ordered[2]:
         return "best, median and worst are in another order"
@@ -80,6 +102,8 @@ def wrong_line(line, installed):
         return "its fields are others"
     if line["figure"].startswith("hand_over"):
         return None if why in (*NO_WORKER, NEVER) or not installed else why
+    if line["figure"] in NOT_QUICK and line["who"] in QUEUE_LIBRARIES:
+        return None if why == "not with --quick" or not installed else why
     return why if installed else None
 
 
@@ -91,7 +115,8 @@ def complaints(lines, peers, rocksdb):
     for figure, names in EXPECTED.items():
         for who in names:
             line = found.pop((figure, who), None)
-            wrong = (wrong_line(line, is_installed(who, peers, rocksdb))
+            installed = is_installed(figure, who, peers, rocksdb)
+            wrong = (wrong_line(line, installed)
                      if line else "there is no line")
             if wrong:
                 yield f"{figure} {who}: {wrong}: {line}"

@@ -3,6 +3,7 @@
  * peer.c - a lock and values of one library, for bench_peers.py.
  *
  *     peer PORT WHO DIRECTORY
+ *     peer PORT WHO DIRECTORY put|work ...    a queue: see queues.py
  *     peer --list
  *
  * prints "ready VERSION", then for each line that it reads how long one
@@ -28,6 +29,7 @@
 #include "bench.h"
 #include "holdfast/base.h"
 #include "peers/peer_locks.h"
+#include "peers/peer_queues.h"
 #include "peers/peer_stores.h"
 
 #define TEXT_OF(x) #x
@@ -228,14 +230,18 @@ int main(int argc, char **argv)
         puts(ways[i].who);
     if (argc == 2 && strcmp(argv[1], "--list") == 0)
         return 0;
-    self.way = argc == 4 ? find_way(argv[2]) : NULL;
+    self.way = argc >= 4 ? find_way(argv[2]) : NULL;
     if (self.way == NULL) {
-        fputs("usage: peer PORT WHO DIRECTORY | --list\n", stderr);
+        fputs("usage: peer PORT WHO DIRECTORY [put|work ...] | --list\n",
+              stderr);
         return 64;
     }
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     format_url(self.way, argv[1], argv[3], url, sizeof(url));
     self.place = (peer_place){url, argv[3], (int)strtol(argv[1], NULL, 10)};
+    if (argc > 4)
+        return peer_queues_main(argv[2], self.way->version, &self.place,
+                                argc - 4, argv + 4);
     printf("ready %s\n", self.way->version);
     fflush(stdout);
     while (fgets(line, sizeof(line), stdin) != NULL) {

@@ -55,7 +55,8 @@ func Check(err error) {
 
 func Address() string { return "127.0.0.1:" + os.Args[1] }
 
-func version(module string) string {
+// Version is that of a module in this program.
+func Version(module string) string {
     info, _ := debug.ReadBuildInfo()
     for _, one := range info.Deps {
         if one.Path == module {
@@ -161,7 +162,7 @@ func Main(module string, library func(client Client) Acquire) {
     client := redis.NewClient(&redis.Options{Addr: Address()})
     Check(client.Ping(context.Background()).Err())
     d := driver{client: client, acquire: library(client)}
-    fmt.Println("ready", version(module))
+    fmt.Println("ready", Version(module))
     for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
         fmt.Println(d.obey(strings.Fields(lines.Text())))
     }
