@@ -31,6 +31,7 @@ local call = redis.call
 local held = call('hget', KEYS[4], ARGV[1])
 if held or head then
     local token
+    call('zrem', KEYS[3], ARGV[3])
     --#use issue_token last=KEYS[2]
     if not token then
         --#use no_token
