@@ -22,8 +22,11 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved).
 local call = redis.call
 local job = ARGV[1]
 --#use queue_open queue=KEYS[1]
---#use queue_due queue=KEYS[1] items=KEYS[3]
-if call('hget', KEYS[3], '=' .. job) then
+if not mark and call('exists', KEYS[3]) == 1 then
+    call('del', KEYS[3])
+end
+local till = tonumber(call('zscore', KEYS[1], ':' .. job) or 0)
+if call('hget', KEYS[3], '=' .. job) and not (till >= 5e15 and till <= 5e15 + ms) then
     return 0
 end
 local order = (9 - ARGV[4]) * 1e13 + call('hincrby', KEYS[3], '#', 1)
@@ -36,5 +39,6 @@ if not mark then
     call('zadd', KEYS[1], '9e15', '*')
 end
 --#record
+--#use queue_due queue=KEYS[1] items=KEYS[3]
 --#use queue_hand queue=KEYS[1] items=KEYS[3] waiters=KEYS[2] own=''
 return 1

@@ -19,7 +19,8 @@ ARGV[5]  job: its id. If the owner has another, which a take that came late has
 Returns  1 released; 0 the lease had ended, and the job went back.
 Repeat   safe: owner ids are never used twice, so a second run finds 0.
 Lane     lease: others may be waiting for it.
-Writes   all keys. Cost O(log jobs + log waiters + jobs moved).
+Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes first:
+         a script that has written is not stopped by maxmemory.
 ]]
 local call = redis.call
 --#use queue_open queue=KEYS[1]
@@ -29,6 +30,7 @@ local other = (ARGV[5] or job) ~= job
 if other then
     outcome = ''
 end
+call('zrem', KEYS[1], ARGV[1])
 if held and outcome == 'done' then
     --#use queue_end queue=KEYS[1] items=KEYS[2] holder=ARGV[1]
 elseif held then

@@ -21,35 +21,40 @@ Returns  {token, id, payload, how often it was taken, how often at most, order,
          An error HFTOKEN: there is no larger token. An error WRONGTYPE: the
          sorted set is not of a queue.
 Repeat   safe: the same owner gets the same job, a larger token, and a lease that
-         runs from then.
-Writes   all keys. Cost O(log jobs + log waiters + jobs moved).
+         runs from then. A job whose state is lost is removed.
+Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes before
+         all that maxmemory stops, if there is a job: so a queue that has filled
+         a server can be worked off.
 ]]
 local call = redis.call
 --#use queue_open queue=KEYS[1]
 --#use queue_due queue=KEYS[1] items=KEYS[4]
 --#use queue_hand queue=KEYS[1] items=KEYS[4] waiters=KEYS[3] own=ARGV[3]
 local held = call('hget', KEYS[4], ARGV[1])
-if held or head then
+local job = string.sub(held or head or '', 2)
+local order, tries, most, put, rest, group = string.match(
+    call('hget', KEYS[4], '=' .. job) or '', '^(%d+) (%d+) (%d+) (%d+) (%d+ %d+) (.*)$')
+if not order and (held or head) then
+    call('zrem', KEYS[1], ARGV[1], ':' .. job)
+    call('hdel', KEYS[4], ARGV[1])
+end
+if order then
     local token
     call('zrem', KEYS[3], ARGV[3])
     --#use issue_token last=KEYS[2]
     if not token then
         --#use no_token
     end
-    local job = string.sub(held or head, 2)
-    local state, payload = call('hget', KEYS[4], '=' .. job), call('hget', KEYS[4], ':' .. job)
-    local order, tries, most, put, rest, group = string.match(state or '',
-        '^(%d+) (%d+) (%d+) (%d+) (%d+ %d+) (.*)$')
     call('zadd', KEYS[1], clock + ARGV[2] * 1000, ARGV[1])
     if not held or string.sub(held, 1, 1) == '?' then
         tries = tries + 1
-        state = string.format('%s %.0f %s %s %s ', order, tries, most, put, rest)
-        call('hset', KEYS[4], ARGV[1], ':' .. job, '=' .. job, state .. group)
+        call('hset', KEYS[4], ARGV[1], ':' .. job, '=' .. job, string.format(
+            '%s %.0f %s %s %s ', order, tries, most, put, rest) .. group)
     end
     if not held then
         call('zrem', KEYS[1], head)
     end
-    return {tonumber(token), job, payload or '', tonumber(tries), tonumber(most),
+    return {tonumber(token), job, call('hget', KEYS[4], ':' .. job) or '', tonumber(tries), tonumber(most),
         tonumber(order), tonumber(put), group}
 end
 local ends = call('zrangebyscore', KEYS[1], '(' .. clock, '(4e15', 'withscores', 'limit', 0, 1)

@@ -10,7 +10,7 @@ more       variable: set to how many of them are not their owner's first
 size       variable: set to the stored number of permits, if there is one
 
 Afterwards `left` is how long the key lives, ms; or `size`. A sorted set without
-expiry is another one.
+expiry, or of a queue, is another one.
 ]]
 more = 0
 local counts = call('zrangebyscore', semaphore, '(-1e12', '(0', 'withscores')
@@ -22,7 +22,8 @@ for i = 1, #counts, 2 do
     end
 end
 local left = size or call('pttl', semaphore)
-if left == -1 then
+--#use queue_mark key=semaphore
+if left == -1 or mark then
     return redis.error_reply('WRONGTYPE the sorted set is not of a semaphore')
 end
 for _, owner in ipairs(more > 0

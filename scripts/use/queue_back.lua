@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 queue_back - a job is not taken any more: it is ready in its old place, delayed,
-or a dead letter, if it is `dead` or was taken as often as it may be.
+or a dead letter, if it is `dead` or was taken as often as it may be. The caller
+has removed the holder from the queue. Of a job whose state is lost nothing stays.
 
 queue   key of the queue
 items   its hash
@@ -13,11 +14,10 @@ dead    true: it is a dead letter
 ]]
 local state = call('hget', items, '=' .. job) or ''
 local order, tries, most = string.match(state, '^(%d+) (%d+) (%d+) ')
-if dead or most ~= '0' and tonumber(tries or 0) >= tonumber(most or 0) then
+if order and (dead or most ~= '0' and tonumber(tries or 0) >= tonumber(most or 0)) then
     call('zadd', queue, 6e15 + ms, ':' .. job)
     --#use queue_next
-else
+elseif order then
     call('zadd', queue, due > ms and 4e15 + due or 7e15 + order, ':' .. job)
 end
-call('zrem', queue, holder)
 call('hdel', items, holder)

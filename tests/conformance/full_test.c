@@ -10,6 +10,7 @@
 
 #include "holdfast/hash.h"
 #include "holdfast/once.h"
+#include "holdfast/queue.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
 #include "holdfast/value.h"
@@ -235,6 +236,50 @@ TEST(full_store_still_renews_and_releases)
 TEST(full_store_still_renews_and_releases_permits)
 {
     renew_and_release(*state, 2);
+}
+
+static hf_lock *take_job(const full_store *store, int64_t ttl_ms)
+{
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL;
+
+    opts.ttl_ms = ttl_ms;
+    expect_status(HF_OK,
+                  hf_queue_new(store->client, bytes("q"), &opts, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    return lock;
+}
+
+/* It may be what has filled the store. One of the jobs is delayed, one is tried
+ * again, and their ids are remembered. */
+TEST(full_store_works_off_a_queue)
+{
+    fixture *f = *state;
+    full_store store = open_store(f);
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+    int64_t ttl_ms = slowed_ms(300);
+    hf_lock *lock;
+
+    opts.remember_ms = 60000;
+    for (int i = 0; i < 3; i++) {
+        opts.delay_ms = i == 2 ? 100 : 0;
+        expect_status(HF_OK, hf_queue_put(store.client, bytes("q"), bytes(""),
+                                          bytes("x"), &opts, ERR));
+    }
+    lock = take_job(&store, ttl_ms);
+    make_full(f, &store);
+    if (store.server)
+        expect_status(HF_FULL, hf_queue_put(store.client, bytes("q"), bytes(""),
+                                            bytes("x"), &opts, ERR));
+    expect_throughout(hf_lock_is_held(lock), ttl_ms * 7 / 3);
+    expect_status(HF_OK, hf_queue_again(lock, 0, ERR));
+    for (int i = 0; i < 3; i++) {
+        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        expect_status(HF_OK, hf_queue_done(lock, ERR));
+    }
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    hf_lock_free(lock);
+    close_store(f, &store);
 }
 
 /* Locks are small: only a server, which counts every byte, refuses them. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "holdfast/command.h"
+#include "holdfast/key.h"
 #include "holdfast/queue.h"
 #include "holdfast/semaphore.h"
 #include "support/byte_proxy.h"
@@ -78,4 +79,122 @@ TEST(queue_gives_an_owner_one_job)
     expect_status(HF_OK, hf_queue_done(lock, ERR));
     do_next(worker(f, queue), "c");
     assert_no_key(f->client, queue);
+}
+
+/* ------------------------------------------------------------- other kinds */
+
+/* Its leases that have ended are jobs. */
+TEST(queue_with_an_expiry_is_no_semaphore)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_semaphore_info info = HF_SEMAPHORE_INFO_INIT;
+    hf_lock *permit = NULL;
+
+    put(f, queue, "a");
+    take(worker_for(f, f->client, queue, slowed_ms(100)), "a");
+    expect_status(HF_OK, hf_key_expire(f->client, queue, 600000, ERR));
+    expect_soon(info_of(f, queue).ready == 1, 5000);
+    expect_status(HF_OK,
+                  hf_semaphore_new(f->client, queue, 100, NULL, &permit, ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_lock_try(fixture_keep_lock(f, permit), ERR));
+    expect_status(HF_WRONG_TYPE,
+                  hf_semaphore_inspect(f->client, queue, 100, &info, ERR));
+    do_next(worker(f, queue), "a");
+}
+
+TEST(queue_keeps_its_expiry_when_a_lease_is_renewed)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL;
+    int64_t ttl_ms = 0;
+
+    opts.ttl_ms = 60000;
+    put(f, queue, "a");
+    expect_status(HF_OK, hf_queue_new(f->client, queue, &opts, &lock, ERR));
+    take(fixture_keep_lock(f, lock), "a");
+    expect_status(HF_OK, hf_key_expire(f->client, queue, 30000, ERR));
+    expect_status(HF_OK, hf_lock_renew(lock, ERR));
+    expect_status(HF_OK, hf_key_ttl(f->client, queue, &ttl_ms, ERR));
+    assert_in_range(ttl_ms, 1, 30000);
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+}
+
+/* ------------------------------------------------------------- lost parts */
+
+static void drop(fixture *f, const char *name, hf_bytes key, const char *field)
+{
+    hf_bytes words[] = {hf_str(name), key, hf_str(field)};
+
+    expect_status(HF_OK, hf_command(f->client, field[0] == '\0' ? 2 : 3, words,
+                                    NULL, ERR));
+}
+
+/* The hash alone would refuse the id, and hold up the group. */
+TEST(queue_forgets_what_its_lost_set_had)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+
+    need_all_rights(f);
+    opts.group = bytes("g");
+    put_with(f, queue, "a", &opts);
+    put_with(f, queue, "b", &opts);
+    drop(f, "DEL", queue, "");
+    put_with(f, queue, "b", &opts);
+    do_next(worker(f, queue), "b");
+    put_with(f, queue, "a", &opts);
+    do_next(worker(f, queue), "a");
+    assert_no_key(f->client, queue);
+}
+
+TEST(queue_drops_jobs_whose_state_is_lost)
+{
+    fixture *f = *state;
+    char text[128];
+    hf_bytes queue = fixture_key(f, "q");
+    hf_bytes items = own_key(text, "items", queue);
+    hf_lock *lock = worker_for(f, f->client, queue, slowed_ms(100));
+
+    need_all_rights(f);
+    put(f, queue, "a");
+    put(f, queue, "b");
+    drop(f, "HDEL", items, "=a");
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+    take(lock, "b");
+    drop(f, "HDEL", items, "=b");
+    expect_soon(info_of(f, queue).taken == 0, 5000);
+    put(f, queue, "c");
+    assert_counts(f, queue, 1, 0, 0, 0, 0);
+    do_next(worker(f, queue), "c");
+}
+
+/* ------------------------------------------------------------------- time */
+
+/* More ids than one call forgets. */
+TEST(queue_takes_an_id_when_its_time_has_passed)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+    char id[16] = "";
+
+    opts.remember_ms = slowed_ms(2000);
+    put(f, queue, "stays");
+    take(worker_for(f, f->client, queue, 60000), "stays");
+    for (int i = 0; i < SKIPPED + 10; i++) {
+        (void)snprintf(id, sizeof(id), "%d", i);
+        put_with(f, queue, id, &opts);
+        do_next(lock, id);
+    }
+    expect_status(HF_CONFLICT, hf_queue_put(f->client, queue, hf_str(id),
+                                            hf_str(id), NULL, ERR));
+    expect_soon(info_of(f, queue).remembered == 0, 20000);
+    put(f, queue, id);
+    do_next(lock, id);
 }
