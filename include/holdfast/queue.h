@@ -227,6 +227,8 @@ HF_API int64_t hf_queue_backoff(const hf_job *job, int64_t first_ms,
  * as long as no one was given the job
  * @retval HF_EXPIRED  the lease had ended and the job is back in the queue, or
  *                     another worker has or had it
+ * @retval HF_INDETERMINATE  no reply arrived before the lease ended: the job is
+ *                     done, or is back in the queue
  * @retval HF_INVALID  the handle has no job, or is of no queue
  *
  * The handle can be acquired again in all cases but HF_INVALID.
@@ -338,9 +340,9 @@ HF_API void hf_queue_jobs_free(hf_queue_jobs *jobs);
  * that has become due, is listed as it was until a call moves it.
  *
  * @param queue   the queue's name
- * @param state   of the jobs. Ready ones are in the order in which they will be
- *                taken, the others by when they end their state, dead letters
- *                by when they became that
+ * @param state   of the jobs. Ready ones, and those behind others, are in the
+ *                order in which they will be taken, taken and delayed ones by
+ *                when that ends, dead letters by when they became that
  * @param offset  how many to leave out, 0..2^31-1
  * @param count   how many at most, 1..#HF_QUEUE_LIST_MAX. There may be more if
  *                any were listed
@@ -359,7 +361,8 @@ HF_API HF_MUST_USE hf_status hf_queue_list(hf_client *client, hf_bytes queue,
  * those that are taken can be ended. Workers that wait keep waiting.
  *
  * @param queue   the queue's name; it may have no jobs yet
- * @param paused  true: from now on
+ * @param paused  true: from now on, but for a job that a worker was already
+ *                woken for, within the last second
  *
  * @retval HF_OK          it is so
  * @retval HF_WRONG_TYPE  the key is something else

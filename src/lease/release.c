@@ -124,7 +124,8 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
     return HF_OK;
 }
 
-/* How the lock was held: the call's note. */
+/* How the lock was held: the call's note. A greater one: it was valid, until
+ * then (ms), and the release has an outcome. */
 enum { ENDED, VALID, DOWNGRADING, KEPT };
 
 static bool read_grant(const hf_call *call, hf__handed *handed)
@@ -208,13 +209,18 @@ static hf_status finish_release(hf_call *call, hf_error *err)
     const hf__request *request = &call->request;
     /* Gone before the lease ended, after a resend: the first one released it,
      * and a waiter may have the lock by now. */
-    bool by_first = call->note == VALID && request->sends > 1;
+    bool by_first =
+        (call->note == VALID || call->note > KEPT) && request->sends > 1;
     hf__handed handed;
 
     if (request->reply.kind != HF_REPLY_INTEGER)
         return read_grant(call, &handed)
                    ? HF_OK
                    : hf__bad_reply(request->script->name, err);
+    if (by_first && call->note > KEPT && request->reply.integer == 0 &&
+        hf__clock_boot_ms() >= call->note)
+        return hf__fail(err, HF_INDETERMINATE,
+                        "the lease expired before a reply arrived");
     if (by_first)
         return HF_OK;
     if (request->reply.integer == 0)
@@ -350,17 +356,19 @@ static bool keep_minimum(hf_call *call, const hf_lock *lock)
     return true;
 }
 
-/* In state RELEASING, in which the handle cannot be freed. `valid`: the lease
- * had not ended. */
-static void fill_release(hf_call *call, hf_lock *lock, bool valid,
+/* In state RELEASING, in which the handle cannot be freed. `valid_ms`: until
+ * when the lease was valid; 0: it had ended. */
+static void fill_release(hf_call *call, hf_lock *lock, int64_t valid_ms,
                          const hf__outcome *outcome)
 {
     call->context = lock;
     call->words_stay = true;
     call->answered = release_answered;
     lock->gap_ms = 0;
-    call->note = lock->downgrading ? DOWNGRADING : valid ? VALID : ENDED;
-    if (valid && keep_minimum(call, lock)) {
+    call->note = lock->downgrading ? DOWNGRADING : valid_ms > 0 ? VALID : ENDED;
+    if (valid_ms > 0 && outcome != NULL)
+        call->note = valid_ms;
+    if (valid_ms > 0 && keep_minimum(call, lock)) {
         call->note = KEPT;
         return;
     }
@@ -387,18 +395,19 @@ static hf_status run_checked(hf__form form, hf_lock *lock,
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_call here, *call = hf__begin(&here, form, &release_one, lock->client);
-    bool valid;
+    int64_t valid_ms = 0;
 
     if (call->prepared != HF_OK)
         return hf__end(call);
     pthread_mutex_lock(&watchdog->mutex);
     hf__lease_check_locked(watchdog, lock);
-    valid = lock->state == HF__LOCK_HELD;
+    if (lock->state == HF__LOCK_HELD)
+        valid_ms = atomic_load(&lock->valid_until_ms);
     call->prepared = undo_acquire_locked(lock, call->form.err);
     call->skips_store = lock->state != HF__LOCK_RELEASING;
     pthread_mutex_unlock(&watchdog->mutex);
     if (call->prepared == HF_OK && !call->skips_store)
-        fill_release(call, lock, valid, outcome);
+        fill_release(call, lock, valid_ms, outcome);
     return hf__end(call);
 }
 

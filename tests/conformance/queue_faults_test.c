@@ -198,3 +198,38 @@ TEST(queue_takes_an_id_when_its_time_has_passed)
     put(f, queue, id);
     do_next(lock, id);
 }
+
+/* ---------------------------------------------------------------- replies */
+
+/* The first request did not arrive, and the lease ended before the second. */
+TEST(queue_end_that_comes_too_late_is_not_ok)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    hf_lock *next = worker(f, queue), *lock;
+    told said = {0};
+    hf_async ends = tell(&said);
+    byte_proxy *proxy;
+    hf_client *client;
+
+    if ((f->store != FIXTURE_REDIS_UNIX && f->store != FIXTURE_REDIS_TCP) ||
+        f->rights != FIXTURE_RIGHTS_ALL)
+        skip();
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    assert_non_null(proxy);
+    client = fixture_client_at(f, byte_proxy_unix_url(proxy), &opts);
+    lock = worker_for(f, client, queue, slowed_ms(500));
+    put(f, queue, "a");
+    expect_told(HF_OK, client, hf_lock_acquire_start(lock, 0, &async, ERR));
+    byte_proxy_swallow(proxy, TO_SERVER);
+    expect_status(HF_OK, hf_queue_done_start(lock, &ends, ERR));
+    expect_soon(hf_lock_try(next, ERR) == HF_OK, 10000);
+    byte_proxy_heal(proxy);
+    byte_proxy_break(proxy, BYTE_END_CLOSE);
+    await_told(client, &said, 1);
+    assert_int_equal(said.status, HF_INDETERMINATE);
+    expect_status(HF_OK, hf_queue_done(next, ERR));
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
+}
