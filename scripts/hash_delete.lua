@@ -12,6 +12,6 @@ Writes   KEYS[1]. Cost O(fields).
 local call = redis.call
 call('hlen', KEYS[1])
 if call('pttl', KEYS[1]) >= 0 then
-    --#use refuse_held key=KEYS[1]
+    --#use refuse_held key=KEYS[1] barrier=nil
 end
 return call('del', KEYS[1])

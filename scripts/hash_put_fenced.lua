@@ -20,7 +20,7 @@ local call = redis.call
 local key = KEYS[1]
 --#use fence fence=KEYS[2] token=ARGV[1]
 if not highest then
-    --#use refuse_held
+    --#use refuse_held barrier=nil
 end
 --#use put_fields replace=ARGV[2] ttl=ARGV[3] field_ttl=ARGV[4]
 --#use raise_fence fence=KEYS[2] token=ARGV[1]

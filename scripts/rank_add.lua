@@ -5,6 +5,7 @@ rank_add - give a member a score, or add to the one that it has.
 KEYS[1]  rank (zset): members by score
 KEYS[2]  due (zset): those that expire, by deadline, ms
 KEYS[3]  order (zset): positions of a timeline of that name
+KEYS[4]  barrier (hash): state of a barrier of that name
 ARGV[1]  member: its name
 ARGV[2]  score: a number
 ARGV[3]  ttl: its time to live, ms; 0: it keeps its own, a new one gets none
@@ -18,8 +19,9 @@ ARGV[8]  most: fewer members that are due and not yet removed are looked at for
 
 Returns  {1, rank from the top, members, score}, the two 0 if not wanted; {why}:
          0 refused by nx, -1 by xx, -2 by gt or lt. An error HFHELD: the key is a
-         lease that is held; HFINVALID: the sum is infinite; HFLATE: too many are
-         due; WRONGTYPE: the key is a timeline.
+         lease that is held or a barrier where parties wait; HFINVALID: the sum
+         is infinite; HFLATE: too many are due; WRONGTYPE: the key is a timeline
+         or a work queue.
 Repeat   no: the second run would add again, and a change of another client in
          between would be lost.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log members + most); up to 16 members
@@ -27,7 +29,7 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log members + most); up to 16 members
 ]]
 local call = redis.call
 --#use timeline_clock
---#use rank_open key=KEYS[1] due=KEYS[2] order=KEYS[3]
+--#use rank_open key=KEYS[1] due=KEYS[2] order=KEYS[3] barrier=KEYS[4]
 local name, gone, last, reply = ARGV[1], {}, nil, {1, 0, 0, ARGV[2]}
 local old, ends = call('zscore', KEYS[1], name), call('zscore', KEYS[2], name)
 local live = old and not (ends and tonumber(ends) <= now_ms)

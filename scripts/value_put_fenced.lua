@@ -16,7 +16,7 @@ Writes   KEYS[1], KEYS[2]. Cost O(1).
 local call = redis.call
 --#use fence fence=KEYS[2] token=ARGV[1]
 if not highest then
-    --#use refuse_held key=KEYS[1]
+    --#use refuse_held key=KEYS[1] barrier=nil
 end
 call('set', KEYS[1], ARGV[2], unpack(ARGV, 3))
 --#use raise_fence fence=KEYS[2] token=ARGV[1]

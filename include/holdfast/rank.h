@@ -46,9 +46,10 @@
  * }
  * @endcode
  *
- * A timeline is a sorted set too: each write here is HF_WRONG_TYPE on one, as
- * each of timeline.h is on a rank. Reading does not tell: hf_rank_page() of a
- * timeline has its items by their times, of a semaphore those who hold it.
+ * A timeline and a work queue are sorted sets too: each write here is
+ * HF_WRONG_TYPE on one, as each of timeline.h is on a rank. Reading does not
+ * tell: hf_rank_page() of a timeline has its items by their times, of a
+ * semaphore those who hold it.
  *
  * The key is a sorted set of the store, so that ZADD or ZRANGE of other
  * programs can be used on it too: what they add has no time to live and goes
@@ -115,7 +116,7 @@ typedef struct hf_rank_place {
  * @retval HF_CONFLICT     refused by HF_RANK_NX, GT or LT
  * @retval HF_NOT_FOUND    HF_RANK_XX, and there is no such member
  * @retval HF_HELD         the key is a read-write lock or a semaphore that is
- *                         held
+ *                         held, or a barrier at which parties wait
  * @retval HF_WRONG_TYPE   the key holds something else
  * @retval HF_UNAVAILABLE  also: see above
  */
@@ -257,7 +258,7 @@ HF_API HF_MUST_USE hf_status hf_rank_count(hf_client *client, hf_bytes key,
  *
  * @retval HF_OK          none of them is there
  * @retval HF_HELD        the key is a read-write lock or a semaphore that is
- *                        held
+ *                        held, or a barrier at which parties wait
  * @retval HF_WRONG_TYPE  the key holds something else
  */
 HF_API HF_MUST_USE hf_status hf_rank_remove(hf_client *client, hf_bytes key,
@@ -285,7 +286,7 @@ typedef struct hf_rank_trimmed {
  *
  * @retval HF_OK          `*trimmed` is set
  * @retval HF_HELD        the key is a read-write lock or a semaphore that is
- *                        held
+ *                        held, or a barrier at which parties wait
  * @retval HF_WRONG_TYPE  the key holds something else
  */
 HF_API HF_MUST_USE hf_status hf_rank_trim(hf_client *client, hf_bytes key,
@@ -304,7 +305,7 @@ HF_API HF_MUST_USE hf_status hf_rank_trim(hf_client *client, hf_bytes key,
  * @retval HF_OK          done
  * @retval HF_NOT_FOUND   no such member, or it has expired
  * @retval HF_HELD        the key is a read-write lock or a semaphore that is
- *                        held
+ *                        held, or a barrier at which parties wait
  * @retval HF_WRONG_TYPE  the key holds something else
  */
 HF_API HF_MUST_USE hf_status hf_rank_expire(hf_client *client, hf_bytes key,

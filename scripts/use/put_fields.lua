@@ -30,7 +30,7 @@ if old[1] then
     local known = 'owner term claim until digest keep tick doubt token'
     if #one >= 32 or #two >= 32 or string.find(known, one, 1, true)
         or string.find(known, two, 1, true) then
-        --#use refuse_held
+        --#use refuse_held barrier=nil
     end
 end
 redis.call('hset', key, unpack(ARGV, 5))

@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 rank_open - before a write of a rank: return an error HFHELD if the key is a
-lease that is held, WRONGTYPE if it is a timeline; else as member_open. A
-timeline has positions; those of one that another program has deleted are
-removed.
+lease that is held or a barrier where parties wait, WRONGTYPE if it is a timeline
+or a work queue; else as member_open. A timeline has positions; those of one that
+another program has deleted are removed.
 
-key    sorted set of members by score
-due    sorted set of members by deadline
-order  sorted set of positions
+key      sorted set of members by score
+due      sorted set of members by deadline
+order    sorted set of positions
+barrier  state of a barrier of that name
 ]]
 --#use member_open count='zcard'
 if fresh then
@@ -16,4 +17,8 @@ elseif call('zcard', order) > 0 then
     return redis.error_reply('WRONGTYPE the sorted set is a timeline')
 elseif had == 0 then
     --#use refuse_held
+    --#use queue_mark
+    if mark then
+        return redis.error_reply('WRONGTYPE the sorted set is a work queue')
+    end
 end

@@ -1,10 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
-refuse_held - return an error HFHELD if a key is a lease that is held.
+refuse_held - return an error HFHELD if a key is a lease that is held, or a
+barrier where parties wait.
 
-key  of any type
+key      of any type
+barrier  state of a barrier of that name; nil: that is not looked for
 ]]
---#use held barrier=nil
+--#use held
 if held > 0 then
     return redis.error_reply('HFHELD the key is ' .. ({'a lock that is held',
         'a semaphore whose permits are held', 'an election that has a leader',

@@ -7,5 +7,5 @@ key   a string
 size  its length
 ]]
 if size >= 32 and size <= 50 then
-    --#use refuse_held
+    --#use refuse_held barrier=nil
 end

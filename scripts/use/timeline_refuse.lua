@@ -8,7 +8,7 @@ timeline  sorted set of ids by time
 order     sorted set of positions
 ]]
 if call('zcard', order) == 0 then
-    --#use refuse_held key=timeline
+    --#use refuse_held key=timeline barrier=nil
     if kind == 'zset' then
         return redis.error_reply('WRONGTYPE the sorted set is not a timeline')
     end

@@ -24,11 +24,13 @@
 #include "data/member_words.h"
 
 /* The keys of a rank for what writes, and room for `count` more words. By the
- * positions of a timeline, the third, a script sees that the key is one. */
+ * positions of a timeline, the third, a script sees that the key is one, and by
+ * the fourth that it is a barrier. */
 static inline void hf__add_rank_keys(hf_call *call, hf_bytes key, size_t count)
 {
-    hf__add_member_keys(call, key, 1 + count);
+    hf__add_member_keys(call, key, 2 + count);
     hf__add_own_key(call, HF__ROLE_ORDER, key);
+    hf__add_own_key(call, HF__ROLE_BARRIER, key);
 }
 /* Begin a call with the keys of a rank and room for `count` more words. `*late`
  * is set if too many were due for a blocking one. */

@@ -12,7 +12,6 @@
 #include "holdfast/key.h"
 #include "holdfast/rank.h"
 #include "holdfast/script.h"
-#include "holdfast/timeline.h"
 #include "holdfast/txn.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
@@ -656,67 +655,6 @@ TEST(transaction_increments_and_ranks)
     assert_int_equal(other.rank, 1);
     assert_in_range(ttl_ms, 1, MINUTE_MS);
     assert_int_equal(count, 2);
-}
-
-/* Both are sorted sets with deadlines. */
-TEST(timeline_is_not_changed_as_a_rank)
-{
-    fixture *f = *state;
-    hf_bytes key = fixture_key(f, "t");
-    hf_bytes member = bytes("a");
-    hf_rank_trimmed trimmed;
-    hf_timeline_items items = HF_TIMELINE_ITEMS_INIT;
-
-    expect_status(HF_OK, hf_timeline_add(f->client, key, member, bytes("1"),
-                                         MINUTE_MS, NULL, ERR));
-    expect_status(HF_WRONG_TYPE, add_as(f, key, "b", 1, 0, 0));
-    expect_status(HF_WRONG_TYPE, add_as(f, key, "a", 1, MINUTE_MS, 0));
-    expect_status(HF_WRONG_TYPE, hf_rank_increment(f->client, key, member, 1,
-                                                   NULL, NULL, ERR));
-    expect_status(HF_WRONG_TYPE,
-                  hf_rank_remove(f->client, key, &member, 1, NULL, ERR));
-    expect_status(HF_WRONG_TYPE,
-                  hf_rank_expire(f->client, key, member, -1, ERR));
-    expect_status(HF_WRONG_TYPE,
-                  hf_rank_trim(f->client, key, 0, &trimmed, ERR));
-    assert_non_null(strstr(expect_message(), "is a timeline"));
-    expect_status(HF_OK, hf_timeline_get(f->other, key, member, &items, ERR));
-    assert_in_range(items.items[0].ttl_ms, 1, MINUTE_MS);
-    hf_timeline_items_free(&items);
-    expect_status(HF_OK, hf_timeline_delete(f->client, key, ERR));
-    add(f, key, "a", 1, 0);
-    assert_place(f, key, "a", 1, 0, 1);
-}
-
-TEST(rank_is_not_changed_as_a_timeline)
-{
-    fixture *f = *state;
-    hf_bytes key = fixture_key(f, "r");
-    hf_bytes member = bytes("a"), payload = bytes("1");
-    hf_timeline_update_options opts = HF_TIMELINE_UPDATE_OPTIONS_INIT;
-    hf_timeline_trimmed trimmed;
-    hf_timeline_items items = HF_TIMELINE_ITEMS_INIT;
-
-    add(f, key, "a", 7, MINUTE_MS);
-    add(f, key, "stays", 1, 0);
-    opts.payload = &payload;
-    for (int i = 0; i < 2; i++) {
-        expect_status(HF_WRONG_TYPE,
-                      hf_timeline_add(f->client, key, member, payload,
-                                      MINUTE_MS, NULL, ERR));
-        expect_status(HF_WRONG_TYPE,
-                      hf_timeline_remove(f->client, key, member, ERR));
-        expect_status(HF_WRONG_TYPE,
-                      hf_timeline_trim(f->client, key, 0, 0, &trimmed, ERR));
-        assert_non_null(strstr(expect_message(), "is not a timeline"));
-        expect_status(HF_WRONG_TYPE, hf_timeline_delete(f->client, key, ERR));
-        expect_status(HF_NOT_FOUND,
-                      hf_timeline_get(f->client, key, member, &items, ERR));
-        expect_status(HF_WRONG_TYPE,
-                      hf_timeline_update(f->client, key, member, &opts, ERR));
-        expect_status(HF_OK, hf_rank_expire(f->client, key, member, -1, ERR));
-    }
-    assert_page(f, key, 0, 0, 0, "0: a stays");
 }
 
 /* A refused call changes nothing and names what is wrong. */
