@@ -13,8 +13,8 @@ ARGV[4...]  members: to add
 Returns  how many are new.
 Repeat   no: the second run would find none new, and a change of another client
          in between would be lost.
-Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
-         are due are removed.
+Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; of the members that are
+         due up to 16 more than are named are removed.
 ]]
 local call = redis.call
 --#use timeline_clock
@@ -46,6 +46,6 @@ added = #chosen > 0 and call('sadd', KEYS[1], unpack(chosen)) or 0
 added = added + (#late > 0 and call('zrem', KEYS[2], unpack(late)) or 0)
 local _ = #bare > 0 and call('zrem', KEYS[2], unpack(bare))
 _ = #timed > 0 and call('zadd', KEYS[2], unpack(timed))
---#use member_drop remove='srem' most='16' key=KEYS[1] due=KEYS[2]
+--#use member_drop remove='srem' most=#names+16 key=KEYS[1] due=KEYS[2]
 --#use member_expire count='scard' find='smismember' key=KEYS[1] due=KEYS[2]
 return added

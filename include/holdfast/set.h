@@ -10,7 +10,8 @@
  * Each but the last has a `_start` form.
  *
  * A member that has expired is never returned nor counted; each write removes
- * up to 16 of them. A member without a time to live stays until it is removed.
+ * up to 16 of them, hf_set_add() 16 more than it is given members, so that they
+ * do not pile up. A member without a time to live stays until it is removed.
  * hf_key_delete() removes a whole set.
  *
  * The key is gone once its last member is removed. While members have a time to

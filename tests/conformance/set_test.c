@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "holdfast/key.h"
 #include "holdfast/script.h"
@@ -268,6 +269,35 @@ TEST(each_write_removes_some_that_have_expired)
     for (int i = 0; i < SEVERAL / 16 + 1; i++)
         assert_int_equal(add(f, key, "a", 0), 0);
     assert_int_equal(stored(f, key), 1);
+}
+
+/* As many as it adds, and more. */
+TEST(large_add_removes_many_that_have_expired)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "s");
+
+    add_several(f, key, "old", SEVERAL, 200);
+    assert_int_equal(add(f, key, "a", 0), 1);
+    expect_soon(all_have_expired(f, key, "old299"), 2600);
+    add_several(f, key, "new", SEVERAL - 16, MINUTE_MS);
+    assert_int_equal(stored(f, key), SEVERAL - 16 + 1);
+}
+
+/* Members come faster than 16 with each call; without a limit 10 000 would be
+ * stored in the end. */
+TEST(members_that_have_expired_do_not_pile_up)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "s");
+    char prefix[16];
+
+    for (int i = 0; i < 300; i++) {
+        snprintf(prefix, sizeof(prefix), "%d:", i);
+        add_several(f, key, prefix, 50, 20);
+        (void)usleep(1000);
+    }
+    assert_in_range(stored(f, key), 1, 4000);
 }
 
 TEST(set_is_gone_with_its_last_member)
