@@ -29,7 +29,8 @@ call('hlen', KEYS[3])
 --#use timeline_refuse timeline=KEYS[1] order=KEYS[5]
 if ARGV[6] == 'nx' and was and old and tonumber(old) > now_ms then
     return 0
-elseif not was and call('zcard', KEYS[1]) == 0 then
+elseif not was and call('zcard', KEYS[1]) == 0
+    and call('exists', KEYS[2], KEYS[3], KEYS[4], KEYS[5]) > 0 then
     call('del', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 end
 call('hset', KEYS[2], id, ARGV[2])

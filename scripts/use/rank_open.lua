@@ -11,11 +11,12 @@ order    sorted set of positions
 barrier  state of a barrier of that name
 ]]
 --#use member_open count='zcard'
-if fresh then
+if call('zcard', order) > 0 then
+    if not fresh then
+        return redis.error_reply('WRONGTYPE the sorted set is a timeline')
+    end
     call('del', order)
-elseif call('zcard', order) > 0 then
-    return redis.error_reply('WRONGTYPE the sorted set is a timeline')
-elseif had == 0 then
+elseif not fresh and had == 0 then
     --#use refuse_held
     --#use queue_mark
     if mark then

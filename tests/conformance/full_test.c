@@ -11,8 +11,11 @@
 #include "holdfast/hash.h"
 #include "holdfast/once.h"
 #include "holdfast/queue.h"
+#include "holdfast/rank.h"
 #include "holdfast/script.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/set.h"
+#include "holdfast/timeline.h"
 #include "holdfast/value.h"
 #include "support/store_fixture.h"
 
@@ -308,4 +311,32 @@ TEST(full_server_refuses_locks)
     assert_no_key(f->client, held);
     assert_true(fixture_server_command(f, "CONFIG SET maxmemory 0"));
     expect_status(HF_EXPIRED, hf_lock_release(holder, ERR));
+}
+
+/* Nothing is written before what is refused. */
+TEST(full_server_refuses_new_sets_ranks_and_timelines)
+{
+    fixture *f = *state;
+    hf_bytes set = fixture_key(f, "set"), rank = fixture_key(f, "rank");
+    hf_bytes timeline = fixture_key(f, "timeline");
+    hf_bytes member = bytes("a");
+
+    fixture_only_redis(f);
+    assert_true(fixture_server_command(f, "CONFIG SET maxmemory 1"));
+    for (int64_t ttl_ms = 0; ttl_ms <= 60000; ttl_ms += 60000) {
+        hf_set_add_options in_set = HF_SET_ADD_OPTIONS_INIT;
+        hf_rank_add_options in_rank = HF_RANK_ADD_OPTIONS_INIT;
+
+        in_set.ttl_ms = in_rank.ttl_ms = ttl_ms;
+        expect_status(HF_FULL, hf_set_add(f->client, set, &member, 1, &in_set,
+                                          NULL, ERR));
+        expect_status(HF_FULL, hf_rank_add(f->client, rank, member, 1, &in_rank,
+                                           NULL, ERR));
+    }
+    expect_status(HF_FULL, hf_timeline_add(f->client, timeline, member, member,
+                                           60000, NULL, ERR));
+    assert_no_key(f->client, set);
+    assert_no_key(f->client, rank);
+    assert_no_key(f->client, timeline);
+    assert_true(fixture_server_command(f, "CONFIG SET maxmemory 0"));
 }
