@@ -18,10 +18,12 @@
  * live, it expires by itself only if all that were added here have one, and not
  * before any of them: a longer one extends its expiry, also one that
  * hf_key_expire() has set, and a member without one removes it. An expiry that
- * hf_key_expire() sets while no member has a time to live stays. Where members
- * without one were removed, or were given one, the key expires by itself again
- * after the next write that finds none of them, and at most 100 that have one;
- * members of a larger set that expire stay stored until writes remove them.
+ * hf_key_expire() sets while no member has a time to live stays; but once
+ * members have been given one, the write after which none has one any more
+ * removes the expiry, too. Where members without one were removed, or were
+ * given one, the key expires by itself again after the next write that finds
+ * none of them, and at most 100 that have one; members of a larger set that
+ * expire stay stored until writes remove them.
  *
  * @code
  * hf_status seen(hf_client *c, hf_bytes user, size_t *count, hf_error *err)
@@ -43,9 +45,10 @@
  * key: hf_set_add() of the member makes it stay. They see members that have
  * expired until these are removed. Members are to be removed by
  * hf_set_remove(): one that SREM has removed keeps its time, which is that of a
- * member of the same name that SADD adds. The expiry of the key is to be
- * changed by hf_key_expire(): after PERSIST or PEXPIRE of another program
- * members that have expired may return.
+ * member of the same name that SADD adds; after a DEL of the key the times of
+ * its members stay, perhaps in a key that never expires, until the next write
+ * here. The expiry of the key is to be changed by hf_key_expire(): after
+ * PERSIST or PEXPIRE of another program members that have expired may return.
  */
 #ifndef HOLDFAST_SET_H
 #define HOLDFAST_SET_H

@@ -3,7 +3,8 @@
 member_expire - after a write: until when the keys of a set or a rank live.
 While some members have deadlines the keys have a time to live only if each
 member that was added here has one, and not a shorter one: a longer deadline
-extends it, a member without one removes it. Without deadlines it is the user's.
+extends it, a member without one removes it, and so does the write that removes the
+last deadline. Without deadlines it is the user's.
 A key that has none may have members that stay; so it gets one only where there
 are few deadlines, and no member is without.
 
