@@ -7,6 +7,7 @@
 #include "json_line.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Length of the UTF-8 sequence that `lead` begins and the range its second
@@ -166,9 +167,10 @@ void json_number_text(char text[JSON_NUMBER_SIZE], double value)
 
 void json_number(struct json *json, const char *name, double value)
 {
-    char text[JSON_NUMBER_SIZE];
+    char text[JSON_NUMBER_SIZE] = "null";
 
-    json_number_text(text, value);
+    if (isfinite(value))
+        json_number_text(text, value);
     put_name(json, name);
     fputs(text, json->file);
 }

@@ -318,7 +318,8 @@ const struct option_spec option_table[OPT_COUNT] = {
                   .kind = KIND_INTEGER,
                   .max = INT64_MAX,
                   .argument = "COUNT",
-                  .help = "keep only the COUNT newest items"},
+                  .help = "keep only the COUNT newest items; of a rank "
+                          "those with the greatest scores"},
     [OPT_TOKEN] = {.names = {"token"},
                    .kind = KIND_INTEGER,
                    .min = 1,

@@ -32,6 +32,28 @@ test_members_are_ranked() {
     same type rank "$out"
 }
 
+# Another program may store a score that is infinite, JSON has none.
+test_infinite_score_is_null() {
+    expect 0 rank add r ann 120
+    expect 0 command ZADD r +inf top -inf low
+    expect 0 rank page r --json
+    same page \
+        '{"key":"r","members":[{"member":"top","score":null,"rank":0,"ttl_ms":-1},{"member":"ann","score":120,"rank":1,"ttl_ms":-1},{"member":"low","score":null,"rank":2,"ttl_ms":-1}]}' \
+        "$out"
+    expect 0 rank get r top --json
+    same place \
+        '{"key":"r","member":"top","score":null,"rank":0,"count":3,"ttl_ms":-1}' \
+        "$out"
+    expect 0 rank page r
+    same page $'top\tinf\nann\t120\nlow\t-inf' "$out"
+}
+
+test_help_of_trim() {
+    expect 0 help rank trim
+    contains "$(tr -s '[:space:]' ' ' <<<"$out")" \
+        'those with the greatest scores'
+}
+
 test_incr() {
     expect 0 rank incr r ann
     same place $'0\t1' "$out"
