@@ -111,6 +111,7 @@ static const hf__operation break_lock = {
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
     .absent = "the lock is not held",
+    .alone = true, /* a grant that it publishes cannot be undone */
 };
 
 static hf_status run_break(hf__form form, hf_client *client, hf_bytes name)

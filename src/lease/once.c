@@ -372,6 +372,7 @@ static hf_status finish_inspect(hf_call *call, hf_error *err)
 static const hf__operation inspect = {
     .script = HF__SCRIPT(ONCE_INSPECT),
     .finish = finish_inspect,
+    .alone = true,
 };
 
 /* The keys of the record, as the scripts take them. */
@@ -416,6 +417,7 @@ static const hf__operation delete = {
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
     .absent = "no such record",
+    .alone = true, /* a grant that it publishes cannot be undone */
 };
 
 static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)

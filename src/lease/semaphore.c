@@ -91,6 +91,7 @@ static const hf__operation resize = {
     .wrote = hf__wrote_number,
     .finish = hf__finish_found,
     .absent = "no number of permits is stored",
+    .alone = true, /* a grant that it publishes cannot be undone */
 };
 
 static hf_status run_resize(hf__form form, hf_client *client, hf_bytes name,

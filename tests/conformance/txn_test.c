@@ -8,7 +8,9 @@
 #include "holdfast/command.h"
 #include "holdfast/hash.h"
 #include "holdfast/lock.h"
+#include "holdfast/once.h"
 #include "holdfast/script.h"
+#include "holdfast/semaphore.h"
 #include "holdfast/timeline.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
@@ -562,6 +564,7 @@ TEST(calls_that_are_no_operation_are_refused)
     fixture *f = *state;
     hf_lock *lock = fixture_lock(f, f->client, fixture_key(f, "l"), NULL);
     hf_script *script = NULL;
+    hf_once_info info = HF_ONCE_INFO_INIT;
     hf_async q = begin(f);
 
     expect_status(HF_UNSUPPORTED, hf_lock_acquire_start(lock, 0, &q, ERR));
@@ -569,6 +572,14 @@ TEST(calls_that_are_no_operation_are_refused)
                   hf_cache_delete_start(f->client, bytes("c"), &q, ERR));
     expect_status(HF_UNSUPPORTED,
                   hf_cache_invalidate_start(f->client, bytes("t"), &q, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_once_inspect_start(f->client, bytes("o"), &info, &q, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_once_delete_start(f->client, bytes("o"), &q, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_lock_break_start(f->client, bytes("l"), &q, ERR));
+    expect_status(HF_UNSUPPORTED,
+                  hf_semaphore_resize_start(f->client, bytes("s"), 2, &q, ERR));
     expect_status(
         HF_UNSUPPORTED,
         hf_script_load_start(f->client, bytes("return 1"), &script, &q, ERR));
