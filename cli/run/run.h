@@ -244,6 +244,10 @@ void output_take(struct child_output *output);
 /* The command line of `once`. An exit code. */
 int once_plan(struct run_plan *plan, const struct options *options);
 
+/* Open what the command has as its standard input and output. An exit code. */
+struct run;
+int once_streams(struct run *run);
+
 /* The command has ended with `code`: store that and its output, or give the
  * claim back, or do neither, and print the output. An exit code: in doubt it is
  * not 0. */

@@ -13,9 +13,11 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "complain.h"
 #include "exit.h"
@@ -71,6 +73,17 @@ int once_plan(struct run_plan *plan, const struct options *options)
     if (text != NULL)
         plan->claim.fingerprint = hf_str(text);
     return path == NULL ? EXIT_YES : read_fingerprint(plan, path);
+}
+
+/* ----------------------------------------------------------------- streams */
+
+/* We keep the terminal, so that Ctrl-C tells us too: the command would be
+ * stopped if it read from that. */
+int once_streams(struct run *run)
+{
+    if (isatty(STDIN_FILENO) == 1)
+        run->input_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return output_open(&run->output);
 }
 
 /* ------------------------------------------------------------------ output */

@@ -160,7 +160,7 @@ int run_command(struct run *run)
         guard_end(&run->guard);
         return EXIT_LOST;
     }
-    if (run->plan.takes_jobs)
+    if (run->plan.takes_jobs || run->plan.claims)
         run->tty.fd = -1; /* Ctrl-C is for us */
     else
         tty_open(&run->tty);
@@ -352,7 +352,7 @@ int run_call(struct call *call)
         plan_describe(&run.plan, call);
     run.input_fd = run.output.from_fd = run.output.to_fd = -1;
     if (code == EXIT_YES && run.plan.claims)
-        code = output_open(&run.output);
+        code = once_streams(&run);
     if (code == EXIT_YES && !slots_begin(&run.plan, &code))
         return code;
     if (code == EXIT_YES)

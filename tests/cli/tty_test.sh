@@ -91,6 +91,26 @@ test_ctrl_c_that_the_command_handles_is_its_own_affair() {
     contains "$out" code:5
 }
 
+# holdfast has to know, so that half of the work is not stored.
+test_ctrl_c_leaves_work_that_is_done_once_in_doubt() {
+    local code
+
+    for code in 0 130; do
+        rm -f ready
+        terminal "\"\$HOLDFAST\" once --ttl 1 k$code -- sh -c 'trap \"exit $code\" INT
+                echo r >ready; while :; do sleep 0.02; done'
+            echo code:\$?" 'when ready "\003"'
+        contains "$out" "code:$((code == 0 ? 74 : code))"
+        contains "$out" 'asked to end'
+        expect 74 once k$code -- true
+    done
+}
+
+test_what_is_done_once_reads_nothing_from_the_terminal() {
+    terminal '"$HOLDFAST" once k -- sh -c "cat; echo end"'
+    contains "$out" end
+}
+
 test_job_in_the_background_does_not_take_the_terminal() {
     terminal 'set -m
         "$HOLDFAST" run job -- sh -c "echo r >ready; sleep 0.3" &
