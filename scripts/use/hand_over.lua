@@ -12,7 +12,7 @@ note     as in pick_waiter
 reply    variable: set to that grant
 shared   variable: set if a reader is at the head, which the script lets in
 ]]
---#use pick_waiter topic=lock
+--#use pick_waiter topic=lock fits=argument==''
 shared = shared or reader
 if grant then
     --#use lock_value waited=true mark='+' ttl=lease

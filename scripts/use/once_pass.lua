@@ -9,7 +9,7 @@ waiters  sorted set of entries
 reply    variable: the reply of the script
 ]]
 call('del', record)
---#use pick_waiter topic=record own='' note=''
+--#use pick_waiter topic=record fits=string.find(argument,'^%x*/%d+/%d/%d+/%d+$') own='' note=''
 if grant then
     local doubt = ''
     --#use once_terms terms=argument

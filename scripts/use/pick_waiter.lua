@@ -7,6 +7,8 @@ woken. One that was killed no longer listens and is skipped, up to 128.
 topic    key of the lease
 last     key of the last fencing token
 waiters  sorted set of entries
+fits     whether an entry with this `argument` waits for a lease of the kind that is
+         granted; one of another kind is only woken
 own      entry whose grant the caller takes from the reply; empty: none
 note     what the message says behind the grant: begins with a blank; or empty
 reply    variable: set to that grant
@@ -28,7 +30,7 @@ if head then
             reader = true
             break
         end
-        lease = math.min(lease or 0, 1000)
+        lease = lease and fits and math.min(lease, 1000) or 0
         owner = string.sub(head, -32)
         grant = lease > 0
             and owner .. ' ' .. token .. ' ' .. clock .. ' ' .. lease .. note or 'ask'

@@ -259,3 +259,32 @@ test_what_ends_while_holdfast_is_stopped_is_stored_later() {
     expect 0 once k -- false
     same output whole "$out"
 }
+
+# A claim that failed is not given to who waits for the lock that the key was:
+# that is only woken.
+test_a_waiter_for_a_lock_is_not_given_a_claim() {
+    local second
+
+    start run --ttl "$(slowed 1000)" k -- sleep 60
+    first=$pid
+    eventually 10 "$HOLDFAST" lock inspect k >/dev/null
+    start run k -- echo had the lock
+    second=$pid
+    eventually 10 has_a_waiter k
+    kill -STOP "$second"
+    kill -KILL "$first"
+    ends 137 "$first"
+    claimed_and_failed() {
+        "$HOLDFAST" once -n k -- sh -c 'exit 127' >out 2>err
+        [ $? = 127 ]
+    }
+    eventually 10 claimed_and_failed
+    same stderr '' "$(cat err)"
+    expect 1 once --show k
+    kill -CONT "$second"
+    ends 0 "$second"
+}
+
+has_a_waiter() {
+    "$HOLDFAST" lock inspect --json "$1" 2>err | grep -q '"waiters":1'
+}
