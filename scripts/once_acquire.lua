@@ -9,8 +9,8 @@ KEYS[3]  waiters (zset): entries by when they began to wait, us
 ARGV[1]  owner: owner id, unique to this claim
 ARGV[2]  ttl: of the lease, ms
 ARGV[3]  entry: to queue if it is under way; empty: do not queue
-ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now,
-         and it is not queued
+ARGV[4]  began: when the caller began to wait, us of the store's clock, which says
+         for which tick; 0: now, and it is not queued
 ARGV[5]  rank: how far to move the entry forward, us
 ARGV[6]  terms: what use/once_terms.lua reads
 
@@ -28,6 +28,7 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters + result).
 local call = redis.call
 --#use once_ours key=KEYS[1]
 --#use clock
+local asked = ARGV[4] ~= '0' and ARGV[4] or clock
 --#use once_terms terms=ARGV[6]
 local held, doubt = ours and tonumber(ends) > tonumber(clock), ''
 if ours and record[5] == ARGV[1] then

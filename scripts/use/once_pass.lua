@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 once_pass - delete a record, and give the claim to the waiter that has waited
-longest.
+longest, for the tick in which it began to wait.
 
 record   its key
 last     key of the last fencing token
@@ -11,7 +11,7 @@ reply    variable: the reply of the script
 call('del', record)
 --#use pick_waiter topic=record fits=string.find(argument,'^%x*/%d+/%d/%d+/%d+$') own='' note=''
 if grant then
-    local doubt = ''
+    local doubt, asked = '', popped[2] % 2e15
     --#use once_terms terms=argument
     --#use once_claim ttl=lease
 end

@@ -4,6 +4,7 @@
  * failure and the end of a lease leave to the next, and ticks of a period.
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "holdfast/hash.h"
 #include "holdfast/key.h"
@@ -511,6 +512,47 @@ TEST(once_a_claim_of_the_tick_before_is_waited_for)
     first_ms = do_tick(f, one, key);
     expect_status(HF_OK, hf_lock_acquire(two, 60000, ERR));
     assert_true(do_tick(f, two, key) > first_ms);
+}
+
+/* Sleep until a tick begins; its instant. The stores have our clock. */
+static int64_t sleep_until_tick(int64_t period_ms)
+{
+    int64_t tick_ms = (time(NULL) * INT64_C(1000) / period_ms + 1) * period_ms;
+
+    expect_soon(time(NULL) * INT64_C(1000) >= tick_ms, 60000);
+    return tick_ms;
+}
+
+/* Of two waiters that began in a tick which has ended, one finds its result,
+ * and the other has its claim. */
+TEST(once_who_waits_longer_than_the_tick_waits_for_that_tick)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "o"), failed = fixture_key(f, "p");
+    hf_once_options once = HF_ONCE_OPTIONS_INIT;
+    hf_lock *one, *two, *bad, *next;
+    told done = {0}, handed = {0};
+    int64_t tick_ms;
+
+    once.period_ms = slowed_ms(3000);
+    once.early_ms = 1;
+    one = claim_with(f, f->client, key, &once, NULL);
+    two = claim_with(f, f->other, key, &once, NULL);
+    bad = claim_with(f, f->client, failed, &once, NULL);
+    next = claim_with(f, f->other, failed, &once, NULL);
+    tick_ms = sleep_until_tick(once.period_ms);
+    expect_status(HF_OK, hf_lock_try(one, ERR));
+    expect_status(HF_OK, hf_lock_try(bad, ERR));
+    start_waiting(f, two, key, &done);
+    start_waiting(f, next, failed, &handed);
+    assert_true(tick_ms + once.period_ms == sleep_until_tick(once.period_ms));
+    expect_status(HF_OK, hf_once_complete(one, 3, bytes("r"), ERR));
+    expect_status(HF_OK, hf_lock_release(bad, ERR));
+    await_told(f->other, &done, 1);
+    expect_status(HF_CONFLICT, done.status);
+    await_told(f->other, &handed, 1);
+    expect_status(HF_OK, handed.status);
+    assert_true(do_tick(f, next, failed) == tick_ms);
 }
 
 /* In the next tick, doubt about the one before holds up no one. */
