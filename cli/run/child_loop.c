@@ -17,6 +17,10 @@
  * a renewal. */
 #define LOOK_MAX_MS INT64_C(5000)
 
+/* After the command has ended, for its output: without any, and in all. */
+#define SILENCE_MS 100
+#define OUTPUT_MAX_MS INT64_C(1000)
+
 enum phase {
     PHASE_HELD,   /* the lock is held */
     PHASE_ENDING, /* lost; the command was asked to end */
@@ -103,23 +107,29 @@ static void handle_loss(struct loop *loop, hf_status reason)
              reason_text(reason), what[plan->on_lost]);
 }
 
+static void follow_renewals(struct loop *loop)
+{
+    int64_t valid_until_ms = lease_valid_until_ms(loop->watch->lease);
+
+    if (valid_until_ms <= loop->valid_until_ms)
+        return;
+    loop->valid_until_ms = valid_until_ms;
+    update_guard(loop);
+}
+
 static void look_at_lease(struct loop *loop)
 {
-    int64_t valid_until_ms;
     hf_status reason;
 
     if (loop->phase == PHASE_ENDING && now_ms() >= loop->kill_at_ms)
         kill_group(loop);
     if (loop->phase != PHASE_HELD)
         return;
-    valid_until_ms = lease_valid_until_ms(loop->watch->lease);
     reason = lease_lost(loop->watch->lease);
-    if (reason != HF_OK) {
+    if (reason != HF_OK)
         handle_loss(loop, reason);
-    } else if (valid_until_ms > loop->valid_until_ms) {
-        loop->valid_until_ms = valid_until_ms;
-        update_guard(loop);
-    }
+    else
+        follow_renewals(loop);
 }
 
 static void look_at_guard(struct loop *loop)
@@ -211,6 +221,24 @@ static bool handle_events(struct loop *loop)
     return look_at_child(loop) || loop->phase == PHASE_ENDING;
 }
 
+/* A process of a pipeline may outlive the command by a moment. */
+static void take_last_output(struct loop *loop)
+{
+    struct child_output *output = loop->watch->output;
+    int64_t until_ms = now_ms() + OUTPUT_MAX_MS;
+    struct pollfd watched = {-1, POLLIN, 0};
+
+    output_take(output);
+    while (output->from_fd >= 0 && now_ms() < until_ms &&
+           lease_lost(loop->watch->lease) == HF_OK) {
+        follow_renewals(loop);
+        watched.fd = output->from_fd;
+        if (poll(&watched, 1, SILENCE_MS) <= 0)
+            return;
+        output_take(output);
+    }
+}
+
 void watch_child(struct watch *watch)
 {
     struct loop loop = {watch, PHASE_HELD, 0, 0, false};
@@ -226,7 +254,7 @@ void watch_child(struct watch *watch)
 
         (void)poll(watched, count, next_look_ms(&loop));
     }
-    output_take(watch->output);
+    take_last_output(&loop);
     if (watch->lost == HF_OK) {
         watch->lost = lease_lost(watch->lease);
         if (watch->lost != HF_OK) {

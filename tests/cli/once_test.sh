@@ -63,6 +63,19 @@ test_what_is_left_behind_holds_up_nothing() {
     kill "$(cat left)"
 }
 
+test_output_that_comes_a_moment_after_the_end_is_kept() {
+    expect 0 once k -- bash -c 'exec > >(sed s/a/b/g >held; sleep 0.02; cat held)
+        echo aaa'
+    same output bbb "$out"
+    expect 0 once k -- false
+    same 'stored output' bbb "$out"
+}
+
+test_an_output_that_never_ends_holds_up_nothing() {
+    expect 0 once k -- sh -c 'while echo x; do sleep 0.02; done &'
+    contains "$out" x
+}
+
 test_an_output_that_is_not_kept_leaves_doubt() {
     [ "$slower" = 1 ] || return 0 # a sanitizer needs more memory itself
     (ulimit -d 100000 && exec "$HOLDFAST" once --ttl 0.5 k -- \
