@@ -13,8 +13,10 @@
  *   any other, or a signal     tried again, up to the limit of attempts
  *
  * If a signal asked us to end, and the command has not ended with 0, that was
- * not its failure: the job goes back. After a loss nothing is sent, as the job
- * is another's.
+ * not its failure: the job goes back. A command that was asked to end because
+ * the lease had, as by --max-hold, has not finished, whatever it exits with:
+ * the job is tried again. All of this is sent after a loss too; the store
+ * refuses it if the job has moved on.
  */
 #include "run/run.h"
 
@@ -97,15 +99,17 @@ static enum end end_of(const struct jobs *work, int code)
 {
     const struct run *run = work->run;
     int64_t most = run->plan.attempts;
+    enum end failed =
+        most > 0 && work->job.attempt >= most ? END_DEAD : END_AGAIN;
 
     if (!run->command_began)
         return END_LOST;
     if (run->child.pid <= 0)
         return END_BACK;
+    if (run->loss_told)
+        return failed;
     if (code == EXIT_YES)
         return END_DONE;
-    if (run->lost != HF_OK)
-        return END_LOST;
     if (run->told_to_end != 0 ||
         (run->end_signal == 0 &&
          (code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE)))
@@ -114,7 +118,7 @@ static enum end end_of(const struct jobs *work, int code)
         return END_DEAD;
     if (code == CODE_DEFERRED)
         return END_DEFERRED;
-    return most > 0 && work->job.attempt >= most ? END_DEAD : END_AGAIN;
+    return failed;
 }
 
 static int64_t delay_of(const struct jobs *work)
@@ -138,9 +142,8 @@ static hf_status send_end(const struct jobs *work, enum end end, hf_error *err)
     case END_DEAD:
         return hf_queue_fail(lock, err);
     case END_BACK:
+    case END_LOST: /* before the command began: that does not count */
         return hf_lock_release(lock, err);
-    case END_LOST:
-        break;
     }
     return HF_OK;
 }

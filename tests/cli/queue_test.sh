@@ -275,6 +275,30 @@ test_a_worker_that_lost_its_job_ends_the_command_and_takes_the_next() {
     expect_counts 0 0 0 0 0
 }
 
+test_an_attempt_beyond_max_hold_counts() {
+    local ttl
+
+    ttl=$(slowed 1000)
+    expect 0 queue put q x --id a
+    work 0 --ttl "$ttl" --max-hold 0.3 --backoff 60 -- sleep 30
+    contains "$err" 'lost: --max-hold passed'
+    contains "$err" 'attempt 1: exit code 143, tried again in 60 s'
+    expect_counts 0 0 1 0 0
+    expect 0 key delete q
+    # Even if the command says that all is well.
+    expect 0 queue put q x --id a --attempts 3
+    work 0 --ttl "$ttl" --max-hold 0.3 --backoff 0 --attempts 2 -- sh -c '
+        trap "exit 0" TERM; echo "$HOLDFAST_ATTEMPT" >>began
+        while :; do sleep 0.02; done'
+    same attempts $'1\n2' "$(cat began)"
+    contains "$err" 'attempt 2: exit code 0, a dead letter now'
+    expect_counts 0 0 0 0 1
+    # One that continues, and ends by itself, is heard.
+    expect 0 queue revive q
+    work 0 --ttl "$ttl" --max-hold 0.3 --on-lost warn -- sleep 0.6
+    expect_counts 0 0 0 0 0
+}
+
 test_bad_command_lines() {
     expect 64 queue put q
     contains "$err" 'specify either PAYLOAD or --stdin'
