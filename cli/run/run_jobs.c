@@ -38,12 +38,20 @@
 #define BACKOFF_DEFAULT_MS INT64_C(1000)
 #define BACKOFF_MAX_DEFAULT_MS INT64_C(3600000)
 
-/* How a job ends. */
-enum end { END_DONE, END_AGAIN, END_DEFERRED, END_DEAD, END_BACK, END_LOST };
-#define ENDS 6
+/* How a job ends; unknown: that could not be stored, as far as we know. */
+enum end {
+    END_DONE,
+    END_AGAIN,
+    END_DEFERRED,
+    END_DEAD,
+    END_BACK,
+    END_LOST,
+    END_UNKNOWN
+};
+#define ENDS 7
 
-static const char *const end_names[ENDS] = {"done", "again", "deferred",
-                                            "dead", "back",  "lost"};
+static const char *const end_names[ENDS] = {"done", "again", "deferred", "dead",
+                                            "back", "lost",  "unknown"};
 
 struct jobs {
     struct run *run;
@@ -128,6 +136,7 @@ static int64_t delay_of(const struct jobs *work)
     return hf_queue_backoff(&work->job, plan->backoff_ms, plan->backoff_max_ms);
 }
 
+/* END_UNKNOWN is no end to send. */
 static hf_status send_end(const struct jobs *work, enum end end, hf_error *err)
 {
     hf_lock *lock = work->run->lease.locks[0];
@@ -144,6 +153,8 @@ static hf_status send_end(const struct jobs *work, enum end end, hf_error *err)
     case END_BACK:
     case END_LOST: /* before the command began: that does not count */
         return hf_lock_release(lock, err);
+    case END_UNKNOWN:
+        break;
     }
     return HF_OK;
 }
@@ -161,7 +172,8 @@ static void say_end(const struct jobs *work, enum end end, int code)
                                            [END_DEFERRED] = "deferred",
                                            [END_DEAD] = "a dead letter now",
                                            [END_BACK] = "back in the queue",
-                                           [END_LOST] = "lost"};
+                                           [END_LOST] = "lost",
+                                           [END_UNKNOWN] = "outcome unknown"};
     const struct run_plan *plan = &work->run->plan;
     char seconds[NUMBER_SECONDS_SIZE] = "0";
     bool waits =
@@ -180,13 +192,15 @@ static void say_end(const struct jobs *work, enum end end, int code)
            waits ? seconds : "", waits ? " s" : "");
 }
 
-/* The command has ended with `code`, or could not be started. */
-static void end_job(struct jobs *work, int code)
+/* The command has ended with `code`, or could not be started. The exit code of
+ * the worker, if it ends. */
+static int end_job(struct jobs *work, int code)
 {
     struct run *run = work->run;
     enum end end = end_of(work, code);
     hf_error err = HF_ERROR_INIT;
     hf_status status = send_end(work, end, &err);
+    int own_code = end == END_BACK ? code : EXIT_YES;
 
     if (status == HF_LOST || status == HF_EXPIRED) {
         if (run->lost == HF_OK)
@@ -195,13 +209,15 @@ static void end_job(struct jobs *work, int code)
                      (const char *)work->job.id.data, run->plan.name);
         end = END_LOST;
     } else if (status != HF_OK) {
-        (void)call_failed(run->plan.call, status, &err);
+        own_code = call_failed(run->plan.call, status, &err);
+        end = END_UNKNOWN;
     }
     say_end(work, end, code);
     work->counts[end]++;
     work->jobs++;
-    work->ends = run->told_to_end != 0 || (end == END_BACK) ||
-                 work->jobs == run->plan.jobs_max;
+    work->ends = run->told_to_end != 0 || end == END_BACK ||
+                 end == END_UNKNOWN || work->jobs == run->plan.jobs_max;
+    return own_code;
 }
 
 /* -------------------------------------------------------------------- loop */
@@ -222,8 +238,7 @@ static int run_job(struct jobs *work)
         code = run_command(run);
         close(run->input_fd);
     }
-    end_job(work, code);
-    return work->counts[END_BACK] > 0 ? code : EXIT_YES;
+    return end_job(work, code);
 }
 
 /* No job has come. It is an answer only if there was none at all. */
@@ -283,7 +298,7 @@ int jobs_run(struct run *run)
     lease_close(&run->lease);
     guard_end(&run->guard);
     run->end_signal = 0; /* the command's, not ours */
-    if (run->told_to_end != 0)
+    if (run->told_to_end != 0 && work.counts[END_UNKNOWN] == 0)
         signals_die(run->told_to_end);
     return code;
 }

@@ -77,7 +77,7 @@ test_the_exit_code_says_what_becomes_of_a_job() {
     same answer '{"name":"q","moved":0}' "$out"
     work 0 --backoff 60 --json -- sh -c 'exit 3'
     contains "$err" 'exit code 3, tried again in 60 s'
-    contains "$err" '"jobs":{"done":0,"again":1,"deferred":0,"dead":0,"back":0,"lost":0},"exit":0}'
+    contains "$err" '"jobs":{"done":0,"again":1,"deferred":0,"dead":0,"back":0,"lost":0,"unknown":0},"exit":0}'
     expect_counts 0 0 1 0 0
     expect 0 key delete q
     # A limit of the worker, and one of the job.
@@ -297,6 +297,17 @@ test_an_attempt_beyond_max_hold_counts() {
     expect 0 queue revive q
     work 0 --ttl "$ttl" --max-hold 0.3 --on-lost warn -- sleep 0.6
     expect_counts 0 0 0 0 0
+}
+
+test_an_end_that_is_not_stored_is_no_end() {
+    expect 0 queue put q x --id a
+    expect 0 queue put q y --id b
+    work 65 --json -- sh -c 'echo ran >>runs
+        "$HOLDFAST" key delete q >/dev/null; "$HOLDFAST" value set q text'
+    contains "$err" 'exit code 0, outcome unknown'
+    contains "$err" '"jobs":{"done":0,'
+    contains "$err" '"lost":0,"unknown":1},"exit":65,"error":{"code":65,'
+    same runs ran "$(cat runs)"
 }
 
 test_bad_command_lines() {
