@@ -35,6 +35,9 @@
 #define CODE_DEAD 65
 #define CODE_DEFERRED 75
 
+/* Of none. */
+#define NOT_RUN (-1)
+
 #define BACKOFF_DEFAULT_MS INT64_C(1000)
 #define BACKOFF_MAX_DEFAULT_MS INT64_C(3600000)
 
@@ -179,7 +182,7 @@ static void say_end(const struct jobs *work, enum end end, int code)
     bool waits =
         (end == END_AGAIN && !was_last(&work->job)) || end == END_DEFERRED;
 
-    if (end == END_DONE && !plan->verbose)
+    if (code == NOT_RUN || (end == END_DONE && !plan->verbose))
         return;
     if (end == END_AGAIN && was_last(&work->job))
         end = END_DEAD;
@@ -192,12 +195,11 @@ static void say_end(const struct jobs *work, enum end end, int code)
            waits ? seconds : "", waits ? " s" : "");
 }
 
-/* The command has ended with `code`, or could not be started. The exit code of
- * the worker, if it ends. */
-static int end_job(struct jobs *work, int code)
+/* The command has ended with `code`, or was not started. The exit code of the
+ * worker, if it ends. */
+static int end_job(struct jobs *work, enum end end, int code)
 {
     struct run *run = work->run;
-    enum end end = end_of(work, code);
     hf_error err = HF_ERROR_INIT;
     hf_status status = send_end(work, end, &err);
     int own_code = end == END_BACK ? code : EXIT_YES;
@@ -220,6 +222,19 @@ static int end_job(struct jobs *work, int code)
     return own_code;
 }
 
+/* The workers that had the job did not end its last attempt: perhaps it is what
+ * kills them. */
+static int refuse_job(struct jobs *work)
+{
+    guard_end(&work->run->guard);
+    notice(run_verb,
+           "job \"%s\" of \"%s\", attempt %lld: more than --attempts; not run, "
+           "a dead letter now",
+           (const char *)work->job.id.data, work->run->plan.name,
+           (long long)work->job.attempt);
+    return end_job(work, END_DEAD, NOT_RUN);
+}
+
 /* -------------------------------------------------------------------- loop */
 
 static int run_job(struct jobs *work)
@@ -238,7 +253,7 @@ static int run_job(struct jobs *work)
         code = run_command(run);
         close(run->input_fd);
     }
-    return end_job(work, code);
+    return end_job(work, end_of(work, code), code);
 }
 
 /* No job has come. It is an answer only if there was none at all. */
@@ -264,7 +279,10 @@ static int work_on(struct jobs *work)
         if (run->lease.status != HF_OK)
             return run_refused(run);
         (void)!hf_queue_job(run->lease.locks[0], &work->job, NULL);
-        code = run_job(work);
+        if (run->plan.attempts > 0 && work->job.attempt > run->plan.attempts)
+            code = refuse_job(work);
+        else
+            code = run_job(work);
         if (work->ends)
             return code;
         code = run_begin_again(run);

@@ -214,6 +214,24 @@ test_a_killed_worker_gives_its_job_back() {
     within "$((10#${ttl/./} + 1500))" "$began"
 }
 
+test_attempts_of_killed_workers_count() {
+    expect 0 queue put q x --id a
+    start queue work q --ttl "$(slowed 300)" --attempts 1 -- \
+        sh -c 'echo $$ >leader; sleep 30'
+    eventually 10 written leader
+    kill -KILL "$pid"
+    ends 137 "$pid"
+    expect 0 queue work q --jobs 1 --attempts 1 --json -- sh -c ': >ran'
+    [ ! -e ran ] || fail "a second attempt"
+    contains "$err" 'attempt 2: more than --attempts; not run, a dead letter'
+    contains "$err" '"dead":1,'
+    expect_counts 0 0 0 0 1
+    # The worker takes the next one.
+    expect 0 queue put q y --id b
+    work 0 --attempts 1 -- cat
+    same payload y "$out"
+}
+
 test_slots_end_with_who_started_them() {
     expect 0 queue put q x
     expect 0 queue put q y
