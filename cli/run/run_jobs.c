@@ -22,6 +22,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -290,11 +291,11 @@ static int work_on(struct jobs *work)
     return code;
 }
 
-static void print_counts(const struct jobs *work, int code)
+static void put_counts(const struct jobs *work, int code, FILE *file)
 {
     struct json json;
 
-    json_begin(&json, stderr);
+    json_begin(&json, file);
     json_text(&json, "name", work->run->plan.name);
     json_open(&json, "jobs", '{');
     for (int i = 0; i < ENDS; i++)
@@ -304,6 +305,21 @@ static void print_counts(const struct jobs *work, int code)
     if (code != EXIT_YES && complained())
         complain_json(&json, code);
     json_end(&json);
+}
+
+/* In one write, so that the lines of several slots do not mix. */
+static void print_counts(const struct jobs *work, int code)
+{
+    size_t size = 0;
+    char *line = NULL;
+    FILE *file = open_memstream(&line, &size);
+
+    if (file != NULL) {
+        put_counts(work, code, file);
+        if (fclose(file) == 0)
+            (void)fwrite(line, 1, size, stderr);
+    }
+    free(line);
 }
 
 int jobs_run(struct run *run)

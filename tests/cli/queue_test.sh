@@ -328,6 +328,20 @@ test_an_end_that_is_not_stored_is_no_end() {
     same runs ran "$(cat runs)"
 }
 
+# Each write to such a socket is a packet of its own.
+test_the_json_line_of_a_slot_is_one_write() {
+    "${HF_TEST_PYTHON:-python3}" -S -c '
+import json, os, socket, subprocess
+ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+work = subprocess.Popen([os.environ["HOLDFAST"], "queue", "work", "q", "-n",
+    "--slots", "2", "--json", "--", "true"], stderr=theirs)
+theirs.close()
+packets = list(iter(lambda: ours.recv(65536), b""))
+lines = [json.loads(p) for p in packets if p.startswith(b"{")]
+assert work.wait() == 1 and [line["exit"] for line in lines] == [1, 1], packets
+assert all(p.endswith(b"\n") for p in packets), packets' || fail "it is not"
+}
+
 test_bad_command_lines() {
     expect 64 queue put q
     contains "$err" 'specify either PAYLOAD or --stdin'
