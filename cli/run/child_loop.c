@@ -185,11 +185,12 @@ static bool look_at_child(struct loop *loop)
 
 static void pass_signals_on(struct loop *loop)
 {
+    const struct run_plan *plan = loop->watch->plan;
     int signal;
 
     while ((signal = signals_next(loop->watch->signals)) != 0) {
         if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM ||
-            (signal == SIGHUP && loop->watch->plan->claims))
+            (signal == SIGHUP && (plan->claims || plan->takes_jobs)))
             loop->watch->told_to_end = signal;
         if (signal == SIGCHLD)
             look_at_guard(loop);

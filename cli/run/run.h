@@ -300,7 +300,8 @@ struct watch {
     struct child_output *output;
     struct tty *tty;
     hf_status lost;  /* why; HF_OK: the lock was held until the child ended */
-    int told_to_end; /* by INT, QUIT or TERM; of `once` also by HUP; 0: not */
+    int told_to_end; /* by INT, QUIT, TERM, perhaps HUP (child_loop.c); 0: not
+                      */
     bool loss_told;  /* as the lock was lost, when it had not ended */
 };
 
@@ -331,8 +332,10 @@ struct run {
 /* Begin to acquire again, behind a guard of its own. An exit code. */
 int run_begin_again(struct run *run);
 
-/* Until the acquire has ended; a signal that ends us does. */
-void run_wait(struct run *run);
+/* Until the acquire has ended: 0; or until a signal that ends us, which is
+ * returned: the acquire was cancelled, and the lease cannot be used, or closed,
+ * any more. */
+int run_wait(struct run *run);
 
 /* The lock was not acquired: report why. An exit code. */
 int run_refused(const struct run *run);

@@ -63,6 +63,7 @@ struct jobs {
     int64_t counts[ENDS]; /* of jobs */
     int64_t jobs;         /* their sum */
     bool ends;            /* no further job is taken */
+    bool cancelled;       /* a signal has ended the wait for one */
 };
 
 /* -------------------------------------------------------------------- plan */
@@ -274,7 +275,10 @@ static int work_on(struct jobs *work)
     int code = EXIT_YES;
 
     while (code == EXIT_YES) {
-        run_wait(run);
+        run->told_to_end = run_wait(run);
+        work->cancelled = run->told_to_end != 0;
+        if (work->cancelled)
+            return EXIT_YES;
         if (run->lease.status == HF_TIMEOUT)
             return report_none(work);
         if (run->lease.status != HF_OK)
@@ -302,7 +306,7 @@ static void put_counts(const struct jobs *work, int code, FILE *file)
         json_integer(&json, end_names[i], work->counts[i]);
     json_close(&json, '}');
     json_integer(&json, "exit", code);
-    if (code != EXIT_YES && complained())
+    if (code != EXIT_YES && code < EXIT_SIGNAL && complained())
         complain_json(&json, code);
     json_end(&json);
 }
@@ -326,13 +330,17 @@ int jobs_run(struct run *run)
 {
     struct jobs work = {.run = run, .job = HF_JOB_INIT};
     int code = work_on(&work);
+    bool by_signal = run->told_to_end != 0 && work.counts[END_UNKNOWN] == 0;
 
+    if (by_signal)
+        code = EXIT_SIGNAL + run->told_to_end;
     if (run->plan.call->json)
         print_counts(&work, code);
-    lease_close(&run->lease);
+    if (!work.cancelled)
+        lease_close(&run->lease);
     guard_end(&run->guard);
     run->end_signal = 0; /* the command's, not ours */
-    if (run->told_to_end != 0 && work.counts[END_UNKNOWN] == 0)
+    if (by_signal)
         signals_die(run->told_to_end);
     return code;
 }

@@ -25,14 +25,15 @@
 
 const char *run_verb = "run";
 
-/* A signal ended the wait; end by it. */
-static _Noreturn void give_up(struct run *run, int signal)
+/* Those of a job's command are sent to all workers, perhaps between two. */
+static bool ends_wait(const struct run *run, int signal)
 {
-    lease_cancel(&run->lease);
-    signals_die(signal);
+    bool is_users = signal == SIGUSR1 || signal == SIGUSR2;
+
+    return signals_is_end(signal) && !(is_users && run->plan.takes_jobs);
 }
 
-void run_wait(struct run *run)
+int run_wait(struct run *run)
 {
     struct pollfd watched[2] = {
         {run->signals.fd, POLLIN, 0},
@@ -43,14 +44,17 @@ void run_wait(struct run *run)
     do {
         (void)poll(watched, 2, -1);
         while ((signal = signals_next(&run->signals)) != 0) {
-            if (signals_is_end(signal))
-                give_up(run, signal);
-            else if (signal == SIGTSTP)
+            if (ends_wait(run, signal)) {
+                lease_cancel(&run->lease);
+                return signal;
+            }
+            if (signal == SIGTSTP)
                 (void)signals_stop(false);
         }
     } while (!lease_is_done(&run->lease));
     lease_join(&run->lease);
     run->waited_ms = now_ms() - run->began_ms;
+    return 0;
 }
 
 /* `holder` is "held by ..."; "": not known. */
@@ -268,7 +272,10 @@ static bool acquires_again(const struct run *run)
 /* From the wait to the end of the command, or of the wait. */
 static int run_once(struct run *run)
 {
-    run_wait(run);
+    int signal = run_wait(run);
+
+    if (signal != 0)
+        signals_die(signal);
     if (run->lease.status != HF_OK)
         return run_refused(run);
     report_acquired(run);

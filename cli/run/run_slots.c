@@ -6,8 +6,8 @@
  * 1. Each slot is forked before the store is opened, and is a worker as if it
  * had been started alone, but for its process group: of the signals from a
  * terminal it gets what we pass on.
- * 2. We wait for them, and pass on signals. If one fails, we end the
- *    others by TERM.
+ * 2. We wait for them, and pass on signals; one that waits for a job ignores
+ *    USR1 and USR2. If one fails, we end the others by TERM.
  * 3. If we die, the kernel tells the slots to end.
  */
 #include "run/run.h"

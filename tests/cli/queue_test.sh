@@ -267,6 +267,54 @@ test_a_worker_that_is_asked_to_end_gives_its_job_back() {
     contains "$out" 'waiters: 0'
 }
 
+test_a_hangup_is_no_attempt() {
+    for slots in 1 2; do
+        expect 0 queue put q x --attempts 1
+        start queue work q --slots "$slots" --json -- \
+            sh -c 'echo $$ >leader; sleep 30' 2>told
+        eventually 10 written leader
+        kill -HUP "$pid"
+        ends 129 "$pid"
+        contains "$(cat told)" '"back":1,"lost":0,"unknown":0},"exit":129}'
+        expect_counts 1 0 0 0 0
+        expect 0 key delete q
+        rm leader
+    done
+}
+
+waiters() {
+    "$HOLDFAST" queue inspect q | grep -q "waiters: $1"
+}
+
+test_a_worker_that_waits_is_asked_to_end() {
+    start queue work q --json -- true 2>told
+    eventually 10 waiters 1
+    kill -USR1 "$pid" # of commands
+    expect 0 queue put q x
+    eventually 10 counts 0 0 0 0 0
+    eventually 10 waiters 1
+    kill -TERM "$pid"
+    ends 143 "$pid"
+    same report '{"name":"q","jobs":{"done":1,"again":0,"deferred":0,"dead":0,"back":0,"lost":0,"unknown":0},"exit":143}' \
+        "$(cat told)"
+    expect 0 queue inspect q
+    contains "$out" 'waiters: 0'
+}
+
+test_a_signal_for_commands_ends_no_slot() {
+    expect 0 queue put q x
+    start queue work q --slots 2 -- sh -c 'trap ": >got" USR1; echo $$ >leader
+        until [ -e got ]; do sleep 0.02; done'
+    eventually 10 written leader
+    eventually 10 waiters 1
+    kill -USR1 "$pid"
+    eventually 10 counts 0 0 0 0 0
+    expect 0 queue put q y
+    eventually 10 counts 0 0 0 0 0
+    kill -TERM "$pid"
+    ends 143 "$pid"
+}
+
 test_the_lease_is_renewed_while_the_command_works() {
     local ttl
 
