@@ -66,7 +66,7 @@ const struct option_spec option_table[OPT_COUNT] = {
                       .min = LEASE_MIN_MS,
                       .max = HF_TTL_MAX_MS,
                       .argument = "SEC",
-                      .help = "lose the lock SEC seconds after acquiring it"},
+                      .help = "lose the lease SEC seconds after acquiring it"},
     [OPT_PRIORITY] = {.names = {"priority"},
                       .kind = KIND_INTEGER,
                       .max = HF_LOCK_PRIORITY_MAX,

@@ -202,6 +202,8 @@ static int queue_revive(struct call *call)
     hf_status status;
     struct json json;
 
+    if (call->options->operand_count > 1 && call_operand(call, 1).size == 0)
+        return call_usage(call, "ID is empty");
     if (call->options->operand_count > 1)
         status = hf_queue_revive(call->client, call_operand(call, 0),
                                  call_operand(call, 1), 1, &moved, &err);

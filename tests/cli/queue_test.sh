@@ -402,6 +402,8 @@ test_bad_command_lines() {
     expect 64 queue work q --unknown -- true
     expect 64 queue list q --state other
     expect 64 queue frob q
+    expect 64 queue revive q ''
+    contains "$err" 'ID is empty'
     expect 0 value set v text
     expect 65 queue put v x
     expect 65 queue work v -- true
