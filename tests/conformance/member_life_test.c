@@ -259,6 +259,13 @@ static void try_own_expiry(fixture *f, const kind *one, hf_bytes key)
     /* One that stays removes it. */
     one->add(f, key, "b", 0);
     assert_int_equal(ttl_of_key(f, key), -1);
+    /* So does the end of the last that has one. */
+    one->remove(f, key, "c");
+    expect_status(HF_OK, hf_key_expire(f->client, key, HOUR_MS, ERR));
+    one->add(f, key, "e", MINUTE_MS);
+    assert_in_range(ttl_of_key(f, key), MINUTE_MS + 1, HOUR_MS);
+    one->remove(f, key, "e");
+    assert_int_equal(ttl_of_key(f, key), -1);
 }
 
 TEST(expiry_of_the_key_is_the_callers_until_members_have_their_own)
