@@ -244,8 +244,9 @@ void output_take(struct child_output *output);
 /* The command line of `once`. An exit code. */
 int once_plan(struct run_plan *plan, const struct options *options);
 
-/* Open what the command has as its standard input and output. An exit code. */
 struct run;
+
+/* Open what the command has as its standard input and output. An exit code. */
 int once_streams(struct run *run);
 
 /* The command has ended with `code`: store that and its output, or give the

@@ -181,11 +181,13 @@ int once_unclaimed(const struct lease *lease)
     case HF_EXPIRED:
         complain_of(lease->status);
         complain(run_verb,
-                 "\"%s\" is in doubt: a command ended without a "
-                 "result; --retry-doubt runs it again",
+                 "\"%s\" is in doubt: a claim ended without a result, its "
+                 "command may have run; --retry-doubt runs it",
                  lease->plan->name);
         return EXIT_IO;
     case HF_INVALID:
+        if (lease->count == 0) /* the key, or an option */
+            return -1;
         complain_of(lease->status);
         complain(run_verb, "%s", lease->err.message);
         return EXIT_DATA;

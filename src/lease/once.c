@@ -107,6 +107,8 @@ static hf_status load_once(hf_once_options *o, const hf_once_options *from,
     if (status == HF_OK)
         status = hf__check_range(o->period_ms, 0, HF_ONCE_PERIOD_MAX_MS,
                                  "period_ms", err);
+    if (status == HF_OK && o->early_ms != 0 && o->period_ms == 0)
+        status = hf__fail(err, HF_INVALID, "early_ms needs a period_ms");
     if (status == HF_OK)
         status = hf__check_range(
             o->early_ms, 0, hf__at_least(o->period_ms - 1, 0), "early_ms", err);

@@ -182,6 +182,14 @@ test_another_fingerprint_is_refused() {
     expect 66 once --fingerprint-file none k -- true
 }
 
+test_a_key_or_an_option_that_is_invalid_is_wrong_usage() {
+    expect 64 once '' -- true
+    expect 64 once --keep 1m --period 1h k -- true
+    expect 64 once --early 2h --period 1h k -- true
+    expect 64 once --early 1m k -- true
+    contains "$err" 'early_ms needs a period_ms'
+}
+
 # Two that start in the same tick, the second when the first has ended; ticks
 # may begin between them, but not twenty times.
 test_a_period_has_one_run() {
