@@ -301,8 +301,7 @@ struct watch {
     struct child_output *output;
     struct tty *tty;
     hf_status lost;  /* why; HF_OK: the lock was held until the child ended */
-    int told_to_end; /* by INT, QUIT, TERM, perhaps HUP (child_loop.c); 0: not
-                      */
+    int told_to_end; /* by INT, QUIT, TERM; of work also by HUP; 0: not */
     bool loss_told;  /* as the lock was lost, when it had not ended */
 };
 
