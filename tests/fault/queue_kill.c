@@ -12,8 +12,6 @@
  * that is kept for it makes that one late. With --cheat workers
  * believe in their leases for too long, which must be noticed.
  */
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault_place.h"
 #include "holdfast/queue.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
@@ -285,25 +284,15 @@ static bool on_server(long kills)
     return fine;
 }
 
-static bool embedded(const char *scheme, long kills)
+static bool embedded(const char *store, long kills)
 {
-    char folder[] = "/dev/shm/holdfast-queue-XXXXXX";
-    char text[128];
-    struct dirent *entry;
+    place at;
     bool fine;
-    DIR *dir;
 
-    if (mkdtemp(folder) == NULL)
-        return false;
-    snprintf(text, sizeof(text), "%s:%s", scheme, folder);
-    url = text;
+    place_make(&at, store, "");
+    url = at.url;
     fine = run(kills);
-    dir = opendir(folder);
-    while (dir != NULL && (entry = readdir(dir)) != NULL)
-        (void)unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir != NULL)
-        (void)closedir(dir);
-    (void)rmdir(folder);
+    place_remove(&at);
     return fine;
 }
 
