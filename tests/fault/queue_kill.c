@@ -188,7 +188,8 @@ static bool kill_some(hf_client *client, long kills)
                     return false;
             (void)usleep(1000);
         }
-        (void)usleep((useconds_t)prng_below(&random, 10000));
+        /* With the cheat, while it has its first job. */
+        (void)usleep((useconds_t)prng_below(&random, cheats ? 1 : 10000));
         end(victim);
         if (!start(victim))
             return false;
