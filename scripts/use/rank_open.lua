@@ -16,10 +16,12 @@ if call('zcard', order) > 0 then
         return redis.error_reply('WRONGTYPE the sorted set is a timeline')
     end
     call('del', order)
-elseif not fresh and had == 0 then
-    --#use refuse_held
+elseif not fresh then
     --#use queue_mark
     if mark then
         return redis.error_reply('WRONGTYPE the sorted set is a work queue')
+    end
+    if had == 0 then
+        --#use refuse_held
     end
 end

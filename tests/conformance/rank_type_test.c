@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "holdfast/barrier.h"
+#include "holdfast/command.h"
+#include "holdfast/key.h"
 #include "holdfast/queue.h"
 #include "holdfast/rank.h"
 #include "holdfast/timeline.h"
@@ -85,6 +87,21 @@ static void assert_refused(fixture *f, hf_bytes key, const char *name,
     expect_status(HF_WRONG_TYPE,
                   hf_timeline_trim(f->client, key, 0, 0, &cut, ERR));
     expect_status(HF_WRONG_TYPE, hf_timeline_delete(f->client, key, ERR));
+}
+
+/* The deadlines of a rank that another program deleted are still there. */
+TEST(work_queue_after_a_rank_is_not_changed_as_one)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "q");
+    const hf_bytes del[] = {bytes("DEL"), key};
+
+    add(f, key, "m", 1, MINUTE_MS);
+    expect_status(HF_OK, hf_command(f->client, 2, del, NULL, ERR));
+    expect_status(
+        HF_OK, hf_queue_put(f->client, key, bytes("j"), bytes("p"), NULL, ERR));
+    expect_status(HF_WRONG_TYPE, add_as(f, key, "m", 1, 0, 0));
+    expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
 }
 
 TEST(work_queue_is_not_changed_as_a_rank)
