@@ -32,7 +32,7 @@ local asked = ARGV[4] ~= '0' and ARGV[4] or clock
 --#use once_terms terms=ARGV[6]
 local held, doubt = ours and tonumber(ends) > tonumber(clock), ''
 if ours and record[5] == ARGV[1] then
-    doubt, held = record[7], false
+    doubt, tick, held = record[7], record[3], false
 elseif ours and tonumber(record[3]) >= tonumber(tick) then
     if record[6] ~= digest then
         return {-5, record[6], 0}

@@ -94,9 +94,10 @@ typedef struct hf_once_options {
      *  ms, 1..#HF_ONCE_PERIOD_MAX_MS. Ticks begin at the multiples of the
      *  period since 1970 (UTC), less `early_ms`, by the store's clock. A claim
      *  is for the tick in which the store gets the first request of the
-     *  acquire, however long that waits. One of an earlier tick whose lease has
-     *  not ended is waited for. A record of a later tick
-     *  counts as one of this: the clock may have gone back since. */
+     *  acquire, however long that waits, if the client may subscribe; else for
+     *  that of the last one. A claim of an earlier tick whose lease has not
+     *  ended is waited for. A record of a later tick counts as one of this: the
+     *  clock may have gone back since. */
     int64_t period_ms;
     /** How long before a multiple of the period its tick begins, ms: as much as
      *  the clock of a host may be ahead of the store's, so that what is started

@@ -11,7 +11,8 @@ reply    variable: the reply of the script
 call('del', record)
 --#use pick_waiter topic=record fits=string.find(argument,'^%x*/%d+/%d/%d+/%d+$') own='' note=''
 if grant then
-    local doubt, asked = '', popped[2] % 2e15
+    local doubt = ''
+    local asked = clock + 1e15 - (clock + 1e15 - popped[2]) % 2e15
     --#use once_terms terms=argument
     --#use once_claim ttl=lease
 end
