@@ -79,6 +79,7 @@ static const hf__lease_kind job_kind = {
     .release = HF__SCRIPT_QUEUE_RELEASE,
     .refused = "no job is ready, or the queue is paused",
     .held_as = "shared",
+    .mode = ",job",
     .role = HF__ROLE_ITEMS,
     .held_again = "this handle has a job: end that first",
     .keep = keep_job,
