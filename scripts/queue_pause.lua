@@ -19,6 +19,7 @@ local pause = ARGV[1] == '1'
 if pause == paused then
     return 0
 end
+--#use queue_whole items=KEYS[3]
 call('zadd', KEYS[1], pause and '9.001e15' or '9e15', '*')
 paused = pause
 --#use queue_due queue=KEYS[1] items=KEYS[3]

@@ -22,9 +22,7 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved).
 local call = redis.call
 local job = ARGV[1]
 --#use queue_open queue=KEYS[1]
-if not mark and call('exists', KEYS[3]) == 1 then
-    call('del', KEYS[3])
-end
+--#use queue_whole items=KEYS[3]
 local till = tonumber(call('zscore', KEYS[1], ':' .. job) or 0)
 if call('hget', KEYS[3], '=' .. job) and not (till >= 5e15 and till <= 5e15 + ms) then
     return 0

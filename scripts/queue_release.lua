@@ -24,6 +24,7 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes first
 ]]
 local call = redis.call
 --#use queue_open queue=KEYS[1]
+--#use queue_whole items=KEYS[2]
 local held, outcome = call('hget', KEYS[2], ARGV[1]), ARGV[3] or ''
 local job = string.sub(held or '', 2)
 local other = (ARGV[5] or job) ~= job

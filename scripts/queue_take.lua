@@ -28,16 +28,11 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes befor
 ]]
 local call = redis.call
 --#use queue_open queue=KEYS[1]
+--#use queue_whole items=KEYS[4]
 --#use queue_due queue=KEYS[1] items=KEYS[4]
 --#use queue_hand queue=KEYS[1] items=KEYS[4] waiters=KEYS[3] own=ARGV[3]
 local held = call('hget', KEYS[4], ARGV[1])
-local job = string.sub(held or head or '', 2)
-local order, tries, most, put, rest, group = string.match(
-    call('hget', KEYS[4], '=' .. job) or '', '^(%d+) (%d+) (%d+) (%d+) (%d+ %d+) (.*)$')
-if not order and (held or head) then
-    call('zrem', KEYS[1], ARGV[1], ':' .. job)
-    call('hdel', KEYS[4], ARGV[1])
-end
+--#use queue_first queue=KEYS[1] items=KEYS[4] holder=ARGV[1]
 if order then
     local token
     call('zrem', KEYS[3], ARGV[3])

@@ -123,6 +123,31 @@ TEST(queue_keeps_its_expiry_when_a_lease_is_renewed)
     expect_status(HF_OK, hf_queue_done(lock, ERR));
 }
 
+/* Its wait queue is that of a lock of the same name, which is released with a
+ * worker at its head. The worker finds a lock there, or no job. */
+TEST(queue_worker_is_given_no_lock)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker_for(f, f->client, queue, 0);
+    hf_lock *other = fixture_lock(f, f->other, queue, NULL);
+    told said = {0};
+
+    queue_up(f, queue, f->client, lock, &said, 1);
+    expect_status(HF_OK, hf_lock_try(other, ERR));
+    expect_status(HF_OK, hf_lock_release(other, ERR));
+    expect_throughout((dispatch(f->client), !hf_lock_is_held(lock)), 1500);
+    if (said.count > 0)
+        assert_int_equal(said.status, HF_WRONG_TYPE);
+    put(f, queue, "a");
+    if (said.count == 0)
+        await_told(f->client, &said, 1);
+    else
+        take(lock, "a");
+    expect_job(lock, "a");
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+}
+
 /* ------------------------------------------------------------- lost parts */
 
 static void drop(fixture *f, const char *name, hf_bytes key, const char *field)
@@ -152,6 +177,29 @@ TEST(queue_forgets_what_its_lost_set_had)
     assert_no_key(f->client, queue);
 }
 
+/* A worker that had a job of it has none any more. */
+TEST(queue_begins_again_after_its_set_is_lost)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+    hf_lock *lock = worker(f, queue);
+
+    opts.remember_ms = 600000;
+    for (int i = 0; i < 4; i++) {
+        put_with(f, queue, "a", &opts);
+        take(lock, "a");
+        drop(f, "DEL", queue, "");
+        expect_status(HF_EXPIRED, i == 0   ? hf_queue_done(lock, ERR)
+                                  : i == 1 ? hf_queue_fail(lock, ERR)
+                                  : i == 2 ? hf_queue_again(lock, 0, ERR)
+                                           : hf_lock_release(lock, ERR));
+        put(f, queue, "a");
+        do_next(lock, "a");
+        assert_no_key(f->client, queue);
+    }
+}
+
 TEST(queue_drops_jobs_whose_state_is_lost)
 {
     fixture *f = *state;
@@ -164,7 +212,6 @@ TEST(queue_drops_jobs_whose_state_is_lost)
     put(f, queue, "a");
     put(f, queue, "b");
     drop(f, "HDEL", items, "=a");
-    expect_status(HF_HELD, hf_lock_try(lock, ERR));
     take(lock, "b");
     drop(f, "HDEL", items, "=b");
     expect_soon(info_of(f, queue).taken == 0, 5000);
