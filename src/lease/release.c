@@ -124,8 +124,8 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
     return HF_OK;
 }
 
-/* How the lock was held: the call's note. A greater one: it was valid, until
- * then (ms), and the release has an outcome. */
+/* How the lock was held: the call's note. A greater one: the release has an
+ * outcome, and the lease was valid until then (ms); KEPT + 1: it had ended. */
 enum { ENDED, VALID, DOWNGRADING, KEPT };
 
 static bool read_grant(const hf_call *call, hf__handed *handed)
@@ -366,8 +366,8 @@ static void fill_release(hf_call *call, hf_lock *lock, int64_t valid_ms,
     call->answered = release_answered;
     lock->gap_ms = 0;
     call->note = lock->downgrading ? DOWNGRADING : valid_ms > 0 ? VALID : ENDED;
-    if (valid_ms > 0 && outcome != NULL)
-        call->note = valid_ms;
+    if (outcome != NULL)
+        call->note = valid_ms > 0 ? valid_ms : KEPT + 1;
     if (valid_ms > 0 && keep_minimum(call, lock)) {
         call->note = KEPT;
         return;
