@@ -18,11 +18,11 @@
  * and timeline.h can be queued, hf_script_run_start(), and hf_command_start()
  * with a command that reaches only the keys among its words; of queue.h put,
  * inspect, list, pause and revive; of latch.h set, arrive and delete; of
- * barrier.h reset; inspect of lock.h, semaphore.h and election.h, and holder
- * and holders of lock.h. Others return HF_UNSUPPORTED, as do those that
- * may grant a lease to a waiter: it has the message before a later operation
- * fails. Operations are numbered from 0 in the order in which they are queued,
- * and run in that order.
+ * barrier.h reset; inspect of lock.h, semaphore.h and election.h, holder and
+ * holders of lock.h, and proclaim of election.h. Others return HF_UNSUPPORTED,
+ * as do those that may grant a lease to a waiter: it has the message before a
+ * later operation fails. Operations are numbered from 0 in the order in which
+ * they are queued, and run in that order.
  *
  * A script that is queued must name all its keys: those that it reaches
  * otherwise are not restored on a server if a later operation fails.
