@@ -272,7 +272,7 @@ TEST(named_server_must_say_that_it_is_the_master)
     all.masters[A].is_replica = true;
     assert_int_equal(deployment_try_open(&all, &err), HF_UNAVAILABLE);
     assert_non_null(strstr(err.message, "not a master"));
-    assert_true(all.masters[A].logins > 1);
+    assert_true(__atomic_load_n(&all.masters[A].logins, __ATOMIC_SEQ_CST) > 1);
     deployment_close(&all);
 }
 
