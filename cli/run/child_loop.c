@@ -63,6 +63,13 @@ static void kill_group(struct loop *loop)
     loop->phase = PHASE_KILLED;
 }
 
+/* A stopped command gets only SIGKILL before it is continued. */
+static void ask_to_end(const struct loop *loop, int signal)
+{
+    child_signal(loop->watch->child, signal);
+    child_signal(loop->watch->child, SIGCONT);
+}
+
 static void begin_ending(struct loop *loop)
 {
     int64_t margin_ms = loop->watch->plan->margin_ms;
@@ -75,8 +82,7 @@ static void begin_ending(struct loop *loop)
     }
     loop->kill_at_ms = loop->valid_until_ms - margin_ms / 3;
     loop->phase = PHASE_ENDING;
-    child_signal(loop->watch->child, SIGTERM);
-    child_signal(loop->watch->child, SIGCONT);
+    ask_to_end(loop, SIGTERM);
 }
 
 static void handle_loss(struct loop *loop, hf_status reason)
@@ -190,12 +196,14 @@ static void pass_signals_on(struct loop *loop)
 
     while ((signal = signals_next(loop->watch->signals)) != 0) {
         if (signal == SIGINT || signal == SIGQUIT || signal == SIGTERM ||
-            (signal == SIGHUP && (plan->claims || plan->takes_jobs)))
+            (signal == SIGHUP && (plan->claims || plan->takes_jobs))) {
             loop->watch->told_to_end = signal;
-        if (signal == SIGCHLD)
+            ask_to_end(loop, signal);
+        } else if (signal == SIGCHLD) {
             look_at_guard(loop);
-        else
+        } else {
             child_signal(loop->watch->child, signal);
+        }
     }
 }
 

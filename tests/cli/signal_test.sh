@@ -12,6 +12,17 @@ test_term_reaches_the_whole_group() {
     expect 1 lock inspect job
 }
 
+test_term_ends_a_command_that_is_stopped() {
+    mkfifo gate
+    start run job -- sh -c 'echo $$ >leader; read -r x <gate; exit 8'
+    eventually 5 written leader
+    kill -STOP "$(cat leader)"
+    eventually 2 process_is T "$(cat leader)"
+    kill -TERM $pid
+    eventually 5 group_is_gone "$(cat leader)"
+    ends 143 $pid
+}
+
 test_each_signal_is_passed_on() {
     local signal
 
