@@ -4,7 +4,8 @@
  *
  * It sleeps in poll() until a signal, the loss of the lock, or the next check
  * of the lease. If the command is stopped we stop too, so that the shell
- * prompts; when we are continued, we continue the command.
+ * prompts; when we are continued, we continue the command. If it needs the
+ * terminal and we are to keep that, it is asked to end.
  */
 #include "run/run.h"
 
@@ -34,6 +35,7 @@ struct loop {
     int64_t valid_until_ms; /* as the guard knows it */
     int64_t kill_at_ms;     /* in PHASE_ENDING */
     bool guard_missed;      /* its death was reported */
+    bool tty_refused;       /* the command was asked to end for it */
 };
 
 static const char *reason_text(hf_status reason)
@@ -149,6 +151,22 @@ static void look_at_guard(struct loop *loop)
     }
 }
 
+/* The command needs the terminal that we keep, so it would stop again whenever
+ * it is continued. */
+static void refuse_tty(struct loop *loop)
+{
+    struct watch *watch = loop->watch;
+    bool again = loop->tty_refused;
+
+    loop->tty_refused = true;
+    if (watch->told_to_end == 0)
+        watch->told_to_end = SIGTERM;
+    ask_to_end(loop, again ? SIGKILL : SIGTERM);
+    complain(run_verb,
+             "the command needs the terminal, which it does not get; %s it",
+             again ? "killing" : "ending");
+}
+
 /* The command stopped. Stop too if the reason is the terminal. */
 static void follow_stop(struct loop *loop, int stop_signal)
 {
@@ -156,6 +174,10 @@ static void follow_stop(struct loop *loop, int stop_signal)
     bool wants_tty = stop_signal == SIGTTIN || stop_signal == SIGTTOU;
     bool had_tty = watch->tty->to != 0;
 
+    if (wants_tty && (watch->plan->claims || watch->plan->takes_jobs)) {
+        refuse_tty(loop);
+        return;
+    }
     if (wants_tty && tty_give(watch->tty, watch->child->pid)) {
         child_signal(watch->child, SIGCONT);
         return;
@@ -250,7 +272,7 @@ static void take_last_output(struct loop *loop)
 
 void watch_child(struct watch *watch)
 {
-    struct loop loop = {watch, PHASE_HELD, 0, 0, false};
+    struct loop loop = {watch, PHASE_HELD, 0, 0, false, false};
 
     while (handle_events(&loop)) {
         struct pollfd watched[3] = {

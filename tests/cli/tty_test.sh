@@ -111,6 +111,32 @@ test_what_is_done_once_reads_nothing_from_the_terminal() {
     contains "$out" end
 }
 
+# It would stop again whenever it is continued.
+test_what_is_done_once_does_not_get_the_terminal() {
+    terminal '"$HOLDFAST" once --ttl 1 k -- sh -c "read -r x </dev/tty; echo got"
+        echo code:$?'
+    contains "$out" 'needs the terminal'
+    contains "$out" code:143
+    expect 74 once k -- true
+}
+
+test_command_that_will_not_end_without_the_terminal_is_killed() {
+    terminal '"$HOLDFAST" once --ttl 1 k -- sh -c "trap \"\" TERM; cat </dev/tty"
+        echo code:$?'
+    contains "$out" code:137
+    same messages 2 "$(grep -c 'needs the terminal' <<<"$out")"
+}
+
+test_job_whose_command_needs_the_terminal_goes_back() {
+    expect 0 queue put q one --id a
+    terminal '"$HOLDFAST" queue work q -- sh -c "read -r x </dev/tty"
+        echo code:$?'
+    contains "$out" 'needs the terminal'
+    contains "$out" code:143
+    expect 0 queue list q
+    same list $'a\tone' "$out"
+}
+
 test_job_in_the_background_does_not_take_the_terminal() {
     terminal 'set -m
         "$HOLDFAST" run job -- sh -c "echo r >ready; sleep 0.3" &
