@@ -76,6 +76,22 @@ test_an_output_that_never_ends_holds_up_nothing() {
     contains "$out" x
 }
 
+has_ended() {
+    ! kill -0 "$1" 2>/dev/null || process_is Z "$1"
+}
+
+# holdfast takes output for another second.
+test_a_signal_after_the_end_changes_nothing() {
+    start once k -- sh -c 'while echo x; do sleep 0.02; done & echo $$ >leader'
+    eventually 5 written leader
+    eventually 5 has_ended "$(cat leader)"
+    sleep 0.2
+    kill -TERM "$pid"
+    ends 0 "$pid"
+    expect 0 once k -- false
+    contains "$out" x
+}
+
 test_an_output_that_is_not_kept_leaves_doubt() {
     [ "$slower" = 1 ] || return 0 # a sanitizer needs more memory itself
     (ulimit -d 100000 && exec "$HOLDFAST" once --ttl 0.5 k -- \
