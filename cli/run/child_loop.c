@@ -19,7 +19,7 @@
 #define LOOK_MAX_MS INT64_C(5000)
 
 /* After the command has ended, for its output: without any, and in all. */
-#define SILENCE_MS 100
+#define SILENCE_MS 300
 #define OUTPUT_MAX_MS INT64_C(1000)
 
 enum phase {
