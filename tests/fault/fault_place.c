@@ -4,6 +4,7 @@
  */
 #include "fault_place.h"
 #include "support/await_child.h"
+#include "support/redis_server.h"
 #include "support/test.h"
 
 #include <fcntl.h>
@@ -45,6 +46,25 @@ void place_remove(place *at)
 {
     place_close(at);
     (void)nftw(at->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+bool place_run(const char *store, bool (*act)(const char *url, long kills),
+               long kills)
+{
+    redis_server *server;
+    place at;
+    bool fine;
+
+    if (strcmp(store, "server") != 0) {
+        place_make(&at, store, "");
+        fine = act(at.url, kills);
+        place_remove(&at);
+        return fine;
+    }
+    server = redis_server_start(NULL);
+    fine = server != NULL && act(redis_server_unix_url(server), kills);
+    redis_server_stop(server);
+    return fine;
 }
 
 void place_open(place *at)
@@ -115,6 +135,14 @@ pid_t start_child(int (*act)(const place *at), const place *at)
         _exit(act(at));
     }
     return pid;
+}
+
+void kill_child(pid_t pid)
+{
+    if (pid <= 0)
+        return;
+    (void)kill(pid, SIGKILL);
+    (void)waitpid(pid, NULL, 0);
 }
 
 int in_child(int (*act)(const place *at), const place *at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_place.h - what embedded_lockfile and embedded_full share: a folder with
- * a store in it, other processes that open it, a separate file system.
+ * fault_place.h - what tests of faults share: a folder with a store in it,
+ * other processes that open it and are killed, a separate file system.
  */
 #ifndef FAULT_PLACE_H
 #define FAULT_PLACE_H
@@ -24,6 +24,10 @@ typedef struct place {
 void place_make(place *at, const char *scheme, const char *parameters);
 /* Close the client and remove everything. */
 void place_remove(place *at);
+/* Run `act` on a new store, "server" or a scheme, which is then removed; false:
+ * it did, or there is no server. */
+bool place_run(const char *store, bool (*act)(const char *url, long kills),
+               long kills);
 void place_open(place *at);
 void place_close(place *at);
 /* A file of the store: "data.mdb". Valid until the next call. */
@@ -36,6 +40,9 @@ hf_status try_open(const char *url, hf_error *err);
 pid_t start_child(int (*act)(const place *at), const place *at);
 /* The same, and wait: its exit status, or 128 + the signal that ended it. */
 int in_child(int (*act)(const place *at), const place *at);
+
+/* Kill a child and await its end; a pid below 1: there is none. */
+void kill_child(pid_t pid);
 
 /* The result of opening it in another process; if that succeeds, a value is
  * read and one is written. `part` must be in the message of a refusal. */

@@ -30,7 +30,6 @@
 #include "fault_place.h"
 #include "holdfast/once.h"
 #include "support/prng.h"
-#include "support/redis_server.h"
 #include "support/test_clock.h"
 
 #define WORKERS 5
@@ -186,14 +185,6 @@ static bool start(size_t i)
     return pids[i] > 0;
 }
 
-static void end(size_t i)
-{
-    if (pids[i] <= 0)
-        return;
-    (void)kill(pids[i], SIGKILL);
-    (void)waitpid(pids[i], NULL, 0);
-}
-
 static bool kill_some(long kills)
 {
     prng random = prng_of((uint64_t)test_now_ms(), 0, 0);
@@ -211,7 +202,7 @@ static bool kill_some(long kills)
             (void)usleep(1000);
         }
         (void)usleep((useconds_t)prng_below(&random, 10000));
-        end(victim);
+        kill_child(pids[victim]);
         if (!start(victim))
             return false;
     }
@@ -242,15 +233,16 @@ static bool check_all(void)
     return fine;
 }
 
-static bool run(long kills)
+static bool run(const char *store_url, long kills)
 {
     bool fine = true;
 
+    url = store_url;
     for (size_t i = 0; i < WORKERS; i++)
         fine = start(i) && fine;
     fine = fine && kill_some(kills);
     for (size_t i = 0; i < WORKERS; i++)
-        end(i);
+        kill_child(pids[i]);
     fine = fine && check_all();
     printf("%ld kills, %d jobs done, %ld claims, %ld of them also of work in "
            "doubt; found in doubt %ld times, done %ld times\n",
@@ -262,31 +254,6 @@ static bool run(long kills)
         printf("violation: %s\n", shared->failure);
     return fine && (cheats || atomic_load(&shared->doubts) > 0) &&
            atomic_load(&shared->job) > 0;
-}
-
-static bool on_server(long kills)
-{
-    redis_server *server = redis_server_start(NULL);
-    bool fine;
-
-    if (server == NULL)
-        return false;
-    url = redis_server_unix_url(server);
-    fine = run(kills);
-    redis_server_stop(server);
-    return fine;
-}
-
-static bool embedded(const char *store, long kills)
-{
-    place at;
-    bool fine;
-
-    place_make(&at, store, "");
-    url = at.url;
-    fine = run(kills);
-    place_remove(&at);
-    return fine;
 }
 
 int main(int argc, char **argv)
@@ -307,8 +274,5 @@ int main(int argc, char **argv)
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
-    return (strcmp(store, "server") == 0 ? on_server(kills)
-                                         : embedded(store, kills))
-               ? 0
-               : 1;
+    return place_run(store, run, kills) ? 0 : 1;
 }

@@ -25,7 +25,6 @@
 #include "fault_place.h"
 #include "holdfast/queue.h"
 #include "support/prng.h"
-#include "support/redis_server.h"
 #include "support/test_clock.h"
 
 #define WORKERS 6
@@ -144,14 +143,6 @@ static bool start(size_t i)
     return pids[i] > 0;
 }
 
-static void end(size_t i)
-{
-    if (pids[i] <= 0)
-        return;
-    (void)kill(pids[i], SIGKILL);
-    (void)waitpid(pids[i], NULL, 0);
-}
-
 static bool put_one(hf_client *client)
 {
     hf_error err = HF_ERROR_INIT;
@@ -190,7 +181,7 @@ static bool kill_some(hf_client *client, long kills)
         }
         /* With the cheat, while it has its first job. */
         (void)usleep((useconds_t)prng_below(&random, cheats ? 1 : 10000));
-        end(victim);
+        kill_child(pids[victim]);
         if (!start(victim))
             return false;
     }
@@ -256,45 +247,21 @@ static bool check_jobs(long kills)
     return false;
 }
 
-static bool run(long kills)
+static bool run(const char *store_url, long kills)
 {
     hf_error err = HF_ERROR_INIT;
     hf_client *client = NULL;
     bool fine = true;
 
+    url = store_url;
     for (size_t i = 0; i < WORKERS; i++)
         fine = start(i) && fine;
     fine = fine && hf_client_open(url, NULL, &client, &err) == HF_OK &&
            kill_some(client, kills) && drain(client);
     for (size_t i = 0; i < WORKERS; i++)
-        end(i);
+        kill_child(pids[i]);
     hf_client_close(client);
     return check_jobs(kills) && fine;
-}
-
-static bool on_server(long kills)
-{
-    redis_server *server = redis_server_start(NULL);
-    bool fine;
-
-    if (server == NULL)
-        return false;
-    url = redis_server_unix_url(server);
-    fine = run(kills);
-    redis_server_stop(server);
-    return fine;
-}
-
-static bool embedded(const char *store, long kills)
-{
-    place at;
-    bool fine;
-
-    place_make(&at, store, "");
-    url = at.url;
-    fine = run(kills);
-    place_remove(&at);
-    return fine;
 }
 
 int main(int argc, char **argv)
@@ -315,7 +282,5 @@ int main(int argc, char **argv)
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
-    if (strcmp(store, "server") == 0)
-        return on_server(kills) ? 0 : 1;
-    return embedded(store, kills) ? 0 : 1;
+    return place_run(store, run, kills) ? 0 : 1;
 }

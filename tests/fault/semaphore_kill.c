@@ -5,7 +5,7 @@
  * permits, no writer holds the lock with anyone else, and when all are dead all
  * is free by the end of their leases.
  *
- *     semaphore_kill [--kills N] [--store embedded|server] [--rwlock] [--cheat]
+ *     semaphore_kill [--kills N] [--store volatile|server] [--rwlock] [--cheat]
  *
  * Each worker writes into shared memory until when its lease is valid, and adds
  * up those of all: a reader counts as one permit, a writer as all
@@ -13,8 +13,6 @@
  * the workers take one permit more than they are allowed to, or count as
  * writers while they read, which must be noticed.
  */
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,10 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault_place.h"
 #include "holdfast/rwlock.h"
 #include "holdfast/semaphore.h"
 #include "support/prng.h"
-#include "support/redis_server.h"
 #include "support/test_clock.h"
 
 #define WORKERS 6
@@ -144,14 +142,6 @@ static bool start(size_t i)
     return pids[i] > 0;
 }
 
-static void end(size_t i)
-{
-    if (pids[i] <= 0)
-        return;
-    (void)kill(pids[i], SIGKILL);
-    (void)waitpid(pids[i], NULL, 0);
-}
-
 /* And more of them until as many as may hold have held it, or too many. */
 static bool kill_some(long kills, int wanted)
 {
@@ -169,7 +159,7 @@ static bool kill_some(long kills, int wanted)
             (void)usleep(1000);
         }
         (void)usleep((useconds_t)prng_below(&random, 10000));
-        end(victim);
+        kill_child(pids[victim]);
         if (!start(victim))
             return false;
     }
@@ -229,16 +219,17 @@ static bool all_are_free(void)
     return fine && took_between(test_now_ms() - began_ms, 0, TTL_MS + POLL_MS);
 }
 
-static bool run(long kills)
+static bool run(const char *store_url, long kills)
 {
     int limit = is_rwlock ? WORKERS : PERMITS;
     bool fine = true;
 
+    url = store_url;
     for (size_t i = 0; i < WORKERS; i++)
         fine = start(i) && fine;
     fine = fine && kill_some(kills, cheats ? limit + 1 : limit);
     for (size_t i = 0; i < WORKERS; i++)
-        end(i);
+        kill_child(pids[i]);
     printf("%ld kills, %ld leases taken, at most %d of %d at a time\n", kills,
            atomic_load(&shared->total), atomic_load(&shared->most), limit);
     if (atomic_load(&shared->most) > limit)
@@ -246,44 +237,9 @@ static bool run(long kills)
     return fine && atomic_load(&shared->most) == limit && all_are_free();
 }
 
-static bool on_server(long kills)
-{
-    redis_server *server = redis_server_start(NULL);
-    bool fine;
-
-    if (server == NULL)
-        return false;
-    url = redis_server_unix_url(server);
-    fine = run(kills);
-    redis_server_stop(server);
-    return fine;
-}
-
-static bool embedded(long kills)
-{
-    char folder[] = "/dev/shm/holdfast-semaphore-XXXXXX";
-    char text[128];
-    struct dirent *entry;
-    bool fine;
-    DIR *dir;
-
-    if (mkdtemp(folder) == NULL)
-        return false;
-    snprintf(text, sizeof(text), "volatile:%s", folder);
-    url = text;
-    fine = run(kills);
-    dir = opendir(folder);
-    while (dir != NULL && (entry = readdir(dir)) != NULL)
-        (void)unlinkat(dirfd(dir), entry->d_name, 0);
-    if (dir != NULL)
-        (void)closedir(dir);
-    (void)rmdir(folder);
-    return fine;
-}
-
 int main(int argc, char **argv)
 {
-    bool server = false;
+    const char *store = "volatile";
     long kills = 50;
 
     for (int i = 1; i < argc; i++) {
@@ -294,7 +250,7 @@ int main(int argc, char **argv)
         else if (i + 1 < argc && strcmp(argv[i], "--kills") == 0)
             kills = strtol(argv[++i], NULL, 10);
         else if (i + 1 < argc && strcmp(argv[i], "--store") == 0)
-            server = strcmp(argv[++i], "server") == 0;
+            store = argv[++i];
     }
     permits = cheats ? PERMITS + 1 : PERMITS;
     (void)setvbuf(stdout, NULL, _IONBF, 0);
@@ -302,5 +258,5 @@ int main(int argc, char **argv)
                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return 1;
-    return (server ? on_server(kills) : embedded(kills)) ? 0 : 1;
+    return place_run(store, run, kills) ? 0 : 1;
 }
