@@ -19,15 +19,6 @@ Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log members) for each; up to 16
 local call = redis.call
 --#use timeline_clock
 --#use rank_open key=KEYS[1] due=KEYS[2] order=KEYS[3] barrier=KEYS[4]
-local names, gone, stays, last = {unpack(ARGV, 1)}, {}, false, nil
-local ends = call('zmscore', KEYS[2], unpack(names))
-for i, name in ipairs(names) do
-    if ends[i] and tonumber(ends[i]) <= now_ms then
-        gone[#gone + 1] = name
-    end
-end
---#use member_drop remove='zrem' most='16' key=KEYS[1] due=KEYS[2]
-local found = call('zrem', KEYS[1], unpack(names))
-call('zrem', KEYS[2], unpack(names))
---#use member_expire count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
+local names = {unpack(ARGV, 1)}
+--#use member_remove remove='zrem' count='zcard' find='zmscore' key=KEYS[1] due=KEYS[2]
 return found

@@ -15,15 +15,6 @@ Writes   KEYS[1], KEYS[2]. Cost O(log members) for each; up to 16 members that
 local call = redis.call
 --#use timeline_clock
 --#use member_open count='scard' key=KEYS[1] due=KEYS[2]
-local names, gone, stays, last = {unpack(ARGV, 1)}, {}, false, nil
-local ends = call('zmscore', KEYS[2], unpack(names))
-for i, name in ipairs(names) do
-    if ends[i] and tonumber(ends[i]) <= now_ms then
-        gone[#gone + 1] = name
-    end
-end
---#use member_drop remove='srem' most='16' key=KEYS[1] due=KEYS[2]
-local found = call('srem', KEYS[1], unpack(names))
-call('zrem', KEYS[2], unpack(names))
---#use member_expire count='scard' find='smismember' key=KEYS[1] due=KEYS[2]
+local names = {unpack(ARGV, 1)}
+--#use member_remove remove='srem' count='scard' find='smismember' key=KEYS[1] due=KEYS[2]
 return found
