@@ -5,7 +5,7 @@
  * object for each call, for the program in checker/.
  *
  *     history [--model NAME] [--calls N] [--store volatile|file|server]
- *             [--seed N] [--cheat stale|lost|twice|torn|undone]
+ *             [--seed N] [--cheat stale|lost|twice|torn|undone|taken]
  *
  * With --cheat the clients do what a checker must refuse.
  */
@@ -75,6 +75,7 @@ static void *run_thread(void *client)
     session self = {.client = client,
                     .model = opts.model->name,
                     .cheat = opts.cheat,
+                    .resends = server != NULL,
                     .key = UINT32_MAX};
     uint32_t i;
 

@@ -32,6 +32,7 @@ typedef struct record {
     uint32_t key;
     const char *model, *call; /* literals: the same address in all processes */
     hf_status status;
+    bool resends; /* the store may be sent it twice */
     uint32_t in_count, out_count;
     int64_t in[NUMBERS], out[NUMBERS];
     int64_t began_ns, ended_ns;
@@ -42,6 +43,7 @@ typedef struct session {
     hf_client *client;
     const char *model;
     const char *cheat; /* "" if it does nothing wrong on purpose */
+    bool resends;      /* a request whose reply was lost is sent again */
     prng random;
     uint32_t key;
     char name[2][32];      /* of the key, or of those of a transaction */

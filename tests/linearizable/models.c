@@ -323,6 +323,17 @@ static void act_txn(session *self)
 #define CLAIM_MS HF_LOCK_TTL_MIN_MS
 #define CLAIM_US (CLAIM_MS * 1000)
 
+/* Cheat "taken": from one who holds it. */
+static hf_status try_claim(session *self, hf_lock *claim)
+{
+    hf_status status = hf_lock_try(claim, NULL);
+
+    if (status == HF_HELD && cheats(self, "taken") &&
+        hf_once_delete(self->client, key_of(self), NULL) == HF_OK)
+        status = hf_lock_try(claim, NULL);
+    return status;
+}
+
 static void claim_work(session *self)
 {
     bool retries = prng_chance(&self->random, 40);
@@ -336,8 +347,9 @@ static void claim_work(session *self)
 
     if (status != HF_OK)
         return;
-    call_begin(self, "claim", IN(retries));
-    status = hf_lock_try(claim, NULL);
+    call_begin(self, "claim",
+               IN(retries, unique(self), (int64_t)CLAIM_US * 1000));
+    status = try_claim(self, claim);
     if (status == HF_CONFLICT)
         (void)!hf_once_result(claim, &result, NULL, NULL);
     call_out(self, status == HF_OK ? (int64_t)hf_lock_token(claim) : result);
@@ -352,23 +364,36 @@ static void claim_work(session *self)
     self->claimed = self->key;
 }
 
-/* Cheat "lost": the result is not sent. */
+/* Cheat "lost": the result is not sent; "twice": another one replaces it. */
+static hf_status complete(session *self, int64_t result)
+{
+    hf_lock *claim = self->claim;
+    hf_status status = HF_OK;
+
+    if (!cheats(self, "lost"))
+        status = hf_once_complete(claim, (int32_t)result, hf_str(""), NULL);
+    if (status == HF_OK && cheats(self, "twice") &&
+        hf_once_delete(self->client, hf_lock_name(claim), NULL) == HF_OK &&
+        hf_lock_try(claim, NULL) == HF_OK)
+        status =
+            hf_once_complete(claim, (int32_t)unique(self), hf_str(""), NULL);
+    return status;
+}
+
 static void end_claim(session *self)
 {
     int64_t token = (int64_t)hf_lock_token(self->claim);
     int64_t result = unique(self);
-    hf_status status = HF_OK;
+    hf_status status;
 
     if (prng_chance(&self->random, 15))
         (void)usleep(CLAIM_US * 3 / 2);
     if (prng_chance(&self->random, 40)) {
-        call_begin(self, "fail", IN(token));
+        call_begin(self, "fail", IN(token, unique(self)));
         status = hf_lock_release(self->claim, NULL);
     } else {
         call_begin(self, "complete", IN(token, result));
-        if (!cheats(self, "lost"))
-            status = hf_once_complete(self->claim, (int32_t)result, hf_str(""),
-                                      NULL);
+        status = complete(self, result);
     }
     call_end(self, status);
     hf_lock_free(self->claim);

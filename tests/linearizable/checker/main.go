@@ -46,7 +46,7 @@ var steps = map[string]struct {
     "hash":      {int64(0), valueStep}, // a field
     "counter":   {counter{}, counterStep},
     "txn":       {registers{}, txnStep},
-    "once":      {work{}, onceStep},
+    "once":      {}, // has a model of its own
     "queue":     {jobs{}, queueStep},
     "register":  {register{}, registerStep},
     "fenced":    {register{}, fencedStep},
@@ -169,6 +169,9 @@ func faulty(start interface{}, of step) step {
 }
 
 func model(name string) porcupine.Model {
+    if name == "once" {
+        return onceModel()
+    }
     of := steps[name]
     next := faulty(of.start, of.step)
     return porcupine.Model{
