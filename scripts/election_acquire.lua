@@ -13,7 +13,7 @@ ARGV[3]  entry: to queue if there is a leader; empty: do not queue
 ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now,
          and it is not queued
 ARGV[5]  rank: how far to move the entry forward, us
-ARGV[6]  text: of the caller; left out if it is empty
+ARGV[6]  text: of the caller, behind a `%`, by which its entry is of a candidate
 
 Returns  the token if the owner is the leader now; else {pttl of the election,
          owner that leads, the store's clock in us} and, if it was queued,
@@ -35,7 +35,7 @@ if not holder or holder == ARGV[1] then
     if not token then
         --#use no_token
     end
-    call('hset', KEYS[1], 'owner', ARGV[1], 'text', ARGV[6] or '',
+    call('hset', KEYS[1], 'owner', ARGV[1], 'text', string.sub(ARGV[6], 2),
         'term', token)
     call('pexpire', KEYS[1], ARGV[2])
     if ARGV[4] ~= '0' then

@@ -28,9 +28,9 @@ if reply == 1 and (ARGV[3] or '') ~= '' then
 end
 if reply == 1 or reply == 0 and left and call('exists', KEYS[1]) == 0 then
     call('del', KEYS[1])
-    --#use pick_waiter topic=KEYS[1] last=KEYS[2] waiters=KEYS[3] fits=string.sub(argument,1,1)~=','and(not(string.find(argument,'^%x*/%d+/%d/%d+/%d+$'))) own=ARGV[3] note=''
+    --#use pick_waiter topic=KEYS[1] last=KEYS[2] waiters=KEYS[3] fits=string.sub(argument,1,1)=='%' own=ARGV[3] note=''
     if grant then
-        call('hset', KEYS[1], 'owner', owner, 'text', argument, 'term', token)
+        call('hset', KEYS[1], 'owner', owner, 'text', string.sub(argument, 2), 'term', token)
         call('pexpire', KEYS[1], lease)
     end
 end

@@ -5,7 +5,8 @@
  * The text is a field of the key that the lease is on: it is written by the
  * request that grants the lease and ends with it, so that no leader has the
  * text of another one. It has no blank and no comma there: these, `%` and
- * control characters are %XX.
+ * control characters are %XX. In a request a `%` precedes it, so that the entry
+ * of a candidate is none of another kind, whatever the text.
  */
 #include "lease/election.h"
 
@@ -66,7 +67,7 @@ hf_status hf_election_new(hf_client *client, hf_bytes name, hf_bytes text,
         status = hf__check_out(lock, "lock", err);
     if (status != HF_OK)
         return status;
-    room = hf__alloc(3 * text.size + 1);
+    room = hf__alloc(1 + 3 * text.size + 1);
     if (room == NULL)
         return hf__fail(err, HF_NO_MEMORY, "the text of a candidate");
     status = hf__lock_make(client, &candidate, name, 0, opts, &made, err);
@@ -74,8 +75,9 @@ hf_status hf_election_new(hf_client *client, hf_bytes name, hf_bytes text,
         hf__free(room);
         return status;
     }
+    room[0] = '%';
     made->text = room;
-    made->argument = escape_text(text, room);
+    made->argument = hf_view(room, 1 + escape_text(text, room + 1).size);
     *lock = made;
     return HF_OK;
 }

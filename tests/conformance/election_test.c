@@ -5,13 +5,22 @@
  */
 #include <stdatomic.h>
 
+#include "holdfast/command.h"
 #include "holdfast/election.h"
 #include "holdfast/hash.h"
+#include "holdfast/semaphore.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
 FIXTURE_TESTS();
+
+/* What no candidate would write. */
+static void need_all_rights(const fixture *f)
+{
+    if (f->rights != FIXTURE_RIGHTS_ALL)
+        skip();
+}
 
 /* How long a wake-up may take; the library polls, which would hide a lost
  * wake-up, only after a second. */
@@ -261,4 +270,74 @@ TEST(election_leader_started)
     assert_true(leader.term == hf_lock_token(one));
     assert_buffer(&leader.text, bytes("one"));
     expect_told(HF_OK, f->client, hf_lock_release_start(one, &async, ERR));
+}
+
+/* ------------------------------------------------------------- other kinds */
+
+/* `waits` queues for what `before` has, and is still at the head when what has
+ * the name is a lease of another kind, which `held` releases after `next`, if
+ * it is not NULL, has waited for it: it may look again, but is not given that.
+ */
+static void expect_no_grant(fixture *f, hf_bytes name, hf_lock *before,
+                            hf_lock *waits, hf_lock *held, hf_lock *next)
+{
+    hf_bytes del[] = {bytes("DEL"), name};
+    told said = {0};
+    hf_async async = tell(&said);
+
+    expect_status(HF_OK, hf_lock_try(before, ERR));
+    expect_status(HF_OK, hf_lock_acquire_start(waits, HF_FOREVER, &async, ERR));
+    expect_throughout((dispatch(f->other), said.count == 0), 200);
+    expect_status(HF_OK, hf_command(f->client, 2, del, NULL, ERR));
+    expect_status(HF_OK, hf_lock_try(held, ERR));
+    if (next != NULL)
+        expect_status(HF_TIMEOUT, hf_lock_acquire(next, 20, ERR));
+    expect_status(HF_OK, hf_lock_release(held, ERR));
+    await_told(f->other, &said, 1);
+    if (said.status == HF_OK)
+        expect_status(HF_OK, hf_lock_renew(waits, ERR));
+    else
+        assert_int_equal(said.status, HF_WRONG_TYPE);
+}
+
+static hf_lock *semaphore(fixture *f, hf_client *client, hf_bytes name)
+{
+    hf_lock *lock = NULL;
+
+    expect_status(HF_OK, hf_semaphore_new(client, name, 1, NULL, &lock, ERR));
+    return fixture_keep_lock(f, lock);
+}
+
+TEST(election_candidate_without_a_text_is_given_no_lock)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+
+    need_all_rights(f);
+    expect_no_grant(f, name, candidate(f, f->client, name, bytes(""), NULL),
+                    candidate(f, f->other, name, bytes(""), NULL),
+                    fixture_lock(f, f->client, name, NULL),
+                    fixture_lock(f, f->client, name, NULL));
+}
+
+TEST(election_is_not_won_by_who_waits_for_a_lock)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+
+    need_all_rights(f);
+    expect_no_grant(f, name, fixture_lock(f, f->client, name, NULL),
+                    fixture_lock(f, f->other, name, NULL),
+                    candidate(f, f->client, name, bytes(""), NULL), NULL);
+}
+
+TEST(election_is_not_won_by_who_waits_for_a_permit)
+{
+    fixture *f = *state;
+    hf_bytes name = fixture_key(f, "e");
+
+    need_all_rights(f);
+    expect_no_grant(f, name, semaphore(f, f->client, name),
+                    semaphore(f, f->other, name),
+                    candidate(f, f->client, name, bytes(""), NULL), NULL);
 }
