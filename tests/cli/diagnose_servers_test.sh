@@ -187,6 +187,8 @@ test_sentinel_with_passwords() {
 }
 
 test_cluster() {
+    local began port
+
     start_topology cluster
     diagnosed 0
     told 1 slots ok "all 16384, on 3 masters"
@@ -214,6 +216,14 @@ test_cluster() {
     told 2 wake-ups ok "a message came back"
     tell "on 2 ACL SETUSER default allchannels"
     tell "kill 3"
+    # While a master connects again to the one that is gone, it shows it as
+    # connected, until it has given it up.
+    began=$(now_ms)
+    port=${url#*//*:}
+    until redis-cli -p "${port%%,*}" cluster nodes | grep -q "slave,fail "; do
+        within 20000 "$began"
+        sleep 0.1
+    done
     will_tell 1 "cluster replicas" warning "1 of 1 do not answer this master"
     diagnosed 1
     told 2 "cluster replicas" ok "1, all connected"

@@ -157,8 +157,10 @@ static journal *make_journal(const options *opts, const char *folder, int *fd)
     all->seed = opts->seed;
     all->fault = (uint32_t)opts->fault;
     /* The live data is a few MB. But hf_store_check() reads one snapshot, whose
-     * pages cannot be reused meanwhile. */
-    (void)snprintf(all->url, sizeof(all->url), "%s:%s/store?max_size=1G%s%s",
+     * pages cannot be reused meanwhile. On a busy machine opens that wait
+     * for one another, of which the first checks the file, take seconds. */
+    (void)snprintf(all->url, sizeof(all->url),
+                   "%s:%s/store?max_size=1G&request_ms=60000%s%s",
                    fast ? "volatile" : "file", folder,
                    fast ? "" : "&durability=", fast ? "" : opts->store);
     return all;
