@@ -5,7 +5,7 @@
  * Contents:
  * - hf_client_options, hf_tls_options
  * - hf_client_open(), hf_client_close()
- * - hf_client_interrupt(): end waiting acquires
+ * - hf_client_interrupt(): end waiting calls
  * - hf_client_stats, hf_client_read_stats(): counters
  * - hf_log_fn, hf_log_level: what the client's background work meets
  *
@@ -267,8 +267,9 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
  * New calls return HF_INVALID. Blocking acquires of other threads are
  * interrupted (HF_CANCELLED), and calls in progress are waited for.
  * Asynchronous calls are completed by the close itself: HF_UNAVAILABLE if they
- * were not sent, HF_INDETERMINATE if they were, without waiting for replies. A
- * done() may close its client, even one called by the close.
+ * were not sent, HF_INDETERMINATE if they were, without waiting for replies; a
+ * command that waits for an element: HF_CANCELLED. A done() may close its
+ * client, even one called by the close.
  *
  * Locks and scripts may be freed before or after it. Afterwards they can only
  * be freed: other calls on them return HF_INVALID, no lock counts as held, and
@@ -288,7 +289,8 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
 HF_API void hf_client_close(hf_client *client);
 
 /**
- * hf_lock_interrupt() for every handle of a client.
+ * hf_lock_interrupt() for every handle of a client; and end the commands that
+ * wait for an element, see command.h.
  *
  * @retval HF_OK  calls in progress end; also if there are none
  *

@@ -48,10 +48,24 @@ extern "C" {
  * SORT with BY or GET, and those that the library does not know. A reply that
  * names a key has it with the prefix.
  *
- * **Connections** are shared, so commands that change the state of one, or keep
- * it waiting, are refused on every store: SELECT, AUTH, HELLO, RESET, QUIT,
- * MULTI, WATCH, SUBSCRIBE, MONITOR, CLIENT REPLY and TRACKING, BLPOP, XREAD
- * with BLOCK, WAIT and the like.
+ * **Connections** are shared, so commands that change the state of one, or are
+ * about it, are refused on every store: SELECT, AUTH, HELLO, RESET, QUIT,
+ * MULTI, WATCH, SUBSCRIBE, MONITOR, CLIENT REPLY and TRACKING, WAIT and the
+ * like.
+ *
+ * **Commands that wait for an element**, BLPOP, BRPOP, BLMOVE, BRPOPLPUSH,
+ * BLMPOP, BZPOPMIN, BZPOPMAX and BZMPOP, wait on an embedded store as long as
+ * their words say, however short request_ms is; 0 is no limit. The reply is nil
+ * when that time is over. They do not hold up other calls.
+ * hf_client_interrupt(), hf_call_cancel() and hf_client_close() end the wait,
+ * and lose no element: the call returns HF_CANCELLED, and nothing was taken; or
+ * HF_OK, with the element that came first. They cannot be part of
+ * hf_command_many() or of a transaction, nor used by a client that waits for
+ * replicas.
+ *
+ * The calls of one client are served in the order in which they began to wait;
+ * among clients, the fastest. At most 64 clients of a store at a time can be
+ * those that have waited or that watch changes; with more it is HF_SYSTEM.
  *
  * **Cluster.** The keys decide which server runs the command; one without keys
  * is run by any one server. Of a command that the library does not know, the
@@ -72,10 +86,13 @@ extern "C" {
  *                         value out of range.
  * @retval HF_UNSUPPORTED  the command is refused, as above, or the store does
  *                         not know it
+ * @retval HF_CANCELLED    it waited, and was interrupted before an element came
  * @retval HF_WRONG_TYPE   the key holds a value of another type
  * @retval HF_SCRIPT       a script in the words is invalid, or raised an error;
  *                         what it had written remains
  * @retval HF_UNAVAILABLE  of EVALSHA also: the store does not have the script
+ *
+ * Blocks: up to request_ms, and as long as the command waits.
  */
 HF_API HF_MUST_USE hf_status hf_command(hf_client *client, size_t argc,
                                         const hf_bytes *argv, hf_reply **reply,

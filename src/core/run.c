@@ -3,6 +3,7 @@
 #include "core/run.h"
 
 #include "core/client.h"
+#include "core/run_waiting.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"
@@ -31,7 +32,10 @@ hf_status hf__run_inside(hf_client *client, hf__request *request,
     request->deadline_ms =
         hf__at_most(request->began_ms + client->request_ms, limit_ms);
     probed_us = hf__request_probe_begin(request);
-    client->store->ops->perform(client->store, request);
+    if (request->wait_ms == 0)
+        client->store->ops->perform(client->store, request);
+    else
+        hf__run_waiting(client, request);
     hf__request_probe_end(request, probed_us);
     if (request->status != HF_OK)
         return hf__fail_copy(err, &request->error);

@@ -42,8 +42,8 @@ static hf_status check_command(const hf_client *client,
 
     if (hf__known_binds(known, argv, argc))
         return hf__fail(err, HF_UNSUPPORTED,
-                        "%s changes the state of its connection or keeps it "
-                        "waiting, but other calls share it",
+                        "%s changes the state of its connection or is about "
+                        "it, but other calls share it",
                         hf__quoted(name, argv[0]));
     if (client->prefix_size == 0 || hf__known_is_confined(known, argv, argc))
         return HF_OK;
@@ -55,6 +55,29 @@ static hf_status check_command(const hf_client *client,
     return hf__fail(err, HF_UNSUPPORTED,
                     "%s reaches keys without the client's prefix",
                     hf__quoted(name, argv[0]));
+}
+
+/* A command that waits, with a limit of its own, is sent alone. */
+static hf_status check_wait(const hf_call *call, const hf__known_command *known,
+                            hf_bytes name, hf_error *err)
+{
+    const hf_client *client = call->client;
+    const char *why = NULL;
+    char quoted[HF__QUOTED_SIZE];
+
+    if (call->form.is_item)
+        why = "cannot be one of many";
+    else if (call->form.kind == HF__FORM_QUEUED)
+        why = "cannot be part of a transaction";
+    else if ((client->store->capabilities & HF__CAP_WAITS) == 0)
+        why = "is not supported by this store";
+    else if (client->replicas.count > 0 &&
+             (known->flags & HF__KNOWN_READS) == 0)
+        why = "cannot be used by a client that waits for replicas";
+    if (why == NULL)
+        return HF_OK;
+    return hf__fail(err, HF_UNSUPPORTED, "%s waits for an element, and so %s",
+                    hf__quoted(quoted, name), why);
 }
 
 /* Replace keys by those with the prefix, all in one piece of memory. */
@@ -89,6 +112,10 @@ static void add_words(hf_call *call, const hf__known_command *known,
 
     if (!HF__TRY(call, check_words(argc, argv, err)) ||
         !HF__TRY(call, check_command(call->client, known, argc, argv, err)))
+        return;
+    call->note = hf__known_wait_ms(known, argv, argc);
+    if (call->note != 0 &&
+        !HF__TRY(call, check_wait(call, known, argv[0], err)))
         return;
     hf__reserve(call, argc);
     for (size_t i = 0; i < argc; i++)
@@ -152,6 +179,7 @@ static hf_status run_command(hf__form form, hf_client *client, size_t argc,
         hf__fill(call);
         call->request.answer = NULL;
         call->request.keeps_error = true;
+        call->request.wait_ms = call->note;
     }
     return hf__end(call);
 }

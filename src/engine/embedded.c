@@ -23,6 +23,7 @@
 #include "engine/native/native.h"
 #include "engine/open/open_store.h"
 #include "engine/run/backlog.h"
+#include "engine/run/blocked.h"
 #include "engine/run/command_table.h"
 #include "engine/run/group.h"
 #include "engine/run/write.h"
@@ -48,6 +49,7 @@ typedef struct embedded {
     hf__change_reader *changes;
     char channel[HF__CHANNEL_SIZE];
     hf__backlog backlog; /* of a durable store */
+    hf__blocked blocked;
     hf__log_hook *log;
 } embedded;
 
@@ -187,6 +189,7 @@ static bool prepare_job(const embedded *self, hf__request *request,
     request->tries = (hf__script_tries){0};
     job->request = request;
     job->command = NULL;
+    job->block = NULL;
     job->budget_ms = self->budget_ms;
     if (self->generation != hf__fork_generation()) {
         hf__request_fail(request, HF_INVALID,
@@ -237,13 +240,15 @@ static void report_damage(const embedded *self, const hf__request *request)
                 request->error.message);
 }
 
-static void run_request(hf__store *store, hf__request *request)
+static void run_request(hf__store *store, hf__request *request,
+                        hf__block *block)
 {
     embedded *self = self_of(store);
     hf__job job;
 
     if (!prepare_job(self, request, &job))
         return;
+    job.block = block;
     if (self->env->read_only) {
         perform_read_only(self, &job);
         return;
@@ -257,10 +262,16 @@ static void run_request(hf__store *store, hf__request *request)
         hf__write_run(self->env, &job);
 }
 
+static void run_and_report(hf__store *store, hf__request *request,
+                           hf__block *block)
+{
+    run_request(store, request, block);
+    report_damage(self_of(store), request);
+}
+
 static void embedded_perform(hf__store *store, hf__request *request)
 {
-    run_request(store, request);
-    report_damage(self_of(store), request);
+    run_and_report(store, request, NULL);
 }
 
 /* Requests submitted together share a transaction if one of them writes, in
@@ -281,7 +292,7 @@ static void submit_some(hf__store *store, hf__request *const *requests,
         job_count++;
     }
     for (size_t i = 0; !writes && i < job_count; i++)
-        run_request(store, jobs[i].request);
+        run_request(store, jobs[i].request, NULL);
     if (writes)
         hf__group_run(self->env, jobs, job_count);
     for (size_t i = 0; i < count; i++) {
@@ -312,6 +323,12 @@ static void embedded_submit(hf__store *store, hf__request *const *requests,
             submit_some(store, requests + i, some);
             continue;
         }
+        if (requests[i]->wait_ms != 0) {
+            hf__blocked_submit(&self->blocked, requests[i],
+                               requests[i]->caller_waits ||
+                                   !waits_for_disk(self, requests[i]));
+            continue;
+        }
         if (waits_for_disk(self, requests[i]) &&
             hf__backlog_add(&self->backlog, requests[i]))
             continue;
@@ -325,7 +342,9 @@ static void embedded_cancel(hf__store *store, hf__request *request)
 {
     embedded *self = self_of(store);
 
-    if (!hf__mode_syncs(self->env->mode) ||
+    if (request->wait_ms != 0)
+        hf__blocked_cancel(request);
+    if (request->wait_ms != 0 || !hf__mode_syncs(self->env->mode) ||
         !hf__backlog_remove(&self->backlog, request))
         return;
     hf__request_fail(request, HF_UNAVAILABLE, "cancelled before it started");
@@ -501,7 +520,7 @@ static hf_status embedded_open(const hf__store_config *config,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &hf__embedded_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_LOCAL;
+    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_LOCAL | HF__CAP_WAITS;
     if (hf__mode_syncs(settings.mode))
         self->base.capabilities |= HF__CAP_DURABLE;
     self->log = config->log;
@@ -523,6 +542,8 @@ static hf_status embedded_open(const hf__store_config *config,
     hf__store_channel(self->channel, config->prefix, self->inbox.id);
     hf__backlog_init(&self->backlog, config->loop, &self->base, submit_some,
                      HF__BATCH_MAX);
+    hf__blocked_init(&self->blocked, config->loop, &self->base, self->changes,
+                     run_and_report);
     *store = &self->base;
     return HF_OK;
 
@@ -543,6 +564,7 @@ static void embedded_close(hf__store *store)
     /* A forked child must not close the parent's environment: that would erase
      * the parent's reader slots. */
     if (self->generation == hf__fork_generation()) {
+        hf__blocked_close(&self->blocked);
         hf__backlog_close(&self->backlog);
         hf__wake_inbox_close(&self->inbox);
         release_inbox(self);

@@ -7,10 +7,12 @@
 #include <pthread.h>
 #include <strings.h>
 
+#include "util/digits.h"
 #include "util/names.h"
 
 #define BINDS HF__KNOWN_BINDS
 #define PURE HF__KNOWN_PURE
+#define WAITS HF__KNOWN_WAITS
 #define WIDE HF__KNOWN_WIDE
 
 /* ----------------------------------------------------------------- finding */
@@ -233,15 +235,59 @@ bool hf__known_binds(const hf__known_command *known, const hf_bytes *words,
         return is_among(words[1], client);
     if (count > 1 && is_word(words[0], "SCRIPT"))
         return is_word(words[1], "DEBUG");
-    if (known->place != HF__KEYS_STREAM)
-        return false;
-    for (size_t at = stream_options(words[0]); at < count; at++) {
-        if (is_word(words[at], "STREAMS"))
-            return false;
-        if (is_word(words[at], "BLOCK"))
-            return true;
-    }
     return false;
+}
+
+/* The word with the time; 0: none. */
+static size_t find_wait(const hf__known_command *known, const hf_bytes *words,
+                        size_t count)
+{
+    if ((known->flags & WAITS) != 0)
+        return known->place == HF__KEYS_COUNTED ? 1 : count - 1;
+    if (known->place != HF__KEYS_STREAM)
+        return 0;
+    for (size_t at = stream_options(words[0]); at + 1 < count; at++) {
+        if (is_word(words[at], "STREAMS"))
+            return 0;
+        if (is_word(words[at], "BLOCK"))
+            return at + 1;
+    }
+    return 0;
+}
+
+/* Of a decimal number, rounded up; -1: it is none, or too large for this. */
+static int64_t read_time(hf_bytes word, int64_t unit_ms)
+{
+    const char *text = word.data;
+    int64_t ms = 0, part_us = unit_ms * 1000, us = 0;
+    size_t at = 0;
+
+    for (; at < word.size && hf__is_digit(text[at]); at++) {
+        if (ms > INT64_MAX / 100000)
+            return -1;
+        ms = ms * 10 + (text[at] - '0') * unit_ms;
+    }
+    if (at == word.size)
+        return at == 0 ? -1 : ms;
+    if (text[at] != '.' || word.size == 1)
+        return -1;
+    while (++at < word.size && hf__is_digit(text[at])) {
+        us += (text[at] - '0') * (part_us / 10);
+        part_us /= 10;
+    }
+    return at == word.size ? ms + (us + 999) / 1000 : -1;
+}
+
+int64_t hf__known_wait_ms(const hf__known_command *known, const hf_bytes *words,
+                          size_t count)
+{
+    size_t at = known == NULL || count < 2 ? 0 : find_wait(known, words, count);
+    int64_t wait_ms;
+
+    if (at == 0)
+        return 0;
+    wait_ms = read_time(words[at], known->place == HF__KEYS_STREAM ? 1 : 1000);
+    return wait_ms > 0 ? wait_ms : INT64_MAX;
 }
 
 /* BY and GET of SORT name other keys by a pattern. */

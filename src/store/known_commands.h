@@ -7,6 +7,7 @@
 #ifndef HF__STORE_KNOWN_COMMANDS_H
 #define HF__STORE_KNOWN_COMMANDS_H
 
+#include <stdint.h>
 #include <string.h>
 
 #include "holdfast/base.h"
@@ -14,14 +15,16 @@
 enum {
     /* Changes nothing: may be sent twice. */
     HF__KNOWN_READS = 1u << 0,
-    /* Changes the state of its connection, or keeps it waiting. */
+    /* Changes the state of its connection, or is about it. */
     HF__KNOWN_BINDS = 1u << 1,
     /* Without keys, and about none. */
     HF__KNOWN_PURE = 1u << 2,
     /* Reaches more than its keys. */
     HF__KNOWN_WIDE = 1u << 3,
     /* Scripts may not call it; of a command with subcommands: not all. */
-    HF__KNOWN_NOSCRIPT = 1u << 4
+    HF__KNOWN_NOSCRIPT = 1u << 4,
+    /* Waits for an element, so long as one of its words says. */
+    HF__KNOWN_WAITS = 1u << 5
 };
 
 /* Where the keys are. */
@@ -127,9 +130,14 @@ static inline bool hf__known_arity_fits(int arity, size_t count)
 void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
                     size_t count, hf__key_words *keys);
 
-/* Would it change the state of its connection, or keep it waiting? */
+/* Would it change the state of its connection, or is it about it? */
 bool hf__known_binds(const hf__known_command *known, const hf_bytes *words,
                      size_t count);
+
+/* How long it may wait for an element, ms; INT64_MAX: without a limit, or so
+ * long as only the store can read; 0: it does not wait. */
+int64_t hf__known_wait_ms(const hf__known_command *known, const hf_bytes *words,
+                          size_t count);
 
 /* Is there more to finding its keys than a range; is their number a word? */
 bool hf__known_is_movable(const hf__known_command *known);

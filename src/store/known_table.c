@@ -27,6 +27,7 @@
 
 #define READS HF__KNOWN_READS
 #define BINDS HF__KNOWN_BINDS
+#define WAITS HF__KNOWN_WAITS
 #define PURE HF__KNOWN_PURE
 #define WIDE HF__KNOWN_WIDE
 #define NOSCRIPT HF__KNOWN_NOSCRIPT
@@ -113,15 +114,15 @@ const hf__known_command hf__known_table[] = {
     {"hvals", 2, ONE, "r", READ | HASH | SLOW, READS},
     /* lists */
     {"blmove", 6, TWO, "rw,w",
-     WRITE | LIST | SLOW | BLOCKING, BINDS | NOSCRIPT},
+     WRITE | LIST | SLOW | BLOCKING, WAITS | NOSCRIPT},
     {"blmpop", -5, COUNTED(2, 0, 1), "rw",
-     WRITE | LIST | SLOW | BLOCKING, BINDS},
+     WRITE | LIST | SLOW | BLOCKING, WAITS},
     {"blpop", -3, RANGE(1, -2, 1), "rw",
-     WRITE | LIST | SLOW | BLOCKING, BINDS | NOSCRIPT},
+     WRITE | LIST | SLOW | BLOCKING, WAITS | NOSCRIPT},
     {"brpop", -3, RANGE(1, -2, 1), "rw",
-     WRITE | LIST | SLOW | BLOCKING, BINDS | NOSCRIPT},
+     WRITE | LIST | SLOW | BLOCKING, WAITS | NOSCRIPT},
     {"brpoplpush", 4, TWO, "rw,w",
-     WRITE | LIST | SLOW | BLOCKING, BINDS | NOSCRIPT},
+     WRITE | LIST | SLOW | BLOCKING, WAITS | NOSCRIPT},
     {"lindex", 3, ONE, "r", READ | LIST | SLOW, READS},
     {"linsert", 5, ONE, "w", WRITE | LIST | SLOW, 0},
     {"llen", 2, ONE, "", READ | LIST | FAST, READS},
@@ -159,11 +160,11 @@ const hf__known_command hf__known_table[] = {
     {"sunionstore", -3, ALL, "w,r", WRITE | SET | SLOW, 0},
     /* sorted sets */
     {"bzmpop", -5, COUNTED(2, 0, 1), "rw",
-     WRITE | SORTEDSET | SLOW | BLOCKING, BINDS},
+     WRITE | SORTEDSET | SLOW | BLOCKING, WAITS},
     {"bzpopmax", -3, RANGE(1, -2, 1), "rw",
-     WRITE | SORTEDSET | FAST | BLOCKING, BINDS | NOSCRIPT},
+     WRITE | SORTEDSET | FAST | BLOCKING, WAITS | NOSCRIPT},
     {"bzpopmin", -3, RANGE(1, -2, 1), "rw",
-     WRITE | SORTEDSET | FAST | BLOCKING, BINDS | NOSCRIPT},
+     WRITE | SORTEDSET | FAST | BLOCKING, WAITS | NOSCRIPT},
     {"zadd", -4, ONE, "w", WRITE | SORTEDSET | FAST, 0},
     {"zcard", 2, ONE, "", READ | SORTEDSET | FAST, READS},
     {"zcount", 4, ONE, "r", READ | SORTEDSET | FAST, READS},

@@ -62,6 +62,13 @@ struct hf__request {
     const hf__shape *answer;
     int64_t began_ms;    /* on hf__clock_boot_ms(): before submission */
     int64_t deadline_ms; /* on the same clock */
+    /* Not 0: a command that waits for an element, so long at most (INT64_MAX:
+     * no limit), and has until deadline_ms for the rest. By submit() only, on a
+     * store with HF__CAP_WAITS. */
+    int64_t wait_ms;
+    /* Such a command's submit() may wait for the disk: its caller waits for the
+     * request on a thread of its own. */
+    bool caller_waits;
     /* May be sent again if it is unknown whether it was applied. */
     bool repeatable;
     /* An error reply is returned: the status is HF_OK, `reply` of kind ERROR

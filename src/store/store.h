@@ -64,7 +64,8 @@ enum {
     /* An acquire that is not granted is released by the store, which may come
      * to pass later: the next try needs an owner id of its own. */
     HF__CAP_UNDOES = 1u << 3,
-    HF__CAP_REPLICAS = 1u << 4 /* it can wait for replicas */
+    HF__CAP_REPLICAS = 1u << 4, /* it can wait for replicas */
+    HF__CAP_WAITS = 1u << 5     /* hf__request.wait_ms */
 };
 
 /* Key-value lines about a store, for people. */
@@ -270,9 +271,10 @@ typedef struct hf__store_ops {
 
     /*
      * Have a submitted request complete as if its deadline had come; no effect
-     * on one that has completed but is still allocated. On the loop thread,
-     * where then all completions of submit() run. NULL: requests complete
-     * within submit().
+     * on one that has completed but is still allocated. One that waits for an
+     * element stops waiting, and completes as HF_CANCELLED unless it has got
+     * one. On the loop thread, where then all completions of submit() run.
+     * NULL: requests complete within submit().
      */
     void (*cancel)(hf__store *store, hf__request *request);
 

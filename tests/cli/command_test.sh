@@ -70,7 +70,7 @@ test_errors_are_printed_whole_and_have_their_codes() {
 test_commands_that_bind_a_connection_are_refused() {
     expect 78 command SUBSCRIBE c
     contains "$err" '"SUBSCRIBE" changes the state of its connection'
-    expect 78 command BLPOP l 0
+    expect 78 command WAIT 1 0
     expect 78 command MULTI
 }
 

@@ -270,7 +270,6 @@ TEST(command_that_binds_the_connection_is_refused)
         {"SELECT", "1", NULL},
         {"AUTH", "p", NULL},
         {"HELLO", "3", NULL},
-        {"BLPOP", "k", "0", NULL},
         {"WAIT", "1", "0", NULL},
         {"CLIENT", "REPLY", "OFF", NULL},
         {"client", "tracking", "on", NULL},

@@ -33,6 +33,13 @@
  *                                                the unit that NAME gains in a
  *                                                period when a line is read;
  *                                                print HF_<status>
+ *     process_worker URL push LIST COUNT         print "pushes", and append
+ *                                                1 to COUNT when a line is
+ *                                                read; print each that is
+ *     process_worker URL pop LIST COUNT          print "pops"; wait for so
+ *                                                many elements and print each
+ *     process_worker URL eval SCRIPT COUNT       print "evals", and run it so
+ *                                                often when a line is read
  *
  * Prints a line when it holds the lock: "held <token> <ms of CLOCK_BOOTTIME>".
  * "count" prints one for every round, "churn" and "together" only for the
@@ -43,6 +50,7 @@
 
 #include "holdfast/barrier.h"
 #include "holdfast/cache.h"
+#include "holdfast/command.h"
 #include "holdfast/election.h"
 #include "holdfast/latch.h"
 #include "holdfast/limiter.h"
@@ -295,14 +303,63 @@ static int take(hf_client *client, char **argv, int64_t period_ms)
         hf_limiter_take(client, hf_str(argv[3]), 1, &opts, NULL, NULL));
 }
 
+static int push(hf_client *client, char **argv, int64_t count)
+{
+    hf_error err = HF_ERROR_INIT;
+    char text[24];
+
+    say_ready("pushes");
+    for (int64_t i = 1; i <= count; i++) {
+        hf_bytes words[] = {hf_str("RPUSH"), hf_str(argv[3]), {text, 0}};
+
+        (void)snprintf(text, sizeof(text), "%lld", (long long)i);
+        words[2] = hf_str(text);
+        if (hf_command(client, 3, words, NULL, &err) != HF_OK)
+            return complain("push", &err);
+        (void)puts(text);
+        (void)fflush(stdout);
+        test_rest();
+    }
+    return 0;
+}
+
+static int pop(hf_client *client, char **argv, int64_t count)
+{
+    const hf_bytes words[] = {hf_str("BLPOP"), hf_str(argv[3]), hf_str("0")};
+    hf_error err = HF_ERROR_INIT;
+    hf_reply *reply = NULL;
+
+    (void)puts("pops");
+    (void)fflush(stdout);
+    for (int64_t i = 0; i < count; i++) {
+        if (hf_command(client, 3, words, &reply, &err) != HF_OK)
+            return complain("pop", &err);
+        (void)puts(hf_reply_bytes(hf_reply_at(reply, 1)).data);
+        (void)fflush(stdout);
+        hf_reply_free(reply);
+    }
+    return 0;
+}
+
+static int eval(hf_client *client, char **argv, int64_t count)
+{
+    const hf_bytes words[] = {hf_str("EVAL"), hf_str(argv[3]), hf_str("0")};
+    hf_error err = HF_ERROR_INIT;
+
+    say_ready("evals");
+    for (int64_t i = 0; i < count; i++) {
+        if (hf_command(client, 3, words, NULL, &err) != HF_OK)
+            return complain("eval", &err);
+    }
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(hf_client *client, char **argv, int64_t number);
-} verbs[] = {{"lease", lease},
-             {"fill", fill},
-             {"await", await_latch},
-             {"arrive", arrive},
-             {"take", take}};
+} verbs[] = {{"lease", lease},   {"fill", fill}, {"await", await_latch},
+             {"arrive", arrive}, {"take", take}, {"push", push},
+             {"pop", pop},       {"eval", eval}};
 
 static int work(hf_client *client, int argc, char **argv)
 {

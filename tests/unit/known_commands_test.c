@@ -153,13 +153,46 @@ static bool binds(const char *first, const char *second)
 TEST(commands_that_bind_a_connection_are_known)
 {
     assert_true(binds("subscribe", "c"));
-    assert_true(binds("BLPOP", "k"));
     assert_true(binds("Client", "Reply"));
-    assert_true(binds("XREAD", "block"));
+    assert_false(binds("BLPOP", "k"));
     assert_false(binds("XREAD", "STREAMS"));
     assert_false(binds("CLIENT", "LIST"));
     assert_false(binds("GET", "k"));
     assert_false(binds("none", "k"));
+}
+
+static int64_t wait_of(const char *const *texts)
+{
+    hf_bytes words[WORDS_MAX];
+    size_t count = 0;
+
+    for (; texts[count] != NULL; count++)
+        words[count] = hf_str(texts[count]);
+    return hf__known_wait_ms(hf__known_find(words[0]), words, count);
+}
+
+#define WAIT_OF(...) wait_of((const char *const[]){__VA_ARGS__, NULL})
+
+TEST(times_that_commands_wait_are_known)
+{
+    assert_int_equal(WAIT_OF("BLPOP", "k", "l", "5"), 5000);
+    assert_int_equal(WAIT_OF("bzpopmin", "k", "0.25"), 250);
+    assert_int_equal(WAIT_OF("BRPOP", "k", "0.0001"), 1);
+    assert_int_equal(WAIT_OF("BLMOVE", "k", "l", "LEFT", "LEFT", "1.5"), 1500);
+    assert_int_equal(WAIT_OF("BLMPOP", "2.", "1", "k", "LEFT"), 2000);
+    assert_int_equal(WAIT_OF("XREAD", "BLOCK", "70", "STREAMS", "s", "$"), 70);
+    assert_int_equal(WAIT_OF("XREADGROUP", "GROUP", "block", "c", "BLOCK", "9",
+                             "STREAMS", "s", ">"),
+                     9);
+    assert_int_equal(WAIT_OF("XREAD", "STREAMS", "BLOCK", "9"), 0);
+    assert_int_equal(WAIT_OF("LPOP", "k", "5"), 0);
+    assert_int_equal(WAIT_OF("none", "k", "5"), 0);
+    assert_int_equal(WAIT_OF("BLPOP"), 0);
+    assert_int_equal(WAIT_OF("BLPOP", "k", "0"), INT64_MAX);
+    assert_int_equal(WAIT_OF("BLPOP", "k", "1e3"), INT64_MAX);
+    assert_int_equal(WAIT_OF("BLPOP", "k", "-1"), INT64_MAX);
+    assert_int_equal(WAIT_OF("BLPOP", "k", "9223372036854775807"), INT64_MAX);
+    assert_int_equal(WAIT_OF("BLPOP", "k", "."), INT64_MAX);
 }
 
 static bool confined(const char *const *texts)

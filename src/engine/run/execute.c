@@ -12,19 +12,23 @@
 #include "engine/native/native.h"
 #include "engine/run/command_table.h"
 
-static void run_command(hf__tx *tx, const hf__command *command,
-                        hf__request *request)
+static void run_command(hf__tx *tx, const hf__job *job)
 {
+    const hf__command *command = job->command;
+    hf__request *request = job->request;
     hf__out_tree tree;
 
     hf__out_tree_init(&tree, &request->reply, &request->arena);
     tx->out = &tree.out;
+    tx->block = (hf__block){.blocked = false};
     if (hf__command_arity_fits(command, request->word_count)) {
         hf__command_run(tx, command, request->words, request->word_count);
     } else {
         tx->command = command;
         hf__reply_arity(tx, command->name);
     }
+    if (job->block != NULL)
+        *job->block = tx->block;
     if (tree.no_memory)
         hf__tx_no_memory(tx);
     if (tree.out.failed && tx->fatal == HF_OK) {
@@ -63,7 +67,7 @@ void hf__execute(hf__tx *tx, const hf__job *job)
              hf__command_arity_fits(command, request->word_count))
         hf__eval_run(tx->env->users, tx, command, request, job->budget_ms);
     else
-        run_command(tx, command, request);
+        run_command(tx, job);
     if (request->status == HF_OK && tx->fatal == HF_OK)
         (void)hf__request_accepts(request);
 }

@@ -17,6 +17,7 @@ typedef struct hf__job {
     hf__request *request;
     const hf__command *command; /* NULL: the request is a script */
     int64_t budget_ms;          /* of a script */
+    hf__block *block; /* of a command that waits: for what; NULL: not wanted */
 } hf__job;
 
 /* Create what running the job as a writer needs; with NULL, what any job needs.

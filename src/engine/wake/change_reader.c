@@ -60,6 +60,34 @@ void hf__change_reader_leave(hf__change_reader *reader)
 
 /* ------------------------------------------------------------------ feeds */
 
+hf_status hf__change_reader_add(hf__change_reader *reader, hf__feed *feed,
+                                hf_error *err)
+{
+    hf_status status = HF_OK;
+
+    feed->next = reader->feeds;
+    reader->feeds = feed;
+    if (feed->next == NULL)
+        status = hf__ring_reader_start(&reader->ring, err);
+    if (status != HF_OK)
+        reader->feeds = NULL;
+    return status;
+}
+
+void hf__change_reader_remove(hf__change_reader *reader, hf__feed *feed)
+{
+    hf__feed **at = &reader->feeds;
+
+    while (*at != NULL && *at != feed)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = feed->next;
+    if (reader->next == feed)
+        reader->next = feed->next;
+    if (reader->feeds == NULL)
+        hf__ring_reader_stop(&reader->ring);
+}
+
 typedef struct reader_task {
     hf__task base;
     hf__change_reader *reader;
@@ -71,30 +99,15 @@ typedef struct reader_task {
 static void run_open(hf__task *task)
 {
     reader_task *what = (reader_task *)(void *)task;
-    hf__change_reader *reader = what->reader;
 
-    what->feed->next = reader->feeds;
-    reader->feeds = what->feed;
-    if (what->feed->next == NULL)
-        what->status = hf__ring_reader_start(&reader->ring, what->err);
-    if (what->status != HF_OK)
-        reader->feeds = NULL;
+    what->status = hf__change_reader_add(what->reader, what->feed, what->err);
 }
 
 static void run_close(hf__task *task)
 {
     reader_task *what = (reader_task *)(void *)task;
-    hf__change_reader *reader = what->reader;
-    hf__feed **at = &reader->feeds;
 
-    while (*at != NULL && *at != what->feed)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = what->feed->next;
-    if (reader->next == what->feed)
-        reader->next = what->feed->next;
-    if (reader->feeds == NULL)
-        hf__ring_reader_stop(&reader->ring);
+    hf__change_reader_remove(what->reader, what->feed);
 }
 
 hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,

@@ -28,7 +28,14 @@ hf_status hf__change_reader_join(hf__change_reader *reader, int64_t deadline_ms,
                                  hf_error *err);
 void hf__change_reader_leave(hf__change_reader *reader);
 
-/* The same for a feed, and notify it. close() also on the loop thread. */
+/* Joined, on the loop thread: notify a feed of what comes from now on. */
+hf_status hf__change_reader_add(hf__change_reader *reader, hf__feed *feed,
+                                hf_error *err);
+/* The same thread; also from `changed`. */
+void hf__change_reader_remove(hf__change_reader *reader, hf__feed *feed);
+
+/* The same as join() and add(), and the contrary, on any thread. open() not on
+ * the loop thread. close() also on the loop thread. */
 hf_status hf__change_reader_open(hf__change_reader *reader, hf__feed *feed,
                                  int64_t deadline_ms, hf_error *err);
 void hf__change_reader_close(hf__change_reader *reader, hf__feed *feed);
