@@ -229,7 +229,7 @@ TEST(retired_server_makes_no_connection_that_stays)
     hf__server_hold(server);
     hf__server_retire(server);
     for (uint32_t replicas = 1; replicas < 5; replicas++)
-        assert_non_null(hf__replicated_pipeline(&server->replicated, replicas));
+        assert_non_null(hf__side_conns_for_replicas(&server->side, replicas));
     begin(&all, &call, ENOUGH_MS);
     expect(&call, 2);
     all.parts[A].server = NULL;
@@ -261,12 +261,10 @@ TEST(server_that_was_never_used_can_go)
     topology all;
 
     open_topology(&all, "+OK\r\n", 2);
-    assert_non_null(
-        hf__replicated_pipeline(&all.parts[A].server->replicated, 1));
+    assert_non_null(hf__side_conns_for_replicas(&all.parts[A].server->side, 1));
     hf__server_retire(all.parts[A].server);
     all.parts[A].server = NULL;
-    assert_non_null(
-        hf__replicated_pipeline(&all.parts[B].server->replicated, 1));
+    assert_non_null(hf__side_conns_for_replicas(&all.parts[B].server->side, 1));
     close_topology(&all);
 }
 
@@ -286,7 +284,7 @@ static void *use(void *user)
         ;
     for (uint32_t i = 0; i < HF_REPLICAS_MAX; i++)
         self->found[i] =
-            hf__replicated_pipeline(&self->server->replicated, i + 1);
+            hf__side_conns_for_replicas(&self->server->side, i + 1);
     return NULL;
 }
 

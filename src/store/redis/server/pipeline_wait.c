@@ -4,7 +4,7 @@
  *
  * WAIT counts the replicas that have everything its connection has written so
  * far, and blocks that connection meanwhile. So replicated writes go by a
- * connection of their own (replicated.h), in batches:
+ * connection of their own (side_conns.h), in batches:
  *
  * 1. While no batch is open, queued requests are written as on any pipeline and
  *    open one. If the replicas kept up the last time, WAIT is part of the same

@@ -34,7 +34,7 @@ static hf__pipeline *choose_pipeline(hf__redis_node *node, uint32_t replicas)
 {
     return replicas == 0
                ? &node->server->pipeline
-               : hf__replicated_pipeline(&node->server->replicated, replicas);
+               : hf__side_conns_for_replicas(&node->server->side, replicas);
 }
 
 hf_status hf__server_new(hf__store_context *context,
@@ -55,7 +55,7 @@ hf_status hf__server_new(hf__store_context *context,
     atomic_init(&made->node.holders, 1);
     hf__conn_pool_init(&made->pool, &made->node);
     hf__pipeline_init(&made->pipeline, &made->node);
-    hf__replicated_init(&made->replicated, &made->node);
+    hf__side_conns_init(&made->side, &made->node);
     *server = made;
     return HF_OK;
 }
@@ -81,8 +81,7 @@ static hf__pipeline *pipeline_of(hf__server *server, hf__request *request)
     request->acked = -1;
     if (request->replicas == NULL)
         return &server->pipeline;
-    pipe =
-        hf__replicated_pipeline(&server->replicated, request->replicas->count);
+    pipe = hf__side_conns_for_replicas(&server->side, request->replicas->count);
     if (pipe == NULL)
         hf__request_fail(request, HF_NO_MEMORY, "out of memory");
     return pipe;
@@ -171,7 +170,7 @@ void hf__server_reset(hf__server *server)
 {
     __atomic_add_fetch(&server->node.epoch, 1, __ATOMIC_ACQ_REL);
     hf__pipeline_wake(&server->pipeline);
-    hf__replicated_reset(&server->replicated);
+    hf__side_conns_reset(&server->side);
 }
 
 /* --------------------------------------------------------------------- end */
@@ -181,7 +180,7 @@ static void on_closed(hf__pipeline *pipe)
     hf__server *server = hf__container_of(pipe, hf__server, pipeline);
     hf__store_context *context = server->node.context;
 
-    hf__replicated_free(&server->replicated);
+    hf__side_conns_free(&server->side);
     hf__pipeline_done(&server->pipeline);
     hf__conn_pool_done(&server->pool);
     free_server(server);
@@ -189,9 +188,9 @@ static void on_closed(hf__pipeline *pipe)
     hf__futex_wake_all(&context->leaving, false);
 }
 
-static void on_durables_closed(hf__replicated *replicated)
+static void on_side_closed(hf__side_conns *side)
 {
-    hf__pipeline_close_here(&replicated->node->server->pipeline, on_closed);
+    hf__pipeline_close_here(&side->node->server->pipeline, on_closed);
 }
 
 static void run_free(hf__task *task)
@@ -199,7 +198,7 @@ static void run_free(hf__task *task)
     hf__server *server = hf__container_of(task, hf__server, node.free_task);
 
     if (hf__loop_started(server->node.context->loop))
-        hf__replicated_close_here(&server->replicated, on_durables_closed);
+        hf__side_conns_close_here(&server->side, on_side_closed);
     else
         on_closed(&server->pipeline); /* no task of it can be posted */
 }
@@ -208,7 +207,7 @@ void hf__server_retire(hf__server *server)
 {
     __atomic_add_fetch(&server->node.context->leaving, 1, __ATOMIC_RELAXED);
     if (hf__loop_started(server->node.context->loop)) {
-        hf__replicated_retire(&server->replicated);
+        hf__side_conns_retire(&server->side);
         hf__pipeline_retire(&server->pipeline);
     } else {
         hf__server_release(server);
@@ -217,9 +216,9 @@ void hf__server_retire(hf__server *server)
 
 void hf__server_close(hf__server *server)
 {
-    hf__replicated_close(&server->replicated);
+    hf__side_conns_close(&server->side);
     hf__pipeline_close(&server->pipeline);
-    hf__replicated_free(&server->replicated);
+    hf__side_conns_free(&server->side);
     hf__pipeline_done(&server->pipeline);
     hf__conn_pool_done(&server->pool);
     free_server(server);
@@ -227,7 +226,7 @@ void hf__server_close(hf__server *server)
 
 void hf__server_close_forked(hf__server *server)
 {
-    hf__replicated_close_forked(&server->replicated);
+    hf__side_conns_close_forked(&server->side);
     hf__pipeline_close_forked(&server->pipeline);
     hf__conn_pool_close_forked(&server->pool);
     free_server(server);

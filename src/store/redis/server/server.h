@@ -15,13 +15,13 @@
 #include "store/redis/server/conn_pool.h"
 #include "store/redis/server/node.h"
 #include "store/redis/server/pipeline.h"
-#include "store/redis/server/replicated.h"
+#include "store/redis/server/side_conns.h"
 
 typedef struct hf__server {
     hf__redis_node node;
     hf__conn_pool pool;
     hf__pipeline pipeline;
-    hf__replicated replicated;
+    hf__side_conns side;
 } hf__server;
 
 _Static_assert(offsetof(hf__server, node) == 0,
