@@ -267,8 +267,9 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
  * New calls return HF_INVALID. Blocking acquires of other threads are
  * interrupted (HF_CANCELLED), and calls in progress are waited for.
  * Asynchronous calls are completed by the close itself: HF_UNAVAILABLE if they
- * were not sent, HF_INDETERMINATE if they were, without waiting for replies; a
- * command that waits for an element: HF_CANCELLED. A done() may close its
+ * were not sent, HF_INDETERMINATE if they were, without waiting for replies. A
+ * command that waits for an element, blocking or started: HF_CANCELLED, or
+ * HF_INDETERMINATE if the server does not answer. A done() may close its
  * client, even one called by the close.
  *
  * Locks and scripts may be freed before or after it. Afterwards they can only
@@ -289,8 +290,9 @@ HF_API HF_MUST_USE hf_status hf_client_open(const char *url,
 HF_API void hf_client_close(hf_client *client);
 
 /**
- * hf_lock_interrupt() for every handle of a client; and end the commands that
- * wait for an element, see command.h.
+ * hf_lock_interrupt() for every handle of a client; and end the blocking calls
+ * of commands that wait for an element, see command.h. One that was started is
+ * ended by hf_call_cancel().
  *
  * @retval HF_OK  calls in progress end; also if there are none
  *

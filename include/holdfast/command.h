@@ -39,7 +39,8 @@ extern "C" {
  * Run one command.
  *
  * Numbers in a reply have all their 64 bits. A command that the library knows
- * to be a read is sent again if its reply is lost; all others are sent once.
+ * to be a read is sent again if its reply is lost; all others, and those that
+ * wait for an element, are sent once.
  *
  * **Prefix.** Without a prefix the words are sent as they are. A client with a
  * prefix has it put before each word that is a key, in the command's own
@@ -54,18 +55,37 @@ extern "C" {
  * like.
  *
  * **Commands that wait for an element**, BLPOP, BRPOP, BLMOVE, BRPOPLPUSH,
- * BLMPOP, BZPOPMIN, BZPOPMAX and BZMPOP, wait on an embedded store as long as
- * their words say, however short request_ms is; 0 is no limit. The reply is nil
- * when that time is over. They do not hold up other calls.
- * hf_client_interrupt(), hf_call_cancel() and hf_client_close() end the wait,
- * and lose no element: the call returns HF_CANCELLED, and nothing was taken; or
- * HF_OK, with the element that came first. They cannot be part of
- * hf_command_many() or of a transaction, nor used by a client that waits for
- * replicas.
+ * BLMPOP, BZPOPMIN, BZPOPMAX and BZMPOP, and on servers XREAD and XREADGROUP
+ * with BLOCK, wait as long as their words say, however short request_ms is; 0
+ * is no limit. The reply is nil when that time is over. They do not hold up
+ * other calls. They cannot be part of hf_command_many() or of a transaction,
+ * nor used by a client that waits for replicas.
  *
- * The calls of one client are served in the order in which they began to wait;
- * among clients, the fastest. At most 64 clients of a store at a time can be
- * those that have waited or that watch changes; with more it is HF_SYSTEM.
+ * hf_client_interrupt() ends the wait of calls that block, hf_call_cancel()
+ * that of one that was started, and hf_client_close() that of all. No element
+ * is lost: the call returns HF_CANCELLED, and nothing was taken; or HF_OK, with
+ * the element that came first; or, if the server does not answer,
+ * HF_INDETERMINATE.
+ *
+ * On an embedded store the calls of one client that already wait are served in
+ * the order in which they began to; among clients, the fastest. These, and
+ * calls that were started, are run one by one by the client, each with a commit
+ * of its own. At most 64 clients at a time can be those that have waited or
+ * that watch changes; with more it is HF_SYSTEM. A call may end late by as long
+ * as the store is busy, at most request_ms, and as the client's calls before it
+ * take.
+ *
+ * On servers each call that waits has a connection of its own, at most 128 for
+ * each client and server (HF_UNAVAILABLE). It may end 0.5 s late, and if the
+ * server does not answer then, up to request_ms later still. Ending the wait
+ * takes the right to run CLIENT UNBLOCK, and the client's connection for other
+ * calls, which must not have broken since; otherwise the connection of the call
+ * is closed (HF_INDETERMINATE). If that breaks, or the server is replaced, the
+ * call is HF_INDETERMINATE, too: an element may have been taken, and be lost
+ * with the reply. Where that matters, have BLMOVE put it into a list of your
+ * own. When a server that is still there hands the key over to another one, the
+ * command waits there; but XREAD with `$` is HF_UNAVAILABLE then, as entries
+ * may have been added in between: read on from the last ID that you know.
  *
  * **Cluster.** The keys decide which server runs the command; one without keys
  * is run by any one server. Of a command that the library does not know, the
@@ -86,7 +106,7 @@ extern "C" {
  *                         value out of range.
  * @retval HF_UNSUPPORTED  the command is refused, as above, or the store does
  *                         not know it
- * @retval HF_CANCELLED    it waited, and was interrupted before an element came
+ * @retval HF_CANCELLED    it waited, and that was ended before an element came
  * @retval HF_WRONG_TYPE   the key holds a value of another type
  * @retval HF_SCRIPT       a script in the words is invalid, or raised an error;
  *                         what it had written remains

@@ -199,6 +199,21 @@ void hf__known_keys(const hf__known_command *known, const hf_bytes *words,
     find_key_range(known, count, keys);
 }
 
+bool hf__known_reads_new(const hf__known_command *known, const hf_bytes *words,
+                         size_t count)
+{
+    hf__key_words keys = {0};
+
+    if (known == NULL || known->place != HF__KEYS_STREAM)
+        return false;
+    find_stream_keys(words, count, &keys);
+    for (size_t at = keys.last + 1; keys.last > 0 && at < count; at++) {
+        if (is_word(words[at], "$"))
+            return true;
+    }
+    return false;
+}
+
 bool hf__known_is_movable(const hf__known_command *known)
 {
     return known->place != HF__KEYS_RANGE;

@@ -139,6 +139,10 @@ bool hf__known_binds(const hf__known_command *known, const hf_bytes *words,
 int64_t hf__known_wait_ms(const hf__known_command *known, const hf_bytes *words,
                           size_t count);
 
+/* Does it read what is added from the moment on: XREAD with `$`? */
+bool hf__known_reads_new(const hf__known_command *known, const hf_bytes *words,
+                         size_t count);
+
 /* Is there more to finding its keys than a range; is their number a word? */
 bool hf__known_is_movable(const hf__known_command *known);
 bool hf__known_is_counted(const hf__known_command *known);

@@ -348,7 +348,12 @@ static int eval(hf_client *client, char **argv, int64_t count)
 
     say_ready("evals");
     for (int64_t i = 0; i < count; i++) {
-        if (hf_command(client, 3, words, NULL, &err) != HF_OK)
+        hf_status status;
+
+        do { /* a busy machine: nothing was written */
+            status = hf_command(client, 3, words, NULL, &err);
+        } while (status == HF_UNAVAILABLE);
+        if (status != HF_OK)
             return complain("eval", &err);
     }
     return 0;

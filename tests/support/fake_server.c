@@ -257,8 +257,8 @@ bool fake_server_login(int fd, const char *version)
         strncmp(text, "HELLO ", 6) != 0)
         return false;
     snprintf(answer, sizeof(answer),
-             "*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n"
-             "$%zu\r\n%s\r\n",
+             "*6\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n"
+             "$%zu\r\n%s\r\n$2\r\nid\r\n:7\r\n",
              strlen(version), version);
     if (!fake_server_say(fd, answer))
         return false;

@@ -42,7 +42,8 @@ bool fake_server_say(int fd, const char *text);
 bool fake_server_subscribe(int fd, const char *text, bool resp3,
                            const char *message);
 
-/* Reply to HELLO and CLIENT SETNAME and SETINFO as a server of that version. */
+/* Reply to HELLO and CLIENT SETNAME and SETINFO as a server of that version,
+ * where each connection has the id 7. */
 bool fake_server_login(int fd, const char *version);
 
 /* Wait until the peer closes, reading what it sends. */

@@ -195,6 +195,29 @@ TEST(times_that_commands_wait_are_known)
     assert_int_equal(WAIT_OF("BLPOP", "k", "."), INT64_MAX);
 }
 
+static bool reads_new(const char *const *texts)
+{
+    hf_bytes words[WORDS_MAX];
+    size_t count = 0;
+
+    for (; texts[count] != NULL; count++)
+        words[count] = hf_str(texts[count]);
+    return hf__known_reads_new(hf__known_find(words[0]), words, count);
+}
+
+#define READS_NEW(...) reads_new((const char *const[]){__VA_ARGS__, NULL})
+
+TEST(reads_of_what_is_new_are_known)
+{
+    assert_true(
+        READS_NEW("XREAD", "BLOCK", "0", "STREAMS", "s", "t", "5-1", "$"));
+    assert_false(READS_NEW("XREAD", "BLOCK", "0", "STREAMS", "$", "0"));
+    assert_false(READS_NEW("XREAD", "BLOCK", "$"));
+    assert_false(READS_NEW("XREADGROUP", "GROUP", "g", "c", "BLOCK", "0",
+                           "STREAMS", "s", ">"));
+    assert_false(READS_NEW("BLPOP", "$", "0"));
+}
+
 static bool confined(const char *const *texts)
 {
     hf_bytes words[WORDS_MAX];

@@ -240,7 +240,8 @@ TEST(redirection_is_read)
         {"CLUSTERDOWN Hash slot not served", "4"},
         {"READONLY You can't write", "5"},
         {"MASTERDOWN Link", "5"},
-        {"UNBLOCKED force", "5"},
+        {"UNBLOCKED client unblocked via CLIENT UNBLOCK", "0"},
+        {"UNBLOCKED force unblock", "5"},
         /* None of them. */
         {"MOVED", "0"},
         {"MOVED ", "0"},

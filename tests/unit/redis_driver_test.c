@@ -715,5 +715,5 @@ TEST(describe_tells_kind_address_and_version)
     assert_int_equal(
         self->driver.store->ops->shard(self->driver.store, hf_str("k")), 0);
     assert_int_equal(self->driver.store->capabilities,
-                     HF__CAP_EVENTS | HF__CAP_REPLICAS);
+                     HF__CAP_EVENTS | HF__CAP_REPLICAS | HF__CAP_WAITS);
 }

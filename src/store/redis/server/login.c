@@ -124,15 +124,19 @@ static hf__redis_mode read_mode(const hf_reply *mode)
     return HF__REDIS_STANDALONE;
 }
 
-static hf_status read_hello(hf__redis_traits *traits, const hf_reply *reply,
+static hf_status read_hello(hf__login *login, const hf_reply *reply,
                             hf_error *err)
 {
+    hf__redis_traits *traits = &login->traits;
+    const hf_reply *id = hf__reply_field(reply, "id");
     const hf_reply *version = hf__reply_field(reply, "version");
     const hf_reply *server = hf__reply_field(reply, "server");
     const hf_reply *role = hf__reply_field(reply, "role");
     const hf_reply *proto = hf__reply_field(reply, "proto");
     const char *text;
 
+    if (id != NULL && id->kind == HF_REPLY_INTEGER)
+        login->id = id->integer;
     traits->mode = (uint8_t)read_mode(hf__reply_field(reply, "mode"));
     traits->is_valkey = server != NULL && hf__reply_is(server, "valkey");
     traits->is_replica = role != NULL && !hf__reply_is(role, "master");
@@ -255,7 +259,7 @@ hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
         return login_refused(step, line, err);
     }
     if (step == HF__LOGIN_HELLO)
-        return read_hello(&login->traits, reply, err);
+        return read_hello(login, reply, err);
     if (step == HF__LOGIN_ROLE)
         return check_role(reply, err);
     return HF_OK;

@@ -48,6 +48,7 @@ typedef struct hf__login {
     size_t count;
     size_t answered;
     hf__redis_traits traits;
+    int64_t id; /* of the connection at the server; 0: unknown */
 } hf__login;
 
 /*

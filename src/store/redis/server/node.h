@@ -38,6 +38,11 @@ typedef struct hf__redis_node {
      * NULL: out of memory. */
     struct hf__pipeline *(*pipeline)(struct hf__redis_node *node,
                                      uint32_t replicas);
+    /* One for a request that waits. NULL: its outcome is set. */
+    struct hf__pipeline *(*wait_pipeline)(struct hf__redis_node *node,
+                                          hf__request *request);
+    /* The connection of pipeline(node, 0) broke. On the loop thread. */
+    void (*lost)(struct hf__redis_node *node);
     atomic_uint holders; /* of the server */
     hf__task free_task;  /* when the last is gone */
     const hf__redis_account *account;

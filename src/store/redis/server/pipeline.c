@@ -95,6 +95,7 @@ static hf__pipeline_entry *make_entry(hf__pipeline *pipe, hf__request *request,
     entry->pipeline = pipe;
     request->driver = entry;
     entry->place = HF__ENTRY_QUEUED;
+    entry->time_ms = request->deadline_ms - request->began_ms;
     hf__heap_node_init(&entry->due);
     hf__heap_node_init(&entry->again);
     atomic_fetch_add_explicit(&pipe->depth, 1, memory_order_relaxed);
@@ -113,6 +114,12 @@ static bool start_loop(hf__pipeline *pipe, hf__request *request,
     return false;
 }
 
+static void refuse_request(hf__pipeline *pipe, hf__request *request)
+{
+    hf__unblock_left(pipe);
+    request->on_done(request);
+}
+
 void hf__pipeline_submit(hf__pipeline *pipe, hf__request *const *requests,
                          size_t count)
 {
@@ -128,7 +135,7 @@ void hf__pipeline_submit(hf__pipeline *pipe, hf__request *const *requests,
         if (entry != NULL)
             hf__pipeline_list_append(&entries, entry);
         else
-            requests[at]->on_done(requests[at]);
+            refuse_request(pipe, requests[at]);
     }
     if (!hf__pipeline_send(pipe, &entries))
         hf__pipeline_enter(pipe, &entries);
@@ -162,6 +169,17 @@ void hf__pipeline_perform(hf__pipeline *pipe, hf__request *request,
     hf__wait_group_sleep(groups, group, &parked);
 }
 
+static void expire_soon(hf__pipeline *pipe, hf__pipeline_entry *entry)
+{
+    hf__request *request = entry->request;
+
+    request->deadline_ms = hf__clock_boot_ms();
+    /* One still in inbound expires when it is taken. Nothing completes here, as
+     * the caller may be an on_done within a list. */
+    if (entry->due.index != HF__HEAP_NONE)
+        hf__heap_put(&pipe->due, &entry->due, request->deadline_ms);
+}
+
 void hf__pipeline_cancel(hf__request *request)
 {
     hf__pipeline_entry *entry = request->driver;
@@ -172,11 +190,10 @@ void hf__pipeline_cancel(hf__request *request)
         return;
     pipe = entry->pipeline;
     hf__pipeline_begin(pipe);
-    request->deadline_ms = hf__clock_boot_ms();
-    /* One still in inbound expires when it is taken. Nothing completes here, as
-     * the caller may be an on_done within a list. */
-    if (entry->due.index != HF__HEAP_NONE)
-        hf__heap_put(&pipe->due, &entry->due, request->deadline_ms);
+    if (pipe->unblock != NULL)
+        hf__unblock_cancel(pipe, entry);
+    if (pipe->unblock == NULL || entry->place != HF__ENTRY_WRITTEN)
+        expire_soon(pipe, entry);
     hf__pipeline_wake(pipe);
     hf__pipeline_end(pipe);
 }

@@ -34,6 +34,7 @@ typedef struct hf__pipeline {
     atomic_size_t crowd;    /* mean of entries taken together; in 16ths */
     atomic_bool retired;    /* the server is being removed */
     atomic_uint generation; /* how often the connection was made */
+    atomic_uint losses;     /* how often one that was up broke */
     uint32_t owner;         /* futex; see pipeline_direct.c */
 
     /* The owner: the loop thread, or a caller that sends. */
@@ -52,6 +53,7 @@ typedef struct hf__pipeline {
     bool let_go;             /* the hold of retire() was released */
     uint64_t scripts[HF__PIPELINE_SCRIPTS];
     struct hf__wait_batch *wait_batch; /* NULL: replicas are not counted */
+    struct hf__unblock *unblock;       /* NULL: of commands that do not wait */
 
     void (*closed)(struct hf__pipeline *pipe);
     hf__task close_task;

@@ -42,9 +42,11 @@ static void finish_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
     hf__heap_remove(&pipe->due, &entry->due);
     hf__heap_remove(&pipe->again, &entry->again);
     hf__outgoing_take_back(&pipe->conn.out, request);
+    hf__unblock_judge(pipe, request);
     entry->request = NULL;
     request->driver = NULL;
     atomic_fetch_sub_explicit(&pipe->depth, 1, memory_order_relaxed);
+    hf__unblock_left(pipe);
     if (entry->parked == NULL) {
         request->on_done(request);
         return;
@@ -85,30 +87,41 @@ bool hf__pipeline_hand_on(hf__pipeline *pipe, hf__pipeline_entry *entry,
 {
     hf__route route;
 
-    if (!hf__route_ask(pipe->conn.node, entry->request, &entry->attempts, why,
+    if (hf__unblock_is_cancelled(pipe) ||
+        !hf__route_ask(pipe->conn.node, entry->request, &entry->attempts, why,
                        &route))
         return false;
-    hf__pipeline_move(pipe, entry, &route);
-    return true;
+    if (hf__unblock_is_last(pipe)) { /* the topology has learnt of it */
+        hf__server_release(route.server);
+        return false;
+    }
+    return hf__pipeline_move(pipe, entry, &route);
 }
 
-/* Not counted if there is no memory for that connection. */
+/* Not counted if there is no memory for that connection. NULL: for one that
+ * waits. */
 static hf__pipeline *goal_of(const hf__pipeline_entry *entry,
                              hf__redis_node *node)
 {
     hf__pipeline *pipe = NULL;
 
+    if (entry->request->wait_ms != 0)
+        return node->wait_pipeline(node, entry->request);
     if (entry->request->replicas != NULL && !entry->uncounted)
         pipe = node->pipeline(node, entry->request->replicas->count);
     return pipe != NULL ? pipe : node->pipeline(node, 0);
 }
 
-void hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
+bool hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
                        const hf__route *route)
 {
     hf__pipeline *to = goal_of(entry, hf__server_node(route->server));
     hf__pipeline_list entries = {NULL, NULL, 0};
 
+    if (to == NULL) {
+        hf__server_release(route->server);
+        return false;
+    }
     hf__heap_remove(&pipe->due, &entry->due);
     hf__heap_remove(&pipe->again, &entry->again);
     hf__outgoing_take_back(&pipe->conn.out, entry->request);
@@ -120,4 +133,6 @@ void hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
     atomic_fetch_add_explicit(&to->depth, 1, memory_order_relaxed);
     hf__pipeline_enter(to, &entries);
     hf__server_release(route->server);
+    hf__unblock_left(pipe);
+    return true;
 }

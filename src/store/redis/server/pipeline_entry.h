@@ -31,6 +31,7 @@ struct hf__pipeline_entry {
     uint64_t begins_at;    /* its first byte's offset in the stream */
     int64_t not_before_ms; /* when it is accepted; 0: at once */
     int64_t until_ms;      /* when counting its replicas ends */
+    int64_t time_ms;       /* of one that waits: for all else */
     bool uncounted;        /* goes by the ordinary pipeline */
     hf__attempts attempts;
 };

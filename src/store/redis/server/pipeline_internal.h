@@ -4,7 +4,8 @@
  * an entry (pipeline_entry.c), reading and writing (pipeline_io.c), requeuing
  * entries when it breaks (pipeline_requeue.c), a second connection to a silent
  * server (pipeline_probe.c), and counting replicas of its writes
- * (pipeline_wait.c). All on the loop thread, except that a caller sends on an
+ * (pipeline_wait.c), and ending waits (pipeline_unblock.c). All on the loop
+ * thread, except that a caller sends on an
  * idle connection (pipeline_direct.c).
  */
 #ifndef HF__STORE_REDIS_PIPELINE_INTERNAL_H
@@ -18,8 +19,9 @@
 void hf__pipeline_enter(hf__pipeline *pipe, hf__pipeline_list *entries);
 
 /* Move an entry to another server, as the router decided; releases
- * route->server. */
-void hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
+ * route->server. false: it cannot, and its outcome is set; only of one that
+ * waits. */
+bool hf__pipeline_move(hf__pipeline *pipe, hf__pipeline_entry *entry,
                        const hf__route *route);
 
 /* Complete and free an entry that is in no list: its outcome is set, or it is
@@ -179,5 +181,58 @@ int64_t hf__wait_batch_owes_since(const hf__pipeline *pipe, int64_t since_ms);
 
 /* The connection is closed: its writes cannot be counted any more. */
 void hf__wait_batch_down(hf__pipeline *pipe);
+
+/* ------------------------------------------------------------------ unblock */
+
+/*
+ * A pipeline with a hf__unblock has one entry at a time, of a command that
+ * waits for an element; pipeline_unblock.c. On the loop thread.
+ */
+typedef struct hf__unblock {
+    bool asked;         /* its wait is to end */
+    bool cancelled;     /* by its caller */
+    bool missed;        /* sent again, it would miss what came in between */
+    bool under_way;     /* CLIENT UNBLOCK is */
+    int64_t give_up_ms; /* once it is asked */
+    int64_t written_ms; /* when the entry was */
+    unsigned losses;    /* of the shared connection then */
+    /* Its wait is to end, or should have ended. */
+    void (*due)(hf__pipeline *pipe, hf__pipeline_entry *entry);
+    void (*left)(hf__pipeline *pipe); /* it can be used again */
+    hf__request request;
+    hf_bytes words[4];
+    char id[24];
+} hf__unblock;
+
+/* An entry has completed or moved, or could not enter. Any pipeline. */
+void hf__unblock_left(hf__pipeline *pipe);
+
+/* Is its wait cancelled? Any pipeline. */
+bool hf__unblock_is_cancelled(const hf__pipeline *pipe);
+/* Is it not to be sent again after the last reply? Any pipeline. */
+bool hf__unblock_is_last(const hf__pipeline *pipe);
+/* The outcome of a request is set: of a cancelled one that took nothing it is
+ * HF_CANCELLED, of one that missed something HF_UNAVAILABLE. Any pipeline. */
+void hf__unblock_judge(const hf__pipeline *pipe, hf__request *request);
+
+/* The entry was formatted; the connection broke before any of it was sent;
+ * there is a reply to it. */
+void hf__unblock_written(hf__pipeline *pipe, hf__pipeline_entry *entry);
+void hf__unblock_unsent(hf__pipeline *pipe, hf__pipeline_entry *entry);
+void hf__unblock_answered(hf__pipeline *pipe, hf__pipeline_entry *entry);
+
+/* Its caller wants it to end; hf__pipeline_wake() must follow. */
+void hf__unblock_cancel(hf__pipeline *pipe, hf__pipeline_entry *entry);
+/* Drop the connection: a command on it is in doubt. */
+void hf__unblock_drop(hf__pipeline *pipe, const char *why);
+
+/* Close an unused connection; returns when to call it next. */
+int64_t hf__unblock_tick(hf__pipeline *pipe, int64_t now_ms);
+
+/* How often the shared connection has broken. */
+unsigned hf__unblock_losses(hf__pipeline *pipe);
+
+/* The server is retired. Any pipeline. */
+void hf__unblock_retired(hf__pipeline *pipe);
 
 #endif

@@ -38,6 +38,7 @@
 #include "util/error.h"
 #include "util/futex.h"
 #include "util/mem.h"
+#include "util/order.h"
 
 /* Written and not answered; leases may exceed it. A few hundred keep a server
  * busy over any network. */
@@ -104,6 +105,8 @@ static void format_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
     join_flight(pipe, entry);
     if (fits && hf__resp_lend_request(&pipe->conn.out, request, whole)) {
         request->sends++;
+        if (pipe->unblock != NULL)
+            hf__unblock_written(pipe, entry);
         return;
     }
     hf__pipeline_list_unlink(&pipe->in_flight, entry);
@@ -121,10 +124,11 @@ static hf__pipeline_entry *take_next(hf__pipeline *pipe)
     return entry;
 }
 
+/* One that is cancelled is not written: its deadline has come. */
 static bool may_write(const hf__pipeline *pipe)
 {
     return pipe->conn.state == HF__ASYNC_UP && !pipe->leaving &&
-           !hf__probe_is_on(pipe) &&
+           !hf__probe_is_on(pipe) && !hf__unblock_is_cancelled(pipe) &&
            !atomic_load_explicit(&pipe->retired, memory_order_acquire) &&
            (pipe->wait_batch == NULL || !hf__wait_batch_is_open(pipe));
 }
@@ -201,6 +205,8 @@ static void entry_answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
         hf__free(entry);
         return;
     }
+    if (pipe->unblock != NULL)
+        hf__unblock_answered(pipe, entry);
     verdict =
         hf__retry_judge(entry->request, entry->attempts.doubtful, &redirect);
     if (verdict == HF__VERDICT_DROP)
@@ -209,6 +215,8 @@ static void entry_answered(hf__pipeline *pipe, hf__pipeline_entry *entry)
         lose_place(pipe, &entry->request->error);
     if (hf__pipeline_hand_on(pipe, entry, &redirect))
         return;
+    if (hf__unblock_is_last(pipe))
+        verdict = HF__VERDICT_ANSWER;
     switch (verdict) {
     case HF__VERDICT_LOAD:
         memset(pipe->scripts, 0, sizeof(pipe->scripts));
@@ -277,7 +285,7 @@ static void note_silence(hf__pipeline *pipe)
     if (since_ms < pipe->waiting_since_ms)
         since_ms = pipe->waiting_since_ms;
     pipe->heard_ms = pipe->conn.alive_ms;
-    if (head != NULL && head->request != NULL &&
+    if (head != NULL && head->request != NULL && pipe->unblock == NULL &&
         hf__retry_is_safe(head->request))
         hf__silence_learn(pipe->conn.node, pipe->heard_ms - since_ms);
     hf__probe_end(pipe);
@@ -320,6 +328,10 @@ static void expire_entry(hf__pipeline *pipe, hf__pipeline_entry *entry)
         hf__wait_batch_expire(pipe, entry);
         return;
     }
+    if (entry->place == HF__ENTRY_WRITTEN && pipe->unblock != NULL) {
+        pipe->unblock->due(pipe, entry);
+        return;
+    }
     if (entry->place == HF__ENTRY_WRITTEN) {
         if (pipe->parsing && entry == pipe->in_flight.first)
             hf__resp_drop(&pipe->conn.resp);
@@ -353,7 +365,8 @@ static int64_t silent_since(const hf__pipeline *pipe)
     const hf__async_conn *conn = &pipe->conn;
     int64_t since_ms = conn->alive_ms;
 
-    if (conn->state != HF__ASYNC_UP || pipe->in_flight.count == 0)
+    if (conn->state != HF__ASYNC_UP || pipe->in_flight.count == 0 ||
+        pipe->unblock != NULL)
         return INT64_MAX;
     if (since_ms < pipe->waiting_since_ms)
         since_ms = pipe->waiting_since_ms;
@@ -492,6 +505,8 @@ static int64_t on_tick(hf__async_conn *conn, int64_t now_ms)
         next_ms = dead_at(pipe);
     if (pipe->wait_batch != NULL && hf__wait_batch_next(pipe) < next_ms)
         next_ms = hf__wait_batch_next(pipe);
+    if (pipe->unblock != NULL)
+        next_ms = hf__at_most(next_ms, hf__unblock_tick(pipe, now_ms));
     return next_ms;
 }
 

@@ -28,6 +28,8 @@ static bool survives_break(hf__pipeline *pipe, hf__pipeline_entry *entry)
     hf__arena_free(&request->arena);
     if (entry->begins_at >= pipe->conn.sent) {
         request->sends--;
+        if (pipe->unblock != NULL)
+            hf__unblock_unsent(pipe, entry);
         return true;
     }
     entry->attempts.doubtful = true;
@@ -70,6 +72,17 @@ void hf__requeue_unsent(hf__pipeline *pipe)
     fail_unsent(pipe, &pipe->lanes[HF__LANE_USER]);
 }
 
+/* Other connections to the server may have been to another one. */
+static void note_loss(hf__pipeline *pipe)
+{
+    hf__redis_node *node = pipe->conn.node;
+
+    if (pipe != node->pipeline(node, 0))
+        return;
+    atomic_fetch_add(&pipe->losses, 1);
+    node->lost(node);
+}
+
 void hf__requeue_down(hf__async_conn *conn, bool was_up)
 {
     hf__pipeline *pipe = hf__container_of(conn, hf__pipeline, conn);
@@ -89,7 +102,9 @@ void hf__requeue_down(hf__async_conn *conn, bool was_up)
     }
     while ((entry = hf__pipeline_list_take(&saved)) != NULL)
         hf__pipeline_put_back(pipe, entry);
-    if (!was_up)
+    if (was_up)
+        note_loss(pipe);
+    else
         hf__requeue_unsent(pipe);
     hf__pipeline_end_callback(pipe);
 }
@@ -133,7 +148,9 @@ static void hand_on_all(hf__pipeline *pipe)
 void hf__pipeline_end_callback(hf__pipeline *pipe)
 {
     if (atomic_load_explicit(&pipe->retired, memory_order_acquire) &&
-        pipe->conn.state != HF__ASYNC_CLOSED)
+        pipe->conn.state != HF__ASYNC_CLOSED) {
+        hf__unblock_retired(pipe);
         hand_on_all(pipe);
+    }
     hf__wait_group_wake(&pipe->context->wait_groups);
 }

@@ -293,7 +293,7 @@ static void send_leases_around(hf__pipeline *pipe, int64_t began_ms)
         entry->uncounted = true;
         entry->request->acked = -1;
         hf__server_hold(route.server);
-        hf__pipeline_move(pipe, entry, &route);
+        (void)hf__pipeline_move(pipe, entry, &route);
     }
 }
 

@@ -27,6 +27,8 @@ bool hf__retry_is_safe(const hf__request *request)
 {
     const hf__known_command *known;
 
+    if (request->wait_ms != 0)
+        return false;
     if (request->repeatable)
         return true;
     if (request->script != NULL || request->word_count == 0)

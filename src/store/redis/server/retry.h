@@ -22,7 +22,8 @@ typedef struct hf__attempts {
     bool asking;        /* write ASKING before it, once */
 } hf__attempts;
 
-/* May it be sent again although an earlier sending was not answered? */
+/* May it be sent again although an earlier sending was not answered? A read
+ * that waits may not: it would miss what came in between. */
 bool hf__retry_is_safe(const hf__request *request);
 
 /* Pause before attempt number `tries` (0, 1, ...) of a request that the server

@@ -37,6 +37,17 @@ static hf__pipeline *choose_pipeline(hf__redis_node *node, uint32_t replicas)
                : hf__side_conns_for_replicas(&node->server->side, replicas);
 }
 
+static hf__pipeline *choose_wait_pipeline(hf__redis_node *node,
+                                          hf__request *request)
+{
+    return hf__side_conns_take(&node->server->side, request);
+}
+
+static void on_lost(hf__redis_node *node)
+{
+    hf__side_conns_lost(&node->server->side);
+}
+
 hf_status hf__server_new(hf__store_context *context,
                          const hf__redis_account *account,
                          hf__resolver *resolver, hf__server **server,
@@ -51,6 +62,8 @@ hf_status hf__server_new(hf__store_context *context,
     made->node.account = account;
     made->node.resolver = resolver;
     made->node.pipeline = choose_pipeline;
+    made->node.wait_pipeline = choose_wait_pipeline;
+    made->node.lost = on_lost;
     made->node.free_task.run = run_free;
     atomic_init(&made->node.holders, 1);
     hf__conn_pool_init(&made->pool, &made->node);
@@ -79,6 +92,8 @@ static hf__pipeline *pipeline_of(hf__server *server, hf__request *request)
     hf__pipeline *pipe;
 
     request->acked = -1;
+    if (request->wait_ms != 0)
+        return hf__side_conns_take(&server->side, request);
     if (request->replicas == NULL)
         return &server->pipeline;
     pipe = hf__side_conns_for_replicas(&server->side, request->replicas->count);
@@ -96,8 +111,8 @@ static void perform_replicated(hf__server *server, hf__request *request)
         hf__pipeline_perform(pipe, request, &attempts);
 }
 
-/* Some are replicated: consecutive ones for the same pipeline are submitted
- * together. */
+/* Some are replicated, or wait: consecutive ones for the same pipeline are
+ * submitted together. */
 static void submit_mixed(hf__server *server, hf__request *const *requests,
                          size_t count)
 {
@@ -158,7 +173,8 @@ void hf__server_submit(hf__server *server, hf__request *const *requests,
 {
     size_t at = 0;
 
-    while (at < count && requests[at]->replicas == NULL)
+    while (at < count && requests[at]->replicas == NULL &&
+           requests[at]->wait_ms == 0)
         at++;
     if (at == count)
         hf__pipeline_submit(&server->pipeline, requests, count);
@@ -216,6 +232,7 @@ void hf__server_retire(hf__server *server)
 
 void hf__server_close(hf__server *server)
 {
+    hf__side_conns_drain(&server->side);
     hf__side_conns_close(&server->side);
     hf__pipeline_close(&server->pipeline);
     hf__side_conns_free(&server->side);

@@ -273,7 +273,8 @@ static hf_status cluster_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->events.base.ops = &hf__cluster_store_ops;
-    self->events.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    self->events.base.capabilities =
+        HF__CAP_EVENTS | HF__CAP_REPLICAS | HF__CAP_WAITS;
     self->events.base.shards = HF__SLOT_COUNT;
     self->router.redirect = cluster_redirect;
     self->router.suspect = cluster_suspect;

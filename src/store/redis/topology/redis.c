@@ -68,7 +68,8 @@ static hf_status redis_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->single.base.ops = &hf__redis_store_ops;
-    self->single.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    self->single.base.capabilities =
+        HF__CAP_EVENTS | HF__CAP_REPLICAS | HF__CAP_WAITS;
     hf__store_context_init(&self->single.context, config, NULL);
     status = hf__redis_address_init(&self->address, config, err);
     if (status != HF_OK) {

@@ -107,7 +107,8 @@ static hf_status begin_store(sentinel_store *self,
     hf_status status;
 
     self->single.base.ops = &hf__sentinel_store_ops;
-    self->single.base.capabilities = HF__CAP_EVENTS | HF__CAP_REPLICAS;
+    self->single.base.capabilities =
+        HF__CAP_EVENTS | HF__CAP_REPLICAS | HF__CAP_WAITS;
     self->router.redirect = on_redirect;
     hf__store_context_init(&self->single.context, config, &self->router);
     hf__sentinel_watch_init(&self->watch, &self->place, config, on_moved, self);

@@ -21,7 +21,7 @@ static const redirect_row rows[] = {
     {"CLUSTERDOWN ", HF__REDIRECT_CLUSTER_DOWN},
     {"READONLY ", HF__REDIRECT_REPLICA},
     {"MASTERDOWN ", HF__REDIRECT_REPLICA},
-    {"UNBLOCKED ", HF__REDIRECT_REPLICA},
+    {"UNBLOCKED force ", HF__REDIRECT_REPLICA},
 };
 
 /* Digits up to `end`, at most `high`; -1: something else. */
