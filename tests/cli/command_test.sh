@@ -108,3 +108,83 @@ test_prefix_is_kept() {
     expect 78 command --prefix p: KEYS '*'
     contains "$err" "\"KEYS\" reaches keys without the client's prefix"
 }
+
+# Run `holdfast command` in the background; its output is in the file popped.
+pop_in_background() {
+    env --default-signal=INT "$HOLDFAST" command "$@" >popped 2>err &
+    pid=$!
+}
+
+# How many elements of the list are left.
+is_left() {
+    expect 0 command LLEN "$1"
+    test "$out" = "$2"
+}
+
+test_a_wait_gets_an_element() {
+    pop_in_background BLPOP list 0
+    expect 0 command RPUSH list a
+    ends 0 "$pid"
+    same reply $'list\na' "$(cat popped)"
+    expect 0 command BLPOP list 0.05
+    same reply '' "$out"
+}
+
+# What comes later is for others.
+test_a_signal_ends_a_wait() {
+    local signal code
+
+    for signal in INT TERM; do
+        pop_in_background BLMOVE list other LEFT RIGHT 0
+        sleep 0.3
+        kill -0 "$pid" || fail 'it did not wait'
+        kill -"$signal" "$pid"
+        code=$((128 + $(kill -l "$signal")))
+        ends "$code" "$pid"
+        same stdout '' "$(cat popped)"
+        same stderr '' "$(cat err)"
+        expect 0 command RPUSH list a
+        eventually 10 is_left list 1
+        expect 0 command DEL list
+    done
+}
+
+# Then the element may have been taken.
+test_a_second_signal_ends_it_at_once() {
+    local began
+
+    [ -n "$redis_pid" ] || return 0
+    pop_in_background BLPOP list 0
+    sleep 0.3
+    kill -STOP "$redis_pid"
+    began=$(now_ms)
+    kill -INT "$pid"
+    sleep 0.2
+    kill -0 "$pid" || fail 'it did not ask the server'
+    kill -TERM "$pid"
+    ends 143 "$pid"
+    within 1500 "$began"
+    kill -CONT "$redis_pid"
+    same stdout '' "$(cat popped)"
+    same stderr 'holdfast: command: ended by signal 15; the outcome is unknown' \
+        "$(cat err)"
+}
+
+# In the moment of the signal: it is printed, or still in the list.
+test_a_signal_loses_no_element() {
+    local round
+
+    for round in 1 2 3 4 5 6; do
+        pop_in_background BLPOP list 0
+        sleep 0.1
+        expect 0 command RPUSH list a
+        kill -INT "$pid" 2>/dev/null || :
+        wait "$pid" || :
+        if grep -qx a popped; then
+            is_left list 0 || fail 'taken twice'
+        else
+            is_left list 1 || fail 'lost'
+            expect 0 command DEL list
+        fi
+    done
+}
