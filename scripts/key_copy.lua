@@ -19,6 +19,8 @@ KEYS[13]  due: belongs to a timeline
 KEYS[14]  new_due: of the copy
 KEYS[15]  order: belongs to a timeline
 KEYS[16]  new_order: of the copy
+KEYS[17]  unused_revision: of a value
+KEYS[18]  new_revision: of the copy, which has none
 ARGV[1]  absent: 1: only if there is no key of the new name; 2: the new name is
          that of the key, which stays; 0
 
@@ -55,5 +57,6 @@ if KEYS[7] then
     --#use copy from=KEYS[11] to=KEYS[12]
     --#use copy from=KEYS[13] to=KEYS[14]
     --#use copy from=KEYS[15] to=KEYS[16]
+    call('del', KEYS[18])
 end
 return 1

@@ -8,7 +8,7 @@ KEYS[2]  barrier (hash): state of a barrier. This and the rest may be left out
 KEYS[3]  fill: of a cache entry: the token of the fill under way
 KEYS[4]  waiters (zset): inboxes of those that wait for a fill, at a latch
 KEYS[5]  cache: belongs to a cache entry
-KEYS[6...]  belongings: of a timeline
+KEYS[6...]  belongings: of a timeline, a value
 
 Returns  1 deleted; 0 there is no such key; it is held: -1 a lock, -2 permits,
          -3 an election, -4 a barrier, -5 a claim.

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 --[[
 key_rename - give a key another name, with its value, its expiry and the keys
-that belong to it. Both names keep the highest fencing token of either.
+that belong to it. Both names keep the highest fencing token of either, neither a
+revision.
 
 KEYS[1]  key: of any type
 KEYS[2]  new_key: its name afterwards; a key of that name is replaced
@@ -19,6 +20,8 @@ KEYS[13]  due: belongs to a timeline
 KEYS[14]  new_due: its name afterwards
 KEYS[15]  order: belongs to a timeline
 KEYS[16]  new_order: its name afterwards
+KEYS[17]  revision: of a value
+KEYS[18]  new_revision: of one of the new name
 ARGV[1]  absent: 1: only if there is no key of the new name; 0
 
 Returns  1 done; 0 there is no such key; it is held: -1 a lock, -2 permits, -3
@@ -52,5 +55,6 @@ if KEYS[7] then
     --#use move from=KEYS[11] to=KEYS[12]
     --#use move from=KEYS[13] to=KEYS[14]
     --#use move from=KEYS[15] to=KEYS[16]
+    call('del', KEYS[17], KEYS[18])
 end
 return 1

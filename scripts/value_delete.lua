@@ -4,7 +4,8 @@ value_delete - delete a key, but only one that holds a string, with what is
 known about it as a cache entry.
 
 KEYS[1]  key (string): the value
-KEYS[2]  meta: of a cache entry. It may be left out
+KEYS[2]  meta: of a cache entry. This and the rest may be left out
+KEYS[3]  stamp: its revision
 
 Returns  1 deleted; 0 there was none; -1 it is a lock that is held; a WRONGTYPE
          error for another type.
@@ -19,6 +20,6 @@ if owner then
 end
 local found = call('del', KEYS[1])
 if KEYS[2] then
-    call('del', KEYS[2])
+    call('del', KEYS[2], KEYS[3])
 end
 return found

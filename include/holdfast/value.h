@@ -9,6 +9,8 @@
  *   current value matches
  * - hf_value_get_versioned(), hf_value_cas_versioned(),
  *   hf_value_delete_versioned(): the same by version, for large values
+ * - hf_value_get_revised(), hf_value_put_revised(), hf_value_delete_revised():
+ *   with a number that never comes again
  * - hf_value_put_fenced(): unless a newer holder of a lock has written
  * - hf_value_add(): counters
  * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many(),
@@ -288,6 +290,97 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
                                                        hf_buffer *version,
                                                        hf_error *err);
 
+/** Instead of a revision: the key must not exist. */
+#define HF_REVISION_NONE 0
+/** Instead of a revision: whatever the key holds, or nothing. */
+#define HF_REVISION_ANY 18446744073709551615u
+
+/**
+ * Read a value and its revision, by which hf_value_put_revised() and
+ * hf_value_delete_revised() recognise it.
+ *
+ * A revision is a number, 1..2^53-1. Each put and each delete with a revision
+ * gets one that is greater than all before it in the same store, in a cluster
+ * in the same hash slot: the counter is that of the fencing tokens of locks. So
+ * no revision comes again, also if the same bytes are written again, or the key
+ * was deleted in between.
+ *
+ * A value that was written in another way, by any program, gets a revision at
+ * the next of these calls, this one included. Such writes are noticed by the
+ * SHA-1 of the value: one that restores the bytes of the last revision before
+ * any of these calls is not noticed, nor is one of the time to live.
+ * hf_key_rename(), hf_key_copy() and hf_load() write in another way.
+ *
+ * The revision is in the key `PREFIXhf:revision:{KEY}`, which expires with the
+ * value. An embedded store runs this call as a write: it waits for other
+ * writers, and a read-only store refuses it. The store computes the SHA-1 in
+ * each of these calls: about 2.5 ms per MiB on a server.
+ *
+ * @param key       the key; with a `}` it needs a hash tag
+ * @param value     [out] the bytes; free them with hf_buffer_free()
+ * @param revision  [out] the revision
+ *
+ * @retval HF_OK           `*value` and `*revision` are set
+ * @retval HF_NOT_FOUND    no such key
+ * @retval HF_HELD         it is a lock that is held
+ * @retval HF_WRONG_TYPE   the key does not hold a string
+ * @retval HF_CORRUPT      the counter holds 2^53-1
+ * @retval HF_DENIED       the embedded store is read-only
+ * @retval HF_UNSUPPORTED  a quorum
+ */
+HF_API HF_MUST_USE hf_status hf_value_get_revised(hf_client *client,
+                                                  hf_bytes key,
+                                                  hf_buffer *value,
+                                                  uint64_t *revision,
+                                                  hf_error *err);
+
+/**
+ * Set a value if it has the expected revision; it gets the next. If the reply
+ * is lost, the call is HF_INDETERMINATE: read the value and its revision again.
+ *
+ * @param key       the key; with a `}` it needs a hash tag
+ * @param value     the bytes to store
+ * @param expected  the current revision, #HF_REVISION_NONE or #HF_REVISION_ANY
+ * @param opts      NULL for defaults; of the flags only HF_SET_KEEPTTL
+ * @param revision  [out] on HF_OK the new revision, on HF_CONFLICT the current
+ *                  one; may be NULL
+ *
+ * @retval HF_OK           the value and its expiry are set
+ * @retval HF_CONFLICT     the value has another revision
+ * @retval HF_NOT_FOUND    a revision was expected, and the key does not exist
+ * @retval HF_HELD         it is a lock that is held
+ * @retval HF_WRONG_TYPE   the key does not hold a string
+ * @retval HF_CORRUPT      the counter holds 2^53-1
+ * @retval HF_UNSUPPORTED  a quorum
+ */
+HF_API HF_MUST_USE hf_status hf_value_put_revised(
+    hf_client *client, hf_bytes key, hf_bytes value, uint64_t expected,
+    const hf_value_set_options *opts, uint64_t *revision, hf_error *err);
+
+/**
+ * Delete a value if it has the expected revision. The deletion has a revision
+ * too, which is not stored. Lost replies are handled as by
+ * hf_value_put_revised().
+ *
+ * @param key       the key; with a `}` it needs a hash tag
+ * @param expected  the current revision, or #HF_REVISION_ANY
+ * @param revision  [out] on HF_OK that of the deletion, on HF_CONFLICT the
+ *                  current one; may be NULL
+ *
+ * @retval HF_OK           the key was deleted
+ * @retval HF_CONFLICT     the value has another revision
+ * @retval HF_NOT_FOUND    no such key
+ * @retval HF_HELD         it is a lock that is held
+ * @retval HF_WRONG_TYPE   the key does not hold a string
+ * @retval HF_CORRUPT      the counter holds 2^53-1
+ * @retval HF_UNSUPPORTED  a quorum
+ */
+HF_API HF_MUST_USE hf_status hf_value_delete_revised(hf_client *client,
+                                                     hf_bytes key,
+                                                     uint64_t expected,
+                                                     uint64_t *revision,
+                                                     hf_error *err);
+
 /**
  * Set a value with the fencing token of the lock that protects it: refused, in
  * the same step, if a write of this key with a higher token was seen, that is,
@@ -456,6 +549,13 @@ HF_START(hf_value_cas_versioned_start, hf_bytes key, const hf_bytes *expected,
          hf_bytes value, const hf_cas_options *opts, hf_buffer *version);
 HF_START(hf_value_delete_versioned_start, hf_bytes key, hf_bytes expected,
          hf_buffer *version);
+HF_START(hf_value_get_revised_start, hf_bytes key, hf_buffer *value,
+         uint64_t *revision);
+HF_START(hf_value_put_revised_start, hf_bytes key, hf_bytes value,
+         uint64_t expected, const hf_value_set_options *opts,
+         uint64_t *revision);
+HF_START(hf_value_delete_revised_start, hf_bytes key, uint64_t expected,
+         uint64_t *revision);
 HF_START(hf_value_put_fenced_start, hf_bytes key, hf_bytes value,
          uint64_t token, const hf_value_set_options *opts, uint64_t *highest);
 HF_START(hf_value_add_start, hf_bytes key, int64_t delta,

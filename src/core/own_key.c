@@ -88,6 +88,8 @@ static hf__own_key role_at(key_rest left, hf_bytes prefix)
         return is_queue(tail, prefix) ? HF__OWN_WAIT : HF__OWN_NONE;
     if (skip_role(&tail, HF__ROLE_FILL))
         return is_queue(tail, prefix) ? HF__OWN_FILL : HF__OWN_NONE;
+    if (skip_role(&tail, HF__ROLE_REVISION))
+        return is_queue(tail, prefix) ? HF__OWN_REVISION : HF__OWN_NONE;
     if (skip_role(&tail, HF__ROLE_CAS))
         return skip_id(&tail) && skip_role(&tail, ":") &&
                        skip_span(&tail, "0123456789", 1, SIZE_MAX) &&

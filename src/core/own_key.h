@@ -23,6 +23,7 @@
 #define HF__ROLE_ORDER "hf:order:"
 #define HF__ROLE_BARRIER "hf:barrier:"
 #define HF__ROLE_PASSED "hf:passed:"
+#define HF__ROLE_REVISION "hf:revision:"
 
 typedef enum hf__own_key {
     HF__OWN_NONE, /* the user's */
@@ -31,7 +32,8 @@ typedef enum hf__own_key {
     HF__OWN_CAS,
     HF__OWN_LOAD,
     HF__OWN_CLIENT,
-    HF__OWN_FILL
+    HF__OWN_FILL,
+    HF__OWN_REVISION
 } hf__own_key;
 
 /* Which of the keys that mean nothing in another store has this name, under

@@ -13,7 +13,7 @@
 /* The keys about a key that each script takes. */
 #define BELONGINGS                                                             \
     HF__ROLE_CACHE, HF__ROLE_ITEMS, HF__ROLE_LABELS, HF__ROLE_DUE,             \
-        HF__ROLE_ORDER, NULL
+        HF__ROLE_ORDER, HF__ROLE_REVISION, NULL
 static const char *const of_type[] = {HF__ROLE_BARRIER, HF__ROLE_CACHE,
                                       HF__ROLE_ITEMS, HF__ROLE_DUE, NULL};
 static const char *const of_expiry[] = {HF__ROLE_BARRIER, BELONGINGS};
@@ -21,7 +21,7 @@ static const char *const of_name[] = {HF__ROLE_BARRIER, HF__ROLE_FENCE,
                                       BELONGINGS};
 static const char *const of_delete[] = {HF__ROLE_BARRIER, HF__ROLE_FILL,
                                         HF__ROLE_WAIT, BELONGINGS};
-#define ROLES_MAX 8
+#define ROLES_MAX 9
 
 /* Some names cannot have any. `call` has failed: it is no name. */
 static bool has_belongings(const hf_call *call, hf_bytes key)

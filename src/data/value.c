@@ -326,8 +326,11 @@ static hf_status run_delete(hf__form form, hf_client *client, hf_bytes key)
     hf_call here, *call = hf__begin(&here, form, &delete, client);
 
     hf__add_key(call, key);
-    if (call->prepared == HF_OK && hf__check_own_key(key, "key", NULL) == HF_OK)
+    if (call->prepared == HF_OK &&
+        hf__check_own_key(key, "key", NULL) == HF_OK) {
         hf__add_own_key(call, HF__ROLE_CACHE, key);
+        hf__add_own_key(call, HF__ROLE_REVISION, key);
+    }
     return hf__end(call);
 }
 

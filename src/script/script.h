@@ -48,7 +48,7 @@ typedef struct hf__acquire_rule {
 } hf__acquire_rule;
 
 /* Most keys that a header names. */
-#define HF__SCRIPT_KEYS 16
+#define HF__SCRIPT_KEYS 18
 
 typedef struct hf__script {
     const char *name;   /* file name without ".lua"; "user script" */

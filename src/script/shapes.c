@@ -203,6 +203,19 @@ SHAPE_OF(hash_put, NUMBER(0, 1));
 SHAPE_OF(hash_put_fenced, NUMBER(0, HF__TOKEN_MAX));
 SHAPE_OF(value_put_fenced, NUMBER(0, HF__TOKEN_MAX));
 
+static const hf__shape revised_items[] = {NUMBER(0, 1),
+                                          NUMBER(0, HF__TOKEN_MAX - 1)};
+SHAPE_OF(value_put_revised, HF__SHAPE_TUPLE(revised_items, 2));
+SHAPE_OF(value_delete_revised, HF__SHAPE_TUPLE(revised_items, 2));
+static const hf__shape revision_items[] = {NUMBER(1, HF__TOKEN_MAX - 1),
+                                           STRING};
+SHAPE_OF(value_get_revised, {.kinds = HF__IS_INTEGER | HF__IS_ARRAY,
+                             .low = 0,
+                             .high = 0,
+                             .items = revision_items,
+                             .item_count = 2,
+                             .count_min = 2});
+
 /* --------------------------------------------------------------- timelines */
 
 /* A cursor, a count of items that are due, then {id, time, time to live,

@@ -360,6 +360,36 @@ static void refused_fenced(hf_client *c, hf_bytes k)
     refused(HF_INVALID, "NULL", hf_hash_get_fields(c, k, &v, 1, NULL, ERR));
 }
 
+static void refused_revisions(hf_client *c, hf_bytes k)
+{
+    const uint64_t above = UINT64_C(1) << 53;
+    hf_buffer value = HF_BUFFER_INIT;
+    uint64_t revision = 0;
+
+    refused(HF_INVALID, "is NULL",
+            hf_value_get_revised(c, k, NULL, &revision, ERR));
+    refused(HF_INVALID, "is NULL",
+            hf_value_get_revised(c, k, &value, NULL, ERR));
+    refused(HF_INVALID, "no hash tag",
+            hf_value_get_revised(c, hf_str("a}"), &value, &revision, ERR));
+    refused(HF_INVALID, "revision is 9007199254740992",
+            hf_value_put_revised(c, k, v, above, NULL, NULL, ERR));
+    refused(HF_INVALID, "536870913 bytes",
+            hf_value_put_revised(c, k, too_big, 1, NULL, NULL, ERR));
+    refused(HF_INVALID, "ttl_ms is -1",
+            hf_value_put_revised(c, k, v, 1,
+                                 WITH(hf_value_set_options, .ttl_ms = -1), NULL,
+                                 ERR));
+    refused(HF_UNSUPPORTED, "0x1",
+            hf_value_put_revised(c, k, v, 1,
+                                 WITH(hf_value_set_options, .flags = HF_SET_NX),
+                                 NULL, ERR));
+    refused(HF_INVALID, "revision is 0",
+            hf_value_delete_revised(c, k, HF_REVISION_NONE, NULL, ERR));
+    refused(HF_INVALID, "revision is 9007199254740992",
+            hf_value_delete_revised(c, k, above, NULL, ERR));
+}
+
 static void refused_versions(hf_client *c, hf_bytes k)
 {
     const hf_bytes zeros = hf_str("0000000000000000000000000000000000000000");
@@ -478,7 +508,8 @@ TEST(bad_arguments_are_named_and_change_nothing)
     static void (*const tables[])(hf_client *, hf_bytes) = {
         refused_value_sets, refused_values, refused_hashes,  refused_keys,
         refused_counters,   refused_adds,   refused_pages,   refused_versions,
-        refused_commands,   refused_txns,   refused_changes, refused_fenced};
+        refused_commands,   refused_txns,   refused_changes, refused_fenced,
+        refused_revisions};
     hf_bytes key = fixture_key(f, "k");
 
     memset(long_name, 'f', sizeof(long_name));

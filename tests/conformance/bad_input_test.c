@@ -26,6 +26,7 @@ static const struct {
 } families[] = {
     {"value set get", "string"},
     {"value set", NULL},
+    {"value put revised", "string"},
     {"value put", NULL},
     {"value", "string"},
     {"hash", "hash"},

@@ -184,6 +184,18 @@ static hf_status put_value_fenced(trial *self)
                                ERR);
 }
 
+static hf_status put_value_revised(trial *self)
+{
+    return hf_value_put_revised(self->client, self->key, v(), HF_REVISION_ANY,
+                                NULL, NULL, ERR);
+}
+
+static hf_status delete_value_revised(trial *self)
+{
+    return hf_value_delete_revised(self->client, self->key, HF_REVISION_ANY,
+                                   NULL, ERR);
+}
+
 static hf_status append(trial *self)
 {
     return hf_value_append(self->client, self->key, v(), NULL, ERR);
@@ -482,6 +494,8 @@ static const call calls[] = {
     {"value set nx", LOOKS, set_new},
     {"value set xx", BLIND, set_existing},
     {"value put fenced", PASSES_NUMBERS, put_value_fenced},
+    {"value put revised", PASSES_NUMBERS, put_value_revised},
+    {"value delete revised", PASSES_NUMBERS, delete_value_revised},
     {"value append", BLIND, append},
     {"value add", LOOKS, add},
     {"value get expire", BLIND, get_expire},

@@ -20,6 +20,10 @@ EVERY(value_cas_versioned, "value cas versioned", "value_cas_versioned_once",
       STARTS)
 EVERY(value_delete_versioned, "value delete if version",
       "value_delete_versioned_once", STARTS)
+EVERY(value_get_revised, "value get revised", "value_get_revised", STARTS)
+EVERY(value_put_revised, "value put revised", "value_put_revised", STARTS)
+EVERY(value_delete_revised, "value delete by revision", "value_delete_revised",
+      STARTS)
 EVERY(value_put_fenced, "value put fenced", "value_put_fenced", STARTS)
 EVERY(value_add, "value add", "value_add", STARTS)
 EVERY(value_add_many, "value add many", "value_add", STARTS, BATCH)

@@ -112,6 +112,24 @@ DEFINE(value_delete_versioned)
                 &p->result.buffer);
 }
 
+DEFINE(value_get_revised)
+{
+    return CALL(hf_value_get_revised, p->client, p->key, &p->result.buffer,
+                &p->result.token);
+}
+
+DEFINE(value_put_revised)
+{
+    return CALL(hf_value_put_revised, p->client, p->key, one(), HF_REVISION_ANY,
+                NULL, &p->result.token);
+}
+
+DEFINE(value_delete_revised)
+{
+    return CALL(hf_value_delete_revised, p->client, p->key, HF_REVISION_ANY,
+                &p->result.token);
+}
+
 DEFINE(value_put_fenced)
 {
     return CALL(hf_value_put_fenced, p->client, p->key, one(), 7, NULL,

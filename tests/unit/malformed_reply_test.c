@@ -148,6 +148,11 @@ typedef struct fits {
     {                                                                          \
         "#t\r\n", HF_CONFLICT                                                  \
     }
+#define REVISED                                                                \
+    {"*2\r\n:1\r\n:1\r\n", HF_OK}, {"*2\r\n:0\r\n:1\r\n", HF_CONFLICT},        \
+    {                                                                          \
+        "*2\r\n:1\r\n:0\r\n", HF_NOT_FOUND                                     \
+    }
 #define FOUND                                                                  \
     {":0\r\n", HF_NOT_FOUND}, {":1\r\n", HF_OK},                               \
     {                                                                          \
@@ -204,6 +209,11 @@ typedef struct fits {
 
 /* The first that matches. A user's script may return anything. */
 static const fits table[] = {
+    {"value get revised",
+     {{":0\r\n", HF_NOT_FOUND},
+      {"*2\r\n:1\r\n" A, HF_OK},
+      {"*2\r\n:1\r\n$1\r\n7\r\n", HF_OK},
+      {"*2\r\n:1\r\n$19\r\n9223372036854775807\r\n", HF_OK}}},
     {"value get", {NIL(HF_NOT_FOUND), STRINGS(HF_OK)}},
     {"value set nx", {NIL(HF_CONFLICT), STATUSES(HF_OK)}},
     {"value set get", {NIL(HF_OK), STRINGS(HF_OK)}},
@@ -212,6 +222,8 @@ static const fits table[] = {
     {"value cas versioned",
      {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
     {"value cas", {FOUND, {":-1\r\n", HF_INDETERMINATE}, STRINGS(HF_CONFLICT)}},
+    {"value put revised", {REVISED}},
+    {"value delete by revision", {REVISED}},
     {"value put fenced", {FENCED}},
     {"value add", {ADDED}},
     {"value expire if",

@@ -25,6 +25,8 @@ TEST(own_keys_are_known_under_any_prefix)
         {"hf:cas:0123456789abcdef:12{0a1}", HF__OWN_CAS, 0},
         {"hf:load:0123456789abcdef:{x}", HF__OWN_LOAD, 0},
         {"app:hf:client:0123456789abcdef", HF__OWN_CLIENT, 4},
+        {"app:hf:revision:{app:x}", HF__OWN_REVISION, 4},
+        {"hf:revision::{x}y", HF__OWN_REVISION, 0},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

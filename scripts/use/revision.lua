@@ -1,0 +1,20 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+revision - read a value and its revision: `value`, false: there is none;
+`digest`, its SHA-1; `current`, its revision in decimal, 0 if there is no
+value, or false if this value was not written with a revision. Returns an error
+HFHELD if that is a lease that is held.
+
+key    the value
+stamp  its revision, a blank and its digest
+]]
+local value, known = call('get', key), call('get', stamp)
+local digest, current = value and redis.sha1hex(value), '0'
+if value then
+    current = known and string.sub(known, -40) == digest
+        and string.sub(known, 1, -42)
+end
+if not current then
+    local size = #value
+    --#use refuse_held_string
+end

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+value_put_revised - set a value, if it has the expected revision, and give it
+the next.
+
+KEYS[1]  key (string): the value
+KEYS[2]  stamp (string): its revision, a blank and the SHA-1 of the value
+KEYS[3]  last_token (string): the key of the last fencing token
+ARGV[1]  expected: the revision; 0: the key must not exist; -1: any, or none
+ARGV[2]  value: the new one
+ARGV[3...]  options: of SET
+
+Returns  {1, revision}: done; {0, revision}: the value has this one; {0, 0}:
+         there is no value. An error HFHELD: the value is a lease that is held.
+Repeat   no: the second run would take the revision of the first for that of
+         another client.
+Writes   all keys. Cost O(bytes of both values).
+]]
+local call = redis.call
+--#use revision key=KEYS[1] stamp=KEYS[2]
+local refused = ARGV[1] ~= '-1' and ARGV[1] ~= current
+if refused and current then
+    return {0, tonumber(current)}
+end
+--#use revise last=KEYS[3]
+if not refused then
+    call('set', KEYS[1], ARGV[2], unpack(ARGV, 3))
+    digest = redis.sha1hex(ARGV[2])
+end
+--#use mark_revision key=KEYS[1] stamp=KEYS[2]
+return {refused and 0 or 1, tonumber(token)}
