@@ -87,6 +87,7 @@ enum option_id {
     OPT_PAYLOAD,
     OPT_KEEP,
     OPT_VERSIONED,
+    OPT_REVISION,
     OPT_COUNT_MAX,
     OPT_TOKEN,
     OPT_HELD_TOKEN,

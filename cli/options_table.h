@@ -26,7 +26,8 @@ enum rivalry {
     RIVAL_EXPIRY,
     RIVAL_PRESENT,
     RIVAL_MODE,
-    RIVAL_TALK
+    RIVAL_TALK,
+    RIVAL_VERSION
 };
 
 struct option_spec {

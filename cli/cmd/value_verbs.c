@@ -3,18 +3,20 @@
  * value_verbs.c - holdfast value set|get|delete|cas|expire|incr.
  *
  * If a condition is not met, the exit code is EXIT_NO and stderr has one line;
- * cas, delete --if and expire also print the current value on stdout, for the
- * next try of a loop.
+ * cas, delete --if and expire also print the current value on stdout, or its
+ * revision, for the next try of a loop.
  */
 #include "cmd.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "exit.h"
 #include "holdfast/value.h"
 #include "output.h"
+#include "read_number.h"
 
 #define EXPIRY_OPTIONS (OPTION(EX) | OPTION(PX) | OPTION(TTL))
 #define INSTANT_OPTIONS (OPTION(EXAT) | OPTION(PXAT))
@@ -88,6 +90,132 @@ static int set_fenced(const struct call *call, hf_bytes value,
     return call_fenced(call, status, highest, "set", &err);
 }
 
+/* ------------------------------------------------------------ by revision */
+
+/* One that is expected. */
+static bool read_revision(const char *text, uint64_t *revision)
+{
+    int64_t number = 0;
+
+    if (!number_integer(text, &number) || number < 1)
+        return false;
+    *revision = (uint64_t)number;
+    return true;
+}
+
+static int fail_revision(const struct call *call)
+{
+    return call_usage(call, "a revision is a number of at least 1");
+}
+
+static void json_revision(struct json *json, uint64_t revision)
+{
+    if (revision == 0)
+        json_null(json, "revision");
+    else
+        json_integer(json, "revision", (int64_t)revision);
+}
+
+/* The revision after the call is printed, also if it is not the expected. */
+static int end_revised(const struct call *call, hf_status status,
+                       uint64_t revision, const char *changed,
+                       const hf_error *err)
+{
+    struct json json;
+
+    if (call->json && (status == HF_OK || is_refusal(status))) {
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", call_operand(call, 0));
+        json_bool(&json, changed, status == HF_OK);
+        json_revision(&json, revision);
+        json_end(&json);
+    } else if (!call->json && revision != 0) {
+        printf("%" PRIu64 "\n", revision);
+    }
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, err);
+}
+
+static int put_revised(const struct call *call, hf_bytes value,
+                       uint64_t expected, const hf_value_set_options *options)
+{
+    uint64_t revision = 0;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status =
+        hf_value_put_revised(call->client, call_operand(call, 0), value,
+                             expected, options, &revision, &err);
+
+    return end_revised(call, status, revision, "set", &err);
+}
+
+static int set_revised(const struct call *call, hf_bytes value,
+                       hf_value_set_options *options)
+{
+    bool absent = (options->flags & HF_SET_NX) != 0;
+
+    options->flags &= ~(uint32_t)HF_SET_NX;
+    if ((options->flags & ~(uint32_t)HF_SET_KEEPTTL) != 0 ||
+        call->options->given[OPT_TOKEN])
+        return call_usage(call, "--revision excludes --xx, --get and --token");
+    return put_revised(call, value, absent ? HF_REVISION_NONE : HF_REVISION_ANY,
+                       options);
+}
+
+/* As of every cas, the key keeps its time to live. */
+static int cas_revised(const struct call *call, bool absent)
+{
+    hf_value_set_options options = HF_VALUE_SET_OPTIONS_INIT;
+    uint64_t expected = HF_REVISION_NONE;
+
+    if (!absent && !read_revision(call->options->operands[1], &expected))
+        return fail_revision(call);
+    options.ttl_ms = call_ttl_ms(call);
+    options.flags = options.ttl_ms == 0 ? (uint32_t)HF_SET_KEEPTTL : 0;
+    return put_revised(call, call_operand(call, absent ? 1 : 2), expected,
+                       &options);
+}
+
+static int delete_revised(const struct call *call)
+{
+    const char *text = call->options->text[OPT_IF];
+    uint64_t expected = HF_REVISION_ANY, revision = 0;
+    hf_error err = HF_ERROR_INIT;
+    hf_status status;
+
+    if (text != NULL && !read_revision(text, &expected))
+        return fail_revision(call);
+    status = hf_value_delete_revised(call->client, call_operand(call, 0),
+                                     expected, &revision, &err);
+    return end_revised(call, status, revision, "deleted", &err);
+}
+
+/* The revision is the first line. */
+static int get_revised(const struct call *call)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes key = call_operand(call, 0);
+    struct json json;
+    uint64_t revision = 0;
+    hf_status status =
+        hf_value_get_revised(call->client, key, &value, &revision, &err);
+    int code = status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+
+    if (call->json && (status == HF_OK || status == HF_NOT_FOUND)) {
+        json_begin(&json, stdout);
+        json_bytes(&json, "key", key);
+        json_revision(&json, revision);
+        json_buffer(&json, "value", &value);
+        json_end(&json);
+    } else if (!call->json && status == HF_OK) {
+        printf("%" PRIu64 "\n", revision);
+        out_value(&value, call->options->given[OPT_RAW]);
+    }
+    hf_buffer_free(&value);
+    return code;
+}
+
+/* --------------------------------------------------------------------- set */
+
 static int set_bytes(struct call *call, hf_bytes value)
 {
     const struct options *given = call->options;
@@ -100,6 +228,8 @@ static int set_bytes(struct call *call, hf_bytes value)
     options.flags = set_flags(given->given);
     options.ttl_ms = call_ttl_ms(call);
     options.expires_unix_ms = instant_ms(call);
+    if (given->given[OPT_REVISION])
+        return set_revised(call, value, &options);
     if (given->given[OPT_TOKEN])
         return set_fenced(call, value, &options);
     status = hf_value_set(call->client, call_operand(call, 0), value, &options,
@@ -175,6 +305,10 @@ static int value_get(struct call *call)
     hf_status status;
     int code = EXIT_YES;
 
+    if (call->options->given[OPT_REVISION])
+        return expire_options(call, &options)
+                   ? call_usage(call, "--revision sets no expiry")
+                   : get_revised(call);
     if (call->options->given[OPT_VERSIONED])
         return expire_options(call, &options)
                    ? call_usage(call, "--versioned sets no expiry")
@@ -232,6 +366,8 @@ static int value_delete(struct call *call)
     hf_status status;
     int code = EXIT_YES;
 
+    if (call->options->given[OPT_REVISION])
+        return delete_revised(call);
     if (expected == NULL) {
         status = hf_value_delete(call->client, key, &err);
     } else if (call->options->given[OPT_VERSIONED]) {
@@ -265,6 +401,8 @@ static int value_cas(struct call *call)
     if (call->options->operand_count != (absent ? 2 : 3))
         return call_usage(call,
                           "specify KEY EXPECTED NEW, or --absent KEY NEW");
+    if (call->options->given[OPT_REVISION])
+        return cas_revised(call, absent);
     expected = call_operand(call, 1);
     options.ttl_ms = call_ttl_ms(call);
     status = (versioned ? hf_value_cas_versioned : hf_value_cas)(
@@ -336,14 +474,15 @@ const struct command value_commands[] = {
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
                             OPTION(KEEPTTL) | OPTION(NX) | OPTION(XX) |
                             OPTION(GET) | OPTION(STDIN) | OPTION(RAW) |
-                            OPTION(TOKEN),
+                            OPTION(TOKEN) | OPTION(REVISION),
                  .operands_min = 1,
                  .operands_max = 2,
                  .operands = "KEY [VALUE]"},
      .run = value_set},
     {.grammar = {.name = "value get",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | INSTANT_OPTIONS |
-                            OPTION(PERSIST) | OPTION(RAW) | OPTION(VERSIONED),
+                            OPTION(PERSIST) | OPTION(RAW) | OPTION(VERSIONED) |
+                            OPTION(REVISION),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
@@ -356,14 +495,14 @@ const struct command value_commands[] = {
      .run = value_append},
     {.grammar = {.name = "value delete",
                  .accepts = OPTIONS_WRITE | OPTION(IF) | OPTION(RAW) |
-                            OPTION(VERSIONED),
+                            OPTION(VERSIONED) | OPTION(REVISION),
                  .operands_min = 1,
                  .operands_max = 1,
                  .operands = "KEY"},
      .run = value_delete},
     {.grammar = {.name = "value cas",
                  .accepts = OPTIONS_WRITE | EXPIRY_OPTIONS | OPTION(ABSENT) |
-                            OPTION(RAW) | OPTION(VERSIONED),
+                            OPTION(RAW) | OPTION(VERSIONED) | OPTION(REVISION),
                  .operands_min = 1,
                  .operands_max = 3,
                  .operands = "KEY [EXPECTED] NEW"},

@@ -201,6 +201,71 @@ test_versions() {
     expect 64 value get doc --versioned --ttl 1
 }
 
+test_revisions() {
+    local first second
+
+    expect 1 value get conf --revision --json
+    same answer '{"key":"conf","revision":null,"value":null}' "$out"
+    expect 1 value cas --revision conf 7 a
+    same output '' "$out"
+    expect 1 value cas --revision conf 7 a --json
+    same answer '{"key":"conf","set":false,"revision":null}' "$out"
+    expect 0 value cas --revision --absent conf a --ttl 100
+    first=$out
+    expect 0 value get conf --revision
+    same 'revision and value' "$first"$'\n''a' "$out"
+    expect 1 value cas --revision --absent conf b
+    same 'current revision' "$first" "$out"
+    contains "$err" "the value has revision $first"
+    expect 0 value cas --revision conf "$first" b
+    second=$out
+    [ "$second" -gt "$first" ] || fail "$second follows $first"
+    expect 0 key ttl conf
+    [ "$out" != -1 ] || fail 'the time to live is gone'
+    # The bytes are those of the first again.
+    expect 0 value set conf a --revision
+    second=$out
+    expect 1 value cas --revision conf "$first" c --json
+    same answer '{"key":"conf","set":false,"revision":'"$second"'}' "$out"
+    expect 1 value delete conf --revision --if "$first"
+    same 'current revision' "$second" "$out"
+    expect 1 value set conf c --revision --nx --json
+    same answer '{"key":"conf","set":false,"revision":'"$second"'}' "$out"
+    expect 0 value get conf --revision --json
+    same answer '{"key":"conf","revision":'"$second"',"value":"a"}' "$out"
+    expect 0 value delete conf --revision --if "$second"
+    [ "$out" -gt "$second" ] || fail "the deletion has $out"
+    expect 1 value delete conf --revision --json
+    same answer '{"key":"conf","deleted":false,"revision":null}' "$out"
+    expect 0 value set conf d --revision --nx --json
+    json 'd["set"] and d["revision"] > 0'
+    expect 0 value delete conf --revision --json
+    json 'd["deleted"] and d["revision"] > 0'
+}
+
+test_revisions_are_checked() {
+    local word
+
+    for word in 0 -1 1.5 '' any 99999999999999999999; do
+        expect 64 value delete conf --revision --if "$word"
+        contains "$err" 'a revision is a number of at least 1'
+    done
+    expect 64 value cas --revision conf one two
+    contains "$err" 'a revision is a number of at least 1'
+    expect 64 value cas --revision conf 9007199254740992 two
+    contains "$err" 'revision is 9007199254740992'
+    for word in --xx --get '--token 1'; do
+        # shellcheck disable=SC2086 # two words
+        expect 64 value set conf a --revision $word
+        contains "$err" '--revision excludes'
+    done
+    expect 64 value get conf --revision --ttl 1
+    contains "$err" '--revision sets no expiry'
+    expect 64 value get conf --revision --versioned
+    contains "$err" 'versioned'
+    expect 1 value get conf
+}
+
 test_fenced_set() {
     expect 0 value set key a --token 5 --ttl 100
     expect 0 value set key b --token 7 --keepttl --json
