@@ -3,12 +3,16 @@
  * value_revised_test.c - values with a revision, which never comes again.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "holdfast/command.h"
 #include "holdfast/key.h"
 #include "holdfast/lock.h"
+#include "holdfast/store.h"
 #include "holdfast/txn.h"
 #include "holdfast/value.h"
+#include "support/dump_tape.h"
 #include "support/store_fixture.h"
 
 FIXTURE_TESTS();
@@ -214,6 +218,122 @@ TEST(value_that_is_renamed_or_copied_gets_a_new_revision)
     assert_true(revision_of(f, to, "x") > third);
     expect_status(HF_OK, put(f, from, "y", HF_REVISION_NONE, &first));
     assert_true(first > third);
+}
+
+/* ------------------------------------------------------- dumps, other writers
+ */
+
+static dump_tape dump(hf_client *client, const char *pattern)
+{
+    hf_store_dump_options options = HF_STORE_DUMP_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+    dump_tape tape = {.data = NULL};
+
+    options.pattern = hf_str(pattern);
+    expect_status(HF_OK, hf_store_dump(client, &options, dump_tape_put, &tape,
+                                       &result, ERR));
+    return tape;
+}
+
+/* From the beginning of the tape. */
+static void load(hf_client *client, dump_tape *tape)
+{
+    hf_store_load_options options = HF_STORE_LOAD_OPTIONS_INIT;
+    hf_store_transfer result = HF_STORE_TRANSFER_INIT;
+
+    tape->at = 0;
+    options.flags = HF_LOAD_REPLACE;
+    expect_status(HF_OK, hf_store_load(client, &options, dump_tape_take, tape,
+                                       &result, ERR));
+}
+
+TEST(value_that_is_loaded_elsewhere_gets_a_greater_revision)
+{
+    fixture *f = *state;
+    hf_client *there = fixture_elsewhere(f, "elsewhere", NULL);
+    hf_bytes key = fixture_key(f, "k");
+    dump_tape tape;
+    uint64_t first = 0;
+
+    if (f->rights == FIXTURE_RIGHTS_LEAST)
+        skip(); /* a load needs more */
+    /* Decades ahead of the clock of the other store. */
+    put_value(there, bytes("hf:token"), bytes("5000000000000000"), 600000);
+    expect_status(HF_OK,
+                  hf_value_put_revised(there, key, bytes("a"), HF_REVISION_NONE,
+                                       NULL, &first, ERR));
+    tape = dump(there, "*");
+    load(f->client, &tape);
+    assert_true(revision_of(f, key, "a") > first);
+    expect_status(HF_CONFLICT, put(f, key, "b", first, NULL));
+    free(tape.data);
+}
+
+TEST(value_of_an_old_dump_gets_a_new_revision)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    uint64_t first = 0, second = 0, third;
+    dump_tape tape;
+
+    if (f->rights == FIXTURE_RIGHTS_LEAST)
+        skip(); /* a load needs more */
+    expect_status(HF_OK, put(f, key, "a", HF_REVISION_NONE, &first));
+    tape = dump(f->client, key.data);
+    expect_status(HF_OK, put(f, key, "b", first, &second));
+    load(f->client, &tape);
+    expect_status(HF_CONFLICT, put(f, key, "c", second, NULL));
+    expect_status(HF_CONFLICT, put(f, key, "c", first, NULL));
+    third = revision_of(f, key, "a");
+    assert_true(third > second);
+    expect_status(HF_OK,
+                  hf_value_delete_revised(f->client, key, third, &second, ERR));
+    load(f->client, &tape);
+    third = revision_of(f, key, "a");
+    assert_true(third > second);
+    expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
+    load(f->client, &tape);
+    assert_true(revision_of(f, key, "a") > third);
+    free(tape.data);
+}
+
+/* A command with up to five words; its reply. */
+static hf_reply *command(fixture *f, size_t count, const hf_bytes *words)
+{
+    hf_reply *reply = NULL;
+
+    expect_status(HF_OK, hf_command(f->client, count, words, &reply, ERR));
+    return reply;
+}
+
+TEST(value_that_commands_bring_back_gets_a_new_revision)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "a{t}"), other = fixture_key(f, "b{t}");
+    const hf_bytes dumped[] = {bytes("DUMP"), key};
+    const hf_bytes renamed[] = {bytes("RENAME"), other, key};
+    uint64_t first = 0, second = 0, third;
+    hf_reply *bytes_of;
+
+    if (f->rights == FIXTURE_RIGHTS_LEAST)
+        skip(); /* DUMP, RENAME */
+    expect_status(HF_OK, put(f, key, "x", HF_REVISION_NONE, &first));
+    bytes_of = command(f, 2, dumped);
+    expect_status(HF_OK, put(f, key, "y", first, &second));
+    {
+        const hf_bytes restored[] = {bytes("RESTORE"), key, bytes("0"),
+                                     hf_reply_bytes(bytes_of),
+                                     bytes("REPLACE")};
+
+        hf_reply_free(command(f, 5, restored));
+    }
+    expect_status(HF_CONFLICT, put(f, key, "z", second, &third));
+    assert_true(third > second);
+    assert_true(revision_of(f, key, "x") == third);
+    expect_status(HF_OK, put(f, other, "y", HF_REVISION_NONE, &first));
+    hf_reply_free(command(f, 3, renamed));
+    assert_true(revision_of(f, key, "y") > first);
+    hf_reply_free(bytes_of);
 }
 
 /* A client that gets HF_OK has replaced what it read. */
