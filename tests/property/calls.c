@@ -9,8 +9,9 @@ static const struct {
     const size_t *count;
 } tables[] = {
     {value_calls, &value_call_count},
-    {hash_calls, &hash_call_count},
+    {revised_calls, &revised_call_count},
     {key_calls, &key_call_count},
+    {hash_calls, &hash_call_count},
     {counter_calls, &counter_call_count},
     {timeline_calls, &timeline_call_count},
     {txn_calls, &txn_call_count},

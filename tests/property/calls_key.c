@@ -20,6 +20,7 @@ static void expect_expire(model *m, const step *s, text *out)
 
     if (exists && (ttl_at(s, 1) != TTL_NONE || !model_cheats(m, "persist")))
         key->ttl = ttl_at(s, 1);
+    m->stamps[key_at(s, 0)].ttl = ttl_at(s, 1);
     text_status(out, exists ? HF_OK : HF_NOT_FOUND);
 }
 
@@ -34,6 +35,7 @@ static void expect_delete(model *m, const step *s, text *out)
     model_key *key = &m->keys[key_at(s, 0)];
 
     text_status(out, key->type != MODEL_NONE ? HF_OK : HF_NOT_FOUND);
+    model_unstamp(m, key_at(s, 0));
     model_delete(key);
 }
 
@@ -58,15 +60,24 @@ static void expect_copy(model *m, const step *s, text *out)
     if (!exists)
         return;
     m->keys[to] = m->keys[from];
+    if (to != from)
+        model_unstamp(m, to);
     if (m->fences[to] < m->fences[from])
         m->fences[to] = m->fences[from];
 }
 
 static void expect_rename(model *m, const step *s, text *out)
 {
+    size_t from = key_at(s, 0), to = key_at(s, 1);
+    bool exists = m->keys[from].type != MODEL_NONE;
+
     expect_copy(m, s, out);
-    if (key_at(s, 0) != key_at(s, 1))
-        model_delete(&m->keys[key_at(s, 0)]);
+    if (!exists)
+        return;
+    model_unstamp(m, from);
+    model_unstamp(m, to);
+    if (from != to)
+        model_delete(&m->keys[from]);
 }
 
 const call key_calls[] = {

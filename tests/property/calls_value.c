@@ -163,6 +163,8 @@ static void expect_delete(model *m, const step *s, text *out)
 
     if (status == HF_OK)
         model_delete(key_of(m, s));
+    if (status != HF_WRONG_TYPE)
+        model_unstamp(m, key_at(s, 0));
     text_status(out, status);
 }
 

@@ -16,6 +16,11 @@ void model_delete(model_key *key)
     memset(key, 0, sizeof(*key));
 }
 
+void model_unstamp(model *m, size_t key)
+{
+    memset(&m->stamps[key], 0, sizeof(m->stamps[key]));
+}
+
 void model_tidy(model_key *key)
 {
     for (size_t i = 0; i < FIELDS; i++) {
@@ -31,6 +36,10 @@ bool model_expire(model *m)
     bool expired = false;
 
     for (size_t i = 0; i < KEYS; i++) {
+        if (m->stamps[i].ttl == TTL_BRIEF) {
+            expired = expired || m->stamps[i].revision > 0;
+            model_unstamp(m, i);
+        }
         if (m->keys[i].ttl != TTL_BRIEF)
             continue;
         model_delete(&m->keys[i]);

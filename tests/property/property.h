@@ -79,9 +79,19 @@ typedef struct model_entry {
     blob value;
 } model_entry;
 
+/* The revision of a value, which counts while the key holds these bytes. The
+ * first of a trial is 1, the next 2. */
+typedef struct model_stamp {
+    uint64_t revision; /* 0: none */
+    int ttl;
+    blob value;
+} model_stamp;
+
 typedef struct model {
     model_key keys[KEYS];
     uint64_t fences[KEYS]; /* highest tokens; they outlive the keys */
+    model_stamp stamps[KEYS];
+    uint64_t revisions; /* the last one */
     model_item items[ITEMS];
     model_entry entries[ENTRIES];
     model_member set[ITEMS];
@@ -96,6 +106,7 @@ bool model_expire(model *m);
 /* A hash without fields does not exist. */
 void model_tidy(model_key *key);
 void model_delete(model_key *key);
+void model_unstamp(model *m, size_t key);
 
 blob blob_of(hf_bytes bytes);
 bool blob_is(const blob *a, hf_bytes bytes);
@@ -175,12 +186,12 @@ const hf_attribute *attributes_of(size_t set, size_t *count);
 /* "name a=... b=..." */
 void step_show(const step *s, text *out);
 
-extern const call value_calls[], hash_calls[], key_calls[], counter_calls[],
-    timeline_calls[], txn_calls[], fenced_calls[], cache_calls[],
-    member_calls[];
-extern const size_t value_call_count, hash_call_count, key_call_count,
-    counter_call_count, timeline_call_count, txn_call_count, fenced_call_count,
-    cache_call_count, member_call_count;
+extern const call value_calls[], revised_calls[], hash_calls[], key_calls[],
+    counter_calls[], timeline_calls[], txn_calls[], fenced_calls[],
+    cache_calls[], member_calls[];
+extern const size_t value_call_count, revised_call_count, hash_call_count,
+    key_call_count, counter_call_count, timeline_call_count, txn_call_count,
+    fenced_call_count, cache_call_count, member_call_count;
 
 /* All of the timeline, as text; and nothing left of it. */
 void timeline_read_store(hf_client *client, text *out);
@@ -196,6 +207,10 @@ void members_read_model(const model *m, text *out);
 void members_empty(hf_client *client);
 /* Forget the tokens of fenced writes. */
 void fences_empty(hf_client *client);
+/* The revisions that are stored. */
+void revisions_read_store(hf_client *client, text *out);
+void revisions_read_model(const model *m, text *out);
+void revisions_empty(hf_client *client);
 
 /* All rows, as one list. */
 size_t call_count(void);

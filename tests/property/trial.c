@@ -76,7 +76,7 @@ static void read_model(const model_key *key, text *out)
         text_add(out, " ttl=%d", key->ttl);
 }
 
-/* Key KEYS is the timeline, the cache, the set and the rank. */
+/* Key KEYS is the timeline, the cache, the set, the rank and the revisions. */
 static bool agrees(place *at, model *m, size_t key, difference *found)
 {
     memset(&found->wanted, 0, sizeof(found->wanted));
@@ -88,6 +88,8 @@ static bool agrees(place *at, model *m, size_t key, difference *found)
         cache_read_store(at->client, &found->found);
         members_read_model(m, &found->wanted);
         members_read_store(at->client, &found->found);
+        revisions_read_model(m, &found->wanted);
+        revisions_read_store(at->client, &found->found);
     } else {
         text_bytes(&found->wanted, key_name(key));
         text_bytes(&found->found, key_name(key));
@@ -146,6 +148,7 @@ static void empty_store(hf_client *client)
     timeline_empty(client);
     cache_empty(client);
     fences_empty(client);
+    revisions_empty(client);
     members_empty(client);
 }
 
