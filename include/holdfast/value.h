@@ -10,7 +10,8 @@
  * - hf_value_get_versioned(), hf_value_cas_versioned(),
  *   hf_value_delete_versioned(): the same by version, for large values
  * - hf_value_get_revised(), hf_value_put_revised(), hf_value_delete_revised():
- *   with a number that never comes again
+ *   with a number that never comes again; hf_value_changes_after(): which have
+ *   changed since one, hf_value_changes_free()
  * - hf_value_put_fenced(): unless a newer holder of a lock has written
  * - hf_value_add(): counters
  * - hf_value_get_many(), hf_value_set_many(), hf_value_cas_many(),
@@ -359,7 +360,7 @@ HF_API HF_MUST_USE hf_status hf_value_put_revised(
 
 /**
  * Delete a value if it has the expected revision. The deletion has a revision
- * too, which is not stored. Lost replies are handled as by
+ * too, which hf_value_changes_after() returns. Lost replies are handled as by
  * hf_value_put_revised().
  *
  * @param key       the key; with a `}` it needs a hash tag
@@ -380,6 +381,74 @@ HF_API HF_MUST_USE hf_status hf_value_delete_revised(hf_client *client,
                                                      uint64_t expected,
                                                      uint64_t *revision,
                                                      hf_error *err);
+
+/** Changes that are kept, for each store, in a cluster for each hash slot. */
+#define HF_VALUE_CHANGES_KEPT 1000
+
+/** A value that has changed. */
+typedef struct hf_value_change {
+    hf_bytes key;
+    uint64_t revision; /**< of its last change */
+} hf_value_change;
+
+/** What has changed, owned by the caller; free with hf_value_changes_free(). */
+typedef struct hf_value_changes {
+    hf_value_change *items; /**< by revision, each key once */
+    size_t count;
+    uint64_t revision; /**< where to continue: `after` of the next call */
+    bool gap; /**< other values may have changed before the first of these:
+                   read all that matter */
+} hf_value_changes;
+
+/* clang-format off */
+#define HF_VALUE_CHANGES_INIT { NULL, 0, 0, false }
+/* clang-format on */
+
+/**
+ * Free what was read, and reset it.
+ *
+ * @param changes  may be NULL
+ */
+HF_API void hf_value_changes_free(hf_value_changes *changes);
+
+/**
+ * Wait until values have changed since a revision, and return which. A program
+ * that keeps `revision` of the result, and passes it to the next call, learns
+ * of each change, also after it was restarted or the connection was broken.
+ *
+ * Changes are those that have a revision: by hf_value_put_revised() and
+ * hf_value_delete_revised(); writes of other kinds when hf_value_get_revised()
+ * has noticed them; and the expiry of values, by the time to live of
+ * hf_value_put_revised(), which is noted when anyone calls one of these
+ * functions, this one while it waits included.
+ * Several changes of a key are one. Read the key to learn what it holds:
+ * HF_NOT_FOUND if it was deleted or has expired.
+ *
+ * Of each store, in a cluster of each hash slot, the #HF_VALUE_CHANGES_KEPT
+ * keys that changed last are kept, at about 100 bytes each. If there were more
+ * since `after`, or the list was lost with the store's data, `gap` is set with
+ * the next change.
+ *
+ * @param pattern  keys, as of hf_watch_open(): `*` for all. In a cluster one
+ *                 key without special characters, or a pattern that begins with
+ *                 a hash tag
+ * @param after    a revision; 0: all that is kept, with a gap
+ * @param wait_ms  0..#HF_FOREVER
+ * @param changes  [out] at most 100; what it held before is not freed
+ *
+ * @retval HF_OK           `*changes` is set; with a gap alone `count` is 0
+ * @retval HF_TIMEOUT      there was none within wait_ms
+ * @retval HF_CANCELLED    interrupted (hf_client_interrupt())
+ * @retval HF_CORRUPT      the counter holds 2^53-1
+ * @retval HF_DENIED       the embedded store is read-only
+ * @retval HF_UNSUPPORTED  a quorum; or a pattern that spans slots of a cluster
+ *
+ * Blocks: up to wait_ms plus request_ms. Without a reply it asks again until
+ * wait_ms has passed.
+ */
+HF_API HF_MUST_USE hf_status hf_value_changes_after(
+    hf_client *client, hf_bytes pattern, uint64_t after, int64_t wait_ms,
+    hf_value_changes *changes, hf_error *err);
 
 /**
  * Set a value with the fencing token of the lock that protects it: refused, in
@@ -556,6 +625,8 @@ HF_START(hf_value_put_revised_start, hf_bytes key, hf_bytes value,
          uint64_t *revision);
 HF_START(hf_value_delete_revised_start, hf_bytes key, uint64_t expected,
          uint64_t *revision);
+HF_START(hf_value_changes_after_start, hf_bytes pattern, uint64_t after,
+         int64_t wait_ms, hf_value_changes *changes);
 HF_START(hf_value_put_fenced_start, hf_bytes key, hf_bytes value,
          uint64_t token, const hf_value_set_options *opts, uint64_t *highest);
 HF_START(hf_value_add_start, hf_bytes key, int64_t delta,

@@ -72,7 +72,7 @@ static bool is_queue(key_rest left, hf_bytes prefix)
 }
 
 /* Behind the role: of the store, or of a slot. */
-static bool is_token(key_rest left)
+static bool is_of_shard(key_rest left)
 {
     return left.size == 0 ||
            (skip_role(&left, ":") && left.size > 0 && is_tag(left));
@@ -83,7 +83,10 @@ static hf__own_key role_at(key_rest left, hf_bytes prefix)
     key_rest tail = left;
 
     if (skip_role(&tail, HF__ROLE_TOKEN))
-        return is_token(tail) ? HF__OWN_TOKEN : HF__OWN_NONE;
+        return is_of_shard(tail) ? HF__OWN_TOKEN : HF__OWN_NONE;
+    if (skip_role(&tail, HF__ROLE_CHANGES) ||
+        skip_role(&tail, HF__ROLE_EXPIRING))
+        return is_of_shard(tail) ? HF__OWN_CHANGES : HF__OWN_NONE;
     if (skip_role(&tail, HF__ROLE_WAIT))
         return is_queue(tail, prefix) ? HF__OWN_WAIT : HF__OWN_NONE;
     if (skip_role(&tail, HF__ROLE_FILL))
@@ -243,10 +246,11 @@ hf_bytes hf__own_key_put(const hf_client *client, const char *role,
     return hf_view(start, (size_t)(at - start));
 }
 
-char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at)
+char *hf__own_shard_key(const hf__store *store, const char *role,
+                        uint32_t shard, char *at)
 {
-    memcpy(at, HF__ROLE_TOKEN, sizeof(HF__ROLE_TOKEN) - 1);
-    at += sizeof(HF__ROLE_TOKEN) - 1;
+    memcpy(at, role, strlen(role));
+    at += strlen(role);
     if (store->ops->tag != NULL) {
         *at++ = ':';
         *at++ = '{';
@@ -255,4 +259,9 @@ char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at)
         *at++ = '}';
     }
     return at;
+}
+
+char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at)
+{
+    return hf__own_shard_key(store, HF__ROLE_TOKEN, shard, at);
 }

@@ -24,6 +24,8 @@
 #define HF__ROLE_BARRIER "hf:barrier:"
 #define HF__ROLE_PASSED "hf:passed:"
 #define HF__ROLE_REVISION "hf:revision:"
+#define HF__ROLE_CHANGES "hf:changes"
+#define HF__ROLE_EXPIRING "hf:expiring"
 
 typedef enum hf__own_key {
     HF__OWN_NONE, /* the user's */
@@ -33,7 +35,8 @@ typedef enum hf__own_key {
     HF__OWN_LOAD,
     HF__OWN_CLIENT,
     HF__OWN_FILL,
-    HF__OWN_REVISION
+    HF__OWN_REVISION,
+    HF__OWN_CHANGES
 } hf__own_key;
 
 /* Which of the keys that mean nothing in another store has this name, under
@@ -78,9 +81,12 @@ size_t hf__own_key_size(const hf_client *client, const char *role,
 hf_bytes hf__own_key_put(const hf_client *client, const char *role,
                          hf_bytes name, char *at);
 
-/* Room for the counter's name after the prefix, and that name: of the whole
- * store, or, in a cluster, of a slot. Returns the end. */
-#define HF__TOKEN_KEY_SIZE (sizeof(HF__ROLE_TOKEN) + 3 + HF__TAG_SIZE)
+/* Room for a name after the prefix, that of the counter, for example, and that
+ * name: of the whole store, or, in a cluster, of a slot. Returns the end. */
+#define HF__SHARD_KEY_SIZE(role) (sizeof(role) + 3 + HF__TAG_SIZE)
+char *hf__own_shard_key(const hf__store *store, const char *role,
+                        uint32_t shard, char *at);
+#define HF__TOKEN_KEY_SIZE HF__SHARD_KEY_SIZE(HF__ROLE_TOKEN)
 char *hf__own_token_key(const hf__store *store, uint32_t shard, char *at);
 
 #endif

@@ -12,32 +12,66 @@
 #include "core/expiry.h"
 #include "core/form.h"
 #include "core/own_key.h"
+#include "data/revised.h"
 #include "holdfast/value.h"
 #include "util/error.h"
 
 #define LARGEST (HF__TOKEN_MAX - 1)
 
-/* Three keys: the value, its revision, the last token of its slot. */
-static void add_revised(hf_call *call, hf_bytes key)
+/* A key of the slot of another: the prefix, then this. */
+static hf_bytes make_shard_key(hf_call *call, const char *role, hf_bytes near,
+                               size_t prefix_size)
 {
     const hf_client *client = call->client;
-    uint32_t shard;
-    size_t size;
-    char *at;
+    const hf__store *store = client->store;
+    char *text =
+        hf__call_alloc(call, prefix_size + HF__SHARD_KEY_SIZE("hf:expiring"));
 
-    hf__add_key(call, key);
-    hf__add_own_key(call, HF__ROLE_REVISION, key);
+    if (text == NULL)
+        return hf_view(NULL, 0);
+    if (prefix_size > 0)
+        memcpy(text, client->prefix, prefix_size);
+    return hf_view(
+        text,
+        (size_t)(hf__own_shard_key(store, role, store->ops->shard(store, near),
+                                   text + prefix_size) -
+                 text));
+}
+
+static void add_shard_key(hf_call *call, const char *role, hf_bytes near)
+{
+    hf_bytes key;
+
     if (call->prepared != HF_OK)
         return;
-    size = client->prefix_size;
-    at = hf__call_alloc(call, size + HF__TOKEN_KEY_SIZE);
-    if (at == NULL)
+    key = make_shard_key(call, role, near, call->client->prefix_size);
+    if (call->prepared == HF_OK)
+        hf__add_whole_key(call, key);
+}
+
+void hf__add_last_token(hf_call *call, hf_bytes near)
+{
+    add_shard_key(call, HF__ROLE_TOKEN, near);
+}
+
+void hf__add_changes(hf_call *call, hf_bytes near)
+{
+    hf_bytes name;
+
+    add_shard_key(call, HF__ROLE_CHANGES, near);
+    add_shard_key(call, HF__ROLE_EXPIRING, near);
+    if (call->prepared != HF_OK)
         return;
-    shard = client->store->ops->shard(client->store, call->key);
-    if (size > 0)
-        memcpy(at, client->prefix, size);
-    size = (size_t)(hf__own_token_key(client->store, shard, at + size) - at);
-    hf__add_whole_key(call, hf_view(at, size));
+    name = make_shard_key(call, HF__ROLE_CHANGES, near, 0);
+    hf__add_own_key(call, HF__ROLE_WAIT, name);
+}
+
+static void add_revised(hf_call *call, hf_bytes key)
+{
+    hf__add_key(call, key);
+    hf__add_own_key(call, HF__ROLE_REVISION, key);
+    hf__add_last_token(call, call->key);
+    hf__add_changes(call, call->key);
 }
 
 static void add_expected(hf_call *call, uint64_t expected)

@@ -216,6 +216,16 @@ SHAPE_OF(value_get_revised, {.kinds = HF__IS_INTEGER | HF__IS_ARRAY,
                              .item_count = 2,
                              .count_min = 2});
 
+/* When the next expires, then {name, revision, ...}. */
+static const hf__shape change_items[] = {STRING, DIGITS};
+static const hf__shape changes_items[] = {NUMBER(-1, INT64_MAX),
+                                          {.kinds = HF__IS_ARRAY,
+                                           .items = change_items,
+                                           .item_count = 2,
+                                           .repeated = 2,
+                                           .count_min = 0}};
+SHAPE_OF(value_changes, HF__SHAPE_TUPLE(changes_items, 2));
+
 /* --------------------------------------------------------------- timelines */
 
 /* A cursor, a count of items that are due, then {id, time, time to live,

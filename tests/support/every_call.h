@@ -29,6 +29,7 @@ typedef struct every_result {
     hf_timeline_trimmed trimmed;
     hf_set_members members;
     hf_rank_members ranked;
+    hf_value_changes changed;
     hf_rank_place place;
     hf_rank_trimmed rank_trimmed;
     hf_limiter_state limiter;

@@ -34,6 +34,8 @@ void every_result_begin(every_result *result)
     result->member_ttl_ms = UNTOUCHED;
     result->ranked.items = (hf_rank_member *)(void *)untouched;
     result->ranked.count = UNTOUCHED;
+    result->changed.items = (hf_value_change *)(void *)untouched;
+    result->changed.count = UNTOUCHED;
     result->place = (hf_rank_place){0, UNTOUCHED, UNTOUCHED};
     result->rank_trimmed = (hf_rank_trimmed){UNTOUCHED, false};
     result->limiter = (hf_limiter_state){UNTOUCHED, UNTOUCHED, UNTOUCHED};
@@ -159,6 +161,18 @@ static const char *check_ranked(hf_rank_members *ranked)
     return good ? NULL : "the ranked members cannot be read";
 }
 
+static const char *check_changed(hf_value_changes *changes)
+{
+    bool good = true;
+
+    if (changes->items == (hf_value_change *)(void *)untouched)
+        return NULL;
+    for (size_t i = 0; i < changes->count; i++)
+        good = good && is_readable(changes->items[i].key);
+    hf_value_changes_free(changes);
+    return good ? NULL : "the changes cannot be read";
+}
+
 static const char *check_jobs(hf_queue_jobs *jobs)
 {
     bool good = true;
@@ -277,6 +291,9 @@ const char *every_result_end(every_place *place, const every_call *call,
     if (wrong == NULL)
         wrong = unread;
     unread = check_ranked(&result->ranked);
+    if (wrong == NULL)
+        wrong = unread;
+    unread = check_changed(&result->changed);
     if (wrong == NULL)
         wrong = unread;
     unread = check_jobs(&result->jobs);

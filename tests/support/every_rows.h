@@ -24,6 +24,8 @@ EVERY(value_get_revised, "value get revised", "value_get_revised", STARTS)
 EVERY(value_put_revised, "value put revised", "value_put_revised", STARTS)
 EVERY(value_delete_revised, "value delete by revision", "value_delete_revised",
       STARTS)
+EVERY(value_changes_after, "value changes after", "value_changes", STARTS,
+      .keyless = true)
 EVERY(value_put_fenced, "value put fenced", "value_put_fenced", STARTS)
 EVERY(value_add, "value add", "value_add", STARTS)
 EVERY(value_add_many, "value add many", "value_add", STARTS, BATCH)

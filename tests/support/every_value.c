@@ -130,6 +130,12 @@ DEFINE(value_delete_revised)
                 &p->result.token);
 }
 
+DEFINE(value_changes_after)
+{
+    return CALL(hf_value_changes_after, p->client, p->key, 0, 0,
+                &p->result.changed);
+}
+
 DEFINE(value_put_fenced)
 {
     return CALL(hf_value_put_fenced, p->client, p->key, one(), 7, NULL,

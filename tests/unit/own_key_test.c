@@ -27,6 +27,9 @@ TEST(own_keys_are_known_under_any_prefix)
         {"app:hf:client:0123456789abcdef", HF__OWN_CLIENT, 4},
         {"app:hf:revision:{app:x}", HF__OWN_REVISION, 4},
         {"hf:revision::{x}y", HF__OWN_REVISION, 0},
+        {"app:hf:changes", HF__OWN_CHANGES, 4},
+        {"hf:changes:{abc}", HF__OWN_CHANGES, 0},
+        {"hf:expiring", HF__OWN_CHANGES, 0},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -56,6 +59,7 @@ TEST(keys_about_others_are_ours)
 TEST(keys_of_users_are_not_ours)
 {
     static const char *const names[] = {
+        "hf:changes2",
         "",
         "h",
         "hf:",

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+note_expired - note that values have expired, up to 100, each with a revision of
+its own.
+
+changes  names by their revision
+due      names by when they have expired, Unix ms
+late     variable: the names that are due
+last     key of the last fencing token, which is there
+]]
+for i = 1, #late do
+    local number = string.format('%.0f', call('incrby', last, '1'))
+    --#use note_change changes=changes name=late[i] number=number
+    call('zrem', due, late[i])
+end
