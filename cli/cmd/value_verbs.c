@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "changes_verb.h"
 #include "exit.h"
 #include "holdfast/value.h"
 #include "output.h"
@@ -487,6 +488,12 @@ const struct command value_commands[] = {
                  .operands_max = 1,
                  .operands = "KEY"},
      .run = value_get},
+    {.grammar = {.name = "value changes",
+                 .accepts = OPTIONS_COMMON | OPTION(WAIT),
+                 .operands_min = 1,
+                 .operands_max = 2,
+                 .operands = "PATTERN [AFTER]"},
+     .run = value_changes},
     {.grammar = {.name = "value append",
                  .accepts = OPTIONS_WRITE | OPTION(STDIN),
                  .operands_min = 1,

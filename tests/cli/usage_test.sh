@@ -66,7 +66,7 @@ test_wrong_words_are_named() {
     wrong 'unknown command "frobnicate"; see holdfast help' frobnicate
     wrong 'value: unknown subcommand "sett"; did you mean set?' \
         value sett k v
-    wrong 'value: missing subcommand: set, get, append, delete, cas, expire, incr' value
+    wrong 'value: missing subcommand: set, get, changes, append, delete, cas, expire, incr' value
     wrong 'run: missing argument NAME' run
     wrong 'value get: missing argument KEY' value get
     wrong 'hash put: missing argument VALUE' hash put k f

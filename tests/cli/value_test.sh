@@ -364,3 +364,24 @@ test_prefix_is_put_before_the_key() {
     expect 0 --prefix app: value get key
     same value v "$out"
 }
+
+test_changes() {
+    local first last
+
+    first=$("$HOLDFAST" value set first v --revision)
+    expect 1 value changes '*' "$first" -w 0
+    "$HOLDFAST" value set a 1 --revision >/dev/null
+    "$HOLDFAST" value set b 1 --revision >/dev/null
+    last=$("$HOLDFAST" value set a 2 --revision)
+    expect 0 value changes '?' "$first" -w 0
+    same names "$(printf 'b\na')" "$(cut -f2 <<<"$out")"
+    same last "$last" "$(tail -n1 <<<"$out" | cut -f1)"
+    # The expiry of b ends the wait.
+    last=$("$HOLDFAST" value set b 2 --ttl 200ms --revision)
+    expect 0 value changes '*' "$last" -w 20 --json
+    json 'd["key"] == "b" and d["revision"] > '"$last"
+    # All that is kept, and that there may have been more.
+    expect 0 value changes '*' 0
+    same gap "" "$(head -n1 <<<"$out" | cut -sf2)"
+    expect 64 value changes '*' x
+}
