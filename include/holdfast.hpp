@@ -275,7 +275,7 @@ inline time_point from_unix_ms(int64_t ms)
 
 /* ----------------------------------------------------------------- options */
 
-/** Of client::set() and client::put_fenced(). */
+/** Of client::set(), client::put_fenced() and client::put_revised(). */
 struct set_options {
     milliseconds ttl{0};                  /**< 0: it does not expire */
     std::optional<time_point> expires_at; /**< by the store's clock */
@@ -338,6 +338,24 @@ struct page_options {
 };
 
 /* ----------------------------------------------------------------- results */
+
+/** Of client::get_revised(). */
+struct revised_value {
+    std::string value;
+    uint64_t revision = 0;
+};
+
+/** Of client::put_revised() and client::remove_revised(). */
+struct revised_result {
+    bool done = false;
+    uint64_t revision = 0; /**< the new one; of a refused call the current one;
+                                0: no key */
+
+    explicit operator bool() const
+    {
+        return done;
+    }
+};
 
 struct cas_result {
     bool done = false;                  /**< the value was replaced */
@@ -650,6 +668,52 @@ class client
 
         done.accept(got, HF_CONFLICT);
         return got == HF_OK;
+    }
+
+    /** A value and its revision: a number that never comes again. */
+    std::optional<revised_value> get_revised(std::string_view key,
+                                             error &err = throws())
+    {
+        detail::outcome done(err);
+        detail::buffer value;
+        uint64_t revision = 0;
+        status got = hf_value_get_revised(get(), detail::view(key), value.get(),
+                                          &revision, done.get());
+
+        done.accept(got, HF_NOT_FOUND);
+        if (got != HF_OK)
+            return std::nullopt;
+        return revised_value{value.value().value_or(""), revision};
+    }
+
+    /** Set a value if it has this revision; HF_REVISION_NONE: if there is none;
+     * HF_REVISION_ANY: in any case. */
+    revised_result put_revised(std::string_view key, std::string_view value,
+                               uint64_t expected, const set_options &opts = {},
+                               error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_value_set_options raw = detail::raw_of(opts);
+        uint64_t revision = 0;
+        status got =
+            hf_value_put_revised(get(), detail::view(key), detail::view(value),
+                                 expected, &raw, &revision, done.get());
+
+        done.accept(got, HF_CONFLICT, HF_NOT_FOUND);
+        return {got == HF_OK, revision};
+    }
+
+    /** Delete a value if it has this revision, or HF_REVISION_ANY. */
+    revised_result remove_revised(std::string_view key, uint64_t expected,
+                                  error &err = throws())
+    {
+        detail::outcome done(err);
+        uint64_t revision = 0;
+        status got = hf_value_delete_revised(get(), detail::view(key), expected,
+                                             &revision, done.get());
+
+        done.accept(got, HF_CONFLICT, HF_NOT_FOUND);
+        return {got == HF_OK, revision};
     }
 
     /* Hashes. */

@@ -251,6 +251,24 @@ TEST(a_fenced_write_refuses_an_older_token)
     CHECK(store().get(key) == "new");
 }
 
+TEST(a_revision_is_used_once)
+{
+    std::string key = fresh("r");
+    auto first = store().put_revised(key, "a", HF_REVISION_NONE);
+    auto read = store().get_revised(key);
+
+    CHECK(first && read && read->value == "a");
+    CHECK(read->revision == first.revision);
+    auto second = store().put_revised(key, "b", first.revision);
+    CHECK(second && second.revision > first.revision);
+    auto late = store().put_revised(key, "c", first.revision);
+    CHECK(!late && late.revision == second.revision);
+    CHECK(!store().remove_revised(key, first.revision));
+    CHECK(store().remove_revised(key, second.revision));
+    CHECK(!store().get_revised(key));
+    CHECK(store().put_revised(key, "d", 7).revision == 0);
+}
+
 TEST(one_thread_fills_a_cache_entry)
 {
     std::string key = fresh("c");

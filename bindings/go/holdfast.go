@@ -156,13 +156,7 @@ type SetOptions struct {
 	KeepTTL   bool
 }
 
-// Set sets a value. False: NX or XX refused it. A call that has begun is not
-// ended by ctx: it returns within the client's request time.
-func (c *Client) Set(ctx context.Context, key string, value []byte,
-	opts SetOptions) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
+func (opts SetOptions) raw() C.hf_value_set_options {
 	raw := C.hf_value_set_options{struct_size: C.sizeof_hf_value_set_options,
 		ttl_ms: ms(opts.TTL)}
 	if !opts.ExpiresAt.IsZero() {
@@ -177,6 +171,17 @@ func (c *Client) Set(ctx context.Context, key string, value []byte,
 			raw.flags |= flag.bit
 		}
 	}
+	return raw
+}
+
+// Set sets a value. False: NX or XX refused it. A call that has begun is not
+// ended by ctx: it returns within the client's request time.
+func (c *Client) Set(ctx context.Context, key string, value []byte,
+	opts SetOptions) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	raw := opts.raw()
 	err := newError()
 	status := C.hf_value_set(c.raw, text(key), view(value), &raw, nil, err)
 	return Status(status) == statusOK,
@@ -244,6 +249,57 @@ func (c *Client) PutFenced(ctx context.Context, key string, value []byte,
 	status := C.hf_value_put_fenced(c.raw, text(key), view(value),
 		C.uint64_t(token), nil, nil, err)
 	return Status(status) == statusOK, errorOf(status, err, Conflict)
+}
+
+// What PutRevised may expect, other than a revision.
+const (
+	RevisionNone uint64 = 0              // the key must not exist
+	RevisionAny  uint64 = math.MaxUint64 // whatever it holds, or nothing
+)
+
+// GetRevised reads a value and its revision, a number that never comes again.
+// Nil: no such key.
+func (c *Client) GetRevised(ctx context.Context, key string) ([]byte, uint64,
+	error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	var value C.hf_buffer
+	var revision C.uint64_t
+	err := newError()
+	status := C.hf_value_get_revised(c.raw, text(key), &value, &revision, err)
+	return take(&value), uint64(revision), errorOf(status, err, NotFound)
+}
+
+// PutRevised sets a value if it has the expected revision, and returns the new
+// one. False: it has the revision that is returned; 0: there is no such key.
+func (c *Client) PutRevised(ctx context.Context, key string, value []byte,
+	expected uint64, opts SetOptions) (bool, uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return false, 0, err
+	}
+	raw := opts.raw()
+	var revision C.uint64_t
+	err := newError()
+	status := C.hf_value_put_revised(c.raw, text(key), view(value),
+		C.uint64_t(expected), &raw, &revision, err)
+	return Status(status) == statusOK, uint64(revision),
+		errorOf(status, err, Conflict, NotFound)
+}
+
+// DeleteRevised deletes a value if it has the expected revision, and returns
+// that of the deletion. False: as of PutRevised.
+func (c *Client) DeleteRevised(ctx context.Context, key string,
+	expected uint64) (bool, uint64, error) {
+	if err := ctx.Err(); err != nil {
+		return false, 0, err
+	}
+	var revision C.uint64_t
+	err := newError()
+	status := C.hf_value_delete_revised(c.raw, text(key),
+		C.uint64_t(expected), &revision, err)
+	return Status(status) == statusOK, uint64(revision),
+		errorOf(status, err, Conflict, NotFound)
 }
 
 // ---------------------------------------------------------------- timelines

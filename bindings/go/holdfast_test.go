@@ -66,6 +66,31 @@ func TestValues(t *testing.T) {
 	check(t, !must[bool](t)(store.PutFenced(ctx, key, []byte("late"), 6)))
 }
 
+func TestARevisionIsUsedOnce(t *testing.T) {
+	store, key := open(t), fresh("revised")
+	put := func(value string, expected uint64) (bool, uint64) {
+		done, revision, err := store.PutRevised(ctx, key, []byte(value),
+			expected, SetOptions{TTL: time.Minute})
+		check(t, err == nil)
+		return done, revision
+	}
+	done, first := put("a", RevisionNone)
+	value, read, err := store.GetRevised(ctx, key)
+	check(t, err == nil && done && string(value) == "a" && read == first)
+	done, second := put("b", first)
+	check(t, done && second > first)
+	done, current := put("c", first)
+	check(t, !done && current == second)
+	done, current, err = store.DeleteRevised(ctx, key, first)
+	check(t, err == nil && !done && current == second)
+	done, _, err = store.DeleteRevised(ctx, key, RevisionAny)
+	check(t, err == nil && done)
+	value, _, err = store.GetRevised(ctx, key)
+	check(t, err == nil && value == nil)
+	done, current = put("d", 7)
+	check(t, !done && current == 0)
+}
+
 func TestCompareAndSet(t *testing.T) {
 	store, key := open(t), fresh("test:String:cas")
 	done, _, err := store.CompareAndSet(ctx, key, nil, []byte("1"), 0)

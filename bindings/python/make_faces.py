@@ -25,7 +25,8 @@ from typing import Dict, Iterable, Optional, TypeVar
 
 from . import _operations as operations
 from ._core import Attributes, Call, Duration, Fields, Instant, Key, Value
-from ._operations import CasResult, Item, Page, SetResult, Trimmed
+from ._operations import (CasResult, Item, Page, Revised, RevisedResult,
+                          SetResult, Trimmed)
 from ._queued import Queued
 
 T = TypeVar("T")

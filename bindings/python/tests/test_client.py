@@ -167,6 +167,22 @@ def test_fenced_writes(store: Client, name: Name) -> None:
     assert store.hash_put_fenced(name("h"), {"a": "b"}, 1)
 
 
+def test_a_revision_is_used_once(store: Client, name: Name) -> None:
+    key = name("r")
+    first = store.value_put_revised(key, "a", 0)
+    read = store.value_get_revised(key)
+    assert first and read == holdfast.Revised(b"a", first.revision)
+    second = store.value_put_revised(key, "b", first.revision, ttl=60)
+    assert second and second.revision > first.revision
+    late = store.value_put_revised(key, "c", first.revision)
+    assert not late and late.revision == second.revision
+    assert not store.value_delete_revised(key, first.revision)
+    assert store.value_put_revised(key, "", None)
+    assert store.value_delete_revised(key, None)
+    assert store.value_get_revised(key) is None
+    assert store.value_put_revised(key, "d", 7).revision == 0
+
+
 def test_counters(store: Client, name: Name) -> None:
     key = name("n")
     assert store.value_add(key) == 1

@@ -15,7 +15,8 @@ from ._core import (ConditionError, FatalError, HeldError, HoldfastError,
                     LostError, RetryError, Status, UnknownOutcomeError,
                     UsageError, WaitTimeout)
 from ._leases import Hold, LockInfo, LockOptions
-from ._operations import CasResult, Item, Page, SetResult, Trimmed
+from ._operations import (CasResult, Item, Page, Revised, RevisedResult,
+                          SetResult, Trimmed)
 from ._queued import Queued
 from .aio import AsyncClient, AsyncLock, AsyncRWLock
 
@@ -23,6 +24,6 @@ __all__ = [
     "AsyncClient", "AsyncLock", "AsyncRWLock", "CasResult", "Change", "Client",
     "ClientOptions", "ConditionError", "FatalError", "HeldError", "Hold",
     "HoldfastError", "Item", "Lock", "LockInfo", "LockOptions", "LostError",
-    "Page", "Queued", "RWLock", "RetryError", "SetResult", "Status",
-    "Transaction", "Trimmed", "UnknownOutcomeError", "UsageError",
-    "WaitTimeout", "Watch", "version"]
+    "Page", "Queued", "RWLock", "RetryError", "Revised", "RevisedResult",
+    "SetResult", "Status", "Transaction", "Trimmed", "UnknownOutcomeError",
+    "UsageError", "WaitTimeout", "Watch", "version"]

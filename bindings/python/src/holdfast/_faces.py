@@ -7,7 +7,8 @@ from typing import Dict, Iterable, Optional, TypeVar
 
 from . import _operations as operations
 from ._core import Attributes, Call, Duration, Fields, Instant, Key, Value
-from ._operations import CasResult, Item, Page, SetResult, Trimmed
+from ._operations import (CasResult, Item, Page, Revised, RevisedResult,
+                          SetResult, Trimmed)
 from ._queued import Queued
 
 T = TypeVar("T")
@@ -84,6 +85,24 @@ class Operations:
         False: a newer holder has written."""
         return self._run(operations.value_put_fenced(key, value, token,
                 ttl=ttl, keep_ttl=keep_ttl))
+
+    def value_get_revised(self, key: Key) -> Optional[Revised]:
+        """Read a value and its revision, a number that never comes again.
+        None: no such key."""
+        return self._run(operations.value_get_revised(key))
+
+    def value_put_revised(self, key: Key, value: Value,
+            expected: Optional[int], *, ttl: Optional[Duration]=None,
+            keep_ttl: bool=False) -> RevisedResult:
+        """Set a value if it has this revision; 0: if the key does not exist;
+        None: in any case."""
+        return self._run(operations.value_put_revised(key, value, expected,
+                ttl=ttl, keep_ttl=keep_ttl))
+
+    def value_delete_revised(self, key: Key,
+            expected: Optional[int]) -> RevisedResult:
+        """Delete a value if it has this revision; None: in any case."""
+        return self._run(operations.value_delete_revised(key, expected))
 
     def hash_put(self, key: Key, fields: Fields, *,
             ttl: Optional[Duration]=None, field_ttl: Optional[Duration]=None,
@@ -321,6 +340,24 @@ class AsyncOperations:
         False: a newer holder has written."""
         return await self._run(operations.value_put_fenced(key, value, token,
                 ttl=ttl, keep_ttl=keep_ttl))
+
+    async def value_get_revised(self, key: Key) -> Optional[Revised]:
+        """Read a value and its revision, a number that never comes again.
+        None: no such key."""
+        return await self._run(operations.value_get_revised(key))
+
+    async def value_put_revised(self, key: Key, value: Value,
+            expected: Optional[int], *, ttl: Optional[Duration]=None,
+            keep_ttl: bool=False) -> RevisedResult:
+        """Set a value if it has this revision; 0: if the key does not exist;
+        None: in any case."""
+        return await self._run(operations.value_put_revised(key, value,
+                expected, ttl=ttl, keep_ttl=keep_ttl))
+
+    async def value_delete_revised(self, key: Key,
+            expected: Optional[int]) -> RevisedResult:
+        """Delete a value if it has this revision; None: in any case."""
+        return await self._run(operations.value_delete_revised(key, expected))
 
     async def hash_put(self, key: Key, fields: Fields, *,
             ttl: Optional[Duration]=None, field_ttl: Optional[Duration]=None,
@@ -561,6 +598,24 @@ class QueuedOperations:
         False: a newer holder has written."""
         return self._queue(operations.value_put_fenced(key, value, token,
                 ttl=ttl, keep_ttl=keep_ttl))
+
+    def value_get_revised(self, key: Key) -> Queued[Optional[Revised]]:
+        """Read a value and its revision, a number that never comes again.
+        None: no such key."""
+        return self._queue(operations.value_get_revised(key))
+
+    def value_put_revised(self, key: Key, value: Value,
+            expected: Optional[int], *, ttl: Optional[Duration]=None,
+            keep_ttl: bool=False) -> Queued[RevisedResult]:
+        """Set a value if it has this revision; 0: if the key does not exist;
+        None: in any case."""
+        return self._queue(operations.value_put_revised(key, value, expected,
+                ttl=ttl, keep_ttl=keep_ttl))
+
+    def value_delete_revised(self, key: Key,
+            expected: Optional[int]) -> Queued[RevisedResult]:
+        """Delete a value if it has this revision; None: in any case."""
+        return self._queue(operations.value_delete_revised(key, expected))
 
     def hash_put(self, key: Key, fields: Fields, *,
             ttl: Optional[Duration]=None, field_ttl: Optional[Duration]=None,

@@ -40,6 +40,25 @@ class CasResult:
 
 
 @dataclass(frozen=True)
+class Revised:
+    """A value and its revision."""
+
+    value: bytes
+    revision: int
+
+
+@dataclass(frozen=True)
+class RevisedResult:
+    """True if it was done."""
+
+    done: bool
+    revision: int  #: the new one; if not done the current one; 0: no such key
+
+    def __bool__(self) -> bool:
+        return self.done
+
+
+@dataclass(frozen=True)
 class Item:
     """An item of a timeline."""
 
@@ -70,6 +89,10 @@ def _found(status: int) -> bool:
 
 def _bit(given: bool, flag: int) -> int:
     return flag if given else 0
+
+
+def _expected(revision: Optional[int]) -> int:
+    return 2 ** 64 - 1 if revision is None else revision  # HF_REVISION_ANY
 
 
 def _set_options(memory: Memory, ttl: Optional[Duration],
@@ -247,6 +270,44 @@ def _take_fields(fields: Any) -> "dict[bytes, bytes]":
              for i in range(fields.count)}
     lib.hf_fields_free(fields)
     return found
+
+
+def value_get_revised(key: Key) -> Call[Optional[Revised]]:
+    """Read a value and its revision, a number that never comes again. None: no
+    such key."""
+    memory = Memory()
+    value = memory.out("hf_buffer *")
+    revision = memory.out("uint64_t *")
+    return Call("value_get_revised", (memory.view(key), value, revision),
+                memory, lambda status: Revised(
+                    take_buffer(value) or b"", int(revision[0]))
+                if _found(status) else None, (Status.NOT_FOUND,))
+
+
+def value_put_revised(key: Key, value: Value, expected: Optional[int], *,
+                      ttl: Optional[Duration] = None,
+                      keep_ttl: bool = False) -> Call[RevisedResult]:
+    """Set a value if it has this revision; 0: if the key does not exist; None:
+    in any case."""
+    memory = Memory()
+    revision = memory.out("uint64_t *")
+    options = _set_options(memory, ttl, None,
+                           _bit(keep_ttl, lib.HF_SET_KEEPTTL))
+    return Call("value_put_revised", (memory.view(key), memory.view(value),
+                                      _expected(expected), options, revision),
+                memory, lambda status: RevisedResult(
+                    _found(status), int(revision[0])), _REFUSED)
+
+
+def value_delete_revised(key: Key, expected: Optional[int]) -> \
+        Call[RevisedResult]:
+    """Delete a value if it has this revision; None: in any case."""
+    memory = Memory()
+    revision = memory.out("uint64_t *")
+    return Call("value_delete_revised", (memory.view(key), _expected(expected),
+                                         revision), memory,
+                lambda status: RevisedResult(_found(status), int(revision[0])),
+                _REFUSED)
 
 
 def hash_put(key: Key, fields: Fields, *,

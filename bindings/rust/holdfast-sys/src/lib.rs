@@ -282,6 +282,29 @@ extern "C" {
         highest: *mut u64,
         err: *mut hf_error,
     ) -> hf_status;
+    pub fn hf_value_get_revised(
+        client: *mut hf_client,
+        key: hf_bytes,
+        value: *mut hf_buffer,
+        revision: *mut u64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_value_put_revised(
+        client: *mut hf_client,
+        key: hf_bytes,
+        value: hf_bytes,
+        expected: u64,
+        opts: *const hf_value_set_options,
+        revision: *mut u64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_value_delete_revised(
+        client: *mut hf_client,
+        key: hf_bytes,
+        expected: u64,
+        revision: *mut u64,
+        err: *mut hf_error,
+    ) -> hf_status;
     pub fn hf_value_set_start(
         client: *mut hf_client,
         key: hf_bytes,

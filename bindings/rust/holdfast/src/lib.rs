@@ -179,6 +179,43 @@ pub struct SetOptions {
     pub keep_ttl: bool,
 }
 
+impl SetOptions {
+    fn raw(&self) -> sys::hf_value_set_options {
+        let mut raw: sys::hf_value_set_options = sys::cleared();
+
+        raw.ttl_ms = self.ttl.map_or(0, millis);
+        raw.expires_unix_ms = self.expires_at.map_or(0, unix_millis);
+        raw.flags = u32::from(self.if_absent) * sys::HF_SET_NX
+            | u32::from(self.if_present) * sys::HF_SET_XX
+            | u32::from(self.keep_ttl) * sys::HF_SET_KEEPTTL;
+        raw
+    }
+}
+
+/// Expected by [`Client::put_revised()`]: the key must not exist.
+pub const REVISION_NONE: u64 = 0;
+/// Expected by [`Client::put_revised()`]: whatever the key holds, or nothing.
+pub const REVISION_ANY: u64 = u64::MAX;
+
+/// Of a put or a delete by revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revised {
+    /// It has this revision.
+    Done(u64),
+    /// The value has this one; `None`: there is none.
+    Refused(Option<u64>),
+}
+
+impl Revised {
+    fn of(status: Status, revision: u64) -> Revised {
+        match status {
+            Status::OK => Revised::Done(revision),
+            Status::CONFLICT => Revised::Refused(Some(revision)),
+            _ => Revised::Refused(None),
+        }
+    }
+}
+
 /// Of a compare-and-set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cas {
@@ -239,13 +276,8 @@ impl Client {
         value: impl AsRef<[u8]>,
         options: &SetOptions,
     ) -> Result<bool> {
-        let mut raw: sys::hf_value_set_options = sys::cleared();
+        let raw = options.raw();
 
-        raw.ttl_ms = options.ttl.map_or(0, millis);
-        raw.expires_unix_ms = options.expires_at.map_or(0, unix_millis);
-        raw.flags = u32::from(options.if_absent) * sys::HF_SET_NX
-            | u32::from(options.if_present) * sys::HF_SET_XX
-            | u32::from(options.keep_ttl) * sys::HF_SET_KEEPTTL;
         run(&[Status::CONFLICT, Status::NOT_FOUND], |err| unsafe {
             sys::hf_value_set(
                 self.raw(),
@@ -345,6 +377,66 @@ impl Client {
             )
         })
         .map(|status| status == Status::OK)
+    }
+
+    /// A value and its revision, a number that never comes again. `None`: no
+    /// such key.
+    pub fn get_revised(&self, key: impl AsRef<[u8]>) -> Result<Option<(Vec<u8>, u64)>> {
+        let mut value = Buffer::new();
+        let mut revision = 0;
+
+        run(&[Status::NOT_FOUND], |err| unsafe {
+            sys::hf_value_get_revised(
+                self.raw(),
+                view(key.as_ref()),
+                &mut value.0,
+                &mut revision,
+                err,
+            )
+        })?;
+        Ok(value.take().map(|value| (value, revision)))
+    }
+
+    /// Set a value if it has the expected revision, [`REVISION_NONE`] or
+    /// [`REVISION_ANY`].
+    pub fn put_revised(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+        expected: u64,
+        options: &SetOptions,
+    ) -> Result<Revised> {
+        let raw = options.raw();
+        let mut revision = 0;
+
+        run(&[Status::CONFLICT, Status::NOT_FOUND], |err| unsafe {
+            sys::hf_value_put_revised(
+                self.raw(),
+                view(key.as_ref()),
+                view(value.as_ref()),
+                expected,
+                &raw,
+                &mut revision,
+                err,
+            )
+        })
+        .map(|status| Revised::of(status, revision))
+    }
+
+    /// Delete a value if it has the expected revision, or [`REVISION_ANY`].
+    pub fn delete_revised(&self, key: impl AsRef<[u8]>, expected: u64) -> Result<Revised> {
+        let mut revision = 0;
+
+        run(&[Status::CONFLICT, Status::NOT_FOUND], |err| unsafe {
+            sys::hf_value_delete_revised(
+                self.raw(),
+                view(key.as_ref()),
+                expected,
+                &mut revision,
+                err,
+            )
+        })
+        .map(|status| Revised::of(status, revision))
     }
 
     /// Add an item that lives for `ttl`, or replace the one with its id. `at`

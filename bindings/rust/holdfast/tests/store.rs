@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! On the store that HOLDFAST_STORE names.
 
-use holdfast::{CacheOptions, Cas, Client, FillError, SetOptions, Status};
+use holdfast::{
+    CacheOptions, Cas, Client, FillError, Revised, SetOptions, Status, REVISION_ANY, REVISION_NONE,
+};
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{mpsc, Arc};
 use std::thread::{scope, sleep};
@@ -290,6 +292,37 @@ fn a_transaction_needs_a_token() {
     assert!(!set(token, "3").unwrap());
     assert_eq!(set(0, "4").unwrap_err().status, Status::INVALID);
     assert_eq!(store.get(&key).unwrap().unwrap(), b"2");
+}
+
+#[test]
+fn a_revision_is_used_once() {
+    let (store, key) = (open(), fresh("revised"));
+    let put = |value, expected| {
+        store
+            .put_revised(&key, value, expected, &SetOptions::default())
+            .unwrap()
+    };
+    let Revised::Done(first) = put("a", REVISION_NONE) else {
+        panic!("there is none");
+    };
+    let read = store.get_revised(&key).unwrap().unwrap();
+
+    assert_eq!(read, (b"a".to_vec(), first));
+    let Revised::Done(second) = put("b", first) else {
+        panic!("it has that revision");
+    };
+    assert!(second > first);
+    assert_eq!(put("c", first), Revised::Refused(Some(second)));
+    assert_eq!(
+        store.delete_revised(&key, first).unwrap(),
+        Revised::Refused(Some(second))
+    );
+    assert!(matches!(
+        store.delete_revised(&key, REVISION_ANY).unwrap(),
+        Revised::Done(_)
+    ));
+    assert_eq!(store.get_revised(&key).unwrap(), None);
+    assert_eq!(put("d", 7), Revised::Refused(None));
 }
 
 #[test]
