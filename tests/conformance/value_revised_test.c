@@ -413,3 +413,20 @@ TEST(value_with_a_revision_is_no_lock_that_is_held)
                   hf_value_get_revised(f->other, key, &value, &revision, ERR));
     expect_status(HF_OK, hf_lock_release(lock, ERR));
 }
+
+TEST(value_that_another_deleted_and_made_again_has_a_new_revision)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    const hf_bytes deleted[] = {bytes("DEL"), key};
+    uint64_t first = 0;
+    hf_buffer value = HF_BUFFER_INIT;
+
+    expect_status(HF_OK, put(f, key, "a", HF_REVISION_ANY, &first));
+    hf_reply_free(command(f, 2, deleted));
+    expect_status(HF_NOT_FOUND, hf_value_get_revised(f->client, key, &value,
+                                                     &(uint64_t){0}, ERR));
+    expect_status(HF_OK,
+                  hf_value_set(f->client, key, hf_str("a"), NULL, NULL, ERR));
+    assert_true(revision_of(f, key, "a") > first);
+}

@@ -136,6 +136,13 @@ static void show(text *out, hf_status status, uint64_t revision)
     text_revision(out, revision);
 }
 
+/* That of a value that was deleted in another way. */
+static void unstamp_deleted(model *m, size_t key)
+{
+    if (m->keys[key].type == MODEL_NONE)
+        model_unstamp(m, key);
+}
+
 /* HF_OK: the value has the expected revision; else it is shown. */
 static hf_status compare(model *m, size_t key, uint64_t expected, text *out)
 {
@@ -143,6 +150,7 @@ static hf_status compare(model *m, size_t key, uint64_t expected, text *out)
     bool known = current_of(m, key, &revision);
     hf_status status = HF_CONFLICT;
 
+    unstamp_deleted(m, key);
     if (m->keys[key].type == MODEL_HASH)
         status = HF_WRONG_TYPE;
     else if (expected == HF_REVISION_ANY || (known && revision == expected))
@@ -216,6 +224,7 @@ static void expect_get(model *m, const step *s, text *out)
     size_t key = key_at(s, 0);
     uint64_t revision;
 
+    unstamp_deleted(m, key);
     if (!current_of(m, key, &revision))
         revision = mark(m, key);
     show(out,
