@@ -103,7 +103,7 @@ static bool is_users_own(const hf__request *request, hf_bytes line)
         "NOREPLICAS Not enough good replicas",
         "NOAUTH Authentication required",
         "DENIED Redis is running in protected mode",
-        "HFLATE " HF__LATE_TEXT, /* of ours, in a transaction */
+        ("HFLATE " HF__LATE_TEXT), /* of ours, in a transaction */
     };
     size_t at;
 
