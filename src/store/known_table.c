@@ -206,11 +206,11 @@ const hf__known_command hf__known_table[] = {
     {"getbit", 3, ONE, "r", READ | BITMAP | FAST, READS},
     {"setbit", 4, ONE, "rw", WRITE | BITMAP | SLOW, 0},
     /* HyperLogLog */
-    {"pfadd", 0, ONE, "w", WRITE | HYPERLOGLOG | FAST, 0},
-    {"pfcount", 0, ALL, "r", READ | HYPERLOGLOG | SLOW, READS},
-    {"pfdebug", 0, RANGE(2, 2, 1), "r",
+    {"pfadd", -2, ONE, "w", WRITE | HYPERLOGLOG | FAST, 0},
+    {"pfcount", -2, ALL, "r", READ | HYPERLOGLOG | SLOW, READS},
+    {"pfdebug", 3, RANGE(2, 2, 1), "r",
      WRITE | HYPERLOGLOG | ADMIN | SLOW | DANGEROUS, 0},
-    {"pfmerge", 0, ALL, "rw,r", WRITE | HYPERLOGLOG | SLOW, 0},
+    {"pfmerge", -2, ALL, "rw,r", WRITE | HYPERLOGLOG | SLOW, 0},
     {"pfselftest", 0, NONE, "", HYPERLOGLOG | ADMIN | SLOW | DANGEROUS, 0},
     /* places */
     {"geoadd", 0, ONE, "w", WRITE | GEO | SLOW, 0},

@@ -58,6 +58,20 @@ const command_row command_rows[] = {
     {"string", 3, "lcs K K *(len|idx|withmatchlen|minmatchlen N)", EXACT},
     {"string", 5, "getex K *(ex T|px P|exat S|pxat M|persist)", TIMED},
 
+    {"hll", 12, "pfadd K *E", EXACT},
+    {"hll", 8, "pfadd K +E +E", EXACT},
+    {"hll", 4, "pfadd K *V", EXACT},
+    {"hll", 4, "pfcount K", EXACT},
+    {"hll", 4, "pfcount +K", EXACT},
+    {"hll", 6, "pfmerge K *K", EXACT},
+    {"hll", 2, "pfdebug (todense|encoding) K", EXACT},
+    {"hll", 4, "get K", EXACT},
+    {"hll", 1, "set K V", EXACT},
+    {"hll", 2, "del K", EXACT},
+    /* Its head and its first runs, which may then be damaged. */
+    {"hll", 2, "setrange K (0|4|8|15|16|17|18|20|30) H", RULE_EXACT,
+     SPOIL_NONE},
+
     {"key", 6, "del +K", EXACT},
     {"key", 2, "unlink +K", EXACT},
     {"key", 3, "exists +K", EXACT},

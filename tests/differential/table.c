@@ -66,12 +66,13 @@ static unsigned compare_flag(const hf__command *command, const hf_reply *row,
     return 1;
 }
 
-/* Ours are also writers where the write transaction is needed for events or
- * scripts, and Redis keeps only the container of SCRIPT from scripts by its
- * subcommands. */
+/* Ours are also writers where the write transaction is needed for events,
+ * scripts or what PFCOUNT keeps, and Redis keeps only the container of SCRIPT
+ * from scripts by its subcommands. */
 static bool is_special(const hf__command *command)
 {
     return strcmp(command->name, "publish") == 0 ||
+           strcmp(command->name, "pfcount") == 0 ||
            strcmp(command->name, "spublish") == 0 ||
            strncmp(command->name, "pubsub", 6) == 0 ||
            strncmp(command->name, "script", 6) == 0 ||

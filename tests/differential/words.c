@@ -138,6 +138,13 @@ static const hf_bytes texts[] = {
     TEXT("%s%d%n"),
 };
 
+/* Of a HyperLogLog: its encoding, its estimate and runs. */
+static const hf_bytes hll_bytes[] = {
+    TEXT("HYLL\0"), TEXT("\0"),       TEXT("\1"),       TEXT("\2"),
+    TEXT("\x80"),   TEXT("\x83"),     TEXT("\xff"),     TEXT("\x7f\xff"),
+    TEXT("\x40"),   TEXT("\x40\x05"), TEXT("\x3f\x3f"), TEXT("\x84\x84\x85"),
+};
+
 static const hf_bytes by_patterns[] = {
     TEXT("nosort"), TEXT("nosort"), TEXT("nosort"),
     TEXT("x"),      TEXT(""),       TEXT("NOSORT"),
@@ -403,6 +410,10 @@ hf_bytes word_make(maker *make, char kind)
         return prng_chance(&make->random, 90)
                    ? number(make, between(make, -6, 6))
                    : make_integer(make);
+    case 'E':
+        return number(make, between(make, 0, 20000));
+    case 'H':
+        return PICK(make, hll_bytes);
     case 'N':
         return make_count(make);
     case 'C':

@@ -10,6 +10,7 @@
  *   X  bound of members              J  pattern             Y  name of a type
  *   W  BY of SORT, the same for all   Q  ... or not         O  U  one such each
  *   G  GET of SORT                    A  SHA-1              L  Lua
+ *   E  one of 20 000 numbers          H  bytes of a HyperLogLog
  *
  * Each kind also yields some invalid words.
  */

@@ -161,6 +161,15 @@ class Transactions(unittest.TestCase):
         self.assertIn(reply, (None, [b"PONG"]))
         return reply is None
 
+    def test_pfadd_of_what_is_there_changes_nothing(self):
+        self.link.ask("PFADD", "w", "a")
+        self.assertFalse(self.exec_after(("PFADD", "w", "a")))
+        self.assertTrue(self.exec_after(("PFDEBUG", "TODENSE", "w")))
+        self.assertFalse(self.exec_after(("PFADD", "w", "a")))
+        self.assertTrue(self.exec_after(("PFADD", "w", "b")))
+        self.assertTrue(self.exec_after(("PFCOUNT", "w")))
+        self.assertFalse(self.exec_after(("PFCOUNT", "w")))
+
     def test_watch_sees_changes(self):
         self.link.ask("SET", "w", "x")
         self.link.ask("RPUSH", "l", *range(1000))

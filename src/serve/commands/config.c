@@ -133,6 +133,7 @@ const hf__config hf__config_server[] = {
     {"hash-max-listpack-value", "64", NULL, NULL},
     {"hash-max-ziplist-entries", "128", NULL, NULL},
     {"hash-max-ziplist-value", "64", NULL, NULL},
+    {"hll-sparse-max-bytes", "3000", NULL, NULL},
     {"latency-monitor-threshold", "0", NULL, NULL},
     {"lua-time-limit", NULL, get_script_limit, NULL},
     {"maxclients", NULL, get_maxclients, set_maxclients},
