@@ -14,6 +14,12 @@
 #define FIELD                                                                  \
     "(i8|u8|i64|u63|i1|u1|i5|u13|i33|u64|i65|u0|i|x|i08) "                     \
     "(0|1|7|8|100|9000|#0|#1|#3|-1|#-1|#|4294967296|x)"
+/* A length, and what follows it: options, and an area of GEOSEARCH. */
+#define LENGTH "(0|0.5|1|50|200|1000|5000|20000|1e300|inf|-1|x)"
+#define PLACES "*(withdist|withcoord|withhash|asc|desc)"
+#define AREA                                                                   \
+    "(frommember F|fromlonlat Z Z) (byradius " LENGTH                          \
+    " (m|km|ft|mi)|bybox " LENGTH " " LENGTH " (m|km|mi))"
 #define EXACT RULE_EXACT, SPOIL_ANY
 #define SCORES RULE_SCORES, SPOIL_ANY
 #define TIMED RULE_EXACT, SPOIL_TIMED
@@ -71,6 +77,32 @@ const command_row command_rows[] = {
     /* Its head and its first runs, which may then be damaged. */
     {"hll", 2, "setrange K (0|4|8|15|16|17|18|20|30) H", RULE_EXACT,
      SPOIL_NONE},
+
+    /* Without ANY, COUNT may choose others of those that are equally far. */
+    {"geo", 14, "geoadd K *(nx|xx|ch) +(Z Z F)", EXACT},
+    {"geo", 4, "geopos K +F", EXACT},
+    {"geo", 3, "geohash K +F", EXACT},
+    {"geo", 5, "geodist K F F ?(m|km|ft|mi|x)", EXACT},
+    {"geo", 6, "(georadius|georadius_ro) K Z Z " LENGTH " (m|km|ft|mi) " PLACES,
+     EXACT},
+    {"geo", 4,
+     "(georadiusbymember|georadiusbymember_ro) K F " LENGTH " (m|km) " PLACES,
+     EXACT},
+    {"geo", 3,
+     "(georadius|georadius_ro) K Z Z " LENGTH
+     " (m|km) *(asc|withdist|(store|storedist) K|count N any)",
+     EXACT},
+    {"geo", 3,
+     "georadiusbymember K F " LENGTH " (m|km) (store|storedist) K ?(asc|desc)",
+     EXACT},
+    {"geo", 6, "geosearch K " AREA " " PLACES, EXACT},
+    {"geo", 4, "geosearchstore K K " AREA " *(asc|desc|storedist)", EXACT},
+    {"geo", 2,
+     "geosearch K *(frommember F|fromlonlat Z Z|byradius " LENGTH
+     " km|bybox " LENGTH " " LENGTH " m|count N any|withcoord)",
+     EXACT},
+    {"geo", 2, "zrange K 0 -1 withscores", SCORES},
+    {"geo", 2, "zrem K +F", SCORES},
 
     {"key", 6, "del +K", EXACT},
     {"key", 2, "unlink +K", EXACT},

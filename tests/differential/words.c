@@ -389,6 +389,24 @@ static hf_bytes make_instant(maker *make, int64_t unit)
     return number(make, (year_2100 + between(make, 0, 5) * 500) * unit);
 }
 
+/* A longitude or a latitude; mostly valid as both, near to others, and no two
+ * the same. */
+static hf_bytes make_degrees(maker *make)
+{
+    static const int64_t bases[] = {0,   0,   12,  45,   45,  84,
+                                    -66, -67, -85, -180, 179, 80};
+    int64_t base = bases[prng_below(&make->random, COUNT(bases))];
+    char text[32];
+    int size;
+
+    if (prng_chance(&make->random, 2))
+        return make_score(make);
+    size = snprintf(
+        text, sizeof(text), "%" PRId64 ".%06" PRId64, base,
+        between(make, 0, prng_chance(&make->random, 30) ? 999 : 999999));
+    return op_copy(make->arena, text, (size_t)size);
+}
+
 hf_bytes word_make(maker *make, char kind)
 {
     switch (kind) {
@@ -414,6 +432,8 @@ hf_bytes word_make(maker *make, char kind)
         return number(make, between(make, 0, 20000));
     case 'H':
         return PICK(make, hll_bytes);
+    case 'Z':
+        return make_degrees(make);
     case 'N':
         return make_count(make);
     case 'C':

@@ -11,6 +11,7 @@
  *   W  BY of SORT, the same for all   Q  ... or not         O  U  one such each
  *   G  GET of SORT                    A  SHA-1              L  Lua
  *   E  one of 20 000 numbers          H  bytes of a HyperLogLog
+ *   Z  degrees
  *
  * Each kind also yields some invalid words.
  */

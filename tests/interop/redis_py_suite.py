@@ -34,7 +34,6 @@ LIMIT_S = 900
 # What `holdfast serve` does not have, and the tests of it: their names.
 NOT_THERE = {
     "streams": r"test_x[a-z]",
-    "places": r"test_geo",
     "users changed by commands; they are in a file":
         r"test_acl_|test_auth$|test_client_kill_filter_by_user",
     "more than one database": r"test_select|test_copy_to_another_database",

@@ -62,6 +62,7 @@ extern const hf__command_entry hf__commands_bit[];
 extern const hf__command_entry hf__commands_bitfield[];
 extern const hf__command_entry hf__commands_lcs[];
 extern const hf__command_entry hf__commands_hyperloglog[];
+extern const hf__command_entry hf__commands_geo[];
 extern const hf__command_entry hf__commands_key[];
 extern const hf__command_entry hf__commands_copy[];
 extern const hf__command_entry hf__commands_keyspace_scan[];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/commands/command_row.h"
+#include "engine/commands/zadd.h"
 #include "engine/keys/number_text.h"
 #include "engine/keys/packed.h"
 #include "engine/keys/type_zset.h"
@@ -177,7 +178,7 @@ static void add_members(hf__tx *tx, const hf_bytes *args, size_t count,
     reply_added(tx, options, &result);
 }
 
-static void run_zadd(hf__tx *tx, const hf_bytes *args, size_t count)
+void hf__zadd_run(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     zadd_options options;
 
@@ -277,7 +278,7 @@ static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_zset[] = {
-    {"zadd", GROWS, run_zadd},         {"zincrby", GROWS, run_zincrby},
+    {"zadd", GROWS, hf__zadd_run},     {"zincrby", GROWS, run_zincrby},
     {"zrem", WRITES, run_zrem},        {"zscore", 0, run_zscore},
     {"zcard", 0, run_zcard},           {"zrank", 0, run_zrank},
     {"zrevrank", BACKWARD, run_zrank}, {NULL, 0, NULL}};
