@@ -2,6 +2,7 @@
 """info_test.py PROGRAM - INFO, LATENCY, and what a single server replies."""
 
 import sys
+import time
 import unittest
 
 from server import Error, Server
@@ -42,11 +43,44 @@ class Info(unittest.TestCase):
         count, expires, ttl = self.info("keyspace")["db0"].split(",")
         self.assertEqual((count, expires), ("keys=2", "expires=1"))
         self.assertTrue(900000 < int(ttl.split("=")[1]) <= 1000000)
-        self.assertGreater(int(self.info("memory")["used_memory"]), 0)
+        memory = self.info("memory")
+        self.assertGreater(int(memory["used_memory"]), 0)
+        self.assertGreaterEqual(int(memory["used_memory_peak"]),
+                                int(memory["used_memory"]))
+        self.assertAlmostEqual(
+            float(memory["mem_fragmentation_ratio"]),
+            int(memory["used_memory_rss"]) / int(memory["used_memory"]), 1)
+        self.assertGreater(int(memory["total_system_memory"]),
+                           int(memory["used_memory_rss"]))
         self.link.ask("MULTI")
         self.link.ask("DEL", "a", "b")
         self.link.ask("INFO", "keyspace")
         self.assertEqual(self.link.ask("EXEC"), [2, b"# Keyspace\r\n"])
+
+    def test_the_peak_stays_when_the_data_is_gone(self):
+        self.link.ask("SET", "large", "x" * 1000000)
+        most = int(self.info("memory")["used_memory"])
+        self.link.ask("FLUSHALL")
+        memory = self.info("memory")
+        self.assertLess(int(memory["used_memory"]), most)
+        self.assertEqual(int(memory["used_memory_peak"]), most)
+
+    def test_all_is_saved(self):
+        saved = self.info("persistence")
+        self.assertEqual(saved["rdb_changes_since_last_save"], "0")
+        self.assertEqual(saved["rdb_last_bgsave_status"], "ok")
+        self.assertEqual(int(saved["rdb_last_save_time"]),
+                         self.link.ask("LASTSAVE"))
+
+    def test_rates_are_those_since_the_last_info(self):
+        self.info("stats")
+        for _ in range(50):
+            self.link.ask("SET", "a", "x" * 10000)
+        time.sleep(0.6)
+        stats = self.info("stats")
+        self.assertGreater(int(stats["instantaneous_ops_per_sec"]), 0)
+        self.assertGreater(float(stats["instantaneous_input_kbps"]),
+                           float(stats["instantaneous_output_kbps"]))
 
     def test_commands_are_counted(self):
         for _ in range(40):

@@ -118,42 +118,58 @@ static int64_t resident_size(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Used is what the data takes in its file. */
+/* Used is what the data takes in its file; the peak is that of INFO's calls. */
 static void put_memory(hf_server *server, hf__buf *text)
 {
     const hf__tx *tx = server->round.tx;
+    int64_t used = tx == NULL ? 0 : hf__embedded_used(server->store, tx);
+    int64_t resident = resident_size();
     struct rusage usage = {0};
 
     (void)getrusage(RUSAGE_SELF, &usage);
-    put_bytes(text, "used_memory",
-              tx == NULL ? 0 : hf__embedded_used(server->store, tx));
-    put_bytes(text, "used_memory_rss", resident_size());
+    if (used > server->info.used_peak)
+        server->info.used_peak = used;
+    put_bytes(text, "used_memory", used);
+    put_bytes(text, "used_memory_rss", resident);
     PRINT("used_memory_rss_peak:%ld\r\n", usage.ru_maxrss * 1024);
+    put_bytes(text, "used_memory_peak", server->info.used_peak);
+    put_bytes(text, "total_system_memory",
+              (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    PRINT("mem_fragmentation_ratio:%.2f\r\n",
+          used == 0 ? 0 : (double)resident / (double)used);
     put_bytes(text, "maxmemory", hf__embedded_max_size(server->store));
     PRINT("maxmemory_policy:noeviction\r\nmem_allocator:libc\r\n");
 }
 
+/* A commit saves what it writes: nothing waits to be saved. */
 static void put_persistence(hf_server *server, hf__buf *text)
 {
-    (void)server;
+    PRINT("rdb_changes_since_last_save:0\r\nrdb_last_save_time:%" PRId64
+          "\r\nrdb_last_bgsave_status:ok\r\nrdb_last_bgsave_time_sec:-1\r\n"
+          "rdb_current_bgsave_time_sec:-1\r\n",
+          server->info.started_unix_s);
     PRINT("loading:0\r\nasync_loading:0\r\nrdb_bgsave_in_progress:0\r\n"
           "aof_enabled:0\r\naof_rewrite_in_progress:0\r\n");
 }
 
-/* Commands a second since the last INFO. */
-static int64_t command_rate(hf_server *server)
+/* What was counted a second since the last INFO. */
+static void measure_rates(hf_server *server)
 {
+    hf__info *info = &server->info;
+    const hf_server_stats *now = &server->stats;
     int64_t now_us = hf__clock_boot_us();
-    int64_t past_us = now_us - server->info.rate_at_us;
-    uint64_t commands = server->stats.commands - server->info.rate_commands;
+    double past_s = (double)(now_us - info->rate_at_us) / 1e6;
 
-    if (past_us >= RATE_US) {
-        server->info.rate_per_s =
-            (int64_t)((double)commands * 1e6 / (double)past_us);
-        server->info.rate_at_us = now_us;
-        server->info.rate_commands = server->stats.commands;
-    }
-    return server->info.rate_per_s;
+    if (now_us - info->rate_at_us < RATE_US)
+        return;
+    info->commands_per_s =
+        (double)(now->commands - info->rate_from.commands) / past_s;
+    info->in_per_s =
+        (double)(now->bytes_in - info->rate_from.bytes_in) / past_s;
+    info->out_per_s =
+        (double)(now->bytes_out - info->rate_from.bytes_out) / past_s;
+    info->rate_at_us = now_us;
+    info->rate_from = *now;
 }
 
 static void put_stats(hf_server *server, hf__buf *text)
@@ -162,11 +178,15 @@ static void put_stats(hf_server *server, hf__buf *text)
     const hf_server_stats *from = &server->info.reset;
     const size_t *channels = server->pubsub.channels.counts;
 
+    measure_rates(server);
     PRINT("total_connections_received:%" PRIu64
           "\r\ntotal_commands_processed:%" PRIu64
-          "\r\ninstantaneous_ops_per_sec:%" PRId64 "\r\n",
+          "\r\ninstantaneous_ops_per_sec:%.0f\r\n"
+          "instantaneous_input_kbps:%.2f\r\n"
+          "instantaneous_output_kbps:%.2f\r\n",
           now->connections_total - from->connections_total,
-          now->commands - from->commands, command_rate(server));
+          now->commands - from->commands, server->info.commands_per_s,
+          server->info.in_per_s / 1024, server->info.out_per_s / 1024);
     PRINT("total_net_input_bytes:%" PRIu64 "\r\ntotal_net_output_bytes:%" PRIu64
           "\r\nrejected_connections:%" PRIu64
           "\r\nevicted_keys:0\r\ntotal_error_replies:%" PRIu64 "\r\n",

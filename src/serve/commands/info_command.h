@@ -13,10 +13,11 @@ typedef struct hf__info {
     int64_t started_unix_s;
     char run_id[HF__INFO_RUN_ID_SIZE];
     hf_server_stats reset; /* as of CONFIG RESETSTAT */
-    /* Commands a second, and what it was computed from. */
-    int64_t rate_per_s;
+    /* Commands and bytes a second, and what they were computed from. */
+    double commands_per_s, in_per_s, out_per_s;
     int64_t rate_at_us;
-    uint64_t rate_commands;
+    hf_server_stats rate_from;
+    int64_t used_peak; /* bytes, the most that INFO has found */
     /* When the keys were counted, and how long that took. */
     hf__key_counts counts;
     int64_t counted_us;
