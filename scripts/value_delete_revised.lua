@@ -19,13 +19,13 @@ Writes   all keys. Cost O(bytes of the value + waiters).
 local call = redis.call
 --#use revision key=KEYS[1] stamp=KEYS[2]
 local refused = ARGV[1] ~= '-1' and ARGV[1] ~= current
-if not value or refused and current then
+if not gone and (not value or refused and current) then
     return {0, tonumber(current)}
 end
---#use revise last=KEYS[3]
-if not refused then
+--#use revise last=KEYS[3] changes=KEYS[4] due=KEYS[5] waiters=KEYS[6]
+if value and not refused then
     call('del', KEYS[1])
 end
 --#use mark_revision key=KEYS[1] stamp=KEYS[2]
 --#use change key=KEYS[1] changes=KEYS[4] due=KEYS[5] last=KEYS[3] waiters=KEYS[6]
-return {refused and 0 or 1, tonumber(token)}
+return {(refused or gone) and 0 or 1, gone and 0 or tonumber(token)}

@@ -22,14 +22,14 @@ Writes   all keys. Cost O(bytes of both values + waiters).
 local call = redis.call
 --#use revision key=KEYS[1] stamp=KEYS[2]
 local refused = ARGV[1] ~= '-1' and ARGV[1] ~= current
-if refused and current then
+if refused and current and not gone then
     return {0, tonumber(current)}
 end
---#use revise last=KEYS[3]
+--#use revise last=KEYS[3] changes=KEYS[4] due=KEYS[5] waiters=KEYS[6]
 if not refused then
     call('set', KEYS[1], ARGV[2], unpack(ARGV, 3))
     digest = redis.sha1hex(ARGV[2])
 end
 --#use mark_revision key=KEYS[1] stamp=KEYS[2]
 --#use change key=KEYS[1] changes=KEYS[4] due=KEYS[5] last=KEYS[3] waiters=KEYS[6]
-return {refused and 0 or 1, tonumber(token)}
+return {refused and 0 or 1, refused and gone and 0 or tonumber(token)}

@@ -309,12 +309,13 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
  * A value that was written in another way, by any program, gets a revision at
  * the next of these calls, this one included. Such writes are noticed by the
  * SHA-1 of the value: one that restores the bytes of the last revision before
- * any of these calls is not noticed, nor is one of the time to live.
- * hf_key_rename(), hf_key_copy() and hf_load() write in another way.
+ * any of these calls has succeeded is not noticed, nor is one of the time to
+ * live. hf_key_rename(), hf_key_copy() and hf_load() write in another way.
  *
  * The revision is in the key `PREFIXhf:revision:{KEY}`, which expires with the
  * value. An embedded store runs this call as a write: it waits for other
- * writers, and a read-only store refuses it. The store computes the SHA-1 in
+ * writers, and a read-only store refuses it if the value has no revision yet.
+ * The store computes the SHA-1 in
  * each of these calls: about 2.5 ms per MiB on a server.
  *
  * @param key       the key; with a `}` it needs a hash tag
@@ -387,7 +388,7 @@ HF_API HF_MUST_USE hf_status hf_value_delete_revised(hf_client *client,
 
 /** A value that has changed. */
 typedef struct hf_value_change {
-    hf_bytes key;
+    hf_bytes key;      /**< a NUL follows it */
     uint64_t revision; /**< of its last change */
 } hf_value_change;
 
@@ -417,21 +418,25 @@ HF_API void hf_value_changes_free(hf_value_changes *changes);
  * of each change, also after it was restarted or the connection was broken.
  *
  * Changes are those that have a revision: by hf_value_put_revised() and
- * hf_value_delete_revised(); writes of other kinds when hf_value_get_revised()
- * has noticed them; and the expiry of values, by the time to live of
- * hf_value_put_revised(), which is noted when anyone calls one of these
- * functions, this one while it waits included.
- * Several changes of a key are one. Read the key to learn what it holds:
+ * hf_value_delete_revised(); writes and deletions by other programs, and
+ * writes of other kinds, when hf_value_get_revised() has noticed them; and the
+ * expiry of values, by the time to live of hf_value_put_revised(), which is
+ * noted when anyone calls one of these functions, this one while it waits
+ * included. Deletions by hf_value_delete(), hf_key_delete() and hf_key_rename()
+ * are not among them, nor is the end of a time to live that hf_key_expire() has
+ * set. Several changes of a key are one. Read the key to learn what it holds:
  * HF_NOT_FOUND if it was deleted or has expired.
  *
  * Of each store, in a cluster of each hash slot, the #HF_VALUE_CHANGES_KEPT
  * keys that changed last are kept, at about 100 bytes each. If there were more
  * since `after`, or the list was lost with the store's data, `gap` is set with
- * the next change.
+ * the next change. A store that has lost its last writes, as by a failover, has
+ * no later change than `after`: that is a gap too, but only if it is asked
+ * before the next change.
  *
  * @param pattern  keys, as of hf_watch_open(): `*` for all. In a cluster one
- *                 key without special characters, or a pattern that begins with
- *                 a hash tag
+ *                 key without special characters (`*?[` and backslash), or a
+ *                 pattern that begins with a hash tag
  * @param after    a revision; 0: all that is kept, with a gap
  * @param wait_ms  0..#HF_FOREVER
  * @param changes  [out] at most 100; what it held before is not freed
@@ -441,7 +446,8 @@ HF_API void hf_value_changes_free(hf_value_changes *changes);
  * @retval HF_CANCELLED    interrupted (hf_client_interrupt())
  * @retval HF_CORRUPT      the counter holds 2^53-1
  * @retval HF_DENIED       the embedded store is read-only
- * @retval HF_UNSUPPORTED  a quorum; or a pattern that spans slots of a cluster
+ * @retval HF_UNSUPPORTED  a quorum; or a pattern that spans slots of a cluster;
+ *                         or in a transaction
  *
  * Blocks: up to wait_ms plus request_ms. Without a reply it asks again until
  * wait_ms has passed.

@@ -51,6 +51,11 @@ static hf__next ask_store(hf__wait *wait)
     return HF__ASK;
 }
 
+hf__next hf__wait_again(hf__wait *wait)
+{
+    return ask_store(wait);
+}
+
 hf__next hf__wait_sleep(hf__wait *wait, int64_t ms)
 {
     int64_t at_ms = hf__clock_after(hf__clock_boot_ms(),

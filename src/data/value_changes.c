@@ -13,6 +13,7 @@
 #include "data/revised.h"
 #include "holdfast/value.h"
 #include "script/script_words.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/glob.h"
 #include "util/mem.h"
@@ -136,8 +137,10 @@ static hf__next read_changes(hf__wait *wait)
     }
     if (count > 0)
         put_after(call, revision_of(change_at(reply, count - 1)));
-    if (count == LIMIT && wait->wait_ms > 0)
-        return hf__wait_sleep(wait, 0);
+    /* A request that found something has not queued. */
+    if (count == LIMIT ||
+        (count > 0 && hf__clock_boot_ms() < wait->procedure.until_ms))
+        return hf__wait_again(wait);
     return hf__wait_longer(wait,
                            due_ms < 0 ? POLL_MS : hf__at_most(POLL_MS, due_ms));
 }

@@ -136,7 +136,8 @@ static void show(text *out, hf_status status, uint64_t revision)
     text_revision(out, revision);
 }
 
-/* That of a value that was deleted in another way. */
+/* A value that was deleted in another way: that has a revision of its own,
+ * which is not told, unless the call gives the next to a new value. */
 static void unstamp_deleted(model *m, size_t key)
 {
     if (m->keys[key].type == MODEL_NONE)
