@@ -315,8 +315,8 @@ HF_API HF_MUST_USE hf_status hf_value_delete_versioned(hf_client *client,
  * The revision is in the key `PREFIXhf:revision:{KEY}`, which expires with the
  * value. An embedded store runs this call as a write: it waits for other
  * writers, and a read-only store refuses it if the value has no revision yet.
- * The store computes the SHA-1 in
- * each of these calls: about 2.5 ms per MiB on a server.
+ * The store computes the SHA-1 of the value in each of these calls, in a put
+ * also of the new one: about 2.5 ms per MiB on a server.
  *
  * @param key       the key; with a `}` it needs a hash tag
  * @param value     [out] the bytes; free them with hf_buffer_free()
