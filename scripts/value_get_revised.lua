@@ -13,8 +13,8 @@ KEYS[6]  waiters (zset): inboxes of those that wait for changes
 Returns  {revision, value}; 0: there is no such key. An error HFHELD: the value
          is a lease that is held.
 Repeat   safe: a second run finds the revision of the first, or a later one.
-Writes   all but KEYS[1], if the value has none, or has gone. Cost O(bytes of the value +
-         waiters).
+Writes   all but KEYS[1], if the value has none, or has gone. Cost O(bytes of
+         the value + waiters).
 ]]
 local call = redis.call
 --#use revision key=KEYS[1] stamp=KEYS[2]

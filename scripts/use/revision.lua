@@ -2,8 +2,9 @@
 --[[
 revision - read a value and its revision: `value`, false: there is none;
 `digest`, its SHA-1; `current`, its revision in decimal, 0 if there is no
-value, or false if this value was not written with a revision; `gone`: another program has deleted it since it had one. Returns an
-error HFHELD if it is a lease that is held.
+value, or false if this value was not written with a revision; `gone`: another
+program has deleted it since it had one. Returns an error HFHELD if it is a lease
+that is held.
 
 key    the value
 stamp  its revision, a blank and its digest

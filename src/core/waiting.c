@@ -40,7 +40,7 @@ static bool has_joined(const hf__wait *wait)
     return wait->inbox != 0 && wait->call->words[wait->inbox].size > 0;
 }
 
-static hf__next ask_store(hf__wait *wait)
+hf__next hf__wait_ask(hf__wait *wait)
 {
     hf__procedure *procedure = &wait->procedure;
 
@@ -49,11 +49,6 @@ static hf__next ask_store(hf__wait *wait)
     procedure->pause_ms =
         wait->kind->pause == NULL ? 0 : wait->kind->pause(wait);
     return HF__ASK;
-}
-
-hf__next hf__wait_again(hf__wait *wait)
-{
-    return ask_store(wait);
 }
 
 hf__next hf__wait_sleep(hf__wait *wait, int64_t ms)
@@ -102,7 +97,7 @@ hf__next hf__wait_longer(hf__wait *wait, int64_t ms)
     if (has_joined(wait))
         return hf__wait_sleep(wait, ms);
     wait->call->words[wait->inbox] = hf_str(store->ops->inbox(store));
-    return ask_store(wait);
+    return hf__wait_ask(wait);
 }
 
 static hf__next read_answer(hf__wait *wait)
@@ -122,7 +117,7 @@ static hf__next read_answer(hf__wait *wait)
 static hf__next ask_again(hf__wait *wait)
 {
     if (hf__clock_boot_ms() < wait->procedure.until_ms)
-        return ask_store(wait);
+        return hf__wait_ask(wait);
     return time_out(wait);
 }
 
@@ -193,7 +188,7 @@ static hf_status run_blocked(hf_call *call, const hf__wait_kind *kind,
 
     if (status == HF_OK) {
         init_wait(&wait, call, kind, wait_ms, inbox);
-        hf__run_blocking(&wait.procedure, ask_store(&wait));
+        hf__run_blocking(&wait.procedure, hf__wait_ask(&wait));
         status = call->request.status;
         if (status != HF_OK)
             (void)hf__fail_copy(err, &call->request.error);
@@ -257,7 +252,7 @@ static hf_status start_waiting(hf_call *call, const hf__wait_kind *kind,
     hf__async_init(&self->run, &self->wait.procedure, wait_ended);
     call->cancel = cancel_wait;
     hf__call_start_begin(call, call->form.async);
-    hf__async_begin(&self->run, ask_store(&self->wait));
+    hf__async_begin(&self->run, hf__wait_ask(&self->wait));
     hf__call_start_end(call);
     return HF_OK;
 }

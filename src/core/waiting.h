@@ -50,8 +50,8 @@ struct hf__wait {
  * once that is so, sleep for at most `ms`. Without time to wait, give up. */
 hf__next hf__wait_longer(hf__wait *wait, int64_t ms);
 
-/* Ask again at once, by a request that has changed. */
-hf__next hf__wait_again(hf__wait *wait);
+/* Ask at once: first, or again by a request that has changed. */
+hf__next hf__wait_ask(hf__wait *wait);
 
 /* Sleep for that long, and a little more so that not all wake at once. */
 hf__next hf__wait_sleep(hf__wait *wait, int64_t ms);

@@ -140,7 +140,7 @@ static hf__next read_changes(hf__wait *wait)
     /* A request that found something has not queued. */
     if (count == LIMIT ||
         (count > 0 && hf__clock_boot_ms() < wait->procedure.until_ms))
-        return hf__wait_again(wait);
+        return hf__wait_ask(wait);
     return hf__wait_longer(wait,
                            due_ms < 0 ? POLL_MS : hf__at_most(POLL_MS, due_ms));
 }

@@ -18,14 +18,15 @@
 
 #define LARGEST (HF__TOKEN_MAX - 1)
 
-/* A key of the slot of another: the prefix, then this. */
+/* A key of the slot of another: the prefix, then a role, of which that of what
+ * expires is the longest. */
 static hf_bytes make_shard_key(hf_call *call, const char *role, hf_bytes near,
                                size_t prefix_size)
 {
     const hf_client *client = call->client;
     const hf__store *store = client->store;
-    char *text =
-        hf__call_alloc(call, prefix_size + HF__SHARD_KEY_SIZE("hf:expiring"));
+    char *text = hf__call_alloc(
+        call, prefix_size + HF__SHARD_KEY_SIZE(HF__ROLE_EXPIRING));
 
     if (text == NULL)
         return hf_view(NULL, 0);
