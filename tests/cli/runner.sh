@@ -92,13 +92,17 @@ longest_s=240
 mkfifo "$work/never"
 
 # Kill what the running test waits for, if it waits too long: it fails then. Its
-# process id is in $work/running.
+# process id is in $work/running. If the runner itself was killed, its folder may
+# be gone and process ids belong to others: end.
 watch_over() {
-    local test children
+    local self=$BASHPID test children
 
     until read -r -t "$longest_s" _ <>"$work/never"; do
+        [ "$(ps -o ppid= -p "$self")" -eq $$ ] || return
+        children=
         read -r test <"$work/running"
         read -r children <"/proc/$test/task/$test/children"
+        [ -n "$children" ] || continue
         echo "$1 has waited $longest_s s for: $(ps -o pid=,args= -p \
             "${children// /,}")"
         kill -KILL $children
