@@ -25,29 +25,11 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes first
 local call = redis.call
 --#use queue_open queue=KEYS[1]
 --#use queue_whole items=KEYS[2]
-local held, outcome = call('hget', KEYS[2], ARGV[1]), ARGV[3] or ''
-local job = string.sub(held or '', 2)
-local other = (ARGV[5] or job) ~= job
-if other then
-    outcome = ''
-end
-call('zrem', KEYS[1], ARGV[1])
-if held and outcome == 'done' then
-    --#use queue_end queue=KEYS[1] items=KEYS[2] holder=ARGV[1]
-elseif held then
-    local due = other and 0 or tonumber(ARGV[4] or 0)
-    due = due > 0 and ms + due or 0
-    if outcome == '' and string.sub(held, 1, 1) == ':' then
-        --#use queue_untake items=KEYS[2]
-    end
-    --#use queue_back queue=KEYS[1] items=KEYS[2] holder=ARGV[1] dead=outcome=='dead'
-end
+--#use queue_settle queue=KEYS[1] items=KEYS[2] holder=ARGV[1] what=ARGV[3] delay=ARGV[4] named=ARGV[5]
 if (ARGV[2] or '') ~= '' then
     call('zrem', KEYS[3], ARGV[2])
 end
 --#use queue_due queue=KEYS[1] items=KEYS[2]
 --#use queue_hand queue=KEYS[1] items=KEYS[2] waiters=KEYS[3] own=''
-if mark and not paused and call('zcard', KEYS[1]) == 1 then
-    call('del', KEYS[1], KEYS[2])
-end
-return held and not other and 1 or 0
+--#use queue_clear queue=KEYS[1] items=KEYS[2]
+return settled and 1 or 0

@@ -13,15 +13,23 @@ ARGV[3]  entry: to queue if no job is ready; empty: do not queue
 ARGV[4]  began: when the caller began to wait, us of the store's clock; 0: now,
          and it is not queued
 ARGV[5]  rank: how far to move the entry forward, us
+ARGV[6]  ended: owner id of a job that is ended first. This and the rest may be
+         left out
+ARGV[7]  outcome: as of queue_release, and so are delay and job
+ARGV[8]  delay: how long it is not given to anyone, ms
+ARGV[9]  job: its id
 
 Returns  {token, id, payload, how often it was taken, how often at most, order,
          when it was put, ms, group}: the owner has it now. Else {time until a
          job is due or a lease ends, ms, or -1, the owner of the caller, the
          store's clock in us} and, if it was queued, its position in the queue.
+         {-1, '', the clock}: the lease of what was to be ended had ended, and
+         that job went back; nothing was taken.
          An error HFTOKEN: there is no larger token. An error WRONGTYPE: the
          sorted set is not of a queue.
 Repeat   safe: the same owner gets the same job, a larger token, and a lease that
-         runs from then. A job whose state is lost is removed.
+         runs from then; what was to be ended was, if it has one. A job whose state
+         is lost is removed.
 Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes before
          all that maxmemory stops, if there is a job: so a queue that has filled
          a server can be worked off.
@@ -29,9 +37,17 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes befor
 local call = redis.call
 --#use queue_open queue=KEYS[1]
 --#use queue_whole items=KEYS[4]
+local late = false
+if ARGV[6] and not call('hget', KEYS[4], ARGV[1]) then
+    --#use queue_settle queue=KEYS[1] items=KEYS[4] holder=ARGV[6] what=ARGV[7] delay=ARGV[8] named=ARGV[9]
+    late = not settled
+end
 --#use queue_due queue=KEYS[1] items=KEYS[4]
 --#use queue_hand queue=KEYS[1] items=KEYS[4] waiters=KEYS[3] own=ARGV[3]
 local held = call('hget', KEYS[4], ARGV[1])
+if late and not held then
+    return {-1, '', tonumber(clock)}
+end
 --#use queue_first queue=KEYS[1] items=KEYS[4] holder=ARGV[1]
 if order then
     local token
@@ -52,9 +68,6 @@ if order then
     return {tonumber(token), job, call('hget', KEYS[4], ':' .. job) or '', tonumber(tries), tonumber(most),
         tonumber(order), tonumber(put), group}
 end
-local ends = call('zrangebyscore', KEYS[1], '(' .. clock, '(4e15', 'withscores', 'limit', 0, 1)
-local due = call('zrangebyscore', KEYS[1], '4e15', '(5e15', 'withscores', 'limit', 0, 1)
-local pttl = math.min(ends[2] and math.ceil((ends[2] - clock) / 1000) or 2^53,
-    due[2] and due[2] - 4e15 - ms or 2^53)
-pttl = pttl < 2^53 and math.max(pttl, 1) or -1
+--#use queue_clear queue=KEYS[1] items=KEYS[4]
+--#use queue_soon queue=KEYS[1]
 --#use refuse began=ARGV[4] rank=ARGV[5] entry=ARGV[3] waiters=KEYS[3] holder=ARGV[1]

@@ -10,6 +10,7 @@
  * - hf_queue_job(): the job that it has taken
  * - hf_queue_done(), hf_queue_again(), hf_queue_defer(), hf_queue_fail(): end
  * it
+ * - hf_queue_next(): end it and take the next one, in one request
  * - hf_queue_backoff(): how long to wait before the next attempt
  * - hf_queue_inspect(): how many jobs are in which state
  * - hf_queue_list(), hf_queue_jobs_free(): those in one state
@@ -46,16 +47,17 @@
  * Not on a quorum (redlock:), nor with the layout of Redisson.
  *
  * @code
- * hf_status work_once(hf_lock *worker, hf_error *err) // of hf_queue_new()
+ * hf_status work(hf_lock *worker, hf_error *err) // of hf_queue_new()
  * {
  *     hf_job job = HF_JOB_INIT;
  *     hf_status status = hf_lock_acquire(worker, HF_FOREVER, err);
  *
- *     if (status == HF_OK)
- *         status = hf_queue_job(worker, &job, err);
- *     if (status == HF_OK)
- *         printf("%s\n", (const char *)job.payload.data);
- *     return status == HF_OK ? hf_queue_done(worker, err) : status;
+ *     while (status == HF_OK || status == HF_EXPIRED) {
+ *         if (status == HF_OK && hf_queue_job(worker, &job, err) == HF_OK)
+ *             printf("%s\n", (const char *)job.payload.data);
+ *         status = hf_queue_next(worker, HF_QUEUE_DONE, 0, HF_FOREVER, err);
+ *     }
+ *     return status;
  * }
  * @endcode
  */
@@ -274,6 +276,45 @@ HF_API HF_MUST_USE hf_status hf_queue_defer(hf_lock *lock, int64_t delay_ms,
  */
 HF_API HF_MUST_USE hf_status hf_queue_fail(hf_lock *lock, hf_error *err);
 
+/** How a job ends, for hf_queue_next(). */
+typedef enum hf_queue_outcome {
+    HF_QUEUE_DONE,  /**< as by hf_queue_done() */
+    HF_QUEUE_AGAIN, /**< as by hf_queue_again() */
+    HF_QUEUE_DEFER, /**< as by hf_queue_defer() */
+    HF_QUEUE_FAIL   /**< as by hf_queue_fail() */
+} hf_queue_outcome;
+
+/**
+ * End the job that the handle has, and take the next one in the same request;
+ * if none is ready, wait for one as hf_lock_acquire() does. A handle without a
+ * job just takes one. If the lease on the job had ended and another worker was
+ * given it, that is said and no job is taken: call this again.
+ *
+ * The end is sent at once, also if other threads of the client wait for jobs of
+ * the queue, and again while the store is away. The lease is not renewed
+ * meanwhile.
+ *
+ * @param lock      of hf_queue_new()
+ * @param outcome   how the job ends
+ * @param delay_ms  for HF_QUEUE_AGAIN and HF_QUEUE_DEFER: no one takes it for
+ * so long, 0..#HF_QUEUE_DELAY_MAX_MS; else it has no effect
+ * @param wait_ms   as for hf_lock_acquire()
+ *
+ * @retval HF_OK         the job was ended, and the handle has the next one
+ * @retval HF_TIMEOUT    the job was ended; no other was ready in time
+ * @retval HF_CANCELLED  the job was ended; the wait for the next one was
+ *                       cancelled or interrupted
+ * @retval HF_EXPIRED    as for hf_queue_done(); no job was taken
+ * @retval HF_INVALID    the handle is of no queue
+ *
+ * After any other status the job was ended, or is ready again after its lease.
+ * The handle has no job then, and can take one in all cases but HF_INVALID.
+ */
+HF_API HF_MUST_USE hf_status hf_queue_next(hf_lock *lock,
+                                           hf_queue_outcome outcome,
+                                           int64_t delay_ms, int64_t wait_ms,
+                                           hf_error *err);
+
 /** A queue as seen by hf_queue_inspect(). */
 typedef struct hf_queue_info {
     size_t struct_size; /**< #HF_QUEUE_INFO_INIT sets it */
@@ -402,6 +443,8 @@ HF_START_OF(hf_queue_done_start, hf_lock *lock);
 HF_START_OF(hf_queue_again_start, hf_lock *lock, int64_t delay_ms);
 HF_START_OF(hf_queue_defer_start, hf_lock *lock, int64_t delay_ms);
 HF_START_OF(hf_queue_fail_start, hf_lock *lock);
+HF_START_OF(hf_queue_next_start, hf_lock *lock, hf_queue_outcome outcome,
+            int64_t delay_ms, int64_t wait_ms);
 
 #ifdef __cplusplus
 }

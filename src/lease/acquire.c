@@ -189,19 +189,26 @@ static void on_entered(hf__wait_place *place)
     hf__resume(&hf__container_of(place, hf__acquire, place)->procedure);
 }
 
-static hf__next wait_in_turn(hf__acquire *self)
+/* A try of another thread does not wait for it. */
+static void note_waiting(hf__acquire *self)
 {
     hf_lock *lock = self->steps.lock;
     hf__watchdog *watchdog = &client_of(self)->leases->watchdog;
 
-    self->status = hf__watchdog_start(watchdog, &self->detail);
-    if (self->status != HF_OK)
-        return HF__END;
-    self->status = HF_HELD;
     pthread_mutex_lock(&watchdog->mutex);
     lock->waits = true;
     pthread_cond_broadcast(&lock->changed);
     pthread_mutex_unlock(&watchdog->mutex);
+}
+
+static hf__next wait_in_turn(hf__acquire *self)
+{
+    self->status =
+        hf__watchdog_start(&client_of(self)->leases->watchdog, &self->detail);
+    if (self->status != HF_OK)
+        return HF__END;
+    self->status = HF_HELD;
+    note_waiting(self);
     self->place.pass = hf__steps_offer(&self->steps);
     return be_away(self, HF__ACQUIRE_ENTER, self->steps.until_ms);
 }
@@ -297,7 +304,7 @@ static hf__next decide_next(hf__acquire *self)
     if (self->status == HF_OK || !hf__steps_may_retry(self->status) ||
         self->procedure.cancelled || hf__clock_boot_ms() >= steps->until_ms)
         return give_up(self);
-    if (!self->inside)
+    if (!self->inside && !hf__steps_ends(steps))
         return wait_in_turn(self);
     if (self->stage != HF__ACQUIRE_FIRST)
         return sleep_until_event(self);
@@ -485,20 +492,27 @@ void hf__acquire_init(hf__acquire *self, hf_lock *lock, int64_t wait_ms,
     self->tried = NULL;
 }
 
-/* A started one need not count events first, as it has no thread to do so, and
- * so queues at once if its client is subscribed and none waits before it. */
-static bool queues_at_once(hf__acquire *self)
+/* Is it the head at once, as none of the client waits before it? */
+static bool heads_queue(hf__acquire *self)
 {
     const hf_lock *lock = self->steps.lock;
 
-    if (!self->started ||
-        hf__wait_queue_try(queues_of(self), lock->keys.topic,
-                           lock->options.priority, &self->place,
-                           &self->detail) != HF_OK)
-        return false;
-    self->inside = true;
-    self->steps.queue = self->place.queue;
-    return true;
+    self->inside = hf__wait_queue_try(queues_of(self), lock->keys.topic,
+                                      lock->options.priority, &self->place,
+                                      &self->detail) == HF_OK;
+    if (self->inside)
+        self->steps.queue = self->place.queue;
+    return self->inside;
+}
+
+/* What is to be ended waits for no one: if others wait, it does not queue. */
+static hf__next end_at_once(hf__acquire *self)
+{
+    if (!hf__steps_listens(&self->steps) || !heads_queue(self))
+        return ask_store(self, HF__ACQUIRE_TRY);
+    note_waiting(self);
+    return self->started ? ask_store(self, HF__ACQUIRE_FIRST)
+                         : ask_at_head(self);
 }
 
 /* What renews it, or has the thread of a started one that may wait. */
@@ -524,6 +538,8 @@ hf__next hf__acquire_first(hf__acquire *self)
     }
     if (steps->until_ms == 0)
         return ask_store(self, HF__ACQUIRE_TRY);
+    if (hf__steps_ends(steps))
+        return end_at_once(self);
     if (hf__steps_yield(steps) > 0 || hf__steps_rest(steps) > 0)
         return wait_in_turn(self);
     if (!hf__steps_listens(steps))
@@ -531,8 +547,11 @@ hf__next hf__acquire_first(hf__acquire *self)
                                      steps->lock->options.priority)
                    ? wait_in_turn(self)
                    : ask_store(self, HF__ACQUIRE_TRY);
-    return queues_at_once(self) ? ask_store(self, HF__ACQUIRE_FIRST)
-                                : wait_in_turn(self);
+    /* A started one need not count events first, as it has no thread to do so.
+     */
+    return self->started && heads_queue(self)
+               ? ask_store(self, HF__ACQUIRE_FIRST)
+               : wait_in_turn(self);
 }
 
 hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call)
@@ -545,6 +564,8 @@ hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call)
     if (hf__lease_wants_renewal(lock, lease_ms))
         self->status = hf__watchdog_start(watchdog, &self->detail);
     pthread_mutex_lock(&watchdog->mutex);
+    if (self->status == HF_OK)
+        hf__steps_let_go_locked(lock, &self->steps.end);
     if (self->status == HF_OK)
         self->status =
             hf__lock_begin_locked(lock, lease_ms, &busy, &self->detail);
@@ -594,11 +615,14 @@ hf_status hf__acquire_end(hf__acquire *self, hf_error *err)
     if (self->stage == HF__ACQUIRE_NOTHING)
         return status == HF_OK ? HF_OK : hf__fail_copy(err, &self->detail);
     if (self->procedure.cancelled && hf__steps_may_retry(status) &&
-        !steps->unresolved)
+        !steps->unresolved && !hf__steps_ends(steps))
         status = self->started
                      ? hf__fail(&self->detail, HF_CANCELLED, "cancelled: %s",
                                 steps->lock->kind->refused)
                      : hf__fail(&self->detail, HF_CANCELLED, HF__INTERRUPTED);
+    if (status == HF_HELD && hf__steps_ends(steps)) /* it was not sent */
+        status = hf__fail(&self->detail, HF_UNAVAILABLE,
+                          "cancelled before what it had was ended");
     if (self->inside)
         hf__wait_queue_leave(
             queues_of(self), steps->queue,

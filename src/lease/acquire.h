@@ -51,6 +51,14 @@ hf__next hf__acquire_first(hf__acquire *self);
 /* The same on a handle in any state, for a call that does not wait for others
  * on it. lease_ms 0: of the handle. `call` can be cancelled; NULL: none. */
 hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call);
+/* Acquire after what the handle has is ended so, of a kind whose acquire takes
+ * that; the handle was checked. */
+hf_status hf__lock_end_and_acquire(hf_lock *lock, const hf__outcome *outcome,
+                                   int64_t wait_ms, hf_error *err);
+hf_status hf__lock_end_and_acquire_start(hf_lock *lock,
+                                         const hf__outcome *outcome,
+                                         int64_t wait_ms, const hf_async *async,
+                                         hf_error *err);
 /* It has ended: its status and message. The handle is HELD, or FREE, and is not
  * to be used afterwards if the call was started. */
 hf_status hf__acquire_end(hf__acquire *self, hf_error *err);

@@ -35,16 +35,18 @@ typedef struct hf__attempt {
     hf__interrupt_mark mark;
     hf__sleeper sleeper;
     hf_lock *lock;
+    hf__end_first end;
 } hf__attempt;
 
 /* In state ACQUIRING, without the mutex. */
 static hf_status run_acquire(hf_lock *lock, int64_t wait_ms, int64_t until_ms,
-                             hf__interrupt_mark mark, hf_error *err)
+                             const hf__attempt *attempt, hf_error *err)
 {
     hf__acquire acquire;
     hf_status status;
 
-    hf__acquire_init(&acquire, lock, wait_ms, until_ms, mark, false);
+    hf__acquire_init(&acquire, lock, wait_ms, until_ms, attempt->mark, false);
+    acquire.steps.end = attempt->end;
     hf__run_blocking(&acquire.procedure, hf__acquire_first(&acquire));
     status = hf__acquire_end(&acquire, err);
     if (status == HF_WRONG_TYPE)
@@ -70,8 +72,10 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t lease_ms,
     bool busy;
 
     for (;;) {
-        hf_status status = hf__lock_begin_locked(lock, lease_ms, &busy, err);
+        hf_status status;
 
+        hf__steps_let_go_locked(lock, &attempt->end);
+        status = hf__lock_begin_locked(lock, lease_ms, &busy, err);
         if (!busy || (hf__clock_boot_ms() >= until_ms &&
                       (until_ms > 0 || !ends_soon_locked(lock))))
             return status;
@@ -108,7 +112,7 @@ static hf_status acquire_by(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
         lock->waits = false;
     pthread_mutex_unlock(&watchdog->mutex);
     if (acquires)
-        return run_acquire(lock, wait_ms, until_ms, attempt->mark, err);
+        return run_acquire(lock, wait_ms, until_ms, attempt, err);
     if (status == HF_HELD && wait_ms > 0)
         return hf__fail(err, HF_TIMEOUT,
                         "timed out after %lld ms: another thread is using this "
@@ -117,11 +121,12 @@ static hf_status acquire_by(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
     return status == HF_HELD ? hf__fail_as(err, HF_TIMEOUT) : status;
 }
 
-hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
-                              hf_error *err)
+static hf_status acquire_after(hf_lock *lock, const hf__outcome *outcome,
+                               int64_t wait_ms, int64_t lease_ms, hf_error *err)
 {
     hf__attempt attempt = {.sleeper = {.wake = wake_attempt, .about = lock},
-                           .lock = lock};
+                           .lock = lock,
+                           .end.outcome = *outcome};
     hf_status status = check_acquire(lock, wait_ms, lease_ms, err);
 
     if (status == HF_OK)
@@ -136,6 +141,20 @@ hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
     hf__sleeper_remove(&lock->client->interrupts, &attempt.sleeper);
     hf__life_leave(&lock->client->life);
     return status;
+}
+
+static const hf__outcome no_outcome;
+
+hf_status hf_lock_acquire_for(hf_lock *lock, int64_t wait_ms, int64_t lease_ms,
+                              hf_error *err)
+{
+    return acquire_after(lock, &no_outcome, wait_ms, lease_ms, err);
+}
+
+hf_status hf__lock_end_and_acquire(hf_lock *lock, const hf__outcome *outcome,
+                                   int64_t wait_ms, hf_error *err)
+{
+    return acquire_after(lock, outcome, wait_ms, 0, err);
 }
 
 hf_status hf_lock_acquire(hf_lock *lock, int64_t wait_ms, hf_error *err)
@@ -221,7 +240,8 @@ static void cancel_call(hf_call *call)
     hf__async_cancel_call(&((acquiring *)call->context)->run, call);
 }
 
-static hf_status start_acquiring(hf_call *call, hf_lock *lock, int64_t wait_ms,
+static hf_status start_acquiring(hf_call *call, hf_lock *lock,
+                                 const hf__outcome *outcome, int64_t wait_ms,
                                  int64_t lease_ms, const hf_async *async,
                                  hf_error *err)
 {
@@ -231,6 +251,7 @@ static hf_status start_acquiring(hf_call *call, hf_lock *lock, int64_t wait_ms,
 
     if (made == NULL)
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
+    made->acquire.steps.end.outcome = *outcome;
     call->context = made;
     call->cancel = cancel_call;
     hf__call_start_begin(call, async);
@@ -243,9 +264,9 @@ static hf_status start_acquiring(hf_call *call, hf_lock *lock, int64_t wait_ms,
     return HF_OK;
 }
 
-hf_status hf_lock_acquire_for_start(hf_lock *lock, int64_t wait_ms,
-                                    int64_t lease_ms, const hf_async *async,
-                                    hf_error *err)
+static hf_status start_after(hf_lock *lock, const hf__outcome *outcome,
+                             int64_t wait_ms, int64_t lease_ms,
+                             const hf_async *async, hf_error *err)
 {
     hf_status status = check_acquire(lock, wait_ms, lease_ms, err);
     hf_call *call;
@@ -257,10 +278,26 @@ hf_status hf_lock_acquire_for_start(hf_lock *lock, int64_t wait_ms,
     hf__call_init(call, lock->client);
     status = hf__call_enter(call, false, err);
     if (status == HF_OK)
-        status = start_acquiring(call, lock, wait_ms, lease_ms, async, err);
+        status =
+            start_acquiring(call, lock, outcome, wait_ms, lease_ms, async, err);
     if (status != HF_OK)
         hf__call_discard(call);
     return status;
+}
+
+hf_status hf_lock_acquire_for_start(hf_lock *lock, int64_t wait_ms,
+                                    int64_t lease_ms, const hf_async *async,
+                                    hf_error *err)
+{
+    return start_after(lock, &no_outcome, wait_ms, lease_ms, async, err);
+}
+
+hf_status hf__lock_end_and_acquire_start(hf_lock *lock,
+                                         const hf__outcome *outcome,
+                                         int64_t wait_ms, const hf_async *async,
+                                         hf_error *err)
+{
+    return start_after(lock, outcome, wait_ms, 0, async, err);
 }
 
 hf_status hf_lock_acquire_start(hf_lock *lock, int64_t wait_ms,

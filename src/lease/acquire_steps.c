@@ -92,6 +92,7 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
     steps->asked_ms = steps->clock_us = 0;
     steps->queue = NULL;
     steps->entry = NULL;
+    steps->end = (hf__end_first){.outcome.what = NULL};
     draw_owner(steps);
 }
 
@@ -231,6 +232,8 @@ void hf__steps_fill(hf__steps *steps)
     fill_entry(steps);
     if (lock->argument.size > 0)
         words[count++] = lock->argument;
+    if (hf__steps_ends(steps))
+        count = hf__steps_add_end(steps, count);
     /* The shorter request of a plain try costs a server less. */
     if (lock->kind->acquire == HF__SCRIPT_LOCK_ACQUIRE &&
         words[HF__LOCK_ACQUIRE_ENTRY].size == 0)
@@ -358,6 +361,8 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
 {
     hf__request *request = &steps->request;
     bool granted = status == HF_OK && is_grant(&request->reply);
+    bool answered = status == HF_OK && hf__steps_ends(steps);
+    bool again = steps->unresolved || request->sends > 1;
 
     steps->turn = false;
     steps->grant.sent_ms = request->began_ms;
@@ -377,6 +382,8 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
         status = read_grant(steps, err);
     else if (status == HF_OK)
         status = read_refusal(steps, err);
+    if (answered)
+        status = hf__steps_read_end(steps, status, again, err);
     if (status == HF_CORRUPT)
         name_counter(steps, err);
     /* No request with this owner id is in flight. */
@@ -399,8 +406,9 @@ hf_status hf__steps_check_interrupt(hf__steps *steps, hf_status status,
         steps->return_by_ms = hf__clock_after(hf__clock_boot_ms(),
                                               steps->lock->client->request_ms);
     }
-    return steps->unresolved ? status
-                             : hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
+    return steps->unresolved || hf__steps_ends(steps)
+               ? status
+               : hf__fail(err, HF_CANCELLED, HF__INTERRUPTED);
 }
 
 void hf__steps_fill_return(hf__steps *steps)

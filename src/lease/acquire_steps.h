@@ -37,6 +37,11 @@
  *    If a try may have been applied, release it: otherwise a holder that does
  *    not know of its lease would block the name until the lease ends.
  *
+ * An acquire may first end what the handle has (hf__end_first), in the same
+ * request: that one is sent at once, also if others of the client wait, and
+ * before the call waits for anything. It is sent again, with the same owner
+ * ids, until it is known how the end went.
+ *
  * A grant that too few replicas acknowledged is released before anything else,
  * and the try counts as if the store were unavailable. If that release gets no
  * reply, step 6 sends another, perhaps late, so the next try draws a new owner
@@ -49,6 +54,16 @@
 #include "lease/handle.h"
 #include "lease/lease.h"
 #include "script/script_words.h"
+
+/* Words of an end, behind those of the acquire: owner, what, delay, id. */
+#define HF__END_WORDS 4
+
+/* What the first request ends. */
+typedef struct hf__end_first {
+    hf__outcome outcome;
+    char owner[HF_OWNER_SIZE]; /* "": there is nothing, or it was ended */
+    int64_t valid_ms;          /* the lease was, until then; 0: it had ended */
+} hf__end_first;
 
 typedef struct hf__steps {
     hf_lock *lock;
@@ -87,7 +102,9 @@ typedef struct hf__steps {
 
     hf__request request; /* of the current try */
     /* Its kind's argument and key too. */
-    hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 2];
+    hf_bytes words[HF__LOCK_ACQUIRE_WORDS + 2 + HF__END_WORDS];
+    hf__end_first end;
+    char delay_text[HF__NUMBER_SIZE];
     char since_text[HF__NUMBER_SIZE];
     char rank_text[HF__NUMBER_SIZE];
     char lease_text[HF__NUMBER_SIZE];
@@ -96,6 +113,22 @@ typedef struct hf__steps {
 /* Step 1. */
 void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
                     int64_t until_ms, hf__interrupt_mark mark);
+
+/* The handle, if it has something and `end` has an outcome, lets go of it; the
+ * first request is to end it. The watchdog's mutex is held. */
+void hf__steps_let_go_locked(hf_lock *lock, hf__end_first *end);
+/* Put its words behind `count` others; how many there are then. */
+size_t hf__steps_add_end(hf__steps *steps, size_t count);
+/* The status of a try that was answered with `status`: how did the end go,
+ * which may have been sent before if `again`? If that stays unknown, there is
+ * no other try. */
+hf_status hf__steps_read_end(hf__steps *steps, hf_status status, bool again,
+                             hf_error *err);
+/* Is there something that was not ended, as far as is known? */
+static inline bool hf__steps_ends(const hf__steps *steps)
+{
+    return steps->end.owner[0] != '\0';
+}
 
 /* Would a message of a release arrive? */
 bool hf__steps_listens(const hf__steps *steps);

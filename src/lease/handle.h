@@ -126,6 +126,13 @@ static inline bool hf__interrupted(const hf_lock *lock, hf__interrupt_mark mark)
            atomic_load(&lock->interruptions) != mark.lock;
 }
 
+/* How a release ends what was done under the lease, in the words of a kind
+ * whose release script has these behind `leave`. */
+typedef struct hf__outcome {
+    const char *what; /* static; NULL: there is none */
+    int64_t delay_ms;
+} hf__outcome;
+
 /* By how much each class of priority moves an entry of the queue forward, us:
  * further than any two began apart. */
 #define HF__RANK_OF_CLASS INT64_C(2000000000000000)

@@ -11,6 +11,7 @@
 #include "core/form.h"
 #include "core/own_key.h"
 #include "holdfast/queue.h"
+#include "lease/acquire.h"
 #include "lease/handle.h"
 #include "lease/release.h"
 #include "script/script_words.h"
@@ -20,6 +21,9 @@
 /* The form that kinds.h asks for. */
 _Static_assert((int)HF__QUEUE_TAKE_OWNER == HF__LOCK_ACQUIRE_OWNER + 1, "");
 _Static_assert((int)HF__QUEUE_RELEASE_LEAVE == HF__LOCK_RELEASE_LEAVE, "");
+_Static_assert((int)HF__QUEUE_TAKE_ENDED == HF__LOCK_ACQUIRE_WORDS + 1, "");
+_Static_assert(HF__QUEUE_TAKE_JOB - HF__QUEUE_TAKE_ENDED + 1 == HF__END_WORDS,
+               "");
 
 /* Of an order: (HF_QUEUE_PRIORITY_MAX - priority) times this, and a number of
  * the job (scripts/queue_put.lua). */
@@ -73,6 +77,21 @@ static hf_status keep_job(hf_lock *lock, const hf_reply *reply, hf_error *err)
     return HF_OK;
 }
 
+static hf_bytes kept_id(const hf_lock *lock)
+{
+    return ((const hf_job *)lock->kept)->id;
+}
+
+/* The only other reply: the job that was to be ended was not. */
+static hf_status read_late_end(hf_lock *lock, const hf_reply *items,
+                               hf_error *err)
+{
+    (void)lock;
+    return items[1].bytes.size > 0
+               ? HF_HELD
+               : hf__fail(err, HF_EXPIRED, "the lease had expired");
+}
+
 static const hf__lease_kind job_kind = {
     .acquire = HF__SCRIPT_QUEUE_TAKE,
     .renew = HF__SCRIPT_SEMAPHORE_RENEW,
@@ -83,6 +102,8 @@ static const hf__lease_kind job_kind = {
     .role = HF__ROLE_ITEMS,
     .held_again = "this handle has a job: end that first",
     .keep = keep_job,
+    .kept_id = kept_id,
+    .read_reply = read_late_end,
 };
 
 hf_status hf_queue_new(hf_client *client, hf_bytes name,
@@ -142,25 +163,62 @@ int64_t hf_queue_backoff(const hf_job *job, int64_t first_ms, int64_t most_ms)
 
 /* --------------------------------------------------------------- its end */
 
-static hf_status run_end(hf__form form, hf_lock *lock, const char *what,
-                         int64_t delay_ms)
+/* Words of queue_release.lua. */
+static const char *const words[] = {[HF_QUEUE_DONE] = "done",
+                                    [HF_QUEUE_AGAIN] = "again",
+                                    [HF_QUEUE_DEFER] = "",
+                                    [HF_QUEUE_FAIL] = "dead"};
+
+static hf_status read_outcome(hf__outcome *to, const hf_lock *lock,
+                              hf_queue_outcome outcome, int64_t delay_ms,
+                              hf_error *err)
 {
-    hf__outcome outcome = {what, delay_ms, hf_str("")};
-    hf_status status = check_handle(lock, form.err);
+    hf_status status = check_handle(lock, err);
 
     if (status == HF_OK)
+        status = hf__check_range(outcome, 0, HF_QUEUE_FAIL, "outcome", err);
+    if (status == HF_OK)
         status = hf__check_range(delay_ms, 0, HF_QUEUE_DELAY_MAX_MS, "delay_ms",
-                                 form.err);
-    if (status != HF_OK)
-        return status;
-    if (lock->kept != NULL)
-        outcome.about = ((const hf_job *)lock->kept)->id;
-    return hf__lock_release_as(form, lock, &outcome);
+                                 err);
+    if (status == HF_OK)
+        *to = (hf__outcome){words[outcome], delay_ms};
+    return status;
 }
 
-HF__FORMS(hf_queue_done, run_end(form, lock, "done", 0), hf_lock *lock);
-HF__FORMS(hf_queue_again, run_end(form, lock, "again", delay_ms), hf_lock *lock,
-          int64_t delay_ms);
-HF__FORMS(hf_queue_defer, run_end(form, lock, "", delay_ms), hf_lock *lock,
-          int64_t delay_ms);
-HF__FORMS(hf_queue_fail, run_end(form, lock, "dead", 0), hf_lock *lock);
+static hf_status run_end(hf__form form, hf_lock *lock, hf_queue_outcome how,
+                         int64_t delay_ms)
+{
+    hf__outcome outcome;
+    hf_status status = read_outcome(&outcome, lock, how, delay_ms, form.err);
+
+    return status == HF_OK ? hf__lock_release_as(form, lock, &outcome) : status;
+}
+
+HF__FORMS(hf_queue_done, run_end(form, lock, HF_QUEUE_DONE, 0), hf_lock *lock);
+HF__FORMS(hf_queue_again, run_end(form, lock, HF_QUEUE_AGAIN, delay_ms),
+          hf_lock *lock, int64_t delay_ms);
+HF__FORMS(hf_queue_defer, run_end(form, lock, HF_QUEUE_DEFER, delay_ms),
+          hf_lock *lock, int64_t delay_ms);
+HF__FORMS(hf_queue_fail, run_end(form, lock, HF_QUEUE_FAIL, 0), hf_lock *lock);
+
+hf_status hf_queue_next(hf_lock *lock, hf_queue_outcome outcome,
+                        int64_t delay_ms, int64_t wait_ms, hf_error *err)
+{
+    hf__outcome how;
+    hf_status status = read_outcome(&how, lock, outcome, delay_ms, err);
+
+    return status == HF_OK ? hf__lock_end_and_acquire(lock, &how, wait_ms, err)
+                           : status;
+}
+
+hf_status hf_queue_next_start(hf_lock *lock, hf_queue_outcome outcome,
+                              int64_t delay_ms, int64_t wait_ms,
+                              const hf_async *async, hf_error *err)
+{
+    hf__outcome how;
+    hf_status status = read_outcome(&how, lock, outcome, delay_ms, err);
+
+    return status == HF_OK
+               ? hf__lock_end_and_acquire_start(lock, &how, wait_ms, async, err)
+               : status;
+}

@@ -23,6 +23,8 @@
  * A kind may have a key of its own, in the slot of the name: an acquire takes
  * it behind these three, a release in place of the token. And its acquire may
  * reply {token, ...} in place of the token, with more items than a refusal has.
+ * A kind whose release has an outcome may take it behind the words of an
+ * acquire, too: the owner that is ended, then how (acquire_steps.h).
  *
  * Those of a kind of Redisson have another argument: acquire the kind's own,
  * behind the rank, release how to publish, behind the owner. Their release is
@@ -57,6 +59,8 @@ typedef struct hf__lease_kind {
     /* Keep in `kept` of the handle what a reply {token, ...} says. */
     hf_status (*keep)(struct hf_lock *lock, const hf_reply *reply,
                       hf_error *err);
+    /* Of what is kept: its id, by which a release with an outcome names it. */
+    hf_bytes (*kept_id)(const struct hf_lock *lock);
     bool on_quorum; /* its scripts have a meaning on a quorum */
     bool passes;    /* one holder: a client passes it on by itself */
     bool gaps;      /* other libraries use it: see above */

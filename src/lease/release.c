@@ -382,7 +382,7 @@ static void fill_release(hf_call *call, hf_lock *lock, int64_t valid_ms,
         hf__add(call, hf_str("")); /* it leaves no queue */
         hf__add(call, hf_str(outcome->what));
         hf__add_number(call, outcome->delay_ms);
-        hf__add(call, outcome->about);
+        hf__add(call, lock->kind->kept_id(lock));
     } else {
         fill_rest(call, lock);
     }

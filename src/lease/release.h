@@ -16,14 +16,6 @@ void hf__lock_free_deferred(hf_lock *lock);
 void hf__lock_release_fill(const hf_lock *lock, hf__request *request,
                            hf_bytes *words, const char owner[HF_OWNER_SIZE]);
 
-/* How a release ends what was done under the lease, in the words of a kind
- * whose release script has these behind `leave`. */
-typedef struct hf__outcome {
-    const char *what; /* static */
-    int64_t delay_ms;
-    hf_bytes about; /* what was held; the handle's */
-} hf__outcome;
-
 /* Release a handle of such a kind, which was checked. */
 hf_status hf__lock_release_as(hf__form form, hf_lock *lock,
                               const hf__outcome *outcome);

@@ -195,6 +195,11 @@ DEFINE(queue_fail)
     return CALL(hf_queue_fail, p->lock);
 }
 
+DEFINE(queue_next)
+{
+    return CALL(hf_queue_next, p->lock, HF_QUEUE_AGAIN, 0, 0);
+}
+
 DEFINE(queue_list)
 {
     return CALL(hf_queue_list, p->client, p->key, HF_QUEUE_READY, 0, 2,
