@@ -9,8 +9,9 @@
  * A worker writes into shared memory until when its lease on a job is valid,
  * and before it ends the job, that it will. The tokens of first attempts
  * say when jobs were taken; a worker that is killed before it asks for the job
- * that is kept for it makes that one late. With --cheat workers
- * believe in their leases for too long, which must be noticed.
+ * that is kept for it makes that one late. Half of the jobs are ended by the
+ * request that takes the next one. With --cheat workers believe in their leases
+ * for too long, which must be noticed.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -94,25 +95,46 @@ static void do_job(record *self, hf_lock *lock, const hf_job *job)
     drop_claim(self);
 }
 
-static hf_status work_once(worker *self, hf_lock *lock, hf_error *err)
+/* Do the job that the handle has and end it, by the request that takes the next
+ * one or alone. */
+static hf_status work_once(worker *self, hf_lock *lock, bool by_next,
+                           hf_error *err)
 {
     hf_job job = HF_JOB_INIT;
-    hf_status status = hf_lock_acquire(lock, HF_FOREVER, err);
+    hf_status status = hf_queue_job(lock, &job, err);
     record *one;
 
-    if (status == HF_OK)
-        status = hf_queue_job(lock, &job, err);
     if (status != HF_OK)
         return status;
     atomic_fetch_add(&self->taken, 1);
     atomic_fetch_add(&shared->total, 1);
     one = &shared->jobs[strtol(job.id.data, NULL, 10)];
     do_job(one, lock, &job);
-    status = hf_queue_done(lock, err);
+    status = by_next ? hf_queue_next(lock, HF_QUEUE_DONE, 0, HF_FOREVER, err)
+                     : hf_queue_done(lock, err);
     if (status == HF_OK)
         atomic_fetch_add(&one->ended, 1);
-    /* It may have ended on a busy machine. */
-    return status == HF_EXPIRED || status == HF_LOST ? HF_OK : status;
+    return status;
+}
+
+/* Until a call fails. A lease may end on a busy machine. */
+static void work_on(worker *self, hf_lock *lock, hf_error *err)
+{
+    prng random = prng_of((uint64_t)test_now_ms(), (uint64_t)getpid(), 0);
+    hf_status status = HF_EXPIRED;
+    bool has_job = false;
+
+    while (status == HF_OK || status == HF_EXPIRED || status == HF_LOST) {
+        bool by_next = prng_chance(&random, 50);
+
+        if (has_job && status == HF_OK) {
+            status = work_once(self, lock, by_next, err);
+            has_job = by_next;
+        } else {
+            status = hf_lock_acquire(lock, HF_FOREVER, err);
+            has_job = true;
+        }
+    }
 }
 
 static _Noreturn void work(worker *self)
@@ -128,8 +150,8 @@ static _Noreturn void work(worker *self)
     status = hf_client_open(url, NULL, &client, &err);
     if (status == HF_OK)
         status = hf_queue_new(client, hf_str("jobs"), &opts, &lock, &err);
-    while (status == HF_OK)
-        status = work_once(self, lock, &err);
+    if (status == HF_OK)
+        work_on(self, lock, &err);
     snprintf(shared->failure, sizeof(shared->failure), "%s", err.message);
     _exit(1);
 }
