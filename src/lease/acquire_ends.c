@@ -43,7 +43,6 @@ hf_status hf__steps_read_end(hf__steps *steps, hf_status status, bool again,
 {
     hf__end_first *end = &steps->end;
 
-    again = again && end->valid_ms > 0;
     if (status == HF_EXPIRED && again && hf__clock_boot_ms() >= end->valid_ms) {
         steps->until_ms = 0;
         return hf__fail(err, HF_INDETERMINATE,

@@ -97,6 +97,16 @@ TEST(queue_next_gives_the_next_of_the_group)
 
 /* ---------------------------------------------------------------- waiting */
 
+/* Of what the other client has sent: replies arrive in order. A call that is
+ * cancelled before its own does not know how the end went. */
+static void await_reply(fixture *f, hf_bytes queue)
+{
+    hf_queue_info info = HF_QUEUE_INFO_INIT;
+
+    expect_told(HF_OK, f->other,
+                hf_queue_inspect_start(f->other, queue, &info, &async, ERR));
+}
+
 TEST(queue_next_is_woken_by_a_put)
 {
     fixture *f = *state;
@@ -141,6 +151,7 @@ TEST(queue_next_has_ended_the_job_when_the_wait_ends)
     expect_status(HF_OK, hf_queue_next_start(lock, HF_QUEUE_DONE, 0, HF_FOREVER,
                                              &async, ERR));
     expect_soon((dispatch(f->other), info_of(f, queue).waiters == 1), 5000);
+    await_reply(f, queue);
     hf_call_cancel(call);
     await_told(f->other, &said, 1);
     assert_int_equal(said.status, HF_CANCELLED);
@@ -268,6 +279,30 @@ TEST(queue_next_is_sent_again_when_it_got_no_reply)
     byte_proxy_cut(proxy, TO_CLIENT, 0, BYTE_END_CLOSE);
     expect_status(HF_TIMEOUT, next_by(lock, HF_QUEUE_DONE, 0));
     assert_int_equal(byte_proxy_cuts(proxy), 2);
+    assert_no_key(f->client, queue);
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
+}
+
+/* The lease has ended, so nothing says whether the first request found the job
+ * before another worker was given it. */
+TEST(queue_next_that_is_late_and_got_no_reply_is_not_known)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    lock = worker_for(f, client, queue, 50);
+    put(f, queue, "a");
+    take(lock, "a");
+    expect_soon(!hf_lock_is_held(lock), 5000);
+    byte_proxy_cut(proxy, TO_CLIENT, 0, BYTE_END_CLOSE);
+    expect_status(HF_INDETERMINATE, next_by(lock, HF_QUEUE_DONE, 0));
+    assert_int_equal(byte_proxy_cuts(proxy), 1);
     assert_no_key(f->client, queue);
     fixture_close_client(f, client);
     byte_proxy_stop(proxy);
