@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "script/script_words.h"
 #include "word_names.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -156,6 +157,9 @@ static const char *const fills[] = {"a1", "b2", "a1", ""};
 static const char *const versions[] = {"-", "-", "", " a1", " a1 a1", " b2"};
 static const char *const sizes[] = {"0", "0", "4"};
 static const char *const ids[] = {"id1", "id2", "id3", "id4", "\x01\xff"};
+static const char *const delays[] = {"0", "0", "0", "40", "3000"};
+static const char *const groups[] = {"", "", "", "g"};
+static const char *const outcomes[] = {"done", "done", "again", "dead", ""};
 static const char *const fields[] = {"f", "g", "owner", "n"};
 static const char *const gaps[] = {"", "", "20"};
 static const char *const bounds[] = {"-9223372036854775808",
@@ -172,7 +176,9 @@ static const char *const verbs[] = {"publish ch", "del", "spublish ch"};
 static const word_rule rules[] = {
     {" ttl lease keep field_ttl pause stale fresh gap_ms age wait record_ttl ",
      LIST(durations)},
-    {" owner owners from party ", NULL, 0, put_owner},
+    {" delay ", LIST(delays)},
+    {" group ", LIST(groups)},
+    {" owner owners from party ended ", NULL, 0, put_owner},
     {" entry leave unused_entry ", NULL, 0, put_entry},
     {" began unused_began ", NULL, 0, put_began},
     {" at ", NULL, 0, put_us},
@@ -195,7 +201,8 @@ static const word_rule rules[] = {
     {" kind ", LIST(entry_kinds)},
     {" type ", LIST(types)},
     {" name_size ", LIST(sizes)},
-    {" id member members ", LIST(ids)},
+    {" id member members job ", LIST(ids)},
+    {" outcome ", LIST(outcomes)},
     {" field fields ", LIST(fields)},
     {" gap ", LIST(gaps)},
     {" low high delta ", LIST(bounds)},
@@ -279,11 +286,13 @@ static void add_arg(word_list *self, world *from, const hf__script *script,
         add_arg(self, from, script, "value");
 }
 
-/* Keys of a type share few names; now and then it is another's. */
+/* Keys of a type share few names; now and then it is another's. A queue, whose
+ * hash would be that of all, has one. */
 static void add_key(word_list *self, world *from, const hf__script *script,
                     const char *name)
 {
     bool is_entry = strncmp(script->name, "cache", 5) == 0;
+    bool is_queue = strncmp(script->name, "queue", 5) == 0;
     const char *kind = strchr(name, ':');
     char *text = self->text[self->count];
     bool own = is_named(" last_token waiters due items labels order meta fill "
@@ -294,9 +303,10 @@ static void add_key(word_list *self, world *from, const hf__script *script,
         kind = ONE_OF(from, kinds);
     else if (kind == NULL)
         kind = is_entry ? ":string" : ONE_OF(from, kinds);
-    (void)snprintf(text, WORD_SIZE, "%.*s%s%u",
-                   own ? (int)strcspn(name, " :") : 0, name, own ? "" : kind,
-                   (unsigned)prng_below(&from->chance, own ? 1 : 2));
+    (void)snprintf(
+        text, WORD_SIZE, "%.*s%s%u", own ? (int)strcspn(name, " :") : 0, name,
+        own ? "" : kind,
+        (unsigned)prng_below(&from->chance, own || is_queue ? 1 : 2));
     text[strcspn(text, " ")] = '\0';
     add_word(self, strlen(text));
 }
@@ -424,6 +434,10 @@ void words_pick(word_list *self, world *from, const hf__script *script)
         given++;
     if (given > 1 && prng_below(&from->chance, 6) == 0)
         given -= prng_below(&from->chance, given);
+    /* After an end that is too late, as most would be, nothing is taken. */
+    if (script->index == HF__SCRIPT_QUEUE_TAKE &&
+        prng_below(&from->chance, 2) == 0)
+        given = HF__QUEUE_TAKE_ENDED - HF__QUEUE_TAKE_KEYS;
     for (size_t i = 0; i < given; i++) {
         const char *name = word_names[script->index].args[i];
 
