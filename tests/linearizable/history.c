@@ -5,7 +5,8 @@
  * object for each call, for the program in checker/.
  *
  *     history [--model NAME] [--calls N] [--store volatile|file|server]
- *             [--seed N] [--cheat stale|lost|twice|torn|undone|taken]
+ *             [--seed N] [--cheat stale|lost|twice|torn|undone|taken|
+ *             back]
  *
  * With --cheat the clients do what a checker must refuse.
  */

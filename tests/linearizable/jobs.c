@@ -83,6 +83,29 @@ static void end(session *self, bool done)
                          : hf_queue_again(self->worker, 0, NULL));
 }
 
+/* The end of one and the next, or none, in one call. Cheat "back": the first
+ * one goes back, whatever was asked for. */
+static void next(session *self)
+{
+    static const char *const calls[] = {"done,take", "again,take", "defer,take",
+                                        "fail,take"};
+    hf_queue_outcome how =
+        (hf_queue_outcome)prng_below(&self->random, HF_QUEUE_FAIL + 1);
+    int64_t in[] = {self->hold, number_of(self), unique(self)};
+    hf_status status;
+
+    self->hold = 0;
+    call_begin(self, calls[how], 3, in);
+    if (strcmp(self->cheat, "back") == 0)
+        how = HF_QUEUE_AGAIN;
+    status = hf_queue_next(self->worker, how, 0, 0, NULL);
+    if (status == HF_OK) {
+        self->hold = in[2];
+        call_out(self, number_of(self));
+    }
+    call_end(self, status == HF_TIMEOUT ? HF_HELD : status);
+}
+
 void act_queue(session *self)
 {
     if (!has_handle(self))
@@ -91,6 +114,8 @@ void act_queue(session *self)
         put(self);
     else if (self->hold == 0)
         take(self);
+    else if (prng_chance(&self->random, 50))
+        next(self);
     else
         end(self, prng_chance(&self->random, 60));
 }

@@ -110,6 +110,14 @@ static bool may_arrive_twice(const record *r)
     return strcmp(r->call, "claim") == 0 || strcmp(r->call, "fail") == 0;
 }
 
+/* Of jobs, perhaps after the end of one. */
+static bool takes_job(const record *r)
+{
+    const char *last = strrchr(r->call, ',');
+
+    return strcmp(last == NULL ? r->call : last + 1, "take") == 0;
+}
+
 /* A take without a reply is undone by its client, sooner or later, unless that
  * was killed. */
 void record_print(const record *r, FILE *to)
@@ -121,6 +129,6 @@ void record_print(const record *r, FILE *to)
     if (may_arrive_twice(r) && !is_known(r))
         return;
     print_as(r, r->call, to);
-    if (strcmp(r->call, "take") == 0 && r->ended != 0 && !is_known(r))
+    if (takes_job(r) && r->ended != 0 && !is_known(r))
         print_as(r, "undo", to);
 }

@@ -60,34 +60,42 @@ func held(all []job, hold int64) int {
 //  put [number, priority]
 //  take [hold] -> [number]  the first that is ready; HELD: none is
 //  done, again [hold, number]
-//  undo [hold]  a take got no reply: what it took, if anything, goes back, at
-//               any time or never
+//  done,take [hold, number, next hold] -> [number]  the two in one step, and so
+//               again, defer and fail; HELD: it is ended, and none is ready
+//  undo [..., hold]  a take got no reply: what it took, if anything, goes back,
+//               at any time or never
 func queueStep(state interface{}, c call) (bool, interface{}) {
     next := state.(jobs)
     all := parseJobs(next.list)
     outcome := "OK"
-    switch c.Call {
-    case "put":
+    end := strings.TrimSuffix(c.Call, ",take")
+    takes := end != c.Call
+    if end == "undo" {
+        c.In = c.In[len(c.In)-1:]
+    }
+    if takes || end != "put" && end != "take" {
+        i := held(all, c.In[0])
+        switch {
+        case i < 0:
+            outcome, takes = "EXPIRED", false
+        case end == "done" || end == "fail":
+            all = append(all[:i], all[i+1:]...)
+        default:
+            all[i].hold = 0
+        }
+    }
+    switch {
+    case end == "put":
         next.put++
         all = append(all, job{c.In[0], c.In[1], next.put, 0})
-    case "take":
+    case takes || end == "take":
         if i := held(all, 0); i >= 0 {
             if c.Status != "" && (len(c.Out) == 0 || c.Out[0] != all[i].number) {
                 return false, state
             }
-            all[i].hold = c.In[0]
+            all[i].hold = c.In[len(c.In)-1]
         } else {
             outcome = "HELD"
-        }
-    default:
-        i := held(all, c.In[0])
-        switch {
-        case i < 0:
-            outcome = "EXPIRED"
-        case c.Call == "done":
-            all = append(all[:i], all[i+1:]...)
-        default:
-            all[i].hold = 0
         }
     }
     next.list = formatJobs(all)
