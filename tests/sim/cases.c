@@ -13,6 +13,8 @@
 #define END {OP_END, 0, 0}
 #define LOCK(client) {client, KIND_LOCK, TTL, {0}, false, false}
 #define JOB(client) {client, KIND_QUEUE, TTL, {0}, false, false}
+#define BRIEF_JOB(client) \
+    {client, KIND_QUEUE, TTL, {.flags = HF_LOCK_NO_RENEW}, false, false}
 #define WORK(client, handle, ms) \
     {client, {{OP_ACQUIRE, handle, WAIT}, {OP_SLEEP, handle, ms}, \
               {OP_DONE, handle, 0}, END}}
@@ -240,6 +242,39 @@ const sim_case sim_cases[] = {
                 WORK(1, 0, 2900), WORK(1, 1, 50),
                 {2, {{OP_START, 2, WAIT}, {OP_AWAIT, 2, 0}, {OP_SLEEP, 2, 50},
                      {OP_DONE, 2, 0}, END}}}},
+    /* The end of one and the next in one request; late, lost, at the end of a
+     * lease, after it. */
+    {.name = "next", .faults = ALL,
+     .handles = {JOB(1), JOB(2)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_PUT, 0, 1}, END}},
+                {1, {{OP_ACQUIRE, 0, WAIT}, {OP_SLEEP, 0, 100},
+                     {OP_NEXT, 0, 4000}, {OP_SLEEP, 0, 100}, {OP_NEXT, 0, 0},
+                     END}},
+                WORK(2, 1, 50)}},
+    {.name = "next-late", .faults = ALL,
+     .handles = {BRIEF_JOB(0), JOB(1)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_ACQUIRE, 0, WAIT}, {OP_WAIT, 0, 2800},
+                     {OP_NEXT, 0, 4000}, {OP_NEXT, 0, 4000}, {OP_DONE, 0, 0},
+                     END}},
+                {1, {{OP_WAIT, 1, 2000}, {OP_ACQUIRE, 1, 9000},
+                     {OP_SLEEP, 1, 1500}, {OP_NEXT, 1, 0}, END}},
+                {1, {{OP_WAIT, 1, 4000}, {OP_PUT, 0, 1}, END}}}},
+    {.name = "next-lost", .faults = ALL,
+     .handles = {BRIEF_JOB(0), JOB(1)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_PUT, 0, 1}, {OP_ACQUIRE, 0, WAIT},
+                     {OP_WAIT, 0, 3200}, {OP_NEXT, 0, 4000}, {OP_NEXT, 0, 0},
+                     END}},
+                {1, {{OP_WAIT, 1, 3100}, {OP_ACQUIRE, 1, 5000},
+                     {OP_SLEEP, 1, 1500}, {OP_NEXT, 1, 0}, END}}}},
+    {.name = "next-started", .faults = ALL,
+     .handles = {JOB(1), JOB(1)},
+     .actors = {{0, {{OP_PUT, 0, 0}, {OP_WAIT, 0, 2000}, {OP_PUT, 0, 1}, END}},
+                {1, {{OP_ACQUIRE, 0, WAIT}, {OP_SLEEP, 0, 100},
+                     {OP_NEXT_START, 0, 4000}, {OP_WAIT, 0, 3000},
+                     {OP_CANCEL, 0, 0}, {OP_AWAIT, 0, 0}, {OP_DONE, 0, 0},
+                     END}},
+                {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, 3000},
+                     {OP_NEXT_START, 1, 0}, {OP_AWAIT, 1, 0}, END}}}},
     {.name = "memory", .faults = FAULT_MEMORY,
      .handles = {LOCK(0), LOCK(1), LOCK(1)},
      .actors = {HOLD(0, 0, 1500), HOLD(1, 1, 50), START(1, 2, 50),

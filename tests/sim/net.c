@@ -223,7 +223,7 @@ static void run_words(packet *self)
     jobs_send(self);
     server_run(&self->answer);
     gather_answer(self);
-    jobs_answer();
+    jobs_answer(self);
 }
 
 /* Another of the same client, sent before, is still under way. */

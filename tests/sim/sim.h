@@ -160,7 +160,9 @@ enum {
     OP_ARRIVE,
     OP_AWAIT_OPEN, /* arg: wait_ms */
     OP_PUT,        /* a job; arg: its number */
-    OP_DONE        /* with the job of the handle */
+    OP_DONE,       /* with the job of the handle */
+    OP_NEXT,       /* the same, and take the next; arg: wait_ms */
+    OP_NEXT_START
 };
 
 typedef struct op {
@@ -233,6 +235,7 @@ typedef struct handle {
     bool stalled; /* its client, since it was last believed */
     int64_t deadline_ms;
     uint64_t acquisition;
+    size_t ends; /* OP_NEXT: the number of the job and 1; 0: none */
 } handle;
 
 typedef struct program {
@@ -305,13 +308,17 @@ void gather_answer(packet *self);
 
 /* false: the step is of something else. */
 bool jobs_step(const program *of, const op *step);
+/* OP_NEXT begins: the handle's job is finished. */
+void jobs_finish(handle *of);
+/* ... and ends. */
+void jobs_ended(handle *of, hf_status status);
 /* Do they have two jobs of a queue? */
 bool jobs_differ(const handle *one, const handle *other);
 /* Is there one to be done? */
 bool jobs_wanted(void);
 /* Before and after the server has run a request. */
 void jobs_send(const packet *self);
-void jobs_answer(void);
+void jobs_answer(packet *self);
 
 /* ------------------------------------------------------------------- moves */
 

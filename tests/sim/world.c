@@ -83,6 +83,7 @@ static void begin_waiting(program *of, int64_t wait_ms)
 
 static void end_waiting(program *of, handle *on, hf_status status)
 {
+    jobs_ended(on, status);
     of->waiting_since_ms = 0;
     of->failed = status != HF_OK;
     if (!of->failed && on->lock != NULL)
@@ -99,9 +100,14 @@ static void start(program *of, const op *step)
     async.user = of;
     async.call = &of->call;
     of->called = true;
-    if (step->what == OP_START)
+    if (step->what == OP_START || step->what == OP_NEXT_START)
         begin_waiting(of, step->arg);
-    if (step->what == OP_START)
+    if (step->what == OP_NEXT_START)
+        jobs_finish(on);
+    if (step->what == OP_NEXT_START)
+        status = hf_queue_next_start(on->lock, HF_QUEUE_DONE, 0, step->arg,
+                                     &async, NULL);
+    else if (step->what == OP_START)
         status = hf_lock_acquire_start(on->lock, step->arg, &async, NULL);
     else if (step->what == OP_RENEW_START)
         status = hf_lock_renew_start(on->lock, &async, NULL);
@@ -155,6 +161,10 @@ static void acquire(program *of, const op *step, handle *on)
     if (step->what == OP_ACQUIRE_FOR) {
         begin_waiting(of, 20000);
         status = hf_lock_acquire_for(on->lock, 20000, step->arg, NULL);
+    } else if (step->what == OP_NEXT) {
+        begin_waiting(of, step->arg);
+        jobs_finish(on);
+        status = hf_queue_next(on->lock, HF_QUEUE_DONE, 0, step->arg, NULL);
     } else if (step->what == OP_TRY) {
         begin_waiting(of, 0);
         status = hf_lock_try(on->lock, NULL);
@@ -206,9 +216,11 @@ static void do_step(program *of, const op *step)
     case OP_ACQUIRE:
     case OP_ACQUIRE_FOR:
     case OP_TRY:
+    case OP_NEXT:
         acquire(of, step, on);
         break;
     case OP_START:
+    case OP_NEXT_START:
     case OP_RENEW_START:
         start(of, step);
         break;
