@@ -100,6 +100,7 @@ BARRIER = [
 
 FINISHED = "job[k].finished"
 ENDED_BY_OTHER = "worker[i].has!=k"
+END_APPLIED = "job[worker[c].old].state=="
 ONE_WORKER = "worker[i].has!=worker[c].has"
 ALL_DONE = "LTL=all_jobs_are_done COPIES=0 IN_TIME"
 
@@ -108,6 +109,8 @@ QUEUE = [
     ("queue.pml", "VALID_FROM_REPLY", ONE_WORKER),
     ("queue.pml", "END_BY_JOB", ENDED_BY_OTHER),
     ("queue.pml", "END_BY_OWNER", FINISHED),
+    ("queue.pml", "NEXT LOSSES=0", HOLDS),
+    ("queue.pml", "NEXT SURE LOSSES=0", END_APPLIED),
     ("queue.pml", ALL_DONE, HOLDS),
     ("queue.pml", f"{ALL_DONE} NO_POLL", CYCLE),
     ("queue.pml", f"{ALL_DONE} KEPT_WITHOUT_END", CYCLE),

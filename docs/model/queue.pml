@@ -12,6 +12,10 @@
  *
  * The store runs a request in one step, as queue_put.lua, queue_take.lua and
  * queue_release.lua do; the names of their pieces are those of the inlines.
+ * With NEXT a worker may end a job and take the next one in one request. If a
+ * resend is refused, it counts the end as applied while the lease that it had
+ * is valid: no other worker can have got the job.
+ *
  * Time is relative, so runs have no end. Not in this model: renewal, which is
  * that of lease.pml; delays, priorities, groups, dead letters.
  */
@@ -45,7 +49,7 @@
 #define OWNER(c) (1 + c * IDS + worker[c].id)
 
 mtype = { READY, TAKEN, DONE };                       /* else not put: 0 */
-mtype = { TAKING, WAITING, WORKING, ENDING, ANSWERED }; /* else idle: 0 */
+mtype = { TAKING, WAITING, WORKING, ENDING, NEXTING, ANSWERED }; /* else idle: 0 */
 
 /* ----------------------------------------------------------------- the store */
 
@@ -73,10 +77,17 @@ typedef worker_state {
     byte copy;  /* owner id of a copy under way; NONE: none */
     bool copy_ends;
     byte copy_job;
+    bool copy_next;
+    bool nexts;  /* its request, or what was answered, is an end and a take */
+    byte old;    /* ... of this job */
+    byte judge;  /* for how long the lease on that is valid */
+    bool resent;
+    bool late;   /* the answer: that end was refused, and nothing taken */
 };
 worker_state worker[WORKERS];
 byte losses, copies;
 byte i, j, k; /* of one step */
+bool late;
 
 /* ----------------------------------------------------------------- the scripts */
 
@@ -197,7 +208,8 @@ inline take(who) {
     j = 0
 }
 
-inline end(who, what) {
+/* k: the job that is ended, or JOBS. */
+inline settle(who, what) {
 #ifdef END_BY_JOB
     k = (job[what].state == TAKEN -> what : JOBS);
 #else
@@ -218,7 +230,11 @@ inline end(who, what) {
         job[k].owner = NONE;
         job[k].left = 0
     :: else
-    fi;
+    fi
+}
+
+inline end(who, what) {
+    settle(who, what);
     k = 0;
     leave_line(who);
     queue_due();
@@ -226,7 +242,32 @@ inline end(who, what) {
     j = 0
 }
 
+/* k: the job that it has got, or JOBS. */
+inline end_and_take(before, what, who) {
+    find_held(who);
+    if
+    :: k == JOBS -> settle(before, what); late = (k == JOBS)
+    :: else
+    fi;
+    queue_due();
+    queue_hand(who);
+    find_held(who);
+    j = 0;
+    if
+    :: late && k == JOBS
+    :: else -> late = false; take(who)
+    fi
+}
+
 /* ------------------------------------------------------------------- a worker */
+
+inline forget_end(c) {
+    worker[c].nexts = false;
+    worker[c].old = 0;
+    worker[c].judge = 0;
+    worker[c].resent = false;
+    worker[c].late = false
+}
 
 inline forget(c) {
     worker[c].state = 0;
@@ -234,7 +275,8 @@ inline forget(c) {
     worker[c].age = 0;
     worker[c].valid = 0;
     worker[c].ended = false;
-    worker[c].asked = false
+    worker[c].asked = false;
+    forget_end(c)
 }
 
 inline next_id(c) {
@@ -280,22 +322,37 @@ proctype work(byte c) {
         worker[c].ended = true;
         worker[c].state = ANSWERED
     }
+    :: atomic {
+        worker[c].state == NEXTING ->
+        end_and_take(OWNER(c) - 1, worker[c].old, OWNER(c));
+        worker[c].has = k;
+        worker[c].late = late;
+        late = false;
+        k = 0;
+        worker[c].state = ANSWERED
+    }
     :: d_step { /* the reply is lost */
         losses < LOSSES && worker[c].state == ANSWERED && !worker[c].dead ->
         losses++;
         printf("worker %d has no reply\n", c);
-        worker[c].state = (worker[c].ended -> ENDING : TAKING);
+        worker[c].state = (worker[c].ended -> ENDING :
+                           (worker[c].nexts -> NEXTING : TAKING));
+        worker[c].resent = worker[c].nexts;
+        worker[c].late = false;
         worker[c].ended = false;
         worker[c].age = 0
     }
     :: d_step { /* it is sent again too early */
         copies < COPIES && !worker[c].dead &&
-        (worker[c].state == TAKING || worker[c].state == ENDING) ->
+        (worker[c].state == TAKING || worker[c].state == ENDING ||
+         worker[c].state == NEXTING) ->
         copies++;
         printf("worker %d sends again\n", c);
         worker[c].copy = OWNER(c);
         worker[c].copy_ends = worker[c].state == ENDING;
-        worker[c].copy_job = worker[c].has;
+        worker[c].copy_next = worker[c].nexts;
+        worker[c].copy_job = (worker[c].nexts -> worker[c].old : worker[c].has);
+        worker[c].resent = worker[c].nexts;
         worker[c].age = 0
     }
     :: atomic {
@@ -303,14 +360,36 @@ proctype work(byte c) {
         printf("a copy of worker %d comes\n", c);
         if
         :: worker[c].copy_ends -> end(worker[c].copy, worker[c].copy_job)
+        :: worker[c].copy_next ->
+            end_and_take(worker[c].copy - 1, worker[c].copy_job,
+                         worker[c].copy);
+            late = false;
+            k = 0
         :: else -> take(worker[c].copy); k = 0
         fi;
         worker[c].copy = NONE;
+        worker[c].copy_next = false;
         worker[c].copy_ends = false;
         worker[c].copy_job = 0
     }
+    :: d_step { /* how did the end go? */
+        worker[c].state == ANSWERED && !worker[c].dead && worker[c].nexts ->
+        if
+#ifdef SURE
+        :: worker[c].late && !worker[c].resent ->
+#else
+        :: worker[c].late && !(worker[c].resent && worker[c].judge > 0) ->
+#endif
+            printf("worker %d ends too late, or does not know\n", c);
+            forget(c);
+            next_id(c)
+        :: else ->
+            assert(job[worker[c].old].state == DONE);
+            forget_end(c)
+        fi
+    }
     :: d_step {
-        worker[c].state == ANSWERED && !worker[c].dead ->
+        worker[c].state == ANSWERED && !worker[c].dead && !worker[c].nexts ->
         if
         :: worker[c].ended -> forget(c); next_id(c)
         :: !worker[c].ended && worker[c].has == NO_JOB ->
@@ -333,13 +412,31 @@ proctype work(byte c) {
         worker[c].valid = 0;
         worker[c].state = ENDING
     }
+#ifdef NEXT
+    :: d_step {
+        worker[c].state == WORKING && !worker[c].dead &&
+        worker[c].id + 1 < IDS ->
+        printf("worker %d has finished job %d, and wants one\n", c,
+               worker[c].has);
+        job[worker[c].has].finished = true;
+        worker[c].old = worker[c].has;
+        worker[c].judge = worker[c].valid;
+        worker[c].nexts = true;
+        worker[c].has = NO_JOB;
+        worker[c].valid = 0;
+        worker[c].age = 0;
+        worker[c].id++;
+        worker[c].state = NEXTING
+    }
+#endif
     :: d_step { /* it dies; what it has sent may still come */
         c == 0 && !worker[c].dead ->
         worker[c].dead = true;
         worker[c].valid = 0;
         printf("worker %d dies\n", c);
         if
-        :: worker[c].state == TAKING || worker[c].state == ENDING
+        :: worker[c].state == TAKING || worker[c].state == ENDING ||
+           worker[c].state == NEXTING
         :: else -> forget(c)
         fi
     }
@@ -384,8 +481,12 @@ proctype clock() {
             :: else
             fi;
             if
-            :: (worker[i].state == TAKING || worker[i].state == ANSWERED) &&
-               worker[i].age < LEASE -> worker[i].age++
+            :: worker[i].judge > 0 -> worker[i].judge--
+            :: else
+            fi;
+            if
+            :: (worker[i].state == TAKING || worker[i].state == NEXTING ||
+                worker[i].state == ANSWERED) && worker[i].age < LEASE -> worker[i].age++
             :: else
             fi;
 #ifndef NO_POLL
