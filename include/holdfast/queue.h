@@ -285,10 +285,11 @@ typedef enum hf_queue_outcome {
 } hf_queue_outcome;
 
 /**
- * End the job that the handle has, and take the next one in the same request;
- * if none is ready, wait for one as hf_lock_acquire() does. A handle without a
- * job just takes one. If the lease on the job had ended and another worker was
- * given it, that is said and no job is taken: call this again.
+ * End the job that the handle has now, and take the next one in the same
+ * request; if none is ready, wait for one as hf_lock_acquire() does. A handle
+ * without a job just takes one. What was read of the job that is ended, its
+ * bytes too, is no longer valid. If the lease on the job had ended and another
+ * worker was given it, that is said and no job is taken: call this again.
  *
  * The end is sent at once, also if other threads of the client wait for jobs of
  * the queue, and again while the store is away. The lease is not renewed
@@ -305,7 +306,8 @@ typedef enum hf_queue_outcome {
  * @retval HF_CANCELLED  the job was ended; the wait for the next one was
  *                       cancelled or interrupted
  * @retval HF_EXPIRED    as for hf_queue_done(); no job was taken
- * @retval HF_INVALID    the handle is of no queue
+ * @retval HF_INVALID    the handle is of no queue, or another thread took a job
+ *                       with it meanwhile
  *
  * After any other status the job was ended, or is ready again after its lease.
  * The handle has no job then, and can take one in all cases but HF_INVALID.

@@ -71,11 +71,11 @@ static hf_status begin_by_locked(hf_lock *lock, int64_t lease_ms,
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     bool busy;
 
+    /* Now: what another thread takes while this one waits is not its to end. */
+    hf__steps_let_go_locked(lock, &attempt->end);
     for (;;) {
-        hf_status status;
+        hf_status status = hf__lock_begin_locked(lock, lease_ms, &busy, err);
 
-        hf__steps_let_go_locked(lock, &attempt->end);
-        status = hf__lock_begin_locked(lock, lease_ms, &busy, err);
         if (!busy || (hf__clock_boot_ms() >= until_ms &&
                       (until_ms > 0 || !ends_soon_locked(lock))))
             return status;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "holdfast/queue.h"
 #include "support/byte_proxy.h"
@@ -397,4 +398,39 @@ TEST(queue_next_costs_one_request_a_job_and_a_second_to_wait)
         await_told(f->other, &said, 1);
         assert_int_equal(count_scripts(f) - before, 3);
     }
+}
+
+typedef struct next_thread {
+    hf_lock *lock;
+    hf_status status;
+} next_thread;
+
+static void *run_next(void *user)
+{
+    next_thread *self = user;
+
+    self->status = hf_queue_next(self->lock, HF_QUEUE_DONE, 0, 5000, NULL);
+    return NULL;
+}
+
+/* It waited for the handle, which had no job when it was called. */
+TEST(queue_next_ends_no_job_that_another_thread_took_meanwhile)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    next_thread next[2];
+    pthread_t threads[2];
+
+    next[0].lock = next[1].lock = worker(f, queue);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_next, &next[i]),
+                         0);
+    usleep(100000);
+    put(f, queue, "a");
+    for (int i = 0; i < 2; i++)
+        (void)pthread_join(threads[i], NULL);
+    assert_true((next[0].status == HF_OK) != (next[1].status == HF_OK));
+    expect_job(next[0].lock, "a");
+    assert_counts(f, queue, 0, 1, 0, 0, 0);
+    expect_status(HF_OK, hf_queue_done(next[0].lock, ERR));
 }
