@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -143,6 +144,31 @@ void kill_child(pid_t pid)
         return;
     (void)kill(pid, SIGKILL);
     (void)waitpid(pid, NULL, 0);
+}
+
+kill_options kill_options_of(int argc, char **argv, long kills)
+{
+    kill_options opts = {"volatile", kills, false};
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--cheat") == 0)
+            opts.cheats = true;
+        else if (i + 1 < argc && strcmp(argv[i], "--kills") == 0)
+            opts.kills = strtol(argv[++i], NULL, 10);
+        else if (i + 1 < argc && strcmp(argv[i], "--store") == 0)
+            opts.store = argv[++i];
+    }
+    return opts;
+}
+
+void *share_memory(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        exit(1);
+    return memory;
 }
 
 int in_child(int (*act)(const place *at), const place *at)

@@ -44,6 +44,18 @@ int in_child(int (*act)(const place *at), const place *at);
 /* Kill a child and await its end; a pid below 1: there is none. */
 void kill_child(pid_t pid);
 
+/* The options of tests that kill: [--kills N] [--store volatile|file|server]
+ * [--cheat]. Others are left alone. */
+typedef struct kill_options {
+    const char *store;
+    long kills;
+    bool cheats;
+} kill_options;
+
+kill_options kill_options_of(int argc, char **argv, long kills);
+/* Zeroed memory that is shared with children; without it the program ends. */
+void *share_memory(size_t size);
+
 /* The result of opening it in another process; if that succeeds, a value is
  * read and one is written. `part` must be in the message of a refusal. */
 void expect_other(const place *at, hf_status want, const char *part);

@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -288,21 +287,10 @@ static bool run(const char *store_url, long kills)
 
 int main(int argc, char **argv)
 {
-    const char *store = "volatile";
-    long kills = 50;
+    kill_options opts = kill_options_of(argc, argv, 50);
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--cheat") == 0)
-            cheats = true;
-        else if (i + 1 < argc && strcmp(argv[i], "--kills") == 0)
-            kills = strtol(argv[++i], NULL, 10);
-        else if (i + 1 < argc && strcmp(argv[i], "--store") == 0)
-            store = argv[++i];
-    }
+    cheats = opts.cheats;
     (void)setvbuf(stdout, NULL, _IONBF, 0);
-    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return 1;
-    return place_run(store, run, kills) ? 0 : 1;
+    shared = share_memory(sizeof(*shared));
+    return place_run(opts.store, run, opts.kills) ? 0 : 1;
 }
