@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "engine/commit/redo.h"
+#include "engine/files/format.h"
+#include "engine/files/header.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/mem.h"
@@ -132,6 +134,24 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
         rc = mdb_del(tx->txn, tx->env->dbi, key, NULL);
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
+}
+
+bool hf__tx_raise_format(hf__tx *tx, uint32_t version)
+{
+    char name[1] = {HF__RECORD_HEADER};
+    hf__header header;
+    MDB_val key = {sizeof(name), name};
+    MDB_val value = {sizeof(header), &header};
+    int rc = hf__header_get(tx->txn, tx->env->dbi, &header);
+
+    if (rc != MDB_SUCCESS) {
+        hf__tx_fail(tx, rc);
+        return false;
+    }
+    if (header.version >= version)
+        return true;
+    header.version = version;
+    return hf__tx_put(tx, &key, &value);
 }
 
 /* ------------------------------------------------------------------- time */

@@ -140,6 +140,9 @@ bool hf__tx_may_write(hf__tx *tx);
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);
 void hf__tx_delete(hf__tx *tx, MDB_val *key);
 
+/* Let no library open the store that does not know this format (header.h). */
+bool hf__tx_raise_format(hf__tx *tx, uint32_t version);
+
 /* Account for work, before or after doing it: each step of a walk, each piece
  * of a long value. false: fatal. */
 static inline bool hf__tx_spend(hf__tx *tx, size_t ns)

@@ -36,25 +36,6 @@ static bool read_head(hf__tx *tx, hf__record *record, hf__deadlines *head)
     return true;
 }
 
-/* Let no earlier version of the library open the store. */
-static bool raise_format(hf__tx *tx)
-{
-    char name[1] = {HF__RECORD_HEADER};
-    hf__header header;
-    MDB_val key = {sizeof(name), name};
-    MDB_val value = {sizeof(header), &header};
-    int rc = hf__header_get(tx->txn, tx->env->dbi, &header);
-
-    if (rc != MDB_SUCCESS) {
-        hf__tx_fail(tx, rc);
-        return false;
-    }
-    if (header.version >= HF__FORMAT_DEADLINES)
-        return true;
-    header.version = HF__FORMAT_DEADLINES;
-    return hf__tx_put(tx, &key, &value);
-}
-
 /* Earlier versions accepted later ones by RESTORE: such a field lives on, and
  * its deadline can be dumped and loaded. */
 static int64_t deadline_of(double score)
@@ -139,7 +120,8 @@ void hf__deadline_set(hf__tx *tx, hf__record *record, hf_bytes field,
     if (record->form == HF__FORM_DEADLINES) {
         if (!read_head(tx, record, &head))
             return;
-    } else if (!raise_format(tx) || !hf__keyid_new(tx, &head.id)) {
+    } else if (!hf__tx_raise_format(tx, HF__FORMAT_DEADLINES) ||
+               !hf__keyid_new(tx, &head.id)) {
         return;
     }
     if (find_deadline(tx, &head, field, &old))
