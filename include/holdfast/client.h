@@ -227,8 +227,9 @@ typedef struct hf_client_options {
  *   before the servers: how long a restarted server does not vote, which no
  *   lease may exceed (0: servers lose no data in a restart)
  *
- * Embedded stores accept `?max_size=BYTES` (suffixes K, M, G; default 1G) and
- * `?script_budget_ms=MS` (default 5000; see #hf_client_options), all servers
+ * Embedded stores accept `?max_size=BYTES` (suffixes K, M, G; default 1G),
+ * `?script_budget_ms=MS` (default 5000; see #hf_client_options) and `?db=N`
+ * (0..15, default 0: a database, which has keys of its own), all servers
  * `?password_file=FILE` and `?client_name=NAME`, and all but redlock:
  * `?replicas=N` and `?replicas_ms=MS`. Servers but redlock: also accept
  * `?layout=redisson` and `?channels=auto|plain|sharded`, see redisson.h. All

@@ -52,6 +52,7 @@ typedef struct shard {
 struct hf_near {
     hf__client_feed feed;
     hf_client *client;
+    uint32_t database;    /* the store's */
     uint32_t *own_stamps; /* NULL: the store's are used */
     hf_bytes prefix;      /* of the keys that are kept */
     int64_t max_age_ms;
@@ -85,7 +86,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
     hf_near *near = hf__container_of(feed, hf_near, feed.feed);
 
     if (kind != HF_CHANGE_GAP) {
-        bump_version(near, (uint32_t)(hf__hash(key, 0) % HF__STAMPS));
+        bump_version(near, hf__stamp_of(near->database, key));
         return;
     }
     for (uint32_t i = 0; i < HF__STAMPS; i++) {
@@ -150,6 +151,7 @@ static hf_near *new_near(hf_client *client, const hf_near_options *options)
         memcpy(near->text, prefix.data, prefix.size);
     near->prefix = hf_view(near->text, prefix.size);
     near->client = client;
+    near->database = client->store->database;
     near->max_age_ms =
         options->max_age_ms == 0 ? INT64_MAX : options->max_age_ms;
     near->feed.takes_stamps = true;
@@ -249,7 +251,8 @@ static hf_status find_place(hf_near *near, hf_bytes key, near_place *at,
     at->key = near->client->prefix_size == 0
                   ? key
                   : hf__key_put(near->client, key, at->text);
-    at->hash = hf__hash(at->key, 0);
+    /* As hf__stamp_of(). */
+    at->hash = hf__hash(at->key, near->database);
     at->bucket = (uint32_t)(at->hash % HF__STAMPS);
     at->shard = &near->shards[at->hash >> 32 & (SHARDS - 1)];
     hf__near_table_prefetch(&at->shard->table, at->hash);

@@ -191,6 +191,7 @@ static bool prepare_job(const embedded *self, hf__request *request,
     job->command = NULL;
     job->block = NULL;
     job->budget_ms = self->budget_ms;
+    job->database = (uint8_t)self->base.database;
     if (self->generation != hf__fork_generation()) {
         hf__request_fail(request, HF_INVALID,
                          "the client was opened before fork()");
@@ -413,6 +414,7 @@ static void embedded_event_unwatch(hf__store *store, hf__watch *watch)
 static hf_status embedded_feed_open(hf__store *store, hf__feed *feed,
                                     int64_t deadline_ms, hf_error *err)
 {
+    feed->database = store->database;
     return hf__change_reader_open(self_of(store)->changes, feed, deadline_ms,
                                   err);
 }
@@ -526,6 +528,7 @@ static hf_status embedded_open(const hf__store_config *config,
     self->log = config->log;
     self->generation = hf__fork_generation();
     self->budget_ms = budget_of(config, &settings);
+    self->base.database = settings.database;
     status = hf__env_open(&settings, &deadline_ms, &self->env, err);
     if (status != HF_OK)
         goto free_self;
@@ -544,6 +547,7 @@ static hf_status embedded_open(const hf__store_config *config,
                      HF__BATCH_MAX);
     hf__blocked_init(&self->blocked, config->loop, &self->base, self->changes,
                      run_and_report);
+    self->blocked.database = self->base.database;
     *store = &self->base;
     return HF_OK;
 

@@ -121,6 +121,7 @@ static hf_status open_store(hf_server *server, const char *text, hf_error *err)
     /* Of clients, which may have the same HOLDFAST_STORE. */
     (void)hf__url_param_take(&url, "request_ms");
     (void)hf__url_param_take(&url, "connect_ms");
+    (void)hf__url_param_take(&url, "db");
     if (hf__store_takes(&hf__embedded_store_ops, url.scheme))
         status = hf__embedded_store_ops.open(&config, &server->store, err);
     else

@@ -16,6 +16,7 @@
 #include "holdfast/client.h"
 #include "store/log_hook.h"
 #include "store/request.h"
+#include "util/hash_bytes.h"
 #include "util/loop.h"
 
 /* Longest prefix of a client's keys and channels, bytes. */
@@ -319,10 +320,10 @@ typedef struct hf__store_ops {
 
     /*
      * The same without callbacks, for who only asks whether a key is unchanged:
-     * HF__STAMPS words, that of a key being hf__hash(key, 0) % HF__STAMPS. A
-     * word is odd while a write to one of its keys is being committed, and has
-     * another value when that write returns. Valid until close(). Not on the
-     * loop thread. NULL: a feed is needed.
+     * HF__STAMPS words, that of a key being hf__stamp_of(). A word is odd while
+     * a write to one of its keys is being committed, and has another value when
+     * that write returns. Valid until close(). Not on the loop thread. NULL: a
+     * feed is needed.
      */
     hf_status (*stamps_open)(hf__store *store, int64_t deadline_ms,
                              const uint32_t **stamps, hf_error *err);
@@ -332,11 +333,17 @@ typedef struct hf__store_ops {
 /* Keys that share a stamp invalidate one another in near caches. */
 #define HF__STAMPS (UINT32_C(1) << 16)
 
+static inline uint32_t hf__stamp_of(uint32_t database, hf_bytes key)
+{
+    return (uint32_t)(hf__hash(key, database) % HF__STAMPS);
+}
+
 /* A driver's own struct begins with this. */
 struct hf__store {
     const hf__store_ops *ops;
     uint32_t capabilities;
-    uint32_t shards; /* shard() is below it; 0: one part */
+    uint32_t shards;   /* shard() is below it; 0: one part */
+    uint32_t database; /* for hf__stamp_of(); of an embedded store */
 };
 
 /* Read the URL of a store: the environment's if it is NULL or "". */

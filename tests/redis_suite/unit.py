@@ -168,7 +168,7 @@ class Unit:
         client = subprocess.Popen(
             ["tclsh", "tests/test_helper.tcl",
              "--client", str(door.getsockname()[1]),
-             "--host", address[0], "--port", str(address[1]), "--singledb",
+             "--host", address[0], "--port", str(address[1]),
              "--durable", "--ignore-encoding", "--ignore-digest", "--tags",
              " ".join(f"-{tag}" for tag in denied)] +
             [word for test in skipped for word in ("--skiptest", test)],

@@ -33,7 +33,7 @@ class Config(unittest.TestCase):
         self.assertEqual(
             self.config("SET", "maxclients", 77, "save", ""), b"OK")
         self.assertEqual(
-            self.config("SET", "maxclients", 78, "databases", 16),
+            self.config("SET", "maxclients", 78, "databases", 17),
             FAILED % ("databases", "can't set immutable config"))
         self.assertEqual(
             self.config("SET", "maxclients", 78, "MAXclients", 79),

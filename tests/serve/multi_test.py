@@ -91,19 +91,6 @@ class Transactions(unittest.TestCase):
              "wrong number of arguments for 'exec' command", 0,
              "ERR EXEC without MULTI"])
 
-    def test_a_refused_select_ends_the_connection(self):
-        self.assertEqual(self.link.ask("SELECT", 0), b"OK")
-        self.link.socket.sendall(encode("SET", "a", 1) + encode("SELECT", 1) +
-                                 encode("SET", "a", 2))
-        self.assertEqual(self.link.read(), b"OK")
-        self.assertEqual(self.link.read(), "ERR DB index is out of range")
-        self.assertEqual(self.link.socket.recv(1), b"")
-        self.assertEqual(self.connect().ask("GET", "a"), b"1")
-        self.assertEqual(
-            self.connect().ask("SELECT", 2**31),
-            "ERR value is out of range, value must between -2147483648 and "
-            "2147483647")
-
     def test_what_is_out_of_place(self):
         self.assertEqual(
             self.ask_all(("EXEC",), ("DISCARD",), ("MULTI",), ("MULTI",),

@@ -501,7 +501,7 @@ static void put_newer(MDB_txn *txn, MDB_dbi dbi)
 {
     MDB_val key, value;
     unsigned char head[32];
-    uint32_t version = 3;
+    uint32_t version = 4;
 
     find(txn, dbi, "h", 1, &key, &value);
     memcpy(head, value.mv_data, sizeof(head));
@@ -534,6 +534,8 @@ TEST(records_that_disagree_name_their_key)
     static const char zset[] = LARGE("'zadd', 'big', i, i");
     static const char list[] = LARGE("'rpush', 'big', i");
     static const char set[] = LARGE("'sadd', 'big', i");
+    static const char third[] =
+        "redis.call('select', 3) " LARGE("'sadd', 'big', i");
 
     expect_spoiled(hash, remove_element, "key \"big\": 299 elements, not 300");
     expect_spoiled(hash, remove_key, "300 elements belong to no key");
@@ -545,8 +547,48 @@ TEST(records_that_disagree_name_their_key)
     expect_spoiled(zset, change_score, "key \"big\": the two indexes");
     expect_spoiled(list, remove_list_element, "key \"big\": 299 elements");
     expect_spoiled(set, remove_order, "key \"big\": 299 elements, not 300");
+    expect_spoiled(third, remove_order, "key \"big\": 299 elements, not 300");
     expect_spoiled("return redis.call('set', 'a', 'b')", put_foreign,
                    "a record of unknown kind, \"x\"");
+}
+
+static uint32_t format_of(MDB_txn *txn, MDB_dbi dbi)
+{
+    MDB_val key, value;
+    uint32_t version;
+
+    find(txn, dbi, "h", 1, &key, &value);
+    memcpy(&version, (unsigned char *)value.mv_data + 8, sizeof(version));
+    return version;
+}
+
+static void expect_first(MDB_txn *txn, MDB_dbi dbi)
+{
+    assert_int_equal(format_of(txn, dbi), 1);
+}
+
+static void expect_third(MDB_txn *txn, MDB_dbi dbi)
+{
+    assert_int_equal(format_of(txn, dbi), 3);
+}
+
+TEST(key_of_another_database_keeps_earlier_versions_out)
+{
+    hf__store *store = must_open(at.url, NULL);
+    char text[TEXT_SIZE];
+
+    expect(store, "set a 0", "+:OK");
+    close_store(store);
+    spoil(expect_first);
+    store = must_open(at.url, NULL);
+    assert_int_equal(evaluate(store,
+                              "redis.call('select', 3) "
+                              "return redis.call('set', 'a', 3)",
+                              0, "", text),
+                     HF_OK);
+    close_store(store);
+    spoil(expect_third);
+    expect_whole();
 }
 
 TEST(a_newer_store_is_unsupported)
@@ -558,7 +600,7 @@ TEST(a_newer_store_is_unsupported)
     make_store(2);
     spoil(put_newer);
     assert_int_equal(check(findings, &err), HF_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "format 3"));
+    assert_non_null(strstr(err.message, "format 4"));
     assert_string_equal(findings, "");
     assert_int_equal(open_url(at.url, NULL, &store, &err), HF_UNSUPPORTED);
 }

@@ -149,6 +149,27 @@ TEST(expired_keys_make_room)
     }
 }
 
+/* A command that finds the store full has them deleted, and then runs in its
+ * own database. */
+TEST(expired_keys_of_another_database_make_room)
+{
+    char line[1200], text[TEXT_SIZE];
+    hf_status status = HF_OK;
+
+    for (int i = 0; status == HF_OK && i < 5000; i++) {
+        (void)snprintf(line, sizeof(line), "set k%d %01000d px 200", i, i);
+        status = command(at.store, line, text);
+        (void)snprintf(line, sizeof(line), "move k%d 5", i);
+        if (status == HF_OK)
+            expect(at.store, line, "i:1");
+    }
+    assert_int_equal(status, HF_FULL);
+    hf__clock_sleep_until(hf__clock_boot_ms() + 210);
+    expect(at.store, "set mine 1", "+:OK");
+    expect(at.store, "get mine", "s:1");
+    expect(at.store, "keys *", "[s:mine]");
+}
+
 /* The store grows by steps; a process that opened it small follows. */
 TEST(growing_store_is_followed)
 {

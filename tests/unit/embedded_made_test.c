@@ -29,7 +29,7 @@ static void expect_made(hf__env *env, const char *line, const char *want)
     char copy[TEXT_SIZE], names[TEXT_SIZE] = "";
     int64_t now_ms = hf__clock_boot_ms();
     hf__request request;
-    hf__job job = {&request, NULL, 1000, NULL};
+    hf__job job = {&request, NULL, 1000, 0, NULL};
     hf__tx *tx;
 
     (void)snprintf(copy, sizeof(copy), "%s", line);

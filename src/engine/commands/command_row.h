@@ -65,6 +65,7 @@ extern const hf__command_entry hf__commands_hyperloglog[];
 extern const hf__command_entry hf__commands_geo[];
 extern const hf__command_entry hf__commands_key[];
 extern const hf__command_entry hf__commands_copy[];
+extern const hf__command_entry hf__commands_database[];
 extern const hf__command_entry hf__commands_keyspace_scan[];
 extern const hf__command_entry hf__commands_expire[];
 extern const hf__command_entry hf__commands_hash[];

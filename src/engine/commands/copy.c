@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy.c - RENAME and COPY, of keys of any type.
+ * copy.c - RENAME, MOVE and COPY, of keys of any type.
  *
  * The elements of a large key belong to its id: a renamed key keeps the id, a
  * copy gets its own id and copies of all records.
@@ -178,17 +178,24 @@ static void copy_content(hf__tx *tx, hf__record *record, hf_bytes key)
         copy_deadlines(tx, made);
 }
 
-static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)
+static bool move_to(hf__tx *tx, hf__record *record, hf_bytes key)
 {
     hf__record *made = make_like(tx, key, record);
 
     if (made == NULL)
-        return;
+        return false;
     made->form = record->form;
     made->keyid = record->keyid;
     /* Its elements now belong to the new key: do not delete them. */
     record->form = HF__FORM_INLINE;
     hf__key_drop(tx, record);
+    return true;
+}
+
+static void rename_to(hf__tx *tx, hf__record *record, hf_bytes key)
+{
+    if (!move_to(tx, record, key))
+        return;
     hf__record_event(tx, HF__EVENT_GENERIC, "rename_from", record);
     hf__key_event(tx, HF__EVENT_GENERIC, "rename_to", key);
 }
@@ -230,33 +237,21 @@ static void run_renamenx(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_integer(tx, renamed);
 }
 
-/* The only database is number 0. */
-static bool check_database(hf__tx *tx, hf_bytes arg)
-{
-    int64_t number;
-
-    if (!hf__arg_integer(tx, arg, &number))
-        return false;
-    if (number == 0)
-        return true;
-    if (number < INT32_MIN || number > INT32_MAX)
-        hf__reply_error(tx, "ERR value is out of range, value must between "
-                            "-2147483648 and 2147483647");
-    else
-        hf__reply_error(tx, "ERR DB index is out of range");
-    return false;
-}
+typedef struct copy_options {
+    bool replace;
+    uint8_t database; /* of the copy */
+} copy_options;
 
 static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
-                         bool *replace)
+                         copy_options *options)
 {
-    *replace = false;
+    *options = (copy_options){false, tx->database};
     for (size_t i = 3; i < count; i++) {
         if (hf__arg_is(args[i], "replace")) {
-            *replace = true;
+            options->replace = true;
         } else if (hf__arg_is(args[i], "db") && i + 1 < count) {
             i++;
-            if (!check_database(tx, args[i]))
+            if (!hf__arg_database(tx, args[i], &options->database))
                 return false;
         } else {
             hf__reply_error(tx, HF__ERROR_SYNTAX);
@@ -266,56 +261,65 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
     return true;
 }
 
-static void run_copy(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    hf__record *record;
-    bool replace;
+#define SAME_KEY "ERR source and destination objects are the same"
 
-    if (!read_options(tx, args, count, &replace))
-        return;
-    if (hf__bytes_same(args[1], args[2])) {
-        hf__reply_error(tx, "ERR source and destination objects are the same");
-        return;
-    }
-    record = hf__key_find(tx, args[1]);
-    if (record == NULL || (!replace && hf__key_find(tx, args[2]) != NULL)) {
-        hf__reply_integer(tx, 0);
-        return;
-    }
-    copy_content(tx, record, args[2]);
-    hf__key_event(tx, HF__EVENT_GENERIC, "copy_to", args[2]);
-    hf__reply_integer(tx, 1);
+/* Copy a key, or rename it, into a database. false: there is none, or one that
+ * is not to be replaced. */
+static bool put_into(hf__tx *tx, const copy_options *options,
+                     const hf_bytes *names, bool renames)
+{
+    hf__record *record = hf__key_find(tx, names[0]);
+    uint8_t from = tx->database;
+    bool fits;
+
+    if (record == NULL)
+        return false;
+    tx->database = options->database;
+    fits = options->replace || hf__key_find(tx, names[1]) == NULL;
+    if (fits && renames)
+        (void)move_to(tx, record, names[1]);
+    else if (fits)
+        copy_content(tx, record, names[1]);
+    if (fits)
+        hf__key_event(tx, HF__EVENT_GENERIC, renames ? "move_to" : "copy_to",
+                      names[1]);
+    tx->database = from;
+    if (fits && renames)
+        hf__key_event(tx, HF__EVENT_GENERIC, "move_from", names[0]);
+    return fits;
 }
 
-#define WRITES HF__COMMAND_WRITES
+static void run_copy(hf__tx *tx, const hf_bytes *args, size_t count)
+{
+    copy_options options;
+
+    if (!read_options(tx, args, count, &options))
+        return;
+    if (options.database == tx->database && hf__bytes_same(args[1], args[2]))
+        hf__reply_error(tx, SAME_KEY);
+    else
+        hf__reply_integer(tx, put_into(tx, &options, args + 1, false));
+}
 
 static void run_move(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    (void)count;
-    if (check_database(tx, args[2]))
-        hf__reply_error(tx, "ERR source and destination objects are the same");
-}
-
-static void run_swapdb(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    int64_t first, second;
+    const hf_bytes names[] = {args[1], args[1]};
+    copy_options options = {.replace = false};
 
     (void)count;
-    if (!hf__arg_at_least(tx, args[1], INT32_MIN, "ERR invalid first DB index",
-                          &first) ||
-        !hf__arg_at_least(tx, args[2], INT32_MIN, "ERR invalid second DB index",
-                          &second))
+    if (!hf__arg_database(tx, args[2], &options.database))
         return;
-    if (first != 0 || second != 0)
-        hf__reply_error(tx, "ERR DB index is out of range");
+    if (options.database == tx->database)
+        hf__reply_error(tx, SAME_KEY);
     else
-        hf__reply_line(tx, "OK");
+        hf__reply_integer(tx, put_into(tx, &options, names, true));
 }
+
+#define WRITES HF__COMMAND_WRITES
 
 const hf__command_entry hf__commands_copy[] = {
     {"rename", WRITES, run_rename},
     {"renamenx", WRITES, run_renamenx},
     {"copy", WRITES | HF__COMMAND_GROWS, run_copy},
     {"move", WRITES, run_move},
-    {"swapdb", WRITES, run_swapdb},
     {NULL, 0, NULL}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keyspace_scan.c - commands on all keys: SCAN, KEYS, RANDOMKEY.
+ * keyspace_scan.c - commands on all keys of a database: SCAN, KEYS, RANDOMKEY.
  *
  * They walk LMDB's records, after those in memory were written. Expired keys
  * are skipped.
@@ -31,7 +31,7 @@ static bool read_key(keys *at)
     size_t size = at->value.mv_size;
     hf__keyhead head;
 
-    if (name[0] != HF__RECORD_KEY)
+    if (name[0] != hf__key_kind(at->tx->database))
         return false;
     if (size >= HF__KEYHEAD_SIZE)
         hf__keyhead_read(&head, value);
@@ -93,7 +93,7 @@ static bool keys_seek(keys *at, const void *name, size_t size)
 
 static bool keys_first(keys *at)
 {
-    static const unsigned char first = HF__RECORD_KEY;
+    unsigned char first = hf__key_kind(at->tx->database);
 
     return keys_seek(at, &first, 1);
 }
@@ -103,7 +103,7 @@ static bool keys_first(keys *at)
 /* Move to where the scan continues, or to the first key if that is unknown. */
 static bool resume_scan(keys *at, const hf__scan *scan)
 {
-    static const unsigned char first = HF__RECORD_KEY;
+    unsigned char first = hf__key_kind(scan->tx->database);
     unsigned char name[HF__LMDB_KEY_MAX];
     size_t size = 0;
     bool more;

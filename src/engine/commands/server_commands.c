@@ -27,25 +27,7 @@ static void run_echo(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__reply_bytes(tx, args[1].data, args[1].size);
 }
 
-/* The only database is number 0. */
-static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
-{
-    int64_t number;
-
-    (void)count;
-    if (!hf__arg_integer(tx, args[1], &number))
-        return;
-    if (number < INT32_MIN || number > INT32_MAX)
-        hf__reply_error(tx, "ERR value is out of range, value must between "
-                            "-2147483648 and 2147483647");
-    else if (number != 0)
-        hf__reply_error(tx, "ERR DB index is out of range");
-    else
-        hf__reply_line(tx, "OK");
-}
-
 const hf__command_entry hf__commands_server[] = {{"time", 0, run_time},
                                                  {"ping", 0, run_ping},
                                                  {"echo", 0, run_echo},
-                                                 {"select", 0, run_select},
                                                  {NULL, 0, NULL}};

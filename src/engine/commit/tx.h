@@ -68,6 +68,7 @@ typedef struct hf__tx {
     hf_status fatal;
     hf_error error; /* of `fatal` */
 
+    uint8_t database; /* the current one, as by SELECT */
     int64_t now_ms;   /* store's clock, fixed for the transaction */
     int64_t unix_us;  /* 0: not read yet */
     int64_t ahead_ms; /* hf__sidecar_unix_ahead_ms() */

@@ -39,6 +39,7 @@ typedef struct hf__settings {
     bool ours;           /* the folder may only be owned by this user */
     uint64_t max_size;   /* 0: not said */
     int64_t budget_ms;   /* of a script; 0: not said */
+    uint8_t database;    /* its number */
     bool existing;       /* HF_NOT_FOUND rather than create a store */
     bool unverified;     /* do not check the whole file first */
     bool shared;         /* by the members of `group` */

@@ -16,10 +16,12 @@
  *                           member of a large set, its hash being the score
  *   l keyid index           an element of a large list
  *   o keyid                 elements to be removed: their key is gone
+ *   128 + n, key            like `m`, of database n, 1..15
  */
 #ifndef HF__ENGINE_FORMAT_H
 #define HF__ENGINE_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,8 +31,12 @@ enum {
     HF__RECORD_ELEMENT = 'e',
     HF__RECORD_ORDER = 'z',
     HF__RECORD_PENDING_DELETE = 'o',
-    HF__RECORD_LIST = 'l'
+    HF__RECORD_LIST = 'l',
+    HF__RECORD_KEY_OTHER = 128 /* and the number of its database */
 };
+
+/* Numbered from 0. */
+#define HF__DATABASES 16u
 
 /* Stored: never renumber. */
 typedef enum hf__type {
@@ -59,6 +65,25 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
 /* Bytes of a member by which records of an order are sorted: LMDB's limit less
  * kind, id, score and the digits of a folded name. */
 #define HF__ORDER_KEPT (HF__LMDB_KEY_MAX - 17u - 40u)
+
+/* The kind of a key's record. */
+static inline unsigned char hf__key_kind(unsigned database)
+{
+    return database == 0 ? (unsigned char)HF__RECORD_KEY
+                         : (unsigned char)(HF__RECORD_KEY_OTHER + database);
+}
+
+static inline bool hf__kind_is_key(unsigned char kind)
+{
+    return kind == HF__RECORD_KEY ||
+           (kind > HF__RECORD_KEY_OTHER &&
+            kind < HF__RECORD_KEY_OTHER + HF__DATABASES);
+}
+
+static inline uint8_t hf__kind_database(unsigned char kind)
+{
+    return kind == HF__RECORD_KEY ? 0 : (uint8_t)(kind - HF__RECORD_KEY_OTHER);
+}
 
 /* Numbers in names, so that they sort. */
 static inline void hf__put_be64(unsigned char *at, uint64_t value)

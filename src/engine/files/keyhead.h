@@ -74,6 +74,25 @@ typedef struct hf__deadlines {
     uint64_t count;
 } hf__deadlines;
 
+/* The ids of a key's elements; `size` bytes at `at` are its record's value. */
+#define HF__KEYHEAD_IDS 2u
+static inline size_t hf__keyhead_ids(const hf__keyhead *head,
+                                     const unsigned char *at, size_t size,
+                                     uint64_t ids[HF__KEYHEAD_IDS])
+{
+    hf__deadlines fields;
+    size_t count = 0;
+
+    if (head->form != HF__FORM_INLINE)
+        ids[count++] = head->keyid;
+    if (head->form == HF__FORM_DEADLINES &&
+        size >= HF__KEYHEAD_SIZE + sizeof(fields)) {
+        memcpy(&fields, at + size - sizeof(fields), sizeof(fields));
+        ids[count++] = fields.id;
+    }
+    return count;
+}
+
 /* Is a key gone by now? `size` bytes at `at` are its record's value. */
 static inline bool hf__keyhead_is_over(const hf__keyhead *head,
                                        const unsigned char *at, size_t size,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "engine/files/files.h"
+#include "engine/files/format.h"
 #include "engine/files/sidecar.h"
 #include "holdfast/client.h"
 #include "util/error.h"
@@ -99,9 +100,10 @@ static hf_status place_file(const hf__url *url, hf__settings *settings,
 static hf_status check_parts(const hf__url *url, bool file, hf_error *err)
 {
     static const char *const known_file[] = {
-        "max_size", "script_budget_ms", "durability", "mode", "group", NULL};
-    static const char *const known_volatile[] = {"max_size", "script_budget_ms",
-                                                 "mode", "group", NULL};
+        "max_size", "script_budget_ms", "durability", "mode", "group", "db",
+        NULL};
+    static const char *const known_volatile[] = {
+        "max_size", "script_budget_ms", "mode", "group", "db", NULL};
 
     if (url->host != NULL && url->host[0] != '\0')
         return hf__fail(err, HF_INVALID, "the URL has a host: \"%s\"",
@@ -155,6 +157,20 @@ static hf_status read_rights(const hf__url *url, hf__settings *settings,
     return HF_OK;
 }
 
+static hf_status read_database(const hf__url *url, hf__settings *settings,
+                               hf_error *err)
+{
+    const char *number = hf__url_param_get(url, "db");
+    int64_t database = 0;
+    hf_status status = HF_OK;
+
+    if (number != NULL)
+        status =
+            hf__parse_int(number, 0, HF__DATABASES - 1, "db", &database, err);
+    settings->database = (uint8_t)database;
+    return status;
+}
+
 hf_status hf__settings_read(const hf__url *url, hf__settings *settings,
                             hf_error *err)
 {
@@ -175,6 +191,8 @@ hf_status hf__settings_read(const hf__url *url, hf__settings *settings,
         return status;
     settings->max_size = (uint64_t)size & ~UINT64_C(0xffff);
     status = read_rights(url, settings, err);
+    if (status == HF_OK)
+        status = read_database(url, settings, err);
     if (status != HF_OK)
         return status;
     if (file)

@@ -437,13 +437,16 @@ static void take_key(hf__fsck *fsck, hf__item *item)
 
 void hf__fsck_record(hf__fsck *fsck, hf__item *item)
 {
-    switch (name_of(item)[0]) {
+    unsigned char kind = name_of(item)[0];
+
+    if (hf__kind_is_key(kind)) {
+        take_key(fsck, item);
+        return;
+    }
+    switch (kind) {
     case HF__RECORD_HEADER: /* was checked first */
         if (item->key.size != 1)
             tell_record(fsck, HF__FOUND_RECORD_NAME, item);
-        break;
-    case HF__RECORD_KEY:
-        take_key(fsck, item);
         break;
     case HF__RECORD_ELEMENT:
         take_element(fsck, item);
@@ -594,14 +597,16 @@ static void keep_element(hf__fsck *fsck, hf__item *item, size_t head)
 void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
 {
     static const hf__finding nothing = {.code = HF__FOUND_NONE};
+    unsigned char kind = name_of(item)[0];
 
-    switch (name_of(item)[0]) {
+    if (hf__kind_is_key(kind)) {
+        keep_key(fsck, item);
+        return;
+    }
+    switch (kind) {
     case HF__RECORD_HEADER:
         if (item->key.size == 1)
             fsck->keep(fsck, item, &nothing);
-        break;
-    case HF__RECORD_KEY:
-        keep_key(fsck, item);
         break;
     case HF__RECORD_ELEMENT:
         keep_element(fsck, item, PREFIX_SIZE);

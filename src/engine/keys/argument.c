@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "engine/files/format.h"
 #include "engine/keys/long_float.h"
 #include "engine/keys/number_text.h"
 #include "store/limits.h"
@@ -57,6 +58,24 @@ bool hf__arg_key(hf__tx *tx, hf_bytes name)
                     "ERR the name of a key has %zu bytes; at most %u are "
                     "allowed",
                     name.size, HF__KEY_SIZE_MAX);
+    return false;
+}
+
+bool hf__arg_database(hf__tx *tx, hf_bytes arg, uint8_t *database)
+{
+    int64_t number;
+
+    if (!hf__arg_integer(tx, arg, &number))
+        return false;
+    if (number >= 0 && number < (int)HF__DATABASES) {
+        *database = (uint8_t)number;
+        return true;
+    }
+    if (number < INT32_MIN || number > INT32_MAX)
+        hf__reply_error(tx, "ERR value is out of range, value must between "
+                            "-2147483648 and 2147483647");
+    else
+        hf__reply_error(tx, HF__ERROR_DATABASE);
     return false;
 }
 

@@ -27,6 +27,8 @@ bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
                       int64_t *value);
 /* May a key have this name? If not, reply with an error. */
 bool hf__arg_key(hf__tx *tx, hf_bytes name);
+/* Read the number of a database, or reply with an error. */
+bool hf__arg_database(hf__tx *tx, hf_bytes arg, uint8_t *database);
 /* Read the time limit of a blocking command, seconds, into tx->block. */
 bool hf__arg_wait(hf__tx *tx, hf_bytes arg);
 /* There is nothing to take in these keys among the arguments. */

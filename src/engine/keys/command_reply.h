@@ -83,6 +83,7 @@ void hf__reply_wrong_type(hf__tx *tx);
 void hf__reply_arity(hf__tx *tx, const char *name);
 
 #define HF__ERROR_SYNTAX "ERR syntax error"
+#define HF__ERROR_DATABASE "ERR DB index is out of range"
 #define HF__ERROR_INTEGER "ERR value is not an integer or out of range"
 #define HF__ERROR_POSITIVE "ERR value is out of range, must be positive"
 #define HF__ERROR_KEY_COUNT "ERR numkeys should be greater than 0"

@@ -23,7 +23,7 @@ static void count_record(hf__key_counts *counts, const MDB_val *value,
 
 bool hf__key_count(hf__tx *tx, hf__key_counts *counts)
 {
-    unsigned char first = HF__RECORD_KEY;
+    unsigned char first = hf__key_kind(tx->database);
     MDB_val key = {1, &first};
     MDB_val value;
     MDB_cursor *cursor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_count.h - counting all keys. Reads every key record, some 45 ns each; a
- * stored counter would make every new key write two records.
+ * key_count.h - counting the keys of a database. Reads every key record, some
+ * 45 ns each; a stored counter would make every new key write two records.
  */
 #ifndef HF__ENGINE_KEY_COUNT_H
 #define HF__ENGINE_KEY_COUNT_H

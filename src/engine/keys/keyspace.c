@@ -237,7 +237,7 @@ static bool fetch_record(hf__tx *tx, hf__record *record)
 
 static bool set_key(hf__tx *tx, hf__record *record, hf_bytes key)
 {
-    record->name[0] = HF__RECORD_KEY;
+    record->name[0] = hf__key_kind(tx->database);
     record->name_size = 1 + hf__name_fold(record->name + 1, NAME_ROOM, key);
     record->key_size = key.size;
     if (key.size < NAME_ROOM)
@@ -266,7 +266,7 @@ static hf__record *take_record(hf__tx *tx)
 
 hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
 {
-    uint32_t hash = (uint32_t)hf__hash(key, 0);
+    uint32_t hash = hf__key_hash(tx->database, key);
     uint32_t chain = hash % HF__CHAIN_COUNT;
     hf__record *record;
 

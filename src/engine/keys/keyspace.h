@@ -9,22 +9,23 @@
 #include "engine/commit/tx.h"
 #include "engine/files/format.h"
 #include "engine/wake/key_event.h"
+#include "util/hash_bytes.h"
 #include "util/private_api.h"
 
 typedef struct hf__record {
     struct hf__record *next; /* in its chain */
-    uint32_t hash;
-    bool stored;       /* in LMDB */
-    bool live;         /* the key exists for commands */
-    bool dirty;        /* newer than in LMDB */
-    bool expired;      /* not live for that reason */
-    bool owned;        /* content is in `memory`, not in LMDB's map */
-    uint8_t type;      /* hf__type */
-    uint8_t form;      /* HF__FORM_... */
-    uint32_t epoch;    /* of a `content` in LMDB's map */
-    int64_t expire_ms; /* store's clock; 0: never */
-    uint64_t keyid;    /* of its elements; 0: none */
-    uint64_t count;    /* elements */
+    uint32_t hash;           /* hf__key_hash() */
+    bool stored;             /* in LMDB */
+    bool live;               /* the key exists for commands */
+    bool dirty;              /* newer than in LMDB */
+    bool expired;            /* not live for that reason */
+    bool owned;              /* content is in `memory`, not in LMDB's map */
+    uint8_t type;            /* hf__type */
+    uint8_t form;            /* HF__FORM_... */
+    uint32_t epoch;          /* of a `content` in LMDB's map */
+    int64_t expire_ms;       /* store's clock; 0: never */
+    uint64_t keyid;          /* of its elements; 0: none */
+    uint64_t count;          /* elements */
     const unsigned char *content;
     size_t content_size;
     unsigned char *memory;
@@ -35,7 +36,22 @@ typedef struct hf__record {
     unsigned char name[HF__LMDB_KEY_MAX + 1]; /* key of the record in LMDB */
 } hf__record;
 
-/* The key if it exists, else NULL; NULL also when fatal. */
+/* Keys of the same name in two databases have different hashes. */
+static inline uint32_t hf__key_hash(unsigned database, hf_bytes key)
+{
+    return (uint32_t)hf__hash(key, 0) + database * UINT32_C(0x9e3779b1);
+}
+
+static inline uint8_t hf__record_database(const hf__record *record)
+{
+    return hf__kind_database(record->name[0]);
+}
+
+/*
+ * A key is one of the current database, tx->database.
+ *
+ * The key if it exists, else NULL; NULL also when fatal.
+ */
 HF__PRIVATE_API hf__record *hf__key_find(hf__tx *tx, hf_bytes key);
 /*
  * The key, NULL in *record if it does not exist. false: another type, which was

@@ -149,7 +149,8 @@ typedef struct sweep {
     unsigned seen;
     unsigned expired;
     size_t keyid_count;
-    uint64_t keyids[2 * SWEEP_COUNT]; /* of elements, to be deleted */
+    uint64_t
+        keyids[HF__KEYHEAD_IDS * SWEEP_COUNT]; /* of elements, to be deleted */
     bool at_end;
     size_t hash_size;
     unsigned char hash[HF__LMDB_KEY_MAX]; /* a key with fields to reclaim */
@@ -177,22 +178,6 @@ static bool is_expired(const sweep *done, const MDB_val *value, int64_t now_ms,
     return hf__keyhead_is_over(head, value->mv_data, value->mv_size, now_ms);
 }
 
-static void note_elements(sweep *done, const hf__keyhead *head,
-                          const MDB_val *value)
-{
-    hf__deadlines fields;
-
-    if (head->form != HF__FORM_INLINE)
-        done->keyids[done->keyid_count++] = head->keyid;
-    if (head->form != HF__FORM_DEADLINES ||
-        value->mv_size < HF__KEYHEAD_SIZE + sizeof(fields))
-        return;
-    memcpy(&fields,
-           (unsigned char *)value->mv_data + value->mv_size - sizeof(fields),
-           sizeof(fields));
-    done->keyids[done->keyid_count++] = fields.id;
-}
-
 static void note_hash(sweep *done, const MDB_val *key, const MDB_val *value,
                       int64_t now_ms)
 {
@@ -216,9 +201,10 @@ static void note_hash(sweep *done, const MDB_val *key, const MDB_val *value,
 
 static void reclaim_fields(hf__tx *tx, const sweep *done)
 {
-    hf__record *record =
-        hf__key_find(tx, hf_view(done->hash + 1, done->hash_size - 1));
+    hf__record *record;
 
+    tx->database = hf__kind_database(done->hash[0]);
+    record = hf__key_find(tx, hf_view(done->hash + 1, done->hash_size - 1));
     if (record == NULL)
         return;
     hf__deadlines_reclaim(tx, record);
@@ -237,7 +223,7 @@ static hf_bytes key_of(const MDB_val *name, const MDB_val *value,
 
 static void report_expired(hf__tx *tx, hf_bytes key)
 {
-    hf__note(tx, HF_CHANGE_EXPIRED, key);
+    hf__note(tx, tx->database, HF_CHANGE_EXPIRED, key);
     hf__key_event(tx, HF__EVENT_EXPIRED, "expired", key);
 }
 
@@ -251,36 +237,66 @@ static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
         report_expired(tx, key_of(name, value, &head));
 }
 
+static unsigned char kind_of(const MDB_val *key)
+{
+    return ((unsigned char *)key->mv_data)[0];
+}
+
+/* To the next record of a key, if this is none: those of database 0 come before
+ * other kinds, the rest after them. MDB_NOTFOUND: that was the last. */
+static int skip_others(MDB_cursor *cursor, MDB_val *key, MDB_val *value)
+{
+    static const unsigned char other = HF__RECORD_KEY_OTHER;
+    int rc = MDB_SUCCESS;
+
+    if (kind_of(key) < HF__RECORD_KEY ||
+        (kind_of(key) > HF__RECORD_KEY && kind_of(key) < other)) {
+        *key = (MDB_val){1, (void *)(uintptr_t)&other};
+        rc = mdb_cursor_get(cursor, key, value, MDB_SET_RANGE);
+    }
+    if (rc == MDB_SUCCESS && !hf__kind_is_key(kind_of(key)))
+        rc = MDB_NOTFOUND;
+    return rc;
+}
+
+static int delete_one(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
+                      MDB_val *value)
+{
+    hf_bytes name =
+        hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1);
+
+    tx->epoch++;
+    tx->changed = true;
+    tx->database = hf__kind_database(kind_of(key));
+    note_expired(tx, key, value);
+    hf__record_cache_drop(tx->cache, hf__key_hash(tx->database, name), name);
+    return hf__redo_note(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
+}
+
 static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                           MDB_val *value, sweep *done)
 {
     hf__keyhead head;
-    int rc = MDB_SUCCESS;
+    int rc = skip_others(cursor, key, value);
 
-    while (done->seen < SWEEP_COUNT && done->expired < done->limit) {
-        if (((unsigned char *)key->mv_data)[0] != HF__RECORD_KEY)
-            return MDB_NOTFOUND;
+    while (rc == MDB_SUCCESS && done->seen < SWEEP_COUNT &&
+           done->expired < done->limit) {
         done->seen++;
         if (is_expired(done, value, tx->now_ms, &head)) {
             done->expired++;
-            note_elements(done, &head, value);
-            tx->epoch++;
-            tx->changed = true;
-            note_expired(tx, key, value);
-            hf__record_cache_drop(
-                tx->cache,
-                hf_view((unsigned char *)key->mv_data + 1, key->mv_size - 1));
-            rc = hf__redo_note(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
+            done->keyid_count +=
+                hf__keyhead_ids(&head, value->mv_data, value->mv_size,
+                                &done->keyids[done->keyid_count]);
+            rc = delete_one(tx, cursor, key, value);
         } else {
             note_hash(done, key, value, tx->now_ms);
         }
         if (rc == MDB_SUCCESS)
             rc = mdb_cursor_get(cursor, key, value, MDB_NEXT);
-        if (rc != MDB_SUCCESS)
-            return rc;
+        if (rc == MDB_SUCCESS)
+            rc = skip_others(cursor, key, value);
     }
-    return ((unsigned char *)key->mv_data)[0] == HF__RECORD_KEY ? MDB_SUCCESS
-                                                                : MDB_NOTFOUND;
+    return rc;
 }
 
 /* Check the next key records from `position` on, `*size` bytes of a name (0:
@@ -295,6 +311,7 @@ static void sweep_step(hf__tx *tx,
     MDB_val key = {1, from};
     MDB_val value;
     MDB_cursor *cursor;
+    uint8_t current = tx->database; /* a command may be about to run in it */
     int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
 
     if (rc != MDB_SUCCESS) {
@@ -305,7 +322,7 @@ static void sweep_step(hf__tx *tx,
         memcpy(from, position, from_size);
         key.mv_size = from_size;
     }
-    if (key.mv_size == 1 || from[0] != HF__RECORD_KEY) {
+    if (key.mv_size == 1 || !hf__kind_is_key(from[0])) {
         from[0] = HF__RECORD_KEY;
         key.mv_size = 1;
     }
@@ -325,6 +342,7 @@ static void sweep_step(hf__tx *tx,
         hf__pending_delete_put(tx, done->keyids[i]);
     if (done->hash_size > 0)
         reclaim_fields(tx, done);
+    tx->database = current;
 }
 
 /* How many expired keys the process may delete now. */

@@ -93,12 +93,12 @@ static hf_bytes key_of(const hf__record *record)
     return hf_view(record->name + 1, record->key_size);
 }
 
-void hf__record_cache_drop(hf__record_cache *cache, hf_bytes key)
+void hf__record_cache_drop(hf__record_cache *cache, uint32_t hash, hf_bytes key)
 {
     hf__cached_record *one = NULL;
 
     if (cache != NULL && key.size <= HF__RECORD_CACHE_KEY_MAX)
-        one = find_entry(cache, (uint32_t)hf__hash(key, 0), key);
+        one = find_entry(cache, hash, key);
     if (one != NULL)
         one->era = 0;
 }

@@ -49,8 +49,9 @@ void hf__record_cache_begin(hf__record_cache *cache, uint64_t number);
 void hf__record_cache_committed(hf__record_cache *cache);
 /* The transaction was undone. */
 void hf__record_cache_clear(hf__record_cache *cache);
-/* This key was written directly to LMDB. */
-void hf__record_cache_drop(hf__record_cache *cache, hf_bytes key);
+/* This key, with hf__key_hash(), was written directly to LMDB. */
+void hf__record_cache_drop(hf__record_cache *cache, uint32_t hash,
+                           hf_bytes key);
 
 /* NULL: not cached. Valid until the next call of hf__record_cache_put(). */
 const hf__cached_record *hf__record_cache_find(hf__record_cache *cache,

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "engine/files/header.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/record_cache.h"
 #include "engine/wake/note.h"
@@ -40,6 +41,12 @@ static void encode_record(const hf__record *record, unsigned char *at,
     memcpy(at + HF__KEYHEAD_SUM_AT, &head.sum, sizeof(head.sum));
 }
 
+static bool knows_databases(hf__tx *tx, const hf__record *record)
+{
+    return hf__record_database(record) == 0 ||
+           hf__tx_raise_format(tx, HF__FORMAT_DATABASES);
+}
+
 static void write_record(hf__tx *tx, hf__record *record)
 {
     size_t head =
@@ -47,7 +54,7 @@ static void write_record(hf__tx *tx, hf__record *record)
     MDB_val name = {record->name_size, record->name};
     MDB_val value = {head + record->content_size, NULL};
 
-    if (hf__tx_put(tx, &name, &value))
+    if (knows_databases(tx, record) && hf__tx_put(tx, &name, &value))
         encode_record(record, value.mv_data, value.mv_size);
 }
 
@@ -91,7 +98,8 @@ bool hf__tx_flush(hf__tx *tx)
 
         if (!record->dirty)
             continue;
-        hf__note(tx, kind_of(record), hf__record_key(record));
+        hf__note(tx, hf__record_database(record), kind_of(record),
+                 hf__record_key(record));
         if (record->live)
             write_record(tx, record);
         else if (record->stored && !leave_tombstone(tx, record))

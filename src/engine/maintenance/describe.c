@@ -60,22 +60,35 @@ static void count_key(counts *sum, const MDB_val *value, int64_t now_ms)
     sum->expiring += head.expire_ms != 0 ? 1 : 0;
 }
 
-/* All records of one kind. */
-static int count_kind(MDB_cursor *cursor, unsigned char kind, counts *sum,
-                      int64_t now_ms)
+/* All records of some kinds. */
+static int count_kinds(MDB_cursor *cursor, unsigned char first,
+                       unsigned char last, counts *sum, int64_t now_ms)
 {
-    MDB_val key = {1, &kind};
+    MDB_val key = {1, &first};
     MDB_val value;
     int rc = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
 
-    while (rc == MDB_SUCCESS && *(unsigned char *)key.mv_data == kind) {
-        if (kind == HF__RECORD_KEY)
+    while (rc == MDB_SUCCESS && *(unsigned char *)key.mv_data <= last) {
+        if (hf__kind_is_key(*(unsigned char *)key.mv_data))
             count_key(sum, &value, now_ms);
         else
             sum->pending_deletes++;
         rc = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
     }
     return rc == MDB_NOTFOUND ? MDB_SUCCESS : rc;
+}
+
+static int count_every_kind(MDB_cursor *cursor, counts *sum, int64_t now_ms)
+{
+    int rc = count_kinds(cursor, HF__RECORD_KEY, HF__RECORD_KEY, sum, now_ms);
+
+    if (rc == MDB_SUCCESS)
+        rc = count_kinds(cursor, HF__RECORD_PENDING_DELETE,
+                         HF__RECORD_PENDING_DELETE, sum, now_ms);
+    if (rc == MDB_SUCCESS)
+        rc = count_kinds(cursor, hf__key_kind(1),
+                         hf__key_kind(HF__DATABASES - 1), sum, now_ms);
+    return rc;
 }
 
 static int read_format(const hf__env *env, MDB_txn *txn, counts *sum)
@@ -108,9 +121,7 @@ static int count_all(const hf__env *env, MDB_txn *txn, counts *sum)
         rc = mdb_cursor_open(txn, env->dbi, &cursor);
     if (rc != MDB_SUCCESS)
         return rc;
-    rc = count_kind(cursor, HF__RECORD_KEY, sum, now_ms);
-    if (rc == MDB_SUCCESS)
-        rc = count_kind(cursor, HF__RECORD_PENDING_DELETE, sum, now_ms);
+    rc = count_every_kind(cursor, sum, now_ms);
     mdb_cursor_close(cursor);
     return rc;
 }

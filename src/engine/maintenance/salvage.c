@@ -149,7 +149,7 @@ static void keep_item(hf__fsck *fsck, const hf__item *item,
         lose_key(self, item, why);
         return;
     }
-    self->done->keys += kind == HF__RECORD_KEY;
+    self->done->keys += hf__kind_is_key(kind);
     if (kind == HF__RECORD_HEADER)
         copy_header(self, item);
     else

@@ -348,6 +348,7 @@ static hf_status hand_over(hf__blocked *all, hf__request *request,
     self->all = all;
     self->request = request;
     self->feed.prefix = hf_str("");
+    self->feed.database = all->database;
     self->feed.changed = on_changed;
     self->tick.ring = on_time;
     self->tick.user = self;

@@ -24,6 +24,7 @@ typedef struct hf__blocked {
     atomic_bool joined; /* writers note their changes, until the close */
 
     /* The loop thread's. */
+    uint32_t database;
     hf__blocked_request *first; /* in the order in which they came */
     hf__blocked_request **end;
     hf__tick look;

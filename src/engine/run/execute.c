@@ -61,6 +61,7 @@ void hf__execute(hf__tx *tx, const hf__job *job)
 
     request->status = HF_OK;
     request->sends = 1;
+    tx->database = job->database;
     if (request->script != NULL)
         run_script(tx, job);
     else if ((command->flags & HF__COMMAND_EVAL) != 0 &&

@@ -17,6 +17,7 @@ typedef struct hf__job {
     hf__request *request;
     const hf__command *command; /* NULL: the request is a script */
     int64_t budget_ms;          /* of a script */
+    uint8_t database;
     hf__block *block; /* of a command that waits: for what; NULL: not wanted */
 } hf__job;
 

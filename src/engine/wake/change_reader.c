@@ -12,11 +12,12 @@
 #include "util/container.h"
 #include "util/mem.h"
 
-static bool concerns_feed(const hf__feed *feed, hf_change_kind kind,
-                          hf_bytes key)
+static bool concerns_feed(const hf__feed *feed, uint32_t database,
+                          hf_change_kind kind, hf_bytes key)
 {
     return kind == HF_CHANGE_GAP ||
-           (key.size >= feed->prefix.size &&
+           ((feed->all_databases || database == feed->database) &&
+            key.size >= feed->prefix.size &&
             memcmp(key.data, feed->prefix.data, feed->prefix.size) == 0);
 }
 
@@ -24,12 +25,15 @@ static void report_change(hf__ring_reader *ring, uint32_t kind, hf_bytes key)
 {
     hf__change_reader *reader = hf__container_of(ring, hf__change_reader, ring);
     hf_change_kind change = HF_CHANGE_GAP;
+    uint32_t database = kind >> HF__NOTE_DATABASE_BITS;
 
+    kind &= (1u << HF__NOTE_DATABASE_BITS) - 1;
     if (kind >= HF_CHANGE_WRITTEN && kind < HF_CHANGE_GAP)
         change = (hf_change_kind)kind;
     for (hf__feed *feed = reader->feeds; feed != NULL; feed = reader->next) {
         reader->next = feed->next;
-        if (concerns_feed(feed, change, key))
+        feed->changed_in = database;
+        if (concerns_feed(feed, database, change, key))
             feed->changed(feed, change, key);
     }
 }

@@ -25,6 +25,7 @@ void hf__key_event_put(hf__tx *tx, uint32_t event_class, const char *name,
 
     noted->readers |=
         readers_of(&tx->env->rings[HF__RING_MESSAGES], event_class);
+    event_class |= (uint32_t)tx->database << HF__EVENT_DATABASE_AT;
     if (!hf__message_put(tx, HF__NOTE_EVENT, event_class, hf_str(name), key))
         noted->lost = true;
 }

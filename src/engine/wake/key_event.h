@@ -20,6 +20,8 @@ enum {
     HF__EVENT_EXPIRED = 1u << 14, /* x */
     HF__EVENT_NEW = 1u << 15      /* n */
 };
+/* An event has its class and, from this bit on, the number of its database. */
+#define HF__EVENT_DATABASE_AT 24
 
 void hf__key_event_put(hf__tx *tx, uint32_t event_class, const char *name,
                        hf_bytes key);

@@ -22,12 +22,14 @@ static void lose_changes(hf__tx *tx)
     tx->noted[HF__RING_CHANGES].flushed = false;
 }
 
-void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key)
+void hf__note_put(hf__tx *tx, unsigned database, hf_change_kind kind,
+                  hf_bytes key)
 {
+    uint32_t whole = (uint32_t)kind | database << HF__NOTE_DATABASE_BITS;
     unsigned char *at = NULL;
 
     if (key.size <= HF__NOTE_KEY_MAX)
-        at = hf__ring_put(tx, HF__RING_CHANGES, kind, key.size);
+        at = hf__ring_put(tx, HF__RING_CHANGES, whole, key.size);
     if (at == NULL)
         lose_changes(tx);
     else if (key.size > 0)
@@ -77,8 +79,8 @@ static const unsigned char *next_stamp(const unsigned char *at, uint32_t *stamp)
     hf__note_head head;
 
     memcpy(&head, at, sizeof(head));
-    *stamp = (uint32_t)(hf__hash(hf_view(at + sizeof(head), head.size), 0) %
-                        HF__STAMPS);
+    *stamp = hf__stamp_of(head.kind >> HF__NOTE_DATABASE_BITS,
+                          hf_view(at + sizeof(head), head.size));
     return at + hf__note_size(head.size);
 }
 

@@ -11,20 +11,25 @@
 #include "holdfast/watch.h"
 #include "util/private_api.h"
 
-/* A longer key becomes a gap. The kind of a note is its hf_change_kind. */
+/* A longer key becomes a gap. The kind of a note is its hf_change_kind, and
+ * above that the number of its database: earlier versions of the library take
+ * one of another database than 0 for a gap. */
 #define HF__NOTE_KEY_MAX 16384u
+#define HF__NOTE_DATABASE_BITS 8
 
-void hf__note_put(hf__tx *tx, hf_change_kind kind, hf_bytes key);
-static inline void hf__note(hf__tx *tx, hf_change_kind kind, hf_bytes key)
+void hf__note_put(hf__tx *tx, unsigned database, hf_change_kind kind,
+                  hf_bytes key);
+static inline void hf__note(hf__tx *tx, unsigned database, hf_change_kind kind,
+                            hf_bytes key)
 {
     if (hf__tx_notes(tx, HF__RING_CHANGES))
-        hf__note_put(tx, kind, key);
+        hf__note_put(tx, database, kind, key);
 }
 /* All keys are removed; those written before are noted. */
 void hf__note_flush(hf__tx *tx);
 
-/* Has it noted a key with this stamp, by hf__hash(key, 0) % HF__STAMPS,
- * FLUSHALL apart? After hf__tx_flush(), if there are readers. */
+/* Has it noted a key with this stamp, FLUSHALL apart? After hf__tx_flush(), if
+ * there are readers. */
 HF__PRIVATE_API bool hf__note_has(const hf__tx *tx, uint32_t stamp);
 
 /* A transaction begins. May set `fatal`. */

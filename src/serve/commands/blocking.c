@@ -49,7 +49,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes name)
     if (kind == HF_CHANGE_GAP) {
         hf__wait_put_all(&blocking->table, HF__WAIT_CHANGED);
     } else if (kind == HF_CHANGE_WRITTEN) {
-        key = hf__wait_find(&blocking->table, name);
+        key = hf__wait_find(&blocking->table, feed->changed_in, name);
         if (key != NULL)
             hf__wait_put(&blocking->table, HF__WAIT_CHANGED, key);
     }
@@ -166,7 +166,8 @@ static void drop_waiter(hf__waiter *waiter)
 static void on_made(hf__tx *tx, hf_bytes name)
 {
     hf_server *server = tx->made_user;
-    hf__wait_key *key = hf__wait_find(&server->blocking.table, name);
+    hf__wait_key *key =
+        hf__wait_find(&server->blocking.table, tx->database, name);
 
     if (key != NULL)
         hf__wait_put(&server->blocking.table, HF__WAIT_MADE, key);
@@ -317,6 +318,7 @@ static uint8_t type_of(hf_server *server, const hf__wait_key *key)
     const hf__record *record;
 
     hf__tx_trim(tx);
+    tx->database = key->database;
     record = hf__key_find(tx, hf_view(key->bytes, key->size));
     if (tx->fatal != HF_OK)
         server->broken = tx->error;
@@ -449,6 +451,7 @@ void hf__blocking_open_server(hf_server *server)
 
     blocking->error = (hf_error)HF_ERROR_INIT;
     blocking->feed.prefix = hf_str("");
+    blocking->feed.all_databases = true;
     blocking->feed.changed = on_changed;
     blocking->tick.ring = on_deadline;
     blocking->close_tick.ring = close_feed;

@@ -211,12 +211,12 @@ static void describe_conn(const hf__conn *conn, hf__buf *text)
     put_flags(conn, text, own[0] == '/');
     (void)hf__buf_print(
         text,
-        " db=0 sub=%zu psub=%zu ssub=%zu multi=%lld qbuf=%zu qbuf-free=%zu "
+        " db=%u sub=%zu psub=%zu ssub=%zu multi=%lld qbuf=%zu qbuf-free=%zu "
         "argv-mem=0 multi-mem=%zu rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 "
         "tot-mem=%zu events=%s%s cmd=%s user=%s redir=-1 resp=%d "
         "lib-name=%s lib-ver=%s\n",
-        conn->follows[HF__CHANNEL], conn->follows[HF__CHANNEL_PATTERN],
-        conn->follows[HF__CHANNEL_SHARD],
+        (unsigned)conn->database, conn->follows[HF__CHANNEL],
+        conn->follows[HF__CHANNEL_PATTERN], conn->follows[HF__CHANNEL_SHARD],
         hf__multi_is_open(conn) ? (long long)conn->multi->now.count : -1LL, in,
         conn->in.capacity - in, queued, conn->out.capacity, conn->out.capacity,
         out, sizeof(*conn) + conn->in.capacity + conn->out.capacity + queued,

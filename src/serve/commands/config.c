@@ -128,7 +128,7 @@ const hf__config hf__config_server[] = {
     {"bind", NULL, get_bind, NULL},
     {"busy-reply-threshold", NULL, get_script_limit, NULL},
     {"cluster-enabled", "no", NULL, NULL},
-    {"databases", "1", NULL, NULL},
+    {"databases", "16", NULL, NULL},
     {"hash-max-listpack-entries", "128", NULL, NULL},
     {"hash-max-listpack-value", "64", NULL, NULL},
     {"hash-max-ziplist-entries", "128", NULL, NULL},

@@ -268,24 +268,28 @@ static void count_keys(hf_server *server)
         now_us - server->info.counted_us <
             COUNT_REST * server->info.counting_us)
         return;
-    if (server->round.tx == NULL ||
-        !hf__key_count(server->round.tx, &server->info.counts))
-        return;
+    for (unsigned i = 0; server->round.tx != NULL && i < HF__DATABASES; i++) {
+        server->round.tx->database = (uint8_t)i;
+        if (!hf__key_count(server->round.tx, &server->info.counts[i]))
+            return;
+    }
     server->info.counted_us = hf__clock_boot_us();
     server->info.counting_us = server->info.counted_us - now_us;
 }
 
 static void put_keyspace(hf_server *server, hf__buf *text)
 {
-    const hf__key_counts *counts = &server->info.counts;
-
     count_keys(server);
-    if (counts->keys > 0)
-        PRINT("db0:keys=%" PRId64 ",expires=%" PRId64 ",avg_ttl=%.0f\r\n",
-              counts->keys, counts->expiring,
-              counts->expiring == 0
-                  ? 0
-                  : counts->left_ms / (double)counts->expiring);
+    for (unsigned i = 0; i < HF__DATABASES; i++) {
+        const hf__key_counts *counts = &server->info.counts[i];
+
+        if (counts->keys > 0)
+            PRINT("db%u:keys=%" PRId64 ",expires=%" PRId64 ",avg_ttl=%.0f\r\n",
+                  i, counts->keys, counts->expiring,
+                  counts->expiring == 0
+                      ? 0
+                      : counts->left_ms / (double)counts->expiring);
+    }
 }
 
 /* ----------------------------------------------------------------- command */

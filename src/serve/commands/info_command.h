@@ -19,7 +19,7 @@ typedef struct hf__info {
     hf_server_stats rate_from;
     int64_t used_peak; /* bytes, the most that INFO has found */
     /* When the keys were counted, and how long that took. */
-    hf__key_counts counts;
+    hf__key_counts counts[HF__DATABASES];
     int64_t counted_us;
     int64_t counting_us;
 } hf__info;

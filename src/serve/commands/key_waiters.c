@@ -59,13 +59,15 @@ static hf__wait_key **chain_of(const hf__wait_table *table, uint64_t hash)
     return &table->chains[hash & (table->chain_count - 1)];
 }
 
-hf__wait_key *hf__wait_find(const hf__wait_table *table, hf_bytes key)
+hf__wait_key *hf__wait_find(const hf__wait_table *table, uint32_t database,
+                            hf_bytes key)
 {
-    uint64_t hash = hf__hash(key, 0);
+    uint64_t hash = hf__hash(key, database);
     hf__wait_key *found = table->key_count == 0 ? NULL : *chain_of(table, hash);
 
     while (found != NULL &&
-           (found->hash != hash || found->size != key.size ||
+           (found->hash != hash || found->database != database ||
+            found->size != key.size ||
             (key.size > 0 && memcmp(found->bytes, key.data, key.size) != 0)))
         found = found->next;
     return found;
@@ -100,9 +102,10 @@ static bool grow_table(hf__wait_table *table)
     return true;
 }
 
-static hf__wait_key *make_key(hf__wait_table *table, hf_bytes name)
+static hf__wait_key *make_key(hf__wait_table *table, uint8_t database,
+                              hf_bytes name)
 {
-    hf__wait_key *key = hf__wait_find(table, name);
+    hf__wait_key *key = hf__wait_find(table, database, name);
     hf__wait_key **chain;
 
     if (key != NULL || !grow_table(table))
@@ -110,7 +113,8 @@ static hf__wait_key *make_key(hf__wait_table *table, hf_bytes name)
     key = hf__calloc(1, sizeof(*key) + name.size);
     if (key == NULL)
         return NULL;
-    key->hash = hf__hash(name, 0);
+    key->hash = hf__hash(name, database);
+    key->database = database;
     key->size = name.size;
     if (name.size > 0)
         memcpy(key->bytes, name.data, name.size);
@@ -211,7 +215,8 @@ bool hf__wait_add(hf__wait_table *table, hf__waiter *waiter)
     const hf__block *block = &waiter->block;
 
     for (size_t i = 0; i < block->count; i++) {
-        hf__wait_key *key = make_key(table, waiter->words[block->first + i]);
+        hf__wait_key *key = make_key(table, waiter->conn->database,
+                                     waiter->words[block->first + i]);
         hf__wait_link *link = &waiter->links[waiter->link_count];
 
         if (key == NULL) {

@@ -23,6 +23,7 @@ typedef struct hf__wait_key {
     struct hf__wait_link *first, *last; /* its waiters, oldest first */
     struct hf__wait_key *next_in[HF__WAIT_LISTS];
     bool in[HF__WAIT_LISTS]; /* then it is not freed */
+    uint8_t database;
     size_t size;
     unsigned char bytes[];
 } hf__wait_key;
@@ -70,7 +71,8 @@ bool hf__wait_add(hf__wait_table *table, hf__waiter *waiter);
 void hf__wait_remove(hf__wait_table *table, hf__waiter *waiter);
 
 /* NULL: no one waits for it. */
-hf__wait_key *hf__wait_find(const hf__wait_table *table, hf_bytes key);
+hf__wait_key *hf__wait_find(const hf__wait_table *table, uint32_t database,
+                            hf_bytes key);
 
 /* At the end of a list, if it is not in it. */
 void hf__wait_put(hf__wait_table *table, hf__wait_list list, hf__wait_key *key);

@@ -23,7 +23,6 @@
 #include "serve/state.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 /* An empty buffer that has more is freed. */
@@ -45,6 +44,7 @@ typedef struct watched_key {
     uint32_t stamp;
     uint32_t flushes;
     bool existed;
+    uint8_t database;
     size_t size;
 } watched_key;
 
@@ -199,8 +199,9 @@ static bool add_watches(hf__conn *conn, const hf_bytes *keys, size_t count)
     bool fits = true;
 
     for (size_t i = 0; i < count && fits; i++) {
-        uint32_t bucket = (uint32_t)(hf__hash(keys[i], 0) % HF__STAMPS);
-        watched_key head = {.bucket = bucket, .size = keys[i].size};
+        uint32_t bucket = hf__stamp_of(conn->database, keys[i]);
+        watched_key head = {
+            .bucket = bucket, .database = conn->database, .size = keys[i].size};
 
         head.stamp = __atomic_load_n(&stamps[bucket], __ATOMIC_SEQ_CST);
         head.flushes = hf__embedded_flushes(conn->server->store);
@@ -241,6 +242,7 @@ static void find_keys(hf__conn *conn, size_t from)
 
         at = read_watch(at, &head, &key);
         hf__tx_trim(tx);
+        tx->database = head.database;
         head.existed = hf__key_find(tx, key) != NULL;
         memcpy(here, &head, sizeof(head));
     }
@@ -305,6 +307,7 @@ static bool is_changed(const hf_server *server, hf__tx *tx,
         stamp -= 2 * (hf__embedded_flushes(server->store) - head->flushes);
     if (stamp != head->stamp || (stamp & 1) || hf__note_has(tx, head->bucket))
         return true;
+    tx->database = head->database;
     /* It has expired, or was removed by a FLUSHALL of this round. */
     return head->existed && hf__key_find(tx, key) == NULL;
 }

@@ -60,14 +60,14 @@ static void run_cluster(hf__conn *conn, const hf_bytes *words, size_t count)
                      "ERR This instance has cluster support disabled");
 }
 
-/* A client that overlooks the error would write to the wrong database, so the
- * connection is closed. */
+/* The connection's commands find it there: unit.c. */
 static void run_select(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    if (hf__unit_begin(conn, false))
-        hf__unit_run(conn, hf__command_find(words[0]), words, count);
-    if (conn->answer.out.failed)
-        conn->closing = true;
+    if (!hf__unit_begin(conn, false))
+        return;
+    hf__unit_run(conn, hf__command_find(words[0]), words, count);
+    if (conn->server->broken.status == HF_OK && !conn->answer.out.failed)
+        conn->database = conn->server->round.tx->database;
 }
 
 static void run_failover(hf__conn *conn, const hf_bytes *words, size_t count)
@@ -96,6 +96,6 @@ const hf__served_entry hf__served_standalone[] = {
     {"readonly", HF__SERVED_IN_EXEC, run_cluster},
     {"readwrite", HF__SERVED_IN_EXEC, run_cluster},
     {"role", HF__SERVED_IN_EXEC, run_role},
-    {"select", 0, run_select},
+    {"select", HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_select},
     {"wait", HF__SERVED_IN_EXEC, run_wait},
     {NULL, 0, NULL}};

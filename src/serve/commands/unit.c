@@ -101,6 +101,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf__command_round_limit(
         &server->round, is_limited(conn) ? hf__access_of_script : NULL, conn);
     tx->block.blocked = false;
+    tx->database = conn->database;
     if (!hf__command_arity_fits(command, count)) {
         hf__answer_arity(&conn->answer, command->name);
         return;

@@ -307,6 +307,7 @@ void hf__conn_mark(hf__conn *conn)
     conn->mark_used = conn->used;
     conn->mark_out = hf__buf_size(&conn->out);
     conn->mark_closing = conn->closing;
+    conn->mark_database = conn->database;
     CALL_PARTS(mark, conn);
 }
 
@@ -336,6 +337,7 @@ void hf__conn_rewind(hf__conn *conn)
     conn->units = 0;
     conn->again = true; /* there may be no other try in this turn */
     conn->closing = conn->mark_closing;
+    conn->database = conn->mark_database;
     conn->early = false;
     conn->used = conn->mark_used;
     hf__buf_truncate(&conn->out, conn->mark_out);
@@ -419,6 +421,7 @@ void hf__conn_reset(hf__conn *conn)
     hf__free(conn->library_version);
     conn->name = conn->library = conn->library_version = NULL;
     conn->no_evict = conn->no_touch = false;
+    conn->database = 0;
     conn->mute = HF__MUTE_NONE;
 }
 

@@ -50,8 +50,10 @@ typedef struct hf__conn {
     /* Of the round: where it began, and how many of its units are ours. */
     size_t mark_used, mark_out;
     bool mark_closing;
+    uint8_t mark_database;
     size_t units;
 
+    uint8_t database;            /* its number */
     const struct hf__user *user; /* NULL: not logged in */
     struct hf__multi *multi;     /* NULL: none yet */
     struct hf__waiter *waiter;   /* NULL: it does not wait for an element */

@@ -27,7 +27,8 @@ void hf__notify_show(uint32_t flags, char text[HF__NOTIFY_TEXT_SIZE]);
 /* The classes of events that the store is to report. */
 uint32_t hf__notify_classes(uint32_t flags);
 
-#define HF__NOTIFY_KEY_CHANNEL "__keyspace@0__:"
-#define HF__NOTIFY_EVENT_CHANNEL "__keyevent@0__:"
+/* With the number of the database. */
+#define HF__NOTIFY_KEY_CHANNEL "__keyspace@%u__:"
+#define HF__NOTIFY_EVENT_CHANNEL "__keyevent@%u__:"
 
 #endif

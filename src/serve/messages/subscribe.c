@@ -73,16 +73,18 @@ static void deliver_to_all(const hf__channel_table *channels,
     }
 }
 
-/* The event as a message on "PREFIX:TOPIC". */
-static void notify_event(hf__pubsub *pubsub, const hf__message *event,
-                         const char *prefix, hf_bytes topic, hf_bytes text)
+/* The event as a message on a channel, whose name ends with the topic. */
+__attribute__((format(printf, 3, 0))) static void
+notify_event(hf__pubsub *pubsub, const hf__message *event, const char *prefix,
+             hf_bytes topic, hf_bytes text)
 {
     hf__message message = {
         .kind = HF__CHANNEL, .number = event->number, .text = text};
     hf__buf *name = &pubsub->event_name;
 
     hf__buf_clear(name);
-    if (!hf__buf_append(name, prefix, strlen(prefix)) ||
+    if (!hf__buf_print(name, prefix,
+                       event->event_class >> HF__EVENT_DATABASE_AT) ||
         !hf__buf_append(name, topic.data, topic.size)) {
         pubsub->reader.lost(&pubsub->reader);
         return;

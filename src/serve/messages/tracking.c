@@ -120,6 +120,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 void hf__tracking_open_server(hf_server *server)
 {
     server->trackers.feed.prefix = hf_str("");
+    server->trackers.feed.all_databases = true; /* as in Redis */
     server->trackers.feed.changed = on_changed;
 }
 

@@ -66,7 +66,7 @@ static void spoil(const trial *self, hf__tx *tx, hf__request *request)
     hf_bytes message[] = {hf_str("publish"), hf_str(self->world.inbox),
                           hf_str("x\0y")};
     hf__request other;
-    hf__job job = {&other, NULL, 1000, NULL};
+    hf__job job = {&other, NULL, 1000, 0, NULL};
 
     if (self->fault == NULL)
         return;
@@ -91,7 +91,7 @@ static void run_once(trial *self, const hf__script *script, bool as_lua,
 {
     hf__script text = *script;
     hf__request request;
-    hf__job job = {&request, NULL, 60000, NULL};
+    hf__job job = {&request, NULL, 60000, 0, NULL};
     hf__tx *tx;
 
     text.index = text.native = HF__SCRIPT_USER;
@@ -195,7 +195,7 @@ static void forget(trial *self)
 {
     hf_bytes all = hf_str("flushall");
     hf__request request;
-    hf__job job = {&request, hf__command_find(all), 1000, NULL};
+    hf__job job = {&request, hf__command_find(all), 1000, 0, NULL};
 
     hf__request_init(&request);
     request.words = &all;

@@ -60,7 +60,7 @@ void reply_print(hf__buf *to, const hf_reply *reply)
 static const hf_reply *ask(hf__tx *tx, hf__request *request, hf_bytes *words,
                            size_t count)
 {
-    hf__job job = {request, NULL, 60000, NULL};
+    hf__job job = {request, NULL, 60000, 0, NULL};
 
     hf__request_init(request);
     request->words = words;
