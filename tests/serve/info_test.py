@@ -105,6 +105,32 @@ class Info(unittest.TestCase):
         self.assertNotIn("cmdstat_set", self.info("commandstats"))
         self.assertEqual(self.info("stats")["total_error_replies"], "0")
 
+    def test_keys_and_errors_are_counted(self):
+        ask = self.link.ask
+        ask("SET", "a", "x")
+        ask("SET", "short", 1, "PX", 1)
+        while ask("EXISTS", "short"):
+            pass
+        ask("CONFIG", "RESETSTAT")
+        ask("MGET", "a", "none", "a")
+        ask("SET", "b", 1)  # does not look up, for Redis
+        for _ in range(2):
+            ask("INCR", "a")
+        ask("EVALSHA", "0" * 40, 0)
+        ask("EVAL", "return redis.error_reply('MINE is it')", 0)
+        ask("SET", "short", 1, "PX", 1)
+        while self.info("stats")["expired_keys"] == "0":
+            ask("SET", "b", 1)
+        stats = self.info("stats")
+        self.assertEqual([stats["keyspace_hits"], stats["keyspace_misses"],
+                          stats["expired_keys"]], ["2", "1", "1"])
+        self.assertEqual(self.info("errorstats"),
+                         {"errorstat_ERR": "count=2", "errorstat_MINE":
+                          "count=1", "errorstat_NOSCRIPT": "count=1"})
+        ask("CONFIG", "RESETSTAT")
+        self.assertEqual(self.info("errorstats"), {})
+        self.assertEqual(self.info("stats")["keyspace_hits"], "0")
+
     def test_there_is_one_server(self):
         ask = self.link.ask
         self.assertEqual(ask("ROLE"), [b"master", 0, []])

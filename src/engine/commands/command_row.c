@@ -41,6 +41,7 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
                      const hf_bytes *args, size_t count)
 {
     tx->command = command;
+    tx->reads = (command->flags & HF__COMMAND_WRITES) == 0;
     tx->claimed_size = 0;
     if ((command->flags & HF__COMMAND_WRITES) && !hf__tx_may_write(tx))
         return;
@@ -59,6 +60,7 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
     if (command->flags & HF__COMMAND_GROWS)
         tx->grows = true;
     command->run(tx, args, count);
+    tx->reads = false;
 }
 
 /* ------------------------------------------------------------ subcommands */

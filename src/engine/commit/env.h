@@ -50,6 +50,7 @@ typedef struct hf__env {
     uint64_t awaited;
     uint64_t advanced; /* write.c's: its last empty transaction */
     bool tight;        /* little space left; set by begin_write */
+    uint64_t expired;  /* keys that this process found expired and deleted */
     int64_t swept_ms;  /* reclaim.c's, like the next */
     uint32_t sweep_allowance;
     struct hf__tx *write_tx;        /* made when first needed */

@@ -79,6 +79,8 @@ typedef struct hf__tx {
     int64_t script_us;       /* processor time of users' scripts */
     bool no_pending_deletes; /* this transaction removes the last one */
     bool grows;              /* a command that needs space has run */
+    bool reads;              /* a command runs that only reads */
+    uint64_t hits, misses;   /* keys that such commands found, or did not */
 
     struct hf__out *out;
     const struct hf__command *command; /* being run */

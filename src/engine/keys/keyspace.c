@@ -159,6 +159,7 @@ static void expire_key(hf__tx *tx, hf__record *record)
 {
     hf__key_drop(tx, record);
     record->expired = true;
+    tx->env->expired++;
     hf__record_event(tx, HF__EVENT_EXPIRED, "expired", record);
 }
 
@@ -297,13 +298,15 @@ hf__record *hf__key_find(hf__tx *tx, hf_bytes key)
 {
     hf__record *record = hf__key_record(tx, key);
 
-    if (record == NULL || !record->live)
-        return NULL;
     /* An earlier command may have set an expiry in the past. */
-    if (is_over(tx, record)) {
+    if (record != NULL && record->live && is_over(tx, record))
         expire_key(tx, record);
-        return NULL;
-    }
+    if (record == NULL || !record->live)
+        record = NULL;
+    if (tx->reads && record != NULL)
+        tx->hits++;
+    else if (tx->reads)
+        tx->misses++;
     return record;
 }
 

@@ -233,8 +233,10 @@ static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
 
     hf__keyhead_read(&head, value->mv_data);
     if (!hf__expiry_is_tombstone(head.expire_ms) &&
-        head.key_size <= value->mv_size - HF__KEYHEAD_SIZE)
+        head.key_size <= value->mv_size - HF__KEYHEAD_SIZE) {
+        tx->env->expired++;
         report_expired(tx, key_of(name, value, &head));
+    }
 }
 
 static unsigned char kind_of(const MDB_val *key)

@@ -214,6 +214,20 @@ bool hf__command_round_run(hf__command_round *round, const hf__command *command,
     return tx->fatal == HF_OK;
 }
 
+void hf__command_round_lookups(const hf__command_round *round,
+                               hf__lookups *lookups)
+{
+    const hf__tx *all[] = {round->reader, round->env->write_tx};
+
+    *lookups = (hf__lookups){.expired = round->env->expired};
+    for (size_t i = 0; i < 2; i++) {
+        if (all[i] == NULL)
+            continue;
+        lookups->hits += all[i]->hits;
+        lookups->misses += all[i]->misses;
+    }
+}
+
 /* ------------------------------------------------------------------ ending */
 
 /* The writer lock is held, and released. */

@@ -61,6 +61,16 @@ HF__PRIVATE_API bool hf__command_round_run(hf__command_round *round,
                                            hf__out *out,
                                            const hf_reply **reply);
 
+/* What commands of the round's rounds looked up and deleted, since the store
+ * was opened; what was undone counts, too. */
+typedef struct hf__lookups {
+    uint64_t hits, misses; /* by commands that only read */
+    uint64_t expired;      /* keys that were found expired and deleted */
+} hf__lookups;
+
+HF__PRIVATE_API void hf__command_round_lookups(const hf__command_round *round,
+                                               hf__lookups *lookups);
+
 /* Commit, or undo what must be undone. With HF_FULL, round->made_room tells
  * whether the same round may fit now. */
 HF__PRIVATE_API hf_status hf__command_round_end(hf__command_round *round,

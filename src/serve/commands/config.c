@@ -301,6 +301,8 @@ static void config_resetstat(hf__conn *conn, const hf_bytes *words,
     (void)words;
     (void)count;
     conn->server->info.reset = conn->server->stats;
+    hf__command_round_lookups(&conn->server->round,
+                              &conn->server->info.reset_lookups);
     hf__usage_clear(&conn->server->usage);
     hf__answer_line(&conn->answer, "OK");
 }

@@ -176,8 +176,11 @@ static void put_stats(hf_server *server, hf__buf *text)
 {
     const hf_server_stats *now = &server->stats;
     const hf_server_stats *from = &server->info.reset;
+    const hf__lookups *before = &server->info.reset_lookups;
     const size_t *channels = server->pubsub.channels.counts;
+    hf__lookups lookups;
 
+    hf__command_round_lookups(&server->round, &lookups);
     measure_rates(server);
     PRINT("total_connections_received:%" PRIu64
           "\r\ntotal_commands_processed:%" PRIu64
@@ -193,6 +196,10 @@ static void put_stats(hf_server *server, hf__buf *text)
           now->bytes_in - from->bytes_in, now->bytes_out - from->bytes_out,
           now->connections_refused - from->connections_refused,
           now->failed - from->failed);
+    PRINT("expired_keys:%" PRIu64 "\r\nkeyspace_hits:%" PRIu64
+          "\r\nkeyspace_misses:%" PRIu64 "\r\n",
+          lookups.expired - before->expired, lookups.hits - before->hits,
+          lookups.misses - before->misses);
     PRINT("pubsub_channels:%zu\r\npubsub_patterns:%zu\r\n"
           "pubsubshard_channels:%zu\r\n",
           channels[HF__CHANNEL], channels[HF__CHANNEL_PATTERN],
@@ -250,6 +257,17 @@ static void put_commandstats(hf_server *server, hf__buf *text)
               "failed_calls=%" PRIu64 "\r\n",
               command->name, command->calls, each_us * (double)command->calls,
               each_us, command->failed);
+    }
+}
+
+static void put_errorstats(hf_server *server, hf__buf *text)
+{
+    for (size_t i = 0; i < HF__USAGE_CODES; i++) {
+        const hf__usage_code *code = &server->usage.codes[i];
+
+        if (code->count > 0)
+            PRINT("errorstat_%s:count=%" PRIu64 "\r\n", code->text,
+                  code->count);
     }
 }
 
@@ -311,6 +329,7 @@ static const section sections[] = {
     {"CPU", false, false, put_cpu},
     {"Modules", false, false, put_modules},
     {"Commandstats", true, false, put_commandstats},
+    {"Errorstats", false, false, put_errorstats},
     {"Cluster", false, false, put_cluster},
     {"Keyspace", false, true, put_keyspace}};
 

@@ -12,7 +12,8 @@ typedef struct hf__info {
     int64_t started_ms;
     int64_t started_unix_s;
     char run_id[HF__INFO_RUN_ID_SIZE];
-    hf_server_stats reset; /* as of CONFIG RESETSTAT */
+    hf_server_stats reset; /* as of CONFIG RESETSTAT, like the next */
+    hf__lookups reset_lookups;
     /* Commands and bytes a second, and what they were computed from. */
     double commands_per_s, in_per_s, out_per_s;
     int64_t rate_at_us;

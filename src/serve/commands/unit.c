@@ -89,6 +89,19 @@ static bool is_limited(const hf__conn *conn)
     return !conn->user->unlimited || conn->server->options.read_only;
 }
 
+/* Of a script; whether it is an error, which is counted. */
+static bool answer_script(hf__conn *conn, const hf_reply *reply)
+{
+    bool failed = hf_reply_type(reply) == HF_REPLY_ERROR;
+
+    hf__answer_tree(&conn->answer, reply);
+    if (failed) {
+        conn->server->stats.failed++;
+        hf__usage_failed(&conn->server->usage, hf_reply_bytes(reply).data);
+    }
+    return failed;
+}
+
 void hf__unit_run(hf__conn *conn, const hf__command *command,
                   const hf_bytes *words, size_t count)
 {
@@ -96,6 +109,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf__tx *tx = server->round.tx;
     const hf_reply *reply;
     int64_t began_ns, took_ns;
+    bool failed = false;
 
     conn->last = command->name;
     hf__command_round_limit(
@@ -111,9 +125,9 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
                                &conn->answer.out, &reply))
         server->broken = tx->error;
     else if (reply != NULL)
-        hf__answer_tree(&conn->answer, reply);
+        failed = answer_script(conn, reply);
     took_ns = hf__usage_end(&server->usage, command->name,
-                            conn->answer.out.failed, began_ns);
+                            failed || conn->answer.out.failed, began_ns);
     if (hf__slowlog_wants(&server->slowlog, took_ns))
         hf__slowlog_add(conn, words, count, took_ns);
 }

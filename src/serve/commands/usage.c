@@ -71,8 +71,27 @@ int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
     return took_ns;
 }
 
+void hf__usage_failed(hf__usage *usage, const char *error)
+{
+    size_t size = strcspn(error, " ");
+
+    if (size >= sizeof(usage->codes[0].text))
+        size = sizeof(usage->codes[0].text) - 1;
+    for (size_t i = 0; i < HF__USAGE_CODES; i++) {
+        hf__usage_code *code = &usage->codes[i];
+
+        if (code->count == 0)
+            memcpy(code->text, error, size);
+        if (strncmp(code->text, error, size) != 0 || code->text[size] != '\0')
+            continue;
+        code->count++;
+        return;
+    }
+}
+
 void hf__usage_clear(hf__usage *usage)
 {
+    memset(usage->codes, 0, sizeof(usage->codes));
     for (size_t i = 0; i < HF__USAGE_SLOTS; i++) {
         hf__free(usage->slots[i]);
         usage->slots[i] = NULL;

@@ -22,11 +22,20 @@
 /* What ticks may miss: one is up to 10 ms long. */
 #define HF__USAGE_TICK_NS INT64_C(10000000)
 
+/* Kinds of errors, by the first word of their texts; of scripts, which may
+ * reply any, the first so many. */
+#define HF__USAGE_CODES 64u
+typedef struct hf__usage_code {
+    uint64_t count;
+    char text[24];
+} hf__usage_code;
+
 typedef struct hf__usage {
     unsigned untimed; /* commands before the next one that is timed */
     unsigned stride;  /* 0: HF__USAGE_STRIDE */
     int64_t tick_ns;  /* when the last one ended, or a transaction began */
     hf_server_command *slots[HF__USAGE_SLOTS]; /* by the address of the name */
+    hf__usage_code codes[HF__USAGE_CODES];
 } hf__usage;
 
 /* The instant at which a command begins; negative: a tick. */
@@ -44,6 +53,9 @@ static inline int64_t hf__usage_begin(hf__usage *usage)
  * what it took, ns; 0: less than HF__USAGE_TICK_NS. */
 int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
                       int64_t began_ns);
+
+/* A reply was this error. */
+void hf__usage_failed(hf__usage *usage, const char *error);
 
 /* Drop all counts; also at the end. */
 void hf__usage_clear(hf__usage *usage);

@@ -284,8 +284,10 @@ static bool is_muted(hf__conn *conn)
 void hf__conn_answered(hf__conn *conn)
 {
     conn->server->stats.commands++;
-    if (conn->answer.out.failed)
+    if (conn->answer.out.failed) {
         conn->server->stats.failed++;
+        hf__usage_failed(&conn->server->usage, conn->answer.out.error);
+    }
     if (!hf__answer_end(&conn->answer))
         hf__conn_close(conn);
     else if (is_muted(conn) && !conn->answer.is_push)
