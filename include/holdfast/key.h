@@ -69,9 +69,8 @@ HF_API HF_MUST_USE hf_status hf_key_expire(hf_client *client, hf_bytes key,
  *              entry whose times or tags are known), "lock" (also one that is
  *              read), "semaphore", "election", "latch", "once", "queue",
  *              "barrier" (parties wait there); else the type in Redis:
- *              "string", "list", "set", "zset", "hash"; on a server also
- *              "stream", or a name that a module gives. Limiters and ids are
- *              strings
+ *              "string", "list", "set", "zset", "hash", "stream"; on a server
+ *              also a name that a module gives. Limiters and ids are strings
  *
  * @retval HF_OK         `*type` is set
  * @retval HF_NOT_FOUND  no such key

@@ -568,7 +568,7 @@ TEST(queues_and_halves_of_loads_are_not_dumped)
     expect_status(HF_OK, hf_value_delete(f->client, hf_str(names[0]), ERR));
 }
 
-TEST(stream_of_a_server_is_left_out_and_named)
+TEST(stream_is_left_out_and_named)
 {
     fixture *f = *state;
     hf_store_dump_options opts = HF_STORE_DUMP_OPTIONS_INIT;
@@ -577,9 +577,6 @@ TEST(stream_of_a_server_is_left_out_and_named)
     char wanted[64];
     dump_record tape = {.told = 0};
 
-    if (fixture_is_served(f)) /* it has no streams */
-        skip();
-    fixture_only_redis(f);
     opts.pattern = hf_str(mine(f));
     opts.left_out = on_left_out;
     make(f->client, "redis.call('xadd', KEYS[1], '*', 'a', 'b') return ''",

@@ -20,6 +20,13 @@
 #define AREA                                                                   \
     "(frommember F|fromlonlat Z Z) (byradius " LENGTH                          \
     " (m|km|ft|mi)|bybox " LENGTH " " LENGTH " (m|km|mi))"
+/* Ids, and bounds of ranges; a new entry mostly needs the highest. */
+#define ID "(1|1-1|2|2-2|3-1|5-5|7|0|0-0|9-1|-1|1-|x|18446744073709551615)"
+#define BOUND "(-|99|-|99|1|" ID ")"
+#define NEXT_ID                                                                \
+    "(1-*|2-*|2-*|3-*|3-*|5-*|5-*|7-*|7-*|9-*|9-*|4-4|1-1|0-*|*x|0-0|x)"
+#define GROUP "(g|g|h)"
+#define TRIM "(maxlen ?= (N|R|20)|minid ?= " ID "|maxlen x|limit N)"
 #define EXACT RULE_EXACT, SPOIL_ANY
 #define SCORES RULE_SCORES, SPOIL_ANY
 #define TIMED RULE_EXACT, SPOIL_TIMED
@@ -259,6 +266,40 @@ const command_row command_rows[] = {
     {"sort", 1, "(sort|sort_ro) *(K|by|get|limit|N|asc|nosort|store)",
      RULE_EXACT, SPOIL_NONE},
 
+    /* Only with Redis 7.0: later ones count and create otherwise. */
+    {"stream", 16, "xadd K " NEXT_ID " (f F|f V|F V F V|g V)", EXACT},
+    {"stream", 4, "xadd K ?nomkstream ?" TRIM " " NEXT_ID " +(F V)", EXACT},
+    {"stream", 2, "xlen K", EXACT},
+    {"stream", 4, "xrange K " BOUND " " BOUND " ?(count R)", EXACT},
+    {"stream", 4, "xrevrange K " BOUND " " BOUND " ?(count R)", EXACT},
+    {"stream", 4, "xdel K +" ID, EXACT},
+    {"stream", 3, "xtrim K " TRIM, EXACT},
+    {"stream", 1,
+     "xsetid K " ID " *(entriesadded (R|N|1000)|maxdeletedid " ID ")", EXACT},
+    {"stream", 4, "xread ?(count R) streams (K " ID "|K K " ID " " ID ")",
+     RULE_EXACT, SPOIL_NONE},
+    {"stream", 6,
+     "xgroup create K " GROUP " (0|0|$|" ID ") *(mkstream|entriesread R)",
+     EXACT},
+    {"stream", 2, "xgroup setid K " GROUP " ($|" ID ") ?(entriesread R)",
+     EXACT},
+    {"stream", 1, "xgroup destroy K " GROUP, EXACT},
+    {"stream", 2, "xgroup (createconsumer|delconsumer) K " GROUP " F", EXACT},
+    {"stream", 9,
+     "xreadgroup group " GROUP " (a|b|F) *(count R|noack) streams (K (>|>|>|" ID
+     ")|K K > >)",
+     RULE_EXACT, SPOIL_NONE},
+    {"stream", 4, "xack K " GROUP " +" ID, EXACT},
+    {"stream", 3, "xpending K " GROUP, RULE_EXACT, SPOIL_NONE},
+    {"stream", 4,
+     "xclaim K " GROUP " (a|b|F) (0|x|100000) +" ID
+     " *(force|justid|retrycount N|lastid " ID ")",
+     EXACT},
+    {"stream", 4,
+     "xautoclaim K " GROUP " (a|b|F) (0|0|100000) " BOUND " *(count N|justid)",
+     EXACT},
+    {"stream", 3, "xinfo groups K", EXACT},
+
     {"server", 2, "publish C V", EXACT},
     {"server", 1, "time", RULE_SHAPE, SPOIL_ANY},
     {"server", 2, "ping ?V", EXACT},
@@ -275,8 +316,9 @@ const command_row command_rows[] = {
 const size_t command_row_count = sizeof(command_rows) / sizeof(command_rows[0]);
 
 const char *const state_commands[] = {
-    "type K",     "pttl K",    "get K",   "lrange K 0 -1",
-    "smembers K", "hgetall K", "zcard K", "zrange K 0 -1 withscores",
+    "type K",           "pttl K",         "get K",   "lrange K 0 -1",
+    "smembers K",       "hgetall K",      "zcard K", "zrange K 0 -1 withscores",
+    "xrange K - 99999", "xinfo groups K",
 };
 
 const size_t state_command_count =

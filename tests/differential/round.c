@@ -85,8 +85,8 @@ void round_list_groups(char *text, size_t size)
 /* One key for all commands of a group, usually not that of other groups. */
 static size_t favourite(const composer *compose, const char *group)
 {
-    static const char *const owners[] = {"string", "hash", "zset", "list",
-                                         "set"};
+    static const char *const owners[] = {"string", "hash", "zset",
+                                         "list",   "set",  "stream"};
     const size_t count = sizeof(owners) / sizeof(owners[0]);
 
     if (strcmp(group, "fields") == 0)

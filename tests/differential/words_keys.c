@@ -72,7 +72,7 @@ hf_bytes word_glob(maker *make)
 
 /* Not "none": Redis reports expired keys with it. */
 static const hf_bytes types[] = {
-    TEXT("string"), TEXT("hash"), TEXT("zset"), TEXT("list"),
+    TEXT("string"), TEXT("hash"), TEXT("zset"), TEXT("list"), TEXT("stream"),
     TEXT("set"),    TEXT("ZSet"), TEXT("nope"), TEXT(""),
 };
 

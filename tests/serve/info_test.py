@@ -138,7 +138,7 @@ class Info(unittest.TestCase):
         self.assertEqual(ask("MODULE", "LIST"), [])
         self.assertEqual(ask("CLUSTER", "INFO"),
                          "ERR This instance has cluster support disabled")
-        for line in ("DEBUG SLEEP 1", "XADD s * a b", "PFSELFTEST"):
+        for line in ("DEBUG SLEEP 1", "FCALL f 0", "PFSELFTEST"):
             self.assertIsInstance(ask(*line.split()), Error)
 
 

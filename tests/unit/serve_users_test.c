@@ -101,13 +101,19 @@ TEST(commands_with_keys_are_known)
 {
     for (int i = 0; i < hf__acl_count(); i++) {
         const hf__known_command *command = &hf__known_table[i];
-        const hf_bytes words[] = {hf_str(command->name), hf_str("1"),
-                                  hf_str("1"), hf_str("k"), hf_str("k")};
+        bool streams = command->place == HF__KEYS_STREAM;
+        const hf_bytes words[] = {hf_str(command->name),
+                                  hf_str("1"),
+                                  hf_str("1"),
+                                  hf_str("k"),
+                                  hf_str(streams ? "streams" : "k"),
+                                  hf_str("k"),
+                                  hf_str("0")};
         hf__key_words keys;
 
         if (command->access[0] == '\0' || hf__command_find(words[0]) == NULL)
             continue;
-        hf__known_keys(hf__known_find(words[0]), words, 5, &keys);
+        hf__known_keys(hf__known_find(words[0]), words, streams ? 7 : 5, &keys);
         if (hf__key_words_begin(&keys) == 0)
             fail_msg("%s", command->name);
     }

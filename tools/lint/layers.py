@@ -53,7 +53,7 @@ LAYERS = (
 )
 # The folders of a driver: each uses only those before it.
 ROOMS = {
-    "engine/": ("files", "commit", "wake", "keys", "commands", "lua", "native", "run",
+    "engine/": ("files", "commit", "wake", "keys", "streams", "commands", "lua", "native", "run",
                 "fsck", "open", "maintenance"),
     "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }

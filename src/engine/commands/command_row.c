@@ -185,10 +185,11 @@ static hf_status error_status(const char *text, bool script)
         return HF_HELD;
     if (hf__text_begins(hf_str(text), "HFLATE " HF__LATE_TEXT))
         return HF_UNAVAILABLE;
+    if (strncmp(text, "ERR unknown subcommand", 22) == 0)
+        return HF_UNSUPPORTED;
     if (script)
         return HF_SCRIPT;
-    if (strncmp(text, "ERR unknown command", 19) == 0 ||
-        strncmp(text, "ERR unknown subcommand", 22) == 0)
+    if (strncmp(text, "ERR unknown command", 19) == 0)
         return HF_UNSUPPORTED;
     if (strncmp(text, "ERR Error compiling script", 26) == 0)
         return HF_SCRIPT;

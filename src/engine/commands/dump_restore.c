@@ -11,147 +11,108 @@
 #include "engine/files/keyhead.h"
 #include "engine/keys/deadlines.h"
 #include "engine/keys/rdb.h"
+#include "engine/keys/rdb_write.h"
 #include "engine/keys/type_hash.h"
 #include "engine/keys/type_list.h"
 #include "engine/keys/type_set.h"
 #include "engine/keys/type_zset.h"
+#include "engine/streams/stream_rdb.h"
 #include "util/crc64.h"
 
 /* -------------------------------------------------------------------- DUMP */
 
-/* In tx->scratch. */
-typedef struct dump {
-    hf__tx *tx;
-    size_t size;
-} dump;
-
-static void put_bytes(dump *to, const void *data, size_t size)
-{
-    unsigned char *room = hf__tx_scratch(to->tx, to->size + size);
-
-    if (room != NULL && size > 0)
-        (void)hf__tx_copy(to->tx, room + to->size, data, size);
-    to->size += size;
-}
-
-static void put_integer(dump *to, uint64_t value, unsigned width)
-{
-    unsigned char bytes[8];
-
-    for (unsigned i = 0; i < width; i++)
-        bytes[i] = (unsigned char)(value >> 8 * i);
-    put_bytes(to, bytes, width);
-}
-
-static void put_length(dump *to, uint64_t length)
-{
-    unsigned char bytes[9];
-    unsigned width = length < 64 ? 0 : length < 16384 ? 1 : 8;
-
-    bytes[0] = (unsigned char)(width < 8 ? length >> 8 * width : 0);
-    for (unsigned i = 1; i <= width; i++)
-        bytes[i] = (unsigned char)(length >> 8 * (width - i));
-    if (width > 0)
-        bytes[0] |= width == 1 ? HF__RDB_14_BITS : HF__RDB_64_BITS;
-    put_bytes(to, bytes, width + 1);
-}
-
-static void put_string(dump *to, hf_bytes text)
-{
-    put_length(to, text.size);
-    put_bytes(to, text.data, text.size);
-}
-
-static void dump_string(dump *to, hf__record *record)
+static void dump_string(hf__rdb_out *to, hf__record *record)
 {
     const unsigned char *content = hf__content(to->tx, record);
 
-    put_integer(to, HF__RDB_STRING, 1);
+    hf__rdb_put_integer(to, HF__RDB_STRING, 1);
     if (content != NULL)
-        put_string(to, hf_view(content, record->content_size));
+        hf__rdb_put_string(to, hf_view(content, record->content_size));
 }
 
-static void dump_list(dump *to, hf__record *record)
+static void dump_list(hf__rdb_out *to, hf__record *record)
 {
     hf__list_walk walk;
     hf_bytes value;
 
-    put_integer(to, HF__RDB_LIST, 1);
-    put_length(to, record->count);
+    hf__rdb_put_integer(to, HF__RDB_LIST, 1);
+    hf__rdb_put_length(to, record->count);
     hf__list_walk_begin(&walk, to->tx, record, 0, false);
     while (hf__list_walk_next(&walk, &value))
-        put_string(to, value);
+        hf__rdb_put_string(to, value);
     hf__list_walk_end(&walk);
 }
 
-static void dump_set(dump *to, hf__record *record)
+static void dump_set(hf__rdb_out *to, hf__record *record)
 {
     hf__set_walk walk;
     hf_bytes member;
 
-    put_integer(to, HF__RDB_SET, 1);
-    put_length(to, record->count);
+    hf__rdb_put_integer(to, HF__RDB_SET, 1);
+    hf__rdb_put_length(to, record->count);
     hf__set_walk_begin(&walk, to->tx, record);
     while (hf__set_walk_next(&walk, &member))
-        put_string(to, member);
+        hf__rdb_put_string(to, member);
     hf__set_walk_end(&walk);
 }
 
-static void dump_zset(dump *to, hf__record *record)
+static void dump_zset(hf__rdb_out *to, hf__record *record)
 {
     hf__zset_walk walk;
     hf_bytes member;
     double score;
 
-    put_integer(to, HF__RDB_ZSET, 1);
-    put_length(to, record->count);
+    hf__rdb_put_integer(to, HF__RDB_ZSET, 1);
+    hf__rdb_put_length(to, record->count);
     hf__zset_walk_begin(&walk, to->tx, record, -INFINITY, false);
     while (hf__zset_walk_next(&walk, &member, &score)) {
         uint64_t bits;
 
         memcpy(&bits, &score, sizeof(bits));
-        put_string(to, member);
-        put_integer(to, bits, 8);
+        hf__rdb_put_string(to, member);
+        hf__rdb_put_integer(to, bits, 8);
     }
     hf__zset_walk_end(&walk);
 }
 
 /* `first_ms`: no deadline is earlier; 0: there are none. */
-static void put_fields(dump *to, hf__record *record, int64_t first_ms)
+static void put_fields(hf__rdb_out *to, hf__record *record, int64_t first_ms)
 {
     hf__hash_walk walk;
     hf_bytes field, value;
 
-    put_length(to, hf__hash_count(to->tx, record));
+    hf__rdb_put_length(to, hf__hash_count(to->tx, record));
     hf__hash_walk_begin(&walk, to->tx, record);
     while (hf__hash_walk_next(&walk, &field, &value)) {
         int64_t expire_ms;
 
         if (first_ms != 0)
-            put_length(to, hf__deadline_get(to->tx, record, field, &expire_ms)
-                               ? (uint64_t)(expire_ms - first_ms) + 1
-                               : 0);
-        put_string(to, field);
-        put_string(to, value);
+            hf__rdb_put_length(
+                to, hf__deadline_get(to->tx, record, field, &expire_ms)
+                        ? (uint64_t)(expire_ms - first_ms) + 1
+                        : 0);
+        hf__rdb_put_string(to, field);
+        hf__rdb_put_string(to, value);
     }
     hf__hash_walk_end(&walk);
 }
 
-static unsigned dump_hash(dump *to, hf__record *record)
+static unsigned dump_hash(hf__rdb_out *to, hf__record *record)
 {
     const unsigned char *content = hf__content(to->tx, record);
     hf__deadlines fields;
 
     if (record->form != HF__FORM_DEADLINES) {
-        put_integer(to, HF__RDB_HASH, 1);
+        hf__rdb_put_integer(to, HF__RDB_HASH, 1);
         put_fields(to, record, 0);
         return HF__RDB_VERSION;
     }
     if (content == NULL)
         return 0;
     memcpy(&fields, content, sizeof(fields));
-    put_integer(to, HF__RDB_HASH_DEADLINES, 1);
-    put_integer(to, (uint64_t)hf__tx_to_unix(to->tx, fields.first_ms), 8);
+    hf__rdb_put_integer(to, HF__RDB_HASH_DEADLINES, 1);
+    hf__rdb_put_integer(to, (uint64_t)hf__tx_to_unix(to->tx, fields.first_ms),
+                        8);
     put_fields(to, record, fields.first_ms);
     return HF__RDB_VERSION_DEADLINES;
 }
@@ -160,7 +121,7 @@ static void run_dump(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record = hf__key_find(tx, args[1]);
     unsigned version = HF__RDB_VERSION;
-    dump to = {tx, 0};
+    hf__rdb_out to = {tx, 0};
 
     (void)count;
     if (record == NULL) {
@@ -183,10 +144,13 @@ static void run_dump(hf__tx *tx, const hf_bytes *args, size_t count)
     case HF__TYPE_HASH:
         version = dump_hash(&to, record);
         break;
+    case HF__TYPE_STREAM:
+        hf__stream_dump(&to, record);
+        break;
     }
-    put_integer(&to, version, 2);
+    hf__rdb_put_integer(&to, version, 2);
     if (tx->fatal == HF_OK)
-        put_integer(&to, hf__crc64(0, tx->scratch, to.size), 8);
+        hf__rdb_put_integer(&to, hf__crc64(0, tx->scratch, to.size), 8);
     if (tx->fatal == HF_OK)
         hf__reply_bytes(tx, tx->scratch, to.size);
 }
@@ -323,6 +287,9 @@ static void put_value(hf__tx *tx, hf__record *record,
     case HF__TYPE_HASH:
         put_hash(tx, record, &value->list);
         break;
+    case HF__TYPE_STREAM:
+        hf__stream_restore(tx, record, value->data);
+        break;
     }
 }
 
@@ -330,8 +297,10 @@ static void store_value(hf__tx *tx, hf_bytes key, const hf__rdb_value *value,
                         int64_t expire_ms)
 {
     bool over = expire_ms != 0 && expire_ms <= tx->now_ms;
-    hf__record *record =
-        over ? hf__key_find(tx, key) : hf__key_make(tx, key, value->type);
+    hf__record *record = over ? hf__key_find(tx, key)
+                              : (value->type == HF__TYPE_STREAM
+                                     ? hf__stream_make(tx, key)
+                                     : hf__key_make(tx, key, value->type));
 
     hf__reply_line(tx, "OK");
     if (record == NULL)
@@ -361,7 +330,8 @@ static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!read_ttl(tx, args[2], &ttl_ms) || !check_tail(tx, args[3]))
         return;
     if (!hf__rdb_read(tx, hf_view(args[3].data, args[3].size - HF__RDB_TAIL),
-                      &value))
+                      &value) ||
+        (value.type == HF__TYPE_STREAM && !hf__stream_check(tx, value.data)))
         return;
     if (ttl_ms == 0 ||
         hf__expiry_instant(tx, (hf__expiry){false, options.absolute}, ttl_ms,

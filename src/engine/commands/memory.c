@@ -28,6 +28,8 @@ static uint64_t kind_size(hf__tx *tx, const hf__record *record,
         seen++;
     }
     hf__walk_end(&walk);
+    if (samples == 0)
+        return size;
     return seen == 0 ? 0 : size * record->count / seen;
 }
 
@@ -51,7 +53,7 @@ static bool read_samples(hf__tx *tx, const hf_bytes *args, size_t count,
 static void memory_usage(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
-                                          HF__RECORD_LIST};
+                                          HF__RECORD_LIST, HF__RECORD_STREAM};
     hf__record *record;
     int64_t samples;
     uint64_t size;
@@ -63,6 +65,8 @@ static void memory_usage(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_nil(tx);
         return;
     }
+    if (record->type == HF__TYPE_STREAM)
+        samples = 0; /* its records are not one for each entry */
     size = RECORD_OVERHEAD + 1 + HF__KEYHEAD_SIZE + record->key_size +
            record->content_size;
     for (size_t i = 0; record->form != HF__FORM_INLINE && i < sizeof(kinds);

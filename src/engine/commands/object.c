@@ -99,6 +99,8 @@ static const char *encoding_of(hf__tx *tx, hf__record *record)
         return zset_encoding(tx, record);
     case HF__TYPE_SET:
         return set_encoding(tx, record);
+    case HF__TYPE_STREAM:
+        return "stream";
     case HF__TYPE_LIST:
         break;
     }

@@ -58,6 +58,8 @@ typedef struct hf__block {
     size_t first;    /* argument that is a key */
     size_t count;    /* of keys */
     int64_t wait_ms; /* 0: no limit */
+    /* NULL, or in tx->arena, for each key the word that follows the keys. */
+    const hf_bytes *ids;
 } hf__block;
 
 typedef struct hf__tx {

@@ -9,12 +9,14 @@
  *   m key                   a key: head (type, expiry, ...), then its content
  *                           or, for a large hash or (sorted) set, nothing
  *   e keyid field           an element of such a key: value, or score; or the
- *                           deadline of a field, ordered like a score
+ *                           deadline of a field, ordered like a score; or a
+ group of a stream, or the number of a consumer of one
  *   z keyid score member    the order of such a sorted set; members of one
  *                           score by their first HF__ORDER_KEPT bytes only, so
  *                           that those alike must be sorted when read; or a
  *                           member of a large set, its hash being the score
  *   l keyid index           an element of a large list
+ *   s keyid what ...        a part of a stream (streams/stream_records.h)
  *   o keyid                 elements to be removed: their key is gone
  *   128 + n, key            like `m`, of database n, 1..15
  */
@@ -32,6 +34,7 @@ enum {
     HF__RECORD_ORDER = 'z',
     HF__RECORD_PENDING_DELETE = 'o',
     HF__RECORD_LIST = 'l',
+    HF__RECORD_STREAM = 's',
     HF__RECORD_KEY_OTHER = 128 /* and the number of its database */
 };
 
@@ -44,7 +47,8 @@ typedef enum hf__type {
     HF__TYPE_HASH = 2,
     HF__TYPE_ZSET = 3,
     HF__TYPE_LIST = 4,
-    HF__TYPE_SET = 5
+    HF__TYPE_SET = 5,
+    HF__TYPE_STREAM = 6
 } hf__type;
 
 /* Stored: where the content is. DEADLINES: that of a hash, as ELEMENTS, some of

@@ -18,6 +18,8 @@
 #include "engine/fsck/fsck.h"
 #include "engine/keys/score.h"
 #include "engine/keys/type_set.h"
+#include "engine/streams/stream_group.h"
+#include "engine/streams/stream_records.h"
 #include "store/limits.h"
 #include "util/hash_bytes.h"
 
@@ -35,18 +37,24 @@ typedef struct group {
     uint64_t list_count;
     uint64_t list_first;
     uint64_t count; /* by the key's record */
-    uint64_t first; /* by the key's record, of a list */
-    uint64_t page;  /* of the key's record */
-    uint64_t a, b;  /* of `code` */
-    uint64_t other; /* the id of the same key's other entry; 0: none */
-    uint32_t index; /* of the key's record */
-    uint8_t code;   /* hf__finding_code: what is wrong with it */
-    uint8_t type;   /* hf__type; 0: no key seen */
-    bool taken;     /* this entry is in use */
+    uint64_t first; /* by the key's record, of a list; packs of a stream */
+    uint64_t stream_count; /* records of a stream */
+    uint64_t entry_count;
+    uint64_t pack_count;
+    uint64_t pending_sum; /* of ids by group, less those by consumer */
+    hf__stream_id last;   /* of the entries so far */
+    uint64_t page;        /* of the key's record */
+    uint64_t a, b;        /* of `code` */
+    uint64_t other;       /* the id of the same key's other entry; 0: none */
+    uint32_t index;       /* of the key's record */
+    uint8_t code;         /* hf__finding_code: what is wrong with it */
+    uint8_t type;         /* hf__type; 0: no key seen */
+    bool taken;           /* this entry is in use */
     bool pending_delete;
     bool odd;   /* an element cannot be one of a sorted set */
     bool gap;   /* a list's numbers have gaps */
     bool wrong; /* a member of a set is at a wrong position */
+    bool bent;  /* a stream's records are damaged or out of order */
 } group;
 
 struct hf__groups {
@@ -249,6 +257,99 @@ static void take_list(hf__fsck *fsck, const hf__item *item)
     at->list_count++;
 }
 
+/* Its entries follow those of the packs before it. */
+static void take_pack(const hf__item *item, hf__stream_id id, group *at)
+{
+    hf__pack pack = {id, hf_view(item->value, item->value_size)};
+    hf__entry entry = {0};
+
+    at->pack_count++;
+    if (at->pack_count > 1 && hf__stream_id_compare(id, at->last) <= 0)
+        at->bent = true;
+    if (item->value_size > item->value_held) { /* one large entry */
+        pack.data = hf_view(item->value, item->value_held);
+        at->bent = at->bent || hf__pack_count(&pack) != 1;
+        at->entry_count++;
+        at->last = id;
+        return;
+    }
+    if (!hf__pack_is_whole(&pack)) {
+        at->bent = true;
+        return;
+    }
+    at->entry_count += hf__pack_count(&pack);
+    while (hf__pack_next(&pack, &entry))
+        at->last = entry.id;
+}
+
+/* An entry that is not acknowledged, by group or by consumer. */
+static void take_pending(const hf__item *item, const hf__stream_name *name,
+                         group *at)
+{
+    bool taken = name->bytes[HF__STREAM_PREFIX - 1] == HF__STREAM_TAKEN;
+    hf__unacked pending = {0};
+    unsigned char text[24];
+    uint64_t sum;
+
+    if (item->value_size != (taken ? 0 : sizeof(pending))) {
+        at->bent = true;
+        return;
+    }
+    if (taken)
+        pending.consumer =
+            hf__stream_name_get_number(name, HF__STREAM_PREFIX + 4);
+    else
+        memcpy(&pending, item->value, sizeof(pending));
+    memcpy(text, name->bytes + HF__STREAM_PREFIX, 4);
+    memcpy(text + 4, &pending.consumer, 4);
+    memcpy(text + 8, name->bytes + name->size - 16, 16);
+    sum = hf__hash(hf_view(text, sizeof(text)), 0);
+    at->pending_sum += taken ? 0 - sum : sum;
+}
+
+static size_t stream_name_size(unsigned char what)
+{
+    switch (what) {
+    case HF__STREAM_PACK:
+        return HF__STREAM_PREFIX + 16;
+    case HF__STREAM_CONSUMER:
+        return HF__STREAM_PREFIX + 8;
+    case HF__STREAM_PENDING:
+        return HF__STREAM_PREFIX + 20;
+    case HF__STREAM_TAKEN:
+        return HF__STREAM_PREFIX + 24;
+    default:
+        return 0;
+    }
+}
+
+static void take_stream(hf__fsck *fsck, const hf__item *item)
+{
+    hf__stream_name name = {.size = item->key.size};
+    group *at;
+
+    if (item->key.size < HF__STREAM_PREFIX ||
+        item->key.size != stream_name_size(name_of(item)[9])) {
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    at->stream_count++;
+    memcpy(name.bytes, item->key.data, name.size);
+    switch (name.bytes[9]) {
+    case HF__STREAM_PACK:
+        take_pack(item, hf__stream_name_get_id(&name), at);
+        break;
+    case HF__STREAM_CONSUMER:
+        at->bent = at->bent || item->value_size < sizeof(hf__consumer);
+        break;
+    default:
+        take_pending(item, &name, at);
+    }
+}
+
 static void take_pending_delete(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t keyid;
@@ -369,24 +470,35 @@ static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
     return HF__FOUND_NONE;
 }
 
+static size_t content_size_of(uint8_t type)
+{
+    if (type == HF__TYPE_STREAM)
+        return sizeof(hf__stream_head);
+    return type == HF__TYPE_LIST ? sizeof(uint64_t) : 0;
+}
+
 /* A key whose elements have records of their own. */
 static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
                                        const hf__keyhead *head,
                                        const unsigned char *content,
                                        size_t size)
 {
+    hf__stream_head stream;
     group *at;
 
     if (head->form == HF__FORM_DEADLINES)
         return take_deadlines(fsck, item, head, content, size);
-    if (head->type == HF__TYPE_STRING ||
-        size != (head->type == HF__TYPE_LIST ? sizeof(uint64_t) : 0) ||
+    if (head->type == HF__TYPE_STRING || size != content_size_of(head->type) ||
         head->keyid >> HF__KEYID_BITS > fsck->meta.transaction)
         return HF__FOUND_KEY_HEAD;
     if (!claim_group(fsck, item, head->keyid, head->type, head->count, &at))
         return HF__FOUND_KEY_SHARED;
     if (at != NULL && head->type == HF__TYPE_LIST)
         memcpy(&at->first, content, sizeof(at->first));
+    if (at != NULL && head->type == HF__TYPE_STREAM) {
+        memcpy(&stream, content, sizeof(stream));
+        at->first = stream.packs;
+    }
     return HF__FOUND_NONE;
 }
 
@@ -406,7 +518,7 @@ static hf__finding_code judge_key(hf__fsck *fsck, hf__item *item, hf_bytes key)
     if (!is_named(item, &head))
         return HF__FOUND_KEY_LONG;
     used = HF__KEYHEAD_SIZE + head.key_size;
-    if (head.type < HF__TYPE_STRING || head.type > HF__TYPE_SET ||
+    if (head.type < HF__TYPE_STRING || head.type > HF__TYPE_STREAM ||
         head.form > HF__FORM_DEADLINES) {
         hf__fsck_report(fsck, HF__FOUND_KEY_TYPE, item->page, key, head.type,
                         head.form);
@@ -415,7 +527,7 @@ static hf__finding_code judge_key(hf__fsck *fsck, hf__item *item, hf_bytes key)
     if (head.form != HF__FORM_INLINE)
         return take_large_key(fsck, item, &head, item->value + used,
                               item->value_size - used);
-    if (head.keyid != 0)
+    if (head.keyid != 0 || head.type == HF__TYPE_STREAM)
         return HF__FOUND_KEY_HEAD;
     if (head.type == HF__TYPE_STRING)
         return head.count == 0 ? HF__FOUND_NONE : HF__FOUND_KEY_HEAD;
@@ -457,6 +569,9 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item)
     case HF__RECORD_LIST:
         take_list(fsck, item);
         break;
+    case HF__RECORD_STREAM:
+        take_stream(fsck, item);
+        break;
     case HF__RECORD_PENDING_DELETE:
         take_pending_delete(fsck, item);
         break;
@@ -470,6 +585,14 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item)
 /* The number of elements in the type's own index; there must be no others. */
 static uint64_t count_of(const group *at, bool *others)
 {
+    if (at->type == HF__TYPE_STREAM) { /* its groups are elements */
+        *others = at->order_count + at->list_count > 0;
+        return at->entry_count;
+    }
+    if (at->stream_count > 0) {
+        *others = true;
+        return at->count;
+    }
     switch (at->type) {
     case HF__TYPE_HASH:
         *others = at->order_count + at->list_count > 0;
@@ -500,9 +623,19 @@ static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
                     hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
 }
 
+/* It may be empty. */
+static void judge_stream(hf__fsck *fsck, group *at)
+{
+    if (at->bent || at->pending_sum != 0)
+        tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
+    else if (at->entry_count != at->count || at->pack_count != at->first)
+        tell_group(fsck, at, HF__FOUND_KEY_COUNT, at->entry_count, at->count);
+}
+
 static void judge_group(hf__fsck *fsck, group *at)
 {
-    uint64_t elements = at->element_count + at->order_count + at->list_count;
+    uint64_t elements =
+        at->element_count + at->order_count + at->list_count + at->stream_count;
     bool others = false;
     uint64_t count = count_of(at, &others);
 
@@ -516,7 +649,9 @@ static void judge_group(hf__fsck *fsck, group *at)
         tell_group(fsck, at, HF__FOUND_KEY_DELETED, 0, 0);
     if (others)
         tell_group(fsck, at, HF__FOUND_KEY_ELEMENT, 0, 0);
-    if (count == 0 && at->count == 0)
+    if (at->type == HF__TYPE_STREAM)
+        judge_stream(fsck, at);
+    else if (count == 0 && at->count == 0)
         tell_group(fsck, at, HF__FOUND_KEY_EMPTY, 0, 0);
     else if (count != at->count || count == 0)
         tell_group(fsck, at, HF__FOUND_KEY_COUNT, count, at->count);
@@ -616,6 +751,9 @@ void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
         break;
     case HF__RECORD_LIST:
         keep_element(fsck, item, LIST_SIZE);
+        break;
+    case HF__RECORD_STREAM:
+        keep_element(fsck, item, HF__STREAM_PREFIX);
         break;
     default: /* what is being deleted */
         break;

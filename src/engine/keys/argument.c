@@ -102,6 +102,7 @@ void hf__block_on(hf__tx *tx, uint8_t type, size_t first, size_t count)
 {
     tx->block.blocked = true;
     tx->block.type = type;
+    tx->block.ids = NULL;
     tx->block.first = first;
     tx->block.count = count;
 }

@@ -447,6 +447,8 @@ const char *hf__type_name(hf__type type)
         return "list";
     case HF__TYPE_SET:
         return "set";
+    case HF__TYPE_STREAM:
+        return "stream";
     }
     return "none";
 }

@@ -6,7 +6,7 @@
  *
  * What is written is readable by Redis 7.0; a hash whose fields have deadlines
  * by Redis 7.4. What is read is what any Redis from 4.0 on writes for strings,
- * lists, sets, hashes and sorted sets.
+ * lists, sets, hashes, sorted sets and streams.
  */
 #ifndef HF__ENGINE_RDB_H
 #define HF__ENGINE_RDB_H
@@ -27,8 +27,11 @@ enum {
     HF__RDB_LIST_ZIPLISTS = 14,
     HF__RDB_HASH_LISTPACK = 16,
     HF__RDB_ZSET_LISTPACK = 17,
+    HF__RDB_STREAM = 15, /* of Redis 5 */
     HF__RDB_LIST_LISTPACKS = 18,
+    HF__RDB_STREAM_2 = 19, /* Redis 7.0 */
     HF__RDB_SET_LISTPACK = 20,
+    HF__RDB_STREAM_3 = 21, /* Redis 7.2 */
     HF__RDB_HASH_DEADLINES = 24
 };
 
@@ -50,11 +53,29 @@ typedef struct hf__rdb_value {
      * field being its deadline, Unix ms, or 0. Views of the bytes read, or in
      * tx->arena. */
     hf__members list;
+    hf_bytes data; /* of a stream: all of it; see stream_rdb.h */
 } hf__rdb_value;
 
-/* Read a value, with its type and without the tail. false: damaged, unknown, or
- * not within limits.h: replied; or fatal. */
+/* Read a value, with its type and without the tail; of a stream only its type.
+ * false: damaged, unknown, or not within limits.h: replied; or fatal. */
 bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value);
+
+/* The bytes of a value that are still to be read. */
+typedef struct hf__rdb_source {
+    hf__tx *tx;
+    const unsigned char *at;
+    size_t left;
+    uint64_t room; /* bytes that the store could hold at all */
+    hf__members *list;
+    bool replied; /* with an error */
+} hf__rdb_source;
+
+/* Each takes something away. false: there is none. */
+bool hf__rdb_take_bytes(hf__rdb_source *from, uint64_t size,
+                        const unsigned char **data);
+bool hf__rdb_take_count(hf__rdb_source *from, uint64_t *count);
+/* A view, or in tx->arena. */
+bool hf__rdb_take_string(hf__rdb_source *from, hf_bytes *text);
 
 /* --------------------------------------------------- packed (rdb_packed.c) */
 

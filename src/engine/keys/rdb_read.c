@@ -13,18 +13,9 @@
 /* Least bytes of an element of a large collection, with its LMDB record. */
 #define ELEMENT_SIZE 27u
 
-typedef struct rdb_reader {
-    hf__tx *tx;
-    const unsigned char *at;
-    size_t left;
-    uint64_t room; /* bytes that the store could hold at all */
-    hf__members *list;
-    bool replied; /* with an error */
-} rdb_reader;
-
 /* A short value may announce a large one: nothing is read that the store could
  * not hold. */
-static bool claim_room(rdb_reader *from, uint64_t size)
+static bool claim_room(hf__rdb_source *from, uint64_t size)
 {
     if (size > from->room)
         return false;
@@ -32,14 +23,14 @@ static bool claim_room(rdb_reader *from, uint64_t size)
     return true;
 }
 
-static bool add_element(rdb_reader *from, hf_bytes text, double score)
+static bool add_element(hf__rdb_source *from, hf_bytes text, double score)
 {
     return claim_room(from, ELEMENT_SIZE) &&
            hf__members_refer(from->list, text, score);
 }
 
-static bool take_bytes(rdb_reader *from, uint64_t size,
-                       const unsigned char **data)
+bool hf__rdb_take_bytes(hf__rdb_source *from, uint64_t size,
+                        const unsigned char **data)
 {
     if (size > from->left)
         return false;
@@ -50,12 +41,12 @@ static bool take_bytes(rdb_reader *from, uint64_t size,
 }
 
 /* A length, or what the first byte of a special string says. */
-static bool read_length(rdb_reader *from, uint64_t *length, bool *special)
+static bool read_length(hf__rdb_source *from, uint64_t *length, bool *special)
 {
     const unsigned char *at;
     unsigned size = 1;
 
-    if (!take_bytes(from, 1, &at))
+    if (!hf__rdb_take_bytes(from, 1, &at))
         return false;
     *length = *at & 0x3f;
     *special = *at >= HF__RDB_SPECIAL;
@@ -67,14 +58,14 @@ static bool read_length(rdb_reader *from, uint64_t *length, bool *special)
     } else if (*at > HF__RDB_64_BITS) {
         return false;
     }
-    if (!take_bytes(from, size, &at))
+    if (!hf__rdb_take_bytes(from, size, &at))
         return false;
     for (unsigned i = 0; i < size; i++)
         *length = *length << 8 | at[i];
     return true;
 }
 
-static bool read_count(rdb_reader *from, uint64_t *count)
+bool hf__rdb_take_count(hf__rdb_source *from, uint64_t *count)
 {
     bool special;
 
@@ -82,15 +73,17 @@ static bool read_count(rdb_reader *from, uint64_t *count)
 }
 
 /* LZF writes at most 264 bytes for 3. */
-static bool read_compressed(rdb_reader *from, hf_bytes *text)
+static bool read_compressed(hf__rdb_source *from, hf_bytes *text)
 {
     uint64_t packed_size, size;
     const unsigned char *packed;
     unsigned char *room;
 
-    if (!read_count(from, &packed_size) || !read_count(from, &size) ||
-        !take_bytes(from, packed_size, &packed) || size / 88 > packed_size ||
-        !hf__is_value_size(size) || !claim_room(from, size))
+    if (!hf__rdb_take_count(from, &packed_size) ||
+        !hf__rdb_take_count(from, &size) ||
+        !hf__rdb_take_bytes(from, packed_size, &packed) ||
+        size / 88 > packed_size || !hf__is_value_size(size) ||
+        !claim_room(from, size))
         return false;
     room = hf__tx_alloc(from->tx, (size_t)size);
     *text = hf_view(room, (size_t)size);
@@ -99,7 +92,7 @@ static bool read_compressed(rdb_reader *from, hf_bytes *text)
                               (size_t)size);
 }
 
-static bool read_string(rdb_reader *from, hf_bytes *text)
+bool hf__rdb_take_string(hf__rdb_source *from, hf_bytes *text)
 {
     const unsigned char *at;
     uint64_t size;
@@ -110,19 +103,19 @@ static bool read_string(rdb_reader *from, hf_bytes *text)
     if (special && size < 3) {
         unsigned width = 1u << size;
 
-        return take_bytes(from, width, &at) &&
+        return hf__rdb_take_bytes(from, width, &at) &&
                hf__rdb_number(from->tx, hf__rdb_integer(at, width), text);
     }
     if (special)
         return size == 3 && read_compressed(from, text);
-    if (!take_bytes(from, size, &at))
+    if (!hf__rdb_take_bytes(from, size, &at))
         return false;
     *text = hf_view(at, (size_t)size);
     return true;
 }
 
 /* It can be read, but not stored. `name`: whose it is. */
-static bool refuse_value(rdb_reader *from, const char *what, hf_bytes name,
+static bool refuse_value(hf__rdb_source *from, const char *what, hf_bytes name,
                          const char *why)
 {
     char quoted[HF__QUOTED_SIZE];
@@ -133,12 +126,12 @@ static bool refuse_value(rdb_reader *from, const char *what, hf_bytes name,
     return false;
 }
 
-static bool read_double(rdb_reader *from, double *value)
+static bool read_double(hf__rdb_source *from, double *value)
 {
     const unsigned char *at;
     int64_t bits;
 
-    if (!take_bytes(from, 8, &at))
+    if (!hf__rdb_take_bytes(from, 8, &at))
         return false;
     bits = hf__rdb_integer(at, 8);
     memcpy(value, &bits, sizeof(bits));
@@ -147,30 +140,30 @@ static bool read_double(rdb_reader *from, double *value)
 
 /* ------------------------------------------------------------- collections */
 
-static bool read_strings(rdb_reader *from, unsigned each)
+static bool read_strings(hf__rdb_source *from, unsigned each)
 {
     uint64_t count;
     hf_bytes text;
 
-    if (!read_count(from, &count) || count > from->left)
+    if (!hf__rdb_take_count(from, &count) || count > from->left)
         return false;
     for (count *= each; count > 0; count--) {
-        if (!read_string(from, &text) || !add_element(from, text, 0))
+        if (!hf__rdb_take_string(from, &text) || !add_element(from, text, 0))
             return false;
     }
     return true;
 }
 
-static bool read_scored(rdb_reader *from)
+static bool read_scored(hf__rdb_source *from)
 {
     uint64_t count;
     hf_bytes text;
     double score;
 
-    if (!read_count(from, &count))
+    if (!hf__rdb_take_count(from, &count))
         return false;
     for (; count > 0; count--) {
-        if (!read_string(from, &text) || !read_double(from, &score))
+        if (!hf__rdb_take_string(from, &text) || !read_double(from, &score))
             return false;
         if (!hf__is_score(score))
             return refuse_value(from, "the score of member", text,
@@ -181,8 +174,8 @@ static bool read_scored(rdb_reader *from)
     return true;
 }
 
-static bool refuse_deadline(rdb_reader *from, hf_bytes field, int64_t first_ms,
-                            uint64_t after)
+static bool refuse_deadline(hf__rdb_source *from, hf_bytes field,
+                            int64_t first_ms, uint64_t after)
 {
     char text[96];
 
@@ -194,20 +187,22 @@ static bool refuse_deadline(rdb_reader *from, hf_bytes field, int64_t first_ms,
 }
 
 /* Deadlines count from the first one, which is 1; 0: none. */
-static bool read_deadlines(rdb_reader *from)
+static bool read_deadlines(hf__rdb_source *from)
 {
     const unsigned char *first;
     uint64_t count, after;
     hf_bytes field, value;
     int64_t first_ms, deadline_ms;
 
-    if (!take_bytes(from, 8, &first) || !read_count(from, &count))
+    if (!hf__rdb_take_bytes(from, 8, &first) ||
+        !hf__rdb_take_count(from, &count))
         return false;
     first_ms = hf__rdb_integer(first, 8);
     for (; count > 0; count--) {
         deadline_ms = 0;
-        if (!read_count(from, &after) || !read_string(from, &field) ||
-            !read_string(from, &value))
+        if (!hf__rdb_take_count(from, &after) ||
+            !hf__rdb_take_string(from, &field) ||
+            !hf__rdb_take_string(from, &value))
             return false;
         if (after > 0 &&
             (__builtin_add_overflow(first_ms, after - 1, &deadline_ms) ||
@@ -223,12 +218,12 @@ static bool read_deadlines(rdb_reader *from)
 typedef bool open_packed(hf__rdb_packed *packed, hf__tx *tx, hf_bytes data);
 
 /* A string that holds elements. */
-static bool read_packed(rdb_reader *from, open_packed *open)
+static bool read_packed(hf__rdb_source *from, open_packed *open)
 {
     hf__rdb_packed packed;
     hf_bytes data, text;
 
-    if (!read_string(from, &data) || !open(&packed, from->tx, data))
+    if (!hf__rdb_take_string(from, &data) || !open(&packed, from->tx, data))
         return false;
     while (packed.next(&packed, &text)) {
         if (!hf__tx_spend(from->tx, 50) || !add_element(from, text, 0))
@@ -238,7 +233,7 @@ static bool read_packed(rdb_reader *from, open_packed *open)
 }
 
 /* Members and scores by turns become members with scores. */
-static bool read_packed_scores(rdb_reader *from, open_packed *open)
+static bool read_packed_scores(hf__rdb_source *from, open_packed *open)
 {
     hf__members *list = from->list;
 
@@ -255,20 +250,20 @@ static bool read_packed_scores(rdb_reader *from, open_packed *open)
 }
 
 /* `plain`: each node says whether it is one element. */
-static bool read_nodes(rdb_reader *from, open_packed *open, bool plain)
+static bool read_nodes(hf__rdb_source *from, open_packed *open, bool plain)
 {
     uint64_t count, kind = 2;
     hf_bytes text;
 
-    if (!read_count(from, &count))
+    if (!hf__rdb_take_count(from, &count))
         return false;
     for (; count > 0; count--) {
-        if (plain && !read_count(from, &kind))
+        if (plain && !hf__rdb_take_count(from, &kind))
             return false;
         if (kind == 2 && !read_packed(from, open))
             return false;
         if (kind == 1 &&
-            (!read_string(from, &text) || !add_element(from, text, 0)))
+            (!hf__rdb_take_string(from, &text) || !add_element(from, text, 0)))
             return false;
         if (kind != 1 && kind != 2)
             return false;
@@ -276,13 +271,13 @@ static bool read_nodes(rdb_reader *from, open_packed *open, bool plain)
     return true;
 }
 
-static bool read_content(rdb_reader *from, unsigned type)
+static bool read_content(hf__rdb_source *from, unsigned type)
 {
     hf_bytes text;
 
     switch (type) {
     case HF__RDB_STRING:
-        return read_string(from, &text) && add_element(from, text, 0);
+        return hf__rdb_take_string(from, &text) && add_element(from, text, 0);
     case HF__RDB_LIST:
     case HF__RDB_SET:
         return read_strings(from, 1);
@@ -336,15 +331,26 @@ static hf__type type_of(unsigned type)
     }
 }
 
+static bool is_stream(unsigned type)
+{
+    return type == HF__RDB_STREAM || type == HF__RDB_STREAM_2 ||
+           type == HF__RDB_STREAM_3;
+}
+
 bool hf__rdb_read(hf__tx *tx, hf_bytes data, hf__rdb_value *value)
 {
-    rdb_reader from = {tx,           data.data,
-                       data.size,    tx->env->sidecar.map->max_size,
-                       &value->list, false};
+    hf__rdb_source from = {tx,           data.data,
+                           data.size,    tx->env->sidecar.map->max_size,
+                           &value->list, false};
     const unsigned char *type = NULL;
 
     hf__members_init(&value->list, tx);
-    if (take_bytes(&from, 1, &type) && read_content(&from, *type)) {
+    value->data = data;
+    if (data.size > 0 && is_stream(*(const unsigned char *)data.data)) {
+        value->type = HF__TYPE_STREAM;
+        return true;
+    }
+    if (hf__rdb_take_bytes(&from, 1, &type) && read_content(&from, *type)) {
         value->type = type_of(*type);
         if (from.left == 0 && value->list.count > 0 &&
             (value->type != HF__TYPE_HASH || value->list.count % 2 == 0))

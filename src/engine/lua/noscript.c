@@ -5,6 +5,8 @@
  */
 #include "engine/lua/noscript.h"
 
+#include <string.h>
+
 #include "store/known_commands.h"
 
 const char *hf__noscript_error(const hf_bytes *words, size_t count)
@@ -18,6 +20,26 @@ const char *hf__noscript_error(const hf_bytes *words, size_t count)
     if (!hf__known_arity_fits(known->arity, count))
         return "ERR Wrong number of args calling Redis command from script";
     return "ERR This Redis command is not allowed from script";
+}
+
+/* XREAD may not wait. */
+static const char *wait_refusal(const hf__command *command,
+                                const hf_bytes *words, size_t count)
+{
+    bool grouped = strcmp(command->name, "xreadgroup") == 0;
+
+    if (!grouped && strcmp(command->name, "xread") != 0)
+        return NULL;
+    for (size_t i = grouped ? 4 : 1; i < count; i++) {
+        if (hf__arg_is(words[i], "streams"))
+            return NULL;
+        if (hf__arg_is(words[i], "block"))
+            return grouped ? "ERR xreadgroup command is not allowed with BLOCK "
+                             "option from scripts"
+                           : "ERR xread command is not allowed with BLOCK "
+                             "option from scripts";
+    }
+    return NULL;
 }
 
 const char *hf__script_refusal(const hf__request *request, bool reads,
@@ -34,6 +56,9 @@ const char *hf__script_refusal(const hf__request *request, bool reads,
         return "ERR Unknown Redis command called from script";
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
+    error = wait_refusal(command, words, count);
+    if (error != NULL)
+        return error;
     if (request->refuse != NULL)
         error = request->refuse(request->refuse_user, words, count);
     if (error != NULL)

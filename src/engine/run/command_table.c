@@ -45,6 +45,11 @@ static const hf__command_entry *const tables[] = {
     hf__commands_hyperloglog,
     hf__commands_geo,
     hf__commands_database,
+    hf__commands_stream,
+    hf__commands_stream_read,
+    hf__commands_stream_group,
+    hf__commands_stream_claim,
+    hf__commands_stream_info,
     NULL,
 };
 

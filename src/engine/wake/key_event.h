@@ -18,7 +18,8 @@ enum {
     HF__EVENT_HASH = 1u << 12,    /* h */
     HF__EVENT_ZSET = 1u << 13,    /* z */
     HF__EVENT_EXPIRED = 1u << 14, /* x */
-    HF__EVENT_NEW = 1u << 15      /* n */
+    HF__EVENT_NEW = 1u << 15,     /* n */
+    HF__EVENT_STREAM = 1u << 16   /* t */
 };
 /* An event has its class and, from this bit on, the number of its database. */
 #define HF__EVENT_DATABASE_AT 24

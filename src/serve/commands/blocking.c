@@ -18,6 +18,7 @@
 #include "serve/commands/blocking.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "serve/commands/unit.h"
 #include "serve/parts.h"
@@ -267,6 +268,20 @@ const hf__part hf__blocking_part = {.closed = leave_waiters};
 /* -------------------------------------------------------------------- serving
  */
 
+/* Of the first of its keys that is this one. */
+static hf_bytes id_of(const hf__waiter *waiter, const hf__wait_key *key)
+{
+    const hf_bytes *keys = waiter->words + waiter->block.first;
+    size_t i = 0;
+
+    while (
+        i + 1 < waiter->block.count &&
+        (keys[i].size != key->size ||
+         (key->size > 0 && memcmp(keys[i].data, key->bytes, key->size) != 0)))
+        i++;
+    return waiter->block.ids[i];
+}
+
 /* The words of the request, with one of its keys. NULL: no memory. */
 static hf_bytes *words_of(const hf__waiter *waiter, const hf__wait_key *key,
                           size_t *count)
@@ -282,6 +297,11 @@ static hf_bytes *words_of(const hf__waiter *waiter, const hf__wait_key *key,
     if (block->counted)
         words[block->first - 1] = hf_str("1");
     words[block->first] = hf_view(key->bytes, key->size);
+    if (block->ids != NULL) {
+        words[block->first + 1] = id_of(waiter, key);
+        *count = block->first + 2;
+        return words;
+    }
     for (size_t i = after; i < waiter->count; i++)
         words[block->first + 1 + i - after] = waiter->words[i];
     *count = waiter->count - block->count + 1;

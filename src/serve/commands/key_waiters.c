@@ -12,6 +12,16 @@
 /* -------------------------------------------------------------------- waiters
  */
 
+/* The ids of streams may be others than those in the request. */
+static hf_bytes word_of(const hf__block *block, const hf_bytes *words, size_t i)
+{
+    size_t ids = block->first + block->count;
+
+    return block->ids != NULL && i >= ids && i < ids + block->count
+               ? block->ids[i - ids]
+               : words[i];
+}
+
 hf__waiter *hf__waiter_new(hf__conn *conn, const hf__command *command,
                            const hf__block *block, const hf_bytes *words,
                            size_t count)
@@ -21,7 +31,7 @@ hf__waiter *hf__waiter_new(hf__conn *conn, const hf__command *command,
     unsigned char *at;
 
     for (size_t i = 0; i < count; i++)
-        size += words[i].size;
+        size += word_of(block, words, i).size;
     waiter = hf__calloc(1, size);
     if (waiter == NULL)
         return NULL;
@@ -37,11 +47,15 @@ hf__waiter *hf__waiter_new(hf__conn *conn, const hf__command *command,
     hf__heap_node_init(&waiter->node);
     at = (unsigned char *)&waiter->words[count];
     for (size_t i = 0; i < count; i++) {
-        if (words[i].size > 0)
-            memcpy(at, words[i].data, words[i].size);
-        waiter->words[i] = hf_view(at, words[i].size);
-        at += words[i].size;
+        hf_bytes word = word_of(block, words, i);
+
+        if (word.size > 0)
+            memcpy(at, word.data, word.size);
+        waiter->words[i] = hf_view(at, word.size);
+        at += word.size;
     }
+    if (block->ids != NULL)
+        waiter->block.ids = &waiter->words[block->first + block->count];
     return waiter;
 }
 

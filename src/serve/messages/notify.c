@@ -13,7 +13,7 @@ static const letter letters_of_all[] = {
     {'l', HF__EVENT_LIST},      {'s', HF__EVENT_SET},
     {'h', HF__EVENT_HASH},      {'z', HF__EVENT_ZSET},
     {'x', HF__EVENT_EXPIRED},   {'e', HF__NOTIFY_EVICTED},
-    {'t', HF__NOTIFY_STREAM},   {'d', HF__NOTIFY_MODULE},
+    {'t', HF__EVENT_STREAM},    {'d', HF__NOTIFY_MODULE},
     {'n', HF__EVENT_NEW},       {'K', HF__NOTIFY_BY_KEY},
     {'E', HF__NOTIFY_BY_EVENT}, {'m', HF__NOTIFY_MISS}};
 #define LETTERS (sizeof(letters_of_all) / sizeof(letters_of_all[0]))
@@ -77,5 +77,5 @@ uint32_t hf__notify_classes(uint32_t flags)
         return 0;
     return flags & (HF__EVENT_GENERIC | HF__EVENT_STRING | HF__EVENT_LIST |
                     HF__EVENT_SET | HF__EVENT_HASH | HF__EVENT_ZSET |
-                    HF__EVENT_EXPIRED | HF__EVENT_NEW);
+                    HF__EVENT_EXPIRED | HF__EVENT_NEW | HF__EVENT_STREAM);
 }

@@ -10,8 +10,7 @@
 
 /* Parameter flags: the classes of key_event.h, and these. */
 enum {
-    HF__NOTIFY_EVICTED = 1u << 16, /* e; of these four there are no events */
-    HF__NOTIFY_STREAM = 1u << 17,  /* t */
+    HF__NOTIFY_EVICTED = 1u << 17, /* e; of these three there are no events */
     HF__NOTIFY_MODULE = 1u << 18,  /* d */
     HF__NOTIFY_MISS = 1u << 19,    /* m */
     HF__NOTIFY_BY_KEY = 1u << 20,  /* K */

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_rdb.c - see stream_rdb.h.
+ *
+ * A stream is its nodes, each an id and a listpack; its length, last id and,
+ * since Redis 7.0, first id, highest deleted id and number of entries ever
+ * added; then its groups. A node is the number of its entries and of those that
+ * are deleted; the fields of the first entry, as their number, names and a 0;
+ * then for each entry flags, what its id is more than the node's, its fields,
+ * and the number of these elements. A group has the list of its pending
+ * entries, and each consumer the ids of its own.
+ */
+#include "engine/streams/stream_rdb.h"
+
+#include <string.h>
+
+#include "engine/keys/command_reply.h"
+#include "engine/keys/number_text.h"
+#include "engine/keys/rdb.h"
+#include "engine/streams/stream_records.h"
+
+enum { ENTRY_DELETED = 1, ENTRY_SAME_FIELDS = 2 };
+
+/* -------------------------------------------------------------------- DUMP */
+
+static void put_id(hf__rdb_out *to, hf__stream_id id)
+{
+    hf__rdb_put_length(to, id.ms);
+    hf__rdb_put_length(to, id.seq);
+}
+
+/* 16 bytes, which sort. */
+static void put_sorted_id(hf__rdb_out *to, hf__stream_id id)
+{
+    unsigned char bytes[16];
+
+    hf__put_be64(bytes, id.ms);
+    hf__put_be64(bytes + 8, id.seq);
+    hf__rdb_put_bytes(to, bytes, sizeof(bytes));
+}
+
+static void put_entry(hf__rdb_listpack_out *out, const hf__pack *pack,
+                      hf__entry *entry)
+{
+    bool same = entry->names.data != NULL;
+    int64_t fields = (int64_t)entry->left;
+    hf_bytes name, value;
+
+    hf__rdb_listpack_number(out, same ? ENTRY_SAME_FIELDS : 0);
+    hf__rdb_listpack_number(out, (int64_t)(entry->id.ms - pack->id.ms));
+    hf__rdb_listpack_number(out, (int64_t)(entry->id.seq - pack->id.seq));
+    if (!same)
+        hf__rdb_listpack_number(out, fields);
+    while (hf__entry_next(entry, &name, &value)) {
+        if (!same)
+            hf__rdb_listpack_text(out, name);
+        hf__rdb_listpack_text(out, value);
+    }
+    hf__rdb_listpack_number(out, same ? fields + 3 : 2 * fields + 4);
+}
+
+static void put_pack(hf__rdb_out *to, const hf__pack *pack)
+{
+    hf__rdb_listpack_out out;
+    uint64_t fields = 0;
+    hf_bytes names, name;
+    hf__entry entry = {0};
+
+    hf__rdb_put_length(to, 16);
+    put_sorted_id(to, pack->id);
+    hf__rdb_listpack_begin(&out, to);
+    hf__rdb_listpack_number(&out, hf__pack_count(pack));
+    hf__rdb_listpack_number(&out, 0);
+    if (hf__pack_names(pack, &fields, &names)) {
+        hf__rdb_listpack_number(&out, (int64_t)fields);
+        while (hf__pack_next_name(&names, &name))
+            hf__rdb_listpack_text(&out, name);
+    }
+    hf__rdb_listpack_number(&out, 0);
+    while (hf__pack_next(pack, &entry)) {
+        hf__entry rest = entry;
+
+        put_entry(&out, pack, &rest);
+    }
+    hf__rdb_listpack_end(&out);
+}
+
+static void put_packs(hf__rdb_out *to, const hf__record *record,
+                      const hf__stream_head *head)
+{
+    hf__stream_id id = HF__STREAM_ID_FIRST;
+    hf__pack pack;
+
+    hf__rdb_put_length(to, head->packs);
+    for (uint32_t i = 0;
+         i < head->packs && hf__stream_pack(to->tx, record, id, &pack); i++) {
+        put_pack(to, &pack);
+        id = pack.id;
+        (void)hf__stream_id_next(&id);
+    }
+}
+
+static void put_pending(hf__rdb_out *to, const hf__record *record,
+                        const hf__group *group, uint32_t consumer,
+                        uint64_t count)
+{
+    hf__stream_id id = HF__STREAM_ID_FIRST;
+    hf__unacked pending;
+
+    hf__rdb_put_length(to, count);
+    for (; count > 0 && to->tx->fatal == HF_OK; count--) {
+        if (!hf__unacked_seek(to->tx, record, group, consumer, &id) ||
+            !hf__unacked_get(to->tx, record, group, id, &pending)) {
+            hf__tx_fail(to->tx, MDB_CORRUPTED);
+            return;
+        }
+        put_sorted_id(to, id);
+        if (consumer == 0) {
+            hf__rdb_put_integer(to, (uint64_t)pending.since_ms, 8);
+            hf__rdb_put_length(to, pending.deliveries);
+        }
+        (void)hf__stream_id_next(&id);
+    }
+}
+
+static void put_group(hf__rdb_out *to, const hf__record *record, hf_bytes name)
+{
+    hf__tx *tx = to->tx;
+    hf__group group = {.number = 0};
+    hf__members consumers;
+
+    (void)hf__group_get(tx, record, name, &group);
+    hf__members_init(&consumers, tx);
+    hf__consumer_list(tx, record, &group, &consumers);
+    hf__rdb_put_string(to, name);
+    put_id(to, group.last);
+    hf__rdb_put_length(to, (uint64_t)group.read);
+    put_pending(to, record, &group, 0, group.pending);
+    hf__rdb_put_length(to, consumers.count);
+    for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {
+        uint32_t number = (uint32_t)consumers.items[i].score;
+        hf__consumer consumer = {0};
+        hf_bytes text;
+
+        (void)hf__consumer_get(tx, record, &group, number, &consumer, &text);
+        hf__rdb_put_string(to, consumers.items[i].name);
+        hf__rdb_put_integer(to, (uint64_t)consumer.seen_ms, 8);
+        put_pending(to, record, &group, number, consumer.pending);
+    }
+}
+
+void hf__stream_dump(hf__rdb_out *to, hf__record *record)
+{
+    hf__entry first = {.id = HF__STREAM_ID_FIRST};
+    hf__stream_head head;
+    hf__members groups;
+
+    if (!hf__stream_head_get(to->tx, record, &head))
+        return;
+    hf__members_init(&groups, to->tx);
+    hf__group_list(to->tx, record, &groups);
+    (void)hf__stream_edge(to->tx, record, false, &first);
+    hf__rdb_put_integer(to, HF__RDB_STREAM_2, 1);
+    put_packs(to, record, &head);
+    hf__rdb_put_length(to, record->count);
+    put_id(to, head.last);
+    put_id(to, first.id);
+    put_id(to, head.deleted);
+    hf__rdb_put_length(to, head.added);
+    hf__rdb_put_length(to, groups.count);
+    for (size_t i = 0; i < groups.count && to->tx->fatal == HF_OK; i++)
+        put_group(to, record, groups.items[i].name);
+}
+
+/* ----------------------------------------------------------------- RESTORE */
+
+/* What is read; it is also stored if `record` is not NULL. */
+typedef struct stream_restore {
+    hf__rdb_source from;
+    hf__record *record;
+    hf__stream_head head;
+    unsigned type;
+    uint64_t count; /* of entries */
+    hf__stream_id last;
+} stream_restore;
+
+static bool take_id(stream_restore *to, hf__stream_id *id)
+{
+    return hf__rdb_take_count(&to->from, &id->ms) &&
+           hf__rdb_take_count(&to->from, &id->seq);
+}
+
+static bool take_sorted_id(stream_restore *to, hf__stream_id *id)
+{
+    const unsigned char *at;
+
+    if (!hf__rdb_take_bytes(&to->from, 16, &at))
+        return false;
+    *id = (hf__stream_id){hf__get_be64(at), hf__get_be64(at + 8)};
+    return true;
+}
+
+static bool take_integer(stream_restore *to, int64_t *value)
+{
+    const unsigned char *at;
+
+    if (!hf__rdb_take_bytes(&to->from, 8, &at))
+        return false;
+    *value = hf__rdb_integer(at, 8);
+    return true;
+}
+
+static bool next_number(hf__rdb_packed *list, int64_t *value)
+{
+    hf_bytes text;
+
+    return list->next(list, &text) && hf__number_integer(text, value);
+}
+
+/* Every `step`th text from `first` on. */
+static bool next_texts(hf__rdb_packed *list, hf_bytes *texts, size_t count,
+                       size_t first, size_t step)
+{
+    for (size_t i = first; i < 2 * count; i += step) {
+        if (!list->next(list, &texts[i]))
+            return false;
+    }
+    return true;
+}
+
+/* A number of fields, each of which takes at least a byte. */
+static bool next_count(hf__rdb_packed *list, size_t *count)
+{
+    int64_t number;
+
+    if (!next_number(list, &number) || number < 1 ||
+        (uint64_t)number > list->left)
+        return false;
+    *count = (size_t)number;
+    return true;
+}
+
+/* An entry behind its flags; `names` are those of the node, with room for
+ * values. */
+static bool take_entry(stream_restore *to, hf__rdb_packed *list, int64_t flags,
+                       hf__stream_id node, hf_bytes *names, size_t name_count)
+{
+    bool same = (flags & ENTRY_SAME_FIELDS) != 0;
+    size_t count = name_count;
+    hf_bytes *pairs = names;
+    int64_t ms, seq, size;
+    hf__stream_id id;
+
+    if (!next_number(list, &ms) || !next_number(list, &seq))
+        return false;
+    if (!same) {
+        if (!next_count(list, &count))
+            return false;
+        pairs = hf__tx_alloc(to->from.tx, 2 * count * sizeof(*pairs));
+    }
+    if (pairs == NULL ||
+        !next_texts(list, pairs, count, same ? 1 : 0, same ? 2 : 1) ||
+        !next_number(list, &size) || !hf__tx_spend(to->from.tx, 100))
+        return false;
+    if ((flags & ENTRY_DELETED) != 0)
+        return true;
+    id = (hf__stream_id){node.ms + (uint64_t)ms, node.seq + (uint64_t)seq};
+    if (hf__stream_id_compare(id, to->last) <= 0)
+        return false;
+    to->last = id;
+    to->count++;
+    if (to->record != NULL)
+        hf__stream_append(to->from.tx, to->record, &to->head, id, pairs, count);
+    return true;
+}
+
+static bool take_node(stream_restore *to)
+{
+    hf__tx *tx = to->from.tx;
+    hf__rdb_packed list;
+    hf_bytes key, data, *names;
+    int64_t live, deleted, end, flags;
+    hf__stream_id node;
+    size_t count;
+    uint64_t before = to->count;
+
+    if (!hf__rdb_take_string(&to->from, &key) || key.size != 16 ||
+        !hf__rdb_take_string(&to->from, &data) ||
+        !hf__rdb_listpack(&list, tx, data) || !next_number(&list, &live) ||
+        !next_number(&list, &deleted) || !next_count(&list, &count))
+        return false;
+    node = (hf__stream_id){hf__get_be64(key.data),
+                           hf__get_be64((const unsigned char *)key.data + 8)};
+    names = hf__tx_alloc(tx, 2 * count * sizeof(*names));
+    if (names == NULL || !next_texts(&list, names, count, 0, 2) ||
+        !next_number(&list, &end))
+        return false;
+    while (list.left > 0) {
+        if (!next_number(&list, &flags) ||
+            !take_entry(to, &list, flags, node, names, count))
+            return false;
+    }
+    return !list.bad && to->count - before == (uint64_t)live;
+}
+
+/* ------------------------------------------------------------------ groups */
+
+typedef struct owed {
+    hf__stream_id id;
+    hf__unacked pending;
+} owed;
+
+/* The pending entries of a group, in tx->arena. */
+static bool take_owed(stream_restore *to, owed **list, uint64_t *count)
+{
+    if (!hf__rdb_take_count(&to->from, count) ||
+        *count > to->from.left / (16 + 8 + 1))
+        return false;
+    *list = hf__tx_alloc(to->from.tx, ((size_t)*count + 1) * sizeof(**list));
+    if (*list == NULL)
+        return false;
+    for (uint64_t i = 0; i < *count; i++) {
+        owed *one = &(*list)[i];
+
+        memset(one, 0, sizeof(*one));
+        if (!take_sorted_id(to, &one->id) ||
+            !take_integer(to, &one->pending.since_ms) ||
+            !hf__rdb_take_count(&to->from, &one->pending.deliveries) ||
+            (i > 0 && hf__stream_id_compare((*list)[i - 1].id, one->id) >= 0))
+            return false;
+    }
+    return true;
+}
+
+static owed *find_owed(owed *list, uint64_t count, hf__stream_id id)
+{
+    uint64_t from = 0;
+
+    while (from < count) {
+        uint64_t middle = from + (count - from) / 2;
+        int order = hf__stream_id_compare(list[middle].id, id);
+
+        if (order == 0)
+            return &list[middle];
+        if (order < 0)
+            from = middle + 1;
+        else
+            count = middle;
+    }
+    return NULL;
+}
+
+/* The ids of a consumer. `group` NULL: they are only checked. */
+static bool take_consumer_ids(stream_restore *to, hf__group *group,
+                              uint32_t number, owed *list, uint64_t owed_count)
+{
+    uint64_t count;
+    int64_t more = 0;
+    hf__stream_id id;
+
+    if (!hf__rdb_take_count(&to->from, &count) || count > owed_count)
+        return false;
+    for (; count > 0; count--) {
+        owed *one = NULL;
+
+        if (take_sorted_id(to, &id))
+            one = find_owed(list, owed_count, id);
+        if (one == NULL || one->pending.unused != 0) /* of another already */
+            return false;
+        one->pending.unused = 1;
+        if (group != NULL) {
+            hf__unacked pending = one->pending;
+
+            pending.consumer = number;
+            pending.unused = 0;
+            more +=
+                hf__unacked_put(to->from.tx, to->record, group, id, &pending);
+        }
+    }
+    if (more > 0)
+        hf__consumer_change(to->from.tx, to->record, group, number, more, 0);
+    return true;
+}
+
+static bool take_consumer(stream_restore *to, hf__group *group, owed *list,
+                          uint64_t owed_count)
+{
+    hf__tx *tx = to->from.tx;
+    uint32_t number = 0;
+    int64_t seen_ms, active_ms;
+    hf_bytes name;
+
+    if (!hf__rdb_take_string(&to->from, &name) || !take_integer(to, &seen_ms) ||
+        (to->type == HF__RDB_STREAM_3 && !take_integer(to, &active_ms)))
+        return false;
+    if (group != NULL &&
+        !hf__consumer_find(tx, to->record, group, name, &number))
+        hf__consumer_make(tx, to->record, group, name, seen_ms, &number);
+    return take_consumer_ids(to, group, number, list, owed_count);
+}
+
+static bool take_group(stream_restore *to)
+{
+    hf__tx *tx = to->from.tx;
+    uint64_t read, owed_count, consumers;
+    hf__stream_id last;
+    hf__group group;
+    hf_bytes name;
+    owed *list;
+    bool put;
+
+    if (!hf__rdb_take_string(&to->from, &name) || !take_id(to, &last))
+        return false;
+    read = to->record == NULL
+               ? 0
+               : (uint64_t)hf__stream_rank(tx, to->record, &to->head, last);
+    if (to->type != HF__RDB_STREAM && !hf__rdb_take_count(&to->from, &read))
+        return false;
+    put = to->record != NULL && !hf__group_get(tx, to->record, name, &group);
+    if (put) {
+        hf__group_make(tx, to->record, name, last, (int64_t)read);
+        put = hf__group_get(tx, to->record, name, &group);
+    }
+    if (!take_owed(to, &list, &owed_count) ||
+        !hf__rdb_take_count(&to->from, &consumers))
+        return false;
+    for (; consumers > 0; consumers--) {
+        if (!take_consumer(to, put ? &group : NULL, list, owed_count))
+            return false;
+    }
+    if (put)
+        hf__group_put(tx, to->record, name, &group);
+    return tx->fatal == HF_OK;
+}
+
+/* ------------------------------------------------------------------- whole */
+
+static bool take_head(stream_restore *to)
+{
+    uint64_t length;
+    hf__stream_id first;
+
+    if (!hf__rdb_take_count(&to->from, &length) || length != to->count ||
+        !take_id(to, &to->head.last) ||
+        hf__stream_id_compare(to->head.last, to->last) < 0)
+        return false;
+    to->head.added = length;
+    return to->type == HF__RDB_STREAM ||
+           (take_id(to, &first) && take_id(to, &to->head.deleted) &&
+            hf__rdb_take_count(&to->from, &to->head.added) &&
+            to->head.added >= length);
+}
+
+static bool take_stream(stream_restore *to)
+{
+    const unsigned char *type;
+    uint64_t count;
+
+    if (!hf__rdb_take_bytes(&to->from, 1, &type) ||
+        !hf__rdb_take_count(&to->from, &count))
+        return false;
+    to->type = *type;
+    for (; count > 0; count--) {
+        if (!take_node(to))
+            return false;
+    }
+    if (!take_head(to) || !hf__rdb_take_count(&to->from, &count))
+        return false;
+    if (to->record != NULL)
+        hf__stream_head_set(to->from.tx, to->record, &to->head);
+    for (; count > 0; count--) {
+        if (!take_group(to))
+            return false;
+    }
+    return to->from.left == 0;
+}
+
+static void begin_restore(stream_restore *to, hf__tx *tx, hf_bytes data)
+{
+    memset(to, 0, sizeof(*to));
+    to->from.tx = tx;
+    to->from.at = data.data;
+    to->from.left = data.size;
+    to->from.room = tx->env->sidecar.map->max_size;
+}
+
+bool hf__stream_check(hf__tx *tx, hf_bytes data)
+{
+    stream_restore to;
+
+    begin_restore(&to, tx, data);
+    if (take_stream(&to))
+        return true;
+    if (tx->fatal == HF_OK)
+        hf__reply_error(tx, "ERR Bad data format");
+    return false;
+}
+
+void hf__stream_restore(hf__tx *tx, hf__record *record, hf_bytes data)
+{
+    stream_restore to;
+
+    begin_restore(&to, tx, data);
+    to.record = record;
+    if (!take_stream(&to) && tx->fatal == HF_OK)
+        hf__tx_fail(tx, MDB_CORRUPTED); /* not reached: it was checked */
+}
