@@ -67,11 +67,15 @@ static unsigned compare_flag(const hf__command *command, const hf_reply *row,
 }
 
 /* Ours are also writers where the write transaction is needed for events,
- * scripts or what PFCOUNT keeps, and Redis keeps only the container of SCRIPT
+ * scripts or what PFCOUNT keeps, those that put what is pending in a stream are
+ * refused by a full store, and Redis keeps only the container of SCRIPT
  * from scripts by its subcommands. */
 static bool is_special(const hf__command *command)
 {
     return strcmp(command->name, "publish") == 0 ||
+           strcmp(command->name, "xreadgroup") == 0 ||
+           strcmp(command->name, "xclaim") == 0 ||
+           strcmp(command->name, "xautoclaim") == 0 ||
            strcmp(command->name, "pfcount") == 0 ||
            strcmp(command->name, "spublish") == 0 ||
            strncmp(command->name, "pubsub", 6) == 0 ||

@@ -293,3 +293,33 @@ class Full(Waiters):
 
 if __name__ == "__main__":
     unittest.main()
+    def test_streams_that_are_full_can_be_emptied(self):
+        ask = self.link.ask
+        for name in ("s", "t", "u"):
+            for i in range(1, 101):
+                ask("XADD", name, f"1-{i}", "f", i)
+            ask("XGROUP", "CREATE", name, "g", "0")
+            ask("XREADGROUP", "GROUP", "g", "a", "COUNT", 50, "STREAMS", name,
+                ">")
+        for size in (1000000, 10000, 1000, 10):
+            i = 0
+            while ask("SET", f"k{size}-{i}", b"x" * size) == b"OK":
+                i += 1
+        for words in (("XADD", "s", "*", "f", "v"),
+                      ("XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"),
+                      ("XCLAIM", "s", "g", "b", 0, "1-1"),
+                      ("XAUTOCLAIM", "s", "g", "b", 0, "0"),
+                      ("XSETID", "s", "9-9"),
+                      ("XGROUP", "CREATE", "s", "h", "0"),
+                      ("XGROUP", "CREATECONSUMER", "s", "g", "c")):
+            self.assertEqual(ask(*words), FULL, words)
+        self.assertEqual(ask("XACK", "s", "g", *(f"1-{i}"
+                                                 for i in range(1, 11))), 10)
+        self.assertEqual(ask("XDEL", "s", "1-1", "1-20", "1-100"), 3)
+        self.assertEqual(ask("XTRIM", "s", "MAXLEN", 10), 87)
+        self.assertEqual(ask("XGROUP", "DELCONSUMER", "s", "g", "a"), 40)
+        self.assertEqual(ask("XGROUP", "DESTROY", "t", "g"), 1)
+        self.assertEqual(ask("XLEN", "s"), 10)
+        ask("DEL", *(f"k1000000-{i}" for i in range(5)))
+        self.assertEqual(ask("XADD", "s", "2-1", "f", "v"), b"2-1")
+

@@ -101,8 +101,7 @@ void hf__subcommand_run(hf__tx *tx, const hf_bytes *args, size_t count)
     } else if (!hf__command_arity_fits(found, count)) {
         hf__reply_arity(tx, found->name);
     } else {
-        tx->command = found;
-        found->run(tx, args, count);
+        hf__command_run(tx, found, args, count);
     }
 }
 

@@ -428,10 +428,10 @@ static void run_xautoclaim(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_stream_id(tx, what.gone[i]);
 }
 
-#define WRITES HF__COMMAND_WRITES
+#define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)
 
 const hf__command_entry hf__commands_stream_claim[] = {
     {"xpending", 0, run_xpending},
-    {"xclaim", WRITES, run_xclaim},
-    {"xautoclaim", WRITES, run_xautoclaim},
+    {"xclaim", GROWS, run_xclaim},
+    {"xautoclaim", GROWS, run_xautoclaim},
     {NULL, 0, NULL}};

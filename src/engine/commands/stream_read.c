@@ -433,5 +433,6 @@ static void run_xread(hf__tx *tx, const hf_bytes *args, size_t count)
 
 const hf__command_entry hf__commands_stream_read[] = {
     {"xread", 0, run_xread},
-    {"xreadgroup", HF__COMMAND_WRITES | READS_GROUP, run_xread},
+    {"xreadgroup", HF__COMMAND_WRITES | HF__COMMAND_GROWS | READS_GROUP,
+     run_xread},
     {NULL, 0, NULL}};
