@@ -55,11 +55,12 @@ extern "C" {
  * like.
  *
  * **Commands that wait for an element**, BLPOP, BRPOP, BLMOVE, BRPOPLPUSH,
- * BLMPOP, BZPOPMIN, BZPOPMAX and BZMPOP, and on servers XREAD and XREADGROUP
- * with BLOCK, wait as long as their words say, however short request_ms is; 0
- * is no limit. The reply is nil when that time is over. They do not hold up
- * other calls. They cannot be part of hf_command_many() or of a transaction,
- * nor used by a client that waits for replicas.
+ * BLMPOP, BZPOPMIN, BZPOPMAX and BZMPOP, and XREAD and XREADGROUP with BLOCK,
+ * wait as long as their words say, however short request_ms is; 0 is no limit.
+ * The reply is nil when that time is over. They do not hold up other calls.
+ * They cannot be part of hf_command_many() or of a transaction, nor used by a
+ * client that waits for replicas. XREADGROUP whose stream is deleted meanwhile
+ * is HF_UNAVAILABLE, and HF_INVALID if its group is.
  *
  * hf_client_interrupt() ends the wait of calls that block, hf_call_cancel()
  * that of one that was started, and hf_client_close() that of all. No element

@@ -466,29 +466,6 @@ TEST(command_that_waits_ends_when_the_client_is_closed)
     expect_length("1", f->client, l);
 }
 
-/* Streams, which embedded stores do not have. */
-TEST(read_of_a_stream_waits)
-{
-    fixture *f = *state;
-    const char *s = key_of(f, "s");
-    pthread_t thread;
-
-    fixture_only_redis(f);
-    if (fixture_is_served(f))
-        skip();
-    expect_kind(HF_REPLY_NIL_ARRAY,
-                REPLY(f->client, "XREAD", "BLOCK", "50", "STREAMS", s, "$"));
-    BEGIN(f->client, "XREAD", "BLOCK", "0", "STREAMS", s, "$");
-    let_wait();
-    expect_kind(HF_REPLY_STRING, REPLY(f->other, "XADD", s, "*", "f", "v"));
-    expect_kind(HF_REPLY_ARRAY, end_at(0, HF_OK));
-    BEGIN(f->client, "XREAD", "BLOCK", "0", "STREAMS", s, "$");
-    let_wait();
-    pthread_create(&thread, NULL, interrupt_soon, f->client);
-    assert_null(end_at(0, HF_CANCELLED));
-    pthread_join(thread, NULL);
-}
-
 /* The connection of the first such command that waits at the server. */
 static void find_waiting(fixture *f, const char *what, char id[32])
 {

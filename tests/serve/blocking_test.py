@@ -274,6 +274,100 @@ class Blocking(Waiters):
         self.assertEqual(set(values + left), {b"1", b"2", b"4"})
 
 
+class Streams(Waiters):
+    def group(self, *words):
+        return ("XREADGROUP", "GROUP", "g", "c", *words)
+
+    def make_group(self, key="s"):
+        self.assertEqual(self.link.ask(
+            "XGROUP", "CREATE", key, "g", "$", "MKSTREAM"), b"OK")
+
+    def test_all_that_read_get_the_entry(self):
+        ask = self.link.ask
+        ask("XADD", "s", "1-1", "f", "u")
+        links = [self.block("XREAD", "BLOCK", 0, "STREAMS", "t", "s", "$", "$")
+                 for _ in range(3)]
+        ask("XADD", "s", "1-2", "f", "v")
+        for link in links:
+            self.assertEqual(link.read(),
+                             [[b"s", [[b"1-2", [b"f", b"v"]]]]])
+        self.assertEqual(ask("XREAD", "BLOCK", 50, "STREAMS", "s", "$"), None)
+
+    def test_one_of_a_group_gets_the_entry(self):
+        ask = self.link.ask
+        self.make_group()
+        links = [self.block(*self.group("BLOCK", 0, "STREAMS", "s", ">"))
+                 for _ in range(2)]
+        ask("XADD", "s", "1-1", "f", "v")
+        self.assertEqual(links[0].read(),
+                         [[b"s", [[b"1-1", [b"f", b"v"]]]]])
+        self.wait_until_blocked(1)
+        ask("XADD", "s", "1-2", "f", "v")
+        self.assertEqual(links[1].read(),
+                         [[b"s", [[b"1-2", [b"f", b"v"]]]]])
+        self.assertEqual(ask("XPENDING", "s", "g")[0], 2)
+
+    def test_what_is_pending_is_read_at_once(self):
+        ask = self.link.ask
+        self.make_group()
+        self.assertEqual(ask(*self.group("BLOCK", 0, "STREAMS", "s", "0")),
+                         [[b"s", []]])
+
+    def test_other_processes_wake_those_that_read(self):
+        self.make_group("g")
+        link = self.block("XREAD", "BLOCK", 0, "STREAMS", "s", "0")
+        member = self.block(*self.group("BLOCK", 0, "STREAMS", "g", ">"))
+        self.write_elsewhere("XADD", "s", "1-1", "f", "v")
+        self.assertEqual(link.read(), [[b"s", [[b"1-1", [b"f", b"v"]]]]])
+        self.write_elsewhere("XADD", "g", "2-1", "f", "v")
+        self.assertEqual(member.read(), [[b"g", [[b"2-1", [b"f", b"v"]]]]])
+
+    def test_those_whose_group_goes_get_an_error(self):
+        for words, error in (
+                (("XGROUP", "DESTROY", "s", "g"), "NOGROUP "),
+                (("DEL", "s"), "UNBLOCKED the stream key no longer exists"),
+                (("SET", "s", "x"), "UNBLOCKED "),
+                (("RENAME", "s", "t"), "UNBLOCKED "),
+                (("FLUSHALL",), "UNBLOCKED ")):
+            for how in (self.link.ask, self.write_elsewhere):
+                self.link.ask("DEL", "s")
+                self.make_group()
+                member = self.block(*self.group("BLOCK", 0, "STREAMS", "s",
+                                                ">"))
+                reader = self.block("XREAD", "BLOCK", 0, "STREAMS", "s", "0")
+                how(*words)
+                reply = member.read()
+                self.assertIsInstance(reply, Error)
+                self.assertTrue(reply.startswith(error), (words, reply))
+                self.wait_until_blocked(1)
+                self.link.ask("DEL", "s")
+                self.link.ask("XADD", "s", "1-1", "f", "v")
+                self.assertEqual(len(reader.read()), 1)
+                self.waiting = 0
+
+    def test_within_exec_and_scripts_nothing_waits(self):
+        self.make_group()
+        self.link.socket.sendall(
+            encode("MULTI") +
+            encode("XREAD", "BLOCK", 0, "STREAMS", "s", "$") +
+            encode(*self.group("BLOCK", 0, "STREAMS", "s", ">")) +
+            encode("EXEC"))
+        self.assertEqual([self.link.read() for _ in range(4)][3], [None] * 2)
+        for name in ("xread", "xreadgroup"):
+            group = "'group', 'g', 'c', " if name == "xreadgroup" else ""
+            self.assertIn(f"{name} command is not allowed with BLOCK",
+                          self.link.ask(
+                              "EVAL", f"return redis.call('{name}', {group}"
+                              "'block', 0, 'streams', 's', '0')", 0))
+
+    def test_an_entry_of_exec_is_served_after_it(self):
+        link = self.block("XREAD", "BLOCK", 0, "STREAMS", "s", "$")
+        self.link.socket.sendall(
+            encode("MULTI") + encode("XADD", "s", "1-1", "f", "v") +
+            encode("XADD", "s", "1-2", "f", "v") + encode("EXEC"))
+        self.assertEqual(len(link.read()[0][1]), 2)
+
+
 class Full(Waiters):
     url = "?max_size=16M"
 
@@ -290,9 +384,6 @@ class Full(Waiters):
         self.assertEqual(replies[44:], [3, 1])
         self.assertEqual(link.read(), [b"l", b"found"])
 
-
-if __name__ == "__main__":
-    unittest.main()
     def test_streams_that_are_full_can_be_emptied(self):
         ask = self.link.ask
         for name in ("s", "t", "u"):
@@ -323,3 +414,6 @@ if __name__ == "__main__":
         ask("DEL", *(f"k1000000-{i}" for i in range(5)))
         self.assertEqual(ask("XADD", "s", "2-1", "f", "v"), b"2-1")
 
+
+if __name__ == "__main__":
+    unittest.main()

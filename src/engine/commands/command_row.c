@@ -182,7 +182,8 @@ static hf_status error_status(const char *text, bool script)
         return HF_INVALID;
     if (strncmp(text, "HFHELD ", 7) == 0)
         return HF_HELD;
-    if (hf__text_begins(hf_str(text), "HFLATE " HF__LATE_TEXT))
+    if (hf__text_begins(hf_str(text), "HFLATE " HF__LATE_TEXT) ||
+        strncmp(text, "UNBLOCKED ", 10) == 0)
         return HF_UNAVAILABLE;
     if (strncmp(text, "ERR unknown subcommand", 22) == 0)
         return HF_UNSUPPORTED;

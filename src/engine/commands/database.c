@@ -13,6 +13,13 @@
 #include "engine/keys/key_count.h"
 #include "engine/wake/note.h"
 
+/* Any key may have gone, or come. */
+static void report_all(hf__tx *tx)
+{
+    if (tx->made != NULL)
+        tx->made(tx, hf_view(NULL, 0));
+}
+
 /* For this command's transaction; who has a connection keeps the number. */
 static void run_select(hf__tx *tx, const hf_bytes *args, size_t count)
 {
@@ -50,8 +57,10 @@ static void run_swapdb(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_error(tx, HF__ERROR_DATABASE);
         return;
     }
-    if (first != second)
+    if (first != second) {
         hf__database_swap(tx, (unsigned)first, (unsigned)second);
+        report_all(tx);
+    }
     hf__reply_line(tx, "OK");
 }
 
@@ -92,6 +101,7 @@ static void run_flushall(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!check_flush(tx, args, count))
         return;
     drop_all(tx);
+    report_all(tx);
     hf__reply_line(tx, "OK");
 }
 
@@ -103,6 +113,7 @@ static void run_flushdb(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__database_clear(tx, tx->database);
     else if (tx->fatal == HF_OK)
         drop_all(tx);
+    report_all(tx);
     hf__reply_line(tx, "OK");
 }
 

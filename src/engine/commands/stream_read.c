@@ -397,6 +397,8 @@ static void wait_for(hf__tx *tx, const hf_bytes *args,
         return;
     hf__block_on(tx, HF__TYPE_STREAM, what->first, what->count);
     tx->block.ids = ids;
+    if (what->grouped)
+        tx->block.gone = "UNBLOCKED the stream key no longer exists";
 }
 
 static void run_xread(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -60,6 +60,8 @@ typedef struct hf__block {
     int64_t wait_ms; /* 0: no limit */
     /* NULL, or in tx->arena, for each key the word that follows the keys. */
     const hf_bytes *ids;
+    /* NULL, or the error that ends the wait when a key has not the type. */
+    const char *gone;
 } hf__block;
 
 typedef struct hf__tx {
@@ -114,7 +116,8 @@ typedef struct hf__tx {
     hf__arena arena;
 
     /* If not NULL, called when a key is made, also in place of another; its
-     * content comes later. Set after hf__tx_start(). */
+     * content comes later; and when a stream goes. A key without data: any
+     * may have gone or come. Set after hf__tx_start(). */
     void (*made)(struct hf__tx *tx, hf_bytes key);
     void *made_user;
 

@@ -139,6 +139,8 @@ void hf__key_drop(hf__tx *tx, hf__record *record)
     bool made = record->live && !record->stored;
     hf__deadlines fields;
 
+    if (record->live && record->type == HF__TYPE_STREAM && tx->made != NULL)
+        tx->made(tx, hf__record_key(record));
     if (record->form == HF__FORM_DEADLINES &&
         read_deadlines(tx, record, &fields))
         hf__pending_delete_put(tx, fields.id);

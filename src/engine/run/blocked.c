@@ -9,7 +9,7 @@
  *     a few ms each turn.
  *  3. The first of its keys that has the type that it waits for is taken: the
  *     command runs with this key only. As in Redis, a key that has got another
- *     type meanwhile is no error.
+ *     type meanwhile is no error, but for XREADGROUP, as its group has gone.
  *  4. When its time is over, the reply is nil: nothing was taken. That is also
  *     so if there is an element, but the store was too busy to take it in time:
  *     the command promises its limit, and nil does not say that the key is
@@ -23,8 +23,10 @@
 
 #include <string.h>
 
+#include "engine/keys/keyspace.h"
 #include "engine/keys/records.h"
 #include "engine/run/execute.h"
+#include "store/error_line.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -43,6 +45,7 @@ struct hf__blocked_request {
     hf__blocked *all;
     hf__request *request;
     hf__block block; /* once it waits */
+    hf__arena ids;   /* of block.ids */
     hf__feed feed;
     hf__task task;
     hf__tick tick; /* its time is over; once it waits */
@@ -85,6 +88,7 @@ static void complete_request(hf__blocked_request *self)
         self->next->at = self->at;
     else
         all->end = self->at;
+    hf__arena_free(&self->ids);
     hf__free(self);
     request->driver = NULL;
     request->on_done(request);
@@ -159,6 +163,8 @@ static bool try_first(hf__blocked_request *self)
     outcome found =
         run_words(self, request->words, request->word_count, &self->block);
 
+    if (found == NOTHING && !hf__block_keep(&self->block, &self->ids))
+        found = LATER;
     if (found == LATER && hf__clock_boot_ms() < request->deadline_ms) {
         try_later(self);
         return false;
@@ -171,7 +177,7 @@ static bool try_first(hf__blocked_request *self)
 }
 
 /* With one of its keys only. */
-static outcome run_key(hf__blocked_request *self, hf_bytes key)
+static outcome run_key(hf__blocked_request *self, size_t which)
 {
     const hf__request *request = self->request;
     const hf__block *block = &self->block;
@@ -187,9 +193,13 @@ static outcome run_key(hf__blocked_request *self, hf_bytes key)
         words[i] = request->words[i];
     if (block->counted)
         words[block->first - 1] = hf_str("1");
-    words[block->first] = key;
+    words[block->first] = self->request->words[block->first + which];
     for (size_t i = after; i < request->word_count; i++)
         words[block->first + 1 + i - after] = request->words[i];
+    if (block->ids != NULL) { /* nothing else follows the keys */
+        words[block->first + 1] = block->ids[which];
+        count = block->first + 2;
+    }
     found = run_words(self, words, count, &again);
     hf__free(words);
     return found;
@@ -201,7 +211,7 @@ static hf_status find_type(const hf__blocked_request *self, hf_bytes key,
                            bool *matches, hf_error *err)
 {
     const hf_bytes words[] = {hf_str("TYPE"), key};
-    const char *type = self->block.type == HF__TYPE_LIST ? "list" : "zset";
+    const char *type = hf__type_name((hf__type)self->block.type);
     hf__request request;
     hf_status status;
 
@@ -218,18 +228,28 @@ static hf_status find_type(const hf__blocked_request *self, hf_bytes key,
     return status;
 }
 
-static outcome try_key(hf__blocked_request *self, hf_bytes key)
+static outcome try_key(hf__blocked_request *self, size_t which)
 {
+    hf_bytes key = self->request->words[self->block.first + which];
+    const char *gone = self->block.gone;
     hf_error err = HF_ERROR_INIT;
     bool matches;
     hf_status status = find_type(self, key, &matches, &err);
 
     if (status == HF_UNAVAILABLE || status == HF_NO_MEMORY)
         return LATER;
-    if (status == HF_OK)
-        return matches ? run_key(self, key) : NOTHING;
+    if (status == HF_OK && matches)
+        return run_key(self, which);
+    if (status == HF_OK && gone == NULL)
+        return NOTHING;
     hf__execute_drop_reply(self->request);
-    hf__request_fail(self->request, status, "%s", err.message);
+    if (status == HF_OK) {
+        (void)hf__error_line(&self->request->error, HF_UNAVAILABLE,
+                             hf_str(gone), NULL);
+        hf__request_error(self->request, hf_str(gone));
+    } else {
+        hf__request_fail(self->request, status, "%s", err.message);
+    }
     return DONE;
 }
 
@@ -238,7 +258,7 @@ static bool try_again(hf__blocked_request *self)
     outcome found = NOTHING;
 
     for (size_t i = 0; found == NOTHING && i < self->block.count; i++)
-        found = try_key(self, self->request->words[self->block.first + i]);
+        found = try_key(self, i);
     if (found == DONE)
         complete_request(self);
     else if (found == LATER)
@@ -290,7 +310,8 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
 
     if (self->ready || !self->waits ||
         (kind != HF_CHANGE_GAP &&
-         (kind != HF_CHANGE_WRITTEN || !has_key(self, key))))
+         ((kind != HF_CHANGE_WRITTEN && self->block.gone == NULL) ||
+          !has_key(self, key))))
         return;
     self->ready = true;
     look_at(self->all, 0);
@@ -347,6 +368,7 @@ static hf_status hand_over(hf__blocked *all, hf__request *request,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->all = all;
     self->request = request;
+    hf__arena_init(&self->ids);
     self->feed.prefix = hf_str("");
     self->feed.database = all->database;
     self->feed.changed = on_changed;

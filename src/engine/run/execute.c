@@ -12,6 +12,25 @@
 #include "engine/native/native.h"
 #include "engine/run/command_table.h"
 
+bool hf__block_keep(hf__block *block, hf__arena *arena)
+{
+    hf_bytes *ids;
+
+    if (block->ids == NULL)
+        return true;
+    ids = hf__arena_alloc(arena, block->count * sizeof(*ids));
+    for (size_t i = 0; ids != NULL && i < block->count; i++) {
+        const hf_bytes *id = &block->ids[i];
+        char *text = hf__arena_copy(arena, id->data, id->size);
+
+        if (text == NULL)
+            return false;
+        ids[i] = hf_view(text, id->size);
+    }
+    block->ids = ids;
+    return ids != NULL;
+}
+
 static void run_command(hf__tx *tx, const hf__job *job)
 {
     const hf__command *command = job->command;
@@ -27,8 +46,11 @@ static void run_command(hf__tx *tx, const hf__job *job)
         tx->command = command;
         hf__reply_arity(tx, command->name);
     }
-    if (job->block != NULL)
+    if (job->block != NULL) {
         *job->block = tx->block;
+        tree.no_memory =
+            !hf__block_keep(job->block, &request->arena) || tree.no_memory;
+    }
     if (tree.no_memory)
         hf__tx_no_memory(tx);
     if (tree.out.failed && tx->fatal == HF_OK) {

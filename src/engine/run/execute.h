@@ -34,6 +34,9 @@ bool hf__execute_prepare_native(hf__tx *tx);
  */
 void hf__execute(hf__tx *tx, const hf__job *job);
 
+/* Copy what a block points at into an arena. false: no memory. */
+bool hf__block_keep(hf__block *block, hf__arena *arena);
+
 /* Drop the reply of a try that was undone. */
 void hf__execute_drop_reply(hf__request *request);
 

@@ -49,7 +49,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes name)
 
     if (kind == HF_CHANGE_GAP) {
         hf__wait_put_all(&blocking->table, HF__WAIT_CHANGED);
-    } else if (kind == HF_CHANGE_WRITTEN) {
+    } else {
         key = hf__wait_find(&blocking->table, feed->changed_in, name);
         if (key != NULL)
             hf__wait_put(&blocking->table, HF__WAIT_CHANGED, key);
@@ -172,6 +172,8 @@ static void on_made(hf__tx *tx, hf_bytes name)
 
     if (key != NULL)
         hf__wait_put(&server->blocking.table, HF__WAIT_MADE, key);
+    if (name.data == NULL)
+        hf__wait_put_all(&server->blocking.table, HF__WAIT_MADE);
 }
 
 static bool add_waiter(hf__blocking *blocking, hf__waiter *waiter)
@@ -331,6 +333,19 @@ static void serve_one(hf__waiter *waiter, const hf__wait_key *key)
     touch_waiter(&server->blocking, waiter);
 }
 
+/* Its key, a stream, has gone. */
+static void refuse_one(hf__waiter *waiter)
+{
+    hf__conn *conn = waiter->conn;
+
+    waiter->mark_out = hf__buf_size(&conn->out);
+    (void)hf__conn_answer(conn);
+    hf__answer_error(&conn->answer, "%s", waiter->block.gone);
+    waiter->no_room = !end_reply(conn);
+    waiter->served = true;
+    touch_waiter(&conn->server->blocking, waiter);
+}
+
 /* The type of the key as it is now; 0: it does not exist, or fatal. */
 static uint8_t type_of(hf_server *server, const hf__wait_key *key)
 {
@@ -347,17 +362,22 @@ static uint8_t type_of(hf_server *server, const hf__wait_key *key)
 
 static void serve_key(hf_server *server, const hf__wait_key *key)
 {
-    for (hf__wait_link *link = key->first; link != NULL; link = link->next) {
+    uint8_t type = type_of(server, key);
+
+    for (hf__wait_link *link = key->first;
+         link != NULL && server->broken.status == HF_OK; link = link->next) {
         hf__waiter *waiter = link->waiter;
-        uint8_t type;
 
         if (waiter->served)
             continue;
-        type = type_of(server, key);
-        if (type == waiter->block.type)
-            serve_one(waiter, key);
-        if (type == 0 || server->broken.status != HF_OK)
-            return;
+        if (type != waiter->block.type) {
+            if (waiter->block.gone != NULL)
+                refuse_one(waiter);
+            continue;
+        }
+        serve_one(waiter, key);
+        if (server->broken.status == HF_OK)
+            type = type_of(server, key);
     }
 }
 
@@ -379,7 +399,8 @@ static bool is_ready(hf_server *server, const hf__wait_key *key)
     uint8_t type = type_of(server, key);
     const hf__wait_link *link = key->first;
 
-    while (link != NULL && link->waiter->block.type != type)
+    while (link != NULL && link->waiter->block.type != type &&
+           link->waiter->block.gone == NULL)
         link = link->next;
     return link != NULL && server->broken.status == HF_OK;
 }
