@@ -11,10 +11,11 @@ ARGV[3]  timed: 1: the server has HPEXPIRETIME, and the type of a hash of which
 Returns  {type} of a type that has no elements, "none" too; else {type, instant
          of expiry in Unix ms or -1, count of elements or bytes, mark}, where
          mark identifies the ends of a list; then all elements, unless they
-         exceed a limit; of a timed-hash field, value, deadline or 0. An expiry
-         later than 2^53, which is no whole number in Lua, is replied as 2^53.
+         exceed a limit; of a timed-hash field, value, deadline or 0; of a
+         stream the reply to DUMP. An expiry later than 2^53, which is no whole
+         number in Lua, is replied as 2^53.
 Repeat   safe: it only reads.
-Writes   nothing. Cost O(elements read).
+Writes   nothing. Cost O(elements read), of a stream also O(what is pending).
 ]]
 local call = redis.call
 local key, most, room = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -24,21 +25,17 @@ local count = kind == 'string' and call('strlen', key)
     or kind == 'list' and call('llen', key)
     or kind == 'set' and call('scard', key)
     or kind == 'zset' and call('zcard', key)
+    or kind == 'stream' and call('xlen', key)
 if not count then
     return {kind}
 end
 if kind == 'string' then
     list = most > 0 and count <= room and {call('get', key)}
+elseif kind == 'stream' then
+    list = most > 0 and count <= most and {call('dump', key)}
+    room = list and room - #list[1] or room
 elseif kind == 'list' then
-    mark = redis.sha1hex(call('lindex', key, 0))
-        .. redis.sha1hex(call('lindex', key, -1))
-    list = {}
-    while count <= most and room >= 0 and #list < count do
-        for _, value in ipairs(call('lrange', key, #list, #list + 63)) do
-            list[#list + 1], room = value, room - #value
-        end
-    end
-    list = count <= most and list
+    --#use read_list
 elseif count <= most then
     for _, field in ipairs(kind == 'hash' and call('hkeys', key) or {}) do
         room = room - #field - call('hstrlen', key, field)

@@ -5,10 +5,11 @@ key_write - create or replace a collection with its expiry in one step.
 KEYS[1]  key: the collection
 KEYS[2]  spare: a temporary name
 ARGV[1]  condition: nx: only if the key does not exist; else empty
-ARGV[2]  type: hash, timed-hash, list, set or zset
+ARGV[2]  type: hash, timed-hash, list, set, zset or stream
 ARGV[3]  expiry: Unix ms; 0: none
 ARGV[4...]  items: field, value ...; or field, value, deadline in Unix ms or 0
-         ...; or element ...; or score, member ...
+         ...; or element ...; or score, member ...; or of a stream what DUMP
+         replied
 
 Returns  1 written; 0 refused by nx.
 Repeat   safe: a second run writes the same, or finds what the first wrote and
@@ -33,6 +34,8 @@ elseif kind == 'list' then
     call('rpush', to, unpack(ARGV, 4))
 elseif kind == 'set' then
     call('sadd', to, unpack(ARGV, 4))
+elseif kind == 'stream' then
+    call('restore', to, '0', unpack(ARGV, 4))
 else
     call('zadd', to, unpack(ARGV, 4))
 end

@@ -345,7 +345,8 @@ typedef struct hf_store_transfer {
     uint64_t existing;   /**< load: keys skipped because they exist */
     uint64_t expired;    /**< load: keys skipped because they expired */
     /** Keys of the source that are not in the dump because their type or name
-     *  is not supported: streams, types of modules, names above 512 KiB. */
+     *  is not supported: types of modules, names above 512 KiB, streams whose
+     *  DUMP is larger than #HF_VALUE_MAX. */
     uint64_t left_out;
     /** Keys of the source that kept changing while they were read: the dump has
      *  elements of different moments, or nothing, of each. */

@@ -22,6 +22,7 @@ static const hf__shape pairs[] = {KIND(HF__IS_STRING), KIND(HF__IS_STRING)};
 OPERATION(get, "GET", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
 /* The same value again; its caller knows what nil means then. */
 OPERATION(load_set, "SET", AGAIN, KIND(HF__IS_STATUS | HF__IS_NIL));
+OPERATION(dump, "DUMP", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
 
 OPERATION(exists, "EXISTS", AGAIN, NUMBER(0, 1));
 OPERATION(unlink, "UNLINK", AGAIN, NUMBER(0, 1));

@@ -16,8 +16,6 @@
  */
 #include "transfer/dump.h"
 
-#include <stdio.h>
-
 #include "core/own_key.h"
 #include "util/arena.h"
 #include "util/clock.h"
@@ -134,22 +132,6 @@ bool hf__is_token(hf_bytes name)
 
 /* ------------------------------------------------------------------- keys */
 
-/* Count a key that no dump can hold. */
-static void leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name)
-{
-    char quoted[HF__QUOTED_SIZE];
-    char type[64];
-
-    hf__quoted(quoted, name);
-    (void)snprintf(type, sizeof(type), "%.*s", (int)type_name.size,
-                   (const char *)type_name.data);
-    if (dump->writer.left_out++ == 0)
-        hf__fail(&dump->left_out, HF_UNSUPPORTED,
-                 "the dump is not complete: key %s is a %s", quoted, type);
-    if (dump->options->left_out != NULL)
-        dump->options->left_out(dump->user, name, type);
-}
-
 static hf_status dump_key(hf__dump *dump, hf_bytes name,
                           const hf__request *request, hf_error *err)
 {
@@ -157,7 +139,7 @@ static hf_status dump_key(hf__dump *dump, hf_bytes name,
     hf_status status;
 
     if (!hf__is_key_size(name.size)) {
-        leave_out(dump, name, hf_str("key with too long a name"));
+        hf__dump_leave_out(dump, name, hf_str("key with too long a name"));
         return HF_OK;
     }
     /* So many bytes that the script was stopped: piece by piece, then. */
@@ -174,7 +156,7 @@ static hf_status dump_key(hf__dump *dump, hf_bytes name,
         return hf__dump_large(dump, name, err);
     if (facts.type_name.size != 4 ||
         memcmp(facts.type_name.data, "none", 4) != 0)
-        leave_out(dump, name, facts.type_name);
+        hf__dump_leave_out(dump, name, facts.type_name);
     return HF_OK;
 }
 

@@ -67,6 +67,9 @@ hf_status hf__dump_whole(hf__dump *dump, hf_bytes name, const hf_reply *reply,
 /* Dump a key that is too large for the batch. */
 hf_status hf__dump_large(hf__dump *dump, hf_bytes name, hf_error *err);
 
+/* Count a key that no dump can hold. */
+void hf__dump_leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name);
+
 /* Report the progress. */
 void hf__dump_report(hf__dump *dump);
 

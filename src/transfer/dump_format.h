@@ -51,7 +51,8 @@ enum { HF__DUMP_LAST = 1u }; /* the content ends here */
 /* Content is elements, size:32 and bytes, cut anywhere into records. A string
  * has one; a hash fields and values by turns, a sorted set members and
  * scores, written as the store writes them. A hash of which a field expires has
- * field, value and deadline: Unix ms, decimal; 0: none. */
+ * field, value and deadline: Unix ms, decimal; 0: none. A stream has one: what
+ * DUMP replies. */
 #define HF__DUMP_ELEMENT_HEAD 4u
 
 typedef enum hf__dump_type {
@@ -60,10 +61,11 @@ typedef enum hf__dump_type {
     HF__DUMP_LIST = 3,
     HF__DUMP_SET = 4,
     HF__DUMP_ZSET = 5,
-    HF__DUMP_TIMED_HASH = 6 /* older readers refuse it */
+    HF__DUMP_TIMED_HASH = 6, /* older readers refuse this and what follows */
+    HF__DUMP_STREAM = 7
 } hf__dump_type;
 
-#define HF__DUMP_TYPE_MAX HF__DUMP_TIMED_HASH
+#define HF__DUMP_TYPE_MAX HF__DUMP_STREAM
 
 /* Longest text of a score: sign, 17 digits, point, exponent, and to spare: a
  * whole number may have all its 309 digits. */
@@ -74,10 +76,16 @@ typedef enum hf__dump_type {
 
 static inline const char *hf__dump_type_name(hf__dump_type type)
 {
-    static const char *const names[] = {"",    "string", "hash",      "list",
-                                        "set", "zset",   "timed-hash"};
+    static const char *const names[] = {
+        "", "string", "hash", "list", "set", "zset", "timed-hash", "stream"};
 
     return names[type];
+}
+
+/* Is the content one element? */
+static inline bool hf__dump_is_one(hf__dump_type type)
+{
+    return type == HF__DUMP_STRING || type == HF__DUMP_STREAM;
 }
 
 /* Elements that belong together. */

@@ -3,7 +3,8 @@
  * dump_key.c - reading one key for a dump.
  *
  * 1. key_read gives type, expiry and content in one step if that is not much.
- * 2. A long string is one GET; its expiry and length are read before and after.
+ * 2. A long string is one GET, a long stream one DUMP; the facts are read
+ * before and after.
  * 3. A large collection is read in pieces between two readings of its facts.
  *
  * Where the facts differ afterwards, what was written is dropped and the key
@@ -51,6 +52,21 @@ void hf__dump_report(hf__dump *dump)
     dump->so_far.changed = dump->writer.changed;
     if (dump->options->progress != NULL)
         dump->options->progress(dump->user, &dump->so_far);
+}
+
+void hf__dump_leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name)
+{
+    char quoted[HF__QUOTED_SIZE];
+    char type[64];
+
+    hf__quoted(quoted, name);
+    (void)snprintf(type, sizeof(type), "%.*s", (int)type_name.size,
+                   (const char *)type_name.data);
+    if (dump->writer.left_out++ == 0)
+        hf__fail(&dump->left_out, HF_UNSUPPORTED,
+                 "the dump is not complete: key %s is a %s", quoted, type);
+    if (dump->options->left_out != NULL)
+        dump->options->left_out(dump->user, name, type);
 }
 
 /* ------------------------------------------------------------------ facts */
@@ -384,7 +400,7 @@ static hf_status put_pieces(hf__dump *dump, hf_bytes name,
     return status;
 }
 
-/* A long string. */
+/* A long string or stream. */
 static hf_status put_string(hf__dump *dump, hf_bytes name,
                             const hf__facts *facts, bool *some, hf_error *err)
 {
@@ -392,11 +408,16 @@ static hf_status put_string(hf__dump *dump, hf_bytes name,
     hf__request request;
     hf_status status = HF_OK;
 
-    hf__operation_request(&request, &hf__op_get, words, 2);
+    hf__operation_request(
+        &request, facts->type == HF__DUMP_STREAM ? &hf__op_dump : &hf__op_get,
+        words, 2);
     hf__run_one(dump->client, &request,
                 PIECE_EXTRA_MS + HF__EXTRA_MS(facts->count));
-    *some = request.status == HF_OK && request.reply.kind == HF_REPLY_STRING &&
-            hf__is_value_size(request.reply.bytes.size);
+    *some = request.status == HF_OK && request.reply.kind == HF_REPLY_STRING;
+    if (*some && !hf__is_value_size(request.reply.bytes.size)) {
+        hf__dump_leave_out(dump, name, hf_str("stream of more than 512 MiB"));
+        *some = false;
+    }
     if (request.status != HF_OK)
         status = hf__fail_copy(err, &request.error);
     else if (*some)
@@ -421,7 +442,7 @@ static hf_status read_large(hf__dump *dump, hf_bytes name,
 
     if (status != HF_OK)
         return status;
-    if (before->type == HF__DUMP_STRING)
+    if (hf__dump_is_one(before->type))
         status = put_string(dump, name, before, some, &detail);
     else
         status = put_pieces(dump, name, before, some, &detail);
@@ -486,10 +507,13 @@ static hf_status try_whole(hf__dump *dump, hf_bytes name, bool *over,
 hf_status hf__dump_large(hf__dump *dump, hf_bytes name, hf_error *err)
 {
     bool over = false;
+    uint64_t left_out = dump->writer.left_out;
     hf_status status = try_whole(dump, name, &over, err);
 
     dump->timed = false;
-    for (int i = 1; status == HF_OK && !over && i <= TRIES + dump->timed; i++)
+    for (int i = 1; status == HF_OK && !over && i <= TRIES + dump->timed &&
+                    dump->writer.left_out == left_out;
+         i++)
         status = try_large(dump, name, i == TRIES + dump->timed, &over, err);
     return status;
 }

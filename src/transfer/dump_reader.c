@@ -271,7 +271,7 @@ static hf_status end_key(hf__dump_reader *reader, hf_error *err)
         return fail_damaged(reader, "an element is cut off", err);
     if (reader->count == 0 ||
         reader->count % hf__dump_group(reader->type) != 0 ||
-        (reader->type == HF__DUMP_STRING && reader->count != 1))
+        (hf__dump_is_one(reader->type) && reader->count != 1))
         return fail_damaged(reader, "count of elements", err);
     reader->key_open = false;
     reader->keys++;

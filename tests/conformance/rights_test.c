@@ -351,6 +351,7 @@ static void fill_all_types(const fixture *f)
     static char command[MEMBERS_STEP * 24];
 
     as_owner(f, "SET any-string value PX 100000");
+    as_owner(f, "XADD any-stream * f v");
     for (size_t kind = 0; kind < 4; kind++) {
         for (int i = 0; i < MEMBERS; i += MEMBERS_STEP) {
             int size = snprintf(command, sizeof(command), "%s", kinds[kind]);
@@ -387,11 +388,11 @@ TEST(dump_and_load)
         free(dump.data);
         return;
     }
-    assert_int_equal(dumped.keys, 5);
+    assert_int_equal(dumped.keys, 6);
     options.flags = HF_LOAD_REPLACE;
     expect_status(HF_OK, hf_store_load(f->client, &options, dump_tape_take,
                                        &dump, &loaded, ERR));
-    assert_int_equal(loaded.keys, 5);
+    assert_int_equal(loaded.keys, 6);
     free(dump.data);
     as_owner(f, "FLUSHALL");
 }

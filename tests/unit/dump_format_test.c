@@ -147,6 +147,8 @@ static void write_keys(hf__dump_writer *writer)
     put_key(writer, HF__DUMP_TIMED_HASH, "t", 0,
             LIST("a", "1", "70368744177663", "b", "", "0"));
     assert_int_equal(hf__dump_writer_key_end(writer, NULL), HF_OK);
+    put_key(writer, HF__DUMP_STREAM, "x", 0, LIST("as DUMP returns it"));
+    assert_int_equal(hf__dump_writer_key_end(writer, NULL), HF_OK);
 }
 
 static void write_small(stream *to)
@@ -182,9 +184,9 @@ TEST(dump_that_was_written_is_read)
 
     write_small(&dump);
     assert_int_equal(take(&dump, &all, NULL), HF_OK);
-    assert_int_equal(all.keys, 7);
+    assert_int_equal(all.keys, 8);
     assert_int_equal(all.drops, 1);
-    assert_int_equal(all.pieces, 23);
+    assert_int_equal(all.pieces, 24);
     assert_int_equal(all.left_out, 3);
     dump.slice = 1;
     assert_int_equal(take(&dump, &bytewise, NULL), HF_OK);
@@ -496,7 +498,7 @@ TEST(rules_of_the_format_hold_with_fitting_checksums)
         {12, 4, 1, HF_UNSUPPORTED},
         {16, 8, 1, HF_OK},             /* another clock is fine */
         {FIRST, 1, 0, HF_CORRUPT},     /* type */
-        {FIRST, 1, 7, HF_CORRUPT},     /* likewise */
+        {FIRST, 1, 8, HF_CORRUPT},     /* likewise */
         {FIRST, 1, 6, HF_CORRUPT},     /* a timed hash of one element */
         {FIRST, 1, 2, HF_CORRUPT},     /* a hash of one element */
         {FIRST + 1, 1, 2, HF_CORRUPT}, /* an unknown flag */

@@ -146,8 +146,8 @@ static void put_token(char text[WORD_SIZE], world *from)
 
 static const char *const ranks[] = {"0", "0", "1000000", "2000000000000000"};
 static const char *const publishes[] = {"publish ch", "spublish ch", ""};
-static const char *const types[] = {"string", "hash", "list",
-                                    "set",    "zset", "timed-hash"};
+static const char *const types[] = {"string", "hash",       "list",  "set",
+                                    "zset",   "timed-hash", "stream"};
 static const char *const kinds[] = {":string", ":string", ":hash",
                                     ":zset",   ":list",   ":set"};
 static const char *const conditions[] = {"",   "",   "0",   "1",   "nx",  "xx",

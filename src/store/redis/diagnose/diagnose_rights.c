@@ -119,6 +119,9 @@ static const right_form for_dump[] = {
     {{"LINDEX", KEY, "0"}, false},
     {{"LLEN", KEY}, false},
     {{"UNLINK", KEY}, false},
+    {{"XLEN", KEY}, false},
+    {{"DUMP", KEY}, false},
+    {{"RESTORE", KEY, "0", ""}, false}, /* refused for its words, likewise */
     {{"SETRANGE", KEY, "0", ""}, false},
     {{"RENAME", KEY, KEY}, false},
     {{"RPUSH", KEY, "v"}, true},
