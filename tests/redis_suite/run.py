@@ -31,8 +31,8 @@ from unit import OUTSIDE, Unit
 HERE = os.path.dirname(os.path.abspath(__file__))
 UNITS = """
     type/string type/incr type/list type/list-2 type/list-3 type/set type/zset
-    type/hash sort scan bitops bitfield hyperloglog geo expire keyspace dump scripting multi
-    pubsub protocol other quit info-command introspection introspection-2
+    type/hash type/stream type/stream-cgroups sort scan bitops bitfield
+    hyperloglog geo expire keyspace dump scripting multi pubsub protocol other quit info-command introspection introspection-2
     querybuf slowlog latency-monitor tracking pause
 """.split()
 
