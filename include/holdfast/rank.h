@@ -31,8 +31,9 @@
  * HF_UNAVAILABLE and nothing is done, in a transaction nothing of all of it:
  * call hf_rank_trim().
  *
- * A rank costs O(log members) on a server; an embedded store counts the members
- * above, some 20 ns each.
+ * A rank costs O(log members) on every store. In a key that an earlier version
+ * wrote to an embedded store it costs O(members) until each of some changes has
+ * counted 2048 members.
  *
  * @code
  * hf_status score(hf_client *client, hf_bytes player, double points,

@@ -433,6 +433,25 @@ static void remove_order(MDB_txn *txn, MDB_dbi dbi)
     remove_first(txn, dbi, "z");
 }
 
+static void remove_count(MDB_txn *txn, MDB_dbi dbi)
+{
+    remove_first(txn, dbi, "c");
+}
+
+static void change_count(MDB_txn *txn, MDB_dbi dbi)
+{
+    MDB_val key, value;
+    unsigned char name[511];
+    hf__count count;
+
+    find(txn, dbi, "c", 1, &key, &value);
+    assert_int_equal(value.mv_size, sizeof(count));
+    memcpy(&count, value.mv_data, sizeof(count));
+    memcpy(name, key.mv_data, key.mv_size);
+    count.members++;
+    put(txn, dbi, name, key.mv_size, &count, sizeof(count));
+}
+
 static void remove_list_element(MDB_txn *txn, MDB_dbi dbi)
 {
     MDB_val key, value;
@@ -532,6 +551,8 @@ TEST(records_that_disagree_name_their_key)
 {
     static const char hash[] = LARGE("'hset', 'big', i, 'value'");
     static const char zset[] = LARGE("'zadd', 'big', i, i");
+    static const char counted[] =
+        "for i = 1, 600 do redis.call('zadd', 'big', i, i) end return 1";
     static const char list[] = LARGE("'rpush', 'big', i");
     static const char set[] = LARGE("'sadd', 'big', i");
     static const char third[] =
@@ -545,6 +566,8 @@ TEST(records_that_disagree_name_their_key)
     expect_spoiled(zset, remove_element, "key \"big\": the two indexes");
     expect_spoiled(zset, remove_order, "key \"big\": 299 elements, not 300");
     expect_spoiled(zset, change_score, "key \"big\": the two indexes");
+    expect_spoiled(counted, remove_count, "key \"big\": the counts");
+    expect_spoiled(counted, change_count, "key \"big\": the counts");
     expect_spoiled(list, remove_list_element, "key \"big\": 299 elements");
     expect_spoiled(set, remove_order, "key \"big\": 299 elements, not 300");
     expect_spoiled(third, remove_order, "key \"big\": 299 elements, not 300");

@@ -59,14 +59,10 @@ static void pile_zset(hf__packed_buf *buf, hf__record *record, size_t first,
     hf_bytes member;
     double score;
 
-    hf__zset_walk_begin(&walk, buf->tx, record, backward ? INFINITY : -INFINITY,
-                        backward);
-    while (buf->count < count && hf__zset_walk_next(&walk, &member, &score)) {
-        if (first > 0)
-            first--;
-        else if (!hf__packed_buf_add(buf, member))
-            break;
-    }
+    hf__zset_walk_begin_rank(&walk, buf->tx, record, first, backward);
+    while (buf->count < count && hf__zset_walk_next(&walk, &member, &score) &&
+           hf__packed_buf_add(buf, member))
+        continue;
     hf__zset_walk_end(&walk);
 }
 

@@ -84,28 +84,20 @@ typedef struct zadd_result {
     double score; /* of the last pair */
 } zadd_result;
 
-static void move_member(hf__tx *tx, hf__record *record, hf_bytes member,
-                        double old, double score)
-{
-    hf__zset_remove(tx, record, member, old);
-    hf__zset_add(tx, record, member, score);
-}
-
 /* false: replied with an error. */
 static bool add_member(hf__tx *tx, hf__record *record,
                        const zadd_options *options, hf_bytes member,
                        double score, zadd_result *result)
 {
-    double old;
+    double old = 0;
 
     result->applied = false;
-    if (!hf__zset_score(tx, record, member, &old)) {
-        if (options->xx || tx->fatal != HF_OK)
-            return true;
-        hf__zset_add(tx, record, member, score);
+    if (options->xx && !hf__zset_score(tx, record, member, &old))
+        return true;
+    if (!options->xx && hf__zset_add_new(tx, record, member, score, &old)) {
         result->added++;
     } else {
-        if (options->nx)
+        if (options->nx || tx->fatal != HF_OK)
             return true;
         if (options->incr)
             score += old;
@@ -116,7 +108,7 @@ static bool add_member(hf__tx *tx, hf__record *record,
         if ((options->lt && score >= old) || (options->gt && score <= old))
             return true;
         if (score < old || score > old) {
-            move_member(tx, record, member, old, score);
+            hf__zset_move(tx, record, member, old, score);
             result->updated++;
         }
     }
@@ -252,26 +244,20 @@ static void run_zcard(hf__tx *tx, const hf_bytes *args, size_t count)
 static void run_zrank(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     bool backward = (tx->command->flags & BACKWARD) != 0;
-    hf__zset_walk walk;
     hf__record *record;
-    hf_bytes member;
-    double wanted, score;
-    int64_t before = 0;
+    double score;
+    uint64_t rank;
 
     (void)count;
     if (!hf__zset_open(tx, args[1], &record))
         return;
-    if (record == NULL || !hf__zset_score(tx, record, args[2], &wanted)) {
+    if (record == NULL || !hf__zset_score(tx, record, args[2], &score)) {
         hf__reply_nil(tx);
         return;
     }
-    hf__zset_walk_begin(&walk, tx, record, backward ? INFINITY : -INFINITY,
-                        backward);
-    while (hf__zset_walk_next(&walk, &member, &score) &&
-           !hf__bytes_same(member, args[2]))
-        before++;
-    hf__zset_walk_end(&walk);
-    hf__reply_integer(tx, before);
+    rank = hf__zset_rank(tx, record, score, args[2]);
+    hf__reply_integer(tx,
+                      (int64_t)(backward ? record->count - 1 - rank : rank));
 }
 
 #define WRITES HF__COMMAND_WRITES

@@ -99,25 +99,56 @@ bool hf__tx_may_write(hf__tx *tx)
     return tx->fatal == HF_OK;
 }
 
-bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
+/* Account for a record to be put. false: fatal. */
+static bool begin_put(hf__tx *tx, MDB_val *key, size_t size, size_t ns)
 {
-    unsigned flags = value->mv_data == NULL ? MDB_RESERVE : 0;
-    int rc;
-
     assert(tx->writable);
-    if (!hf__tx_spend(tx, 800 + value->mv_size / 4))
+    if (!hf__tx_spend(tx, ns + size / 4))
         return false;
     tx->epoch++;
     tx->changed = true;
-    tx->wanted_size += key->mv_size + value->mv_size;
+    tx->wanted_size += key->mv_size + size;
     tx->put_count++;
-    rc = hf__redo_note(tx, key) ? MDB_SUCCESS : ENOMEM;
-    if (rc == MDB_SUCCESS)
-        rc = mdb_put(tx->txn, tx->env->dbi, key, value, flags);
+    if (!hf__redo_note(tx, key))
+        hf__tx_fail(tx, ENOMEM);
+    return tx->fatal == HF_OK;
+}
+
+static bool end_put(hf__tx *tx, int rc)
+{
     hf__tsan_acquire(tx->env); /* readers that ended before it took a page */
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
     return rc == MDB_SUCCESS;
+}
+
+bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
+{
+    unsigned flags = value->mv_data == NULL ? MDB_RESERVE : 0;
+
+    return begin_put(tx, key, value->mv_size, 800) &&
+           end_put(tx, mdb_put(tx->txn, tx->env->dbi, key, value, flags));
+}
+
+bool hf__tx_add(hf__tx *tx, MDB_val *key, MDB_val *value)
+{
+    size_t size = value->mv_size;
+    int rc;
+
+    assert(tx->writable);
+    if (!hf__tx_spend(tx, 500))
+        return false;
+    rc = mdb_put(tx->txn, tx->env->dbi, key, value, MDB_NOOVERWRITE);
+    if (rc == MDB_KEYEXIST)
+        return false;
+    return begin_put(tx, key, size, 300) && end_put(tx, rc);
+}
+
+bool hf__tx_replace(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
+                    MDB_val *value)
+{
+    return begin_put(tx, key, value->mv_size, 200) &&
+           end_put(tx, mdb_cursor_put(cursor, key, value, MDB_CURRENT));
 }
 
 void hf__tx_delete(hf__tx *tx, MDB_val *key)

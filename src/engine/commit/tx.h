@@ -147,6 +147,12 @@ bool hf__tx_may_write(hf__tx *tx);
  * NULL, it is set to space that the caller fills. */
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);
 void hf__tx_delete(hf__tx *tx, MDB_val *key);
+/* Put a new record. false: there is one, whose value is set, or fatal. */
+bool hf__tx_add(hf__tx *tx, MDB_val *key, MDB_val *value);
+/* Put a value of the same size in place of that at the cursor, whose key this
+ * is. */
+bool hf__tx_replace(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
+                    MDB_val *value);
 
 /* Let no library open the store that does not know this format (header.h). */
 bool hf__tx_raise_format(hf__tx *tx, uint32_t version);

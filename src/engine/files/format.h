@@ -15,6 +15,8 @@
  *                           score by their first HF__ORDER_KEPT bytes only, so
  *                           that those alike must be sorted when read; or a
  *                           member of a large set, its hash being the score
+ *   c keyid level position  of so many records of that order, or counts of the
+ *                           level below, from there on: how many members
  *   l keyid index           an element of a large list
  *   s keyid what ...        a part of a stream (streams/stream_records.h)
  *   o keyid                 elements to be removed: their key is gone
@@ -32,6 +34,7 @@ enum {
     HF__RECORD_KEY = 'm',
     HF__RECORD_ELEMENT = 'e',
     HF__RECORD_ORDER = 'z',
+    HF__RECORD_COUNT = 'c',
     HF__RECORD_PENDING_DELETE = 'o',
     HF__RECORD_LIST = 'l',
     HF__RECORD_STREAM = 's',

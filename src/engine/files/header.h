@@ -12,13 +12,14 @@
 
 /* The newest format that is known, and that of a new store. One that gets a
  * field with a deadline becomes 2, one that gets a key in another database than
- * 0, or a stream, becomes 3; earlier versions of the library refuse it. No other
- * record differs. */
+ * 0, a stream, or a large sorted set with counts becomes 3; earlier versions of
+ * the library refuse it. No other record differs. */
 #define HF__FORMAT_VERSION 3u
 #define HF__FORMAT_FIRST 1u
 #define HF__FORMAT_DEADLINES 2u
 #define HF__FORMAT_DATABASES 3u
 #define HF__FORMAT_STREAMS 3u
+#define HF__FORMAT_COUNTS 3u
 
 #define HF__HEADER_MAGIC "HOLDFAST"
 

@@ -74,6 +74,18 @@ typedef struct hf__deadlines {
     uint64_t count;
 } hf__deadlines;
 
+/* The content of a large sorted set, and what a count is (counts.c). One of
+ * format 2 and before has neither. */
+typedef struct hf__counts_root {
+    uint32_t levels; /* of counts */
+    uint32_t behind; /* 1: some counts are still to be made */
+    uint64_t children;
+} hf__counts_root;
+typedef struct hf__count {
+    uint64_t members;
+    uint64_t children; /* records of the level below */
+} hf__count;
+
 /* The ids of a key's elements; `size` bytes at `at` are its record's value. */
 #define HF__KEYHEAD_IDS 2u
 static inline size_t hf__keyhead_ids(const hf__keyhead *head,

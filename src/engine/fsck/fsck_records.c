@@ -6,8 +6,9 @@
  * elements of a large collection come before its key, the order of a sorted set
  * after it. So a table has one entry per key id, with counts and, for the two
  * indexes of a sorted set, the sums of their members' hashes, which do not
- * depend on the order. In the end each entry must have one key of a matching
- * type, or be a pending delete.
+ * depend on the order. Of the counts of a sorted set (keys/counts.c) it has the
+ * sums of one level at a time. In the end each entry must have one key of a
+ * matching type, or be a pending delete.
  */
 #include <string.h>
 
@@ -26,6 +27,7 @@
 #define PREFIX_SIZE 9u /* kind, keyid */
 #define ORDER_SIZE 17u /* and the score */
 #define LIST_SIZE 17u  /* and the number */
+#define COUNT_SIZE 10u /* or the level */
 #define GROUPS_FIRST 1024u
 
 typedef struct group {
@@ -36,7 +38,12 @@ typedef struct group {
     uint64_t order_sum;
     uint64_t list_count;
     uint64_t list_first;
-    uint64_t count; /* by the key's record */
+    uint64_t counted;       /* members, by the counts of level 1 */
+    hf__count of_level;     /* sum of the last level's counts */
+    uint64_t level_records; /* how many these are */
+    uint64_t below;         /* and of the level below */
+    hf__counts_root root;   /* by the key's record, of a sorted set */
+    uint64_t count;         /* by the key's record */
     uint64_t first; /* by the key's record, of a list; packs of a stream */
     uint64_t stream_count; /* records of a stream */
     uint64_t entry_count;
@@ -51,10 +58,13 @@ typedef struct group {
     uint8_t type;         /* hf__type; 0: no key seen */
     bool taken;           /* this entry is in use */
     bool pending_delete;
-    bool odd;   /* an element cannot be one of a sorted set */
-    bool gap;   /* a list's numbers have gaps */
-    bool wrong; /* a member of a set is at a wrong position */
-    bool bent;  /* a stream's records are damaged or out of order */
+    bool odd;          /* an element cannot be one of a sorted set */
+    bool gap;          /* a list's numbers have gaps */
+    bool wrong;        /* a member of a set is at a wrong position */
+    bool bent;         /* a stream's records are damaged or out of order */
+    uint8_t level;     /* of the last count */
+    bool has_counts;   /* by the key's record */
+    bool wrong_counts; /* they do not fit together */
 } group;
 
 struct hf__groups {
@@ -236,6 +246,63 @@ static void take_order(hf__fsck *fsck, const hf__item *item)
     if (at->type == HF__TYPE_SET &&
         hf__order_of(score) != hf__order_of(hf__set_position(name)))
         at->wrong = true;
+}
+
+/* All counts of a level were seen. Those of level 1 have one member for each
+ * child; the levels above have as many members, and the counts of the one below
+ * as children. */
+static void end_level(group *at, uint64_t below)
+{
+    if (at->level == 1) {
+        at->counted = at->of_level.members;
+        below = at->counted;
+    }
+    if (at->level > 0 &&
+        (at->of_level.members != at->counted || at->of_level.children != below))
+        at->wrong_counts = true;
+}
+
+/* They come level by level, in order; the first has the empty position. */
+static void take_count(hf__fsck *fsck, const hf__item *item)
+{
+    hf__count count;
+    uint8_t level;
+    group *at;
+
+    if (item->key.size < COUNT_SIZE || item->value_size != sizeof(count)) {
+        tell_record(fsck, HF__FOUND_ELEMENT, item);
+        return;
+    }
+    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    if (at == NULL)
+        return;
+    level = name_of(item)[PREFIX_SIZE];
+    if (level != at->level) {
+        end_level(at, at->below);
+        at->wrong_counts = at->wrong_counts || level != at->level + 1 ||
+                           item->key.size != COUNT_SIZE;
+        at->below = at->level_records;
+        at->level = level;
+        at->level_records = 0;
+        at->of_level = (hf__count){0, 0};
+    }
+    memcpy(&count, item->value, sizeof(count));
+    at->of_level.members += count.members;
+    at->of_level.children += count.children;
+    at->level_records++;
+}
+
+/* Do the counts of a sorted set fit its members? */
+static bool counts_fit(group *at)
+{
+    uint64_t top = at->level == 0 ? at->count : at->level_records;
+
+    if (!at->has_counts)
+        return at->level == 0;
+    end_level(at, at->below);
+    return !at->wrong_counts && at->root.levels == at->level &&
+           at->root.children == top &&
+           (at->level == 0 || at->counted == at->count);
 }
 
 static void take_list(hf__fsck *fsck, const hf__item *item)
@@ -483,12 +550,15 @@ static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
                                        const unsigned char *content,
                                        size_t size)
 {
+    bool has_counts =
+        head->type == HF__TYPE_ZSET && size == sizeof(hf__counts_root);
     hf__stream_head stream;
     group *at;
 
     if (head->form == HF__FORM_DEADLINES)
         return take_deadlines(fsck, item, head, content, size);
-    if (head->type == HF__TYPE_STRING || size != content_size_of(head->type) ||
+    if (head->type == HF__TYPE_STRING ||
+        (!has_counts && size != content_size_of(head->type)) ||
         head->keyid >> HF__KEYID_BITS > fsck->meta.transaction)
         return HF__FOUND_KEY_HEAD;
     if (!claim_group(fsck, item, head->keyid, head->type, head->count, &at))
@@ -498,6 +568,10 @@ static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
     if (at != NULL && head->type == HF__TYPE_STREAM) {
         memcpy(&stream, content, sizeof(stream));
         at->first = stream.packs;
+    }
+    if (at != NULL && has_counts) {
+        memcpy(&at->root, content, sizeof(at->root));
+        at->has_counts = true;
     }
     return HF__FOUND_NONE;
 }
@@ -565,6 +639,9 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item)
         break;
     case HF__RECORD_ORDER:
         take_order(fsck, item);
+        break;
+    case HF__RECORD_COUNT:
+        take_count(fsck, item);
         break;
     case HF__RECORD_LIST:
         take_list(fsck, item);
@@ -634,8 +711,8 @@ static void judge_stream(hf__fsck *fsck, group *at)
 
 static void judge_group(hf__fsck *fsck, group *at)
 {
-    uint64_t elements =
-        at->element_count + at->order_count + at->list_count + at->stream_count;
+    uint64_t elements = at->element_count + at->order_count + at->list_count +
+                        at->level_records + at->stream_count;
     bool others = false;
     uint64_t count = count_of(at, &others);
 
@@ -659,6 +736,8 @@ static void judge_group(hf__fsck *fsck, group *at)
              (at->odd || at->element_count != count ||
               at->element_sum != at->order_sum))
         tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
+    else if (!counts_fit(at))
+        tell_group(fsck, at, HF__FOUND_KEY_COUNTS, 0, 0);
     else if (at->type == HF__TYPE_LIST &&
              (at->gap || at->list_first != at->first))
         tell_group(fsck, at, HF__FOUND_LIST_GAP, 0, 0);
@@ -717,12 +796,14 @@ static void keep_key(hf__fsck *fsck, hf__item *item)
 
 static void keep_element(hf__fsck *fsck, hf__item *item, size_t head)
 {
+    unsigned char kind = name_of(item)[0];
     hf__finding why = {.code = HF__FOUND_NONE};
     hf_bytes name;
     size_t used;
 
-    if (item->key.size < head || (name_of(item)[0] != HF__RECORD_LIST &&
-                                  !whole_name(item, head, &name, &used)))
+    if (item->key.size < head ||
+        (kind != HF__RECORD_LIST && kind != HF__RECORD_COUNT &&
+         !whole_name(item, head, &name, &used)))
         return;
     judge_elements(fsck, hf__get_be64(name_of(item) + 1), &why);
     if (why.code == HF__FOUND_NONE)
@@ -748,6 +829,9 @@ void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
         break;
     case HF__RECORD_ORDER:
         keep_element(fsck, item, ORDER_SIZE);
+        break;
+    case HF__RECORD_COUNT:
+        keep_element(fsck, item, COUNT_SIZE);
         break;
     case HF__RECORD_LIST:
         keep_element(fsck, item, LIST_SIZE);

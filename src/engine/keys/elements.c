@@ -150,6 +150,25 @@ void hf__element_put(hf__tx *tx, uint64_t keyid, hf_bytes field, hf_bytes value)
     put_folded(tx, &name.key, name.folded, field, value);
 }
 
+bool hf__element_add(hf__tx *tx, uint64_t keyid, hf_bytes field, hf_bytes value,
+                     hf_bytes *old)
+{
+    element_name name;
+    MDB_val data = {value.size, (void *)(uintptr_t)value.data};
+
+    name_element(&name, keyid, field);
+    if (name.folded) {
+        if (get_named(tx, &name, field, old) || tx->fatal != HF_OK)
+            return false;
+        put_folded(tx, &name.key, true, field, value);
+        return tx->fatal == HF_OK;
+    }
+    if (hf__tx_add(tx, &name.key, &data))
+        return true;
+    *old = hf_view(data.mv_data, data.mv_size);
+    return false;
+}
+
 void hf__element_delete(hf__tx *tx, uint64_t keyid, hf_bytes field)
 {
     element_name name;
@@ -160,6 +179,18 @@ void hf__element_delete(hf__tx *tx, uint64_t keyid, hf_bytes field)
 
 /* ----------------------------------------------------------------- order */
 
+/* The part of the name after the prefix; returns its size. */
+static size_t put_position(unsigned char *at, double score, hf_bytes member)
+{
+    hf__put_be64(at, hf__order_of(score));
+    return SCORE_SIZE + hf__name_fold(at + SCORE_SIZE, MEMBER_ROOM, member);
+}
+
+void hf__position_of(hf__position *position, double score, hf_bytes member)
+{
+    position->size = put_position(position->bytes, score, member);
+}
+
 static void name_order(element_name *name, uint64_t keyid, double score,
                        hf_bytes member)
 {
@@ -167,12 +198,10 @@ static void name_order(element_name *name, uint64_t keyid, double score,
 
     name->bytes[0] = HF__RECORD_ORDER;
     hf__put_be64(name->bytes + 1, keyid);
-    hf__put_be64(name->bytes + PREFIX_SIZE, hf__order_of(score));
-    size = hf__name_fold(name->bytes + PREFIX_SIZE + SCORE_SIZE, MEMBER_ROOM,
-                         member);
-    name->folded = size == MEMBER_ROOM;
+    size = put_position(name->bytes + PREFIX_SIZE, score, member);
+    name->folded = size == FIELD_ROOM;
     name->key.mv_data = name->bytes;
-    name->key.mv_size = PREFIX_SIZE + SCORE_SIZE + size;
+    name->key.mv_size = PREFIX_SIZE + size;
 }
 
 void hf__order_put(hf__tx *tx, uint64_t keyid, double score, hf_bytes member)

@@ -14,12 +14,13 @@ bool hf__keyid_new(hf__tx *tx, uint64_t *keyid);
  * elements and replaces the content. false: fatal. */
 bool hf__elements_begin(hf__tx *tx, hf__record *record);
 
-/* false: not found, or fatal. The view is valid until the next write. */
-bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
-                     hf_bytes *value);
-void hf__element_put(hf__tx *tx, uint64_t keyid, hf_bytes field,
-                     hf_bytes value);
-void hf__element_delete(hf__tx *tx, uint64_t keyid, hf_bytes field);
+/* What a record of an order is sorted by: its name without kind and id. */
+typedef struct hf__position {
+    size_t size;
+    unsigned char bytes[HF__LMDB_KEY_MAX - 9u];
+} hf__position;
+void hf__position_of(hf__position *position, double score, hf_bytes member);
+
 void hf__order_put(hf__tx *tx, uint64_t keyid, double score, hf_bytes member);
 void hf__order_delete(hf__tx *tx, uint64_t keyid, double score,
                       hf_bytes member);

@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "engine/keys/argument.h"
+#include "engine/keys/counts.h"
 #include "engine/keys/number_text.h"
 #include "engine/keys/packed.h"
+#include "engine/keys/score.h"
 
 /* ---------------------------------------------------------------- reading */
 
@@ -210,6 +212,56 @@ static bool find_end(hf__tx *tx, hf__record *record, bool last,
     return found;
 }
 
+/* Are the members of the range together? With several scores, those of one by
+ * members are not. */
+static bool is_together(hf__tx *tx, hf__record *record, const hf__range *range,
+                        double *score)
+{
+    hf_bytes member;
+    double last;
+
+    if (range->kind != HF__RANGE_LEX)
+        return true;
+    return find_end(tx, record, false, &member, score) &&
+           find_end(tx, record, true, &member, &last) && *score >= last;
+}
+
+/* How many members come before a bound: the minimum, or the end of those up to
+ * the maximum. `score` is that of all members of a range by members. */
+static uint64_t rank_of_bound(hf__tx *tx, hf__record *record,
+                              const hf__range *range, double score, bool max)
+{
+    const hf__range_text *text = max ? &range->max_text : &range->min_text;
+    double from = max ? range->max : range->min;
+    bool behind = max != (max ? range->max_open : range->min_open);
+    double found;
+
+    if (range->kind == HF__RANGE_LEX) {
+        if (text->beyond != 0)
+            return text->beyond < 0 ? 0 : record->count;
+        return hf__zset_rank(tx, record, score, text->text) +
+               (behind && hf__zset_score(tx, record, text->text, &found) ? 1
+                                                                         : 0);
+    }
+    if (behind && isinf(from) && from > 0)
+        return record->count;
+    if (behind)
+        from = hf__score_of(hf__order_of(from) + 1);
+    return hf__zset_rank(tx, record, from, hf_view(NULL, 0));
+}
+
+/* By ranks: where the range begins, in its direction, and how many members it
+ * has. */
+static uint64_t rank_range(hf__tx *tx, hf__record *record,
+                           const hf__range *range, double score, uint64_t *rank)
+{
+    uint64_t low = rank_of_bound(tx, record, range, score, false);
+    uint64_t high = rank_of_bound(tx, record, range, score, true);
+
+    *rank = range->backward ? record->count - high : low;
+    return low < high ? high - low : 0;
+}
+
 /* Begin at the bound if the members are in byte order. With several scores they
  * are not, and Redis first looks at both ends. */
 static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
@@ -237,9 +289,10 @@ static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
                                range->backward);
 }
 
-/* From ranks, which may count from the end, to numbers of members. */
-static void begin_rank(hf__range_walk *walk, hf__tx *tx, hf__record *record,
-                       const hf__range *range)
+/* From ranks, which may count from the end, to the number of members and the
+ * rank of the first. */
+static uint64_t read_ranks(const hf__record *record, const hf__range *range,
+                           uint64_t *rank)
 {
     int64_t size = (int64_t)record->count;
     int64_t start = range->start;
@@ -251,26 +304,61 @@ static void begin_rank(hf__range_walk *walk, hf__tx *tx, hf__record *record,
         end += size;
     if (end >= size)
         end = size - 1;
-    walk->skip = (uint64_t)start;
-    walk->left = start > end || start >= size ? 0 : (uint64_t)(end - start) + 1;
-    hf__zset_walk_begin(&walk->walk, tx, record,
-                        range->backward ? INFINITY : -INFINITY,
-                        range->backward);
+    if (start > end || start >= size)
+        return 0;
+    *rank = (uint64_t)start;
+    return (uint64_t)(end - start) + 1;
+}
+
+/* Begin where it is known by ranks. */
+static void begin_exact(hf__range_walk *walk, hf__tx *tx, hf__record *record,
+                        uint64_t rank, uint64_t count)
+{
+    walk->exact = true;
+    walk->skip = 0;
+    walk->left = count;
+    hf__zset_walk_begin_rank(&walk->walk, tx, record, count > 0 ? rank : 0,
+                             walk->range->backward);
+}
+
+/* Begin a range by score or members at its offset. false: it is walked to. */
+static bool begin_far(hf__range_walk *walk, hf__tx *tx, hf__record *record,
+                      const hf__range *range)
+{
+    uint64_t skip = walk->skip;
+    uint64_t count, rank;
+    double score = 0;
+
+    if (walk->left == 0 || skip < HF__ZSET_NEAR || !hf__counts_exist(record) ||
+        !is_together(tx, record, range, &score))
+        return false;
+    count = rank_range(tx, record, range, score, &rank);
+    count = count > skip ? count - skip : 0;
+    begin_exact(walk, tx, record, rank + skip,
+                count < walk->left ? count : walk->left);
+    return true;
 }
 
 void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,
                      const hf__range *range)
 {
+    uint64_t count;
+    uint64_t rank = 0;
+
     walk->range = range;
     walk->inside = false;
+    walk->exact = false;
     /* As in Redis, the range is empty for a negative offset. */
     walk->skip = range->offset < 0 ? 0 : (uint64_t)range->offset;
     walk->left = range->count < 0 ? UINT64_MAX : (uint64_t)range->count;
     if (range->offset < 0)
         walk->left = 0;
-    if (range->kind == HF__RANGE_RANK)
-        begin_rank(walk, tx, record, range);
-    else if (range->kind == HF__RANGE_LEX)
+    if (range->kind == HF__RANGE_RANK) {
+        count = read_ranks(record, range, &rank);
+        begin_exact(walk, tx, record, rank, count);
+    } else if (begin_far(walk, tx, record, range)) {
+        return;
+    } else if (range->kind == HF__RANGE_LEX)
         begin_lex(walk, tx, record, range);
     else
         hf__zset_walk_begin(&walk->walk, tx, record,
@@ -309,19 +397,41 @@ void hf__range_end(hf__range_walk *walk)
     hf__zset_walk_end(&walk->walk);
 }
 
+/* So many members are counted sooner than the ranks of both ends are found. */
+#define COUNT_NEAR 128u
+
 uint64_t hf__range_count(hf__tx *tx, hf__record *record, const hf__range *range)
 {
+    bool far = hf__counts_exist(record);
     hf__range_walk walk;
     hf_bytes member;
-    double score;
+    uint64_t skip, limit, rank, all;
     uint64_t count = 0;
+    double score = 0;
 
-    hf__range_begin(&walk, tx, record, range);
     if (range->kind == HF__RANGE_RANK)
+        return read_ranks(record, range, &rank);
+    hf__range_begin(&walk, tx, record, range);
+    skip = walk.skip;
+    limit = walk.left;
+    if (walk.exact)
         count = walk.left;
     else
-        while (hf__range_next(&walk, &member, &score))
+        while ((!far || count < COUNT_NEAR) &&
+               hf__range_next(&walk, &member, &score))
             count++;
+    far = far && !walk.exact && walk.left > 0;
+    hf__range_end(&walk);
+    if (!far)
+        return count;
+    if (is_together(tx, record, range, &score)) {
+        all = rank_range(tx, record, range, score, &rank);
+        all = all > skip ? all - skip : 0;
+        return all < limit ? all : limit;
+    }
+    hf__range_begin(&walk, tx, record, range);
+    for (count = 0; hf__range_next(&walk, &member, &score);)
+        count++;
     hf__range_end(&walk);
     return count;
 }

@@ -56,6 +56,7 @@ typedef struct hf__range_walk {
     uint64_t skip; /* position in the range */
     uint64_t left; /* members to give */
     bool inside;   /* the range has begun */
+    bool exact;    /* `left` is known, not only a limit */
 } hf__range_walk;
 
 void hf__range_begin(hf__range_walk *walk, hf__tx *tx, hf__record *record,

@@ -5,7 +5,8 @@
  * A small set is one string of sorted entries: f64 score, u32 size, member.
  * Beyond HF__INLINE_MAX it gets two records per member, for good: by member and
  * by order. The latter are sorted up to HF__ORDER_KEPT bytes of the members: a
- * walk collects those that are equal so far and sorts them.
+ * walk collects those that are equal so far and sorts them. Above the order are
+ * counts (counts.c), by which a rank is found.
  */
 #include "engine/keys/type_zset.h"
 
@@ -13,9 +14,12 @@
 #include <string.h>
 
 #include "engine/keys/command_reply.h"
+#include "engine/keys/counts.h"
 #include "engine/keys/packed.h"
+#include "engine/keys/score.h"
 
 #define ENTRY_HEAD 12u
+#define SCORE_SIZE 8u /* of a position */
 
 typedef struct zset_entry {
     size_t offset;
@@ -51,6 +55,12 @@ static bool comes_before(double score, hf_bytes member, const zset_entry *at)
     return hf__bytes_compare(member, at->member) < 0;
 }
 
+static bool is_at_or_before(double score, hf_bytes member, const zset_entry *at)
+{
+    return comes_before(score, member, at) ||
+           (score <= at->score && hf__bytes_same(member, at->member));
+}
+
 bool hf__zset_open(hf__tx *tx, hf_bytes key, hf__record **record)
 {
     return hf__key_of_type(tx, key, HF__TYPE_ZSET, record);
@@ -71,47 +81,86 @@ static bool find_entry(hf__tx *tx, hf__record *record, hf_bytes member,
     return false;
 }
 
+/* Of an element. false: damaged. */
+static bool read_score(hf__tx *tx, hf_bytes value, double *score)
+{
+    if (value.size != sizeof(*score)) {
+        hf__tx_fail(tx, MDB_CORRUPTED);
+        return false;
+    }
+    memcpy(score, value.data, sizeof(*score));
+    return true;
+}
+
 bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
                     double *score)
 {
     hf_bytes value;
     zset_entry at;
 
-    if (record->form == HF__FORM_ELEMENTS) {
-        if (!hf__element_get(tx, record->keyid, member, &value))
-            return false;
-        if (value.size != sizeof(*score)) {
-            hf__tx_fail(tx, MDB_CORRUPTED);
-            return false;
-        }
-        memcpy(score, value.data, sizeof(*score));
-        return true;
-    }
+    if (record->form == HF__FORM_ELEMENTS)
+        return hf__element_get(tx, record->keyid, member, &value) &&
+               read_score(tx, value, score);
     if (!find_entry(tx, record, member, &at))
         return false;
     *score = at.score;
     return true;
 }
 
-static void put_records(hf__tx *tx, const hf__record *record, hf_bytes member,
+/* false: fatal. */
+static bool have_counts(hf__tx *tx, hf__record *record)
+{
+    return hf__counts_exist(record) || hf__counts_begin(tx, record);
+}
+
+/* All but the element. */
+static void put_order(hf__tx *tx, hf__record *record, hf_bytes member,
+                      double score)
+{
+    hf__position position;
+
+    hf__position_of(&position, score, member);
+    hf__order_put(tx, record->keyid, score, member);
+    record->count++;
+    hf__counts_change(tx, record, &position, 1);
+}
+
+static void put_records(hf__tx *tx, hf__record *record, hf_bytes member,
                         double score)
 {
     hf__element_put(tx, record->keyid, member, hf_view(&score, sizeof(score)));
-    hf__order_put(tx, record->keyid, score, member);
+    put_order(tx, record, member, score);
+}
+
+static void delete_records(hf__tx *tx, hf__record *record, hf_bytes member,
+                           double score)
+{
+    hf__position position;
+
+    /* Before the first write: `member` may be in LMDB's map. */
+    hf__position_of(&position, score, member);
+    hf__member_delete(tx, record->keyid, score, member);
+    record->count--;
+    hf__counts_change(tx, record, &position, -1);
 }
 
 /* From entries to records. false: fatal. */
 static bool spread_members(hf__tx *tx, hf__record *record)
 {
     size_t size = record->content_size;
-    const unsigned char *content = hf__content_edit(tx, record, size);
+    const unsigned char *content = hf__content(tx, record);
+    unsigned char *copy = hf__tx_alloc(tx, size);
     zset_entry at = {0};
 
-    if (content == NULL || !hf__elements_begin(tx, record))
+    if (content == NULL || copy == NULL || !hf__elements_begin(tx, record))
         return false;
-    while (next_entry(content, size, &at))
+    memcpy(copy, content, size);
+    record->count = 0;
+    if (!hf__counts_begin(tx, record))
+        return false;
+    while (tx->fatal == HF_OK && next_entry(copy, size, &at))
         put_records(tx, record, at.member, at.score);
-    return hf__content_set(tx, record, "", 0);
+    return tx->fatal == HF_OK;
 }
 
 /* Insert the entry in order. */
@@ -149,12 +198,42 @@ void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member, double score)
         record->content_size + size > HF__INLINE_MAX &&
         !spread_members(tx, record))
         return;
-    if (record->form == HF__FORM_ELEMENTS)
-        put_records(tx, record, member, score);
-    else
+    if (record->form == HF__FORM_INLINE) {
         insert_entry(tx, record, member, score);
-    record->count++;
+        record->count++;
+    } else if (have_counts(tx, record)) {
+        put_records(tx, record, member, score);
+    }
     hf__key_touch(tx, record);
+}
+
+/* One with counts, of which LMDB is asked once. */
+static bool add_element(hf__tx *tx, hf__record *record, hf_bytes member,
+                        double score, double *old)
+{
+    hf_bytes value;
+
+    score += 0.0; /* as above */
+    if (!hf__element_add(tx, record->keyid, member,
+                         hf_view(&score, sizeof(score)), &value)) {
+        if (tx->fatal == HF_OK)
+            (void)read_score(tx, value, old);
+        return false;
+    }
+    put_order(tx, record, member, score);
+    hf__key_touch(tx, record);
+    return tx->fatal == HF_OK;
+}
+
+bool hf__zset_add_new(hf__tx *tx, hf__record *record, hf_bytes member,
+                      double score, double *old)
+{
+    if (hf__counts_exist(record))
+        return add_element(tx, record, member, score, old);
+    if (hf__zset_score(tx, record, member, old) || tx->fatal != HF_OK)
+        return false;
+    hf__zset_add(tx, record, member, score);
+    return tx->fatal == HF_OK;
 }
 
 void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
@@ -162,12 +241,33 @@ void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
 {
     zset_entry at;
 
-    if (record->form == HF__FORM_ELEMENTS)
-        hf__member_delete(tx, record->keyid, score, member);
-    else if (!find_entry(tx, record, member, &at) ||
-             hf__content_splice(tx, record, at.offset, at.size, 0) == NULL)
+    if (record->form == HF__FORM_ELEMENTS) {
+        if (have_counts(tx, record))
+            delete_records(tx, record, member, score);
+    } else if (find_entry(tx, record, member, &at) &&
+               hf__content_splice(tx, record, at.offset, at.size, 0) != NULL) {
+        record->count--;
+    }
+    hf__key_touch(tx, record);
+}
+
+void hf__zset_move(hf__tx *tx, hf__record *record, hf_bytes member, double old,
+                   double score)
+{
+    hf__position from;
+
+    if (record->form == HF__FORM_INLINE) {
+        hf__zset_remove(tx, record, member, old);
+        hf__zset_add(tx, record, member, score);
         return;
+    }
+    if (!have_counts(tx, record))
+        return;
+    hf__position_of(&from, old, member);
+    hf__order_delete(tx, record->keyid, old, member);
     record->count--;
+    hf__counts_change(tx, record, &from, -1);
+    put_records(tx, record, member, score + 0.0);
     hf__key_touch(tx, record);
 }
 
@@ -310,6 +410,89 @@ void hf__zset_walk_end(hf__zset_walk *walk)
 {
     if (!walk->small)
         hf__walk_end(&walk->walk);
+}
+
+/* ------------------------------------------------------------------ ranks */
+
+/* Where all begin that have the beginning of the position's member, if that is
+ * so long that their records are not sorted. */
+static bool begin_of_run(const hf__position *position, hf__position *run)
+{
+    *run = *position;
+    if (position->size < SCORE_SIZE + HF__ORDER_KEPT)
+        return false;
+    run->size = SCORE_SIZE + HF__ORDER_KEPT;
+    return true;
+}
+
+uint64_t hf__zset_rank(hf__tx *tx, hf__record *record, double score,
+                       hf_bytes member)
+{
+    zset_entry other = {0};
+    hf__position position;
+    hf__zset_walk walk;
+    uint64_t rank = 0;
+
+    if (hf__counts_exist(record)) {
+        hf__position_of(&position, score, member);
+        (void)begin_of_run(&position, &position);
+        rank = hf__counts_before(tx, record, &position);
+        if (member.size < HF__ORDER_KEPT)
+            return rank;
+        hf__zset_walk_begin_at(&walk, tx, record, score, member, false);
+    } else {
+        hf__zset_walk_begin(&walk, tx, record, -INFINITY, false);
+    }
+    while (hf__zset_walk_next(&walk, &other.member, &other.score) &&
+           !is_at_or_before(score, member, &other))
+        rank++;
+    hf__zset_walk_end(&walk);
+    return rank;
+}
+
+/* Begin at the member of this index, or in its run. Returns how many are to be
+ * skipped. */
+static uint64_t begin_index(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
+                            uint64_t index, bool backward)
+{
+    hf__position position, run;
+    hf_bytes member;
+    double score;
+    uint64_t edge = index;
+
+    if (!hf__counts_find(tx, record, index, &position) ||
+        position.size < SCORE_SIZE)
+        position.size = SCORE_SIZE; /* fatal */
+    if (begin_of_run(&position, &run)) {
+        if (backward) { /* its end */
+            memset(run.bytes + run.size, 0xff, sizeof(run.bytes) - run.size);
+            run.size = sizeof(run.bytes);
+        }
+        edge = hf__counts_before(tx, record, &run) - (backward ? 1 : 0);
+    }
+    score = hf__score_of(hf__get_be64(position.bytes));
+    member = hf_view(position.bytes + SCORE_SIZE, position.size - SCORE_SIZE);
+    hf__zset_walk_begin_at(walk, tx, record, score, member, backward);
+    return backward ? edge - index : index - edge;
+}
+
+void hf__zset_walk_begin_rank(hf__zset_walk *walk, hf__tx *tx,
+                              hf__record *record, uint64_t rank, bool backward)
+{
+    uint64_t skip = rank;
+    hf_bytes member;
+    double score;
+
+    if (rank >= HF__ZSET_NEAR && rank < record->count &&
+        hf__counts_exist(record))
+        skip =
+            begin_index(walk, tx, record,
+                        backward ? record->count - 1 - rank : rank, backward);
+    else
+        hf__zset_walk_begin(walk, tx, record, backward ? INFINITY : -INFINITY,
+                            backward);
+    while (skip > 0 && hf__zset_walk_next(walk, &member, &score))
+        skip--;
 }
 
 void hf__members_store(const hf__members *list, hf_bytes key)

@@ -17,10 +17,25 @@ bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
 /* Add a new member. */
 void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member,
                   double score);
+/* Add the member, unless the set has it: then its score is *old. false: it has
+ * it, or fatal. */
+bool hf__zset_add_new(hf__tx *tx, hf__record *record, hf_bytes member,
+                      double score, double *old);
 /* Remove an existing member of this score. The key stays, even if it is now
  * empty. `member` may be a view into the set. */
 void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
                      double score);
+
+/* The number of members before this one, which need not exist. */
+uint64_t hf__zset_rank(hf__tx *tx, hf__record *record, double score,
+                       hf_bytes member);
+/* So many members are walked over sooner than a rank is found. */
+#define HF__ZSET_NEAR 64u
+
+/* Give an existing member of the score `old` another one. `member` is not a
+ * view into the set. */
+void hf__zset_move(hf__tx *tx, hf__record *record, hf_bytes member, double old,
+                   double score);
 
 /* Most members of a small set: each has 12 bytes of overhead. */
 #define HF__SORTED_INLINE_MAX (HF__INLINE_MAX / 12u + 1u)
@@ -53,6 +68,10 @@ void hf__zset_walk_begin(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
 void hf__zset_walk_begin_at(hf__zset_walk *walk, hf__tx *tx, hf__record *record,
                             double score, hf_bytes member, bool backward);
 bool hf__zset_walk_next(hf__zset_walk *walk, hf_bytes *member, double *score);
+/* Begin at the member that has `rank` others before it, in walking
+ * direction. */
+void hf__zset_walk_begin_rank(hf__zset_walk *walk, hf__tx *tx,
+                              hf__record *record, uint64_t rank, bool backward);
 void hf__zset_walk_end(hf__zset_walk *walk);
 
 /* Store these distinct members as `key`, or delete it if there are none.
