@@ -33,7 +33,8 @@
  *
  * A rank costs O(log members) on every store. In a key that an earlier version
  * wrote to an embedded store it costs O(members) until each of some changes has
- * counted 2048 members.
+ * counted 2048 members; they begin once no program of such a version has the
+ * store open.
  *
  * @code
  * hf_status score(hf_client *client, hf_bytes player, double points,

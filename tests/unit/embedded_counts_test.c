@@ -454,6 +454,13 @@ static void expect_all_counted(hf__tx *tx)
     assert_int_equal(root.levels, 2);
 }
 
+static void expect_all_made(hf__tx *tx)
+{
+    hf__record *record = hf__key_find(tx, hf_view("z", 1));
+
+    assert_true(hf__counts_exist(record));
+}
+
 /* It is read as it is, and each change adds some counts until it has all. */
 TEST(a_set_of_an_earlier_version_gets_counts)
 {
@@ -507,5 +514,46 @@ TEST(only_a_large_sorted_set_raises_the_format)
     ask("i:100", "zrank z m99");
     expect_format(HF__FORMAT_FIRST);
     ask("i:1", "zrem z m99");
+    expect_format(HF__FORMAT_COUNTS);
+}
+
+static void let_earlier_version_in(hf__tx *tx)
+{
+    tx->env->sidecar.map->version = 4;
+}
+
+static void keep_earlier_version_out(hf__tx *tx)
+{
+    tx->env->sidecar.map->version = HF__SIDECAR_VERSION;
+}
+
+static void expect_none_counted(hf__tx *tx)
+{
+    hf__record *record = hf__key_find(tx, hf_view("z", 1));
+
+    assert_int_equal(record->form, HF__FORM_ELEMENTS);
+    assert_int_equal(record->content_size, 0);
+}
+
+/* A program that opened the store with an earlier version would change the
+ * members only. */
+TEST(no_counts_while_an_earlier_version_may_have_the_store_open)
+{
+    in_transaction(let_earlier_version_in);
+    for (int i = 0; i < 700; i++)
+        ask("i:1", "zadd z %d m%03d", i % 7, i);
+    for (int i = 0; i < 7; i++)
+        ask("i:0", "zadd z 6 m00%d", i);
+    ask("i:1", "zrem z m100");
+    ask("i:1", "copy z y");
+    ask("i:698", "zrank z m699");
+    ask("i:99", "zcount z 0 0");
+    ask("[s:m054]", "zrange z 500 500");
+    in_transaction(expect_none_counted);
+    expect_format(HF__FORMAT_FIRST);
+    in_transaction(keep_earlier_version_out);
+    ask("i:1", "zrem z m101");
+    ask("i:697", "zrank z m699");
+    in_transaction(expect_all_made);
     expect_format(HF__FORMAT_COUNTS);
 }

@@ -133,11 +133,12 @@ typedef struct hf__sidecar_map {
     hf__redo_map redo;
     /* Version 3 ends here. */
     hf__front_lock_map front;
+    /* Versions 4 and 5 end here. */
 } hf__sidecar_map;
 
 /* Of what is created. Earlier ones are used as long as programs have them open,
  * then replaced. */
-#define HF__SIDECAR_VERSION 4u
+#define HF__SIDECAR_VERSION 5u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
@@ -214,6 +215,13 @@ static inline bool hf__sidecar_has_texts(const hf__sidecar_map *map)
 static inline bool hf__sidecar_has_front(const hf__sidecar_map *map)
 {
     return map->version > 3;
+}
+
+/* Does every program that has the store open know the format
+ * HF__FORMAT_COUNTS? One that opened it before may continue with version 4. */
+static inline bool hf__sidecar_allows_counts(const hf__sidecar_map *map)
+{
+    return map->version > 4;
 }
 
 /*

@@ -366,6 +366,8 @@ bool hf__counts_begin(hf__tx *tx, hf__record *record)
     hf__counts_root root = {.behind = record->count > CHILDREN_MAX,
                             .children = record->count};
 
+    if (!hf__sidecar_allows_counts(tx->env->sidecar.map))
+        return hf__content_set(tx, record, "", 0);
     return hf__tx_raise_format(tx, HF__FORMAT_COUNTS) &&
            hf__content_set(tx, record, &root, sizeof(root));
 }
@@ -375,7 +377,7 @@ void hf__counts_change(hf__tx *tx, hf__record *record,
 {
     tree at;
 
-    if (!open_tree(&at, tx, record))
+    if (!hf__counts_exist(record) || !open_tree(&at, tx, record))
         return;
     change_count(&at, 1, position, change, change);
     if (at.root.behind)

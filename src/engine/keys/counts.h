@@ -12,10 +12,11 @@
  * has none until it is changed. */
 bool hf__counts_exist(const hf__record *record);
 /* Give them to a set of the form ELEMENTS, empty or one of an earlier
- * version's. false: fatal. */
+ * version's, unless a program of such a version may have the store open, which
+ * would change the members only. false: fatal. */
 bool hf__counts_begin(hf__tx *tx, hf__record *record);
 /* A member was added at this position (`change` 1), or removed (-1), and
- * record->count has been changed. */
+ * record->count has been changed. Nothing if the set has no counts. */
 void hf__counts_change(hf__tx *tx, hf__record *record,
                        const hf__position *position, int change);
 

@@ -107,7 +107,7 @@ bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
     return true;
 }
 
-/* false: fatal. */
+/* Unless an earlier version's program shares the store. false: fatal. */
 static bool have_counts(hf__tx *tx, hf__record *record)
 {
     return hf__counts_exist(record) || hf__counts_begin(tx, record);
