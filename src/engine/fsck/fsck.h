@@ -3,15 +3,16 @@
  * fsck.h - checking a whole data file.
  *
  * It reads by pread() only and trusts no number in the file, so that no file
- * can make it crash, loop or use unbounded memory: it keeps two bits per page
- * and one entry per large collection. It runs before LMDB opens a file
- * (open_store.c), and for `store check` in a child process (check_store.c),
- * which may neither use the heap nor locks: nothing here does.
+ * can make it crash, loop or use unbounded memory: it keeps two bits per page,
+ * one entry per large collection and the counts of sorted sets. It runs before
+ * LMDB opens a file (open_store.c), and for `store check` in a child process
+ * (check_store.c), which may neither use the heap nor locks: nothing here does.
  */
 #ifndef HF__ENGINE_FSCK_H
 #define HF__ENGINE_FSCK_H
 
 #include "engine/files/files.h"
+#include "engine/files/keyhead.h"
 #include "engine/files/pages.h"
 
 typedef struct hf__fsck hf__fsck;
@@ -45,8 +46,9 @@ struct hf__fsck {
     bool again;  /* the second walk, for `keep`: findings are not reported */
     hf__finding last; /* of the second walk */
     struct hf__fsck_memory *memory;
-    struct hf__groups *groups; /* fsck_records.c's */
-    unsigned char *scratch;    /* HF__SUM_PART bytes */
+    struct hf__groups *groups;      /* fsck_records.c's */
+    struct hf__kept_counts *counts; /* fsck_counts.c's */
+    unsigned char *scratch;         /* HF__SUM_PART bytes */
 };
 
 /* HF_OK, HF_CORRUPT, HF_INVALID (not a store), HF_UNSUPPORTED (newer format),
@@ -97,6 +99,15 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item);
 void hf__fsck_keep(hf__fsck *fsck, hf__item *item);
 void hf__fsck_compare(hf__fsck *fsck);
 void hf__fsck_drop_keys(hf__fsck *fsck);
+
+/* fsck_counts.c. The counts come first, in order; `name` is keyid, level and
+ * position. Then the records of all orders. `wrong` is called for a key id of
+ * which a count is not the sum of what is below it. */
+void hf__fsck_counts_add(hf__fsck *fsck, hf_bytes name, hf__count count);
+void hf__fsck_counts_order(hf__fsck *fsck, uint64_t keyid, hf_bytes position);
+void hf__fsck_counts_end(hf__fsck *fsck,
+                         void (*wrong)(hf__fsck *fsck, uint64_t keyid));
+void hf__fsck_counts_drop(hf__fsck *fsck);
 
 /* fsck_content.c: check the content of a small collection. false: damaged. */
 bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,

@@ -6,9 +6,8 @@
  * elements of a large collection come before its key, the order of a sorted set
  * after it. So a table has one entry per key id, with counts and, for the two
  * indexes of a sorted set, the sums of their members' hashes, which do not
- * depend on the order. Of the counts of a sorted set (keys/counts.c) it has the
- * sums of one level at a time. In the end each entry must have one key of a
- * matching type, or be a pending delete.
+ * depend on the order. In the end each entry must have one key of a matching
+ * type, or be a pending delete.
  */
 #include <string.h>
 
@@ -38,10 +37,7 @@ typedef struct group {
     uint64_t order_sum;
     uint64_t list_count;
     uint64_t list_first;
-    uint64_t counted;       /* members, by the counts of level 1 */
-    hf__count of_level;     /* sum of the last level's counts */
-    uint64_t level_records; /* how many these are */
-    uint64_t below;         /* and of the level below */
+    uint64_t level_records; /* counts of the last level */
     hf__counts_root root;   /* by the key's record, of a sorted set */
     uint64_t count;         /* by the key's record */
     uint64_t first; /* by the key's record, of a list; packs of a stream */
@@ -64,7 +60,7 @@ typedef struct group {
     bool bent;         /* a stream's records are damaged or out of order */
     uint8_t level;     /* of the last count */
     bool has_counts;   /* by the key's record */
-    bool wrong_counts; /* they do not fit together */
+    bool wrong_counts; /* one is not the sum of what is below it */
 } group;
 
 struct hf__groups {
@@ -149,6 +145,7 @@ void hf__fsck_drop_keys(hf__fsck *fsck)
     if (fsck->groups != NULL)
         hf__fsck_unmap(fsck->groups, fsck->groups->map_size);
     fsck->groups = NULL;
+    hf__fsck_counts_drop(fsck);
 }
 
 /* ---------------------------------------------------------------- numbers */
@@ -243,23 +240,12 @@ static void take_order(hf__fsck *fsck, const hf__item *item)
     score = hf__score_of(hf__get_be64(name_of(item) + PREFIX_SIZE));
     at->order_count++;
     at->order_sum += member_sum(name, score);
+    hf__fsck_counts_order(
+        fsck, at->keyid,
+        hf_view(name_of(item) + PREFIX_SIZE, item->key.size - PREFIX_SIZE));
     if (at->type == HF__TYPE_SET &&
         hf__order_of(score) != hf__order_of(hf__set_position(name)))
         at->wrong = true;
-}
-
-/* All counts of a level were seen. Those of level 1 have one member for each
- * child; the levels above have as many members, and the counts of the one below
- * as children. */
-static void end_level(group *at, uint64_t below)
-{
-    if (at->level == 1) {
-        at->counted = at->of_level.members;
-        below = at->counted;
-    }
-    if (at->level > 0 &&
-        (at->of_level.members != at->counted || at->of_level.children != below))
-        at->wrong_counts = true;
 }
 
 /* They come level by level, in order; the first has the empty position. */
@@ -278,31 +264,34 @@ static void take_count(hf__fsck *fsck, const hf__item *item)
         return;
     level = name_of(item)[PREFIX_SIZE];
     if (level != at->level) {
-        end_level(at, at->below);
         at->wrong_counts = at->wrong_counts || level != at->level + 1 ||
                            item->key.size != COUNT_SIZE;
-        at->below = at->level_records;
         at->level = level;
         at->level_records = 0;
-        at->of_level = (hf__count){0, 0};
     }
-    memcpy(&count, item->value, sizeof(count));
-    at->of_level.members += count.members;
-    at->of_level.children += count.children;
     at->level_records++;
+    memcpy(&count, item->value, sizeof(count));
+    hf__fsck_counts_add(fsck, hf_view(name_of(item) + 1, item->key.size - 1),
+                        count);
 }
 
-/* Do the counts of a sorted set fit its members? */
-static bool counts_fit(group *at)
+static void note_wrong_counts(hf__fsck *fsck, uint64_t keyid)
+{
+    group *at = group_of(fsck, keyid);
+
+    if (at != NULL)
+        at->wrong_counts = true;
+}
+
+/* Do the root and the counts of a sorted set fit together? */
+static bool counts_fit(const group *at)
 {
     uint64_t top = at->level == 0 ? at->count : at->level_records;
 
     if (!at->has_counts)
         return at->level == 0;
-    end_level(at, at->below);
     return !at->wrong_counts && at->root.levels == at->level &&
-           at->root.children == top &&
-           (at->level == 0 || at->counted == at->count);
+           at->root.children == top;
 }
 
 static void take_list(hf__fsck *fsck, const hf__item *item)
@@ -747,8 +736,10 @@ static void judge_group(hf__fsck *fsck, group *at)
 
 void hf__fsck_compare(hf__fsck *fsck)
 {
-    struct hf__groups *groups = fsck->groups;
+    struct hf__groups *groups;
 
+    hf__fsck_counts_end(fsck, note_wrong_counts);
+    groups = fsck->groups;
     for (uint64_t i = 0; groups != NULL && i < groups->capacity; i++) {
         if (groups->entries[i].taken)
             judge_group(fsck, &groups->entries[i]);
