@@ -21,6 +21,8 @@
 
 #define WRITER_MAX 8
 #define LOCK_COUNT 3
+/* Members of the board: it has counts (engine/keys/counts.c). */
+#define BOARD_SIZE 1500
 #define ACCOUNT_COUNT 100
 #define ACCOUNT_START 1000
 /* Replies whose instant is kept: more than a second's worth. */

@@ -314,11 +314,15 @@ bool check_shared(hf_client *client, char say[TEXT_SIZE])
              "  local points = redis.call('hget', 'points', board[i])\n"
              "  if points ~= board[i + 1] then return i end\n"
              "end\n"
+             "for i = 1, #board, 14 do\n"
+             "  local rank = redis.call('zrank', 'board', board[i])\n"
+             "  if rank ~= (i - 1) / 2 then return i end\n"
+             "end\n"
              "return 0",
              &answer))
         return false;
     return answer == 0 ||
-           tell(say, "invariant broken: board and points differ at %lld",
+           tell(say, "invariant broken: board, points or ranks differ at %lld",
                 (long long)answer);
 }
 

@@ -335,9 +335,10 @@ static bool do_agree(worker *self, uint64_t n, char say[TEXT_SIZE])
 
     own_key(own, self->index, "agree");
     (void)snprintf(member, sizeof(member), "m%u",
-                   (unsigned)dice_roll(&self->die, 300));
+                   (unsigned)dice_roll(&self->die, BOARD_SIZE));
+    /* In turn most are added, and most removed. */
     (void)snprintf(amount, sizeof(amount), "%u",
-                   (unsigned)dice_roll(&self->die, 5));
+                   (unsigned)dice_roll(&self->die, n / 400 % 2 == 0 ? 5 : 2));
     keys[0] = hf_str(own);
     keys[1] = hf_str("board");
     keys[2] = hf_str("points");
