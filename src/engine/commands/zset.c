@@ -196,14 +196,12 @@ static void run_zrem(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
     int64_t removed = 0;
-    double score;
 
     if (!hf__zset_open(tx, args[1], &record))
         return;
     for (size_t i = 2; record != NULL && i < count && tx->fatal == HF_OK; i++) {
-        if (!hf__zset_score(tx, record, args[i], &score))
+        if (!hf__zset_take(tx, record, args[i]))
             continue;
-        hf__zset_remove(tx, record, args[i], score);
         removed++;
         if (record->count == 0)
             break;

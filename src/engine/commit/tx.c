@@ -185,6 +185,42 @@ bool hf__tx_raise_format(hf__tx *tx, uint32_t version)
     return hf__tx_put(tx, &key, &value);
 }
 
+static int take_at_cursor(hf__tx *tx, MDB_val *key, void *value, size_t size)
+{
+    MDB_cursor *cursor;
+    MDB_val found;
+    int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
+
+    if (rc != MDB_SUCCESS)
+        return rc;
+    rc = mdb_cursor_get(cursor, key, &found, MDB_SET);
+    if (rc == MDB_SUCCESS && found.mv_size != size)
+        rc = MDB_CORRUPTED;
+    if (rc == MDB_SUCCESS) {
+        memcpy(value, found.mv_data, size);
+        rc = hf__redo_note(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
+    }
+    mdb_cursor_close(cursor);
+    return rc;
+}
+
+bool hf__tx_take(hf__tx *tx, MDB_val *key, void *value, size_t size)
+{
+    int rc;
+
+    assert(tx->writable);
+    if (!hf__tx_spend(tx, 800))
+        return false;
+    rc = take_at_cursor(tx, key, value, size);
+    if (rc == MDB_NOTFOUND)
+        return false;
+    tx->epoch++;
+    tx->changed = true;
+    if (rc != MDB_SUCCESS)
+        hf__tx_fail(tx, rc);
+    return rc == MDB_SUCCESS;
+}
+
 /* ------------------------------------------------------------------- time */
 
 /* How far Unix time is ahead of the store's clock. */

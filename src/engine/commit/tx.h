@@ -147,6 +147,9 @@ bool hf__tx_may_write(hf__tx *tx);
  * NULL, it is set to space that the caller fills. */
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value);
 void hf__tx_delete(hf__tx *tx, MDB_val *key);
+/* Delete a record whose value has this size, and copy the value. false: there
+ * is none, or fatal. */
+bool hf__tx_take(hf__tx *tx, MDB_val *key, void *value, size_t size);
 /* Put a new record. false: there is one, whose value is set, or fatal. */
 bool hf__tx_add(hf__tx *tx, MDB_val *key, MDB_val *value);
 /* Put a value of the same size in place of that at the cursor, whose key this

@@ -169,6 +169,26 @@ bool hf__element_add(hf__tx *tx, uint64_t keyid, hf_bytes field, hf_bytes value,
     return false;
 }
 
+bool hf__element_take(hf__tx *tx, uint64_t keyid, hf_bytes field, void *value,
+                      size_t size)
+{
+    element_name name;
+    hf_bytes found;
+
+    name_element(&name, keyid, field);
+    if (!name.folded)
+        return hf__tx_take(tx, &name.key, value, size);
+    if (!get_named(tx, &name, field, &found))
+        return false;
+    if (found.size != size) {
+        fail_damaged(tx);
+        return false;
+    }
+    memcpy(value, found.data, size);
+    hf__tx_delete(tx, &name.key);
+    return tx->fatal == HF_OK;
+}
+
 void hf__element_delete(hf__tx *tx, uint64_t keyid, hf_bytes field)
 {
     element_name name;

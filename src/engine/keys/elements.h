@@ -14,6 +14,20 @@ bool hf__keyid_new(hf__tx *tx, uint64_t *keyid);
  * elements and replaces the content. false: fatal. */
 bool hf__elements_begin(hf__tx *tx, hf__record *record);
 
+/* false: not found, or fatal. The view is valid until the next write. */
+bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
+                     hf_bytes *value);
+void hf__element_put(hf__tx *tx, uint64_t keyid, hf_bytes field,
+                     hf_bytes value);
+/* Add an element. false: there is one, whose value is *old, or fatal. */
+bool hf__element_add(hf__tx *tx, uint64_t keyid, hf_bytes field, hf_bytes value,
+                     hf_bytes *old);
+/* Delete one and copy its value, of this size. false: there is none, or fatal.
+ */
+bool hf__element_take(hf__tx *tx, uint64_t keyid, hf_bytes field, void *value,
+                      size_t size);
+void hf__element_delete(hf__tx *tx, uint64_t keyid, hf_bytes field);
+
 /* What a record of an order is sorted by: its name without kind and id. */
 typedef struct hf__position {
     size_t size;

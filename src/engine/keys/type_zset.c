@@ -251,6 +251,28 @@ void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
     hf__key_touch(tx, record);
 }
 
+bool hf__zset_take(hf__tx *tx, hf__record *record, hf_bytes member)
+{
+    hf__position position;
+    double score;
+
+    if (record->form == HF__FORM_INLINE) {
+        if (!hf__zset_score(tx, record, member, &score))
+            return false;
+        hf__zset_remove(tx, record, member, score);
+        return true;
+    }
+    if (!hf__element_take(tx, record->keyid, member, &score, sizeof(score)) ||
+        !have_counts(tx, record))
+        return false;
+    hf__position_of(&position, score, member);
+    hf__order_delete(tx, record->keyid, score, member);
+    record->count--;
+    hf__counts_change(tx, record, &position, -1);
+    hf__key_touch(tx, record);
+    return true;
+}
+
 void hf__zset_move(hf__tx *tx, hf__record *record, hf_bytes member, double old,
                    double score)
 {

@@ -26,6 +26,10 @@ bool hf__zset_add_new(hf__tx *tx, hf__record *record, hf_bytes member,
 void hf__zset_remove(hf__tx *tx, hf__record *record, hf_bytes member,
                      double score);
 
+/* Remove a member, which is not a view into the set. The key stays. false:
+ * there is none, or fatal. */
+bool hf__zset_take(hf__tx *tx, hf__record *record, hf_bytes member);
+
 /* The number of members before this one, which need not exist. */
 uint64_t hf__zset_rank(hf__tx *tx, hf__record *record, double score,
                        hf_bytes member);
