@@ -11,6 +11,7 @@
  * - hf_queue_done(), hf_queue_again(), hf_queue_defer(), hf_queue_fail(): end
  * it
  * - hf_queue_next(): end it and take the next one, in one request
+ * - hf_queue_ended(): was it ended?
  * - hf_queue_backoff(): how long to wait before the next attempt
  * - hf_queue_inspect(): how many jobs are in which state
  * - hf_queue_list(), hf_queue_jobs_free(): those in one state
@@ -233,7 +234,10 @@ HF_API int64_t hf_queue_backoff(const hf_job *job, int64_t first_ms,
  *                     done, or is back in the queue
  * @retval HF_INVALID  the handle has no job, or is of no queue
  *
- * The handle can be acquired again in all cases but HF_INVALID.
+ * The handle can be acquired again in all cases but HF_INVALID. After
+ * HF_UNAVAILABLE or HF_INDETERMINATE, of this or of hf_queue_next(), the same
+ * end can be sent once more instead, until the store has answered; then it is
+ * HF_INVALID.
  */
 HF_API HF_MUST_USE hf_status hf_queue_done(hf_lock *lock, hf_error *err);
 
@@ -293,7 +297,8 @@ typedef enum hf_queue_outcome {
  *
  * The end is sent at once, also if other threads of the client wait for jobs of
  * the queue, and again while the store is away. The lease is not renewed
- * meanwhile.
+ * meanwhile. A call that is cancelled before the end was answered sends it once
+ * more, and ends after the request timeout of the client at the latest.
  *
  * @param lock      of hf_queue_new()
  * @param outcome   how the job ends
@@ -309,13 +314,32 @@ typedef enum hf_queue_outcome {
  * @retval HF_INVALID    the handle is of no queue, or another thread took a job
  *                       with it meanwhile
  *
- * After any other status the job was ended, or is ready again after its lease.
- * The handle has no job then, and can take one in all cases but HF_INVALID.
+ * After any other status the job was ended, or is ready again after its lease:
+ * see hf_queue_ended(). The handle has no job then, and can take one in all
+ * cases but HF_INVALID.
  */
 HF_API HF_MUST_USE hf_status hf_queue_next(hf_lock *lock,
                                            hf_queue_outcome outcome,
                                            int64_t delay_ms, int64_t wait_ms,
                                            hf_error *err);
+
+/**
+ * How the end that the last hf_queue_next() sent went, whatever became of the
+ * take: the store may have answered the one, and been away afterwards. Nothing
+ * is sent. A call that waits for the next job can be asked about, too.
+ *
+ * @param lock  of hf_queue_new()
+ *
+ * @retval HF_OK             the job was ended
+ * @retval HF_EXPIRED        as for hf_queue_done()
+ * @retval HF_INDETERMINATE  the store has not answered: the job was ended, or
+ *                           is ready again after its lease
+ * @retval HF_NOT_FOUND      there was no job to end
+ * @retval HF_INVALID        the handle is of no queue
+ *
+ * Never blocks.
+ */
+HF_API HF_MUST_USE hf_status hf_queue_ended(const hf_lock *lock, hf_error *err);
 
 /** A queue as seen by hf_queue_inspect(). */
 typedef struct hf_queue_info {

@@ -11,14 +11,25 @@
 void hf__steps_let_go_locked(hf_lock *lock, hf__end_first *end)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
+    bool has, again = lock->state == HF__LOCK_FREE && lock->unended;
 
     hf__lease_check_locked(watchdog, lock);
-    if (end->outcome.what == NULL ||
-        (lock->state != HF__LOCK_HELD && lock->state != HF__LOCK_LOST))
+    has = lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST;
+    lock->unended = false;
+    if (end->outcome.what == NULL)
         return;
-    if (lock->state == HF__LOCK_HELD)
-        end->valid_ms = atomic_load(&lock->valid_until_ms);
+    if (has || again || lock->state == HF__LOCK_FREE)
+        atomic_store(&lock->ended,
+                     has || again ? HF_INDETERMINATE : HF_NOT_FOUND);
+    if (!has && !again)
+        return;
+    end->again = again;
+    if (lock->state != HF__LOCK_LOST)
+        end->valid_ms =
+            again ? lock->unended_ms : atomic_load(&lock->valid_until_ms);
     memcpy(end->owner, lock->owner, sizeof(end->owner));
+    if (again)
+        return;
     hf__lease_unwatch_locked(watchdog, lock);
     HF__LOCK_PROBE(release, lock, atomic_load(&lock->token));
     if (lock->lost_fd >= 0)
@@ -49,8 +60,10 @@ hf_status hf__steps_read_end(hf__steps *steps, hf_status status, bool again,
                         "the lease expired before a reply arrived");
     }
     end->owner[0] = '\0';
-    /* Refused before the lease has ended: it was done before. */
-    return status == HF_EXPIRED && again
-               ? hf__fail(err, HF_HELD, "%s", steps->lock->kind->refused)
-               : status;
+    if (status == HF_EXPIRED && again) /* before that: it was done before */
+        status = hf__fail(err, HF_HELD, "%s", steps->lock->kind->refused);
+    if (status != HF_CORRUPT)
+        atomic_store(&steps->lock->ended,
+                     status == HF_EXPIRED ? HF_EXPIRED : HF_OK);
+    return status;
 }

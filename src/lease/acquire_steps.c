@@ -362,7 +362,7 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
     hf__request *request = &steps->request;
     bool granted = status == HF_OK && is_grant(&request->reply);
     bool answered = status == HF_OK && hf__steps_ends(steps);
-    bool again = steps->unresolved || request->sends > 1;
+    bool again = steps->end.again || steps->unresolved || request->sends > 1;
 
     steps->turn = false;
     steps->grant.sent_ms = request->began_ms;

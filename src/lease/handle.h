@@ -70,6 +70,7 @@ struct hf_lock {
     _Atomic uint64_t token;
     atomic_uint interruptions;
     atomic_int acked;        /* replicas; -1: not counted */
+    atomic_int ended;        /* as of hf_queue_ended() */
     _Atomic int64_t rest_ms; /* left to other libraries until then */
 
     /* Guarded by client->leases->watchdog.mutex. */
@@ -97,6 +98,8 @@ struct hf_lock {
     bool freed;         /* hf_lock_free() was called: no on_lost */
     bool waits;         /* the call that acquires waits for the lock */
     bool downgrading;   /* a downgrade is under way, or got no reply */
+    bool unended;       /* FREE: the end of what it had got no reply ... */
+    int64_t unended_ms; /* ... and that was valid until then; 0: it had ended */
     bool free_deferred; /* when the calls on it have ended */
     hf_call *acquiring; /* asynchronous; NULL: none, or a thread */
     hf_status lost_reason;

@@ -222,3 +222,22 @@ hf_status hf_queue_next_start(hf_lock *lock, hf_queue_outcome outcome,
                ? hf__lock_end_and_acquire_start(lock, &how, wait_ms, async, err)
                : status;
 }
+
+hf_status hf_queue_ended(const hf_lock *lock, hf_error *err)
+{
+    hf_status status = check_handle(lock, err);
+
+    if (status != HF_OK)
+        return status;
+    switch ((hf_status)atomic_load(&lock->ended)) {
+    case HF_OK:
+        return HF_OK;
+    case HF_EXPIRED:
+        return hf__fail(err, HF_EXPIRED, "the lease had expired");
+    case HF_NOT_FOUND:
+        return hf__fail(err, HF_NOT_FOUND, "the handle had no job to end");
+    default:
+        return hf__fail(err, HF_INDETERMINATE,
+                        "the end of the job got no reply; outcome unknown");
+    }
+}

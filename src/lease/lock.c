@@ -130,6 +130,7 @@ static hf_lock *lock_new(hf_client *client, const hf__lease_kind *kind,
     atomic_init(&lock->interruptions, 0);
     atomic_init(&lock->rest_ms, 0);
     atomic_init(&lock->acked, -1);
+    atomic_init(&lock->ended, HF_NOT_FOUND);
     if (argument != 0)
         lock->argument = hf__number(lock->argument_text, argument);
     lock->state = HF__LOCK_FREE;

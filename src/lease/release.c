@@ -109,9 +109,14 @@ void hf__lock_free_deferred(hf_lock *lock)
     hf__watchdog_drop_handle(watchdog);
 }
 
-/* Undo one acquire. HF_OK with state RELEASING: it was the last. */
-static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
+/* Undo one acquire. HF_OK with state RELEASING: it was the last, or what was
+ * sent for that is sent `again`. */
+static hf_status undo_acquire_locked(hf_lock *lock, bool again, hf_error *err)
 {
+    if (again) {
+        lock->state = HF__LOCK_RELEASING;
+        return HF_OK;
+    }
     if (lock->state != HF__LOCK_HELD && lock->state != HF__LOCK_LOST)
         return hf__fail(err, HF_INVALID, "this handle does not hold the lock");
     if (--lock->holds > 0)
@@ -125,8 +130,15 @@ static hf_status undo_acquire_locked(hf_lock *lock, hf_error *err)
 }
 
 /* How the lock was held: the call's note. A greater one: the release has an
- * outcome, and the lease was valid until then (ms); KEPT + 1: it had ended. */
+ * outcome, and the lease was valid until then (ms); KEPT + 1: it had ended.
+ * Negative: so it was, and another call has sent this before. */
 enum { ENDED, VALID, DOWNGRADING, KEPT };
+
+/* 0: the release has no outcome. */
+static int64_t outcome_until(const hf_call *call)
+{
+    return call->note < 0 ? -call->note : call->note > KEPT ? call->note : 0;
+}
 
 static bool read_grant(const hf_call *call, hf__handed *handed)
 {
@@ -192,6 +204,10 @@ static void release_answered(hf_call *call)
     pthread_mutex_lock(&watchdog->mutex);
     lock->downgrading = false;
     lock->state = HF__LOCK_FREE;
+    lock->unended =
+        outcome_until(call) != 0 && (call->request.status == HF_UNAVAILABLE ||
+                                     call->request.status == HF_INDETERMINATE);
+    lock->unended_ms = outcome_until(call);
     if (call->request.status == HF_OK &&
         call->request.reply.kind == HF_REPLY_INTEGER)
         note_reply(lock, call->request.reply.integer);
@@ -207,18 +223,19 @@ static void release_answered(hf_call *call)
 static hf_status finish_release(hf_call *call, hf_error *err)
 {
     const hf__request *request = &call->request;
+    int64_t until_ms = outcome_until(call);
     /* Gone before the lease ended, after a resend: the first one released it,
      * and a waiter may have the lock by now. */
-    bool by_first =
-        (call->note == VALID || call->note > KEPT) && request->sends > 1;
+    bool by_first = (call->note == VALID || until_ms > 0) &&
+                    (request->sends > 1 || call->note < 0);
     hf__handed handed;
 
     if (request->reply.kind != HF_REPLY_INTEGER)
         return read_grant(call, &handed)
                    ? HF_OK
                    : hf__bad_reply(request->script->name, err);
-    if (by_first && call->note > KEPT && request->reply.integer == 0 &&
-        hf__clock_boot_ms() >= call->note)
+    if (by_first && until_ms > 0 && request->reply.integer == 0 &&
+        hf__clock_boot_ms() >= until_ms)
         return hf__fail(err, HF_INDETERMINATE,
                         "the lease expired before a reply arrived");
     if (by_first)
@@ -396,18 +413,24 @@ static hf_status run_checked(hf__form form, hf_lock *lock,
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_call here, *call = hf__begin(&here, form, &release_one, lock->client);
     int64_t valid_ms = 0;
+    bool again;
 
     if (call->prepared != HF_OK)
         return hf__end(call);
     pthread_mutex_lock(&watchdog->mutex);
     hf__lease_check_locked(watchdog, lock);
-    if (lock->state == HF__LOCK_HELD)
+    again = outcome != NULL && lock->unended && lock->state == HF__LOCK_FREE;
+    if (again)
+        valid_ms = lock->unended_ms;
+    else if (lock->state == HF__LOCK_HELD)
         valid_ms = atomic_load(&lock->valid_until_ms);
-    call->prepared = undo_acquire_locked(lock, call->form.err);
+    call->prepared = undo_acquire_locked(lock, again, call->form.err);
     call->skips_store = lock->state != HF__LOCK_RELEASING;
     pthread_mutex_unlock(&watchdog->mutex);
     if (call->prepared == HF_OK && !call->skips_store)
         fill_release(call, lock, valid_ms, outcome);
+    if (again)
+        call->note = -call->note;
     return hf__end(call);
 }
 

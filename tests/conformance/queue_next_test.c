@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "holdfast/queue.h"
-#include "support/byte_proxy.h"
 #include "support/queue_work.h"
 #include "support/slowness.h"
 #include "support/store_fixture.h"
@@ -239,21 +238,6 @@ TEST(queue_next_ends_late_what_no_one_was_given)
 }
 
 /* ----------------------------------------------------------------- replies */
-
-/* A client of its own, behind a proxy; NULL: the store is not for that. */
-static byte_proxy *begin_proxy(fixture *f, hf_client **client)
-{
-    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
-    byte_proxy *proxy;
-
-    if ((f->store != FIXTURE_REDIS_UNIX && f->store != FIXTURE_REDIS_TCP) ||
-        f->rights != FIXTURE_RIGHTS_ALL)
-        return NULL;
-    proxy = byte_proxy_start(redis_server_socket_path(f->server));
-    assert_non_null(proxy);
-    *client = fixture_client_at(f, byte_proxy_unix_url(proxy), &opts);
-    return proxy;
-}
 
 /* The reply is lost with its connection: the first request, or the second, has
  * ended the job, and the same next job is given once. */

@@ -7,6 +7,7 @@
 #define TESTS_SUPPORT_QUEUE_WORK_H
 
 #include "holdfast/queue.h"
+#include "support/byte_proxy.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -93,6 +94,22 @@ static inline void queue_up(fixture *f, hf_bytes queue, hf_client *client,
     expect_status(HF_OK, hf_lock_acquire_start(lock, HF_FOREVER, &async, ERR));
     expect_soon((dispatch(client), info_of(f, queue).waiters == waiters), 5000);
     assert_int_equal(said->count, 0);
+}
+
+/* A client of its own, behind a proxy; NULL: the store is not for that. */
+static inline byte_proxy *begin_proxy(fixture *f, hf_client **client)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+    byte_proxy *proxy;
+
+    *client = NULL;
+    if ((f->store != FIXTURE_REDIS_UNIX && f->store != FIXTURE_REDIS_TCP) ||
+        f->rights != FIXTURE_RIGHTS_ALL)
+        return NULL;
+    proxy = byte_proxy_start(redis_server_socket_path(f->server));
+    assert_non_null(proxy);
+    *client = fixture_client_at(f, byte_proxy_unix_url(proxy), &opts);
+    return proxy;
 }
 
 #endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * queue_ended_test.c - what is known about the end of a job: hf_queue_ended()
+ * after hf_queue_next(), and the same end sent once more. What the store has
+ * answered stays known, whatever becomes of the rest of the call.
+ */
+#include <unistd.h>
+
+#include "holdfast/queue.h"
+#include "support/queue_work.h"
+#include "support/slowness.h"
+#include "support/store_fixture.h"
+#include "support/told.h"
+
+FIXTURE_TESTS();
+
+#define next_by(lock, wait_ms)                                                 \
+    hf_queue_next((lock), HF_QUEUE_DONE, 0, (wait_ms), ERR)
+
+TEST(queue_ended_says_how_the_end_went)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker_for(f, f->client, queue, 50);
+    hf_lock *other = worker(f, queue);
+
+    expect_status(HF_NOT_FOUND, hf_queue_ended(lock, ERR));
+    put(f, queue, "a");
+    put(f, queue, "b");
+    take(other, "a");
+    expect_status(HF_NOT_FOUND, hf_queue_ended(other, ERR));
+    expect_status(HF_OK, next_by(other, 0));
+    expect_status(HF_OK, hf_queue_ended(other, ERR));
+    expect_status(HF_OK, hf_lock_release(other, ERR));
+    take(lock, "b");
+    expect_soon(info_of(f, queue).ready == 1, 5000);
+    take(other, "b");
+    expect_status(HF_EXPIRED, next_by(lock, 0));
+    expect_status(HF_EXPIRED, hf_queue_ended(lock, ERR));
+    expect_status(HF_TIMEOUT, next_by(lock, 0));
+    expect_status(HF_NOT_FOUND, hf_queue_ended(lock, ERR));
+    expect_status(HF_OK, hf_queue_done(other, ERR));
+    expect_status(HF_INVALID,
+                  hf_queue_ended(fixture_lock(f, f->client, queue, NULL), ERR));
+}
+
+/* ----------------------------------------------------- the rest of the call */
+
+/* It asks by itself once a second; the server does not answer that. */
+TEST(queue_ended_knows_what_came_before_the_wait_failed)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    async.call = &call;
+    lock = worker_for(f, client, queue, 0);
+    put(f, queue, "a");
+    take(lock, "a");
+    expect_status(HF_OK, hf_queue_next_start(lock, HF_QUEUE_DONE, 0, HF_FOREVER,
+                                             &async, ERR));
+    expect_soon((dispatch(client), hf_queue_ended(lock, NULL) == HF_OK), 5000);
+    byte_proxy_freeze(proxy);
+    usleep(1500000);
+    hf_call_cancel(call);
+    await_told(client, &said, 1);
+    assert_int_equal(said.status, HF_INDETERMINATE);
+    expect_status(HF_OK, hf_queue_ended(lock, ERR));
+    assert_no_key(f->client, queue);
+    byte_proxy_heal(proxy);
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
+}
+
+/* A cancelled call ends soon, but not without that reply. */
+TEST(queue_end_under_way_is_not_cut_by_a_cancel)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    async.call = &call;
+    lock = worker_for(f, client, queue, 60000);
+    put(f, queue, "a");
+    take(lock, "a");
+    byte_proxy_delay(proxy, TO_CLIENT, 1000);
+    expect_status(HF_OK, hf_queue_next_start(lock, HF_QUEUE_DONE, 0, HF_FOREVER,
+                                             &async, ERR));
+    hf_call_cancel(call);
+    await_told(client, &said, 1);
+    expect_status(HF_OK, hf_queue_ended(lock, ERR));
+    assert_no_key(f->client, queue);
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
+}
+
+/* Nor by one that comes while it waits to send it again. */
+TEST(queue_end_is_sent_once_more_after_a_cancel)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    told said = {0};
+    hf_async async = tell(&said);
+    hf_call *call = NULL;
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    async.call = &call;
+    lock = worker_for(f, client, queue, 60000);
+    put(f, queue, "a");
+    take(lock, "a");
+    byte_proxy_refuse(proxy, true);
+    byte_proxy_break(proxy, BYTE_END_CLOSE);
+    expect_status(HF_OK, hf_queue_next_start(lock, HF_QUEUE_DONE, 0, HF_FOREVER,
+                                             &async, ERR));
+    usleep(500000);
+    byte_proxy_refuse(proxy, false);
+    hf_call_cancel(call);
+    await_told(client, &said, 1);
+    assert_int_equal(said.status, HF_CANCELLED);
+    expect_status(HF_OK, hf_queue_ended(lock, ERR));
+    assert_no_key(f->client, queue);
+    fixture_close_client(f, client);
+    byte_proxy_stop(proxy);
+}
+
+/* ------------------------------------------------------------- sent again */
+
+/* A worker whose requests do not take long to fail. */
+static hf_lock *begin_away(fixture *f, byte_proxy *proxy, hf_bytes queue,
+                           int64_t ttl_ms)
+{
+    hf_client_options opts = HF_CLIENT_OPTIONS_INIT;
+
+    opts.request_ms = slowed_ms(300);
+    return worker_for(f,
+                      fixture_client_at(f, byte_proxy_unix_url(proxy), &opts),
+                      queue, ttl_ms);
+}
+
+static void go_away(byte_proxy *proxy)
+{
+    byte_proxy_refuse(proxy, true);
+    byte_proxy_break(proxy, BYTE_END_CLOSE);
+}
+
+static bool is_unknown(hf_status status)
+{
+    return status == HF_UNAVAILABLE || status == HF_INDETERMINATE;
+}
+
+/* The first answer. */
+static hf_status end_again(hf_lock *lock, bool takes)
+{
+    hf_status status = HF_UNAVAILABLE;
+
+    expect_soon(!is_unknown(status = takes ? next_by(lock, 5000)
+                                           : hf_queue_done(lock, ERR)),
+                10000);
+    return status;
+}
+
+/* The request is not sent, or its reply is lost; then by either function. */
+TEST(queue_end_without_an_answer_can_be_sent_again)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    hf_lock *other = worker(f, queue), *lock;
+
+    if (proxy == NULL)
+        skip();
+    lock = begin_away(f, proxy, queue, 60000);
+    for (int i = 0; i < 8; i++) {
+        bool takes = (i & 4) != 0;
+
+        put(f, queue, "a");
+        put(f, queue, "b");
+        take(lock, "a");
+        if ((i & 1) != 0) {
+            byte_proxy_cut(proxy, TO_CLIENT, 0, BYTE_END_CLOSE);
+            byte_proxy_refuse(proxy, true);
+        } else {
+            go_away(proxy);
+        }
+        assert_true(is_unknown((i & 2) != 0 ? hf_queue_done(lock, ERR)
+                                            : next_by(lock, 0)));
+        byte_proxy_refuse(proxy, false);
+        assert_int_equal(end_again(lock, takes), HF_OK);
+        if (takes)
+            expect_job(lock, "b");
+        expect_status(takes ? HF_OK : HF_INVALID, hf_queue_done(lock, ERR));
+        if (!takes) { /* a take that got no reply may give it back late */
+            expect_soon(hf_lock_try(other, NULL) == HF_OK, 10000);
+            expect_status(HF_OK, hf_queue_done(other, ERR));
+        }
+        assert_no_key(f->client, queue);
+    }
+    byte_proxy_stop(proxy);
+}
+
+/* The next job is another one. */
+TEST(queue_end_is_not_sent_again_after_a_take)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    lock = begin_away(f, proxy, queue, 60000);
+    put(f, queue, "a");
+    put(f, queue, "b");
+    take(lock, "a");
+    go_away(proxy);
+    assert_true(is_unknown(hf_queue_done(lock, ERR)));
+    byte_proxy_refuse(proxy, false);
+    expect_soon(hf_lock_try(lock, NULL) == HF_OK, 10000);
+    expect_job(lock, "b");
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+    expect_status(HF_INVALID, hf_queue_done(lock, ERR));
+    assert_counts(f, queue, 0, 1, 0, 0, 0);
+    byte_proxy_stop(proxy);
+}
+
+TEST(queue_end_that_is_sent_again_too_late_is_not_known)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    hf_lock *other = worker(f, queue), *lock;
+
+    if (proxy == NULL)
+        skip();
+    lock = begin_away(f, proxy, queue, slowed_ms(300));
+    put(f, queue, "a");
+    take(lock, "a");
+    go_away(proxy);
+    assert_true(is_unknown(hf_queue_done(lock, ERR)));
+    expect_soon(hf_lock_try(other, NULL) == HF_OK, 5000);
+    byte_proxy_refuse(proxy, false);
+    assert_int_equal(end_again(lock, false), HF_INVALID);
+    expect_status(HF_OK, hf_queue_done(other, ERR));
+    byte_proxy_stop(proxy);
+}
