@@ -156,7 +156,7 @@ struct lease {
 /* Begin to acquire, on a thread. */
 int lease_begin(struct lease *lease, const struct run_plan *plan);
 
-/* The same after a loss. */
+/* The same after a loss, or after a job. */
 int lease_begin_again(struct lease *lease);
 
 /* Has the acquisition ended? */

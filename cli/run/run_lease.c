@@ -159,25 +159,31 @@ static hf_status await_acquire(struct lease *lease, hf_call *call)
     return status;
 }
 
-/* Afterwards on_lost() is not called any more. */
-static void drop_lost(struct lease *lease)
+static void clear_loss(struct lease *lease)
 {
     uint64_t count;
 
-    while (lease->count > 0)
-        hf_lock_free(lease->locks[--lease->count]);
     (void)!read(lease->lost_fd, &count, sizeof(count));
     atomic_store(&lease->lost, (int)HF_OK);
 }
 
+/* Afterwards on_lost() is not called any more. */
+static void drop_lost(struct lease *lease)
+{
+    while (lease->count > 0)
+        hf_lock_free(lease->locks[--lease->count]);
+    clear_loss(lease);
+}
+
+/* The handle that takes jobs is kept. */
 static hf_status open_lock(struct lease *lease)
 {
     hf_status status = HF_OK;
 
-    if (lease->count > 0)
-        drop_lost(lease);
-    else
+    if (lease->client == NULL)
         status = call_open(lease->plan->call, &lease->client, &lease->err);
+    else if (!lease->plan->takes_jobs)
+        drop_lost(lease);
     return status == HF_OK ? make_locks(lease) : status;
 }
 
@@ -244,9 +250,13 @@ bool lease_is_done(const struct lease *lease)
     return poll(&flag, 1, 0) == 1;
 }
 
+/* A loss that was reported is of the job before. If the new one is lost by now,
+ * lease_lost() sees that it is not valid. */
 void lease_join(struct lease *lease)
 {
     pthread_join(lease->thread, NULL);
+    if (lease->plan->takes_jobs)
+        clear_loss(lease);
 }
 
 void lease_cancel(struct lease *lease)
