@@ -144,6 +144,9 @@ struct lease {
     hf_client *client;
     hf_lock *locks[HF_LOCK_ALL_MAX];
     size_t count;
+    /* How the job that the handle has, if any, ends with the next acquire. */
+    hf_queue_outcome outcome;
+    int64_t delay_ms; /* ... and how long it is delayed */
     int done_fd;      /* readable: the acquisition has ended */
     int cancel_fd;    /* readable: give it up */
     int lost_fd;      /* readable: the lock was lost */

@@ -17,6 +17,9 @@
  * the lease had, as by --max-hold, has not finished, whatever it exits with:
  * the job is tried again. All of this is sent after a loss too; the store
  * refuses it if the job has moved on.
+ *
+ * The end is sent with the take of the next job, in one request. So it is said
+ * first, and whether it was stored is known when that take has ended.
  */
 #include "run/run.h"
 
@@ -59,11 +62,17 @@ static const char *const end_names[ENDS] = {"done", "again", "deferred", "dead",
 
 struct jobs {
     struct run *run;
-    hf_job job;           /* the current one */
-    int64_t counts[ENDS]; /* of jobs */
-    int64_t jobs;         /* their sum */
-    bool ends;            /* no further job is taken */
-    bool cancelled;       /* a signal has ended the wait for one */
+    hf_job job; /* the current one, or the last, without its bytes */
+    char id[HF_QUEUE_ID_MAX + 1]; /* of it, as text */
+    enum end end;                 /* of it */
+    int code;                     /* of its command; NOT_RUN */
+    bool sent;                    /* its end, with the take of the next */
+    bool loss_said;               /* that it was lost */
+    int64_t counts[ENDS];         /* of jobs */
+    int64_t jobs;                 /* their sum */
+    bool ends;                    /* no further job is taken */
+    bool failed;                  /* as an end is unknown */
+    bool cancelled;               /* a signal has ended the wait for one */
 };
 
 /* -------------------------------------------------------------------- plan */
@@ -141,12 +150,12 @@ static int64_t delay_of(const struct jobs *work)
     return hf_queue_backoff(&work->job, plan->backoff_ms, plan->backoff_max_ms);
 }
 
-/* END_UNKNOWN is no end to send. */
-static hf_status send_end(const struct jobs *work, enum end end, hf_error *err)
+/* Of the last job: no other is taken. END_UNKNOWN is no end to send. */
+static hf_status send_end(const struct jobs *work, hf_error *err)
 {
     hf_lock *lock = work->run->lease.locks[0];
 
-    switch (end) {
+    switch (work->end) {
     case END_DONE:
         return hf_queue_done(lock, err);
     case END_AGAIN:
@@ -170,7 +179,7 @@ static bool was_last(const hf_job *job)
     return job->attempts > 0 && job->attempt >= job->attempts;
 }
 
-static void say_end(const struct jobs *work, enum end end, int code)
+static void say_end(const struct jobs *work, enum end end)
 {
     static const char *const what[ENDS] = {[END_DONE] = "done",
                                            [END_AGAIN] = "tried again",
@@ -184,7 +193,7 @@ static void say_end(const struct jobs *work, enum end end, int code)
     bool waits =
         (end == END_AGAIN && !was_last(&work->job)) || end == END_DEFERRED;
 
-    if (code == NOT_RUN || (end == END_DONE && !plan->verbose))
+    if (work->code == NOT_RUN || (end == END_DONE && !plan->verbose))
         return;
     if (end == END_AGAIN && was_last(&work->job))
         end = END_DEAD;
@@ -192,9 +201,67 @@ static void say_end(const struct jobs *work, enum end end, int code)
         number_print_seconds(delay_of(work), seconds, sizeof(seconds));
     notice(run_verb,
            "job \"%s\" of \"%s\", attempt %lld: exit code %d, %s%s%s%s",
-           (const char *)work->job.id.data, plan->name,
-           (long long)work->job.attempt, code, what[end], waits ? " in " : "",
-           waits ? seconds : "", waits ? " s" : "");
+           work->id, plan->name, (long long)work->job.attempt, work->code,
+           what[end], waits ? " in " : "", waits ? seconds : "",
+           waits ? " s" : "");
+}
+
+/* The end of the job was sent, with this status. The exit code of the worker,
+ * if it ends. */
+static int note_end(struct jobs *work, hf_status status, const hf_error *err)
+{
+    const struct run_plan *plan = &work->run->plan;
+    int own_code = work->end == END_BACK ? work->code : EXIT_YES;
+    enum end end = work->end;
+
+    if (status == HF_LOST || status == HF_EXPIRED) {
+        if (!work->loss_said)
+            complain(run_verb,
+                     "job \"%s\" of \"%s\" was lost while its command ran",
+                     work->id, plan->name);
+        end = END_LOST;
+    } else if (status != HF_OK) {
+        own_code = call_failed(plan->call, status, err);
+        work->failed = true;
+        end = END_UNKNOWN;
+    }
+    if (!work->sent || end != work->end)
+        say_end(work, end);
+    work->counts[end]++;
+    work->jobs++;
+    work->ends = work->ends || work->failed;
+    return own_code;
+}
+
+/* The take of the next one has ended, or was cancelled. */
+static int note_sent_end(struct jobs *work)
+{
+    const struct lease *lease = &work->run->lease;
+    bool answered = lease_is_done(lease);
+    hf_status status = answered ? lease->status : HF_INDETERMINATE;
+    const hf_error none = HF_ERROR_INIT;
+    int code;
+
+    if (status == HF_TIMEOUT || status == HF_CANCELLED)
+        status = HF_OK;
+    code = note_end(work, status, answered ? &lease->err : &none);
+    work->sent = false;
+    return code;
+}
+
+/* Take the next job, and end the one that there is. */
+static int begin_next(struct jobs *work)
+{
+    static const hf_queue_outcome outcomes[ENDS] = {
+        [END_DONE] = HF_QUEUE_DONE,      [END_AGAIN] = HF_QUEUE_AGAIN,
+        [END_DEFERRED] = HF_QUEUE_DEFER, [END_DEAD] = HF_QUEUE_FAIL,
+        [END_LOST] = HF_QUEUE_DEFER, /* before the command began */
+    };
+    struct lease *lease = &work->run->lease;
+
+    lease->outcome = outcomes[work->end];
+    lease->delay_ms = work->end == END_LOST ? 0 : delay_of(work);
+    return run_begin_again(work->run);
 }
 
 /* The command has ended with `code`, or was not started. The exit code of the
@@ -203,25 +270,17 @@ static int end_job(struct jobs *work, enum end end, int code)
 {
     struct run *run = work->run;
     hf_error err = HF_ERROR_INIT;
-    hf_status status = send_end(work, end, &err);
-    int own_code = end == END_BACK ? code : EXIT_YES;
 
-    if (status == HF_LOST || status == HF_EXPIRED) {
-        if (run->lost == HF_OK)
-            complain(run_verb,
-                     "job \"%s\" of \"%s\" was lost while its command ran",
-                     (const char *)work->job.id.data, run->plan.name);
-        end = END_LOST;
-    } else if (status != HF_OK) {
-        own_code = call_failed(run->plan.call, status, &err);
-        end = END_UNKNOWN;
-    }
-    say_end(work, end, code);
-    work->counts[end]++;
-    work->jobs++;
+    work->end = end;
+    work->code = code;
+    work->loss_said = run->lost != HF_OK;
     work->ends = run->told_to_end != 0 || end == END_BACK ||
-                 end == END_UNKNOWN || work->jobs == run->plan.jobs_max;
-    return own_code;
+                 work->jobs + 1 == run->plan.jobs_max;
+    if (work->ends)
+        return note_end(work, send_end(work, &err), &err);
+    say_end(work, end);
+    work->sent = true;
+    return begin_next(work);
 }
 
 /* The workers that had the job did not end its last attempt: perhaps it is what
@@ -232,8 +291,7 @@ static int refuse_job(struct jobs *work)
     notice(run_verb,
            "job \"%s\" of \"%s\", attempt %lld: more than --attempts; not run, "
            "a dead letter now",
-           (const char *)work->job.id.data, work->run->plan.name,
-           (long long)work->job.attempt);
+           work->id, work->run->plan.name, (long long)work->job.attempt);
     return end_job(work, END_DEAD, NOT_RUN);
 }
 
@@ -247,9 +305,8 @@ static int run_job(struct jobs *work)
     run->child.pid = 0;
     run->command_began = true;
     if (run->plan.verbose)
-        notice(run_verb, "job \"%s\" of \"%s\", attempt %lld: taken",
-               (const char *)work->job.id.data, run->plan.name,
-               (long long)work->job.attempt);
+        notice(run_verb, "job \"%s\" of \"%s\", attempt %lld: taken", work->id,
+               run->plan.name, (long long)work->job.attempt);
     run->input_fd = open_input(work->job.payload);
     if (run->input_fd >= 0) {
         code = run_command(run);
@@ -268,29 +325,39 @@ static int report_none(const struct jobs *work)
     return EXIT_NO;
 }
 
+/* A job was taken. */
+static int do_job(struct jobs *work)
+{
+    const struct run_plan *plan = &work->run->plan;
+
+    (void)!hf_queue_job(work->run->lease.locks[0], &work->job, NULL);
+    memcpy(work->id, work->job.id.data, work->job.id.size + 1);
+    if (plan->attempts > 0 && work->job.attempt > plan->attempts)
+        return refuse_job(work);
+    return run_job(work);
+}
+
 /* The exit code. */
 static int work_on(struct jobs *work)
 {
-    struct run *run = work->run;
+    const struct lease *lease = &work->run->lease;
     int code = EXIT_YES;
 
-    while (code == EXIT_YES) {
-        run->told_to_end = run_wait(run);
-        work->cancelled = run->told_to_end != 0;
-        if (work->cancelled)
-            return EXIT_YES;
-        if (run->lease.status == HF_TIMEOUT)
-            return report_none(work);
-        if (run->lease.status != HF_OK)
-            return run_refused(run);
-        (void)!hf_queue_job(run->lease.locks[0], &work->job, NULL);
-        if (run->plan.attempts > 0 && work->job.attempt > run->plan.attempts)
-            code = refuse_job(work);
-        else
-            code = run_job(work);
-        if (work->ends)
+    while (code == EXIT_YES && !work->ends) {
+        work->run->told_to_end = run_wait(work->run);
+        work->cancelled = work->run->told_to_end != 0;
+        if (work->sent)
+            code = note_sent_end(work);
+        if (work->cancelled || work->ends)
             return code;
-        code = run_begin_again(run);
+        if (lease->status == HF_OK)
+            code = do_job(work);
+        else if (lease->status == HF_TIMEOUT)
+            return report_none(work);
+        else if (lease->status == HF_EXPIRED) /* it took none */
+            code = begin_next(work);
+        else
+            return run_refused(work->run);
     }
     return code;
 }
@@ -330,7 +397,7 @@ int jobs_run(struct run *run)
 {
     struct jobs work = {.run = run, .job = HF_JOB_INIT};
     int code = work_on(&work);
-    bool by_signal = run->told_to_end != 0 && work.counts[END_UNKNOWN] == 0;
+    bool by_signal = run->told_to_end != 0 && !work.failed;
 
     if (by_signal)
         code = EXIT_SIGNAL + run->told_to_end;

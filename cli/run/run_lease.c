@@ -187,6 +187,18 @@ static hf_status open_lock(struct lease *lease)
     return status == HF_OK ? make_locks(lease) : status;
 }
 
+static hf_status start_acquire(struct lease *lease, const hf_async *async)
+{
+    int64_t wait_ms = lease->plan->wait_ms;
+
+    if (lease->plan->takes_jobs)
+        return hf_queue_next_start(lease->locks[0], lease->outcome,
+                                   lease->delay_ms, wait_ms, async,
+                                   &lease->err);
+    return hf_lock_acquire_all_start(lease->locks, lease->count, wait_ms, async,
+                                     &lease->err);
+}
+
 static void *acquire_thread(void *user)
 {
     struct lease *lease = user;
@@ -198,9 +210,7 @@ static void *acquire_thread(void *user)
     async.user = lease;
     async.call = &call;
     if (status == HF_OK)
-        status = hf_lock_acquire_all_start(lease->locks, lease->count,
-                                           lease->plan->wait_ms, &async,
-                                           &lease->err);
+        status = start_acquire(lease, &async);
     if (status == HF_OK)
         status = await_acquire(lease, call);
     if (status != HF_OK) {

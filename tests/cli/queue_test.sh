@@ -166,6 +166,28 @@ test_a_paused_queue_gives_nothing() {
     same payload x "$(cat got)"
 }
 
+# How many scripts the server has run.
+scripts_run() {
+    redis-cli -s "$work/redis" info commandstats |
+        sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\),.*/\1/p'
+}
+
+# The first take, for each job its end and the next take, and what an unknown
+# script costs.
+test_a_job_that_is_ready_costs_one_request() {
+    local before after
+
+    [ -n "$redis_pid" ] || return 0
+    for i in $(seq 20); do
+        expect 0 queue put q "$i"
+    done
+    before=$(scripts_run)
+    work 0 -- sh -c 'exit $(($(cat) % 2 * 65))'
+    after=$(scripts_run)
+    expect_counts 0 0 0 0 10
+    [ $((after - before)) -le 24 ] || fail "$((after - before)) for 20 jobs"
+}
+
 # Two workers with two slots each, and a waiting one.
 test_each_job_is_given_to_one_worker() {
     local pids=()
