@@ -16,6 +16,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "json_line.h"
+#include "lease_clock.h"
 #include "output.h"
 #include "read_number.h"
 
@@ -187,6 +188,27 @@ static void print_log(void *user, hf_log_level level, const char *message)
         notice(NULL, "%s", message);
 }
 
+/* An outage is the same one while a warning comes at least so often: a text
+ * that recurs does once a minute. */
+#define OUTAGE_QUIET_MS INT64_C(120000)
+
+/* The first line of each outage, and that it works again. Counts of what was
+ * left out may come after that. */
+static void print_outage(void *user, hf_log_level level, const char *message)
+{
+    static int64_t until_ms; /* the outage; 0: there is none */
+    bool away = now_ms() < until_ms;
+
+    if (level == HF_LOG_WARNING && strstr(message, " more time") == NULL) {
+        until_ms = now_ms() + OUTAGE_QUIET_MS;
+        if (!away)
+            print_log(user, level, message);
+    } else if (level == HF_LOG_INFO && away) {
+        until_ms = 0;
+        print_log(user, level, message);
+    }
+}
+
 /* What the client's background work meets: if HOLDFAST_LOG says how much, and
  * with --verbose. */
 static hf_status set_log(const struct call *call, hf_client_options *options,
@@ -195,10 +217,12 @@ static hf_status set_log(const struct call *call, hf_client_options *options,
     static const char *const levels[] = {"none", "error", "warning", "info",
                                          "debug"};
     const char *wanted = getenv("HOLDFAST_LOG");
+    bool says = wanted != NULL && wanted[0] != '\0';
+    bool verbose = call->options->given[OPT_VERBOSE];
     int level = 0;
 
-    if (wanted == NULL || wanted[0] == '\0')
-        wanted = call->options->given[OPT_VERBOSE] ? "info" : "none";
+    if (!says)
+        wanted = verbose || call->says_outages ? "info" : "none";
     while (level <= HF_LOG_DEBUG && strcmp(levels[level], wanted) != 0)
         level++;
     if (level > HF_LOG_DEBUG) {
@@ -210,6 +234,8 @@ static hf_status set_log(const struct call *call, hf_client_options *options,
         return HF_INVALID;
     }
     options->on_log = level == 0 ? NULL : print_log;
+    if (!says && !verbose && call->says_outages)
+        options->on_log = print_outage;
     options->log_level = level;
     return HF_OK;
 }

@@ -22,6 +22,7 @@ struct call {
     bool json;         /* --json */
     /* See hf_client_options; NULL: none. */
     const char *description;
+    bool says_outages;  /* that the store is away, though not --verbose */
     char *const *words; /* all of the command line as typed, then NULL */
 };
 

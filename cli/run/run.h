@@ -147,6 +147,7 @@ struct lease {
     /* How the job that the handle has, if any, ends with the next acquire. */
     hf_queue_outcome outcome;
     int64_t delay_ms; /* ... and how long it is delayed */
+    bool ends_job;    /* there is one */
     int done_fd;      /* readable: the acquisition has ended */
     int cancel_fd;    /* readable: give it up */
     int lost_fd;      /* readable: the lock was lost */
@@ -339,6 +340,9 @@ int run_begin_again(struct run *run);
  * returned: the acquire was cancelled, and the lease cannot be used, or closed,
  * any more. */
 int run_wait(struct run *run);
+
+/* Pause, less if a signal comes; one that ends us is returned, or 0. */
+int run_pause(struct run *run, int pause_ms);
 
 /* The lock was not acquired: report why. An exit code. */
 int run_refused(const struct run *run);

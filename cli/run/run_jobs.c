@@ -33,6 +33,7 @@
 #include "complain.h"
 #include "exit.h"
 #include "json_line.h"
+#include "lease_clock.h"
 #include "read_number.h"
 
 /* Exit codes of a job's command, by sysexits.h: EX_DATAERR, EX_TEMPFAIL. */
@@ -44,6 +45,9 @@
 
 #define BACKOFF_DEFAULT_MS INT64_C(1000)
 #define BACKOFF_MAX_DEFAULT_MS INT64_C(3600000)
+
+/* Between two requests for the end of the last job. */
+#define AGAIN_MS 200
 
 /* How a job ends; unknown: that could not be stored, as far as we know. */
 enum end {
@@ -173,6 +177,30 @@ static hf_status send_end(const struct jobs *work, hf_error *err)
     return HF_OK;
 }
 
+/* The same until it is known how it went, as an end with a take is. */
+static hf_status insist_on_end(struct jobs *work, hf_error *err)
+{
+    struct run *run = work->run;
+    int64_t wait_ms = run->plan.wait_ms;
+    int64_t until_ms = wait_ms == HF_FOREVER ? INT64_MAX : now_ms() + wait_ms;
+    hf_status status = send_end(work, err), again = status;
+
+    while ((again == HF_UNAVAILABLE || again == HF_INDETERMINATE) &&
+           run->told_to_end == 0 && now_ms() < until_ms) {
+        hf_error last = HF_ERROR_INIT;
+
+        run->told_to_end = run_pause(run, AGAIN_MS);
+        if (run->told_to_end != 0)
+            break;
+        again = send_end(work, &last);
+        if (again == HF_INVALID) /* it was answered, and remains unknown */
+            break;
+        status = again;
+        *err = last;
+    }
+    return status;
+}
+
 /* Was it the last attempt that the queue allows? */
 static bool was_last(const hf_job *job)
 {
@@ -206,6 +234,16 @@ static void say_end(const struct jobs *work, enum end end)
            waits ? " s" : "");
 }
 
+/* After an end that is unknown because the store was away for longer than the
+ * lease: it has answered since. */
+static bool continues_after(const struct jobs *work, hf_status status)
+{
+    const struct run *run = work->run;
+
+    return work->sent && status == HF_INDETERMINATE && run->told_to_end == 0 &&
+           run->plan.wait_ms == HF_FOREVER;
+}
+
 /* The end of the job was sent, with this status. The exit code of the worker,
  * if it ends. */
 static int note_end(struct jobs *work, hf_status status, const hf_error *err)
@@ -222,8 +260,11 @@ static int note_end(struct jobs *work, hf_status status, const hf_error *err)
         end = END_LOST;
     } else if (status != HF_OK) {
         own_code = call_failed(plan->call, status, err);
-        work->failed = true;
         end = END_UNKNOWN;
+        if (continues_after(work, status))
+            own_code = EXIT_YES;
+        else
+            work->failed = true;
     }
     if (!work->sent || end != work->end)
         say_end(work, end);
@@ -238,13 +279,17 @@ static int note_sent_end(struct jobs *work)
 {
     const struct lease *lease = &work->run->lease;
     bool answered = lease_is_done(lease);
-    hf_status status = answered ? lease->status : HF_INDETERMINATE;
-    const hf_error none = HF_ERROR_INIT;
+    hf_status status = HF_INDETERMINATE;
+    hf_error err = HF_ERROR_INIT;
     int code;
 
-    if (status == HF_TIMEOUT || status == HF_CANCELLED)
-        status = HF_OK;
-    code = note_end(work, status, answered ? &lease->err : &none);
+    if (answered)
+        status = hf_queue_ended(lease->locks[0], &err);
+    if (answered && status == HF_INDETERMINATE && lease->status != HF_OK) {
+        status = lease->status; /* says why */
+        err = lease->err;
+    }
+    code = note_end(work, status, &err);
     work->sent = false;
     return code;
 }
@@ -261,6 +306,7 @@ static int begin_next(struct jobs *work)
 
     lease->outcome = outcomes[work->end];
     lease->delay_ms = work->end == END_LOST ? 0 : delay_of(work);
+    lease->ends_job = work->sent;
     return run_begin_again(work->run);
 }
 
@@ -277,7 +323,7 @@ static int end_job(struct jobs *work, enum end end, int code)
     work->ends = run->told_to_end != 0 || end == END_BACK ||
                  work->jobs + 1 == run->plan.jobs_max;
     if (work->ends)
-        return note_end(work, send_end(work, &err), &err);
+        return note_end(work, insist_on_end(work, &err), &err);
     say_end(work, end);
     work->sent = true;
     return begin_next(work);
@@ -342,11 +388,13 @@ static int work_on(struct jobs *work)
 {
     const struct lease *lease = &work->run->lease;
     int code = EXIT_YES;
+    bool was_sent;
 
     while (code == EXIT_YES && !work->ends) {
         work->run->told_to_end = run_wait(work->run);
         work->cancelled = work->run->told_to_end != 0;
-        if (work->sent)
+        was_sent = work->sent;
+        if (was_sent)
             code = note_sent_end(work);
         if (work->cancelled || work->ends)
             return code;
@@ -354,7 +402,7 @@ static int work_on(struct jobs *work)
             code = do_job(work);
         else if (lease->status == HF_TIMEOUT)
             return report_none(work);
-        else if (lease->status == HF_EXPIRED) /* it took none */
+        else if (was_sent) /* too late, and it took none */
             code = begin_next(work);
         else
             return run_refused(work->run);

@@ -36,6 +36,10 @@
  * at most 200 ms if the store does not answer. */
 #define CANCEL_WAIT_MS 300
 
+/* The same while a job is ended: one more request, of 5 s unless the store's
+ * URL says otherwise. */
+#define END_WAIT_MS 30000
+
 /* By then a release that the library does not wait for has been sent. */
 #define UNDO_WAIT_MS 20
 
@@ -274,7 +278,7 @@ void lease_cancel(struct lease *lease)
     struct pollfd done = {lease->done_fd, POLLIN, 0};
 
     raise_flag(lease->cancel_fd);
-    if (poll(&done, 1, CANCEL_WAIT_MS) != 1)
+    if (poll(&done, 1, lease->ends_job ? END_WAIT_MS : CANCEL_WAIT_MS) != 1)
         return; /* it opens a store that does not answer */
     lease_join(lease);
     /* A lock that is not released expires. */

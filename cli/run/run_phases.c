@@ -57,6 +57,19 @@ int run_wait(struct run *run)
     return 0;
 }
 
+int run_pause(struct run *run, int pause_ms)
+{
+    struct pollfd watched = {run->signals.fd, POLLIN, 0};
+    int signal;
+
+    (void)poll(&watched, 1, pause_ms);
+    while ((signal = signals_next(&run->signals)) != 0) {
+        if (ends_wait(run, signal))
+            return signal;
+    }
+    return 0;
+}
+
 /* `holder` is "held by ..."; "": not known. */
 static void complain_refusal(const struct run *run, const char *holder)
 {
@@ -357,6 +370,7 @@ int run_call(struct call *call)
     run.began_ms = now_ms();
     if (code == EXIT_YES)
         plan_describe(&run.plan, call);
+    call->says_outages = run.plan.takes_jobs;
     run.input_fd = run.output.from_fd = run.output.to_fd = -1;
     if (code == EXIT_YES && run.plan.claims)
         code = once_streams(&run);

@@ -412,6 +412,149 @@ assert work.wait() == 1 and [line["exit"] for line in lines] == [1, 1], packets
 assert all(p.endswith(b"\n") for p in packets), packets' || fail "it is not"
 }
 
+start_own() {
+    redis-server --port 0 --unixsocket "$PWD/own" --appendonly yes \
+        --appendfsync always --dir "$PWD" </dev/null >own.log 2>&1 &
+    own=$!
+    eventually 10 redis-cli -s "$PWD/own" ping >/dev/null 2>&1
+}
+
+stop_own() {
+    kill "$own"
+    wait "$own"
+}
+
+test_a_worker_waits_for_a_store_that_is_away() {
+    local own
+
+    [ -n "$redis_pid" ] || return 0
+    export HOLDFAST_STORE=redis+unix://$PWD/own
+    expect 69 queue work q -- true
+    start_own
+    start queue work q --ttl "$(slowed 10000)" -- sh -c ': >"began.$(cat)"
+        until [ -e away ]; do sleep 0.02; done; : >ended' 2>told
+    eventually 10 waiters 1
+    stop_own # while it waits
+    start_own
+    expect 0 queue put q a
+    eventually 10 test -e began.a
+    stop_own # while it works
+    : >away
+    eventually 10 test -e ended
+    start_own
+    eventually 10 counts 0 0 0 0 0
+    expect 0 queue put q b
+    eventually 10 counts 0 0 0 0 0
+    [ -e began.b ] || fail "it took no other job"
+    kill -TERM "$pid"
+    ends 143 "$pid"
+    stop_own
+    # The second soon after the first may be the same one.
+    contains "$(head -n 1 told)" 'connection for'
+    contains "$(cat told)" 'is back'
+    [ "$(wc -l <told)" -le 4 ] || fail "$(cat told)"
+}
+
+# Its own look at the queue, once a second, gets no reply.
+test_a_wait_that_fails_makes_no_end_unknown() {
+    local own
+
+    [ -n "$redis_pid" ] || return 0
+    export HOLDFAST_STORE=redis+unix://$PWD/own
+    start_own
+    expect 0 queue put q x
+    start queue work q --json -- true 2>told
+    eventually 10 counts 0 0 0 0 0
+    eventually 10 waiters 1
+    kill -STOP "$own"
+    sleep 1.5
+    kill -TERM "$pid"
+    ends 143 "$pid"
+    kill -CONT "$own"
+    contains "$(cat told)" '"done":1,'
+    contains "$(cat told)" '"unknown":0},"exit":143}'
+    stop_own
+}
+
+# Until the store answers, or for as long as one request takes.
+test_an_end_that_is_being_stored_is_awaited() {
+    local own
+
+    [ -n "$redis_pid" ] || return 0
+    export HOLDFAST_STORE=redis+unix://$PWD/own
+    start_own
+    expect 0 queue put q x
+    start queue work q --json -- sh -c ': >began
+        until [ -e away ]; do sleep 0.02; done; : >ended' 2>told
+    eventually 10 test -e began
+    kill -STOP "$own"
+    : >away
+    eventually 10 test -e ended
+    sleep 0.5
+    kill -TERM "$pid"
+    sleep 1
+    kill -CONT "$own"
+    ends 143 "$pid"
+    contains "$(cat told)" '"done":1,'
+    expect_counts 0 0 0 0 0
+    stop_own
+}
+
+test_the_last_end_is_sent_until_the_store_answers() {
+    local own
+
+    [ -n "$redis_pid" ] || return 0
+    export HOLDFAST_STORE="redis+unix://$PWD/own?request_ms=500"
+    start_own
+    expect 0 queue put q x
+    start queue work q --ttl "$(slowed 20000)" --jobs 1 -- sh -c ': >began
+        until [ -e away ]; do sleep 0.02; done; : >ended' 2>told
+    eventually 10 test -e began
+    stop_own
+    : >away
+    eventually 10 test -e ended
+    sleep 2
+    start_own
+    ends 0 "$pid"
+    expect_counts 0 0 0 0 0
+    # It can be asked to end meanwhile, and does not know then.
+    rm began away ended
+    expect 0 queue put q x
+    start queue work q --jobs 1 -- sh -c ': >began
+        until [ -e away ]; do sleep 0.02; done; : >ended' 2>told
+    eventually 10 test -e began
+    stop_own
+    : >away
+    eventually 10 test -e ended
+    sleep 2
+    kill -TERM "$pid"
+    ends 69 "$pid"
+    contains "$(cat told)" 'outcome unknown'
+}
+
+# The command is asked to end, and the job tried again.
+test_a_job_whose_lease_ends_while_the_store_is_away_is_tried_again() {
+    local own
+
+    [ -n "$redis_pid" ] || return 0
+    export HOLDFAST_STORE=redis+unix://$PWD/own
+    start_own
+    expect 0 queue put q x
+    start queue work q --ttl 2 --backoff 0 -- sh -c '
+        echo "$HOLDFAST_ATTEMPT" >>began; [ -e away ] || exec sleep 30' 2>told
+    eventually 10 written began
+    stop_own
+    : >away
+    eventually 10 grep -q 'could not be renewed in time' told
+    eventually 10 grep -q 'tried again' told
+    start_own
+    eventually 10 counts 0 0 0 0 0
+    same attempts $'1\n2' "$(cat began)"
+    kill -TERM "$pid"
+    ends 143 "$pid"
+    stop_own
+}
+
 test_bad_command_lines() {
     expect 64 queue put q
     contains "$err" 'specify either PAYLOAD or --stdin'
