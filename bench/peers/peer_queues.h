@@ -15,7 +15,8 @@ typedef struct peer_queue {
     /* Of one thread, whose lease is that long. */
     void *(*new_worker)(void *store, const char *queue, int lease_ms);
     bool (*take)(void *worker, char *payload); /* waits for a job */
-    bool (*done)(void *worker);                /* the job that it took */
+    bool (*done)(void *worker); /* the job that it took; now, or as it takes
+                                   the next, which it does at once */
 } peer_queue;
 
 extern const peer_queue peer_queue_holdfast;
