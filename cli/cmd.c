@@ -94,7 +94,7 @@ static const char *missing_of(const struct call *call, const hf_error *err)
     const char *text = err == NULL ? "" : err->message;
     const struct options *options = call->options;
     int index = strstr(text, "item") != NULL || strstr(text, "field") != NULL ||
-                strstr(text, "member") != NULL;
+                strstr(text, "member") != NULL || strstr(text, "job") != NULL;
 
     if (strncmp(text, "no such ", 8) != 0 || strpbrk(text, "\":;") != NULL ||
         options->operand_count <= index)

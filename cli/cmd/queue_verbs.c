@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_verbs.c - holdfast queue put|list|inspect|pause|resume|revive. queue
- * work is in run/.
+ * queue_verbs.c - holdfast queue put|list|inspect|pause|resume|revive|drop.
+ * queue work is in run/.
  */
 #include "cmd.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 
+#include "complain.h"
 #include "exit.h"
 #include "holdfast/queue.h"
 #include "output.h"
 #include "run/run.h"
+
+#define ID_BYTES 16 /* of an id that is drawn */
 
 static void begin_answer(const struct call *call, struct json *json)
 {
@@ -22,26 +28,59 @@ static void begin_answer(const struct call *call, struct json *json)
 
 /* ---------------------------------------------------------------------- put */
 
+/* One that is not given is printed, so the command draws it. */
+static bool draw_id(const struct call *call, char id[2 * ID_BYTES + 1])
+{
+    unsigned char random[ID_BYTES];
+
+    if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+        complain(call->command->grammar.name, "getrandom: %s", strerror(errno));
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(random); i++)
+        (void)snprintf(id + 2 * i, 3, "%02x", random[i]);
+    return true;
+}
+
+static void print_put(const struct call *call, const char *id, bool drawn,
+                      bool put)
+{
+    struct json json;
+
+    if (!call->json) {
+        if (drawn && put)
+            puts(id);
+        return;
+    }
+    begin_answer(call, &json);
+    json_text(&json, "id", id);
+    json_bool(&json, "put", put);
+    json_end(&json);
+}
+
 static int put_payload(const struct call *call, hf_bytes payload)
 {
     const struct options *given = call->options;
     hf_queue_options options = HF_QUEUE_OPTIONS_INIT;
     hf_error err = HF_ERROR_INIT;
-    hf_bytes id = hf_view("", 0);
+    const char *given_id = given->text[OPT_JOB_ID];
+    char drawn[2 * ID_BYTES + 1] = "";
     hf_status status;
 
-    if (given->given[OPT_JOB_ID])
-        id = hf_str(given->text[OPT_JOB_ID]);
+    if (!given->given[OPT_JOB_ID] && !draw_id(call, drawn))
+        return EXIT_SYSTEM;
     if (given->given[OPT_GROUP])
         options.group = hf_str(given->text[OPT_GROUP]);
     options.delay_ms = given->number[OPT_JOB_DELAY];
     options.priority = given->number[OPT_JOB_PRIORITY];
     options.attempts = given->number[OPT_ATTEMPTS];
     options.remember_ms = given->number[OPT_REMEMBER];
-    status = hf_queue_put(call->client, call_operand(call, 0), id, payload,
+    status = hf_queue_put(call->client, call_operand(call, 0),
+                          hf_str(drawn[0] != '\0' ? drawn : given_id), payload,
                           &options, &err);
     if (status == HF_OK || status == HF_CONFLICT)
-        call_print_done(call, "put", status == HF_OK);
+        print_put(call, drawn[0] != '\0' ? drawn : given_id, drawn[0] != '\0',
+                  status == HF_OK);
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
@@ -221,6 +260,20 @@ static int queue_revive(struct call *call)
     return moved > 0 ? EXIT_YES : EXIT_NO;
 }
 
+static int queue_drop(struct call *call)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_bytes id = call_operand(call, 1);
+    hf_status status;
+
+    if (id.size == 0)
+        return call_usage(call, "ID is empty");
+    status = hf_queue_drop(call->client, call_operand(call, 0), id, &err);
+    if (status == HF_OK || status == HF_NOT_FOUND || status == HF_HELD)
+        call_print_done(call, "dropped", status == HF_OK);
+    return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
+}
+
 #define VERB(verb, words, options, least, most)                                \
     {                                                                          \
         .grammar = {.name = "queue " #verb,                                    \
@@ -257,5 +310,6 @@ const struct command queue_commands[] = {
     VERB(pause, "NAME", OPTIONS_WRITE, 1, 1),
     VERB(resume, "NAME", OPTIONS_WRITE, 1, 1),
     VERB(revive, "NAME [ID]", OPTIONS_WRITE, 1, 2),
+    VERB(drop, "NAME ID", OPTIONS_WRITE, 2, 2),
     COMMAND_END,
 };

@@ -17,6 +17,7 @@
  * - hf_queue_list(), hf_queue_jobs_free(): those in one state
  * - hf_queue_pause(): give no jobs for a while
  * - hf_queue_revive(): move dead letters back
+ * - hf_queue_drop(): remove a job
  *
  * Those that ask the store have a `_start` form.
  *
@@ -454,6 +455,22 @@ HF_API HF_MUST_USE hf_status hf_queue_revive(hf_client *client, hf_bytes queue,
                                              hf_bytes id, int64_t count,
                                              int64_t *moved, hf_error *err);
 
+/**
+ * Remove a job that no worker has: one that is ready, delayed, behind others of
+ * its group, or a dead letter. The next of its group takes its place. Its id is
+ * free again, even if it was to be remembered.
+ *
+ * @param queue  the queue's name
+ * @param id     of the job, 1..#HF_QUEUE_ID_MAX bytes
+ *
+ * @retval HF_OK          it was removed
+ * @retval HF_NOT_FOUND   the queue has no such job; it may remember the id
+ * @retval HF_HELD        a worker has it, or was just woken for it
+ * @retval HF_WRONG_TYPE  the key is something else
+ */
+HF_API HF_MUST_USE hf_status hf_queue_drop(hf_client *client, hf_bytes queue,
+                                           hf_bytes id, hf_error *err);
+
 /** The `_start` forms; see #HF_START. */
 HF_START(hf_queue_put_start, hf_bytes queue, hf_bytes id, hf_bytes payload,
          const hf_queue_options *opts);
@@ -465,6 +482,7 @@ HF_START(hf_queue_list_start, hf_bytes queue, hf_queue_state state,
 HF_START(hf_queue_pause_start, hf_bytes queue, bool paused);
 HF_START(hf_queue_revive_start, hf_bytes queue, hf_bytes id, int64_t count,
          int64_t *moved);
+HF_START(hf_queue_drop_start, hf_bytes queue, hf_bytes id);
 HF_START_OF(hf_queue_done_start, hf_lock *lock);
 HF_START_OF(hf_queue_again_start, hf_lock *lock, int64_t delay_ms);
 HF_START_OF(hf_queue_defer_start, hf_lock *lock, int64_t delay_ms);

@@ -17,7 +17,7 @@
  * when that is executed. All of holdfast/value.h, hash.h, key.h, set.h, rank.h
  * and timeline.h can be queued, hf_script_run_start(), and hf_command_start()
  * with a command that reaches only the keys among its words; of queue.h put,
- * inspect, list, pause and revive; of latch.h set, arrive and delete; of
+ * inspect, list, pause, revive and drop; of latch.h set, arrive and delete; of
  * barrier.h reset; inspect of lock.h, semaphore.h and election.h, holder and
  * holders of lock.h, and proclaim of election.h. Others return HF_UNSUPPORTED,
  * as do those that may grant a lease to a waiter: it has the message before a
@@ -193,8 +193,9 @@ struct hf_lock;
  * once another owner can have the lock, however late the request arrives.
  *
  * The lease of a lock, of either handle of a read-write lock, of an election,
- * of a claim (once.h), or of a permit; of Redisson's layout that of a lock or a
- * writer. In a cluster its name must be in the slot of the other keys.
+ * of a claim (once.h), of a permit, or of a job; of Redisson's layout that of a
+ * lock or a writer. In a cluster its name must be in the slot of the other
+ * keys.
  *
  * @param txn   not executed yet
  * @param lock  a handle of the same client, which holds its lease; it may be

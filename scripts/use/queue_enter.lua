@@ -15,7 +15,7 @@ if group ~= '' then
     local last = call('hget', items, '~' .. group)
     if last then
         score = 8e15 + order
-        call('hset', items, '>' .. last, job)
+        call('hset', items, '>' .. last, job, '<' .. job, last)
     end
     call('hset', items, '~' .. group, job)
 end

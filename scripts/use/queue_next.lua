@@ -16,7 +16,7 @@ if group ~= '' then
             '^(%d+) %d+ %d+ %d+ (%d+) ')
         since = tonumber(since) or 0
         call('zadd', queue, since > ms and 4e15 + since or 7e15 + (order or 0), ':' .. after)
-        call('hdel', items, '>' .. job)
+        call('hdel', items, '>' .. job, '<' .. after)
     else
         call('hdel', items, '~' .. group)
     end

@@ -253,7 +253,7 @@ HF__FORMS(hf_queue_list,
           hf_client *client, hf_bytes queue, hf_queue_state state,
           int64_t offset, int64_t count, hf_queue_jobs *jobs);
 
-/* ----------------------------------------------------------- pause, revive */
+/* ----------------------------------------------------- pause, revive, drop */
 
 static const hf__operation pause_one = {
     .script = HF__SCRIPT(QUEUE_PAUSE),
@@ -313,3 +313,37 @@ static hf_status run_revive(hf__form form, hf_client *client, hf_bytes queue,
 HF__FORMS(hf_queue_revive, run_revive(form, client, queue, id, count, moved),
           hf_client *client, hf_bytes queue, hf_bytes id, int64_t count,
           int64_t *moved);
+
+static hf_status finish_drop(hf_call *call, hf_error *err)
+{
+    if (call->request.reply.integer == 1)
+        return HF_OK;
+    return call->request.reply.integer == 0
+               ? hf__fail(err, HF_NOT_FOUND, "no such job")
+               : hf__fail(err, HF_HELD, "a worker has the job");
+}
+
+static const hf__operation drop = {
+    .script = HF__SCRIPT(QUEUE_DROP),
+    .wrote = hf__wrote_number,
+    .finish = finish_drop,
+};
+
+static hf_status run_drop(hf__form form, hf_client *client, hf_bytes queue,
+                          hf_bytes id)
+{
+    hf_call here, *call = hf__begin(&here, form, &drop, client);
+
+    if (!HF__TRY(call, hf__check_range((int64_t)id.size, 1, HF_QUEUE_ID_MAX,
+                                       "size of the id", call->form.err)) ||
+        !HF__TRY(call,
+                 check_bytes(id, HF_QUEUE_ID_MAX, "the id", call->form.err)))
+        return hf__end(call);
+    add_queue(call, queue);
+    hf__add_own_key(call, HF__ROLE_ITEMS, queue);
+    hf__add(call, id);
+    return hf__end(call);
+}
+
+HF__FORMS(hf_queue_drop, run_drop(form, client, queue, id), hf_client *client,
+          hf_bytes queue, hf_bytes id);

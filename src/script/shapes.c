@@ -106,6 +106,7 @@ static const hf__shape taken_items[] = {NUMBER(1, HF__TOKEN_MAX), JOB};
 static const hf__shape job_items[] = {JOB};
 SHAPE_OF(queue_list, HF__SHAPE_LIST(job_items));
 SHAPE_OF(queue_pause, NUMBER(0, 1));
+SHAPE_OF(queue_drop, NUMBER(-1, 1));
 SHAPE_OF(queue_revive, NUMBER(0, 1000)); /* HF_QUEUE_LIST_MAX */
 SHAPE_OF(queue_take, {.kinds = HF__IS_ARRAY,
                       .items = taken_items,

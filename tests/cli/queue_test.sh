@@ -25,9 +25,9 @@ test_jobs_are_put_listed_and_worked_on() {
     expect 0 queue put q one --id a
     same nothing '' "$out"
     expect 0 queue put q two --id b --priority 9 --json
-    same answer '{"name":"q","put":true}' "$out"
+    same answer '{"name":"q","id":"b","put":true}' "$out"
     expect 1 queue put q again --id a --json
-    same answer '{"name":"q","put":false}' "$out"
+    same answer '{"name":"q","id":"a","put":false}' "$out"
     expect 0 queue list q
     same list $'b\ttwo\na\tone' "$out"
     expect 0 queue list q --offset 1 --json
@@ -98,6 +98,31 @@ test_the_exit_code_says_what_becomes_of_a_job() {
     expect_counts 1 0 0 0 0
     work 0 --backoff 60 -- sh -c 'exit 75'
     expect_counts 0 0 1 0 0
+}
+
+test_a_job_is_dropped_by_its_id() {
+    local id
+
+    expect 0 queue put q x
+    id=$out
+    [ "${#id}" = 32 ] || fail "id: $id"
+    expect 0 queue put q y --id b
+    same out '' "$out"
+    expect 0 queue list q
+    contains "$out" "$id"
+    expect 0 queue drop q "$id"
+    expect_counts 1 0 0 0 0
+    expect 1 queue drop q "$id"
+    contains "$err" "no such job \"$id\""
+    expect 0 queue drop q b --json
+    same answer '{"name":"q","dropped":true}' "$out"
+    expect 1 queue drop q b --json
+    same answer '{"name":"q","dropped":false}' "$out"
+    expect 0 queue put q x --id a --json
+    same answer '{"name":"q","id":"a","put":true}' "$out"
+    work 0 -- sh -c '"$HOLDFAST" queue drop q a 2>told || echo "$?"'
+    same code 1 "$out"
+    contains "$(cat told)" 'a worker has the job'
 }
 
 test_backoff_doubles_up_to_a_limit() {
@@ -569,6 +594,8 @@ test_bad_command_lines() {
     expect 64 queue frob q
     expect 64 queue revive q ''
     contains "$err" 'ID is empty'
+    expect 64 queue drop q ''
+    expect 64 queue drop q
     expect 0 value set v text
     expect 65 queue put v x
     expect 65 queue work v -- true

@@ -117,6 +117,164 @@ TEST(queue_moves_dead_letters_back)
     assert_no_key(f->client, queue);
 }
 
+/* -------------------------------------------------------------------- drop */
+
+static hf_status drop_job(fixture *f, hf_bytes queue, const char *id)
+{
+    return hf_queue_drop(f->client, queue, hf_str(id), ERR);
+}
+
+TEST(queue_drops_a_job_that_no_one_has)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+
+    expect_status(HF_NOT_FOUND, drop_job(f, queue, "a"));
+    assert_no_key(f->client, queue);
+    put(f, queue, "dead");
+    take(lock, "dead");
+    expect_status(HF_OK, hf_queue_fail(lock, ERR));
+    opts.remember_ms = 600000;
+    put_with(f, queue, "done", &opts);
+    do_next(lock, "done");
+    put(f, queue, "taken");
+    take(lock, "taken");
+    put_with(f, queue, "ready", &opts);
+    opts.delay_ms = 600000;
+    put_with(f, queue, "delayed", &opts);
+    assert_counts(f, queue, 1, 1, 1, 0, 1);
+    expect_status(HF_NOT_FOUND, drop_job(f, queue, "none"));
+    expect_status(HF_NOT_FOUND, drop_job(f, queue, "done"));
+    expect_status(HF_HELD, drop_job(f, queue, "taken"));
+    expect_status(HF_INVALID, drop_job(f, queue, ""));
+    assert_counts(f, queue, 1, 1, 1, 0, 1);
+    expect_status(HF_OK, drop_job(f, queue, "ready"));
+    expect_status(HF_OK, drop_job(f, queue, "delayed"));
+    expect_status(HF_OK, drop_job(f, queue, "dead"));
+    assert_counts(f, queue, 0, 1, 0, 0, 0);
+    assert_int_equal(info_of(f, queue).remembered, 1);
+    put(f, queue, "ready"); /* the id is free again */
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+    do_next(lock, "ready");
+    expect_status(HF_HELD, hf_lock_try(lock, ERR));
+}
+
+TEST(queue_whose_last_job_is_dropped_is_gone)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+
+    put(f, queue, "a");
+    expect_status(HF_OK, drop_job(f, queue, "a"));
+    assert_no_key(f->client, queue);
+    expect_status(HF_OK,
+                  hf_value_set(f->client, queue, bytes("x"), NULL, NULL, ERR));
+    expect_status(HF_WRONG_TYPE, drop_job(f, queue, "a"));
+}
+
+/* A lease that has ended is no one's. */
+TEST(queue_drops_a_job_whose_lease_has_ended)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker_for(f, f->client, queue, 50);
+
+    put(f, queue, "a");
+    take(lock, "a");
+    expect_soon(info_of(f, queue).ready == 1, 5000);
+    expect_status(HF_OK, drop_job(f, queue, "a"));
+    expect_status(HF_EXPIRED, hf_queue_done(lock, ERR));
+    assert_no_key(f->client, queue);
+}
+
+/* Every choice of what is dropped of a group of four, before or after the first
+ * is taken: the others come in their order, and then one that is put. */
+TEST(queue_drops_any_job_of_a_group)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+    static const char *const ids[] = {"a", "b", "c", "d"};
+
+    opts.group = bytes("g");
+    for (unsigned choice = 0; choice < 32; choice++) {
+        bool taken = (choice & 16) != 0;
+        int behind = 4; /* of five one is not */
+
+        for (int i = 0; i < 4; i++)
+            put_with(f, queue, ids[i], &opts);
+        if (taken)
+            take(lock, "a");
+        for (int i = 3; i >= 0; i--) {
+            bool held = taken && i == 0;
+
+            if ((choice & 1u << i) == 0)
+                continue;
+            expect_status(held ? HF_HELD : HF_OK, drop_job(f, queue, ids[i]));
+            behind -= held ? 0 : 1;
+        }
+        put_with(f, queue, "e", &opts);
+        assert_counts(f, queue, taken ? 0 : 1, taken ? 1 : 0, 0, behind, 0);
+        if (taken)
+            expect_status(HF_OK, hf_queue_done(lock, ERR));
+        for (int i = taken ? 1 : 0; i < 4; i++) {
+            if ((choice & 1u << i) == 0)
+                do_next(lock, ids[i]);
+        }
+        do_next(lock, "e");
+        assert_no_key(f->client, queue);
+    }
+}
+
+/* The next of its group is given to one that waits. */
+TEST(queue_gives_what_a_drop_makes_ready_to_a_waiter)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+    hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
+    told said = {0};
+    int64_t began_ms;
+
+    opts.group = bytes("g");
+    opts.delay_ms = 600000;
+    put_with(f, queue, "a", &opts);
+    opts.delay_ms = 0;
+    put_with(f, queue, "b", &opts);
+    queue_up(f, queue, f->other, lock, &said, 1);
+    began_ms = test_now_ms();
+    expect_status(HF_OK, drop_job(f, queue, "a"));
+    await_told(f->other, &said, 1);
+    assert_woken(test_now_ms() - began_ms, POLL_MS);
+    expect_job(lock, "b");
+    expect_status(HF_OK, hf_queue_done(lock, ERR));
+}
+
+TEST(queue_drop_may_be_part_of_a_transaction)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_async async = HF_ASYNC_INIT;
+
+    if (f->rights != FIXTURE_RIGHTS_ALL)
+        skip();
+    put(f, queue, "a");
+    put(f, queue, "b");
+    expect_status(HF_OK, hf_txn_new(f->client, NULL, &async.txn, ERR));
+    expect_status(
+        HF_OK, hf_queue_drop_start(f->client, queue, bytes("a"), &async, ERR));
+    expect_status(HF_OK, hf_queue_put_start(f->client, queue, bytes("c"),
+                                            bytes("c"), NULL, &async, ERR));
+    expect_status(HF_OK, hf_txn_exec(async.txn, ERR));
+    hf_txn_free(async.txn);
+    do_next(worker(f, queue), "b");
+    do_next(worker(f, queue), "c");
+    assert_no_key(f->client, queue);
+}
+
 TEST(queue_gives_nothing_while_it_is_paused)
 {
     fixture *f = *state;

@@ -217,6 +217,11 @@ DEFINE(queue_revive)
                 &p->result.number);
 }
 
+DEFINE(queue_drop)
+{
+    return CALL(hf_queue_drop, p->client, p->key, hf_str("1"));
+}
+
 DEFINE(queue_inspect)
 {
     return CALL(hf_queue_inspect, p->client, p->key, &p->result.queue);
