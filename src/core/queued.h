@@ -17,9 +17,10 @@ typedef struct hf__txn {
     /* Take a call that was put together, or fail; then the caller ends it. */
     hf_status (*take)(hf_txn *txn, hf_call *call, hf_error *err);
     /* Add a condition: the owner has the lease of that name; `how`: a word of
-     * scripts/use/txn_held.lua. */
+     * scripts/use/txn_held.lua. If `has` is not empty, it is also what the
+     * hash with the role HF__ROLE_ITEMS has under the owner. */
     hf_status (*guard)(hf_txn *txn, const char *how, hf_bytes name,
-                       hf_bytes owner, hf_error *err);
+                       hf_bytes owner, hf_bytes has, hf_error *err);
 } hf__txn;
 
 /* A transaction takes calls and leases of its own client only. */

@@ -49,26 +49,30 @@ static hf_status copy_key(hf_txn *txn, const char *role, hf_bytes *key,
     return HF_OK;
 }
 
-/* What a condition looks at: NULL: the key itself. */
-static const char *role_of(const char *command)
+/* What a condition looks at: NULL: the key itself. One that is joined to the
+ * one before looks at what belongs to the same key. */
+static const char *role_of(const char *command, bool joined)
 {
-    return strcmp(command, "fence") == 0 ? HF__ROLE_FENCE : NULL;
+    return joined                          ? HF__ROLE_ITEMS
+           : strcmp(command, "fence") == 0 ? HF__ROLE_FENCE
+                                           : NULL;
 }
 
 /* `value` NULL: nothing is to be found. */
-static hf_status add_condition(hf_txn *txn, const char *command, hf_bytes key,
-                               hf_bytes field, const hf_bytes *value,
-                               hf_error *err)
+static hf_status add_joined(hf_txn *txn, const char *command, hf_bytes key,
+                            hf_bytes field, const hf_bytes *value, bool joined,
+                            hf_error *err)
 {
     hf__txn_condition made = {.key = key,
                               .words = {hf_str(command), field,
                                         hf_str(value != NULL ? "1" : "0"),
-                                        value != NULL ? *value : hf_str("")}};
+                                        value != NULL ? *value : hf_str("")},
+                              .joined = joined};
     size_t words_before = txn->word_count;
     void *items = txn->conditions;
     hf_status status;
 
-    status = copy_key(txn, role_of(command), &made.key, err);
+    status = copy_key(txn, role_of(command, joined), &made.key, err);
     if (status == HF_OK)
         status = copy_bytes(txn, &made.words[1], err);
     if (status == HF_OK)
@@ -86,6 +90,13 @@ static hf_status add_condition(hf_txn *txn, const char *command, hf_bytes key,
     else
         txn->word_count = words_before;
     return status;
+}
+
+static hf_status add_condition(hf_txn *txn, const char *command, hf_bytes key,
+                               hf_bytes field, const hf_bytes *value,
+                               hf_error *err)
+{
+    return add_joined(txn, command, key, field, value, false, err);
 }
 
 hf_status hf_txn_if_exists(hf_txn *txn, hf_bytes key, hf_error *err)
@@ -152,14 +163,16 @@ hf_status hf_txn_if_field(hf_txn *txn, hf_bytes key, hf_bytes field,
 
 /* hf__txn::guard */
 static hf_status if_held(hf_txn *txn, const char *how, hf_bytes name,
-                         hf_bytes owner, hf_error *err)
+                         hf_bytes owner, hf_bytes has, hf_error *err)
 {
     hf_bytes held = hf_str("1");
     hf_status status = hf__txn_check(txn, err);
 
-    if (status != HF_OK)
+    if (status == HF_OK)
+        status = add_condition(txn, how, name, owner, &held, err);
+    if (status != HF_OK || has.size == 0)
         return status;
-    return add_condition(txn, how, name, owner, &held, err);
+    return add_joined(txn, "hget", name, owner, &has, true, err);
 }
 
 static hf_status if_number(hf_txn *txn, const char *command, hf_bytes name,

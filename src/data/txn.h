@@ -24,6 +24,7 @@
 typedef struct hf__txn_condition {
     hf_bytes key;
     hf_bytes words[HF__TXN_CONDITION_WORDS];
+    bool joined; /* to the one before: for the caller both are one */
 } hf__txn_condition;
 
 typedef struct hf__txn_operation {

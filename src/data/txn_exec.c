@@ -183,6 +183,22 @@ static hf_status command_status(const hf_txn *txn, const hf_error *error)
     return HF_INVALID;
 }
 
+/* The condition that the script calls so, from 1; `failed` is its number for
+ * the caller. */
+static const hf__txn_condition *find_failed(hf_txn *txn, size_t number)
+{
+    size_t at = 0;
+
+    txn->failed = 0;
+    for (size_t i = 1; i < number; i++) {
+        if (txn->conditions[i].joined)
+            continue;
+        at = i;
+        txn->failed++;
+    }
+    return &txn->conditions[at];
+}
+
 static void rewrite_error(hf_txn *txn, const hf_call *call)
 {
     hf_error *error = &txn->error;
@@ -196,9 +212,8 @@ static void rewrite_error(hf_txn *txn, const hf_call *call)
         prefix_operation(txn, error);
     } else if (cut_mark(error, "if", &number) &&
                number <= txn->condition_count) {
-        txn->failed = number - 1;
-        hf__fail_prefix(error, "condition %zu (key %s)", txn->failed,
-                        hf__quoted(key, txn->conditions[txn->failed].key));
+        hf__quoted(key, find_failed(txn, number)->key);
+        hf__fail_prefix(error, "condition %zu (key %s)", txn->failed, key);
     } else if (cut_mark(error, "key", &number) &&
                number <= call->request.key_count) {
         (void)hf__fail(error, HF_UNSUPPORTED,
@@ -239,9 +254,9 @@ static bool is_word(hf_bytes word, const char *text)
     return word.size == strlen(text) && memcmp(word.data, text, word.size) == 0;
 }
 
-static hf_status fail_condition(hf_txn *txn, hf_error *err)
+static hf_status fail_condition(hf_txn *txn, size_t number, hf_error *err)
 {
-    const hf__txn_condition *one = &txn->conditions[txn->failed];
+    const hf__txn_condition *one = find_failed(txn, number);
     char key[HF__QUOTED_SIZE], field[HF__QUOTED_SIZE];
 
     hf__quoted(key, one->key);
@@ -279,10 +294,8 @@ static hf_status fail_condition(hf_txn *txn, hf_error *err)
 
 static hf_status finish_number(hf_txn *txn, int64_t number, hf_error *err)
 {
-    if (number > 0) {
-        txn->failed = (size_t)number - 1;
-        return fail_condition(txn, err);
-    }
+    if (number > 0)
+        return fail_condition(txn, (size_t)number, err);
     if (number == 0)
         return hf__fail(err, HF_INDETERMINATE,
                         "it was applied, but the reply was lost, and its "

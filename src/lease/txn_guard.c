@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* txn_guard.c - a lease that is held as a condition of a transaction. */
 #include "core/queued.h"
+#include "holdfast/queue.h"
 #include "holdfast/txn.h"
 #include "lease/handle.h"
 #include "lease/lease.h"
 #include "util/error.h"
 
-/* A copy of the owner id, as the handle may be released meanwhile. */
+/* A job under its owner: scripts/README.md. */
+typedef char held_job[1 + HF_QUEUE_ID_MAX + 1];
+
+/* Copies of the owner id, and of what it has if it may have another one of the
+ * name, as the handle may be released meanwhile. */
 static hf_status read_owner(hf_lock *lock, char owner[HF_OWNER_SIZE],
-                            hf_error *err)
+                            held_job job, hf_bytes *has, hf_error *err)
 {
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_status status;
@@ -16,6 +21,13 @@ static hf_status read_owner(hf_lock *lock, char owner[HF_OWNER_SIZE],
     pthread_mutex_lock(&watchdog->mutex);
     status = hf__lease_held_locked(lock, err);
     memcpy(owner, lock->owner, HF_OWNER_SIZE);
+    if (status == HF_OK && lock->kind->kept_id != NULL) {
+        hf_bytes id = lock->kind->kept_id(lock);
+
+        job[0] = ':';
+        memcpy(job + 1, id.data, id.size);
+        *has = hf_view(job, 1 + id.size);
+    }
     pthread_mutex_unlock(&watchdog->mutex);
     return status;
 }
@@ -24,6 +36,8 @@ hf_status hf_txn_if_held(hf_txn *txn, const hf_lock *lock, hf_error *err)
 {
     const hf__txn *base = (const hf__txn *)(const void *)txn;
     char owner[HF_OWNER_SIZE];
+    held_job job;
+    hf_bytes has = hf_str("");
     hf_status status = hf__check_out(txn, "txn", err);
 
     if (status == HF_OK)
@@ -35,9 +49,9 @@ hf_status hf_txn_if_held(hf_txn *txn, const hf_lock *lock, hf_error *err)
                           "readers and permits of Redisson's layout cannot be "
                           "a condition");
     if (status == HF_OK)
-        status = read_owner((hf_lock *)lock, owner, err);
+        status = read_owner((hf_lock *)lock, owner, job, &has, err);
     if (status != HF_OK)
         return status;
     return base->guard(txn, lock->kind->held_as, hf_lock_name(lock),
-                       hf_str(owner), err);
+                       hf_str(owner), has, err);
 }

@@ -12,6 +12,7 @@
 #include "holdfast/command.h"
 #include "holdfast/queue.h"
 #include "holdfast/semaphore.h"
+#include "holdfast/txn.h"
 #include "holdfast/value.h"
 #include "support/byte_proxy.h"
 #include "support/queue_work.h"
@@ -292,6 +293,35 @@ TEST(queue_ends_no_other_job_than_the_one_that_was_taken)
         assert_counts(f, queue, 2, 0, 0, 0, 0);
         do_next(lock, "a");
         do_next(lock, "b");
+    }
+}
+
+/* Nor does it hold the job that it believes to have: condition 1 of three. */
+TEST(queue_worker_that_has_another_job_writes_nothing)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q"), key = fixture_key(f, "k");
+    hf_lock *lock = worker_for(f, f->client, queue, 60000);
+
+    if (f->rights != FIXTURE_RIGHTS_ALL || f->store == FIXTURE_REDIS_CLUSTER)
+        skip();
+    put(f, queue, "a");
+    put(f, queue, "b");
+    take(lock, "a");
+    for (size_t failed = 2; failed > 0; failed--) {
+        hf_async txn = HF_ASYNC_INIT;
+
+        expect_status(HF_OK, hf_txn_new(f->client, NULL, &txn.txn, ERR));
+        expect_status(HF_OK, hf_txn_if_absent(txn.txn, key, ERR));
+        expect_status(HF_OK, hf_txn_if_held(txn.txn, lock, ERR));
+        expect_status(HF_OK, hf_txn_if_exists(txn.txn, key, ERR));
+        if (failed == 1)
+            take_late(f, queue, lock);
+        expect_status(HF_CONFLICT, hf_txn_exec(txn.txn, ERR));
+        assert_int_equal(hf_txn_failed(txn.txn), failed);
+        assert_true((failed == 1) ==
+                    (strstr(expect_message(), "is no longer held") != NULL));
+        hf_txn_free(txn.txn);
     }
 }
 
