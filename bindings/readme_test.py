@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The first block of code in a README.md is the example that the tests run: a
-file, without the comment that it begins with.
+"""The blocks of code in a README.md are the examples that the tests run, in this
+order: files, without the comments that they begin with.
 
-usage: readme_test.py FOLDER FILE
+usage: readme_test.py FOLDER FILE...
 """
 
 import re
@@ -20,15 +20,15 @@ def code_of(text):
 
 
 def main():
-    folder = Path(sys.argv[1])
-    block = re.search(r"^```\w+\n(.*?)^```", (folder / "README.md").read_text(),
-                      re.M | re.S)
-    if block is None:
-        sys.exit("readme_test: no example in README.md")
-    example = (folder / sys.argv[2]).read_text()
-    if block.group(1).strip() != code_of(example):
-        sys.exit(f"readme_test: README.md does not begin with {sys.argv[2]}")
-    print("readme_test: the first example is tested")
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
+    blocks = re.findall(r"^```\w+\n(.*?)^```", (folder / "README.md").read_text(),
+                        re.M | re.S)
+    if len(blocks) != len(names):
+        sys.exit(f"readme_test: {len(blocks)} examples, not {len(names)}")
+    for name, block in zip(names, blocks):
+        if block.strip() != code_of((folder / name).read_text()):
+            sys.exit(f"readme_test: README.md does not have {name}")
+    print(f"readme_test: {len(names)} examples are tested")
 
 
 main()

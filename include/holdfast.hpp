@@ -4,12 +4,15 @@
  * libholdfast, as for C.
  *
  * Contents:
- * - holdfast::client: values, hashes, timelines, cache entries of a store
+ * - holdfast::client: values, hashes, timelines, sets, ranks, cache entries of
+ * a store
  * - holdfast::lock, read_lock(), write_lock(), semaphore(), and holdfast::hold,
  *   the guard that an acquire returns
  * - holdfast::mutex: a lock for std::unique_lock and std::scoped_lock
+ * - holdfast::queue, and holdfast::job, the guard of a job that was taken
+ * - holdfast::once, and holdfast::claim, the guard of work that is done once
  * - holdfast::transaction
- * - holdfast::start(), holdfast::acquire(): co_await (C++20)
+ * - holdfast::start(), acquire(), take(), begin(): co_await (C++20)
  * - holdfast::error, holdfast::exception
  *
  * @code
@@ -337,7 +340,120 @@ struct page_options {
     std::optional<time_point> from, to;
 };
 
+/** Of client::set_add(). */
+struct set_add_options {
+    milliseconds ttl{0}; /**< of the members; 0: a member that is there keeps
+                              its own, a new one does not expire */
+    bool only_if_absent = false;  /**< only members that are not there */
+    bool only_if_present = false; /**< only those that are */
+    bool keep_ttl = false;        /**< only new members get `ttl` */
+};
+
+/** Of client::rank_add() and client::rank_increment(). */
+struct rank_add_options {
+    milliseconds ttl{0};          /**< as of set_add_options */
+    bool only_if_absent = false;  /**< NX */
+    bool only_if_present = false; /**< XX */
+    bool only_if_greater = false; /**< GT: the new score, or it is new */
+    bool only_if_less = false;    /**< LT */
+    bool keep_ttl = false;        /**< KEEPTTL */
+};
+
+/** Of queue::put(). */
+struct put_options {
+    std::string id;           /**< empty: a random one */
+    milliseconds delay{0};    /**< no one takes it before */
+    int64_t priority = 0;     /**< 0..HF_QUEUE_PRIORITY_MAX; highest first */
+    int64_t attempts = 0;     /**< then it is a dead letter; 0: no limit */
+    milliseconds remember{0}; /**< how long its id is refused, even after it is
+                                   done; 0: until it is done */
+    std::string group; /**< of which one job at a time is taken; empty: none */
+};
+
+/** Of a piece of work; see hf_once_options. */
+struct once_options {
+    std::string fingerprint;  /**< of the request; with another one the key is
+                                   HF_INVALID */
+    milliseconds keep{0};     /**< the record; 0: 24 h, or twice the period */
+    milliseconds period{0};   /**< it is done once in each; 0: once */
+    milliseconds early{0};    /**< how long before a multiple of the period */
+    bool retry_doubt = false; /**< claim work in doubt too: its effect may
+                                   happen a second time */
+};
+
 /* ----------------------------------------------------------------- results */
+
+/** -1 ms: it does not expire. */
+struct set_member {
+    std::string member;
+    milliseconds ttl{0};
+};
+
+/** Of client::set_page(). */
+struct set_page {
+    std::vector<set_member> members;
+    std::string next; /**< empty: no members follow */
+};
+
+/** Where a member of a rank is. */
+struct rank_place {
+    double score = 0;
+    std::size_t rank = 0;  /**< 0: the top */
+    std::size_t count = 0; /**< of all members */
+};
+
+/** A member of client::rank_page(). */
+struct rank_member {
+    std::string member;
+    double score = 0;
+    std::size_t rank = 0; /**< in the order of the page */
+    milliseconds ttl{0};  /**< -1 ms: it does not expire */
+};
+
+/** Of client::rank_trim(). */
+struct rank_trimmed {
+    std::size_t removed = 0;
+    bool more = false; /**< call it again */
+};
+
+using queue_state = hf_queue_state;     /**< HF_QUEUE_READY and so on */
+using queue_outcome = hf_queue_outcome; /**< HF_QUEUE_DONE and so on */
+
+/** A job, as it was when it was taken or listed. */
+struct job_info {
+    std::string id;
+    std::string payload;
+    std::string group;    /**< empty: none */
+    int64_t attempt = 0;  /**< how often it was taken, this time included */
+    int64_t attempts = 0; /**< how often at most; 0: no limit */
+    int64_t priority = 0;
+    time_point put; /**< when, by the store's clock */
+};
+
+/** How many jobs are in which state; see hf_queue_info. */
+struct queue_info {
+    int64_t ready = 0, taken = 0, delayed = 0, behind = 0, dead = 0;
+    int64_t remembered = 0; /**< ids of jobs that are done */
+    int64_t waiters = 0;    /**< workers that wait, one for each client */
+    bool paused = false;
+};
+
+/** Of work that is done. */
+struct once_result {
+    int32_t status = 0; /**< a number of the caller's */
+    std::string result;
+};
+
+/** The record of a piece of work; see hf_once_info. */
+struct once_info {
+    hf_once_state state = HF_ONCE_ABSENT;
+    milliseconds remaining{0}; /**< of a claim: its lease; else the record */
+    int64_t waiters = 0;
+    std::optional<time_point> tick; /**< none: there is no period */
+    uint64_t token = 0;             /**< of a claim */
+    std::string owner;              /**< of a claim */
+    once_result result;             /**< of work that is done */
+};
 
 /** Of client::get_revised(). */
 struct revised_value {
@@ -488,6 +604,77 @@ inline timeline_item item_of(const hf_timeline_item &raw)
             item.attributes[text_of(one.name)] = text_of(one.text);
     }
     return item;
+}
+
+inline hf_set_add_options raw_of(const set_add_options &from)
+{
+    hf_set_add_options raw = HF_SET_ADD_OPTIONS_INIT;
+
+    raw.flags = flag(from.only_if_absent, HF_SET_NX) |
+                flag(from.only_if_present, HF_SET_XX) |
+                flag(from.keep_ttl, HF_SET_KEEPTTL);
+    raw.ttl_ms = from.ttl.count();
+    return raw;
+}
+
+inline hf_rank_add_options raw_of(const rank_add_options &from)
+{
+    hf_rank_add_options raw = HF_RANK_ADD_OPTIONS_INIT;
+
+    raw.flags = flag(from.only_if_absent, HF_RANK_NX) |
+                flag(from.only_if_present, HF_RANK_XX) |
+                flag(from.only_if_greater, HF_RANK_GT) |
+                flag(from.only_if_less, HF_RANK_LT) |
+                flag(from.keep_ttl, HF_RANK_KEEPTTL);
+    raw.ttl_ms = from.ttl.count();
+    return raw;
+}
+
+/** `from` must outlive what is returned. */
+inline hf_queue_options raw_of(const put_options &from)
+{
+    hf_queue_options raw = HF_QUEUE_OPTIONS_INIT;
+
+    raw.delay_ms = from.delay.count();
+    raw.priority = from.priority;
+    raw.attempts = from.attempts;
+    raw.remember_ms = from.remember.count();
+    raw.group = view(from.group);
+    return raw;
+}
+
+/** `from` must outlive what is returned. */
+inline hf_once_options raw_of(const once_options &from)
+{
+    hf_once_options raw = HF_ONCE_OPTIONS_INIT;
+
+    raw.flags = flag(from.retry_doubt, HF_ONCE_RETRY_DOUBT);
+    raw.fingerprint = view(from.fingerprint);
+    raw.keep_ms = from.keep.count();
+    raw.period_ms = from.period.count();
+    raw.early_ms = from.early.count();
+    return raw;
+}
+
+inline job_info info_of(const hf_job &raw)
+{
+    return {text_of(raw.id),
+            text_of(raw.payload),
+            text_of(raw.group),
+            raw.attempt,
+            raw.attempts,
+            raw.priority,
+            from_unix_ms(raw.put_ms)};
+}
+
+inline std::vector<rank_member> members_of(const hf_rank_members &raw)
+{
+    std::vector<rank_member> found;
+
+    for (std::size_t i = 0; i < raw.count; i++)
+        found.push_back({text_of(raw.items[i].member), raw.items[i].score,
+                         raw.items[i].rank, milliseconds(raw.items[i].ttl_ms)});
+    return found;
 }
 
 /** Items that a call allocates. */
@@ -900,6 +1087,254 @@ class client
         return count;
     }
 
+    /* Sets. */
+
+    /** Add members; how many of them are new. */
+    std::size_t set_add(std::string_view key,
+                        const std::vector<std::string> &members,
+                        const set_add_options &opts = {}, error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_set_add_options raw = detail::raw_of(opts);
+        std::vector<hf_bytes> list = detail::views(members);
+        std::size_t added = 0;
+
+        done.accept(hf_set_add(get(), detail::view(key), list.data(),
+                               list.size(), &raw, &added, done.get()));
+        return added;
+    }
+
+    /** How many of them were there. */
+    std::size_t set_remove(std::string_view key,
+                           const std::vector<std::string> &members,
+                           error &err = throws())
+    {
+        detail::outcome done(err);
+        std::vector<hf_bytes> list = detail::views(members);
+        std::size_t removed = 0;
+
+        done.accept(hf_set_remove(get(), detail::view(key), list.data(),
+                                  list.size(), &removed, done.get()));
+        return removed;
+    }
+
+    /** How long a member stays; -1 ms: until it is removed. None: there is no
+     *  such member. */
+    std::optional<milliseconds> set_has(std::string_view key,
+                                        std::string_view member,
+                                        error &err = throws())
+    {
+        detail::outcome done(err);
+        int64_t ms = 0;
+        status got = hf_set_has(get(), detail::view(key), detail::view(member),
+                                &ms, done.get());
+
+        done.accept(got, HF_NOT_FOUND);
+        return got == HF_OK ? std::optional(milliseconds(ms)) : std::nullopt;
+    }
+
+    /** The same of some members, at one instant. */
+    std::vector<std::optional<milliseconds>>
+    set_has_members(std::string_view key,
+                    const std::vector<std::string> &members,
+                    error &err = throws())
+    {
+        detail::outcome done(err);
+        std::vector<hf_bytes> list = detail::views(members);
+        std::vector<int64_t> ttls(list.size(), -2);
+        std::vector<std::optional<milliseconds>> found;
+
+        done.accept(hf_set_has_members(get(), detail::view(key), list.data(),
+                                       list.size(), ttls.data(), done.get()));
+        for (int64_t ms : ttls)
+            found.push_back(ms == -2 ? std::nullopt
+                                     : std::optional(milliseconds(ms)));
+        return found;
+    }
+
+    std::size_t set_count(std::string_view key, error &err = throws())
+    {
+        detail::outcome done(err);
+        std::size_t count = 0;
+
+        done.accept(hf_set_count(get(), detail::view(key), &count, done.get()));
+        return count;
+    }
+
+    /** Set the time to live of members; -1 ms: they no longer expire. How many
+     *  of them are there. */
+    std::size_t set_expire(std::string_view key, milliseconds ttl,
+                           const std::vector<std::string> &members,
+                           error &err = throws())
+    {
+        detail::outcome done(err);
+        std::vector<hf_bytes> list = detail::views(members);
+        std::size_t found = 0;
+
+        done.accept(hf_set_expire(get(), detail::view(key), ttl.count(),
+                                  list.data(), list.size(), &found,
+                                  done.get()));
+        return found;
+    }
+
+    /** Some members; `cursor`: set_page::next of the page before. `limit` 0:
+     *  about 100. */
+    holdfast::set_page set_page(std::string_view key,
+                                std::string_view cursor = {},
+                                std::size_t limit = 0, error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_set_members raw = HF_SET_MEMBERS_INIT;
+        holdfast::set_page page;
+        status got = hf_set_page(get(), detail::view(key), detail::view(cursor),
+                                 limit, &raw, done.get());
+        detail::owned<hf_set_members, hf_set_members_free> freed(&raw);
+
+        done.accept(got);
+        for (std::size_t i = 0; i < raw.count; i++)
+            page.members.push_back({detail::text_of(raw.items[i].member),
+                                    milliseconds(raw.items[i].ttl_ms)});
+        page.next = detail::text_of(raw.next);
+        return page;
+    }
+
+    /* Ranks. */
+
+    /** Give a member a score. false: an option refused it. */
+    bool rank_add(std::string_view key, std::string_view member, double score,
+                  const rank_add_options &opts = {}, error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_rank_add_options raw = detail::raw_of(opts);
+        status got = hf_rank_add(get(), detail::view(key), detail::view(member),
+                                 score, &raw, nullptr, done.get());
+
+        done.accept(got, HF_CONFLICT, HF_NOT_FOUND);
+        return got == HF_OK;
+    }
+
+    /** Add to the score of a member, 0 of a new one; where it is then. None: an
+     *  option refused it. */
+    std::optional<rank_place>
+    rank_increment(std::string_view key, std::string_view member, double delta,
+                   const rank_add_options &opts = {}, error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_rank_add_options raw = detail::raw_of(opts);
+        hf_rank_place place = {};
+
+        status got =
+            hf_rank_increment(get(), detail::view(key), detail::view(member),
+                              delta, &raw, &place, done.get());
+        done.accept(got, HF_CONFLICT, HF_NOT_FOUND);
+        return place_of(got, place);
+    }
+
+    /** None: no such member. */
+    std::optional<rank_place> rank_get(std::string_view key,
+                                       std::string_view member,
+                                       error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_rank_place place = {};
+        status got = hf_rank_get(get(), detail::view(key), detail::view(member),
+                                 &place, nullptr, done.get());
+
+        done.accept(got, HF_NOT_FOUND);
+        return place_of(got, place);
+    }
+
+    /** The top members, or with `ascending` those of the least scores. `limit`
+     *  0: 20. */
+    std::vector<rank_member> rank_page(std::string_view key,
+                                       std::size_t offset = 0,
+                                       std::size_t limit = 0,
+                                       bool ascending = false,
+                                       error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_rank_members raw = HF_RANK_MEMBERS_INIT;
+        status got = hf_rank_page(get(), detail::view(key), offset, limit,
+                                  detail::flag(ascending, HF_RANK_ASCENDING),
+                                  &raw, done.get());
+        detail::owned<hf_rank_members, hf_rank_members_free> freed(&raw);
+
+        done.accept(got);
+        return detail::members_of(raw);
+    }
+
+    /** A member, and at most `each` on each side of it. Empty: no such member.
+     */
+    std::vector<rank_member>
+    rank_around(std::string_view key, std::string_view member, std::size_t each,
+                bool ascending = false, error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_rank_members raw = HF_RANK_MEMBERS_INIT;
+        status got = hf_rank_around(
+            get(), detail::view(key), detail::view(member), each,
+            detail::flag(ascending, HF_RANK_ASCENDING), &raw, done.get());
+        detail::owned<hf_rank_members, hf_rank_members_free> freed(&raw);
+
+        done.accept(got, HF_NOT_FOUND);
+        return detail::members_of(raw);
+    }
+
+    /** All members, or those whose score is in a range. */
+    std::size_t rank_count(std::string_view key, std::optional<double> min = {},
+                           std::optional<double> max = {},
+                           error &err = throws())
+    {
+        detail::outcome done(err);
+        std::size_t count = 0;
+
+        done.accept(hf_rank_count(get(), detail::view(key),
+                                  min ? &*min : nullptr, max ? &*max : nullptr,
+                                  &count, done.get()));
+        return count;
+    }
+
+    /** How many of them were there. */
+    std::size_t rank_remove(std::string_view key,
+                            const std::vector<std::string> &members,
+                            error &err = throws())
+    {
+        detail::outcome done(err);
+        std::vector<hf_bytes> list = detail::views(members);
+        std::size_t removed = 0;
+
+        done.accept(hf_rank_remove(get(), detail::view(key), list.data(),
+                                   list.size(), &removed, done.get()));
+        return removed;
+    }
+
+    /** Remove what has expired, and all but the top `keep`; -1: all may stay.
+     */
+    rank_trimmed rank_trim(std::string_view key, int64_t keep,
+                           error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_rank_trimmed raw = {};
+
+        done.accept(
+            hf_rank_trim(get(), detail::view(key), keep, &raw, done.get()));
+        return {raw.removed, raw.more};
+    }
+
+    /** Set the time to live of a member; -1 ms: it no longer expires. false:
+     *  no such member. */
+    bool rank_expire(std::string_view key, std::string_view member,
+                     milliseconds ttl, error &err = throws())
+    {
+        detail::outcome done(err);
+        status got =
+            hf_rank_expire(get(), detail::view(key), detail::view(member),
+                           ttl.count(), done.get());
+
+        done.accept(got, HF_NOT_FOUND);
+        return got == HF_OK;
+    }
+
     /* Cache entries. */
 
     /**
@@ -972,6 +1407,14 @@ class client
     }
 
   private:
+    static std::optional<rank_place> place_of(status got,
+                                              const hf_rank_place &raw)
+    {
+        if (got != HF_OK)
+            return std::nullopt;
+        return rank_place{raw.score, raw.rank, raw.count};
+    }
+
     detail::owned<hf_client, hf_client_close> raw_;
 };
 
@@ -1342,6 +1785,396 @@ class mutex
     std::map<std::thread::id, entry> holds_;
 };
 
+/* ------------------------------------------------------------------ queues */
+
+namespace detail
+{
+
+inline status make_job(hf_client *store, hf_bytes name,
+                       const hf_lock_options *opts, handle &to, hf_error *err)
+{
+    hf_lock *raw = nullptr;
+    status got = hf_queue_new(store, name, opts, &raw, err);
+
+    to.main.reset(raw);
+    return got;
+}
+
+} /* namespace detail */
+
+/**
+ * A job that was taken. It is held under a lease, as a lock is, until it is
+ * ended; one that is not goes back to its place at the end of the scope, as if
+ * it had not been taken. Ending it is HF_EXPIRED if the lease had ended and the
+ * job is back in the queue, or another worker's.
+ */
+class job : public hold
+{
+  public:
+    job() = default;
+    /** Of a hold that queue::taker() made. */
+    explicit job(hold &&taken) : hold(std::move(taken))
+    {
+        read();
+    }
+
+    const std::string &id() const
+    {
+        return info_.id;
+    }
+    const std::string &payload() const
+    {
+        return info_.payload;
+    }
+    /** All of it, as it was when it was taken. */
+    const job_info &info() const
+    {
+        return info_;
+    }
+
+    /** It is gone from the queue. */
+    void done(error &err = throws())
+    {
+        detail::outcome ended(err);
+
+        ended.accept(hf_queue_done(get(), ended.get()));
+    }
+
+    /** Try it again after a delay; after the last attempt it is a dead letter.
+     */
+    void again(milliseconds delay = {}, error &err = throws())
+    {
+        detail::outcome ended(err);
+
+        ended.accept(hf_queue_again(get(), delay.count(), ended.get()));
+    }
+
+    /** Not now: it goes back as if it had not been taken. */
+    void defer(milliseconds delay, error &err = throws())
+    {
+        detail::outcome ended(err);
+
+        ended.accept(hf_queue_defer(get(), delay.count(), ended.get()));
+    }
+
+    /** It is a dead letter, whatever attempts are left. */
+    void fail(error &err = throws())
+    {
+        detail::outcome ended(err);
+
+        ended.accept(hf_queue_fail(get(), ended.get()));
+    }
+
+    /** `first`, doubled for each attempt after the first, up to `most`: for
+     *  again(). */
+    milliseconds backoff(milliseconds first, milliseconds most) const
+    {
+        hf_job raw = HF_JOB_INIT;
+
+        raw.attempt = info_.attempt;
+        return milliseconds(
+            hf_queue_backoff(&raw, first.count(), most.count()));
+    }
+
+    /** End it and take the next one, in one request; `delay` is for
+     *  HF_QUEUE_AGAIN and HF_QUEUE_DEFER. false: it was ended, and no other was
+     *  ready in time. After HF_EXPIRED, call it again. */
+    bool next(queue_outcome how, milliseconds wait = forever,
+              milliseconds delay = {}, error &err = throws())
+    {
+        detail::outcome ended(err);
+        status got =
+            hf_queue_next(get(), how, delay.count(), wait.count(), ended.get());
+
+        if (got == HF_OK)
+            read();
+        ended.accept(got, HF_TIMEOUT);
+        return got == HF_OK;
+    }
+
+  private:
+    void read()
+    {
+        hf_job raw = HF_JOB_INIT;
+
+        if (get() != nullptr && hf_queue_job(get(), &raw, nullptr) == HF_OK)
+            info_ = detail::info_of(raw);
+    }
+
+    job_info info_;
+};
+
+/**
+ * A work queue. Each job is done at least once, and at any time at most one
+ * worker has a valid lease on it; see holdfast/queue.h. The client must outlive
+ * it, not the jobs.
+ */
+class queue
+{
+  public:
+    /** The options are those of the leases on jobs. */
+    queue(client &store, std::string name, lock_options opts = {})
+        : client_(store.get()),
+          taker_(store, std::move(name), std::move(opts), detail::make_job)
+    {
+    }
+
+    const std::string &name() const
+    {
+        return taker_.name();
+    }
+
+    /** For functions that take a lock: what it acquires is a job. */
+    const lock &taker() const
+    {
+        return taker_;
+    }
+
+    /** Put a job. false: the queue has one with that id, or remembers it. */
+    bool put(std::string_view payload, const put_options &opts = {},
+             error &err = throws())
+    {
+        detail::outcome done(err);
+        hf_queue_options raw = detail::raw_of(opts);
+        status got =
+            hf_queue_put(client_, detail::view(name()), detail::view(opts.id),
+                         detail::view(payload), &raw, done.get());
+
+        done.accept(got, HF_CONFLICT);
+        return got == HF_OK;
+    }
+
+    /** Wait for a job; HF_TIMEOUT: none was ready in time. */
+    job take(milliseconds wait = forever, error &err = throws()) const
+    {
+        return job(taker_.acquire(wait, err));
+    }
+
+    /** The same; none if none was ready in time. */
+    std::optional<job> try_take(milliseconds wait = {},
+                                error &err = throws()) const
+    {
+        std::optional<hold> held = taker_.try_acquire(wait, err);
+
+        if (!held)
+            return std::nullopt;
+        return job(std::move(*held));
+    }
+
+    queue_info inspect(error &err = throws()) const
+    {
+        detail::outcome done(err);
+        hf_queue_info raw = HF_QUEUE_INFO_INIT;
+
+        done.accept(
+            hf_queue_inspect(client_, detail::view(name()), &raw, done.get()));
+        return {raw.ready, raw.taken,      raw.delayed, raw.behind,
+                raw.dead,  raw.remembered, raw.waiters, raw.paused};
+    }
+
+    /** Jobs in one state, which are not taken by this. */
+    std::vector<job_info> list(queue_state state, int64_t offset = 0,
+                               int64_t count = 100, error &err = throws()) const
+    {
+        detail::outcome done(err);
+        hf_queue_jobs raw = HF_QUEUE_JOBS_INIT;
+        std::vector<job_info> found;
+        status got = hf_queue_list(client_, detail::view(name()), state, offset,
+                                   count, &raw, done.get());
+        detail::owned<hf_queue_jobs, hf_queue_jobs_free> freed(&raw);
+
+        done.accept(got);
+        for (std::size_t i = 0; i < raw.count; i++)
+            found.push_back(detail::info_of(raw.jobs[i]));
+        return found;
+    }
+
+    /** Give no job to anyone, until resume(). */
+    void pause(error &err = throws())
+    {
+        set_paused(true, err);
+    }
+    void resume(error &err = throws())
+    {
+        set_paused(false, err);
+    }
+
+    /** Move a dead letter back. false: none has the id. */
+    bool revive(std::string_view id, error &err = throws())
+    {
+        detail::outcome done(err);
+        status got = hf_queue_revive(client_, detail::view(name()),
+                                     detail::view(id), 1, nullptr, done.get());
+
+        done.accept(got, HF_NOT_FOUND);
+        return got == HF_OK;
+    }
+
+    /** Move back those that are dead letters for longest; how many. */
+    int64_t revive(int64_t count, error &err = throws())
+    {
+        detail::outcome done(err);
+        int64_t moved = 0;
+
+        done.accept(hf_queue_revive(client_, detail::view(name()),
+                                    detail::view(""), count, &moved,
+                                    done.get()));
+        return moved;
+    }
+
+  private:
+    void set_paused(bool paused, error &err)
+    {
+        detail::outcome done(err);
+
+        done.accept(
+            hf_queue_pause(client_, detail::view(name()), paused, done.get()));
+    }
+
+    hf_client *client_;
+    lock taker_;
+};
+
+/* -------------------------------------------------------------------- once */
+
+/**
+ * The claim of a piece of work, or the result of what was done before. One that
+ * is held and not completed says at the end of the scope that the work has
+ * failed, and may be done again.
+ */
+class claim : public hold
+{
+  public:
+    claim() = default;
+    /** Of a handle whose acquire has returned `got`, for coroutines. */
+    claim(status got, std::unique_ptr<detail::handle> of)
+        : hold(std::move(of)), done_(got == HF_CONFLICT)
+    {
+        int32_t number = 0;
+        hf_bytes text = {nullptr, 0};
+
+        if (done_ && hf_once_result(get(), &number, &text, nullptr) == HF_OK)
+            result_ = {number, detail::text_of(text)};
+    }
+
+    /** Was the work done before? If not, it is the caller's to do. */
+    bool is_done() const
+    {
+        return done_;
+    }
+
+    /** Of work that was done before. */
+    const once_result &result() const
+    {
+        return result_;
+    }
+
+    /** Store the result; the claim is over. HF_LOST, HF_EXPIRED: another has
+     *  claimed the work, or the record is gone. */
+    void complete(int32_t number, std::string_view text = {},
+                  error &err = throws())
+    {
+        detail::outcome stored(err);
+
+        stored.accept(
+            hf_once_complete(get(), number, detail::view(text), stored.get()));
+    }
+
+  private:
+    bool done_ = false;
+    once_result result_;
+};
+
+/** Work that is done once, with a result that is kept; see holdfast/once.h. The
+ *  client must outlive it, not the claims. */
+class once
+{
+  public:
+    once(client &store, std::string key, once_options opts = {},
+         lock_options lease = {})
+        : client_(store.get()),
+          claimer_(
+              store, std::move(key), std::move(lease),
+              [opts = std::move(opts)](hf_client *raw_client, hf_bytes name,
+                                       const hf_lock_options *raw_opts,
+                                       detail::handle &to, hf_error *err) {
+                  hf_once_options raw = detail::raw_of(opts);
+                  hf_lock *made = nullptr;
+                  status got =
+                      hf_once_new(raw_client, name, &raw, raw_opts, &made, err);
+
+                  to.main.reset(made);
+                  return got;
+              })
+    {
+    }
+
+    const std::string &key() const
+    {
+        return claimer_.name();
+    }
+
+    /** For functions that take a lock: what it acquires is a claim. */
+    const lock &claimer() const
+    {
+        return claimer_;
+    }
+
+    /** Claim the work, or wait for its result. HF_TIMEOUT: another has had it
+     *  for so long; HF_EXPIRED: it is in doubt. */
+    holdfast::claim claim(milliseconds wait = forever, error &err = throws())
+    {
+        detail::outcome done(err);
+        std::unique_ptr<detail::handle> made;
+        status got = claimer_.make(made, done.get());
+
+        if (got == HF_OK)
+            got = hf_lock_acquire(made->main.get(), wait.count(), done.get());
+        if (!done.accept(got, HF_CONFLICT))
+            return {};
+        return holdfast::claim(got, std::move(made));
+    }
+
+    /** None: there is no record. */
+    std::optional<once_info> inspect(error &err = throws()) const
+    {
+        detail::outcome done(err);
+        hf_once_info raw = HF_ONCE_INFO_INIT;
+        status got =
+            hf_once_inspect(client_, detail::view(key()), &raw, done.get());
+        detail::owned<hf_once_info, hf_once_info_free> freed(&raw);
+
+        done.accept(got, HF_NOT_FOUND);
+        if (got != HF_OK)
+            return std::nullopt;
+        return once_info{
+            raw.state,
+            milliseconds(raw.remaining_ms),
+            raw.waiters,
+            raw.tick_ms == 0 ? std::nullopt
+                             : std::optional(detail::from_unix_ms(raw.tick_ms)),
+            raw.token,
+            raw.owner,
+            {raw.status,
+             detail::text_of(hf_view(raw.result.data, raw.result.size))}};
+    }
+
+    /** Delete the record, in whatever state: the work is new. false: there was
+     *  none. */
+    bool remove(error &err = throws())
+    {
+        detail::outcome done(err);
+        status got = hf_once_delete(client_, detail::view(key()), done.get());
+
+        done.accept(got, HF_NOT_FOUND);
+        return got == HF_OK;
+    }
+
+  private:
+    hf_client *client_;
+    lock claimer_;
+};
+
 /* ------------------------------------------------------------ transactions */
 
 /** Operations that run together, all or none, if all conditions hold. */
@@ -1585,7 +2418,7 @@ class acquire
 {
   public:
     explicit acquire(const lock &of, milliseconds wait = forever)
-        : wait_(wait), lock_(of), starting_(begin{this})
+        : wait_(wait), lock_(of), starting_(starter{this})
     {
     }
     acquire(const acquire &) = delete;
@@ -1601,15 +2434,25 @@ class acquire
     }
     hold await_resume()
     {
-        error err = starting_.await_resume();
-
-        if (err)
-            throw exception(err);
+        end();
         return hold(std::move(made_));
     }
 
+  protected:
+    /** Its status, if that is HF_OK or `other`; else this throws. */
+    status end(status other = HF_OK)
+    {
+        error err = starting_.await_resume();
+
+        if (err && err.status() != other)
+            throw exception(err);
+        return err.status();
+    }
+
+    std::unique_ptr<detail::handle> made_;
+
   private:
-    struct begin {
+    struct starter {
         acquire *self;
 
         status operator()(const hf_async *async, hf_error *err)
@@ -1625,8 +2468,37 @@ class acquire
 
     milliseconds wait_;
     const lock &lock_;
-    std::unique_ptr<detail::handle> made_;
-    starting<begin> starting_;
+    starting<starter> starting_;
+};
+
+/** `co_await take(queue, wait)` returns a job, or throws. */
+class take : public acquire
+{
+  public:
+    explicit take(const queue &of, milliseconds wait = forever)
+        : acquire(of.taker(), wait)
+    {
+    }
+    job await_resume()
+    {
+        return job(acquire::await_resume());
+    }
+};
+
+/** `co_await begin(once, wait)` returns a claim, or throws. */
+class begin : public acquire
+{
+  public:
+    explicit begin(const once &of, milliseconds wait = forever)
+        : acquire(of.claimer(), wait)
+    {
+    }
+    claim await_resume()
+    {
+        status got = end(HF_CONFLICT);
+
+        return claim(got, std::move(made_));
+    }
 };
 
 #endif

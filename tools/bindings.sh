@@ -101,7 +101,7 @@ done
 for language; do
     case $language in
     cpp)
-        prepare cpp_tests cpp_coroutine_tests cpp_first cpp_job_queue
+        prepare cpp_tests cpp_coroutine_tests cpp_first cpp_jobs cpp_job_queue
         by_ctest cpp
         ;;
     python) test_python ;;

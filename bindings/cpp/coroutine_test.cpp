@@ -111,3 +111,63 @@ TEST(a_coroutine_gets_the_exception)
     run(store);
     CHECK(got == HF_INVALID);
 }
+
+static job work(holdfast::queue &jobs, std::string &done)
+{
+    for (;;) {
+        holdfast::job taken = co_await holdfast::take(jobs, 5s);
+
+        if (taken.payload() == "end")
+            co_return; // puts it back, for the others
+        done += taken.payload();
+        holdfast::error err =
+            co_await holdfast::start([&](const hf_async *async, hf_error *e) {
+                return hf_queue_done_start(taken.get(), async, e);
+            });
+        CHECK(!err && !taken);
+    }
+}
+
+TEST(coroutines_take_jobs)
+{
+    client store;
+    holdfast::queue jobs(store, "coroutine-jobs");
+    std::string done;
+
+    for (int i = 0; i < 3; i++)
+        work(jobs, done);
+    for (const char *payload : {"a", "b", "c", "d", "end"})
+        CHECK(jobs.put(payload));
+    run(store);
+    CHECK(done == "abcd" && jobs.inspect().ready == 1);
+}
+
+static job once_for_all(holdfast::once &once, int &runs)
+{
+    holdfast::claim claim = co_await holdfast::begin(once, 30s);
+
+    if (claim) {
+        runs++;
+        holdfast::error err =
+            co_await holdfast::start([&](const hf_async *async, hf_error *e) {
+                return hf_once_complete_start(claim.get(), 5, hf_str("x"),
+                                              async, e);
+            });
+        CHECK(!err);
+    } else {
+        CHECK(claim.is_done() && claim.result().status == 5);
+        CHECK(claim.result().result == "x");
+    }
+}
+
+TEST(one_coroutine_does_the_work)
+{
+    client store;
+    holdfast::once once(store, "coroutine-once");
+    int runs = 0;
+
+    for (int i = 0; i < 10; i++)
+        once_for_all(once, runs);
+    run(store);
+    CHECK(runs == 1);
+}

@@ -388,3 +388,242 @@ TEST(a_transaction_needs_a_fence)
 
     CHECK(set(7) && !set(6) && store().get(key) == "7");
 }
+
+TEST(a_job_is_taken_until_it_is_done)
+{
+    holdfast::queue jobs(store(), fresh("{q") + "}");
+    holdfast::put_options opts;
+
+    opts.id = "a";
+    opts.attempts = 3;
+    CHECK(jobs.put("first", opts) && !jobs.put("again", opts));
+    CHECK(jobs.put("second"));
+    {
+        auto job = jobs.take();
+
+        CHECK(job && job.token() > 0 && job.payload() == "first");
+        CHECK(job.id() == "a" && job.info().attempt == 1 &&
+              job.info().attempts == 3);
+        CHECK(std::chrono::system_clock::now() - job.info().put < 1h);
+    } // goes back as if it had not been taken
+    auto job = jobs.take();
+    CHECK(job.id() == "a" && job.info().attempt == 1);
+    CHECK(job.backoff(1s, 3s) == 1s);
+    CHECK(jobs.inspect().taken == 1 && jobs.inspect().ready == 1);
+    CHECK(jobs.list(HF_QUEUE_READY).at(0).payload == "second");
+    holdfast::transaction now(store()), late(store());
+    now.if_held(job);
+    now.set(jobs.name() + "result", "1");
+    late.if_held(job);
+    late.set(jobs.name() + "result", "2");
+    CHECK(now.exec());
+    job.done();
+    CHECK(!job && !late.exec() && store().get(jobs.name() + "result") == "1");
+    CHECK_THROWS(HF_INVALID, job.done());
+    CHECK(jobs.try_take()->payload() == "second");
+}
+
+TEST(a_job_ends_as_it_is_said)
+{
+    holdfast::queue jobs(store(), fresh("q"));
+    holdfast::put_options opts;
+
+    opts.id = "a";
+    opts.attempts = 2;
+    CHECK(jobs.put("x", opts));
+    jobs.take().defer(1ms);
+    auto job = jobs.take(10s);
+    CHECK(job.info().attempt == 1);
+    job.again(1ms);
+    job = jobs.take(10s);
+    CHECK(job.info().attempt == 2 && job.backoff(1s, 10s) == 2s);
+    job.again();
+    CHECK(!jobs.try_take() && jobs.inspect().dead == 1);
+    CHECK(jobs.revive("a") && !jobs.revive("a"));
+    jobs.take().fail();
+    CHECK(jobs.list(HF_QUEUE_DEAD).size() == 1 && jobs.revive(5) == 1);
+    jobs.pause();
+    CHECK(jobs.inspect().paused && !jobs.try_take());
+    CHECK_THROWS(HF_TIMEOUT, jobs.take(1ms));
+    jobs.resume();
+    CHECK(jobs.try_take());
+}
+
+TEST(jobs_have_priorities_delays_and_groups)
+{
+    holdfast::queue jobs(store(), fresh("q"));
+    holdfast::put_options opts;
+
+    opts.group = "g";
+    opts.priority = 1;
+    CHECK(jobs.put("one", opts) && jobs.put("behind", opts));
+    opts = {};
+    opts.delay = 1h;
+    CHECK(jobs.put("later", opts));
+    opts = {};
+    opts.priority = 9;
+    opts.id = "first";
+    opts.remember = 1h;
+    CHECK(jobs.put("first", opts));
+    auto first = jobs.take(), one = jobs.take();
+    CHECK(first.payload() == "first" && first.info().priority == 9);
+    CHECK(one.payload() == "one" && one.info().group == "g" &&
+          !jobs.try_take());
+    first.done();
+    CHECK(!jobs.put("first", opts));
+    auto info = jobs.inspect();
+    CHECK(info.behind == 1 && info.delayed == 1 && info.remembered == 1);
+    one.done();
+    CHECK(jobs.take().payload() == "behind");
+}
+
+TEST(next_ends_a_job_and_takes_another)
+{
+    holdfast::queue jobs(store(), fresh("q"));
+    holdfast::lock_options brief;
+    std::string done;
+
+    for (const char *payload : {"a", "b", "c"})
+        CHECK(jobs.put(payload));
+    auto job = jobs.take();
+    do
+        done += job.payload();
+    while (job.next(HF_QUEUE_DONE, 1ms));
+    CHECK(done == "abc" && !job && jobs.inspect().taken == 0);
+    CHECK(jobs.put("d") && job.next(HF_QUEUE_DONE));
+    CHECK(!job.next(HF_QUEUE_AGAIN, 0ms, 1h) && jobs.inspect().delayed == 1);
+
+    /* Another worker has the job: said, and the next call takes one. */
+    brief.ttl = 200ms;
+    brief.renew = false;
+    holdfast::queue slow(store(), jobs.name(), brief);
+    CHECK(jobs.put("e"));
+    auto late = slow.take();
+    auto other = jobs.take(30s);
+    CHECK(other.payload() == "e" && other.info().attempt == 2);
+    CHECK_THROWS(HF_EXPIRED, late.next(HF_QUEUE_DONE));
+    other.done();
+    CHECK(jobs.put("f") && late.next(HF_QUEUE_DONE) && late.payload() == "f");
+    late.done();
+}
+
+TEST(work_is_done_once)
+{
+    holdfast::once_options opts;
+    std::string key = fresh("once");
+
+    opts.fingerprint = "body";
+    holdfast::once work(store(), key, opts);
+    CHECK(!work.inspect());
+    {
+        auto claim = work.claim();
+        CHECK(claim && !claim.is_done());
+        CHECK(work.inspect()->state == HF_ONCE_CLAIMED);
+        CHECK(work.inspect()->owner == claim.owner());
+        CHECK_THROWS(HF_TIMEOUT, work.claim(1ms));
+    } // it has failed
+    auto claim = work.claim();
+    claim.complete(7, "result");
+    CHECK(!claim);
+    auto again = work.claim();
+    CHECK(!again && again.is_done() && again.result().status == 7);
+    CHECK(again.result().result == "result");
+    CHECK(work.inspect()->state == HF_ONCE_DONE);
+    CHECK(work.inspect()->result.result == "result" && !work.inspect()->tick);
+    opts.fingerprint = "other";
+    CHECK_THROWS(HF_INVALID, holdfast::once(store(), key, opts).claim());
+    CHECK(work.remove() && !work.remove() && work.claim());
+}
+
+TEST(work_in_doubt_is_not_done_again)
+{
+    holdfast::once_options opts;
+    holdfast::lock_options brief;
+    std::string key = fresh("once");
+
+    brief.ttl = 200ms;
+    brief.renew = false;
+    auto killed = holdfast::once(store(), key, opts, brief).claim();
+    CHECK(killed);
+    std::this_thread::sleep_for(300ms);
+    CHECK_THROWS(HF_EXPIRED, holdfast::once(store(), key).claim());
+    CHECK(holdfast::once(store(), key).inspect()->state == HF_ONCE_DOUBT);
+    opts.retry_doubt = true;
+    auto claim = holdfast::once(store(), key, opts).claim();
+    CHECK(claim);
+    CHECK_THROWS(HF_LOST, killed.complete(0));
+    claim.complete(0);
+}
+
+TEST(work_is_done_once_in_a_period)
+{
+    holdfast::once_options opts;
+
+    opts.period = 24h;
+    opts.early = 1ms;
+    holdfast::once work(store(), fresh("once"), opts);
+    auto claim = work.claim();
+    CHECK(claim);
+    claim.complete(0);
+    auto info = work.inspect();
+    CHECK(info->tick && info->tick->time_since_epoch() % 24h == 0ms);
+    CHECK(info->remaining > 24h);
+}
+
+TEST(members_of_a_set_expire_one_by_one)
+{
+    std::string key = fresh("set");
+    holdfast::set_add_options opts;
+
+    CHECK(store().set_add(key, {"ann", std::string("a\0b", 3)}) == 2);
+    opts.ttl = 1min;
+    CHECK(store().set_add(key, {"ann", "bob"}, opts) == 1);
+    CHECK(store().set_has(key, "bob") > 50s && !store().set_has(key, "eve"));
+    CHECK(store().set_has(key, std::string("a\0b", 3)) == -1ms);
+    auto some = store().set_has_members(key, {"eve", "ann"});
+    CHECK(!some[0] && some[1] <= 1min);
+    opts.only_if_absent = true;
+    CHECK(store().set_add(key, {"bob"}, opts) == 0);
+    CHECK(store().set_expire(key, -1ms, {"bob", "eve"}) == 1);
+    CHECK(store().set_has(key, "bob") == -1ms);
+    auto page = store().set_page(key);
+    CHECK(page.members.size() == 3 && page.next.empty());
+    CHECK(store().set_expire(key, 1ms, {"ann"}) == 1);
+    std::this_thread::sleep_for(20ms);
+    CHECK(store().set_count(key) == 2);
+    CHECK(store().set_remove(key, {"ann", "bob"}) == 1);
+    CHECK_THROWS(HF_INVALID, store().set_add(key, {}));
+}
+
+TEST(a_rank_orders_members_by_score)
+{
+    std::string key = fresh("rank");
+    holdfast::rank_add_options opts;
+
+    CHECK(store().rank_add(key, "ann", 30) && store().rank_add(key, "bob", 10));
+    opts.only_if_greater = true;
+    CHECK(!store().rank_add(key, "bob", 5, opts));
+    opts = {};
+    opts.only_if_present = true;
+    CHECK(!store().rank_add(key, "eve", 5, opts));
+    opts = {};
+    opts.ttl = 1min;
+    auto place = store().rank_increment(key, "eve", 20.5, opts);
+    CHECK(place && place->score == 20.5 && place->rank == 1);
+    CHECK(place->count == 3);
+    CHECK(store().rank_get(key, "bob")->rank == 2);
+    CHECK(!store().rank_get(key, "none"));
+    auto top = store().rank_page(key, 0, 2);
+    CHECK(top.size() == 2 && top[0].member == "ann" && top[1].ttl > 50s);
+    CHECK(top[0].ttl == -1ms && top[1].rank == 1);
+    CHECK(store().rank_page(key, 0, 1, true).at(0).member == "bob");
+    CHECK(store().rank_around(key, "eve", 1).size() == 3);
+    CHECK(store().rank_around(key, "none", 1).empty());
+    CHECK(store().rank_count(key) == 3 && store().rank_count(key, 20) == 2);
+    CHECK(store().rank_count(key, {}, 20) == 1);
+    CHECK(store().rank_expire(key, "eve", -1ms));
+    CHECK(!store().rank_expire(key, "none", 1s));
+    CHECK(store().rank_trim(key, 2).removed == 1);
+    CHECK(store().rank_remove(key, {"ann", "bob"}) == 1);
+    CHECK_THROWS(HF_WRONG_TYPE, store().set_count(key));
+}
