@@ -21,12 +21,13 @@ HEAD = '''\
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, Optional, TypeVar
+from typing import Dict, Iterable, List, Optional, TypeVar
 
 from . import _operations as operations
 from ._core import Attributes, Call, Duration, Fields, Instant, Key, Value
-from ._operations import (CasResult, Item, Page, Revised, RevisedResult,
-                          SetResult, Trimmed)
+from ._operations import (CasResult, Item, JobInfo, JobState, OnceInfo, Page,
+                          QueueInfo, RankMember, RankPlace, Revised,
+                          RevisedResult, SetPage, SetResult, Trimmed)
 from ._queued import Queued
 
 T = TypeVar("T")

@@ -66,6 +66,14 @@ def test_the_asyncio_example_of_the_readme() -> None:
     assert sorted(printed.stdout.split()) == ["0", "1", "2", "3", "4"]
 
 
+def test_the_worker_of_the_readme() -> None:
+    readme = (HERE.parent / "README.md").read_text()
+    block = re.findall(r"```python\n(.*?)```", readme, re.S)[2]
+    printed = subprocess.run([sys.executable, "-B", "-c", block],
+                             check=True, capture_output=True, text=True)
+    assert printed.stdout == "sending to: ann\n"
+
+
 def test_the_job_queue(store: Client) -> None:
     program = [sys.executable, "-B", str(HERE.parent / "job_queue.py")]
     jobs = [f"job{number}" for number in range(40)]

@@ -8,15 +8,17 @@ import threading
 from dataclasses import dataclass
 from types import TracebackType
 from typing import (Any, Callable, Dict, Iterable, Iterator, List,
-                    Optional, Type, TypeVar)
+                    Optional, Type, TypeVar, overload)
 
-from ._core import (Call, Duration, Key, Memory, Status, Value, bytes_of,
-                    check, encode, error_of, ffi, lib, milliseconds, new_error,
-                    new_struct, take_buffer)
+from ._core import (Call, DoubtError, Duration, Key, Memory, Status, Value,
+                    bytes_of, check, encode, error_of, ffi, lib, milliseconds,
+                    new_error, new_struct, take_buffer)
 from ._faces import Operations, QueuedOperations
-from ._leases import (Hold, Kind, LockInfo, LockOptions, look, make_lock,
-                      make_reader, permits_maker, writer_maker)
-from ._operations import cache_options
+from ._leases import (ClaimHold, H, Hold, JobHold, JobOutcome, Kind, LockInfo,
+                      LockOptions, OnceOptions, claim_maker, look, make_job,
+                      make_lock, make_reader, outcome_of, permits_maker,
+                      writer_maker)
+from ._operations import OnceResult, cache_options
 from ._queued import Queued
 
 T = TypeVar("T")
@@ -92,22 +94,22 @@ class Client(Operations):
     def lock(self, name: Key,
              options: LockOptions = LockOptions()) -> "Lock":
         """A lock with the methods of threading.Lock."""
-        return Lock(Kind(self._raw(), name, options, make_lock))
+        return Lock(Kind(self._raw(), name, options, make_lock, Hold))
 
     def rwlock(self, name: Key, options: LockOptions = LockOptions(), *,
                prefer_writers: bool = False) -> "RWLock":
         """Many readers or one writer."""
         return RWLock(
-            Lock(Kind(self._raw(), name, options, make_reader)),
+            Lock(Kind(self._raw(), name, options, make_reader, Hold)),
             Lock(Kind(self._raw(), name, options,
-                      writer_maker(prefer_writers))))
+                      writer_maker(prefer_writers), Hold)))
 
     def semaphore(self, name: Key, permits: int, *, weight: int = 1,
                   options: LockOptions = LockOptions()) -> "Lock":
         """At most `permits` at the same time, of which each holder takes
         `weight`."""
         return Lock(Kind(self._raw(), name, options,
-                         permits_maker(permits, weight)))
+                         permits_maker(permits, weight), Hold))
 
     def lock_info(self, name: Key) -> Optional[LockInfo]:
         """Who holds a lock; None: it is free."""
@@ -119,6 +121,18 @@ class Client(Operations):
         return self._run(Call("lock_break", (memory.view(name),), memory,
                               lambda status: status == Status.OK,
                               (Status.NOT_FOUND,)))
+
+    # Leases on work.
+
+    def queue(self, name: Key,
+              options: LockOptions = LockOptions()) -> "Queue":
+        """Takes jobs of a queue, each under a lease with these options."""
+        return Queue(Kind(self._raw(), name, options, make_job, Job))
+
+    def once(self, key: Key, options: OnceOptions = OnceOptions(), *,
+             lease: LockOptions = LockOptions()) -> "Once":
+        """Work that is done once, and its result."""
+        return Once(Kind(self._raw(), key, lease, claim_maker(options), Claim))
 
     # Others.
 
@@ -173,7 +187,7 @@ class Lock:
     """A lock that threads and programs exclude each other by. Several threads
     may use one object; each acquires for itself."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind[Hold]) -> None:
         self._kind = kind
         self._holds: Dict[int, List[Hold]] = {}
         self._guard = threading.Lock()
@@ -240,12 +254,7 @@ class Lock:
 
     def _take(self, wait: Optional[Duration]) -> Optional[Hold]:
         """None: not within `wait`; a `wait` of None has no limit."""
-        hold = self._kind.handle()
-        try:
-            status, err = acquire(hold, milliseconds(wait, lib.HF_FOREVER))
-        except BaseException:
-            hold._free()
-            raise
+        hold, status, err = acquired(self._kind, wait)
         if status == Status.OK:
             return hold
         hold._free()
@@ -281,6 +290,16 @@ class RWLock:
 
     read: Lock
     write: Lock
+
+
+def acquired(kind: Kind[H], wait: Optional[Duration]) -> "tuple[H, int, Any]":
+    """A handle, and what its acquire has returned. None: without a limit."""
+    hold = kind.handle()
+    try:
+        return (hold, *acquire(hold, milliseconds(wait, lib.HF_FOREVER)))
+    except BaseException:
+        hold._free()
+        raise
 
 
 def acquire(hold: Hold, wait_ms: int) -> "tuple[int, Any]":
@@ -325,12 +344,182 @@ def release(hold: Hold) -> None:
     check(status, err)
 
 
-def leave(hold: Hold, raised: Optional[BaseException]) -> None:
+def leave(hold: Hold, raised: Optional[object]) -> None:
     """Release it; what the block has raised counts more than a lost lock."""
-    if raised is None:
+    if raised is None and hold._lock is not None:
         release(hold)
     else:
         hold._free()
+
+
+# ------------------------------------------------------------------- queues
+
+
+class Job(JobHold):
+    """A job that was taken. As a context manager it is done at the end of the
+    block. If that raises, it is tried again after backoff(); after
+    KeyboardInterrupt and its like it goes back as if it had not been taken, as
+    does one that is forgotten.
+
+    Ending it raises LostError if the lease had ended and the job is back in the
+    queue, or another worker's.
+    """
+
+    def done(self) -> None:
+        """It is gone from the queue."""
+        self._end(lib.hf_queue_done)
+
+    def again(self, delay: Duration = 0) -> None:
+        """Try it again after a delay; after the last attempt it is a dead
+        letter."""
+        self._end(lib.hf_queue_again, milliseconds(delay))
+
+    def defer(self, delay: Duration) -> None:
+        """Not now: it goes back as if it had not been taken."""
+        self._end(lib.hf_queue_defer, milliseconds(delay))
+
+    def fail(self) -> None:
+        """It is a dead letter, whatever attempts are left."""
+        self._end(lib.hf_queue_fail)
+
+    def release(self) -> None:
+        """It goes back to its place, as if it had not been taken."""
+        self._end(lib.hf_lock_release)
+
+    def next(self, outcome: JobOutcome = "done", *, delay: Duration = 0,
+             timeout: Optional[Duration] = None) -> bool:
+        """End it and take the next one, in one request; `delay` is for "again"
+        and "defer". False: no other was ready within `timeout`. After
+        LostError, call it again."""
+        wait_ms = milliseconds(timeout, lib.HF_FOREVER)
+        self._ended = True
+        status, err = end_and_take(self, outcome_of(outcome),
+                                   milliseconds(delay), wait_ms)
+        if status == Status.TIMEOUT:
+            return False
+        check(status, err)
+        self._begin()
+        return True
+
+    def _end(self, function: Any, *arguments: Any) -> None:
+        self._ended = True
+        err = new_error()
+        check(function(self._lock or ffi.NULL, *arguments, err), err)
+
+    def __enter__(self) -> "Job":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]],
+                 raised: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        try:
+            if not self._ended and raised is None:
+                self.done()
+            elif not self._ended and isinstance(raised, Exception):
+                lib.hf_queue_again(self._lock, milliseconds(self.backoff()),
+                                   ffi.NULL)
+        finally:
+            self._free()
+
+
+class Queue:
+    """A queue, as its workers see it. Each job is done at least once, and at
+    any time at most one worker has a valid lease on it. Iterating takes jobs,
+    and waits for them without a limit."""
+
+    def __init__(self, kind: Kind[Job]) -> None:
+        self._kind = kind
+
+    @property
+    def name(self) -> Key:
+        return self._kind.name
+
+    @overload
+    def take(self) -> Job: ...
+
+    @overload
+    def take(self, timeout: Optional[Duration]) -> Optional[Job]: ...
+
+    def take(self, timeout: Optional[Duration] = None) -> Optional[Job]:
+        """Wait for a job. None: no one was ready within `timeout`."""
+        job, status, err = acquired(self._kind, timeout)
+        if status == Status.OK:
+            job._begin()
+            return job
+        job._free()
+        if status == Status.TIMEOUT:
+            return None
+        raise error_of(status, err)
+
+    def __iter__(self) -> Iterator[Job]:
+        while True:
+            yield self.take()
+
+
+def end_and_take(job: JobHold, outcome: int, delay_ms: int,
+                 wait_ms: int) -> "tuple[int, Any]":
+    """The main thread waits in another one, as in acquire()."""
+    err = new_error()
+    main = threading.current_thread() is threading.main_thread()
+    status = lib.hf_queue_next(job._lock or ffi.NULL, outcome, delay_ms,
+                               0 if main else wait_ms, err)
+    if main and status == Status.TIMEOUT and wait_ms > 0:
+        return _acquire_interruptibly(job, wait_ms)
+    return status, err
+
+
+# --------------------------------------------------------------------- once
+
+
+class Claim(ClaimHold):
+    """The claim of a piece of work; true if the work is the caller's to do.
+    As a context manager it is released at the end of the block, which says that
+    the work has failed and may be done again, unless it was completed."""
+
+    def complete(self, result: Value = b"", status: int = 0) -> None:
+        """Store the result; the claim is over. Raises LostError if another has
+        claimed the work since."""
+        memory = Memory()
+        err = new_error()
+        check(lib.hf_once_complete(self._lock or ffi.NULL, status,
+                                   memory.view(result), err), err)
+        self.result = OnceResult(status, encode(result))
+
+    def release(self) -> None:
+        """The work has failed, and may be done again."""
+        release(self)
+
+    def __enter__(self) -> "Claim":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]],
+                 raised: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        leave(self, self.result or raised)
+
+
+class Once:
+    """Work that is done once, with a result that is kept. See
+    holdfast/once.h."""
+
+    def __init__(self, kind: Kind[Claim]) -> None:
+        self._kind = kind
+
+    def claim(self, timeout: Optional[Duration] = None) -> Claim:
+        """Claim the work, or wait for its result. WaitTimeout: another has had
+        it for so long; DoubtError: it is in doubt."""
+        claim, status, err = acquired(self._kind, timeout)
+        if status in (Status.OK, Status.CONFLICT):
+            claim._begin(status)
+            return claim
+        claim._free()
+        raise doubt_of(status, err)
+
+
+def doubt_of(status: int, err: Any) -> Exception:
+    failed = error_of(status, err)
+    return DoubtError(status, failed.message) if status == Status.EXPIRED \
+        else failed
 
 
 # ------------------------------------------------------------------- caches

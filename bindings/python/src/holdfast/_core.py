@@ -82,6 +82,11 @@ class LostError(ConditionError):
     """The lock was lost: it expired, or another owner has it."""
 
 
+class DoubtError(ConditionError):
+    """A claim of the work ended without a result: it may have been done or
+    not."""
+
+
 class RetryError(HoldfastError):
     """Not applied (2xx); the call may be repeated."""
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterable, Optional, TypeVar
+from typing import Dict, Iterable, List, Optional, TypeVar
 
 from . import _operations as operations
 from ._core import Attributes, Call, Duration, Fields, Instant, Key, Value
-from ._operations import (CasResult, Item, Page, Revised, RevisedResult,
-                          SetResult, Trimmed)
+from ._operations import (CasResult, Item, JobInfo, JobState, OnceInfo, Page,
+                          QueueInfo, RankMember, RankPlace, Revised,
+                          RevisedResult, SetPage, SetResult, Trimmed)
 from ._queued import Queued
 
 T = TypeVar("T")
@@ -243,6 +244,143 @@ class Operations:
     def timeline_delete(self, key: Key) -> bool:
         """Delete a timeline with all its items. False: there is none."""
         return self._run(operations.timeline_delete(key))
+
+    def set_add(self, key: Key, members: Iterable[Key], *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            keep_ttl: bool=False) -> int:
+        """Add members that live for `ttl`; without it those that are there
+        keep theirs, and new ones do not expire. `nx`: only new ones; `xx`:
+        only those that are there; `keep_ttl`: only new ones get `ttl`. How
+        many are new."""
+        return self._run(operations.set_add(key, members, ttl=ttl, nx=nx,
+                xx=xx, keep_ttl=keep_ttl))
+
+    def set_remove(self, key: Key, members: Iterable[Key]) -> int:
+        """Remove members; how many were there."""
+        return self._run(operations.set_remove(key, members))
+
+    def set_has(self, key: Key, member: Key) -> Optional[float]:
+        """The time to live of a member, seconds; math.inf: it does not expire;
+        None: no such member."""
+        return self._run(operations.set_has(key, member))
+
+    def set_has_members(self, key: Key, members: Iterable[Key]) -> Dict[Key,
+            Optional[float]]:
+        """The same of some members, at one instant."""
+        return self._run(operations.set_has_members(key, members))
+
+    def set_count(self, key: Key) -> int:
+        """Count the members that have not expired."""
+        return self._run(operations.set_count(key))
+
+    def set_expire(self, key: Key, members: Iterable[Key],
+            ttl: Optional[Duration]) -> int:
+        """Set the time to live of members; None: they no longer expire. How
+        many are there."""
+        return self._run(operations.set_expire(key, members, ttl))
+
+    def set_page(self, key: Key, *, cursor: Value=b'',
+            limit: int=0) -> SetPage:
+        """Read members, in no order. `cursor`: SetPage.next of the page
+        before. `limit`: about how many; 0: 100."""
+        return self._run(operations.set_page(key, cursor=cursor, limit=limit))
+
+    def rank_add(self, key: Key, member: Key, score: float, *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            gt: bool=False, lt: bool=False, keep_ttl: bool=False) -> bool:
+        """Give a member a score, and a time to live. `nx`: only if it is new;
+        `xx`: only if it is there; `gt`, `lt`: only if its score becomes
+        greater or less, or it is new; `keep_ttl`: one that is there keeps its
+        own. False: refused by one of these."""
+        return self._run(operations.rank_add(key, member, score, ttl=ttl,
+                nx=nx, xx=xx, gt=gt, lt=lt, keep_ttl=keep_ttl))
+
+    def rank_increment(self, key: Key, member: Key, delta: float=1, *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            gt: bool=False, lt: bool=False,
+            keep_ttl: bool=False) -> Optional[RankPlace]:
+        """Add to the score of a member, 0 of a new one; where it is then. The
+        options are those of rank_add(). None: refused by one of these."""
+        return self._run(operations.rank_increment(key, member, delta, ttl=ttl,
+                nx=nx, xx=xx, gt=gt, lt=lt, keep_ttl=keep_ttl))
+
+    def rank_get(self, key: Key, member: Key) -> Optional[RankPlace]:
+        """Where a member is. None: no such member, or it has expired."""
+        return self._run(operations.rank_get(key, member))
+
+    def rank_page(self, key: Key, *, offset: int=0, limit: int=0,
+            ascending: bool=False) -> List[RankMember]:
+        """The top members, or those of the least scores (`ascending`). `limit`
+        0: 20."""
+        return self._run(operations.rank_page(key, offset=offset, limit=limit,
+                ascending=ascending))
+
+    def rank_around(self, key: Key, member: Key, each: int, *,
+            ascending: bool=False) -> List[RankMember]:
+        """A member, and at most `each` on each side of it; empty: no such
+        member."""
+        return self._run(operations.rank_around(key, member, each,
+                ascending=ascending))
+
+    def rank_count(self, key: Key, *, min: Optional[float]=None,
+            max: Optional[float]=None) -> int:
+        """Count the members, or those whose score is from `min` to `max`."""
+        return self._run(operations.rank_count(key, min=min, max=max))
+
+    def rank_remove(self, key: Key, members: Iterable[Key]) -> int:
+        """Remove members; how many were there."""
+        return self._run(operations.rank_remove(key, members))
+
+    def rank_trim(self, key: Key, *, keep: Optional[int]=None) -> Trimmed:
+        """Remove members that have expired, and all but the top `keep`."""
+        return self._run(operations.rank_trim(key, keep=keep))
+
+    def rank_expire(self, key: Key, member: Key,
+            ttl: Optional[Duration]) -> bool:
+        """Set the time to live of a member; None: it no longer expires. False:
+        no such member."""
+        return self._run(operations.rank_expire(key, member, ttl))
+
+    def queue_put(self, queue: Key, payload: Value, *, id: Key=b'',
+            delay: Optional[Duration]=None, priority: int=0, attempts: int=0,
+            remember: Optional[Duration]=None, group: Key=b'') -> bool:
+        """Put a job. `delay`: no one takes it before; `priority`: 0 to 9, the
+        highest first; `attempts`: then it is a dead letter (0: no limit);
+        `remember`: how long its id is refused, even after it is done; of a
+        `group` one job at a time is taken. False: the queue has a job with
+        that id, or remembers it."""
+        return self._run(operations.queue_put(queue, payload, id=id,
+                delay=delay, priority=priority, attempts=attempts,
+                remember=remember, group=group))
+
+    def queue_inspect(self, queue: Key) -> QueueInfo:
+        """How many jobs are in which state."""
+        return self._run(operations.queue_inspect(queue))
+
+    def queue_list(self, queue: Key, state: JobState, *, offset: int=0,
+            count: int=100) -> List[JobInfo]:
+        """The jobs in one state, at most `count`. They are not taken by
+        this."""
+        return self._run(operations.queue_list(queue, state, offset=offset,
+                count=count))
+
+    def queue_pause(self, queue: Key, paused: bool=True) -> None:
+        """Give no job to anyone; False: give jobs again."""
+        return self._run(operations.queue_pause(queue, paused))
+
+    def queue_revive(self, queue: Key, id: Key=b'', *, count: int=1) -> int:
+        """Move a dead letter back; without an id, the `count` that are that
+        for longest. How many."""
+        return self._run(operations.queue_revive(queue, id, count=count))
+
+    def once_inspect(self, key: Key) -> Optional[OnceInfo]:
+        """The record of a piece of work; None: there is none."""
+        return self._run(operations.once_inspect(key))
+
+    def once_delete(self, key: Key) -> bool:
+        """Delete the record of a piece of work, in whatever state: the work is
+        new. False: there was none."""
+        return self._run(operations.once_delete(key))
 
     def cache_get(self, key: Key, *, stale: bool=False,
             tags: Iterable[Key]=()) -> Optional[bytes]:
@@ -499,6 +637,147 @@ class AsyncOperations:
     async def timeline_delete(self, key: Key) -> bool:
         """Delete a timeline with all its items. False: there is none."""
         return await self._run(operations.timeline_delete(key))
+
+    async def set_add(self, key: Key, members: Iterable[Key], *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            keep_ttl: bool=False) -> int:
+        """Add members that live for `ttl`; without it those that are there
+        keep theirs, and new ones do not expire. `nx`: only new ones; `xx`:
+        only those that are there; `keep_ttl`: only new ones get `ttl`. How
+        many are new."""
+        return await self._run(operations.set_add(key, members, ttl=ttl, nx=nx,
+                xx=xx, keep_ttl=keep_ttl))
+
+    async def set_remove(self, key: Key, members: Iterable[Key]) -> int:
+        """Remove members; how many were there."""
+        return await self._run(operations.set_remove(key, members))
+
+    async def set_has(self, key: Key, member: Key) -> Optional[float]:
+        """The time to live of a member, seconds; math.inf: it does not expire;
+        None: no such member."""
+        return await self._run(operations.set_has(key, member))
+
+    async def set_has_members(self, key: Key,
+            members: Iterable[Key]) -> Dict[Key, Optional[float]]:
+        """The same of some members, at one instant."""
+        return await self._run(operations.set_has_members(key, members))
+
+    async def set_count(self, key: Key) -> int:
+        """Count the members that have not expired."""
+        return await self._run(operations.set_count(key))
+
+    async def set_expire(self, key: Key, members: Iterable[Key],
+            ttl: Optional[Duration]) -> int:
+        """Set the time to live of members; None: they no longer expire. How
+        many are there."""
+        return await self._run(operations.set_expire(key, members, ttl))
+
+    async def set_page(self, key: Key, *, cursor: Value=b'',
+            limit: int=0) -> SetPage:
+        """Read members, in no order. `cursor`: SetPage.next of the page
+        before. `limit`: about how many; 0: 100."""
+        return await self._run(operations.set_page(key, cursor=cursor,
+                limit=limit))
+
+    async def rank_add(self, key: Key, member: Key, score: float, *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            gt: bool=False, lt: bool=False, keep_ttl: bool=False) -> bool:
+        """Give a member a score, and a time to live. `nx`: only if it is new;
+        `xx`: only if it is there; `gt`, `lt`: only if its score becomes
+        greater or less, or it is new; `keep_ttl`: one that is there keeps its
+        own. False: refused by one of these."""
+        return await self._run(operations.rank_add(key, member, score, ttl=ttl,
+                nx=nx, xx=xx, gt=gt, lt=lt, keep_ttl=keep_ttl))
+
+    async def rank_increment(self, key: Key, member: Key, delta: float=1, *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            gt: bool=False, lt: bool=False,
+            keep_ttl: bool=False) -> Optional[RankPlace]:
+        """Add to the score of a member, 0 of a new one; where it is then. The
+        options are those of rank_add(). None: refused by one of these."""
+        return await self._run(operations.rank_increment(key, member, delta,
+                ttl=ttl, nx=nx, xx=xx, gt=gt, lt=lt, keep_ttl=keep_ttl))
+
+    async def rank_get(self, key: Key, member: Key) -> Optional[RankPlace]:
+        """Where a member is. None: no such member, or it has expired."""
+        return await self._run(operations.rank_get(key, member))
+
+    async def rank_page(self, key: Key, *, offset: int=0, limit: int=0,
+            ascending: bool=False) -> List[RankMember]:
+        """The top members, or those of the least scores (`ascending`). `limit`
+        0: 20."""
+        return await self._run(operations.rank_page(key, offset=offset,
+                limit=limit, ascending=ascending))
+
+    async def rank_around(self, key: Key, member: Key, each: int, *,
+            ascending: bool=False) -> List[RankMember]:
+        """A member, and at most `each` on each side of it; empty: no such
+        member."""
+        return await self._run(operations.rank_around(key, member, each,
+                ascending=ascending))
+
+    async def rank_count(self, key: Key, *, min: Optional[float]=None,
+            max: Optional[float]=None) -> int:
+        """Count the members, or those whose score is from `min` to `max`."""
+        return await self._run(operations.rank_count(key, min=min, max=max))
+
+    async def rank_remove(self, key: Key, members: Iterable[Key]) -> int:
+        """Remove members; how many were there."""
+        return await self._run(operations.rank_remove(key, members))
+
+    async def rank_trim(self, key: Key, *,
+            keep: Optional[int]=None) -> Trimmed:
+        """Remove members that have expired, and all but the top `keep`."""
+        return await self._run(operations.rank_trim(key, keep=keep))
+
+    async def rank_expire(self, key: Key, member: Key,
+            ttl: Optional[Duration]) -> bool:
+        """Set the time to live of a member; None: it no longer expires. False:
+        no such member."""
+        return await self._run(operations.rank_expire(key, member, ttl))
+
+    async def queue_put(self, queue: Key, payload: Value, *, id: Key=b'',
+            delay: Optional[Duration]=None, priority: int=0, attempts: int=0,
+            remember: Optional[Duration]=None, group: Key=b'') -> bool:
+        """Put a job. `delay`: no one takes it before; `priority`: 0 to 9, the
+        highest first; `attempts`: then it is a dead letter (0: no limit);
+        `remember`: how long its id is refused, even after it is done; of a
+        `group` one job at a time is taken. False: the queue has a job with
+        that id, or remembers it."""
+        return await self._run(operations.queue_put(queue, payload, id=id,
+                delay=delay, priority=priority, attempts=attempts,
+                remember=remember, group=group))
+
+    async def queue_inspect(self, queue: Key) -> QueueInfo:
+        """How many jobs are in which state."""
+        return await self._run(operations.queue_inspect(queue))
+
+    async def queue_list(self, queue: Key, state: JobState, *, offset: int=0,
+            count: int=100) -> List[JobInfo]:
+        """The jobs in one state, at most `count`. They are not taken by
+        this."""
+        return await self._run(operations.queue_list(queue, state,
+                offset=offset, count=count))
+
+    async def queue_pause(self, queue: Key, paused: bool=True) -> None:
+        """Give no job to anyone; False: give jobs again."""
+        return await self._run(operations.queue_pause(queue, paused))
+
+    async def queue_revive(self, queue: Key, id: Key=b'', *,
+            count: int=1) -> int:
+        """Move a dead letter back; without an id, the `count` that are that
+        for longest. How many."""
+        return await self._run(operations.queue_revive(queue, id,
+                count=count))
+
+    async def once_inspect(self, key: Key) -> Optional[OnceInfo]:
+        """The record of a piece of work; None: there is none."""
+        return await self._run(operations.once_inspect(key))
+
+    async def once_delete(self, key: Key) -> bool:
+        """Delete the record of a piece of work, in whatever state: the work is
+        new. False: there was none."""
+        return await self._run(operations.once_delete(key))
 
     async def cache_get(self, key: Key, *, stale: bool=False,
             tags: Iterable[Key]=()) -> Optional[bytes]:
@@ -758,3 +1037,145 @@ class QueuedOperations:
     def timeline_delete(self, key: Key) -> Queued[bool]:
         """Delete a timeline with all its items. False: there is none."""
         return self._queue(operations.timeline_delete(key))
+
+    def set_add(self, key: Key, members: Iterable[Key], *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            keep_ttl: bool=False) -> Queued[int]:
+        """Add members that live for `ttl`; without it those that are there
+        keep theirs, and new ones do not expire. `nx`: only new ones; `xx`:
+        only those that are there; `keep_ttl`: only new ones get `ttl`. How
+        many are new."""
+        return self._queue(operations.set_add(key, members, ttl=ttl, nx=nx,
+                xx=xx, keep_ttl=keep_ttl))
+
+    def set_remove(self, key: Key, members: Iterable[Key]) -> Queued[int]:
+        """Remove members; how many were there."""
+        return self._queue(operations.set_remove(key, members))
+
+    def set_has(self, key: Key, member: Key) -> Queued[Optional[float]]:
+        """The time to live of a member, seconds; math.inf: it does not expire;
+        None: no such member."""
+        return self._queue(operations.set_has(key, member))
+
+    def set_has_members(self, key: Key,
+            members: Iterable[Key]) -> Queued[Dict[Key, Optional[float]]]:
+        """The same of some members, at one instant."""
+        return self._queue(operations.set_has_members(key, members))
+
+    def set_count(self, key: Key) -> Queued[int]:
+        """Count the members that have not expired."""
+        return self._queue(operations.set_count(key))
+
+    def set_expire(self, key: Key, members: Iterable[Key],
+            ttl: Optional[Duration]) -> Queued[int]:
+        """Set the time to live of members; None: they no longer expire. How
+        many are there."""
+        return self._queue(operations.set_expire(key, members, ttl))
+
+    def set_page(self, key: Key, *, cursor: Value=b'',
+            limit: int=0) -> Queued[SetPage]:
+        """Read members, in no order. `cursor`: SetPage.next of the page
+        before. `limit`: about how many; 0: 100."""
+        return self._queue(operations.set_page(key, cursor=cursor,
+                limit=limit))
+
+    def rank_add(self, key: Key, member: Key, score: float, *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            gt: bool=False, lt: bool=False,
+            keep_ttl: bool=False) -> Queued[bool]:
+        """Give a member a score, and a time to live. `nx`: only if it is new;
+        `xx`: only if it is there; `gt`, `lt`: only if its score becomes
+        greater or less, or it is new; `keep_ttl`: one that is there keeps its
+        own. False: refused by one of these."""
+        return self._queue(operations.rank_add(key, member, score, ttl=ttl,
+                nx=nx, xx=xx, gt=gt, lt=lt, keep_ttl=keep_ttl))
+
+    def rank_increment(self, key: Key, member: Key, delta: float=1, *,
+            ttl: Optional[Duration]=None, nx: bool=False, xx: bool=False,
+            gt: bool=False, lt: bool=False,
+            keep_ttl: bool=False) -> Queued[Optional[RankPlace]]:
+        """Add to the score of a member, 0 of a new one; where it is then. The
+        options are those of rank_add(). None: refused by one of these."""
+        return self._queue(operations.rank_increment(key, member, delta,
+                ttl=ttl, nx=nx, xx=xx, gt=gt, lt=lt, keep_ttl=keep_ttl))
+
+    def rank_get(self, key: Key, member: Key) -> Queued[Optional[RankPlace]]:
+        """Where a member is. None: no such member, or it has expired."""
+        return self._queue(operations.rank_get(key, member))
+
+    def rank_page(self, key: Key, *, offset: int=0, limit: int=0,
+            ascending: bool=False) -> Queued[List[RankMember]]:
+        """The top members, or those of the least scores (`ascending`). `limit`
+        0: 20."""
+        return self._queue(operations.rank_page(key, offset=offset,
+                limit=limit, ascending=ascending))
+
+    def rank_around(self, key: Key, member: Key, each: int, *,
+            ascending: bool=False) -> Queued[List[RankMember]]:
+        """A member, and at most `each` on each side of it; empty: no such
+        member."""
+        return self._queue(operations.rank_around(key, member, each,
+                ascending=ascending))
+
+    def rank_count(self, key: Key, *, min: Optional[float]=None,
+            max: Optional[float]=None) -> Queued[int]:
+        """Count the members, or those whose score is from `min` to `max`."""
+        return self._queue(operations.rank_count(key, min=min, max=max))
+
+    def rank_remove(self, key: Key, members: Iterable[Key]) -> Queued[int]:
+        """Remove members; how many were there."""
+        return self._queue(operations.rank_remove(key, members))
+
+    def rank_trim(self, key: Key, *,
+            keep: Optional[int]=None) -> Queued[Trimmed]:
+        """Remove members that have expired, and all but the top `keep`."""
+        return self._queue(operations.rank_trim(key, keep=keep))
+
+    def rank_expire(self, key: Key, member: Key,
+            ttl: Optional[Duration]) -> Queued[bool]:
+        """Set the time to live of a member; None: it no longer expires. False:
+        no such member."""
+        return self._queue(operations.rank_expire(key, member, ttl))
+
+    def queue_put(self, queue: Key, payload: Value, *, id: Key=b'',
+            delay: Optional[Duration]=None, priority: int=0, attempts: int=0,
+            remember: Optional[Duration]=None,
+            group: Key=b'') -> Queued[bool]:
+        """Put a job. `delay`: no one takes it before; `priority`: 0 to 9, the
+        highest first; `attempts`: then it is a dead letter (0: no limit);
+        `remember`: how long its id is refused, even after it is done; of a
+        `group` one job at a time is taken. False: the queue has a job with
+        that id, or remembers it."""
+        return self._queue(operations.queue_put(queue, payload, id=id,
+                delay=delay, priority=priority, attempts=attempts,
+                remember=remember, group=group))
+
+    def queue_inspect(self, queue: Key) -> Queued[QueueInfo]:
+        """How many jobs are in which state."""
+        return self._queue(operations.queue_inspect(queue))
+
+    def queue_list(self, queue: Key, state: JobState, *, offset: int=0,
+            count: int=100) -> Queued[List[JobInfo]]:
+        """The jobs in one state, at most `count`. They are not taken by
+        this."""
+        return self._queue(operations.queue_list(queue, state, offset=offset,
+                count=count))
+
+    def queue_pause(self, queue: Key, paused: bool=True) -> Queued[None]:
+        """Give no job to anyone; False: give jobs again."""
+        return self._queue(operations.queue_pause(queue, paused))
+
+    def queue_revive(self, queue: Key, id: Key=b'', *,
+            count: int=1) -> Queued[int]:
+        """Move a dead letter back; without an id, the `count` that are that
+        for longest. How many."""
+        return self._queue(operations.queue_revive(queue, id, count=count))
+
+    def once_inspect(self, key: Key) -> Queued[Optional[OnceInfo]]:
+        """The record of a piece of work; None: there is none."""
+        return self._queue(operations.once_inspect(key))
+
+    def once_delete(self, key: Key) -> Queued[bool]:
+        """Delete the record of a piece of work, in whatever state: the work is
+        new. False: there was none."""
+        return self._queue(operations.once_delete(key))

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Generic, Literal, Optional, Type, TypeVar
 
-from ._core import (Duration, Key, Memory, Status, check, error_of,
-                    ffi, lib, milliseconds, new_error)
+from ._core import (Duration, Key, Memory, Status, Value, bytes_of, check,
+                    error_of, ffi, lib, milliseconds, new_error, new_struct)
+from ._operations import JobInfo, OnceResult, job_of
 
 OnLost = Callable[[Status], object]
+H = TypeVar("H", bound="Hold")
+JobOutcome = Literal["done", "again", "defer", "fail"]
 
 
 @dataclass(frozen=True)
@@ -41,20 +44,22 @@ class LockInfo:
     waiters: int
 
 
-class Kind:
-    """How the handles of one name are made."""
+class Kind(Generic[H]):
+    """How the handles of one name are made, of which each is in a Hold."""
 
     def __init__(self, client: Any, name: Key, options: LockOptions,
-                 make: "Callable[[Any, Any, Any, Any, Any], int]") -> None:
+                 make: "Callable[[Any, Any, Any, Any, Any], int]",
+                 hold: Type[H]) -> None:
         self.client = client  # hf_client *
         self.name = name
         self.options = options
         self._make = make
+        self._hold = hold
 
-    def handle(self, on_lost: Optional[OnLost] = None) -> "Hold":
+    def handle(self, on_lost: Optional[OnLost] = None) -> H:
         """One that is not acquired."""
         memory = Memory()
-        hold = Hold(memory, on_lost or self.options.on_lost)
+        hold = self._hold(memory, on_lost or self.options.on_lost)
         made = ffi.new("hf_lock *[2]")
         err = new_error()
         check(self._make(self.client, memory.view(self.name),
@@ -113,6 +118,38 @@ def permits_maker(permits: int, weight: int
     return make
 
 
+def make_job(client: Any, name: Any, options: Any, made: Any, err: Any) -> int:
+    status: int = lib.hf_queue_new(client, name, options, made, err)
+    return status
+
+
+@dataclass(frozen=True)
+class OnceOptions:
+    """What a piece of work is; see hf_once_options in holdfast/once.h."""
+
+    fingerprint: Value = b""  #: of the request; another one is a UsageError
+    keep: Optional[Duration] = None  #: the record; 24 h, or twice the period
+    period: Optional[Duration] = None  #: it is done once in each
+    early: Optional[Duration] = None  #: than a multiple of the period
+    retry_doubt: bool = False  #: claim work in doubt: it may be done twice
+
+
+def claim_maker(given: OnceOptions
+                ) -> "Callable[[Any, Any, Any, Any, Any], int]":
+    def make(client: Any, name: Any, options: Any, made: Any, err: Any) -> int:
+        memory = Memory()
+        once = memory.struct("hf_once_options")
+        once.flags = lib.HF_ONCE_RETRY_DOUBT if given.retry_doubt else 0
+        once.fingerprint = memory.view(given.fingerprint)
+        once.keep_ms = milliseconds(given.keep)
+        once.period_ms = milliseconds(given.period)
+        once.early_ms = milliseconds(given.early)
+        status: int = lib.hf_once_new(client, name, once, options, made, err)
+        return status
+
+    return make
+
+
 class Hold:
     """A lock, or permits, as one owner holds them. Check `held` before each
     effect, and pass `token` with each write."""
@@ -161,6 +198,61 @@ class Hold:
             if one is not None:
                 ffi.release(one)
         self._lock = self._pair = None
+
+
+class JobHold(Hold):
+    """A job that was taken, as one worker has it, until it is ended."""
+
+    #: as it was when it was taken
+    info: JobInfo
+    _ended = True
+
+    def _begin(self) -> None:
+        job = new_struct("hf_job")
+        err = new_error()
+        check(lib.hf_queue_job(self._lock, job, err), err)
+        self.info = job_of(job)
+        self._ended = False
+
+    @property
+    def id(self) -> bytes:
+        return self.info.id
+
+    @property
+    def payload(self) -> bytes:
+        return self.info.payload
+
+    def backoff(self, first: Duration = 1, most: Duration = 3600) -> float:
+        """Seconds: `first`, doubled for each attempt after the first, up to
+        `most`. For again()."""
+        job = new_struct("hf_job")
+        job.attempt = self.info.attempt
+        return int(lib.hf_queue_backoff(job, milliseconds(first),
+                                        milliseconds(most))) / 1000
+
+
+def outcome_of(outcome: JobOutcome) -> int:
+    return int(getattr(lib, f"HF_QUEUE_{outcome.upper()}"))
+
+
+class ClaimHold(Hold):
+    """The claim of a piece of work, or the result of what was done before."""
+
+    #: of the work, once it is done
+    result: Optional[OnceResult] = None
+
+    @property
+    def done(self) -> bool:
+        """Is it done? If not, it is the caller's to do."""
+        return self.result is not None
+
+    def _begin(self, status: int) -> None:
+        if status == Status.OK:
+            return
+        number, text = ffi.new("int32_t *"), ffi.new("hf_bytes *")
+        err = new_error()
+        check(lib.hf_once_result(self._lock, number, text, err), err)
+        self.result = OnceResult(int(number[0]), bytes_of(text))
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]

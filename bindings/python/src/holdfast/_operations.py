@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Any, Dict, Iterable, List, Literal, Optional, Union
 
 from ._core import (Attributes, Call, Duration, Fields, Instant, Key, Memory,
-                    Status, Value, bytes_of, instant_of, lib, milliseconds,
+                    Status, Value, bytes_of, ffi, instant_of, lib, milliseconds,
                     take_buffer, unix_milliseconds)
 
 _REFUSED = (Status.CONFLICT, Status.NOT_FOUND)
@@ -81,6 +81,85 @@ class Page:
 class Trimmed:
     removed: int
     more: bool  #: call it again
+
+
+@dataclass(frozen=True)
+class SetPage:
+    """Members with their times to live, seconds (math.inf: it does not expire),
+    and the cursor of the page that follows; empty: none does."""
+
+    members: Dict[bytes, float]
+    next: bytes
+
+
+@dataclass(frozen=True)
+class RankPlace:
+    """Where a member of a rank is."""
+
+    score: float
+    rank: int  #: 0: the top
+    count: int  #: of all members
+
+
+@dataclass(frozen=True)
+class RankMember:
+    """A member of a page of a rank."""
+
+    member: bytes
+    score: float
+    rank: int  #: in the order of the page
+    ttl: float  #: seconds to live; math.inf: it does not expire
+
+
+JobState = Literal["ready", "taken", "delayed", "behind", "dead"]
+
+
+@dataclass(frozen=True)
+class JobInfo:
+    """A job, as it was when it was taken or listed."""
+
+    id: bytes
+    payload: bytes
+    group: bytes  #: empty: none
+    attempt: int  #: how often it was taken, this time included
+    attempts: int  #: how often at most; 0: no limit
+    priority: int
+    put: datetime
+
+
+@dataclass(frozen=True)
+class QueueInfo:
+    """How many jobs are in which state."""
+
+    ready: int
+    taken: int
+    delayed: int
+    behind: int  #: behind another of their group
+    dead: int
+    remembered: int  #: ids of jobs that are done
+    waiters: int  #: workers that wait, one for each client
+    paused: bool
+
+
+@dataclass(frozen=True)
+class OnceResult:
+    """Of work that is done."""
+
+    status: int  #: a number of the caller's
+    result: bytes
+
+
+@dataclass(frozen=True)
+class OnceInfo:
+    """The record of a piece of work."""
+
+    state: str  #: "claimed", "done" or "doubt"
+    remaining: float  #: seconds: of a claim its lease, else the record
+    waiters: int
+    tick: Optional[datetime]  #: None: there is no period
+    token: int  #: of a claim
+    owner: str  #: of a claim
+    result: Optional[OnceResult]  #: of work that is done
 
 
 def _found(status: int) -> bool:
@@ -607,6 +686,320 @@ def timeline_delete(key: Key) -> Call[bool]:
     """Delete a timeline with all its items. False: there is none."""
     memory = Memory()
     return Call("timeline_delete", (memory.view(key),), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+# --------------------------------------------------------------------- sets
+
+
+def set_add(key: Key, members: Iterable[Key], *,
+            ttl: Optional[Duration] = None, nx: bool = False,
+            xx: bool = False, keep_ttl: bool = False) -> Call[int]:
+    """Add members that live for `ttl`; without it those that are there keep
+    theirs, and new ones do not expire. `nx`: only new ones; `xx`: only those
+    that are there; `keep_ttl`: only new ones get `ttl`. How many are new."""
+    memory = Memory()
+    options = memory.struct("hf_set_add_options")
+    options.flags = _bit(nx, lib.HF_SET_NX) | _bit(xx, lib.HF_SET_XX) | \
+        _bit(keep_ttl, lib.HF_SET_KEEPTTL)
+    options.ttl_ms = milliseconds(ttl)
+    added = memory.out("size_t *")
+    return Call("set_add", (memory.view(key), *memory.views(members), options,
+                            added), memory, lambda status: int(added[0]))
+
+
+def set_remove(key: Key, members: Iterable[Key]) -> Call[int]:
+    """Remove members; how many were there."""
+    memory = Memory()
+    removed = memory.out("size_t *")
+    return Call("set_remove", (memory.view(key), *memory.views(members),
+                               removed), memory,
+                lambda status: int(removed[0]))
+
+
+def set_has(key: Key, member: Key) -> Call[Optional[float]]:
+    """The time to live of a member, seconds; math.inf: it does not expire;
+    None: no such member."""
+    memory = Memory()
+    ttl = memory.out("int64_t *", -2)
+    return Call("set_has", (memory.view(key), memory.view(member), ttl), memory,
+                lambda status: _seconds(ttl[0]), (Status.NOT_FOUND,))
+
+
+def set_has_members(key: Key, members: Iterable[Key]
+                    ) -> Call[Dict[Key, Optional[float]]]:
+    """The same of some members, at one instant."""
+    memory = Memory()
+    wanted = list(members)
+    views, count = memory.views(wanted)
+    ttls = memory.out("int64_t[]", [-2] * count or 1)
+    return Call("set_has_members", (memory.view(key), views, count, ttls),
+                memory, lambda status: {
+                    member: _seconds(ttls[i])
+                    for i, member in enumerate(wanted)})
+
+
+def set_count(key: Key) -> Call[int]:
+    """Count the members that have not expired."""
+    memory = Memory()
+    count = memory.out("size_t *")
+    return Call("set_count", (memory.view(key), count), memory,
+                lambda status: int(count[0]))
+
+
+def set_expire(key: Key, members: Iterable[Key],
+               ttl: Optional[Duration]) -> Call[int]:
+    """Set the time to live of members; None: they no longer expire. How many
+    are there."""
+    memory = Memory()
+    found = memory.out("size_t *")
+    return Call("set_expire", (memory.view(key), milliseconds(ttl, -1),
+                               *memory.views(members), found), memory,
+                lambda status: int(found[0]))
+
+
+def _take_set(raw: Any) -> SetPage:
+    page = SetPage({bytes_of(raw.items[i].member):
+                    _seconds(raw.items[i].ttl_ms) or 0.0
+                    for i in range(raw.count)}, bytes_of(raw.next))
+    lib.hf_set_members_free(raw)
+    return page
+
+
+def set_page(key: Key, *, cursor: Value = b"", limit: int = 0) -> Call[SetPage]:
+    """Read members, in no order. `cursor`: SetPage.next of the page before.
+    `limit`: about how many; 0: 100."""
+    memory = Memory()
+    page = memory.out("hf_set_members *")
+    return Call("set_page", (memory.view(key), memory.view(cursor), limit,
+                             page), memory, lambda status: _take_set(page))
+
+
+# -------------------------------------------------------------------- ranks
+
+
+def _rank_options(memory: Memory, ttl: Optional[Duration], nx: bool, xx: bool,
+                  gt: bool, lt: bool, keep_ttl: bool) -> Any:
+    options = memory.struct("hf_rank_add_options")
+    options.flags = _bit(nx, lib.HF_RANK_NX) | _bit(xx, lib.HF_RANK_XX) | \
+        _bit(gt, lib.HF_RANK_GT) | _bit(lt, lib.HF_RANK_LT) | \
+        _bit(keep_ttl, lib.HF_RANK_KEEPTTL)
+    options.ttl_ms = milliseconds(ttl)
+    return options
+
+
+def _place(status: int, raw: Any) -> Optional[RankPlace]:
+    return RankPlace(raw.score, int(raw.rank), int(raw.count)) \
+        if _found(status) else None
+
+
+def _take_ranked(raw: Any) -> List[RankMember]:
+    members = [RankMember(bytes_of(one.member), one.score, int(one.rank),
+                          _seconds(one.ttl_ms) or 0.0)
+               for one in (raw.items[i] for i in range(raw.count))]
+    lib.hf_rank_members_free(raw)
+    return members
+
+
+def rank_add(key: Key, member: Key, score: float, *,
+             ttl: Optional[Duration] = None, nx: bool = False, xx: bool = False,
+             gt: bool = False, lt: bool = False,
+             keep_ttl: bool = False) -> Call[bool]:
+    """Give a member a score, and a time to live. `nx`: only if it is new; `xx`:
+    only if it is there; `gt`, `lt`: only if its score becomes greater or less,
+    or it is new; `keep_ttl`: one that is there keeps its own. False: refused
+    by one of these."""
+    memory = Memory()
+    options = _rank_options(memory, ttl, nx, xx, gt, lt, keep_ttl)
+    return Call("rank_add", (memory.view(key), memory.view(member), score,
+                             options, ffi.NULL), memory, _found, _REFUSED)
+
+
+def rank_increment(key: Key, member: Key, delta: float = 1, *,
+                   ttl: Optional[Duration] = None, nx: bool = False,
+                   xx: bool = False, gt: bool = False, lt: bool = False,
+                   keep_ttl: bool = False) -> Call[Optional[RankPlace]]:
+    """Add to the score of a member, 0 of a new one; where it is then. The
+    options are those of rank_add(). None: refused by one of these."""
+    memory = Memory()
+    options = _rank_options(memory, ttl, nx, xx, gt, lt, keep_ttl)
+    place = memory.out("hf_rank_place *")
+    return Call("rank_increment", (memory.view(key), memory.view(member), delta,
+                                   options, place), memory,
+                lambda status: _place(status, place), _REFUSED)
+
+
+def rank_get(key: Key, member: Key) -> Call[Optional[RankPlace]]:
+    """Where a member is. None: no such member, or it has expired."""
+    memory = Memory()
+    place = memory.out("hf_rank_place *")
+    return Call("rank_get", (memory.view(key), memory.view(member), place,
+                             ffi.NULL), memory,
+                lambda status: _place(status, place), (Status.NOT_FOUND,))
+
+
+def rank_page(key: Key, *, offset: int = 0, limit: int = 0,
+              ascending: bool = False) -> Call[List[RankMember]]:
+    """The top members, or those of the least scores (`ascending`). `limit` 0:
+    20."""
+    memory = Memory()
+    page = memory.out("hf_rank_members *")
+    return Call("rank_page", (memory.view(key), offset, limit,
+                              _bit(ascending, lib.HF_RANK_ASCENDING), page),
+                memory, lambda status: _take_ranked(page))
+
+
+def rank_around(key: Key, member: Key, each: int, *,
+                ascending: bool = False) -> Call[List[RankMember]]:
+    """A member, and at most `each` on each side of it; empty: no such
+    member."""
+    memory = Memory()
+    page = memory.out("hf_rank_members *")
+    return Call("rank_around", (memory.view(key), memory.view(member), each,
+                                _bit(ascending, lib.HF_RANK_ASCENDING), page),
+                memory, lambda status: _take_ranked(page), (Status.NOT_FOUND,))
+
+
+def rank_count(key: Key, *, min: Optional[float] = None,
+               max: Optional[float] = None) -> Call[int]:
+    """Count the members, or those whose score is from `min` to `max`."""
+    memory = Memory()
+    least, most = (ffi.NULL if bound is None else memory.out("double *", bound)
+                   for bound in (min, max))
+    count = memory.out("size_t *")
+    return Call("rank_count", (memory.view(key), least, most, count), memory,
+                lambda status: int(count[0]))
+
+
+def rank_remove(key: Key, members: Iterable[Key]) -> Call[int]:
+    """Remove members; how many were there."""
+    memory = Memory()
+    removed = memory.out("size_t *")
+    return Call("rank_remove", (memory.view(key), *memory.views(members),
+                                removed), memory,
+                lambda status: int(removed[0]))
+
+
+def rank_trim(key: Key, *, keep: Optional[int] = None) -> Call[Trimmed]:
+    """Remove members that have expired, and all but the top `keep`."""
+    memory = Memory()
+    trimmed = memory.out("hf_rank_trimmed *")
+    return Call("rank_trim", (memory.view(key), -1 if keep is None else keep,
+                              trimmed), memory,
+                lambda status: Trimmed(int(trimmed.removed),
+                                       bool(trimmed.more)))
+
+
+def rank_expire(key: Key, member: Key, ttl: Optional[Duration]) -> Call[bool]:
+    """Set the time to live of a member; None: it no longer expires. False: no
+    such member."""
+    memory = Memory()
+    return Call("rank_expire", (memory.view(key), memory.view(member),
+                                milliseconds(ttl, -1)), memory, _found,
+                (Status.NOT_FOUND,))
+
+
+# ------------------------------------------------------------------- queues
+
+
+def job_of(raw: Any) -> JobInfo:
+    return JobInfo(bytes_of(raw.id), bytes_of(raw.payload), bytes_of(raw.group),
+                   int(raw.attempt), int(raw.attempts), int(raw.priority),
+                   instant_of(raw.put_ms))
+
+
+def queue_put(queue: Key, payload: Value, *, id: Key = b"",
+              delay: Optional[Duration] = None, priority: int = 0,
+              attempts: int = 0, remember: Optional[Duration] = None,
+              group: Key = b"") -> Call[bool]:
+    """Put a job. `delay`: no one takes it before; `priority`: 0 to 9, the
+    highest first; `attempts`: then it is a dead letter (0: no limit);
+    `remember`: how long its id is refused, even after it is done; of a `group`
+    one job at a time is taken. False: the queue has a job with that id, or
+    remembers it."""
+    memory = Memory()
+    options = memory.struct("hf_queue_options")
+    options.delay_ms, options.priority = milliseconds(delay), priority
+    options.attempts, options.remember_ms = attempts, milliseconds(remember)
+    options.group = memory.view(group)
+    return Call("queue_put", (memory.view(queue), memory.view(id),
+                              memory.view(payload), options), memory, _found,
+                (Status.CONFLICT,))
+
+
+def queue_inspect(queue: Key) -> Call[QueueInfo]:
+    """How many jobs are in which state."""
+    memory = Memory()
+    info = memory.struct("hf_queue_info")
+    return Call("queue_inspect", (memory.view(queue), info), memory,
+                lambda status: QueueInfo(
+                    info.ready, info.taken, info.delayed, info.behind,
+                    info.dead, info.remembered, info.waiters, info.paused))
+
+
+def queue_list(queue: Key, state: JobState, *, offset: int = 0,
+               count: int = 100) -> Call[List[JobInfo]]:
+    """The jobs in one state, at most `count`. They are not taken by this."""
+    memory = Memory()
+    jobs = memory.out("hf_queue_jobs *")
+
+    def finish(status: int) -> List[JobInfo]:
+        found = [job_of(jobs.jobs[i]) for i in range(jobs.count)]
+        lib.hf_queue_jobs_free(jobs)
+        return found
+
+    number = getattr(lib, f"HF_QUEUE_{state.upper()}")
+    return Call("queue_list", (memory.view(queue), number, offset, count, jobs),
+                memory, finish)
+
+
+def queue_pause(queue: Key, paused: bool = True) -> Call[None]:
+    """Give no job to anyone; False: give jobs again."""
+    memory = Memory()
+    return Call("queue_pause", (memory.view(queue), paused), memory,
+                lambda status: None)
+
+
+def queue_revive(queue: Key, id: Key = b"", *, count: int = 1) -> Call[int]:
+    """Move a dead letter back; without an id, the `count` that are that for
+    longest. How many."""
+    memory = Memory()
+    moved = memory.out("int64_t *")
+    return Call("queue_revive", (memory.view(queue), memory.view(id), count,
+                                 moved), memory, lambda status: int(moved[0]),
+                (Status.NOT_FOUND,))
+
+
+# --------------------------------------------------------------------- once
+
+
+def once_inspect(key: Key) -> Call[Optional[OnceInfo]]:
+    """The record of a piece of work; None: there is none."""
+    memory = Memory()
+    info = memory.struct("hf_once_info")
+
+    def finish(status: int) -> Optional[OnceInfo]:
+        if not _found(status):
+            return None
+        state = {lib.HF_ONCE_CLAIMED: "claimed", lib.HF_ONCE_DONE: "done"}.get(
+            info.state, "doubt")
+        result = OnceResult(int(info.status), bytes_of(info.result))
+        lib.hf_once_info_free(info)
+        return OnceInfo(
+            state, info.remaining_ms / 1000, int(info.waiters),
+            instant_of(info.tick_ms) if info.tick_ms else None,
+            int(info.token), ffi.string(info.owner).decode(),
+            result if state == "done" else None)
+
+    return Call("once_inspect", (memory.view(key), info), memory, finish,
+                (Status.NOT_FOUND,))
+
+
+def once_delete(key: Key) -> Call[bool]:
+    """Delete the record of a piece of work, in whatever state: the work is new.
+    False: there was none."""
+    memory = Memory()
+    return Call("once_delete", (memory.view(key),), memory, _found,
                 (Status.NOT_FOUND,))
 
 

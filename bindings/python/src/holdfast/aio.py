@@ -7,17 +7,19 @@ from __future__ import annotations
 import asyncio
 from types import TracebackType
 from typing import (Any, AsyncIterator, Awaitable, Callable, Dict, Iterable,
-                    List, Optional, Type, TypeVar)
+                    List, Optional, Type, TypeVar, overload)
 
 from ._client import (Change, ClientOptions, TransactionBase, change_of,
-                      end_fill, open_client, open_watch)
-from ._core import (Call, Duration, Key, Memory, Status, Value, check, encode,
-                    error_of, ffi, lib, milliseconds, new_error, new_struct,
-                    take_buffer)
+                      doubt_of, end_fill, open_client, open_watch)
+from ._core import (Call, Duration, HoldfastError, Key, Memory, Status, Value,
+                    WaitTimeout, check, encode, error_of, ffi, lib,
+                    milliseconds, new_error, new_struct, take_buffer)
 from ._faces import AsyncOperations
-from ._leases import (Hold, Kind, LockInfo, LockOptions, OnLost, info_of,
-                      make_lock, make_reader, permits_maker, writer_maker)
-from ._operations import cache_options
+from ._leases import (ClaimHold, H, Hold, JobHold, JobOutcome, Kind, LockInfo,
+                      LockOptions, OnceOptions, OnLost, claim_maker, info_of,
+                      make_job, make_lock, make_reader, outcome_of,
+                      permits_maker, writer_maker)
+from ._operations import OnceResult, cache_options
 
 T = TypeVar("T")
 AsyncLoader = Callable[[], Awaitable[Optional[Value]]]
@@ -129,22 +131,24 @@ class AsyncClient(AsyncOperations):
     def lock(self, name: Key,
              options: LockOptions = LockOptions()) -> "AsyncLock":
         """A lock with the methods of asyncio.Lock."""
-        return AsyncLock(self, Kind(self._raw(), name, options, make_lock))
+        return AsyncLock(self, Kind(self._raw(), name, options, make_lock,
+                                    Hold))
 
     def rwlock(self, name: Key, options: LockOptions = LockOptions(), *,
                prefer_writers: bool = False) -> "AsyncRWLock":
         """Many readers or one writer."""
         return AsyncRWLock(
-            AsyncLock(self, Kind(self._raw(), name, options, make_reader)),
+            AsyncLock(self, Kind(self._raw(), name, options, make_reader,
+                                 Hold)),
             AsyncLock(self, Kind(self._raw(), name, options,
-                                 writer_maker(prefer_writers))))
+                                 writer_maker(prefer_writers), Hold)))
 
     def semaphore(self, name: Key, permits: int, *, weight: int = 1,
                   options: LockOptions = LockOptions()) -> "AsyncLock":
         """At most `permits` at the same time, of which each holder takes
         `weight`."""
         return AsyncLock(self, Kind(self._raw(), name, options,
-                                    permits_maker(permits, weight)))
+                                    permits_maker(permits, weight), Hold))
 
     async def lock_info(self, name: Key) -> Optional[LockInfo]:
         """Who holds a lock; None: it is free."""
@@ -163,6 +167,63 @@ class AsyncClient(AsyncOperations):
         return await self._run(
             Call("lock_break", (memory.view(name),), memory,
                  lambda status: status == Status.OK, (Status.NOT_FOUND,)))
+
+    # Leases on work.
+
+    def queue(self, name: Key,
+              options: LockOptions = LockOptions()) -> "AsyncQueue":
+        """Takes jobs of a queue, each under a lease with these options."""
+        return AsyncQueue(self, Kind(self._raw(), name, options, make_job,
+                                     AsyncJob))
+
+    def once(self, key: Key, options: OnceOptions = OnceOptions(), *,
+             lease: LockOptions = LockOptions()) -> "AsyncOnce":
+        """Work that is done once, and its result."""
+        return AsyncOnce(self, Kind(self._raw(), key, lease,
+                                    claim_maker(options), AsyncClaim))
+
+    async def _acquire(self, kind: Kind[H], wait: Optional[Duration]
+                       ) -> "tuple[H, int, Any]":
+        """A handle, and what its acquire has returned. None: without a
+        limit."""
+        hold = kind.handle(self._on_lost(kind))
+        wait_ms = milliseconds(wait, lib.HF_FOREVER)
+        try:
+            started = await self._start(
+                Memory([hold]), lambda a, err: lib.hf_lock_acquire_start(
+                    hold._lock, wait_ms, a, err))
+        except BaseException:
+            self._give_back(hold)
+            raise
+        return hold, started.future.result(), started.err
+
+    def _on_lost(self, kind: Kind[H]) -> Optional[OnLost]:
+        given = kind.options.on_lost
+        if given is None:
+            return None
+        loop, chosen = self._attach(), given
+        return lambda reason: loop.call_soon_threadsafe(chosen, reason)
+
+    def _give_back(self, hold: Hold) -> None:
+        """After a cancelled acquire, which may have been granted meanwhile:
+        release it without waiting for the reply."""
+        if not hold.held:
+            hold._free()
+            return
+        released = Started(self._attach(), Memory([hold]))
+        released.future.add_done_callback(lambda _: hold._free())
+        try:
+            released.begin(lambda a, err: lib.hf_lock_release_start(
+                hold._lock, a, err))
+        except Exception:
+            hold._free()
+
+    async def _end(self, function: Any, hold: Hold, *arguments: Any) -> None:
+        """Run a `_start` function of a handle."""
+        started = await self._start(
+            Memory([hold, arguments]), lambda a, err: function(
+                hold._lock or ffi.NULL, *arguments, a, err))
+        check(started.future.result(), started.err)
 
     # Others.
 
@@ -210,7 +271,7 @@ class AsyncLock:
     which they have asked. Several tasks may use one object; each acquires for
     itself."""
 
-    def __init__(self, client: AsyncClient, kind: Kind) -> None:
+    def __init__(self, client: AsyncClient, kind: Kind[Hold]) -> None:
         self._client = client
         self._kind = kind
         self._holds: "Dict[Optional[asyncio.Task[Any]], List[Hold]]" = {}
@@ -270,45 +331,14 @@ class AsyncLock:
             del self._holds[mine]
         return hold
 
-    def _on_lost(self) -> Optional[OnLost]:
-        given = self._kind.options.on_lost
-        if given is None:
-            return None
-        loop, chosen = self._client._attach(), given
-        return lambda reason: loop.call_soon_threadsafe(chosen, reason)
-
     async def _take(self, wait: Optional[Duration]) -> Optional[Hold]:
-        hold = self._kind.handle(self._on_lost())
-        wait_ms = milliseconds(wait, lib.HF_FOREVER)
-        memory = Memory([hold])
-        try:
-            started = await self._client._start(
-                memory, lambda a, err: lib.hf_lock_acquire_start(
-                    hold._lock, wait_ms, a, err))
-        except BaseException:
-            self._give_back(hold)
-            raise
-        status = started.future.result()
+        hold, status, err = await self._client._acquire(self._kind, wait)
         if status == Status.OK:
             return hold
         hold._free()
         if status == Status.TIMEOUT:
             return None
-        raise error_of(status, started.err)
-
-    def _give_back(self, hold: Hold) -> None:
-        """After a cancelled acquire, which may have been granted meanwhile:
-        release it without waiting for the reply."""
-        if not hold.held:
-            hold._free()
-            return
-        released = Started(self._client._attach(), Memory([hold]))
-        released.future.add_done_callback(lambda _: hold._free())
-        try:
-            released.begin(lambda a, err: lib.hf_lock_release_start(
-                hold._lock, a, err))
-        except Exception:
-            hold._free()
+        raise error_of(status, err)
 
     async def _release(self, hold: Hold) -> None:
         started = await self._client._start(
@@ -354,6 +384,169 @@ class AsyncRWLock:
     def __init__(self, read: AsyncLock, write: AsyncLock) -> None:
         self.read = read
         self.write = write
+
+
+# ------------------------------------------------------------------- queues
+
+
+class AsyncJob(JobHold):
+    """As Job: its methods are awaited, and `async with`. A cancelled task puts
+    the job back as if it had not been taken."""
+
+    _client: AsyncClient
+
+    async def done(self) -> None:
+        """It is gone from the queue."""
+        await self._end(lib.hf_queue_done_start)
+
+    async def again(self, delay: Duration = 0) -> None:
+        """Try it again after a delay; after the last attempt it is a dead
+        letter."""
+        await self._end(lib.hf_queue_again_start, milliseconds(delay))
+
+    async def defer(self, delay: Duration) -> None:
+        """Not now: it goes back as if it had not been taken."""
+        await self._end(lib.hf_queue_defer_start, milliseconds(delay))
+
+    async def fail(self) -> None:
+        """It is a dead letter, whatever attempts are left."""
+        await self._end(lib.hf_queue_fail_start)
+
+    async def release(self) -> None:
+        """It goes back to its place, as if it had not been taken."""
+        await self._end(lib.hf_lock_release_start)
+
+    async def next(self, outcome: JobOutcome = "done", *, delay: Duration = 0,
+                   timeout: Optional[Duration] = None) -> bool:
+        """End it and take the next one, in one request; `delay` is for "again"
+        and "defer". False: no other was ready within `timeout`. After
+        LostError, call it again."""
+        try:
+            await self._end(lib.hf_queue_next_start, outcome_of(outcome),
+                            milliseconds(delay),
+                            milliseconds(timeout, lib.HF_FOREVER))
+        except WaitTimeout:
+            return False
+        except asyncio.CancelledError:
+            self._client._give_back(self)
+            raise
+        self._begin()
+        return True
+
+    async def _end(self, function: Any, *arguments: Any) -> None:
+        self._ended = True
+        await self._client._end(function, self, *arguments)
+
+    async def __aenter__(self) -> "AsyncJob":
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]],
+                        raised: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        if self._ended:
+            return
+        if raised is None:
+            await self.done()
+        elif isinstance(raised, Exception):
+            try:
+                await self.again(self.backoff())
+            except HoldfastError:
+                pass  # what the block has raised counts more
+        else:
+            self._client._give_back(self)
+
+
+class AsyncQueue:
+    """As Queue: `async for` takes jobs."""
+
+    def __init__(self, client: AsyncClient, kind: Kind[AsyncJob]) -> None:
+        self._client = client
+        self._kind = kind
+
+    @property
+    def name(self) -> Key:
+        return self._kind.name
+
+    @overload
+    async def take(self) -> AsyncJob: ...
+
+    @overload
+    async def take(self, timeout: Optional[Duration]
+                   ) -> Optional[AsyncJob]: ...
+
+    async def take(self, timeout: Optional[Duration] = None
+                   ) -> Optional[AsyncJob]:
+        """Wait for a job. None: none was ready within `timeout`."""
+        job, status, err = await self._client._acquire(self._kind, timeout)
+        if status == Status.OK:
+            job._client = self._client
+            job._begin()
+            return job
+        job._free()
+        if status == Status.TIMEOUT:
+            return None
+        raise error_of(status, err)
+
+    async def __aiter__(self) -> AsyncIterator[AsyncJob]:
+        while True:
+            yield await self.take()
+
+
+# --------------------------------------------------------------------- once
+
+
+class AsyncClaim(ClaimHold):
+    """As Claim: its methods are awaited, and `async with`."""
+
+    _client: AsyncClient
+
+    async def complete(self, result: Value = b"", status: int = 0) -> None:
+        """Store the result; the claim is over. Raises LostError if another has
+        claimed the work since."""
+        memory = Memory()
+        view = memory.view(result)
+        started = await self._client._start(
+            Memory([self, memory]), lambda a, err: lib.hf_once_complete_start(
+                self._lock or ffi.NULL, status, view, a, err))
+        check(started.future.result(), started.err)
+        self.result = OnceResult(status, encode(result))
+
+    async def release(self) -> None:
+        """The work has failed, and may be done again."""
+        await self._client._end(lib.hf_lock_release_start, self)
+        self._free()
+
+    async def __aenter__(self) -> "AsyncClaim":
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]],
+                        raised: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        if self.done or self._lock is None:
+            return
+        if raised is None:
+            await self.release()
+        else:
+            self._client._give_back(self)
+
+
+class AsyncOnce:
+    """As Once; claim() is awaited."""
+
+    def __init__(self, client: AsyncClient, kind: Kind[AsyncClaim]) -> None:
+        self._client = client
+        self._kind = kind
+
+    async def claim(self, timeout: Optional[Duration] = None) -> AsyncClaim:
+        """Claim the work, or wait for its result. WaitTimeout: another has had
+        it for so long; DoubtError: it is in doubt."""
+        claim, status, err = await self._client._acquire(self._kind, timeout)
+        if status in (Status.OK, Status.CONFLICT):
+            claim._client = self._client
+            claim._begin(status)
+            return claim
+        claim._free()
+        raise doubt_of(status, err)
 
 
 # ------------------------------------------------------------------- others
