@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package holdfast has locks, values, timelines and caches that programs share:
+// Package holdfast has locks, work queues, values and caches that programs share:
 // on an embedded store without a server, or on Redis and Valkey. It needs
 // libholdfast, which pkg-config must find.
 //

@@ -30,6 +30,7 @@ const (
 	reads
 	writes
 	permits
+	jobs
 )
 
 // Lock is a name with options. Goroutines and programs exclude each other by
@@ -40,26 +41,27 @@ type Lock struct {
 	name   string
 	count  uint32
 	opts   LockOptions
+	once   *OnceOptions
 }
 
 // Lock returns the lock of a name.
 func (c *Client) Lock(name string, opts LockOptions) *Lock {
-	return &Lock{c, exclusive, name, 0, opts}
+	return &Lock{c, exclusive, name, 0, opts, nil}
 }
 
 // ReadLock returns the lock of a name for reading: many at the same time.
 func (c *Client) ReadLock(name string, opts LockOptions) *Lock {
-	return &Lock{c, reads, name, 0, opts}
+	return &Lock{c, reads, name, 0, opts, nil}
 }
 
 // WriteLock returns the lock of a name for writing: one, and no reader.
 func (c *Client) WriteLock(name string, opts LockOptions) *Lock {
-	return &Lock{c, writes, name, 0, opts}
+	return &Lock{c, writes, name, 0, opts, nil}
 }
 
 // Semaphore returns a permit: at most count of a name are held at a time.
 func (c *Client) Semaphore(name string, count uint32, opts LockOptions) *Lock {
-	return &Lock{c, permits, name, count, opts}
+	return &Lock{c, permits, name, count, opts, nil}
 }
 
 // Hold is a lock, or a permit, that is held until Release.
@@ -92,14 +94,18 @@ func (l *Lock) acquire(ctx context.Context, wait time.Duration) (*Hold, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hold.wait(ctx, wait); err != nil {
+	if err := hold.wait(ctx, hold.acquire(wait)); err != nil {
 		hold.free()
-		if ctx.Err() != nil && errors.Is(err, Cancelled) {
-			err = ctx.Err()
-		}
 		return nil, err
 	}
 	return hold, nil
+}
+
+// acquire is what wait calls for hf_lock_acquire().
+func (h *Hold) acquire(wait time.Duration) func(*C.hf_error) C.hf_status {
+	return func(err *C.hf_error) C.hf_status {
+		return C.hf_lock_acquire(h.raw, ms(wait), err)
+	}
 }
 
 func (l *Lock) make() (*Hold, error) {
@@ -114,9 +120,17 @@ func (l *Lock) make() (*Hold, error) {
 	hold := &Hold{lost: make(chan Status, 1)}
 	hold.handle = cgo.NewHandle(hold)
 	err := newError()
-	status := C.go_lock_new(l.client.raw, l.kind, text(l.name),
-		C.int64_t(l.count), &opts, C.uintptr_t(hold.handle), &hold.raw,
-		&hold.pair, err)
+	var status C.hf_status
+	if l.once != nil {
+		once, fingerprint := l.once.raw()
+		defer C.free(fingerprint)
+		status = C.go_once_new(l.client.raw, text(l.name), &once, &opts,
+			C.uintptr_t(hold.handle), &hold.raw, err)
+	} else {
+		status = C.go_lock_new(l.client.raw, l.kind, text(l.name),
+			C.int64_t(l.count), &opts, C.uintptr_t(hold.handle), &hold.raw,
+			&hold.pair, err)
+	}
 	if failed := errorOf(status, err); failed != nil {
 		hold.free()
 		return nil, failed
@@ -124,12 +138,13 @@ func (l *Lock) make() (*Hold, error) {
 	return hold, nil
 }
 
-// wait blocks a thread of its own, so that ctx can end it.
-func (h *Hold) wait(ctx context.Context, wait time.Duration) error {
+// wait blocks a thread of its own in call, so that ctx can end it.
+func (h *Hold) wait(ctx context.Context,
+	call func(*C.hf_error) C.hf_status) error {
 	done := make(chan error, 1)
 	go func() {
 		err := newError()
-		done <- errorOf(C.hf_lock_acquire(h.raw, ms(wait), err), err)
+		done <- errorOf(call(err), err)
 	}()
 	select {
 	case err := <-done:
@@ -140,8 +155,8 @@ func (h *Hold) wait(ctx context.Context, wait time.Duration) error {
 		C.hf_lock_interrupt(h.raw, nil)
 		select {
 		case err := <-done:
-			if err == nil { // granted meanwhile; free() releases it
-				return ctx.Err()
+			if err == nil || errors.Is(err, Cancelled) {
+				return ctx.Err() // granted meanwhile: free() releases it
 			}
 			return err
 		case <-time.After(10 * time.Millisecond):
@@ -180,5 +195,8 @@ func (h *Hold) free() {
 	C.hf_lock_free(h.raw)
 	C.hf_lock_free(h.pair)
 	h.raw, h.pair = nil, nil
-	h.handle.Delete() // no callback runs any more
+	if h.handle != 0 {
+		h.handle.Delete() // no callback runs any more
+		h.handle = 0
+	}
 }

@@ -25,12 +25,17 @@ static void lost(hf_lock *lock, hf_status reason, void *user)
     holdfastLost((uintptr_t)user, (int)reason);
 }
 
+static void report_to(hf_lock_options *opts, uintptr_t handle)
+{
+    opts->on_lost = handle == 0 ? NULL : lost;
+    opts->user = (void *)handle;
+}
+
 hf_status go_lock_new(hf_client *client, int kind, hf_bytes name,
                       int64_t permits, hf_lock_options *opts, uintptr_t handle,
                       hf_lock **lock, hf_lock **pair, hf_error *err)
 {
-    opts->on_lost = handle == 0 ? NULL : lost;
-    opts->user = (void *)handle;
+    report_to(opts, handle);
     switch (kind) {
     case 1:
         return hf_rwlock_new(client, name, 0, opts, lock, NULL, err);
@@ -38,9 +43,19 @@ hf_status go_lock_new(hf_client *client, int kind, hf_bytes name,
         return hf_rwlock_new(client, name, 0, opts, pair, lock, err);
     case 3:
         return hf_semaphore_new(client, name, permits, opts, lock, err);
+    case 4:
+        return hf_queue_new(client, name, opts, lock, err);
     default:
         return hf_lock_new(client, name, opts, lock, err);
     }
+}
+
+hf_status go_once_new(hf_client *client, hf_bytes key,
+                      const hf_once_options *once, hf_lock_options *opts,
+                      uintptr_t handle, hf_lock **lock, hf_error *err)
+{
+    report_to(opts, handle);
+    return hf_once_new(client, key, once, opts, lock, err);
 }
 
 static void fill_entry(void *user, hf_cache_fill *fill)

@@ -18,6 +18,10 @@ hf_status go_lock_new(hf_client *client, int kind, hf_bytes name,
                       int64_t permits, hf_lock_options *opts, uintptr_t handle,
                       hf_lock **lock, hf_lock **pair, hf_error *err);
 
+hf_status go_once_new(hf_client *client, hf_bytes key,
+                      const hf_once_options *once, hf_lock_options *opts,
+                      uintptr_t handle, hf_lock **lock, hf_error *err);
+
 hf_status go_cache_get_or_fill(hf_client *client, hf_bytes key,
                                uintptr_t handle, const hf_cache_options *opts,
                                hf_bytes tag, hf_buffer *value, hf_error *err);
