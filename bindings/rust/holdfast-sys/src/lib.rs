@@ -69,6 +69,27 @@ pub const HF_SET_KEEPTTL: u32 = 1 << 2;
 pub const HF_LOCK_NO_RENEW: u32 = 1 << 0;
 pub const HF_LOCK_PRIORITY_MAX: u32 = 4;
 
+pub const HF_OWNER_SIZE: usize = 33;
+pub const HF_RANK_NX: u32 = 1 << 0;
+pub const HF_RANK_XX: u32 = 1 << 1;
+pub const HF_RANK_KEEPTTL: u32 = 1 << 2;
+pub const HF_RANK_GT: u32 = 1 << 3;
+pub const HF_RANK_LT: u32 = 1 << 4;
+pub const HF_RANK_ASCENDING: u32 = 1 << 0;
+pub const HF_QUEUE_DONE: c_uint = 0;
+pub const HF_QUEUE_AGAIN: c_uint = 1;
+pub const HF_QUEUE_DEFER: c_uint = 2;
+pub const HF_QUEUE_FAIL: c_uint = 3;
+pub const HF_QUEUE_READY: c_uint = 0;
+pub const HF_QUEUE_TAKEN: c_uint = 1;
+pub const HF_QUEUE_DELAYED: c_uint = 2;
+pub const HF_QUEUE_BEHIND: c_uint = 3;
+pub const HF_QUEUE_DEAD: c_uint = 4;
+pub const HF_ONCE_RETRY_DOUBT: u32 = 1 << 0;
+pub const HF_ONCE_CLAIMED: c_uint = 1;
+pub const HF_ONCE_DONE: c_uint = 2;
+pub const HF_ONCE_DOUBT: c_uint = 3;
+
 pub type hf_lock_lost_fn =
     Option<unsafe extern "C" fn(lock: *mut hf_lock, reason: hf_status, user: *mut c_void)>;
 pub type hf_done_fn =
@@ -203,6 +224,143 @@ pub struct hf_cache_options {
     pub tag_count: usize,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_set_add_options {
+    pub struct_size: usize,
+    pub flags: u32,
+    pub reserved0: u32,
+    pub ttl_ms: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_set_member {
+    pub member: hf_bytes,
+    pub ttl_ms: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_set_members {
+    pub items: *mut hf_set_member,
+    pub count: usize,
+    pub next: hf_bytes,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_rank_add_options {
+    pub struct_size: usize,
+    pub flags: u32,
+    pub reserved0: u32,
+    pub ttl_ms: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_rank_place {
+    pub score: f64,
+    pub rank: usize,
+    pub count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_rank_member {
+    pub member: hf_bytes,
+    pub score: f64,
+    pub rank: usize,
+    pub ttl_ms: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_rank_members {
+    pub items: *mut hf_rank_member,
+    pub count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_rank_trimmed {
+    pub removed: usize,
+    pub more: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_queue_options {
+    pub struct_size: usize,
+    pub flags: u32,
+    pub reserved0: u32,
+    pub delay_ms: i64,
+    pub priority: i64,
+    pub attempts: i64,
+    pub remember_ms: i64,
+    pub group: hf_bytes,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_job {
+    pub struct_size: usize,
+    pub id: hf_bytes,
+    pub payload: hf_bytes,
+    pub group: hf_bytes,
+    pub attempt: i64,
+    pub attempts: i64,
+    pub priority: i64,
+    pub put_ms: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_queue_info {
+    pub struct_size: usize,
+    pub ready: i64,
+    pub taken: i64,
+    pub delayed: i64,
+    pub behind: i64,
+    pub dead: i64,
+    pub remembered: i64,
+    pub waiters: i64,
+    pub paused: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_queue_jobs {
+    pub jobs: *mut hf_job,
+    pub count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_once_options {
+    pub struct_size: usize,
+    pub flags: u32,
+    pub reserved0: u32,
+    pub fingerprint: hf_bytes,
+    pub keep_ms: i64,
+    pub period_ms: i64,
+    pub early_ms: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hf_once_info {
+    pub struct_size: usize,
+    pub state: c_uint,
+    pub status: i32,
+    pub remaining_ms: i64,
+    pub waiters: i64,
+    pub tick_ms: i64,
+    pub token: u64,
+    pub owner: [c_char; HF_OWNER_SIZE],
+    pub result: hf_buffer,
+}
+
 /// Structures that begin with their size.
 ///
 /// # Safety
@@ -215,6 +373,13 @@ unsafe impl Options for hf_lock_options {}
 unsafe impl Options for hf_async {}
 unsafe impl Options for hf_timeline_add_options {}
 unsafe impl Options for hf_cache_options {}
+unsafe impl Options for hf_set_add_options {}
+unsafe impl Options for hf_rank_add_options {}
+unsafe impl Options for hf_queue_options {}
+unsafe impl Options for hf_job {}
+unsafe impl Options for hf_queue_info {}
+unsafe impl Options for hf_once_options {}
+unsafe impl Options for hf_once_info {}
 
 /// What the `_INIT` macro of a structure makes.
 pub fn cleared<T: Options>() -> T {
@@ -397,6 +562,223 @@ extern "C" {
     pub fn hf_lock_is_held(lock: *const hf_lock) -> bool;
     pub fn hf_lock_remaining_ms(lock: *const hf_lock) -> i64;
     pub fn hf_lock_token(lock: *const hf_lock) -> u64;
+    pub fn hf_set_add(
+        client: *mut hf_client,
+        key: hf_bytes,
+        members: *const hf_bytes,
+        count: usize,
+        opts: *const hf_set_add_options,
+        added: *mut usize,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_remove(
+        client: *mut hf_client,
+        key: hf_bytes,
+        members: *const hf_bytes,
+        count: usize,
+        removed: *mut usize,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_has(
+        client: *mut hf_client,
+        key: hf_bytes,
+        member: hf_bytes,
+        ttl_ms: *mut i64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_has_members(
+        client: *mut hf_client,
+        key: hf_bytes,
+        members: *const hf_bytes,
+        count: usize,
+        ttls_ms: *mut i64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_count(
+        client: *mut hf_client,
+        key: hf_bytes,
+        count: *mut usize,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_expire(
+        client: *mut hf_client,
+        key: hf_bytes,
+        ttl_ms: i64,
+        members: *const hf_bytes,
+        count: usize,
+        found: *mut usize,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_page(
+        client: *mut hf_client,
+        key: hf_bytes,
+        cursor: hf_bytes,
+        limit: usize,
+        page: *mut hf_set_members,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_set_members_free(members: *mut hf_set_members);
+    pub fn hf_rank_add(
+        client: *mut hf_client,
+        key: hf_bytes,
+        member: hf_bytes,
+        score: f64,
+        opts: *const hf_rank_add_options,
+        place: *mut hf_rank_place,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_increment(
+        client: *mut hf_client,
+        key: hf_bytes,
+        member: hf_bytes,
+        delta: f64,
+        opts: *const hf_rank_add_options,
+        place: *mut hf_rank_place,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_get(
+        client: *mut hf_client,
+        key: hf_bytes,
+        member: hf_bytes,
+        place: *mut hf_rank_place,
+        ttl_ms: *mut i64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_page(
+        client: *mut hf_client,
+        key: hf_bytes,
+        offset: usize,
+        limit: usize,
+        flags: u32,
+        page: *mut hf_rank_members,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_around(
+        client: *mut hf_client,
+        key: hf_bytes,
+        member: hf_bytes,
+        each: usize,
+        flags: u32,
+        page: *mut hf_rank_members,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_count(
+        client: *mut hf_client,
+        key: hf_bytes,
+        min: *const f64,
+        max: *const f64,
+        count: *mut usize,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_remove(
+        client: *mut hf_client,
+        key: hf_bytes,
+        members: *const hf_bytes,
+        count: usize,
+        removed: *mut usize,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_trim(
+        client: *mut hf_client,
+        key: hf_bytes,
+        keep: i64,
+        trimmed: *mut hf_rank_trimmed,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_expire(
+        client: *mut hf_client,
+        key: hf_bytes,
+        member: hf_bytes,
+        ttl_ms: i64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_rank_members_free(members: *mut hf_rank_members);
+    pub fn hf_queue_put(
+        client: *mut hf_client,
+        queue: hf_bytes,
+        id: hf_bytes,
+        payload: hf_bytes,
+        opts: *const hf_queue_options,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_queue_new(
+        client: *mut hf_client,
+        name: hf_bytes,
+        opts: *const hf_lock_options,
+        lock: *mut *mut hf_lock,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_queue_job(lock: *const hf_lock, job: *mut hf_job, err: *mut hf_error) -> hf_status;
+    pub fn hf_queue_backoff(job: *const hf_job, first_ms: i64, most_ms: i64) -> i64;
+    pub fn hf_queue_done(lock: *mut hf_lock, err: *mut hf_error) -> hf_status;
+    pub fn hf_queue_again(lock: *mut hf_lock, delay_ms: i64, err: *mut hf_error) -> hf_status;
+    pub fn hf_queue_defer(lock: *mut hf_lock, delay_ms: i64, err: *mut hf_error) -> hf_status;
+    pub fn hf_queue_fail(lock: *mut hf_lock, err: *mut hf_error) -> hf_status;
+    pub fn hf_queue_next(
+        lock: *mut hf_lock,
+        outcome: c_uint,
+        delay_ms: i64,
+        wait_ms: i64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_queue_inspect(
+        client: *mut hf_client,
+        queue: hf_bytes,
+        info: *mut hf_queue_info,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_queue_list(
+        client: *mut hf_client,
+        queue: hf_bytes,
+        state: c_uint,
+        offset: i64,
+        count: i64,
+        jobs: *mut hf_queue_jobs,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_queue_jobs_free(jobs: *mut hf_queue_jobs);
+    pub fn hf_queue_pause(
+        client: *mut hf_client,
+        queue: hf_bytes,
+        paused: bool,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_queue_revive(
+        client: *mut hf_client,
+        queue: hf_bytes,
+        id: hf_bytes,
+        count: i64,
+        moved: *mut i64,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_once_new(
+        client: *mut hf_client,
+        key: hf_bytes,
+        once: *const hf_once_options,
+        opts: *const hf_lock_options,
+        lock: *mut *mut hf_lock,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_once_complete(
+        lock: *mut hf_lock,
+        status: i32,
+        result: hf_bytes,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_once_result(
+        lock: *const hf_lock,
+        status: *mut i32,
+        result: *mut hf_bytes,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_once_inspect(
+        client: *mut hf_client,
+        key: hf_bytes,
+        info: *mut hf_once_info,
+        err: *mut hf_error,
+    ) -> hf_status;
+    pub fn hf_once_info_free(info: *mut hf_once_info);
+    pub fn hf_once_delete(client: *mut hf_client, key: hf_bytes, err: *mut hf_error) -> hf_status;
     pub fn hf_cache_get_or_fill(
         client: *mut hf_client,
         key: hf_bytes,

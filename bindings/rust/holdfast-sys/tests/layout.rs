@@ -44,6 +44,20 @@ layout! {
     hf_timeline_items { items, count, next }
     hf_timeline_add_options { struct_size, flags, reserved0, at_ms, attributes, attribute_count }
     hf_cache_options { struct_size, flags, reserved0, ttl_ms, stale_ms, error_ms, absent_ms, lease_ms, wait_ms, jitter_percent, early_percent, tags, tag_count }
+    hf_set_add_options { struct_size, flags, reserved0, ttl_ms }
+    hf_set_member { member, ttl_ms }
+    hf_set_members { items, count, next }
+    hf_rank_add_options { struct_size, flags, reserved0, ttl_ms }
+    hf_rank_place { score, rank, count }
+    hf_rank_member { member, score, rank, ttl_ms }
+    hf_rank_members { items, count }
+    hf_rank_trimmed { removed, more }
+    hf_queue_options { struct_size, flags, reserved0, delay_ms, priority, attempts, remember_ms, group }
+    hf_job { struct_size, id, payload, group, attempt, attempts, priority, put_ms }
+    hf_queue_info { struct_size, ready, taken, delayed, behind, dead, remembered, waiters, paused }
+    hf_queue_jobs { jobs, count }
+    hf_once_options { struct_size, flags, reserved0, fingerprint, keep_ms, period_ms, early_ms }
+    hf_once_info { struct_size, state, status, remaining_ms, waiters, tick_ms, token, owner, result }
 }
 
 constants! {
@@ -52,6 +66,10 @@ constants! {
     HF_UNSUPPORTED HF_DENIED HF_WRONG_TYPE HF_SCRIPT HF_NO_MEMORY HF_CORRUPT
     HF_SYSTEM HF_ERROR_MESSAGE_SIZE HF_FOREVER HF_SET_NX HF_SET_XX
     HF_SET_KEEPTTL HF_LOCK_NO_RENEW HF_LOCK_PRIORITY_MAX
+    HF_OWNER_SIZE HF_RANK_NX HF_RANK_XX HF_RANK_KEEPTTL HF_RANK_GT HF_RANK_LT
+    HF_RANK_ASCENDING HF_QUEUE_DONE HF_QUEUE_AGAIN HF_QUEUE_DEFER HF_QUEUE_FAIL
+    HF_QUEUE_READY HF_QUEUE_TAKEN HF_QUEUE_DELAYED HF_QUEUE_BEHIND HF_QUEUE_DEAD
+    HF_ONCE_RETRY_DOUBT HF_ONCE_CLAIMED HF_ONCE_DONE HF_ONCE_DOUBT
 }
 
 #[test]

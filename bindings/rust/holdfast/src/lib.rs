@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Locks, values, timelines and caches that programs share: on an embedded store
+//! Locks, work queues, values and caches that programs share: on an embedded store
 //! without a server, or on Redis and Valkey.
 //!
 //! Ordinary outcomes are results: `None` for what is not there, `false` for a
@@ -8,10 +8,18 @@
 
 mod cache;
 mod lock;
+mod members;
+mod once;
+mod queue;
 mod txn;
 
 pub use cache::{CacheOptions, FillError};
 pub use lock::{Hold, Lock};
+pub use members::{
+    Order, RankAddOptions, RankMember, RankPlace, SetAddOptions, SetMember, SetPage, Ttl,
+};
+pub use once::{Claim, Claimed, Once, OnceInfo, OnceOptions, OnceResult, OnceState};
+pub use queue::{Job, JobInfo, JobState, Outcome, PutOptions, Queue, QueueInfo};
 pub use txn::Transaction;
 
 use holdfast_sys as sys;
@@ -143,6 +151,10 @@ pub(crate) fn millis(duration: Duration) -> i64 {
         .div_ceil(1_000_000)
         .try_into()
         .unwrap_or(sys::HF_FOREVER)
+}
+
+pub(crate) fn instant(unix_ms: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(unix_ms.unsigned_abs())
 }
 
 fn unix_millis(at: SystemTime) -> i64 {
@@ -529,7 +541,7 @@ impl Items {
                 Item {
                     id: owned(raw.id),
                     payload: owned(raw.payload),
-                    at: UNIX_EPOCH + Duration::from_millis(raw.at_ms.unsigned_abs()),
+                    at: instant(raw.at_ms),
                 }
             })
             .collect()

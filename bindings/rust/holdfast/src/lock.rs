@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Locks, and the guards that hold them.
 
+use crate::once::OnceOptions;
 use crate::{millis, run, sys, view, Client, Result, Status};
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -10,21 +11,23 @@ use std::time::Duration;
 
 type OnLost = dyn Fn(Status) + Send + Sync;
 
-#[derive(Clone, Copy)]
-enum Kind {
+#[derive(Clone)]
+pub(crate) enum Kind {
     Exclusive,
     Read,
     Write,
     Permits(u32),
+    Jobs,
+    Once(OnceOptions),
 }
 
 /// A name with options. Threads and programs exclude each other by it; each
 /// acquire has a [`Hold`] of its own.
 #[derive(Clone)]
 pub struct Lock {
-    client: Client,
-    kind: Kind,
-    name: Vec<u8>,
+    pub(crate) client: Client,
+    pub(crate) kind: Kind,
+    pub(crate) name: Vec<u8>,
     options: sys::hf_lock_options,
     on_lost: Option<Arc<OnLost>>,
 }
@@ -54,7 +57,7 @@ impl Client {
         self.lock_of(Kind::Permits(permits), name.as_ref())
     }
 
-    fn lock_of(&self, kind: Kind, name: &[u8]) -> Lock {
+    pub(crate) fn lock_of(&self, kind: Kind, name: &[u8]) -> Lock {
         Lock {
             client: self.clone(),
             kind,
@@ -116,12 +119,17 @@ impl Lock {
     }
 
     fn hold(&self, wait_ms: i64) -> Result<Hold> {
-        let hold = self.handle()?;
+        self.acquired(wait_ms, &[]).map(|(hold, _)| hold)
+    }
 
-        run(&[], |err| unsafe {
+    /// A handle, and what its acquire has returned: OK or one of the outcomes.
+    pub(crate) fn acquired(&self, wait_ms: i64, outcomes: &[Status]) -> Result<(Hold, Status)> {
+        let hold = self.handle()?;
+        let status = run(outcomes, |err| unsafe {
             sys::hf_lock_acquire(hold.raw, wait_ms, err)
         })?;
-        Ok(hold)
+
+        Ok((hold, status))
     }
 
     fn handle(&self) -> Result<Hold> {
@@ -139,7 +147,7 @@ impl Lock {
         }
         let (client, name) = (self.client.raw(), view(&self.name));
         run(&[], |err| unsafe {
-            match self.kind {
+            match &self.kind {
                 Kind::Exclusive => sys::hf_lock_new(client, name, &options, &mut hold.raw, err),
                 Kind::Read => sys::hf_rwlock_new(
                     client,
@@ -159,14 +167,53 @@ impl Lock {
                     &mut hold.raw,
                     err,
                 ),
-                Kind::Permits(permits) => {
-                    sys::hf_semaphore_new(client, name, permits.into(), &options, &mut hold.raw, err)
+                Kind::Permits(permits) => sys::hf_semaphore_new(
+                    client,
+                    name,
+                    (*permits).into(),
+                    &options,
+                    &mut hold.raw,
+                    err,
+                ),
+                Kind::Jobs => sys::hf_queue_new(client, name, &options, &mut hold.raw, err),
+                Kind::Once(once) => {
+                    sys::hf_once_new(client, name, &once.raw(), &options, &mut hold.raw, err)
                 }
             }
         })?;
         Ok(hold)
     }
 }
+
+/// The options of the lease, as of [`Lock`], for what has a `lock`.
+macro_rules! lease_options {
+    ($type:ident) => {
+        impl $type {
+            /// The lease; 30 s by default. It is renewed.
+            pub fn ttl(mut self, ttl: std::time::Duration) -> $type {
+                self.lock = self.lock.ttl(ttl);
+                self
+            }
+
+            /// Do not renew the lease.
+            pub fn no_renew(mut self) -> $type {
+                self.lock = self.lock.no_renew();
+                self
+            }
+
+            /// Called on the library's thread as soon as the lease is lost, with
+            /// the reason. It must return soon.
+            pub fn on_lost(
+                mut self,
+                call: impl Fn(crate::Status) + Send + Sync + 'static,
+            ) -> $type {
+                self.lock = self.lock.on_lost(call);
+                self
+            }
+        }
+    };
+}
+pub(crate) use lease_options;
 
 unsafe extern "C" fn lost(_: *mut sys::hf_lock, reason: sys::hf_status, user: *mut c_void) {
     let call = &*user.cast::<Arc<OnLost>>();
