@@ -4,10 +4,9 @@
     python job_queue.py put JOB PAYLOAD [DELAY]
     python job_queue.py work [SECONDS]
 
-Jobs are items of a timeline, due at their times. A worker takes the first that
-is due and that it can lock; a lock that ends with its worker gives the job back.
-The job and its result change in one transaction, and the fencing token lets no
-worker that was paused replace the result of a newer one.
+The job of a worker that was killed is taken by another when its lease ends, so
+it may be done twice. Its result is stored only while the worker has the job: one
+that was paused does not replace the result of a newer one.
 """
 
 import sys
@@ -18,55 +17,44 @@ import holdfast
 JOBS = "{jobs}"
 
 
-def put(store: holdfast.Client, job: str, payload: str, delay: float) -> None:
-    store.timeline_add(JOBS, job, payload, 86400, at=time.time() + delay)
+def run(payload: bytes) -> bytes:
+    """What a job is: here, its text backwards, which takes a while."""
+    time.sleep(0.02)
+    return payload[::-1]
 
 
-def work_on(store: holdfast.Client, job: str) -> bool:
-    name = f"{JOBS}:lock:{job}"
-    lock = store.lock(name, holdfast.LockOptions(ttl=10))
-    if not lock.acquire(blocking=False):
-        return False  # another worker has it
-    try:
-        held, item = lock.current, store.timeline_get(JOBS, job)
-        if held is None or item is None:
-            return False  # finished between the look and the lock
-        result = item.payload[::-1]  # what a job is: its text backwards
-        with store.transaction() as finish:
-            finish.if_token(name, held.token)
-            finish.value_set(f"{JOBS}:result:{job}", result)
-            finish.timeline_remove(JOBS, job)
-            finish.value_add(f"{JOBS}:runs:{job}")
-        print(job, result.decode(), flush=True)
-        return True
-    except holdfast.ConditionError:
-        return False  # the lock was lost: another worker does it
-    finally:
+def work_on(store: holdfast.Client, job: holdfast.Job) -> None:
+    with job:  # done at the end of the block
+        result, name = run(job.payload), job.id.decode()
+        with store.transaction() as write:
+            write.if_held(job)
+            write.value_set(f"{JOBS}:result:{name}", result)
+            write.value_add(f"{JOBS}:runs:{name}")
+    print(name, result.decode(), flush=True)
+
+
+def work(store: holdfast.Client, seconds: float) -> None:
+    # Renewed; what a killed worker delays its job for.
+    queue = store.queue(JOBS, holdfast.LockOptions(ttl=5))
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        job = queue.take(timeout=1)
         try:
-            lock.release()
-        except holdfast.LostError:
-            pass
-
-
-def work(store: holdfast.Client) -> bool:
-    """One job that is due; False: there is none, or others have them all."""
-    due = store.timeline_page(JOBS, ascending=True, until=time.time(),
-                              limit=100)
-    return any(work_on(store, item.id.decode()) for item in due.items)
+            if job is not None:
+                work_on(store, job)
+        except holdfast.ConditionError:
+            pass  # the job was lost: another worker has it
 
 
 def main() -> int:
     words = sys.argv[1:]
     with holdfast.Client() as store:
         if len(words) >= 3 and words[0] == "put":
-            put(store, words[1], words[2],
-                float(words[3]) if len(words) > 3 else 0)
-            return 0
+            delay = float(words[3]) if len(words) > 3 else 0
+            put = store.queue_put(JOBS, words[2], id=words[1], delay=delay)
+            return 0 if put else 1
         if words[:1] == ["work"]:
-            until = time.time() + (float(words[1]) if len(words) > 1 else 60)
-            while time.time() < until:
-                if not work(store):
-                    time.sleep(0.02)
+            work(store, float(words[1]) if len(words) > 1 else 60)
             return 0
     print(__doc__, file=sys.stderr)
     return 2

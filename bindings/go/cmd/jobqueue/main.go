@@ -5,14 +5,14 @@
 //	jobqueue put JOB PAYLOAD
 //	jobqueue work [SECONDS]
 //
-// Jobs are items of a timeline, due at their times. A worker takes the first
-// that is due and that it can lock; a lock that ends with its worker gives the
-// job back. The job and its result change in one transaction, and the fencing
-// token lets no worker that was paused replace the result of a newer one.
+// The job of a worker that was killed is taken by another when its lease ends,
+// so it may be done twice. Its result is stored only while the worker has the
+// job: one that was paused does not replace the result of a newer one.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -25,66 +25,68 @@ import (
 
 const jobs = "{jobs}"
 
-// True: the job was done here.
-func workOn(ctx context.Context, store *holdfast.Client, job string) (bool, error) {
-	name := jobs + ":lock:" + job
-	hold, err := store.Lock(name, holdfast.LockOptions{TTL: 10 * time.Second}).TryAcquire(ctx)
-	if err != nil || hold == nil {
-		return false, err // nil: another worker has it
-	}
-	defer hold.Release()
-
-	// It may have been finished between the look and the lock.
-	item, err := store.TimelineGet(ctx, jobs, job)
-	if err != nil || item == nil {
-		return false, err
-	}
-	result := slices.Clone(item.Payload) // what a job is: its text backwards
+// What a job is: here, its text backwards, which takes a while.
+func reversed(payload []byte) []byte {
+	time.Sleep(20 * time.Millisecond)
+	result := slices.Clone(payload)
 	slices.Reverse(result)
-
-	finish := store.Txn()
-	finish.IfToken(name, hold.Token())
-	finish.Set(jobs+":result:"+job, result)
-	finish.TimelineRemove(jobs, job)
-	finish.Add(jobs+":runs:"+job, 1)
-	done, err := finish.Exec(ctx)
-	if done {
-		fmt.Printf("%s %s\n", job, result)
-	}
-	return done, err // false: the lock was lost, another worker does it
+	return result
 }
 
-// One job that is due; false: there is none, or others have them all.
-func work(ctx context.Context, store *holdfast.Client) (bool, error) {
-	due, err := store.TimelineDue(ctx, jobs, time.Now(), 100)
-	for _, item := range due {
-		if done, err := workOn(ctx, store, item.ID); done || err != nil {
-			return done, err
+func workOn(ctx context.Context, store *holdfast.Client, job *holdfast.Job) error {
+	defer job.Release() // puts it back, if it was not ended
+	result := reversed(job.Payload)
+	write := store.Txn()
+	write.IfHeld(job.Hold)
+	write.Set(jobs+":result:"+job.ID, result)
+	write.Add(jobs+":runs:"+job.ID, 1)
+	written, err := write.Exec(ctx)
+	if written {
+		err = job.Done()
+	}
+	if errors.Is(err, holdfast.Lost) || errors.Is(err, holdfast.Expired) {
+		return nil // another worker has the job
+	}
+	if written && err == nil {
+		fmt.Printf("%s %s\n", job.ID, result)
+	}
+	return err
+}
+
+func work(ctx context.Context, store *holdfast.Client, queue *holdfast.Queue) error {
+	for {
+		job, err := queue.Take(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		if err := workOn(context.Background(), store, job); err != nil {
+			return err
 		}
 	}
-	return false, err
 }
 
-func run(ctx context.Context, store *holdfast.Client, words []string) error {
+func run(store *holdfast.Client, words []string) error {
+	ctx := context.Background()
+	// Renewed; what a killed worker delays its job for.
+	queue := store.Queue(jobs, holdfast.LockOptions{TTL: 5 * time.Second})
 	switch {
 	case len(words) == 3 && words[0] == "put":
-		return store.TimelineAdd(ctx, jobs, words[1], []byte(words[2]), 24*time.Hour, time.Now())
+		put, err := queue.Put(ctx, []byte(words[2]), holdfast.PutOptions{ID: words[1]})
+		if err == nil && !put {
+			err = fmt.Errorf("the queue has %s already", words[1])
+		}
+		return err
 	case len(words) >= 1 && words[0] == "work":
 		seconds := 60
 		if len(words) > 1 {
 			seconds, _ = strconv.Atoi(words[1])
 		}
-		until := time.Now().Add(time.Duration(seconds) * time.Second)
-		for time.Now().Before(until) {
-			done, err := work(ctx, store)
-			if err != nil {
-				return err
-			}
-			if !done {
-				time.Sleep(20 * time.Millisecond)
-			}
-		}
-		return nil
+		limited, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+		defer cancel()
+		return work(limited, store, queue)
 	}
 	return fmt.Errorf("usage: jobqueue put JOB PAYLOAD | work [SECONDS]")
 }
@@ -95,7 +97,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	if err := run(context.Background(), store, os.Args[1:]); err != nil {
+	if err := run(store, os.Args[1:]); err != nil {
 		log.Fatal(err)
 	}
 }

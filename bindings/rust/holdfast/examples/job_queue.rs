@@ -4,50 +4,56 @@
 //!     job_queue put JOB PAYLOAD
 //!     job_queue work [SECONDS]
 //!
-//! Jobs are items of a timeline, due at their times. A worker takes the first
-//! that is due and that it can lock; a lock that ends with its worker gives the
-//! job back. The job and its result change in one transaction, and the fencing
-//! token lets no worker that was paused replace the result of a newer one.
+//! The job of a worker that was killed is taken by another when its lease ends,
+//! so it may be done twice. Its result is stored only while the worker has the
+//! job: one that was paused does not replace the result of a newer one.
 
-use holdfast::{Client, Result};
-use std::time::{Duration, Instant, SystemTime};
+use holdfast::{Client, Job, PutOptions, Result, Status};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 const JOBS: &str = "{jobs}";
 
-/// `true`: the job was done here.
-fn work_on(store: &Client, job: &str) -> Result<bool> {
-    let name = format!("{JOBS}:lock:{job}");
-    let lock = store.lock(&name).ttl(Duration::from_secs(10));
-    let Some(hold) = lock.try_acquire()? else {
-        return Ok(false); // another worker has it
-    };
-    let Some(item) = store.timeline_get(JOBS, job)? else {
-        return Ok(false); // finished between the look and the lock
-    };
-    let mut result = item.payload; // what a job is: its text backwards
-    result.reverse();
-
-    let done = store
-        .transaction()?
-        .if_token(&name, hold.token())
-        .set(format!("{JOBS}:result:{job}"), &result)
-        .timeline_remove(JOBS, job)
-        .add(format!("{JOBS}:runs:{job}"), 1)
-        .exec()?;
-    if done {
-        println!("{job} {}", String::from_utf8_lossy(&result));
-    }
-    Ok(done) // false: the lock was lost, another worker does it
+/// What a job is: here, its text backwards, which takes a while.
+fn run(payload: &[u8]) -> Vec<u8> {
+    sleep(Duration::from_millis(20));
+    payload.iter().rev().copied().collect()
 }
 
-/// One job that is due; `false`: there is none, or others have them all.
-fn work(store: &Client) -> Result<bool> {
-    for item in store.timeline_due(JOBS, SystemTime::now(), 100)? {
-        if work_on(store, &String::from_utf8_lossy(&item.id))? {
-            return Ok(true);
+fn work_on(store: &Client, job: Job) -> Result<()> {
+    let (id, result) = (
+        String::from_utf8_lossy(&job.id).into_owned(),
+        run(&job.payload),
+    );
+    let written = store
+        .transaction()?
+        .if_held(job.hold())
+        .set(format!("{JOBS}:result:{id}"), &result)
+        .add(format!("{JOBS}:runs:{id}"), 1)
+        .exec()?;
+
+    if written {
+        job.done()?;
+        println!("{id} {}", String::from_utf8_lossy(&result));
+    }
+    Ok(())
+}
+
+fn work(store: &Client, seconds: u64) -> Result<()> {
+    // Renewed; what a killed worker delays its job for.
+    let queue = store.queue(JOBS).ttl(Duration::from_secs(5));
+    let until = Instant::now() + Duration::from_secs(seconds);
+
+    while Instant::now() < until {
+        if let Some(job) = queue.take_within(Duration::from_secs(1))? {
+            match work_on(store, job) {
+                // Another worker has the job.
+                Err(error) if [Status::LOST, Status::EXPIRED].contains(&error.status) => {}
+                done => done?,
+            }
         }
     }
-    Ok(false)
+    Ok(())
 }
 
 fn main() -> Result<()> {
@@ -57,19 +63,20 @@ fn main() -> Result<()> {
 
     match words[..] {
         ["put", job, payload] => {
-            let day = Duration::from_secs(86400);
-            store.timeline_add(JOBS, job, payload, day, Some(SystemTime::now()))
-        }
-        ["work", ref rest @ ..] => {
-            let seconds = rest.first().and_then(|s| s.parse().ok()).unwrap_or(60);
-            let until = Instant::now() + Duration::from_secs(seconds);
-            while Instant::now() < until {
-                if !work(&store)? {
-                    std::thread::sleep(Duration::from_millis(20));
-                }
+            let options = PutOptions {
+                id: job.into(),
+                ..PutOptions::default()
+            };
+            if !store.queue(JOBS).put_with(payload, &options)? {
+                eprintln!("the queue has {job} already");
+                std::process::exit(1);
             }
             Ok(())
         }
+        ["work", ref rest @ ..] => work(
+            &store,
+            rest.first().and_then(|s| s.parse().ok()).unwrap_or(60),
+        ),
         _ => {
             eprintln!("usage: job_queue put JOB PAYLOAD | work [SECONDS]");
             std::process::exit(2);
