@@ -192,11 +192,15 @@ def test_work_in_doubt_is_not_done_again(store: Client, name: Name) -> None:
 
 def test_work_is_done_once_in_a_period(store: Client, name: Name) -> None:
     key = name("once")
-    options = OnceOptions(period=timedelta(days=1), early=0.001)
+    day = timedelta(days=1)
+    # So it is that of the next midnight.
+    options = OnceOptions(period=day, early=86399.999, keep=30 * day)
     store.once(key, options).claim().complete()
     info = store.once_inspect(key)
     assert info is not None and info.tick is not None
-    assert info.tick.timestamp() % 86400 == 0 and info.remaining > 86400
+    assert info.tick.timestamp() % 86400 == 0
+    assert info.tick.timestamp() > time.time() - 60
+    assert info.remaining > 29 * 86400
 
 
 # ------------------------------------------------------------------ asyncio
