@@ -104,6 +104,8 @@ struct signals {
  * ignored when we start (nohup) remains ignored, by the command too.
  */
 int signals_open(struct signals *signals);
+/* As before: in a process that was forked since. */
+void signals_close(const struct signals *signals);
 
 /* The next pending signal; 0: none. Never blocks. */
 int signals_next(const struct signals *signals);

@@ -126,12 +126,15 @@ bool slots_begin(const struct run_plan *plan, int *code)
     static struct slots slots = {.code = EXIT_NO};
     struct signals signals;
 
-    if (plan->slots < 2 || start_slots(&slots, (size_t)plan->slots))
+    if (plan->slots < 2)
         return true;
+    /* First: one that ended us after a fork would not be passed on. */
     *code = signals_open(&signals);
-    if (*code != EXIT_YES) {
-        signal_slots(&slots, SIGTERM);
+    if (*code != EXIT_YES)
         return false;
+    if (start_slots(&slots, (size_t)plan->slots)) {
+        signals_close(&signals);
+        return true;
     }
     watch_slots(&slots, &signals);
     if (slots.told_to_end != 0 && !slots.failed)

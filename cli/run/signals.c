@@ -59,6 +59,13 @@ int signals_open(struct signals *signals)
     return EXIT_YES;
 }
 
+void signals_close(const struct signals *signals)
+{
+    close(signals->fd);
+    sigaction(SIGCHLD, &signals->child_action, NULL);
+    sigprocmask(SIG_SETMASK, &signals->original, NULL);
+}
+
 int signals_next(const struct signals *signals)
 {
     struct signalfd_siginfo info;
