@@ -81,7 +81,7 @@ done
 [ -e $suite/tests/test_helper.tcl ] || fetch
 if [ -z "$holdfast" ]; then
     cmake --preset release >/dev/null
-    cmake --build --preset command
+    cmake --build --preset release --target holdfast_command
     holdfast=build/holdfast
 fi
 python3 -B tests/redis_suite/run.py $suite "$(realpath "$holdfast")" \
