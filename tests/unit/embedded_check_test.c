@@ -611,45 +611,6 @@ TEST(records_that_disagree_name_their_key)
                    "a record of unknown kind, \"x\"");
 }
 
-static uint32_t format_of(MDB_txn *txn, MDB_dbi dbi)
-{
-    MDB_val key, value;
-    uint32_t version;
-
-    find(txn, dbi, "h", 1, &key, &value);
-    memcpy(&version, (unsigned char *)value.mv_data + 8, sizeof(version));
-    return version;
-}
-
-static void expect_first(MDB_txn *txn, MDB_dbi dbi)
-{
-    assert_int_equal(format_of(txn, dbi), 1);
-}
-
-static void expect_third(MDB_txn *txn, MDB_dbi dbi)
-{
-    assert_int_equal(format_of(txn, dbi), 3);
-}
-
-TEST(key_of_another_database_keeps_earlier_versions_out)
-{
-    hf__store *store = must_open(at.url, NULL);
-    char text[TEXT_SIZE];
-
-    expect(store, "set a 0", "+:OK");
-    close_store(store);
-    spoil(expect_first);
-    store = must_open(at.url, NULL);
-    assert_int_equal(evaluate(store,
-                              "redis.call('select', 3) "
-                              "return redis.call('set', 'a', 3)",
-                              0, "", text),
-                     HF_OK);
-    close_store(store);
-    spoil(expect_third);
-    expect_whole();
-}
-
 TEST(counts_of_two_levels_are_compared_with_those_below)
 {
     int64_t budget_ms = script_budget_ms;

@@ -517,6 +517,15 @@ TEST(only_a_large_sorted_set_raises_the_format)
     expect_format(HF__FORMAT_COUNTS);
 }
 
+TEST(a_key_of_another_database_raises_the_format)
+{
+    ask("+:OK", "set a 0");
+    ask("+:OK", "swapdb 0 0");
+    expect_format(HF__FORMAT_FIRST);
+    ask("i:1", "copy a a db 3");
+    expect_format(HF__FORMAT_DATABASES);
+}
+
 static void let_earlier_version_in(hf__tx *tx)
 {
     tx->env->sidecar.map->version = 4;

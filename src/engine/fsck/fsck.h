@@ -14,6 +14,7 @@
 #include "engine/files/files.h"
 #include "engine/files/keyhead.h"
 #include "engine/files/pages.h"
+#include "engine/streams/stream_records.h"
 
 typedef struct hf__fsck hf__fsck;
 struct hf__item;
@@ -108,6 +109,20 @@ void hf__fsck_counts_order(hf__fsck *fsck, uint64_t keyid, hf_bytes position);
 void hf__fsck_counts_end(hf__fsck *fsck,
                          void (*wrong)(hf__fsck *fsck, uint64_t keyid));
 void hf__fsck_counts_drop(hf__fsck *fsck);
+
+/* fsck_streams.c: of the records of one stream. */
+typedef struct hf__stream_tally {
+    uint64_t records;
+    uint64_t entries;
+    uint64_t packs;
+    uint64_t pending_sum; /* of ids by group, less those by consumer */
+    hf__stream_id last;   /* of the entries so far */
+    bool bent;            /* records are damaged or out of order */
+} hf__stream_tally;
+
+/* Has the record a name of one of a stream? Then count it. */
+bool hf__fsck_stream_is_named(const hf__item *item);
+void hf__fsck_stream_add(const hf__item *item, hf__stream_tally *at);
 
 /* fsck_content.c: check the content of a small collection. false: damaged. */
 bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,

@@ -19,7 +19,6 @@
 #include "engine/keys/score.h"
 #include "engine/keys/type_set.h"
 #include "engine/streams/stream_group.h"
-#include "engine/streams/stream_records.h"
 #include "store/limits.h"
 #include "util/hash_bytes.h"
 
@@ -41,23 +40,18 @@ typedef struct group {
     hf__counts_root root;   /* by the key's record, of a sorted set */
     uint64_t count;         /* by the key's record */
     uint64_t first; /* by the key's record, of a list; packs of a stream */
-    uint64_t stream_count; /* records of a stream */
-    uint64_t entry_count;
-    uint64_t pack_count;
-    uint64_t pending_sum; /* of ids by group, less those by consumer */
-    hf__stream_id last;   /* of the entries so far */
-    uint64_t page;        /* of the key's record */
-    uint64_t a, b;        /* of `code` */
-    uint64_t other;       /* the id of the same key's other entry; 0: none */
-    uint32_t index;       /* of the key's record */
-    uint8_t code;         /* hf__finding_code: what is wrong with it */
-    uint8_t type;         /* hf__type; 0: no key seen */
-    bool taken;           /* this entry is in use */
+    hf__stream_tally stream;
+    uint64_t page;  /* of the key's record */
+    uint64_t a, b;  /* of `code` */
+    uint64_t other; /* the id of the same key's other entry; 0: none */
+    uint32_t index; /* of the key's record */
+    uint8_t code;   /* hf__finding_code: what is wrong with it */
+    uint8_t type;   /* hf__type; 0: no key seen */
+    bool taken;     /* this entry is in use */
     bool pending_delete;
     bool odd;          /* an element cannot be one of a sorted set */
     bool gap;          /* a list's numbers have gaps */
     bool wrong;        /* a member of a set is at a wrong position */
-    bool bent;         /* a stream's records are damaged or out of order */
     uint8_t level;     /* of the last count */
     bool has_counts;   /* by the key's record */
     bool wrong_counts; /* one is not the sum of what is below it */
@@ -313,97 +307,17 @@ static void take_list(hf__fsck *fsck, const hf__item *item)
     at->list_count++;
 }
 
-/* Its entries follow those of the packs before it. */
-static void take_pack(const hf__item *item, hf__stream_id id, group *at)
-{
-    hf__pack pack = {id, hf_view(item->value, item->value_size)};
-    hf__entry entry = {0};
-
-    at->pack_count++;
-    if (at->pack_count > 1 && hf__stream_id_compare(id, at->last) <= 0)
-        at->bent = true;
-    if (item->value_size > item->value_held) { /* one large entry */
-        pack.data = hf_view(item->value, item->value_held);
-        at->bent = at->bent || hf__pack_count(&pack) != 1;
-        at->entry_count++;
-        at->last = id;
-        return;
-    }
-    if (!hf__pack_is_whole(&pack)) {
-        at->bent = true;
-        return;
-    }
-    at->entry_count += hf__pack_count(&pack);
-    while (hf__pack_next(&pack, &entry))
-        at->last = entry.id;
-}
-
-/* An entry that is not acknowledged, by group or by consumer. */
-static void take_pending(const hf__item *item, const hf__stream_name *name,
-                         group *at)
-{
-    bool taken = name->bytes[HF__STREAM_PREFIX - 1] == HF__STREAM_TAKEN;
-    hf__unacked pending = {0};
-    unsigned char text[24];
-    uint64_t sum;
-
-    if (item->value_size != (taken ? 0 : sizeof(pending))) {
-        at->bent = true;
-        return;
-    }
-    if (taken)
-        pending.consumer =
-            hf__stream_name_get_number(name, HF__STREAM_PREFIX + 4);
-    else
-        memcpy(&pending, item->value, sizeof(pending));
-    memcpy(text, name->bytes + HF__STREAM_PREFIX, 4);
-    memcpy(text + 4, &pending.consumer, 4);
-    memcpy(text + 8, name->bytes + name->size - 16, 16);
-    sum = hf__hash(hf_view(text, sizeof(text)), 0);
-    at->pending_sum += taken ? 0 - sum : sum;
-}
-
-static size_t stream_name_size(unsigned char what)
-{
-    switch (what) {
-    case HF__STREAM_PACK:
-        return HF__STREAM_PREFIX + 16;
-    case HF__STREAM_CONSUMER:
-        return HF__STREAM_PREFIX + 8;
-    case HF__STREAM_PENDING:
-        return HF__STREAM_PREFIX + 20;
-    case HF__STREAM_TAKEN:
-        return HF__STREAM_PREFIX + 24;
-    default:
-        return 0;
-    }
-}
-
 static void take_stream(hf__fsck *fsck, const hf__item *item)
 {
-    hf__stream_name name = {.size = item->key.size};
     group *at;
 
-    if (item->key.size < HF__STREAM_PREFIX ||
-        item->key.size != stream_name_size(name_of(item)[9])) {
+    if (!hf__fsck_stream_is_named(item)) {
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
     at = group_of(fsck, hf__get_be64(name_of(item) + 1));
-    if (at == NULL)
-        return;
-    at->stream_count++;
-    memcpy(name.bytes, item->key.data, name.size);
-    switch (name.bytes[9]) {
-    case HF__STREAM_PACK:
-        take_pack(item, hf__stream_name_get_id(&name), at);
-        break;
-    case HF__STREAM_CONSUMER:
-        at->bent = at->bent || item->value_size < sizeof(hf__consumer);
-        break;
-    default:
-        take_pending(item, &name, at);
-    }
+    if (at != NULL)
+        hf__fsck_stream_add(item, &at->stream);
 }
 
 static void take_pending_delete(hf__fsck *fsck, const hf__item *item)
@@ -653,9 +567,9 @@ static uint64_t count_of(const group *at, bool *others)
 {
     if (at->type == HF__TYPE_STREAM) { /* its groups are elements */
         *others = at->order_count + at->list_count > 0;
-        return at->entry_count;
+        return at->stream.entries;
     }
-    if (at->stream_count > 0) {
+    if (at->stream.records > 0) {
         *others = true;
         return at->count;
     }
@@ -692,16 +606,17 @@ static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
 /* It may be empty. */
 static void judge_stream(hf__fsck *fsck, group *at)
 {
-    if (at->bent || at->pending_sum != 0)
+    if (at->stream.bent || at->stream.pending_sum != 0)
         tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
-    else if (at->entry_count != at->count || at->pack_count != at->first)
-        tell_group(fsck, at, HF__FOUND_KEY_COUNT, at->entry_count, at->count);
+    else if (at->stream.entries != at->count || at->stream.packs != at->first)
+        tell_group(fsck, at, HF__FOUND_KEY_COUNT, at->stream.entries,
+                   at->count);
 }
 
 static void judge_group(hf__fsck *fsck, group *at)
 {
     uint64_t elements = at->element_count + at->order_count + at->list_count +
-                        at->level_records + at->stream_count;
+                        at->level_records + at->stream.records;
     bool others = false;
     uint64_t count = count_of(at, &others);
 
