@@ -114,9 +114,7 @@ static void put_batch(hf__tx *tx, const copy_batch *at, uint64_t keyid)
 
 static void copy_elements(hf__tx *tx, uint64_t from, uint64_t to)
 {
-    static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
-                                          HF__RECORD_LIST, HF__RECORD_STREAM,
-                                          HF__RECORD_COUNT};
+    static const unsigned char kinds[] = {HF__RECORDS_OF_ID};
 
     for (size_t i = 0; i < sizeof(kinds); i++) {
         copy_batch at;

@@ -52,8 +52,7 @@ static bool read_samples(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static void memory_usage(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
-                                          HF__RECORD_LIST, HF__RECORD_STREAM};
+    static const unsigned char kinds[] = {HF__RECORDS_OF_ID};
     hf__record *record;
     int64_t samples;
     uint64_t size;

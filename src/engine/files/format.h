@@ -41,6 +41,11 @@ enum {
     HF__RECORD_KEY_OTHER = 128 /* and the number of its database */
 };
 
+/* The kinds of records that belong to a key's id, each followed by that. */
+#define HF__RECORDS_OF_ID                                                      \
+    HF__RECORD_ELEMENT, HF__RECORD_ORDER, HF__RECORD_LIST, HF__RECORD_STREAM,  \
+        HF__RECORD_COUNT
+
 /* Numbered from 0. */
 #define HF__DATABASES 16u
 

@@ -92,9 +92,7 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
  * tx->no_pending_deletes if there is none. */
 static unsigned delete_pending(hf__tx *tx, MDB_cursor *cursor, unsigned budget)
 {
-    static const unsigned char kinds[] = {HF__RECORD_ELEMENT, HF__RECORD_ORDER,
-                                          HF__RECORD_LIST, HF__RECORD_STREAM,
-                                          HF__RECORD_COUNT};
+    static const unsigned char kinds[] = {HF__RECORDS_OF_ID};
     unsigned char kind = HF__RECORD_PENDING_DELETE;
     MDB_val key = {1, &kind};
     MDB_val value;
