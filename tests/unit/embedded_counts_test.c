@@ -566,3 +566,20 @@ TEST(no_counts_while_an_earlier_version_may_have_the_store_open)
     in_transaction(expect_all_made);
     expect_format(HF__FORMAT_COUNTS);
 }
+
+/* It would delete and copy them without their records. */
+TEST(no_streams_while_an_earlier_version_may_have_the_store_open)
+{
+    static const char refusal[] =
+        "a program that does not know streams may have the store open; close "
+        "all of its programs";
+
+    in_transaction(let_earlier_version_in);
+    ask(refusal, "xadd s 1-1 f v");
+    ask(refusal, "xgroup create s g 0 mkstream");
+    ask("i:0", "exists s");
+    expect_format(HF__FORMAT_FIRST);
+    in_transaction(keep_earlier_version_out);
+    ask("s:1-1", "xadd s 1-1 f v");
+    expect_format(HF__FORMAT_STREAMS);
+}

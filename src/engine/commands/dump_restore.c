@@ -302,13 +302,13 @@ static void store_value(hf__tx *tx, hf_bytes key, const hf__rdb_value *value,
                                      ? hf__stream_make(tx, key)
                                      : hf__key_make(tx, key, value->type));
 
+    if (record == NULL && !over) /* fatal, or replied */
+        return;
     hf__reply_line(tx, "OK");
-    if (record == NULL)
-        return;
-    if (over) {
+    if (over && record != NULL)
         hf__key_delete(tx, record);
+    if (over)
         return;
-    }
     record->expire_ms = expire_ms;
     put_value(tx, record, value);
     hf__key_event(tx, HF__EVENT_GENERIC, "restore", key);

@@ -217,9 +217,9 @@ static inline bool hf__sidecar_has_front(const hf__sidecar_map *map)
     return map->version > 3;
 }
 
-/* Does every program that has the store open know the format
- * HF__FORMAT_COUNTS? One that opened it before may continue with version 4. */
-static inline bool hf__sidecar_allows_counts(const hf__sidecar_map *map)
+/* Does every program that has the store open know format 3? One that opened it
+ * before may continue with version 4. */
+static inline bool hf__sidecar_knows_format_3(const hf__sidecar_map *map)
 {
     return map->version > 4;
 }

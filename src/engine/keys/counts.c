@@ -366,7 +366,7 @@ bool hf__counts_begin(hf__tx *tx, hf__record *record)
     hf__counts_root root = {.behind = record->count > CHILDREN_MAX,
                             .children = record->count};
 
-    if (!hf__sidecar_allows_counts(tx->env->sidecar.map))
+    if (!hf__sidecar_knows_format_3(tx->env->sidecar.map))
         return hf__content_set(tx, record, "", 0);
     return hf__tx_raise_format(tx, HF__FORMAT_COUNTS) &&
            hf__content_set(tx, record, &root, sizeof(root));

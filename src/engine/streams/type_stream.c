@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "engine/files/header.h"
+#include "engine/keys/command_reply.h"
 #include "engine/keys/elements.h"
 #include "engine/streams/stream_records.h"
 
@@ -23,8 +24,15 @@ bool hf__stream_open(hf__tx *tx, hf_bytes key, hf__record **record)
 hf__record *hf__stream_make(hf__tx *tx, hf_bytes key)
 {
     static const hf__stream_head none;
-    hf__record *record = hf__key_make(tx, key, HF__TYPE_STREAM);
+    hf__record *record;
 
+    /* It would delete and copy the key without its records. */
+    if (!hf__sidecar_knows_format_3(tx->env->sidecar.map)) {
+        hf__reply_error(tx, "ERR a program that does not know streams may "
+                            "have the store open; close all of its programs");
+        return NULL;
+    }
+    record = hf__key_make(tx, key, HF__TYPE_STREAM);
     if (record == NULL || !hf__tx_raise_format(tx, HF__FORMAT_STREAMS) ||
         !hf__elements_begin(tx, record))
         return NULL;
