@@ -29,7 +29,7 @@ Returns  {token, id, payload, how often it was taken, how often at most, order,
          sorted set is not of a queue.
 Repeat   safe: the same owner gets the same job, a larger token, and a lease that
          runs from then; what was to be ended was, if it has one. A job whose state
-         is lost is removed.
+         is lost, or whose id is too long, is removed.
 Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes before
          all that maxmemory stops, if there is a job: so a queue that has filled
          a server can be worked off.

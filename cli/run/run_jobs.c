@@ -375,9 +375,14 @@ static int report_none(const struct jobs *work)
 static int do_job(struct jobs *work)
 {
     const struct run_plan *plan = &work->run->plan;
+    size_t id_size;
 
     (void)!hf_queue_job(work->run->lease.locks[0], &work->job, NULL);
-    memcpy(work->id, work->job.id.data, work->job.id.size + 1);
+    id_size = work->job.id.size;
+    if (id_size >= sizeof(work->id))
+        id_size = sizeof(work->id) - 1;
+    memcpy(work->id, work->job.id.data, id_size);
+    work->id[id_size] = '\0';
     if (plan->attempts > 0 && work->job.attempt > plan->attempts)
         return refuse_job(work);
     return run_job(work);

@@ -63,12 +63,18 @@ char *hf__job_read(hf_job *job, const hf_reply *items, char *at)
     return at;
 }
 
-/* The job, behind the token, and its bytes are one piece of memory. */
+/* The job, behind the token, and its bytes are one piece of memory. Others rely
+ * on the limit of its id. */
 static hf_status keep_job(hf_lock *lock, const hf_reply *reply, hf_error *err)
 {
     const hf_reply *items = reply->array.items + 1;
-    hf_job *job = hf__alloc(sizeof(*job) + hf__job_size(items));
+    size_t id_size = items[ID].bytes.size;
+    hf_job *job;
 
+    if (id_size == 0 || id_size > HF_QUEUE_ID_MAX ||
+        items[GROUP].bytes.size > HF_QUEUE_ID_MAX)
+        return hf__bad_reply(hf__scripts[lock->kind->acquire].name, err);
+    job = hf__alloc(sizeof(*job) + hf__job_size(items));
     if (job == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a job");
     (void)hf__job_read(job, items, (char *)(job + 1));

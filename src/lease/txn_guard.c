@@ -24,6 +24,8 @@ static hf_status read_owner(hf_lock *lock, char owner[HF_OWNER_SIZE],
     if (status == HF_OK && lock->kind->kept_id != NULL) {
         hf_bytes id = lock->kind->kept_id(lock);
 
+        if (id.size > HF_QUEUE_ID_MAX) /* job.c keeps none such */
+            id.size = HF_QUEUE_ID_MAX;
         job[0] = ':';
         memcpy(job + 1, id.data, id.size);
         *has = hf_view(job, 1 + id.size);

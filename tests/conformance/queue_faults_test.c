@@ -220,6 +220,52 @@ TEST(queue_drops_jobs_whose_state_is_lost)
     do_next(worker(f, queue), "c");
 }
 
+/* Before all that were put. */
+static void add_job(fixture *f, hf_bytes queue, size_t id_size,
+                    size_t group_size)
+{
+    char text[128], member[HF_QUEUE_ID_MAX + 3];
+    char job_state[HF_QUEUE_ID_MAX + 32] = "0 0 0 1 0 0 ";
+    hf_bytes ready[] = {bytes("ZADD"), queue, bytes("7000000000000000"),
+                        hf_view(member, 1 + id_size)};
+    hf_bytes known[] = {bytes("HSET"), own_key(text, "items", queue),
+                        hf_view(member, 1 + id_size), bytes("")};
+
+    memset(member, 'x', sizeof(member));
+    memset(job_state + strlen(job_state), 'g', group_size);
+    known[3] = hf_str(job_state);
+    member[0] = ':';
+    expect_status(HF_OK, hf_command(f->client, 4, ready, NULL, ERR));
+    member[0] = '=';
+    expect_status(HF_OK, hf_command(f->client, 4, known, NULL, ERR));
+}
+
+TEST(queue_drops_jobs_that_no_put_writes)
+{
+    static const struct {
+        size_t id_size, group_size;
+    } sizes[] = {{HF_QUEUE_ID_MAX + 1, 0}, {1, HF_QUEUE_ID_MAX + 1}, {0, 0}};
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker(f, queue);
+
+    need_all_rights(f);
+    for (size_t i = 0; i < 3; i++) {
+        put(f, queue, "a");
+        add_job(f, queue, sizes[i].id_size, sizes[i].group_size);
+        take(lock, "a");
+        assert_counts(f, queue, 0, 1, 0, 0, 0);
+        expect_status(HF_OK, hf_queue_done(lock, ERR));
+        assert_no_key(f->client, queue);
+        put(f, queue, "a");
+        add_job(f, queue, HF_QUEUE_ID_MAX, HF_QUEUE_ID_MAX);
+        expect_status(HF_OK, hf_lock_try(lock, ERR));
+        expect_status(HF_OK, hf_queue_done(lock, ERR));
+        do_next(lock, "a");
+        assert_no_key(f->client, queue);
+    }
+}
+
 /* ------------------------------------------------------------------- time */
 
 /* More ids than one call forgets. */

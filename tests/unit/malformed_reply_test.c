@@ -19,6 +19,19 @@
 #define SHA "$40\r\n0123456789abcdef0123456789abcdef01234567\r\n"
 #define A "$1\r\na\r\n"
 
+/* What a take of a job is answered. */
+#define JOB(id, group) "*8\r\n:5\r\n" id A ":1\r\n:0\r\n:1\r\n:1\r\n" group
+#define X64 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define X512 X64 X64 X64 X64 X64 X64 X64 X64
+#define NONE "$0\r\n\r\n"
+#define LONGEST "$512\r\n" X512 "\r\n"
+#define LONGER "$513\r\n" X512 "x\r\n"
+#define TAKEN                                                                  \
+    {JOB(A, NONE), HF_OK},                                                     \
+    {                                                                          \
+        JOB(LONGEST, LONGEST), HF_OK                                           \
+    }
+
 /* The replies to try. */
 static const char *const replies[] = {
     "$-1\r\n",
@@ -103,6 +116,11 @@ static const char *const replies[] = {
     "*8\r\n:2\r\n:5\r\n:0\r\n$1\r\n0\r\n" A "$1\r\n7\r\n$2\r\n-1\r\n" A,
     "*8\r\n:0\r\n:-2\r\n:0\r\n$1\r\n0\r\n" A "$1\r\n0\r\n$1\r\n0\r\n" A,
     "*8\r\n:4\r\n:5\r\n:0\r\n$1\r\n0\r\n" A "$1\r\n7\r\n$2\r\n-1\r\n" A,
+    JOB(A, NONE),
+    JOB(LONGEST, LONGEST),
+    JOB(LONGER, NONE),
+    JOB(A, LONGER),
+    JOB(NONE, NONE),
     "-ERR made up\r\n",
     "!9\r\nERR a fit\r\n",
 };
@@ -440,7 +458,8 @@ static const fits table[] = {
     {"queue put many", {ONCE(HF_CONFLICT)}},
     {"queue take",
      {{"*3\r\n:5\r\n" A ":9\r\n", HF_HELD},
-      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD}}},
+      {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_HELD},
+      TAKEN}},
     {"queue done",
      {{":1\r\n", HF_OK}, {"#t\r\n", HF_OK}, {":0\r\n", HF_EXPIRED}}},
     {"queue again",
@@ -452,7 +471,8 @@ static const fits table[] = {
     {"queue next",
      {{"*3\r\n:5\r\n" A ":9\r\n", HF_TIMEOUT},
       {"*4\r\n:5\r\n" A ":9\r\n:3\r\n", HF_TIMEOUT},
-      {"*3\r\n:-1\r\n$0\r\n\r\n:9\r\n", HF_EXPIRED}}},
+      {"*3\r\n:-1\r\n$0\r\n\r\n:9\r\n", HF_EXPIRED},
+      TAKEN}},
     {"queue list", {{"%0\r\n", HF_OK}, {"*0\r\n", HF_OK}}},
     {"queue pause", {{":0\r\n", HF_OK}, {":1\r\n", HF_OK}, {"#t\r\n", HF_OK}}},
     {"queue revive",
@@ -602,7 +622,7 @@ static bool answer(void *user, const char *target, hf__arena *arena,
         self->count++;
     }
     assert_non_null(text);
-    hf__buf_init(&in, 1024);
+    hf__buf_init(&in, 2048);
     assert_true(hf__buf_append(&in, text, strlen(text)));
     hf__resp_begin(&resp, arena, reply);
     assert_int_equal(hf__resp_feed(&resp, &in), HF__RESP_DONE);
