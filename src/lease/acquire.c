@@ -384,7 +384,7 @@ static hf__next cancel_acquire(hf__acquire *self)
         return give_back(self);
     /* The caller would know nothing of the end: it is sent once more, or for
      * the first time, with all the time that a request has. */
-    if (hf__steps_ends(&self->steps))
+    if (hf__steps_ends(&self->steps) && !self->steps.end.answered)
         return ask_store(self, HF__ACQUIRE_TRY);
     return waits_locally(self) ? stop_waiting(self) : give_up(self);
 }
@@ -600,7 +600,9 @@ static void end_state(hf__acquire *self, hf_status status)
         hf__lock_hold_locked(lock, &self->steps.grant);
     else
         lock->state = HF__LOCK_FREE;
-    lock->unended = status != HF_OK && hf__steps_ends(&self->steps);
+    lock->unended = status != HF_OK && hf__steps_ends(&self->steps) &&
+                    !self->steps.end.answered;
+    lock->unended_sent = self->steps.end.again || status != HF_UNAVAILABLE;
     lock->unended_ms = self->steps.end.valid_ms;
     lock->acquiring = NULL;
     watched = lock->watched;

@@ -23,7 +23,7 @@ void hf__steps_let_go_locked(hf_lock *lock, hf__end_first *end)
                      has || again ? HF_INDETERMINATE : HF_NOT_FOUND);
     if (!has && !again)
         return;
-    end->again = again;
+    end->again = again && lock->unended_sent;
     if (lock->state != HF__LOCK_LOST)
         end->valid_ms =
             again ? lock->unended_ms : atomic_load(&lock->valid_until_ms);
@@ -54,6 +54,7 @@ hf_status hf__steps_read_end(hf__steps *steps, hf_status status, bool again,
 {
     hf__end_first *end = &steps->end;
 
+    end->answered = true;
     if (status == HF_EXPIRED && again && hf__clock_boot_ms() >= end->valid_ms) {
         steps->until_ms = 0;
         return hf__fail(err, HF_INDETERMINATE,

@@ -63,7 +63,8 @@ typedef struct hf__end_first {
     hf__outcome outcome;
     char owner[HF_OWNER_SIZE]; /* "": there is nothing, or it was ended */
     int64_t valid_ms;          /* the lease was, until then; 0: it had ended */
-    bool again;                /* a call before this one has sent it */
+    bool again;                /* a call before this one may have ended it */
+    bool answered;             /* it is not sent any more */
 } hf__end_first;
 
 typedef struct hf__steps {

@@ -99,6 +99,7 @@ struct hf_lock {
     bool waits;         /* the call that acquires waits for the lock */
     bool downgrading;   /* a downgrade is under way, or got no reply */
     bool unended;       /* FREE: the end of what it had got no reply ... */
+    bool unended_sent;  /* ... but may have arrived ... */
     int64_t unended_ms; /* ... and that was valid until then; 0: it had ended */
     bool free_deferred; /* when the calls on it have ended */
     hf_call *acquiring; /* asynchronous; NULL: none, or a thread */

@@ -131,7 +131,7 @@ static hf_status undo_acquire_locked(hf_lock *lock, bool again, hf_error *err)
 
 /* How the lock was held: the call's note. A greater one: the release has an
  * outcome, and the lease was valid until then (ms); KEPT + 1: it had ended.
- * Negative: so it was, and another call has sent this before. */
+ * Negative: so it was, and another call may have ended it before. */
 enum { ENDED, VALID, DOWNGRADING, KEPT };
 
 /* 0: the release has no outcome. */
@@ -207,6 +207,8 @@ static void release_answered(hf_call *call)
     lock->unended =
         outcome_until(call) != 0 && (call->request.status == HF_UNAVAILABLE ||
                                      call->request.status == HF_INDETERMINATE);
+    lock->unended_sent =
+        call->note < 0 || call->request.status == HF_INDETERMINATE;
     lock->unended_ms = outcome_until(call);
     if (call->request.status == HF_OK &&
         call->request.reply.kind == HF_REPLY_INTEGER)
@@ -413,13 +415,14 @@ static hf_status run_checked(hf__form form, hf_lock *lock,
     hf__watchdog *watchdog = &lock->client->leases->watchdog;
     hf_call here, *call = hf__begin(&here, form, &release_one, lock->client);
     int64_t valid_ms = 0;
-    bool again;
+    bool again, sent;
 
     if (call->prepared != HF_OK)
         return hf__end(call);
     pthread_mutex_lock(&watchdog->mutex);
     hf__lease_check_locked(watchdog, lock);
     again = outcome != NULL && lock->unended && lock->state == HF__LOCK_FREE;
+    sent = again && lock->unended_sent;
     if (again)
         valid_ms = lock->unended_ms;
     else if (lock->state == HF__LOCK_HELD)
@@ -429,7 +432,7 @@ static hf_status run_checked(hf__form form, hf_lock *lock,
     pthread_mutex_unlock(&watchdog->mutex);
     if (call->prepared == HF_OK && !call->skips_store)
         fill_release(call, lock, valid_ms, outcome);
-    if (again)
+    if (sent)
         call->note = -call->note;
     return hf__end(call);
 }
