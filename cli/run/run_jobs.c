@@ -168,9 +168,9 @@ static hf_status send_end(const struct jobs *work, hf_error *err)
         return hf_queue_defer(lock, delay_of(work), err);
     case END_DEAD:
         return hf_queue_fail(lock, err);
-    case END_BACK:
+    case END_BACK: /* a release could not be sent again */
     case END_LOST: /* before the command began: that does not count */
-        return hf_lock_release(lock, err);
+        return hf_queue_defer(lock, 0, err);
     case END_UNKNOWN:
         break;
     }

@@ -480,6 +480,27 @@ test_a_worker_waits_for_a_store_that_is_away() {
     [ "$(wc -l <told)" -le 4 ] || fail "$(cat told)"
 }
 
+# The job would be taken until its lease ends.
+test_a_job_goes_back_when_the_store_is_there_again() {
+    local own
+
+    [ -n "$redis_pid" ] || return 0
+    export HOLDFAST_STORE=redis+unix://$PWD/own
+    start_own
+    expect 0 queue put q x
+    start queue work q --ttl 60 -- sh -c ': >began
+        until [ -e away ]; do sleep 0.02; done; : >ended; exit 127'
+    eventually 10 test -e began
+    stop_own
+    : >away
+    eventually 10 test -e ended
+    sleep 0.3 # the first try fails
+    start_own
+    ends 127 "$pid"
+    expect_counts 1 0 0 0 0
+    stop_own
+}
+
 # Its own look at the queue, once a second, gets no reply.
 test_a_wait_that_fails_makes_no_end_unknown() {
     local own
