@@ -584,6 +584,19 @@ hf__next hf__acquire_begin(hf__acquire *self, int64_t lease_ms, hf_call *call)
     return hf__acquire_first(self);
 }
 
+/* A take that ends nothing, and fails, leaves it to the next call. */
+static void note_end_locked(hf_lock *lock, const hf__steps *steps,
+                            hf_status status)
+{
+    if (status == HF_OK || steps->end.answered) {
+        lock->unended = false;
+    } else if (hf__steps_ends(steps)) {
+        lock->unended = true;
+        lock->unended_sent = steps->end.again || status != HF_UNAVAILABLE;
+        lock->unended_ms = steps->end.valid_ms;
+    }
+}
+
 /* The state of the handle, which another thread may free afterwards if the call
  * is a started one. */
 static void end_state(hf__acquire *self, hf_status status)
@@ -600,10 +613,7 @@ static void end_state(hf__acquire *self, hf_status status)
         hf__lock_hold_locked(lock, &self->steps.grant);
     else
         lock->state = HF__LOCK_FREE;
-    lock->unended = status != HF_OK && hf__steps_ends(&self->steps) &&
-                    !self->steps.end.answered;
-    lock->unended_sent = self->steps.end.again || status != HF_UNAVAILABLE;
-    lock->unended_ms = self->steps.end.valid_ms;
+    note_end_locked(lock, &self->steps, status);
     lock->acquiring = NULL;
     watched = lock->watched;
     deferred = lock->free_deferred;

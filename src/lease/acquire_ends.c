@@ -15,7 +15,6 @@ void hf__steps_let_go_locked(hf_lock *lock, hf__end_first *end)
 
     hf__lease_check_locked(watchdog, lock);
     has = lock->state == HF__LOCK_HELD || lock->state == HF__LOCK_LOST;
-    lock->unended = false;
     if (end->outcome.what == NULL)
         return;
     if (has || again || lock->state == HF__LOCK_FREE)

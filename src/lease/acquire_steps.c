@@ -378,6 +378,7 @@ hf_status hf__steps_read(hf__steps *steps, hf_status status, hf_error *err)
     if (hf_status_kind(status) == HF_KIND_USAGE ||
         hf_status_kind(status) == HF_KIND_FATAL)
         steps->unanswered = true;
+    steps->end.answered = steps->end.answered || granted;
     if (granted)
         status = read_grant(steps, err);
     else if (status == HF_OK)

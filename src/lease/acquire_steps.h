@@ -64,7 +64,7 @@ typedef struct hf__end_first {
     char owner[HF_OWNER_SIZE]; /* "": there is nothing, or it was ended */
     int64_t valid_ms;          /* the lease was, until then; 0: it had ended */
     bool again;                /* a call before this one may have ended it */
-    bool answered;             /* it is not sent any more */
+    bool answered;             /* or a job was taken: it is not sent any more */
 } hf__end_first;
 
 typedef struct hf__steps {

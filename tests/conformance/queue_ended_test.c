@@ -246,6 +246,34 @@ TEST(queue_end_is_not_sent_again_after_a_take)
     byte_proxy_stop(proxy);
 }
 
+/* It does not have another job. */
+TEST(queue_end_is_sent_again_after_a_take_that_failed)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    lock = begin_away(f, proxy, queue, 60000);
+    for (int i = 0; i < 2; i++) {
+        put(f, queue, "a");
+        take(lock, "a");
+        go_away(proxy);
+        assert_true(
+            is_unknown(i == 0 ? hf_queue_done(lock, ERR) : next_by(lock, 0)));
+        assert_true(is_unknown(hf_lock_try(lock, ERR)));
+        byte_proxy_refuse(proxy, false);
+        expect_soon(hf_lock_try(lock, NULL) == HF_HELD, 10000);
+        assert_int_equal(end_again(lock, false), HF_OK);
+        assert_no_key(f->client, queue);
+        expect_status(HF_INVALID, hf_queue_done(lock, ERR));
+    }
+    byte_proxy_stop(proxy);
+}
+
 /* The client knows that, and sends nothing. */
 static void go_away_from(hf_client *client, byte_proxy *proxy, hf_bytes queue)
 {
