@@ -299,7 +299,8 @@ typedef enum hf_queue_outcome {
  * The end is sent at once, also if other threads of the client wait for jobs of
  * the queue, and again while the store is away. The lease is not renewed
  * meanwhile. A call that is cancelled before the end was answered sends it once
- * more, and ends after the request timeout of the client at the latest.
+ * more: it ends after twice the request timeout of the client at the latest,
+ * once for a request that is under way and once for that.
  *
  * @param lock      of hf_queue_new()
  * @param outcome   how the job ends
@@ -327,7 +328,9 @@ HF_API HF_MUST_USE hf_status hf_queue_next(hf_lock *lock,
 /**
  * How the end that the last hf_queue_next() sent went, whatever became of the
  * take: the store may have answered the one, and been away afterwards. Nothing
- * is sent. A call that waits for the next job can be asked about, too.
+ * is sent. A call that waits for the next job can be asked about, too. While
+ * a call waits for another thread's call on the handle, the answer is about
+ * that thread's.
  *
  * @param lock  of hf_queue_new()
  *
