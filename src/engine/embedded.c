@@ -210,6 +210,8 @@ static bool is_read(const hf__job *job)
 {
     if (job->command == NULL)
         return job->request->script->reads;
+    if (job->block != NULL && job->block->asks)
+        return true;
     return !(job->command->flags & HF__COMMAND_WRITES);
 }
 

@@ -345,6 +345,31 @@ class Streams(Waiters):
                 self.assertEqual(len(reader.read()), 1)
                 self.waiting = 0
 
+    def test_changes_without_an_entry_run_no_one_again(self):
+        ask = self.link.ask
+        ask("XADD", "s", "1-1", "f", "v")
+        self.make_group()
+        ask("XGROUP", "CREATE", "s", "h", 0)
+        members = [self.block(*self.group("BLOCK", 0, "STREAMS", "s", ">"))
+                   for _ in range(3)]
+        reader = self.block("XREAD", "BLOCK", 0, "STREAMS", "s", "$")
+        ask("CONFIG", "RESETSTAT")
+        for number in range(5):
+            ask("XREADGROUP", "GROUP", "h", "c", "STREAMS", "s", number)
+            ask("PEXPIRE", "s", 1000000 + number)
+            self.write_elsewhere("XCLAIM", "s", "h", "c", "0", "1-1", "FORCE")
+            self.write_elsewhere("XACK", "s", "h", "1-1")
+        ask("EVAL", "redis.call('xadd', KEYS[1], '2-1', 'f', 'v')"
+            "return redis.call('xdel', KEYS[1], '2-1')", 1, "s")
+        stats = ask("INFO", "commandstats")
+        self.assertIn(b"cmdstat_xreadgroup:calls=5,", stats)
+        self.assertNotIn(b"cmdstat_xread:", stats)
+        ask("XADD", "s", "3-1", "f", "v")
+        self.assertEqual(members[0].read(), reader.read())
+        self.wait_until_blocked(2)
+        self.assertIn(b"cmdstat_xreadgroup:calls=6,",
+                      ask("INFO", "commandstats"))
+
     def test_within_exec_and_scripts_nothing_waits(self):
         self.make_group()
         self.link.socket.sendall(

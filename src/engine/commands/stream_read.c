@@ -12,10 +12,11 @@
 typedef struct stream_reading {
     bool grouped, noack, waits;
     hf_bytes group, consumer;
-    uint64_t most; /* entries of each stream */
-    size_t first;  /* argument that is a key */
-    size_t count;  /* of streams */
-    size_t served; /* of these, with something to reply */
+    size_t group_at; /* argument */
+    uint64_t most;   /* entries of each stream */
+    size_t first;    /* argument that is a key */
+    size_t count;    /* of streams */
+    size_t served;   /* of these, with something to reply */
 } stream_reading;
 
 /* One stream of it. */
@@ -97,7 +98,8 @@ static bool read_option(hf__tx *tx, const hf_bytes *args, size_t count,
     if (more > 1 && hf__arg_is(arg, "group")) {
         if (!what->grouped)
             return refuse_option(tx, "GROUP");
-        what->group = args[*at + 1];
+        what->group_at = *at + 1;
+        what->group = args[what->group_at];
         what->consumer = args[*at + 2];
         *at += 2;
         return true;
@@ -376,6 +378,29 @@ static void reply_streams(hf__tx *tx, const hf_bytes *args,
 
 /* ----------------------------------------------------------------- waiting */
 
+/* Is there an entry for one that waits? Also if its group has gone. */
+static bool is_ready(hf__tx *tx, hf__record *record, hf_bytes id,
+                     const hf__block *block, const hf_bytes *words)
+{
+    hf__stream_id after;
+    hf__stream_head head;
+    hf__group group;
+    hf__entry last;
+
+    if (!hf__stream_head_get(tx, record, &head))
+        return false;
+    if (block->group == 0 && !hf__stream_id_read(id, 0, NULL, &after))
+        return true;
+    if (block->group != 0) {
+        if (!hf__group_get(tx, record, words[block->group], &group))
+            return true;
+        after = group.last;
+    }
+    return hf__stream_id_compare(head.last, after) > 0 &&
+           hf__stream_edge(tx, record, true, &last) &&
+           hf__stream_id_compare(last.id, after) > 0;
+}
+
 /* Wait with the ids as they are now: `$` means what comes after this. */
 static void wait_for(hf__tx *tx, const hf_bytes *args,
                      const stream_reading *what, const one_stream *all)
@@ -397,6 +422,8 @@ static void wait_for(hf__tx *tx, const hf_bytes *args,
         return;
     hf__block_on(tx, HF__TYPE_STREAM, what->first, what->count);
     tx->block.ids = ids;
+    tx->block.ready = is_ready;
+    tx->block.group = what->group_at;
     if (what->grouped)
         tx->block.gone = "UNBLOCKED the stream key no longer exists";
 }

@@ -49,6 +49,7 @@ struct hf__command;
 struct hf__out;
 struct hf__record_cache;
 struct hf__record;
+struct hf__tx;
 
 /* What a blocking command waits for, which found nothing to take. */
 typedef struct hf__block {
@@ -62,6 +63,12 @@ typedef struct hf__block {
     const hf_bytes *ids;
     /* NULL, or the error that ends the wait when a key has not the type. */
     const char *gone;
+    /* NULL, or it says without a write whether there is something for a waiter
+     * in a key of the type. `words` are its request. */
+    bool (*ready)(struct hf__tx *tx, struct hf__record *record, hf_bytes id,
+                  const struct hf__block *block, const hf_bytes *words);
+    size_t group; /* argument that is one; 0: none */
+    bool asks;    /* the request, of one key, is only to call ready() */
 } hf__block;
 
 typedef struct hf__tx {

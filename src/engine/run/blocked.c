@@ -176,6 +176,24 @@ static bool try_first(hf__blocked_request *self)
     return true;
 }
 
+/* One that writes asks first, as a reader. */
+static outcome try_words(hf__blocked_request *self, const hf_bytes *words,
+                         size_t count)
+{
+    hf__block again = self->block;
+    outcome found;
+
+    if (again.group != 0) {
+        again.asks = true;
+        again.blocked = false;
+        found = run_words(self, words, count, &again);
+        if (found != DONE || self->request->status != HF_OK)
+            return found;
+    }
+    again = (hf__block){.blocked = false};
+    return run_words(self, words, count, &again);
+}
+
 /* With one of its keys only. */
 static outcome run_key(hf__blocked_request *self, size_t which)
 {
@@ -184,7 +202,6 @@ static outcome run_key(hf__blocked_request *self, size_t which)
     size_t after = block->first + block->count;
     size_t count = request->word_count - block->count + 1;
     hf_bytes *words = hf__calloc(count, sizeof(*words));
-    hf__block again = {.blocked = false};
     outcome found;
 
     if (words == NULL)
@@ -200,7 +217,7 @@ static outcome run_key(hf__blocked_request *self, size_t which)
         words[block->first + 1] = block->ids[which];
         count = block->first + 2;
     }
-    found = run_words(self, words, count, &again);
+    found = try_words(self, words, count);
     hf__free(words);
     return found;
 }

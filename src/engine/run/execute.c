@@ -31,6 +31,17 @@ bool hf__block_keep(hf__block *block, hf__arena *arena)
     return ids != NULL;
 }
 
+static void ask_ready(hf__tx *tx, const hf__job *job)
+{
+    const hf_bytes *words = job->request->words;
+    hf__block *block = job->block;
+    hf__record *record = hf__key_find(tx, words[block->first]);
+
+    block->blocked =
+        record != NULL && record->type == block->type &&
+        !block->ready(tx, record, words[block->first + 1], block, words);
+}
+
 static void run_command(hf__tx *tx, const hf__job *job)
 {
     const hf__command *command = job->command;
@@ -89,6 +100,8 @@ void hf__execute(hf__tx *tx, const hf__job *job)
     else if ((command->flags & HF__COMMAND_EVAL) != 0 &&
              hf__command_arity_fits(command, request->word_count))
         hf__eval_run(tx->env->users, tx, command, request, job->budget_ms);
+    else if (job->block != NULL && job->block->asks)
+        ask_ready(tx, job);
     else
         run_command(tx, job);
     if (request->status == HF_OK && tx->fatal == HF_OK)

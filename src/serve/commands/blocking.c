@@ -346,23 +346,59 @@ static void refuse_one(hf__waiter *waiter)
     touch_waiter(&conn->server->blocking, waiter);
 }
 
-/* The type of the key as it is now; 0: it does not exist, or fatal. */
-static uint8_t type_of(hf_server *server, const hf__wait_key *key)
+/* The key as it is now. NULL: it does not exist, or fatal. */
+static hf__record *find_key(hf_server *server, const hf__wait_key *key)
 {
     hf__tx *tx = server->round.tx;
-    const hf__record *record;
+    hf__record *record;
 
     hf__tx_trim(tx);
     tx->database = key->database;
     record = hf__key_find(tx, hf_view(key->bytes, key->size));
     if (tx->fatal != HF_OK)
         server->broken = tx->error;
-    return record == NULL ? 0 : record->type;
+    return record;
+}
+
+static bool is_same_group(const hf__waiter *a, const hf__waiter *b)
+{
+    hf_bytes one, other;
+
+    if (a->block.group == 0 || b->block.group == 0)
+        return false;
+    one = a->words[a->block.group];
+    other = b->words[b->block.group];
+    return one.size == other.size &&
+           (one.size == 0 || memcmp(one.data, other.data, one.size) == 0);
+}
+
+/* Would its command find something in the key, which has the type? Many may
+ * wait, and most changes are for none of them: `*idle` is one that has found
+ * nothing, or NULL. */
+static bool may_serve(hf_server *server, const hf__wait_key *key,
+                      hf__record *record, const hf__waiter *waiter,
+                      const hf__waiter **idle)
+{
+    const hf__block *block = &waiter->block;
+    hf__tx *tx = server->round.tx;
+    bool ready;
+
+    if (block->ready == NULL)
+        return true;
+    if (*idle != NULL && is_same_group(*idle, waiter))
+        return false;
+    ready = block->ready(tx, record, id_of(waiter, key), block, waiter->words);
+    if (tx->fatal != HF_OK)
+        server->broken = tx->error;
+    if (!ready)
+        *idle = waiter;
+    return ready && tx->fatal == HF_OK;
 }
 
 static void serve_key(hf_server *server, const hf__wait_key *key)
 {
-    uint8_t type = type_of(server, key);
+    hf__record *record = find_key(server, key);
+    const hf__waiter *idle = NULL;
 
     for (hf__wait_link *link = key->first;
          link != NULL && server->broken.status == HF_OK; link = link->next) {
@@ -370,14 +406,16 @@ static void serve_key(hf_server *server, const hf__wait_key *key)
 
         if (waiter->served)
             continue;
-        if (type != waiter->block.type) {
+        if (record == NULL || record->type != waiter->block.type) {
             if (waiter->block.gone != NULL)
                 refuse_one(waiter);
             continue;
         }
+        if (!may_serve(server, key, record, waiter, &idle))
+            continue;
         serve_one(waiter, key);
         if (server->broken.status == HF_OK)
-            type = type_of(server, key);
+            record = find_key(server, key);
     }
 }
 
@@ -396,13 +434,22 @@ void hf__blocking_serve_made(hf_server *server)
 /* Is there something for a waiter of the key? */
 static bool is_ready(hf_server *server, const hf__wait_key *key)
 {
-    uint8_t type = type_of(server, key);
-    const hf__wait_link *link = key->first;
+    hf__record *record = find_key(server, key);
+    const hf__waiter *idle = NULL;
 
-    while (link != NULL && link->waiter->block.type != type &&
-           link->waiter->block.gone == NULL)
-        link = link->next;
-    return link != NULL && server->broken.status == HF_OK;
+    for (const hf__wait_link *link = key->first;
+         link != NULL && server->broken.status == HF_OK; link = link->next) {
+        const hf__waiter *waiter = link->waiter;
+
+        if (record == NULL || record->type != waiter->block.type) {
+            if (waiter->block.gone != NULL)
+                return true;
+            continue;
+        }
+        if (may_serve(server, key, record, waiter, &idle))
+            return true;
+    }
+    return false;
 }
 
 static bool any_ready(hf_server *server)
