@@ -126,7 +126,7 @@ void hf__reply_stream_entry(hf__tx *tx, hf__entry *entry)
     hf__reply_array(tx, 2);
     hf__reply_stream_id(tx, entry->id);
     hf__reply_array(tx, (size_t)(2 * left));
-    for (; left > 0; left--) {
+    for (; left > 0 && tx->fatal == HF_OK; left--) {
         if (!hf__entry_next(entry, &name, &value)) {
             hf__tx_fail(tx, MDB_CORRUPTED);
             name = value = hf_view("", 0);

@@ -102,7 +102,7 @@ static void reply_pending(hf__tx *tx, const hf__record *record,
     hf_bytes name = hf_view("", 0);
 
     hf__reply_array(tx, count);
-    for (; count > 0; count--) {
+    for (; count > 0 && tx->fatal == HF_OK; count--) {
         hf__unacked pending = {0};
 
         if (!hf__unacked_seek(tx, record, group, consumer, &id) ||
@@ -155,7 +155,7 @@ static void reply_group(hf__tx *tx, hf__record *record,
     reply_pending(tx, record, &group, 0, shown_of(group.pending, most));
     hf__reply_word(tx, "consumers");
     hf__reply_array(tx, consumers.count);
-    for (size_t i = 0; i < consumers.count; i++)
+    for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++)
         reply_consumer(tx, record, &group, (uint32_t)consumers.items[i].score,
                        most);
 }
@@ -175,7 +175,7 @@ static void reply_full(hf__tx *tx, hf__record *record,
                                  most > 0 ? (uint64_t)most : UINT64_MAX);
     hf__reply_word(tx, "groups");
     hf__reply_array(tx, groups.count);
-    for (size_t i = 0; i < groups.count; i++)
+    for (size_t i = 0; i < groups.count && tx->fatal == HF_OK; i++)
         reply_group(tx, record, head, groups.items[i].name, most);
 }
 
@@ -230,7 +230,7 @@ static void info_groups(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__members_init(&groups, tx);
     hf__group_list(tx, record, &groups);
     hf__reply_array(tx, groups.count);
-    for (size_t i = 0; i < groups.count; i++) {
+    for (size_t i = 0; i < groups.count && tx->fatal == HF_OK; i++) {
         hf__group group = {.number = 0};
 
         (void)hf__group_get(tx, record, groups.items[i].name, &group);
@@ -262,7 +262,7 @@ static void info_consumers(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__members_init(&consumers, tx);
     hf__consumer_list(tx, record, &group, &consumers);
     hf__reply_array(tx, consumers.count);
-    for (size_t i = 0; i < consumers.count; i++) {
+    for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {
         int64_t idle_ms = hf__stream_now(tx);
         hf__consumer consumer = {0};
         hf_bytes name = hf_view("", 0);

@@ -116,13 +116,20 @@ typedef struct hf__stream_tally {
     uint64_t entries;
     uint64_t packs;
     uint64_t pending_sum; /* of ids by group, less those by consumer */
-    hf__stream_id last;   /* of the entries so far */
-    bool bent;            /* records are damaged or out of order */
+    uint64_t pending;     /* records of them by group */
+    uint64_t group_pending, consumer_pending; /* as their records say */
+    hf__stream_id last;                       /* of the entries so far */
+    bool bent; /* records are damaged or out of order */
 } hf__stream_tally;
 
 /* Has the record a name of one of a stream? Then count it. */
 bool hf__fsck_stream_is_named(const hf__item *item);
 void hf__fsck_stream_add(const hf__item *item, hf__stream_tally *at);
+/* An element of a key, which is a group if the key is a stream. */
+void hf__fsck_stream_group(hf_bytes name, hf_bytes value, hf__stream_tally *at);
+/* All records of the stream were counted: do its counts of what is pending
+ * agree? */
+bool hf__fsck_stream_agrees(const hf__stream_tally *at);
 
 /* fsck_content.c: check the content of a small collection. false: damaged. */
 bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,

@@ -206,6 +206,10 @@ static void take_element(hf__fsck *fsck, const hf__item *item)
     if (at == NULL)
         return;
     at->element_count++;
+    if (item->value_held == item->value_size)
+        hf__fsck_stream_group(
+            name, hf_view(item->value + used, item->value_size - used),
+            &at->stream);
     if (item->value_size - used != sizeof(score)) {
         at->odd = true;
         return;
@@ -606,7 +610,7 @@ static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
 /* It may be empty. */
 static void judge_stream(hf__fsck *fsck, group *at)
 {
-    if (at->stream.bent || at->stream.pending_sum != 0)
+    if (at->stream.bent || !hf__fsck_stream_agrees(&at->stream))
         tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
     else if (at->stream.entries != at->count || at->stream.packs != at->first)
         tell_group(fsck, at, HF__FOUND_KEY_COUNT, at->stream.entries,

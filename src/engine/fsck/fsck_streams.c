@@ -58,6 +58,36 @@ static void take_pending(const hf__item *item, const hf__stream_name *name,
     memcpy(text + 8, name->bytes + name->size - 16, 16);
     sum = hf__hash(hf_view(text, sizeof(text)), 0);
     at->pending_sum += taken ? 0 - sum : sum;
+    at->pending += taken ? 0 : 1;
+}
+
+static void take_consumer(const hf__item *item, hf__stream_tally *at)
+{
+    hf__consumer consumer;
+
+    if (item->value_held < sizeof(consumer)) {
+        at->bent = true;
+        return;
+    }
+    memcpy(&consumer, item->value, sizeof(consumer));
+    at->consumer_pending += consumer.pending;
+}
+
+void hf__fsck_stream_group(hf_bytes name, hf_bytes value, hf__stream_tally *at)
+{
+    hf__group group;
+
+    if (name.size == 0 || *(const char *)name.data != 'g' ||
+        value.size != sizeof(group))
+        return;
+    memcpy(&group, value.data, sizeof(group));
+    at->group_pending += group.pending;
+}
+
+bool hf__fsck_stream_agrees(const hf__stream_tally *at)
+{
+    return at->pending_sum == 0 && at->pending == at->group_pending &&
+           at->pending == at->consumer_pending;
 }
 
 static size_t stream_name_size(unsigned char what)
@@ -95,7 +125,7 @@ void hf__fsck_stream_add(const hf__item *item, hf__stream_tally *at)
         take_pack(item, hf__stream_name_get_id(&name), at);
         break;
     case HF__STREAM_CONSUMER:
-        at->bent = at->bent || item->value_size < sizeof(hf__consumer);
+        take_consumer(item, at);
         break;
     default:
         take_pending(item, &name, at);

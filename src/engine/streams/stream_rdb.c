@@ -129,7 +129,8 @@ static void put_group(hf__rdb_out *to, const hf__record *record, hf_bytes name)
     hf__group group = {.number = 0};
     hf__members consumers;
 
-    (void)hf__group_get(tx, record, name, &group);
+    if (!hf__group_get(tx, record, name, &group))
+        return;
     hf__members_init(&consumers, tx);
     hf__consumer_list(tx, record, &group, &consumers);
     hf__rdb_put_string(to, name);
