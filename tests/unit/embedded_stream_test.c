@@ -5,9 +5,11 @@
  * the records that they leave.
  */
 #include <fcntl.h>
+#include <lmdb.h>
 
 #include "embedded_store.h"
 #include "engine/fsck/fsck.h"
+#include "engine/streams/stream_group.h"
 
 static const struct {
     const char *line;
@@ -385,4 +387,67 @@ TEST(group_keeps_count_of_what_is_pending)
     expect(at->store, "xgroup delconsumer s g none", "i:0");
     expect(at->store, "xgroup destroy s g", "i:1");
     expect_intact(at);
+}
+
+/* Change a number of pending entries in the first record of a kind, and check
+ * the file. */
+static hf_status check_changed(const char *folder, char kind, size_t offset,
+                               uint64_t more)
+{
+    int dir = open(folder, O_RDONLY | O_DIRECTORY);
+    MDB_val key = {1, &kind}, value;
+    unsigned char bytes[64];
+    hf_error err = HF_ERROR_INIT;
+    uint64_t pending;
+    MDB_cursor *cursor;
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi dbi;
+
+    assert_int_equal(mdb_env_create(&env), 0);
+    assert_int_equal(mdb_env_set_mapsize(env, 64u << 20), 0);
+    assert_int_equal(mdb_env_open(env, folder, 0, 0600), 0);
+    assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+    assert_int_equal(mdb_dbi_open(txn, NULL, 0, &dbi), 0);
+    assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
+    assert_int_equal(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE), 0);
+    assert_int_equal(*(char *)key.mv_data, kind);
+    assert_in_range(value.mv_size, offset + 8, sizeof(bytes));
+    memcpy(bytes, value.mv_data, value.mv_size);
+    memcpy(&pending, bytes + offset, sizeof(pending));
+    pending += more;
+    memcpy(bytes + offset, &pending, sizeof(pending));
+    value.mv_data = bytes;
+    assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
+    mdb_cursor_close(cursor);
+    assert_int_equal(mdb_txn_commit(txn), 0);
+    mdb_env_close(env);
+    (void)hf__fsck_file(dir, hf__clock_boot_ms() + 10000 * SLOWER, &err);
+    (void)close(dir);
+    return err.status;
+}
+
+/* A count that is one higher is found; without it the file is whole again. */
+static void expect_checked(place *at, char kind, size_t offset)
+{
+    char folder[512];
+    hf_status more, same;
+
+    (void)snprintf(folder, sizeof(folder), "%s", hf__embedded_path(at->store));
+    close_store(at->store);
+    more = check_changed(folder, kind, offset, 1);
+    same = check_changed(folder, kind, offset, UINT64_MAX);
+    at->store = must_open(at->url, NULL);
+    assert_int_equal(more, HF_CORRUPT);
+    assert_int_equal(same, HF_OK);
+}
+
+TEST(counts_of_what_is_pending_are_checked)
+{
+    place *at = *state;
+
+    expect(at->store, "xgroup create s g 0 mkstream", "+:OK");
+    expect_checked(at, HF__RECORD_ELEMENT, offsetof(hf__group, pending));
+    expect(at->store, "xgroup createconsumer s g c", "i:1");
+    expect_checked(at, HF__RECORD_STREAM, offsetof(hf__consumer, pending));
 }

@@ -91,6 +91,16 @@ int64_t hf__stream_now(hf__tx *tx)
     return hf__tx_unix_us(tx) / 1000;
 }
 
+int64_t hf__stream_idle(hf__tx *tx, int64_t since_ms)
+{
+    int64_t now_ms = hf__stream_now(tx), idle_ms;
+
+    if (since_ms > now_ms)
+        return 0;
+    return __builtin_sub_overflow(now_ms, since_ms, &idle_ms) ? INT64_MAX
+                                                              : idle_ms;
+}
+
 bool hf__need_consumer(hf__tx *tx, hf__record *record, const hf__group *group,
                        hf_bytes name, uint32_t *number)
 {

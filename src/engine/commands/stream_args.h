@@ -27,6 +27,8 @@ bool hf__arg_stream_group(hf__tx *tx, const hf_bytes *args, hf_bytes name,
 
 /* Unix time, ms, the same all through the transaction. */
 int64_t hf__stream_now(hf__tx *tx);
+/* How long ago that was, ms; at least 0. */
+int64_t hf__stream_idle(hf__tx *tx, int64_t since_ms);
 
 /* The number of a consumer, which was seen now, and is made if it is new.
  * false: fatal. */

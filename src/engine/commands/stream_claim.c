@@ -103,12 +103,10 @@ static bool next_listed(hf__tx *tx, const hf__record *record,
                         const listing *what, hf__stream_id *id,
                         hf__unacked *pending)
 {
-    int64_t since_ms = hf__stream_now(tx) - what->idle_ms;
-
     while (hf__unacked_seek(tx, record, group, number, id) &&
            hf__stream_id_compare(*id, what->to) <= 0 &&
            hf__unacked_get(tx, record, group, *id, pending)) {
-        if (what->idle_ms == 0 || pending->since_ms <= since_ms)
+        if (hf__stream_idle(tx, pending->since_ms) >= what->idle_ms)
             return true;
         if (!hf__stream_id_next(id))
             return false;
@@ -120,7 +118,6 @@ static void reply_pending(hf__tx *tx, const hf__record *record,
                           const hf__group *group, hf__stream_id id,
                           const hf__unacked *pending)
 {
-    int64_t idle_ms = hf__stream_now(tx) - pending->since_ms;
     hf__consumer consumer;
     hf_bytes name = hf_view("", 0);
 
@@ -129,7 +126,7 @@ static void reply_pending(hf__tx *tx, const hf__record *record,
     hf__reply_array(tx, 4);
     hf__reply_stream_id(tx, id);
     hf__reply_bytes(tx, name.data, name.size);
-    hf__reply_integer(tx, idle_ms > 0 ? idle_ms : 0);
+    hf__reply_integer(tx, hf__stream_idle(tx, pending->since_ms));
     hf__reply_integer(tx, (int64_t)pending->deliveries);
 }
 
@@ -207,7 +204,7 @@ static void claim_one(hf__tx *tx, claim *what, hf__stream_id id)
     }
     if ((!had && !what->force) ||
         (had && what->idle_ms > 0 &&
-         hf__stream_now(tx) - pending.since_ms < what->idle_ms) ||
+         hf__stream_idle(tx, pending.since_ms) < what->idle_ms) ||
         (what->number == 0 &&
          !hf__need_consumer(tx, what->record, &what->group, what->consumer,
                             &what->number)))

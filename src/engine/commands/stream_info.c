@@ -263,18 +263,17 @@ static void info_consumers(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__consumer_list(tx, record, &group, &consumers);
     hf__reply_array(tx, consumers.count);
     for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {
-        int64_t idle_ms = hf__stream_now(tx);
         hf__consumer consumer = {0};
         hf_bytes name = hf_view("", 0);
 
         (void)hf__consumer_get(tx, record, &group,
                                (uint32_t)consumers.items[i].score, &consumer,
                                &name);
-        idle_ms -= consumer.seen_ms;
         hf__reply_map(tx, 3);
         reply_name(tx, name);
         reply_integer(tx, "pending", consumer.pending);
-        reply_integer(tx, "idle", idle_ms > 0 ? (uint64_t)idle_ms : 0);
+        hf__reply_word(tx, "idle");
+        hf__reply_integer(tx, hf__stream_idle(tx, consumer.seen_ms));
     }
 }
 

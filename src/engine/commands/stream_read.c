@@ -227,7 +227,7 @@ static void advance_group(hf__tx *tx, hf__record *record,
                           const hf__stream_head *head, hf__group *group,
                           hf__stream_id id)
 {
-    if (group->read != HF__GROUP_READ_UNKNOWN &&
+    if (group->read != HF__GROUP_READ_UNKNOWN && group->read < INT64_MAX &&
         !hf__stream_has_gap(tx, record, head, id))
         group->read++;
     else if (head->added > 0)

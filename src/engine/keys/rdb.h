@@ -70,6 +70,12 @@ typedef struct hf__rdb_source {
     bool replied; /* with an error */
 } hf__rdb_source;
 
+/* Least bytes of an element of a large collection, with its LMDB record. */
+#define HF__RDB_ELEMENT_SIZE 27u
+/* A short value may announce a large one: nothing is read that the store could
+ * not hold. */
+bool hf__rdb_claim(hf__rdb_source *from, uint64_t size);
+
 /* Each takes something away. false: there is none. */
 bool hf__rdb_take_bytes(hf__rdb_source *from, uint64_t size,
                         const unsigned char **data);
@@ -86,6 +92,7 @@ typedef struct hf__rdb_packed {
     const unsigned char *at;
     size_t left;
     unsigned width; /* of an intset's numbers */
+    char *digits;   /* next text of a number goes here; NULL: into tx->arena */
     bool bad;
 } hf__rdb_packed;
 

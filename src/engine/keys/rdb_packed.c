@@ -5,6 +5,8 @@
  */
 #include "engine/keys/rdb.h"
 
+#include <string.h>
+
 #include "engine/keys/number_text.h"
 
 int64_t hf__rdb_integer(const unsigned char *at, unsigned width)
@@ -27,6 +29,18 @@ bool hf__rdb_number(hf__tx *tx, int64_t number, hf_bytes *text)
         return false;
     memcpy(copy, digits, size);
     *text = hf_view(copy, size);
+    return true;
+}
+
+static bool put_number(hf__rdb_packed *packed, int64_t number, hf_bytes *text)
+{
+    char digits[HF__NUMBER_TEXT_SIZE];
+
+    if (packed->digits == NULL)
+        return hf__rdb_number(packed->tx, number, text);
+    *text = hf_view(packed->digits, hf__number_put_integer(digits, number));
+    memcpy(packed->digits, digits, text->size);
+    packed->digits += text->size;
     return true;
 }
 
@@ -57,7 +71,7 @@ static bool take_number(hf__rdb_packed *packed, size_t head, unsigned width,
     const unsigned char *at = packed->at + head;
 
     return skip_bytes(packed, head + width) &&
-           hf__rdb_number(packed->tx, hf__rdb_integer(at, width), text);
+           put_number(packed, hf__rdb_integer(at, width), text);
 }
 
 static size_t big_endian(const unsigned char *at, unsigned width)
@@ -98,15 +112,14 @@ static bool listpack_entry(hf__rdb_packed *packed, hf_bytes *text)
     unsigned next = packed->left > 1 ? packed->at[1] : 0;
 
     if (first < 0x80) /* 7 bits */
-        return skip_bytes(packed, 1) && hf__rdb_number(packed->tx, first, text);
+        return skip_bytes(packed, 1) && put_number(packed, first, text);
     if (first < 0xc0)
         return take_text(packed, 1, first & 0x3f, text);
     if (first < 0xe0) { /* 13 bits, signed */
         int64_t value = (int64_t)((first & 0x1f) << 8 | next);
 
         return skip_bytes(packed, 2) &&
-               hf__rdb_number(packed->tx, value < 4096 ? value : value - 8192,
-                              text);
+               put_number(packed, value < 4096 ? value : value - 8192, text);
     }
     if (first < 0xf0)
         return take_text(packed, 2, (first & 0x0f) << 8 | next, text);
@@ -170,7 +183,7 @@ static bool ziplist_entry(hf__rdb_packed *packed, hf_bytes *text)
     default: /* 0 to 12 */
         return first > 0xf0 && first < 0xfe
                    ? skip_bytes(packed, 1) &&
-                         hf__rdb_number(packed->tx, first - 0xf1, text)
+                         put_number(packed, first - 0xf1, text)
                    : fail_packed(packed);
     }
 }

@@ -10,12 +10,7 @@
 #include "store/limits.h"
 #include "util/error.h"
 
-/* Least bytes of an element of a large collection, with its LMDB record. */
-#define ELEMENT_SIZE 27u
-
-/* A short value may announce a large one: nothing is read that the store could
- * not hold. */
-static bool claim_room(hf__rdb_source *from, uint64_t size)
+bool hf__rdb_claim(hf__rdb_source *from, uint64_t size)
 {
     if (size > from->room)
         return false;
@@ -25,7 +20,7 @@ static bool claim_room(hf__rdb_source *from, uint64_t size)
 
 static bool add_element(hf__rdb_source *from, hf_bytes text, double score)
 {
-    return claim_room(from, ELEMENT_SIZE) &&
+    return hf__rdb_claim(from, HF__RDB_ELEMENT_SIZE) &&
            hf__members_refer(from->list, text, score);
 }
 
@@ -83,7 +78,7 @@ static bool read_compressed(hf__rdb_source *from, hf_bytes *text)
         !hf__rdb_take_count(from, &size) ||
         !hf__rdb_take_bytes(from, packed_size, &packed) ||
         size / 88 > packed_size || !hf__is_value_size(size) ||
-        !claim_room(from, size))
+        !hf__rdb_claim(from, size))
         return false;
     room = hf__tx_alloc(from->tx, (size_t)size);
     *text = hf_view(room, (size_t)size);

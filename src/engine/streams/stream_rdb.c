@@ -175,15 +175,46 @@ void hf__stream_dump(hf__rdb_out *to, hf__record *record)
 
 /* ----------------------------------------------------------------- RESTORE */
 
+#define DIGITS 20u /* at most, of a number with its sign */
+
+/* Room for the texts of one node or entry after the other: each may have many,
+ * and there may be many that are not stored. */
+typedef struct field_room {
+    hf_bytes *pairs;
+    char *digits; /* of those that are numbers */
+    size_t count; /* of pairs */
+} field_room;
+
 /* What is read; it is also stored if `record` is not NULL. */
 typedef struct stream_restore {
     hf__rdb_source from;
     hf__record *record;
     hf__stream_head head;
     unsigned type;
-    uint64_t count; /* of entries */
+    uint64_t count;   /* of entries */
+    uint64_t deleted; /* those that are not counted there */
     hf__stream_id last;
+    field_room names; /* of a node, with values of an entry */
+    field_room other; /* of an entry with other names */
 } stream_restore;
+
+static bool reserve_fields(stream_restore *to, field_room *room, size_t count)
+{
+    size_t each = 2 * (sizeof(*room->pairs) + DIGITS);
+
+    if (count <= room->count)
+        return true;
+    if (count < 2 * room->count)
+        count = 2 * room->count;
+    if (!hf__rdb_claim(&to->from, count * each))
+        return false;
+    room->pairs = hf__tx_alloc(to->from.tx, count * each);
+    if (room->pairs == NULL)
+        return false;
+    room->digits = (char *)(room->pairs + 2 * count);
+    room->count = count;
+    return true;
+}
 
 static bool take_id(stream_restore *to, hf__stream_id *id)
 {
@@ -211,61 +242,59 @@ static bool take_integer(stream_restore *to, int64_t *value)
     return true;
 }
 
+/* Unix time, ms. */
+static bool take_time(stream_restore *to, int64_t *value)
+{
+    return take_integer(to, value) && *value >= 0;
+}
+
+/* One that is stored, and replied, as a signed one. */
+static bool take_signed(stream_restore *to, uint64_t *count)
+{
+    return hf__rdb_take_count(&to->from, count) && *count <= INT64_MAX;
+}
+
 static bool next_number(hf__rdb_packed *list, int64_t *value)
 {
+    char digits[HF__NUMBER_TEXT_SIZE];
     hf_bytes text;
+    bool found;
 
-    return list->next(list, &text) && hf__number_integer(text, value);
+    list->digits = digits;
+    found = list->next(list, &text) && hf__number_integer(text, value);
+    list->digits = NULL;
+    return found;
 }
 
 /* Every `step`th text from `first` on. */
-static bool next_texts(hf__rdb_packed *list, hf_bytes *texts, size_t count,
+static bool next_texts(hf__rdb_packed *list, field_room *room, size_t count,
                        size_t first, size_t step)
 {
+    /* Those of values follow those of names, which stay. */
+    list->digits = room->digits + (first > 0 ? room->count * DIGITS : 0);
     for (size_t i = first; i < 2 * count; i += step) {
-        if (!list->next(list, &texts[i]))
+        if (!list->next(list, &room->pairs[i]))
             return false;
     }
     return true;
 }
 
-/* A number of fields, each of which takes at least a byte. */
+/* A number of fields, each of which takes at least two bytes. */
 static bool next_count(hf__rdb_packed *list, size_t *count)
 {
     int64_t number;
 
     if (!next_number(list, &number) || number < 1 ||
-        (uint64_t)number > list->left)
+        (uint64_t)number > list->left / 2)
         return false;
     *count = (size_t)number;
     return true;
 }
 
-/* An entry behind its flags; `names` are those of the node, with room for
- * values. */
-static bool take_entry(stream_restore *to, hf__rdb_packed *list, int64_t flags,
-                       hf__stream_id node, hf_bytes *names, size_t name_count)
+/* Its fields are read. */
+static bool add_entry(stream_restore *to, hf__stream_id id,
+                      const hf_bytes *pairs, size_t count)
 {
-    bool same = (flags & ENTRY_SAME_FIELDS) != 0;
-    size_t count = name_count;
-    hf_bytes *pairs = names;
-    int64_t ms, seq, size;
-    hf__stream_id id;
-
-    if (!next_number(list, &ms) || !next_number(list, &seq))
-        return false;
-    if (!same) {
-        if (!next_count(list, &count))
-            return false;
-        pairs = hf__tx_alloc(to->from.tx, 2 * count * sizeof(*pairs));
-    }
-    if (pairs == NULL ||
-        !next_texts(list, pairs, count, same ? 1 : 0, same ? 2 : 1) ||
-        !next_number(list, &size) || !hf__tx_spend(to->from.tx, 100))
-        return false;
-    if ((flags & ENTRY_DELETED) != 0)
-        return true;
-    id = (hf__stream_id){node.ms + (uint64_t)ms, node.seq + (uint64_t)seq};
     if (hf__stream_id_compare(id, to->last) <= 0)
         return false;
     to->last = id;
@@ -275,11 +304,33 @@ static bool take_entry(stream_restore *to, hf__rdb_packed *list, int64_t flags,
     return true;
 }
 
+/* An entry behind its flags; the node has `count` names. */
+static bool take_entry(stream_restore *to, hf__rdb_packed *list, int64_t flags,
+                       hf__stream_id node, size_t count)
+{
+    bool same = (flags & ENTRY_SAME_FIELDS) != 0;
+    field_room *room = same ? &to->names : &to->other;
+    int64_t ms, seq, size;
+    hf__stream_id id;
+
+    if (!next_number(list, &ms) || !next_number(list, &seq) ||
+        (!same &&
+         (!next_count(list, &count) || !reserve_fields(to, room, count))) ||
+        !next_texts(list, room, count, same ? 1 : 0, same ? 2 : 1) ||
+        !next_number(list, &size) ||
+        !hf__tx_spend(to->from.tx, 100 + 20 * count))
+        return false;
+    id = (hf__stream_id){node.ms + (uint64_t)ms, node.seq + (uint64_t)seq};
+    if ((flags & ENTRY_DELETED) == 0)
+        return add_entry(to, id, room->pairs, count);
+    to->deleted++;
+    return hf__rdb_claim(&to->from, HF__RDB_ELEMENT_SIZE);
+}
+
 static bool take_node(stream_restore *to)
 {
-    hf__tx *tx = to->from.tx;
     hf__rdb_packed list;
-    hf_bytes key, data, *names;
+    hf_bytes key, data;
     int64_t live, deleted, end, flags;
     hf__stream_id node;
     size_t count;
@@ -287,21 +338,22 @@ static bool take_node(stream_restore *to)
 
     if (!hf__rdb_take_string(&to->from, &key) || key.size != 16 ||
         !hf__rdb_take_string(&to->from, &data) ||
-        !hf__rdb_listpack(&list, tx, data) || !next_number(&list, &live) ||
-        !next_number(&list, &deleted) || !next_count(&list, &count))
+        !hf__rdb_listpack(&list, to->from.tx, data) ||
+        !next_number(&list, &live) || !next_number(&list, &deleted) ||
+        !next_count(&list, &count) || !reserve_fields(to, &to->names, count) ||
+        !next_texts(&list, &to->names, count, 0, 2) ||
+        !next_number(&list, &end))
         return false;
     node = (hf__stream_id){hf__get_be64(key.data),
                            hf__get_be64((const unsigned char *)key.data + 8)};
-    names = hf__tx_alloc(tx, 2 * count * sizeof(*names));
-    if (names == NULL || !next_texts(&list, names, count, 0, 2) ||
-        !next_number(&list, &end))
-        return false;
+    to->deleted = 0;
     while (list.left > 0) {
         if (!next_number(&list, &flags) ||
-            !take_entry(to, &list, flags, node, names, count))
+            !take_entry(to, &list, flags, node, count))
             return false;
     }
-    return !list.bad && to->count - before == (uint64_t)live;
+    return !list.bad && to->count - before == (uint64_t)live &&
+           to->deleted == (uint64_t)deleted;
 }
 
 /* ------------------------------------------------------------------ groups */
@@ -310,6 +362,28 @@ typedef struct owed {
     hf__stream_id id;
     hf__unacked pending;
 } owed;
+
+/* A name of a group or consumer. Those of a list that is only checked go into
+ * it. */
+static bool take_name(stream_restore *to, hf__members *list, hf_bytes *name)
+{
+    return hf__rdb_take_string(&to->from, name) &&
+           hf__rdb_claim(&to->from, HF__RDB_ELEMENT_SIZE) &&
+           (to->record != NULL || hf__members_refer(list, *name, 0));
+}
+
+static bool are_different(hf__members *list)
+{
+    hf__members_sort_names(list);
+    for (size_t i = 1; i < list->count; i++) {
+        hf_bytes one = list->items[i - 1].name, two = list->items[i].name;
+
+        if (one.size == two.size &&
+            (one.size == 0 || memcmp(one.data, two.data, one.size) == 0))
+            return false;
+    }
+    return true;
+}
 
 /* The pending entries of a group, in tx->arena. */
 static bool take_owed(stream_restore *to, owed **list, uint64_t *count)
@@ -325,8 +399,8 @@ static bool take_owed(stream_restore *to, owed **list, uint64_t *count)
 
         memset(one, 0, sizeof(*one));
         if (!take_sorted_id(to, &one->id) ||
-            !take_integer(to, &one->pending.since_ms) ||
-            !hf__rdb_take_count(&to->from, &one->pending.deliveries) ||
+            !take_time(to, &one->pending.since_ms) ||
+            !take_signed(to, &one->pending.deliveries) ||
             (i > 0 && hf__stream_id_compare((*list)[i - 1].id, one->id) >= 0))
             return false;
     }
@@ -351,16 +425,19 @@ static owed *find_owed(owed *list, uint64_t count, hf__stream_id id)
     return NULL;
 }
 
-/* The ids of a consumer. `group` NULL: they are only checked. */
+/* The ids of a consumer; *left become fewer. `group` NULL: they are only
+ * checked. */
 static bool take_consumer_ids(stream_restore *to, hf__group *group,
-                              uint32_t number, owed *list, uint64_t owed_count)
+                              uint32_t number, owed *list, uint64_t owed_count,
+                              uint64_t *left)
 {
     uint64_t count;
     int64_t more = 0;
     hf__stream_id id;
 
-    if (!hf__rdb_take_count(&to->from, &count) || count > owed_count)
+    if (!hf__rdb_take_count(&to->from, &count) || count > *left)
         return false;
+    *left -= count;
     for (; count > 0; count--) {
         owed *one = NULL;
 
@@ -383,52 +460,76 @@ static bool take_consumer_ids(stream_restore *to, hf__group *group,
     return true;
 }
 
-static bool take_consumer(stream_restore *to, hf__group *group, owed *list,
-                          uint64_t owed_count)
+static bool take_consumer(stream_restore *to, hf__group *group, hf_bytes name,
+                          owed *list, uint64_t owed_count, uint64_t *left)
 {
-    hf__tx *tx = to->from.tx;
     uint32_t number = 0;
     int64_t seen_ms, active_ms;
-    hf_bytes name;
 
-    if (!hf__rdb_take_string(&to->from, &name) || !take_integer(to, &seen_ms) ||
+    if (!take_time(to, &seen_ms) ||
         (to->type == HF__RDB_STREAM_3 && !take_integer(to, &active_ms)))
         return false;
-    if (group != NULL &&
-        !hf__consumer_find(tx, to->record, group, name, &number))
-        hf__consumer_make(tx, to->record, group, name, seen_ms, &number);
-    return take_consumer_ids(to, group, number, list, owed_count);
+    if (group != NULL)
+        hf__consumer_make(to->from.tx, to->record, group, name, seen_ms,
+                          &number);
+    return take_consumer_ids(to, group, number, list, owed_count, left);
 }
 
-static bool take_group(stream_restore *to)
+/* All consumers, which have all pending entries. */
+static bool take_consumers(stream_restore *to, hf__group *group, owed *list,
+                           uint64_t owed_count)
+{
+    uint64_t count, left = owed_count;
+    hf__members names;
+    hf_bytes name;
+
+    hf__members_init(&names, to->from.tx);
+    if (!hf__rdb_take_count(&to->from, &count))
+        return false;
+    for (; count > 0; count--) {
+        if (!take_name(to, &names, &name) ||
+            !take_consumer(to, group, name, list, owed_count, &left))
+            return false;
+    }
+    return left == 0 && are_different(&names);
+}
+
+/* How many entries a group has read. */
+static bool take_read(stream_restore *to, hf__stream_id last, int64_t *read)
+{
+    uint64_t count;
+
+    *read = 0;
+    if (to->type == HF__RDB_STREAM && to->record != NULL)
+        *read = hf__stream_rank(to->from.tx, to->record, &to->head, last);
+    if (to->type == HF__RDB_STREAM)
+        return true;
+    if (!hf__rdb_take_count(&to->from, &count))
+        return false;
+    *read = (int64_t)count;
+    return *read >= HF__GROUP_READ_UNKNOWN;
+}
+
+static bool take_group(stream_restore *to, hf__members *names)
 {
     hf__tx *tx = to->from.tx;
-    uint64_t read, owed_count, consumers;
+    bool put = to->record != NULL;
+    uint64_t owed_count;
+    int64_t read;
     hf__stream_id last;
     hf__group group;
     hf_bytes name;
     owed *list;
-    bool put;
 
-    if (!hf__rdb_take_string(&to->from, &name) || !take_id(to, &last))
+    if (!take_name(to, names, &name) || !take_id(to, &last) ||
+        !take_read(to, last, &read) || !take_owed(to, &list, &owed_count))
         return false;
-    read = to->record == NULL
-               ? 0
-               : (uint64_t)hf__stream_rank(tx, to->record, &to->head, last);
-    if (to->type != HF__RDB_STREAM && !hf__rdb_take_count(&to->from, &read))
-        return false;
-    put = to->record != NULL && !hf__group_get(tx, to->record, name, &group);
     if (put) {
-        hf__group_make(tx, to->record, name, last, (int64_t)read);
+        hf__group_make(tx, to->record, name, last, read);
         put = hf__group_get(tx, to->record, name, &group);
     }
-    if (!take_owed(to, &list, &owed_count) ||
-        !hf__rdb_take_count(&to->from, &consumers))
+    if (!take_consumers(to, put ? &group : NULL, list, owed_count))
         return false;
-    for (; consumers > 0; consumers--) {
-        if (!take_consumer(to, put ? &group : NULL, list, owed_count))
-            return false;
-    }
     if (put)
         hf__group_put(tx, to->record, name, &group);
     return tx->fatal == HF_OK;
@@ -448,15 +549,16 @@ static bool take_head(stream_restore *to)
     to->head.added = length;
     return to->type == HF__RDB_STREAM ||
            (take_id(to, &first) && take_id(to, &to->head.deleted) &&
-            hf__rdb_take_count(&to->from, &to->head.added) &&
-            to->head.added >= length);
+            take_signed(to, &to->head.added) && to->head.added >= length);
 }
 
 static bool take_stream(stream_restore *to)
 {
     const unsigned char *type;
+    hf__members groups;
     uint64_t count;
 
+    hf__members_init(&groups, to->from.tx);
     if (!hf__rdb_take_bytes(&to->from, 1, &type) ||
         !hf__rdb_take_count(&to->from, &count))
         return false;
@@ -470,10 +572,10 @@ static bool take_stream(stream_restore *to)
     if (to->record != NULL)
         hf__stream_head_set(to->from.tx, to->record, &to->head);
     for (; count > 0; count--) {
-        if (!take_group(to))
+        if (!take_group(to, &groups))
             return false;
     }
-    return to->from.left == 0;
+    return to->from.left == 0 && are_different(&groups);
 }
 
 static void begin_restore(stream_restore *to, hf__tx *tx, hf_bytes data)
