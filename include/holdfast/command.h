@@ -60,7 +60,9 @@ extern "C" {
  * The reply is nil when that time is over. They do not hold up other calls.
  * They cannot be part of hf_command_many() or of a transaction, nor used by a
  * client that waits for replicas. XREADGROUP whose stream is deleted meanwhile
- * is HF_UNAVAILABLE, and HF_INVALID if its group is.
+ * is HF_UNAVAILABLE, and HF_INVALID if its group is. If the stream expires in
+ * an embedded store, the call waits until a write meets the key, or its time is
+ * over.
  *
  * hf_client_interrupt() ends the wait of calls that block, hf_call_cancel()
  * that of one that was started, and hf_client_close() that of all. No element

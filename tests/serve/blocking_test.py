@@ -345,6 +345,19 @@ class Streams(Waiters):
                 self.assertEqual(len(reader.read()), 1)
                 self.waiting = 0
 
+    def test_those_whose_stream_expires_get_an_error(self):
+        wait = self.group("BLOCK", 0, "STREAMS", "s", ">")
+        before = [lambda: self.link.ask("PEXPIRE", "s", 100), lambda: None]
+        after = [lambda: None, lambda: self.link.ask("PEXPIRE", "s", 100)]
+        for expire, expire_then in zip(before, after):
+            self.make_group()
+            expire()
+            member = self.block(*wait)
+            expire_then()
+            self.assertEqual(member.read(),
+                             "UNBLOCKED the stream key no longer exists")
+            self.waiting = 0
+
     def test_changes_without_an_entry_run_no_one_again(self):
         ask = self.link.ask
         ask("XADD", "s", "1-1", "f", "v")

@@ -226,13 +226,16 @@ static bool fetch_record(hf__tx *tx, hf__record *record)
     if (!(known != NULL ? restore_cached(tx, record, known)
                         : read_stored(tx, record)))
         return false;
-    record->live = record->stored && !is_over(tx, record);
     if (record->stored && hf__expiry_is_tombstone(record->expire_ms)) {
         hf__record_clear(record);
         record->stored = false;
     }
-    if (record->stored && !record->live && tx->writable)
+    record->live = record->stored;
+    if (!record->stored || !is_over(tx, record))
+        return tx->fatal == HF_OK;
+    if (tx->writable)
         expire_key(tx, record);
+    record->live = false;
     return tx->fatal == HF_OK;
 }
 

@@ -194,6 +194,36 @@ static bool add_waiter(hf__blocking *blocking, hf__waiter *waiter)
     return true;
 }
 
+/* Those that wait for a stream get an error when it expires. */
+static void watch_expiry(hf_server *server, const hf__record *record)
+{
+    hf__tick *tick = &server->blocking.expiry_tick;
+    int64_t at_ms;
+
+    if (record == NULL || record->type != HF__TYPE_STREAM ||
+        record->expire_ms == 0)
+        return;
+    at_ms = hf__clock_after(hf__clock_boot_ms(),
+                            record->expire_ms - server->round.tx->now_ms);
+    if (tick->link == NULL || tick->at_ms > at_ms)
+        hf__tick_set(hf__loop_poller(server->loop), tick, at_ms);
+}
+
+/* The key as it is now. NULL: it does not exist, or fatal. */
+static hf__record *find_key(hf_server *server, const hf__wait_key *key)
+{
+    hf__tx *tx = server->round.tx;
+    hf__record *record;
+
+    hf__tx_trim(tx);
+    tx->database = key->database;
+    record = hf__key_find(tx, hf_view(key->bytes, key->size));
+    if (tx->fatal != HF_OK)
+        server->broken = tx->error;
+    watch_expiry(server, record);
+    return record;
+}
+
 void hf__blocking_begin(hf__conn *conn, const hf__command *command,
                         const hf_bytes *words, size_t count)
 {
@@ -211,8 +241,11 @@ void hf__blocking_begin(hf__conn *conn, const hf__command *command,
         return;
     }
     waiter = hf__waiter_new(conn, command, block, words, count);
-    if (waiter != NULL && add_waiter(&server->blocking, waiter))
+    if (waiter != NULL && add_waiter(&server->blocking, waiter)) {
+        for (size_t i = 0; block->gone != NULL && i < waiter->link_count; i++)
+            (void)find_key(server, waiter->links[i].key);
         return;
+    }
     if (waiter != NULL)
         hf__waiter_free(waiter);
     hf__answer_error(&conn->answer, "OOM out of memory");
@@ -344,20 +377,6 @@ static void refuse_one(hf__waiter *waiter)
     waiter->no_room = !end_reply(conn);
     waiter->served = true;
     touch_waiter(&conn->server->blocking, waiter);
-}
-
-/* The key as it is now. NULL: it does not exist, or fatal. */
-static hf__record *find_key(hf_server *server, const hf__wait_key *key)
-{
-    hf__tx *tx = server->round.tx;
-    hf__record *record;
-
-    hf__tx_trim(tx);
-    tx->database = key->database;
-    record = hf__key_find(tx, hf_view(key->bytes, key->size));
-    if (tx->fatal != HF_OK)
-        server->broken = tx->error;
-    return record;
 }
 
 static bool is_same_group(const hf__waiter *a, const hf__waiter *b)
@@ -543,9 +562,9 @@ void hf__blocking_open_server(hf_server *server)
     blocking->feed.changed = on_changed;
     blocking->tick.ring = on_deadline;
     blocking->close_tick.ring = close_feed;
-    blocking->retry_tick.ring = retry_blocked;
+    blocking->retry_tick.ring = blocking->expiry_tick.ring = retry_blocked;
     blocking->tick.user = blocking->close_tick.user =
-        blocking->retry_tick.user = server;
+        blocking->retry_tick.user = blocking->expiry_tick.user = server;
     hf__heap_init(&blocking->deadlines);
 }
 
@@ -557,6 +576,7 @@ void hf__blocking_close_server(hf_server *server)
     hf__tick_stop(&blocking->tick);
     hf__tick_stop(&blocking->close_tick);
     hf__tick_stop(&blocking->retry_tick);
+    hf__tick_stop(&blocking->expiry_tick);
     close_feed(&blocking->close_tick);
     hf__heap_done(&blocking->deadlines);
     hf__wait_done(&blocking->table);

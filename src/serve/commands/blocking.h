@@ -22,6 +22,7 @@ typedef struct hf__blocking {
     hf_error error; /* not HF_OK: it could not be opened */
     hf__tick close_tick;
     hf__tick retry_tick;
+    hf__tick expiry_tick; /* a stream expires that some wait for */
 } hf__blocking;
 
 /* Before the first connection; after the last. */
