@@ -254,6 +254,8 @@ void hf__blocking_begin(hf__conn *conn, const hf__command *command,
 /* false: no room for it. */
 static bool end_reply(hf__conn *conn)
 {
+    if (conn->answer.out.failed)
+        hf__conn_count_error(conn, conn->answer.out.error);
     if (!hf__answer_end(&conn->answer))
         return false;
     if (conn->mute == HF__MUTE_ALL)

@@ -375,10 +375,8 @@ static bool run_queued(hf__conn *conn, const queued *head)
     else
         hf__unit_run(conn, head->command, server->words, head->count);
     undo_if_full(conn);
-    if (conn->answer.out.failed) {
-        server->stats.failed++;
-        hf__usage_failed(&server->usage, conn->answer.out.error);
-    }
+    if (conn->answer.out.failed)
+        hf__conn_count_error(conn, conn->answer.out.error);
     return hf__answer_end(&conn->answer);
 }
 

@@ -95,10 +95,8 @@ static bool answer_script(hf__conn *conn, const hf_reply *reply)
     bool failed = hf_reply_type(reply) == HF_REPLY_ERROR;
 
     hf__answer_tree(&conn->answer, reply);
-    if (failed) {
-        conn->server->stats.failed++;
-        hf__usage_failed(&conn->server->usage, hf_reply_bytes(reply).data);
-    }
+    if (failed)
+        hf__conn_count_error(conn, hf_reply_bytes(reply).data);
     return failed;
 }
 

@@ -281,13 +281,17 @@ static bool is_muted(hf__conn *conn)
     return next || conn->mute == HF__MUTE_ALL;
 }
 
+void hf__conn_count_error(hf__conn *conn, const char *error)
+{
+    conn->server->stats.failed++;
+    hf__usage_failed(&conn->server->usage, error);
+}
+
 void hf__conn_answered(hf__conn *conn)
 {
     conn->server->stats.commands++;
-    if (conn->answer.out.failed) {
-        conn->server->stats.failed++;
-        hf__usage_failed(&conn->server->usage, conn->answer.out.error);
-    }
+    if (conn->answer.out.failed)
+        hf__conn_count_error(conn, conn->answer.out.error);
     if (!hf__answer_end(&conn->answer))
         hf__conn_close(conn);
     else if (is_muted(conn) && !conn->answer.is_push)

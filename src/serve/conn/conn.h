@@ -134,6 +134,8 @@ static inline hf__answer *hf__conn_answer(hf__conn *conn)
     hf__answer_begin(&conn->answer, &conn->out, conn->resp3);
     return &conn->answer;
 }
+/* A reply was this error: for INFO. */
+void hf__conn_count_error(hf__conn *conn, const char *error);
 /* After it; a connection that has no room for it is closed. */
 void hf__conn_answered(hf__conn *conn);
 
