@@ -41,9 +41,7 @@ static bool read_key(keys *at)
     }
     at->type = (hf__type)head.type;
     at->expired = hf__keyhead_is_over(&head, value, size, at->tx->now_ms);
-    at->key = head.key_size > 0
-                  ? hf_view(value + HF__KEYHEAD_SIZE, head.key_size)
-                  : hf_view(name + 1, at->name.mv_size - 1);
+    at->key = hf__keyhead_key(&head, name, at->name.mv_size, value);
     return true;
 }
 

@@ -86,6 +86,18 @@ typedef struct hf__count {
     uint64_t children; /* records of the level below */
 } hf__count;
 
+/* The whole key: after the kind in the record's name, or in its value at `at`,
+ * which is large enough. */
+static inline hf_bytes hf__keyhead_key(const hf__keyhead *head,
+                                       const unsigned char *name,
+                                       size_t name_size,
+                                       const unsigned char *at)
+{
+    if (head->key_size > 0)
+        return hf_view(at + HF__KEYHEAD_SIZE, head->key_size);
+    return hf_view(name + 1, name_size - 1);
+}
+
 /* The ids of a key's elements; `size` bytes at `at` are its record's value. */
 #define HF__KEYHEAD_IDS 2u
 static inline size_t hf__keyhead_ids(const hf__keyhead *head,

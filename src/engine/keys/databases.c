@@ -61,8 +61,6 @@ bool hf__database_has_others(hf__tx *tx, unsigned database)
 static void note_key(hf__tx *tx, unsigned database, hf_change_kind kind,
                      const MDB_val *name, const MDB_val *value)
 {
-    hf_bytes key =
-        hf_view((unsigned char *)name->mv_data + 1, name->mv_size - 1);
     hf__keyhead head;
 
     hf__keyhead_read(&head, value->mv_data);
@@ -70,10 +68,9 @@ static void note_key(hf__tx *tx, unsigned database, hf_change_kind kind,
         head.key_size > value->mv_size - HF__KEYHEAD_SIZE ||
         hf__keyhead_is_over(&head, value->mv_data, value->mv_size, tx->now_ms))
         return;
-    if (head.key_size > 0)
-        key = hf_view((unsigned char *)value->mv_data + HF__KEYHEAD_SIZE,
-                      head.key_size);
-    hf__note(tx, database, kind, key);
+    hf__note(
+        tx, database, kind,
+        hf__keyhead_key(&head, name->mv_data, name->mv_size, value->mv_data));
 }
 
 static void delete_key(hf__tx *tx, unsigned database, MDB_val *name,

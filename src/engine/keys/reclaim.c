@@ -210,16 +210,6 @@ static void reclaim_fields(hf__tx *tx, const sweep *done)
     (void)hf__tx_flush(tx);
 }
 
-/* The whole key of a record in LMDB. */
-static hf_bytes key_of(const MDB_val *name, const MDB_val *value,
-                       const hf__keyhead *head)
-{
-    if (head->key_size == 0)
-        return hf_view((unsigned char *)name->mv_data + 1, name->mv_size - 1);
-    return hf_view((unsigned char *)value->mv_data + HF__KEYHEAD_SIZE,
-                   head->key_size);
-}
-
 static void report_expired(hf__tx *tx, hf_bytes key)
 {
     hf__note(tx, tx->database, HF_CHANGE_EXPIRED, key);
@@ -234,7 +224,8 @@ static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
     if (!hf__expiry_is_tombstone(head.expire_ms) &&
         head.key_size <= value->mv_size - HF__KEYHEAD_SIZE) {
         tx->env->expired++;
-        report_expired(tx, key_of(name, value, &head));
+        report_expired(tx, hf__keyhead_key(&head, name->mv_data, name->mv_size,
+                                           value->mv_data));
     }
 }
 
