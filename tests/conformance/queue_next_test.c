@@ -329,19 +329,6 @@ TEST(queue_next_that_comes_too_late_is_not_ok)
 
 /* ------------------------------------------------------------------- costs */
 
-/* How often the server has run a script. */
-static long count_scripts(const fixture *f)
-{
-    static char answer[65536];
-    const char *at;
-
-    assert_true(redis_server_command(f->server, "INFO commandstats", answer,
-                                     sizeof(answer)));
-    at = strstr(answer, "cmdstat_evalsha:calls=");
-    return at == NULL ? 0
-                      : strtol(at + strlen("cmdstat_evalsha:calls="), NULL, 10);
-}
-
 #define JOBS 50
 
 /* A put besides, each time. A worker that waits joins by the request that ends

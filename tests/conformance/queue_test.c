@@ -545,19 +545,6 @@ TEST(queue_gives_back_what_came_after_a_wait)
     do_next(lock, "a");
 }
 
-/* How often the server has run a script. */
-static long count_scripts(const fixture *f)
-{
-    static char answer[65536];
-    const char *at;
-
-    assert_true(redis_server_command(f->server, "INFO commandstats", answer,
-                                     sizeof(answer)));
-    at = strstr(answer, "cmdstat_evalsha:calls=");
-    return at == NULL ? 0
-                      : strtol(at + strlen("cmdstat_evalsha:calls="), NULL, 10);
-}
-
 #define JOBS 50
 
 /* A put, a take and a done for a job that is ready. A worker that waited, which

@@ -6,6 +6,9 @@
 #ifndef TESTS_SUPPORT_QUEUE_WORK_H
 #define TESTS_SUPPORT_QUEUE_WORK_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "holdfast/queue.h"
 #include "support/byte_proxy.h"
 #include "support/store_fixture.h"
@@ -110,6 +113,19 @@ static inline byte_proxy *begin_proxy(fixture *f, hf_client **client)
     assert_non_null(proxy);
     *client = fixture_client_at(f, byte_proxy_unix_url(proxy), &opts);
     return proxy;
+}
+
+/* How often the server has run a script. */
+static inline long count_scripts(const fixture *f)
+{
+    static char answer[65536];
+    const char *at;
+
+    assert_true(redis_server_command(f->server, "INFO commandstats", answer,
+                                     sizeof(answer)));
+    at = strstr(answer, "cmdstat_evalsha:calls=");
+    return at == NULL ? 0
+                      : strtol(at + strlen("cmdstat_evalsha:calls="), NULL, 10);
 }
 
 #endif
