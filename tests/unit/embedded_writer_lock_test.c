@@ -64,3 +64,55 @@ TEST(long_wait_for_the_lock_ends_at_the_next_turn)
     hf__env_unref(self.env);
     remove_place(&at);
 }
+
+#define IN_LINE 4
+#define PATIENCE_MS 100
+
+typedef struct caller {
+    hf__env *env;
+    pthread_t thread;
+    int64_t deadline_ms;
+    hf_status status;
+} caller;
+
+static void *lock_once(void *user)
+{
+    caller *self = user;
+
+    self->status = hf__env_lock(self->env, self->deadline_ms, NULL);
+    if (self->status == HF_OK)
+        hf__env_unlock(self->env);
+    return NULL;
+}
+
+/* The first and the third of those that wait have a deadline. */
+TEST(thread_that_gives_up_leaves_the_line)
+{
+    int64_t late_ms = hf__clock_boot_ms() + PATIENCE_MS;
+    caller callers[IN_LINE];
+    hf__env *env;
+    place at;
+
+    make_place(&at, "volatile", "");
+    env = open_env(at.url);
+    assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
+    for (int i = 0; i < IN_LINE; i++) {
+        callers[i] = (caller){.env = env};
+        callers[i].deadline_ms = i % 2 == 0 ? late_ms : INT64_MAX;
+        assert_int_equal(
+            pthread_create(&callers[i].thread, NULL, lock_once, &callers[i]),
+            0);
+        hf__clock_sleep_until(hf__clock_boot_ms() + PATIENCE_MS / 10);
+    }
+    for (int i = 0; i < IN_LINE; i += 2) {
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+        assert_int_equal(callers[i].status, HF_UNAVAILABLE);
+    }
+    hf__env_unlock(env);
+    for (int i = 1; i < IN_LINE; i += 2) {
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+        assert_int_equal(callers[i].status, HF_OK);
+    }
+    hf__env_unref(env);
+    remove_place(&at);
+}

@@ -46,6 +46,7 @@ void hf__front_lock_join(hf__sidecar *sidecar)
     uint64_t state = 0;
 
     pthread_mutex_init(&sidecar->front, NULL);
+    hf__wait_line_init(&sidecar->line);
     if (!hf__sidecar_has_front(sidecar->map))
         return;
     if (is_foreign(front))

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "engine/files/seal.h"
+#include "engine/files/wait_line.h"
 #include "holdfast/base.h"
 
 /* With fewer buckets, more waiters of other topics would be woken. */
@@ -145,6 +146,7 @@ typedef struct hf__sidecar {
     hf__sidecar_map *map;
     int64_t namespace_ms;  /* hf__clock_namespace_ms(); in version 1: 0 */
     pthread_mutex_t front; /* hf__front_lock_take() */
+    hf__wait_line line;    /* of threads that wait for the writer lock */
     bool fronted;          /* the holder of the writer lock has taken it;
                               guarded by the writer lock */
     /* One bit for each inbox of this process. Guarded by the writer lock. */
