@@ -277,14 +277,19 @@ class Turn:
         worker.end()
         return half, found
 
-    def drain(self, slots):
+    def drain(self, slots, again=True):
         count = QUICK if self.options.quick else self.peer.counts.get(slots,
                                                                       LEAST)
         half, (put, work) = self.run_jobs(
             slots, count, lambda one: Cost(self.server, one), Cost.end)
         slice_s = self.options.slice_ms * 3 / 1000
-        self.peer.counts[slots] = 2 * int(min(max(
-            half * 1e9 / work[2] * slice_s, LEAST / 2), MOST / 2))
+        fits = 2 * int(min(max(half * 1e9 / work[2] * slice_s, LEAST / 2),
+                           MOST / 2))
+        self.peer.counts[slots] = fits
+        # So few that reading the worker's lines may have taken most of it.
+        if again and not self.options.quick and fits > 2 * count:
+            self.drain(slots, False)
+            return
         self.add(f"queue_{slots}", half * 1e9 / work[2])
         if slots == 10:
             self.add("queue_put", half * 1e9 / put[2])
