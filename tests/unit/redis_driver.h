@@ -18,7 +18,7 @@
 #include "util/url.h"
 
 /* Long enough for a loaded machine where nothing should go wrong. */
-#define ENOUGH_MS 10000
+#define ENOUGH_MS 30000
 
 #define WORDS_MAX 16
 
