@@ -145,8 +145,7 @@ class Translator:
                      for one in found]
         for place, value in zip(places, found):
             if isinstance(place, tuple):
-                self.add(f"hf__native_set(run, {place[0]}, {place[1]}, "
-                         f"{boxed(value)});")
+                self.add(f"hf__native_set{indexed(*place)}, {boxed(value)});")
             else:
                 self.add(f"{place.text} = {self.as_type(value, place.type)};")
 
@@ -154,7 +153,7 @@ class Translator:
         """A variable; (table, key)."""
         if target.kind == "name":
             return self.scopes.of[id(target)]
-        return tuple(boxed(self.value(part)) for part in target.at)
+        return tuple(self.value(part) for part in target.at)
 
     def do_do(self, node):
         """do ... end"""
@@ -336,12 +335,12 @@ class Translator:
                                f"{int(key.at[0])})", "text?")
             return self.operand(f"hf__native_{what.lower()}_by(run, "
                                 f"{self.number(key)})", "text?")
-        held = boxed(self.value(table))
+        held = self.value(table)
         if key.kind == "string":
-            return self.operand(f"hf__native_field(run, {held}, "
+            return self.operand(f"hf__native_field(run, {boxed(held)}, "
                                 f"{c_string(key.at[0])})", "any")
-        return self.operand(f"hf__native_get(run, {held}, "
-                            f"{boxed(self.value(key))})", "any")
+        at = indexed(held, self.value(key))
+        return self.operand(f"hf__native_get{at})", "any")
 
     def of_unary(self, node, operator, operand):
         """not - # ()"""
@@ -827,3 +826,10 @@ def boxed(value):
     if value.type == "bool":
         return f"hf__nv_bool({value.text})"
     return value.text
+
+
+def indexed(table, key):
+    """The rest of a function's name, and its first arguments."""
+    if key.type == "num":
+        return f"_at(run, {boxed(table)}, {key.text}"
+    return f"(run, {boxed(table)}, {boxed(key)}"

@@ -335,6 +335,9 @@ hf__nv hf__native_get(hf__native *run, hf__nv table, hf__nv key);
 /* table.err, table.ok */
 hf__nv hf__native_field(hf__native *run, hf__nv table, const char *name);
 void hf__native_set(hf__native *run, hf__nv table, hf__nv key, hf__nv value);
+/* The same by a number. */
+hf__nv hf__native_get_at(hf__native *run, hf__nv table, double at);
+void hf__native_set_at(hf__native *run, hf__nv table, double at, hf__nv value);
 hf__nv hf__native_failure(hf__native *run, hf__nv text); /* {err = text} */
 hf__nv hf__native_status(hf__native *run, hf__nv text);  /* {ok = text} */
 

@@ -144,14 +144,16 @@ static void set_pair(hf__native *run, hf__native_table *table, hf__nv key,
 /* ------------------------------------------------------------------- items */
 
 /* The number of a list's item; 0: it is no such key. */
+static inline size_t index_at(double key)
+{
+    int64_t at = key >= 1 && key < 1e9 ? (int64_t)key : 0;
+
+    return (double)at == key ? (size_t)at : 0;
+}
+
 static size_t index_of(hf__nv key)
 {
-    size_t at;
-
-    if (key.tag != HF__NV_NUMBER || !(key.number >= 1 && key.number < 1e9))
-        return 0;
-    at = (size_t)key.number;
-    return (double)at == key.number ? at : 0;
+    return key.tag == HF__NV_NUMBER ? index_at(key.number) : 0;
 }
 
 hf__nv hf__native_get(hf__native *run, hf__nv table, hf__nv key)
@@ -227,6 +229,25 @@ void hf__native_set(hf__native *run, hf__nv table, hf__nv key, hf__nv value)
         set_item(table.table, at, value);
     else
         set_pair(run, table.table, key, value);
+}
+
+hf__nv hf__native_get_at(hf__native *run, hf__nv table, double at)
+{
+    size_t index = index_at(at);
+
+    if (table.tag == HF__NV_TABLE && index - 1 < table.table->size)
+        return table.table->items[index - 1];
+    return hf__native_get(run, table, hf__nv_number(at));
+}
+
+void hf__native_set_at(hf__native *run, hf__nv table, double at, hf__nv value)
+{
+    size_t index = index_at(at);
+
+    if (table.tag == HF__NV_TABLE && index - 1 < table.table->size)
+        set_item(table.table, index, value);
+    else
+        hf__native_set(run, table, hf__nv_number(at), value);
 }
 
 double hf__native_length(hf__native *run, hf__nv value)
