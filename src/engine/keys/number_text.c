@@ -20,9 +20,50 @@
 /* One more digit, if the first is not greater: below 2^53. */
 #define LONG_FIRST_MAX '8'
 
+/* Eight digits, the first in the lowest byte. */
+#define EIGHT_ZEROS UINT64_C(0x3030303030303030)
+
 bool hf__number_integer(hf_bytes text, int64_t *value)
 {
     return hf__decimal_exact(text.data, text.size, value);
+}
+
+static uint64_t load_eight(const char *text)
+{
+    uint64_t eight;
+
+    memcpy(&eight, text, sizeof(eight));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    eight = __builtin_bswap64(eight);
+#endif
+    return eight ^ EIGHT_ZEROS;
+}
+
+/* Is a byte more than 9? */
+static bool is_no_digit(uint64_t eight)
+{
+    return ((eight | (eight + UINT64_C(0x7676767676767676))) &
+            UINT64_C(0x8080808080808080)) != 0;
+}
+
+/* Their number: first those of each pair of bytes, then of each four. */
+static uint64_t sum_eight(uint64_t eight)
+{
+    eight = (eight * 10 + (eight >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+    eight = (eight * 100 + (eight >> 16)) & UINT64_C(0x0000ffff0000ffff);
+    return (eight * 10000 + (eight >> 32)) & UINT32_MAX;
+}
+
+/* 9 to 16 digits, as instants and tokens have. */
+static bool read_long(const char *digits, size_t size, double *value)
+{
+    uint64_t high = load_eight(digits) << 8 * (16 - size);
+    uint64_t low = load_eight(digits + size - 8);
+
+    if (is_no_digit(high) || is_no_digit(low))
+        return false;
+    *value = (double)(sum_eight(high) * 100000000 + sum_eight(low));
+    return true;
 }
 
 bool hf__number_digits(hf_bytes text, double *value)
@@ -33,6 +74,8 @@ bool hf__number_digits(hf_bytes text, double *value)
     if (text.size == 0 || text.size > DIGITS_MAX + 1 ||
         (text.size > DIGITS_MAX && digits[0] > LONG_FIRST_MAX))
         return false;
+    if (text.size > 8)
+        return read_long(digits, text.size, value);
     for (size_t i = 0; i < text.size; i++) {
         if (digits[i] < '0' || digits[i] > '9')
             return false;
