@@ -387,6 +387,13 @@ TEST(members_that_begin_alike_are_in_order)
     expect_range(at->store, "zrange z 0 -1 rev", ALIKE_COUNT - 1, ALIKE_COUNT,
                  true);
     expect_range(at->store, "zrangebyscore z 1 1 limit 7 20", 7, 20, false);
+    /* Up to 64 are collected by one walk. */
+    expect_range(at->store, "zrangebyscore z 1 1 limit 7 64", 7, 64, false);
+    expect_range(at->store, "zrangebyscore z 1 1 limit 7 65", 7, 65, false);
+    expect_range(at->store, "zrevrangebyscore z 1 1 limit 7 64",
+                 ALIKE_COUNT - 8, 64, true);
+    expect_range(at->store, "zrangebyscore z 1 1 limit 120 64", 120,
+                 ALIKE_COUNT - 120, false);
     make_alike(name, 40);
     (void)snprintf(line, sizeof(line), "zrangebylex z [%s +", name);
     expect_range(at->store, line, 40, ALIKE_COUNT - 40, false);

@@ -5,7 +5,46 @@
 #include "engine/commands/command_row.h"
 #include "engine/keys/range.h"
 
-/* The range is walked twice, because the reply begins with its length. */
+/* Up to so many members are collected by one walk. */
+#define FEW 64u
+
+static void reply_member(hf__tx *tx, const hf__range *range, hf_bytes member,
+                         double score)
+{
+    if (range->with_scores)
+        hf__reply_pair(tx);
+    hf__reply_bytes(tx, member.data, member.size);
+    if (range->with_scores)
+        hf__reply_double(tx, score);
+}
+
+static void reply_count(hf__tx *tx, const hf__range *range, uint64_t count)
+{
+    if (range->with_scores)
+        hf__reply_pairs(tx, (size_t)count);
+    else
+        hf__reply_array(tx, (size_t)count);
+}
+
+static void reply_few(hf__tx *tx, hf__record *record, const hf__range *range)
+{
+    hf__range_walk walk;
+    hf_bytes members[FEW];
+    double scores[FEW];
+    size_t count = 0;
+
+    hf__range_begin(&walk, tx, record, range);
+    while (count < FEW &&
+           hf__range_next(&walk, &members[count], &scores[count]))
+        count++;
+    hf__range_end(&walk);
+    reply_count(tx, range, count);
+    for (size_t i = 0; i < count; i++)
+        reply_member(tx, range, members[i], scores[i]);
+}
+
+/* Of more members the range is walked twice, because the reply begins with its
+ * length. */
 static void reply_range(hf__tx *tx, hf__record *record, const hf__range *range)
 {
     uint64_t count = hf__range_count(tx, record, range);
@@ -13,18 +52,10 @@ static void reply_range(hf__tx *tx, hf__record *record, const hf__range *range)
     hf_bytes member;
     double score;
 
-    if (range->with_scores)
-        hf__reply_pairs(tx, (size_t)count);
-    else
-        hf__reply_array(tx, (size_t)count);
+    reply_count(tx, range, count);
     hf__range_begin(&walk, tx, record, range);
-    for (; count > 0 && hf__range_next(&walk, &member, &score); count--) {
-        if (range->with_scores)
-            hf__reply_pair(tx);
-        hf__reply_bytes(tx, member.data, member.size);
-        if (range->with_scores)
-            hf__reply_double(tx, score);
-    }
+    for (; count > 0 && hf__range_next(&walk, &member, &score); count--)
+        reply_member(tx, range, member, score);
     hf__range_end(&walk);
     if (count > 0)
         hf__tx_fail(tx, MDB_CORRUPTED);
@@ -52,6 +83,8 @@ static void run_zrange(hf__tx *tx, const hf_bytes *args, size_t count)
         return;
     if (record == NULL)
         hf__reply_array(tx, 0);
+    else if (range.count >= 0 && range.count <= FEW)
+        reply_few(tx, record, &range);
     else
         reply_range(tx, record, &range);
 }
