@@ -79,6 +79,21 @@ static void run_hget(hf__tx *tx, const hf_bytes *args, size_t count)
         reply_field(tx, record, args[2]);
 }
 
+static void reply_fields(hf__tx *tx, hf__record *record, const hf_bytes *fields,
+                         size_t count)
+{
+    hf_bytes values[HF__ELEMENTS_FEW];
+
+    if (record != NULL)
+        hf__hash_get_several(tx, record, fields, count, values);
+    for (size_t i = 0; i < count; i++) {
+        if (record != NULL && values[i].data != NULL)
+            hf__reply_bytes(tx, values[i].data, values[i].size);
+        else
+            hf__reply_nil(tx);
+    }
+}
+
 static void run_hmget(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
@@ -86,8 +101,10 @@ static void run_hmget(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!hf__hash_open(tx, args[1], &record))
         return;
     hf__reply_array(tx, count - 2);
-    for (size_t i = 2; i < count; i++)
-        reply_field(tx, record, args[i]);
+    for (size_t i = 2; i < count; i += HF__ELEMENTS_FEW)
+        reply_fields(tx, record, args + i,
+                     count - i < HF__ELEMENTS_FEW ? count - i
+                                                  : HF__ELEMENTS_FEW);
 }
 
 enum { SAY_FIELDS = 1, SAY_VALUES = 2 };

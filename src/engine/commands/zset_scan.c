@@ -12,20 +12,32 @@
 #include "engine/keys/scan.h"
 #include "engine/keys/type_zset.h"
 
+static void reply_scores(hf__tx *tx, hf__record *record,
+                         const hf_bytes *members, size_t count)
+{
+    double scores[HF__ELEMENTS_FEW];
+
+    if (record != NULL)
+        hf__zset_scores(tx, record, members, count, scores);
+    for (size_t i = 0; i < count; i++) {
+        if (record != NULL && !isnan(scores[i]))
+            hf__reply_double(tx, scores[i]);
+        else
+            hf__reply_nil(tx);
+    }
+}
+
 static void run_zmscore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
-    double score;
 
     if (!hf__zset_open(tx, args[1], &record))
         return;
     hf__reply_array(tx, count - 2);
-    for (size_t i = 2; i < count; i++) {
-        if (record != NULL && hf__zset_score(tx, record, args[i], &score))
-            hf__reply_double(tx, score);
-        else
-            hf__reply_nil(tx);
-    }
+    for (size_t i = 2; i < count; i += HF__ELEMENTS_FEW)
+        reply_scores(tx, record, args + i,
+                     count - i < HF__ELEMENTS_FEW ? count - i
+                                                  : HF__ELEMENTS_FEW);
 }
 
 /* Views of all members, or those that match the scan. */

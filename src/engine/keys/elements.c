@@ -55,16 +55,25 @@ typedef struct element_name {
     bool folded;
 } element_name;
 
-static void name_element(element_name *name, uint64_t keyid, hf_bytes field)
+static void name_key(element_name *name, uint64_t keyid)
 {
-    size_t size;
-
     name->bytes[0] = HF__RECORD_ELEMENT;
     hf__put_be64(name->bytes + 1, keyid);
-    size = hf__name_fold(name->bytes + PREFIX_SIZE, FIELD_ROOM, field);
-    name->folded = size == FIELD_ROOM;
     name->key.mv_data = name->bytes;
+}
+
+static void name_field(element_name *name, hf_bytes field)
+{
+    size_t size = hf__name_fold(name->bytes + PREFIX_SIZE, FIELD_ROOM, field);
+
+    name->folded = size == FIELD_ROOM;
     name->key.mv_size = PREFIX_SIZE + size;
+}
+
+static void name_element(element_name *name, uint64_t keyid, hf_bytes field)
+{
+    name_key(name, keyid);
+    name_field(name, field);
 }
 
 /* Split a folded record's value. false: damaged. */
@@ -84,9 +93,10 @@ static bool unfold_record(const MDB_val *value, hf_bytes *name, hf_bytes *rest)
     return true;
 }
 
-/* Read a record; if its name was folded, it must be that of `field`. */
-static bool get_named(hf__tx *tx, element_name *name, hf_bytes field,
-                      hf_bytes *value)
+/* Read a record, by the cursor unless that is NULL; if its name was folded, it
+ * must be that of `field`. */
+static bool get_named(hf__tx *tx, MDB_cursor *cursor, element_name *name,
+                      hf_bytes field, hf_bytes *value)
 {
     hf_bytes whole;
     MDB_val found;
@@ -94,7 +104,10 @@ static bool get_named(hf__tx *tx, element_name *name, hf_bytes field,
 
     if (!hf__tx_spend(tx, 500))
         return false;
-    rc = mdb_get(tx->txn, tx->env->dbi, &name->key, &found);
+    if (cursor != NULL)
+        rc = mdb_cursor_get(cursor, &name->key, &found, MDB_SET);
+    else
+        rc = mdb_get(tx->txn, tx->env->dbi, &name->key, &found);
     if (rc == MDB_NOTFOUND)
         return false;
     if (rc != MDB_SUCCESS) {
@@ -118,7 +131,47 @@ bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
     element_name name;
 
     name_element(&name, keyid, field);
-    return get_named(tx, &name, field, value);
+    return get_named(tx, NULL, &name, field, value);
+}
+
+/* For fewer a cursor costs more than it saves. */
+#define NEAR_MIN 3u
+/* A cursor first looks at the page where it is. After so many in a row that
+ * were elsewhere, the elements count as scattered. */
+#define STRAYS_MAX 3u
+
+static uintptr_t page_of(const hf__tx *tx, hf_bytes value)
+{
+    return (uintptr_t)value.data / tx->env->page_size;
+}
+
+void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
+                      size_t count, hf_bytes *values)
+{
+    MDB_cursor *cursor = NULL;
+    element_name name;
+    unsigned strays = count < NEAR_MIN ? STRAYS_MAX : 0;
+    uintptr_t page = 0;
+    int rc;
+
+    if (strays == 0 && tx->fatal == HF_OK) {
+        rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
+        if (rc != MDB_SUCCESS)
+            hf__tx_fail(tx, rc);
+    }
+    name_key(&name, keyid);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = hf_view(NULL, 0);
+        name_field(&name, fields[i]);
+        if (tx->fatal != HF_OK ||
+            !get_named(tx, strays < STRAYS_MAX ? cursor : NULL, &name,
+                       fields[i], &values[i]))
+            continue;
+        strays = page_of(tx, values[i]) == page ? 0 : strays + 1;
+        page = page_of(tx, values[i]);
+    }
+    if (cursor != NULL)
+        mdb_cursor_close(cursor);
 }
 
 /* Put `value`, preceded by the whole name if that was folded. `value` must not
@@ -158,7 +211,7 @@ bool hf__element_add(hf__tx *tx, uint64_t keyid, hf_bytes field, hf_bytes value,
 
     name_element(&name, keyid, field);
     if (name.folded) {
-        if (get_named(tx, &name, field, old) || tx->fatal != HF_OK)
+        if (get_named(tx, NULL, &name, field, old) || tx->fatal != HF_OK)
             return false;
         put_folded(tx, &name.key, true, field, value);
         return tx->fatal == HF_OK;
@@ -178,7 +231,7 @@ bool hf__element_take(hf__tx *tx, uint64_t keyid, hf_bytes field, void *value,
     name_element(&name, keyid, field);
     if (!name.folded)
         return hf__tx_take(tx, &name.key, value, size);
-    if (!get_named(tx, &name, field, &found))
+    if (!get_named(tx, NULL, &name, field, &found))
         return false;
     if (found.size != size) {
         fail_damaged(tx);
@@ -246,7 +299,7 @@ bool hf__order_has(hf__tx *tx, uint64_t keyid, double score, hf_bytes member)
     hf_bytes value;
 
     name_order(&name, keyid, score, member);
-    return get_named(tx, &name, member, &value);
+    return get_named(tx, NULL, &name, member, &value);
 }
 
 void hf__member_delete(hf__tx *tx, uint64_t keyid, double score,

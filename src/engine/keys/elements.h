@@ -17,6 +17,13 @@ bool hf__elements_begin(hf__tx *tx, hf__record *record);
 /* false: not found, or fatal. The view is valid until the next write. */
 bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
                      hf_bytes *value);
+/* Several, sooner than one by one where they are neighbours; data NULL: not
+ * found. */
+void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
+                      size_t count, hf_bytes *values);
+/* Commands that read several read so many at a time. */
+#define HF__ELEMENTS_FEW 32u
+
 void hf__element_put(hf__tx *tx, uint64_t keyid, hf_bytes field,
                      hf_bytes value);
 /* Add an element. false: there is one, whose value is *old, or fatal. */

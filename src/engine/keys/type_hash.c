@@ -106,6 +106,20 @@ bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
     return true;
 }
 
+void hf__hash_get_several(hf__tx *tx, hf__record *record,
+                          const hf_bytes *fields, size_t count,
+                          hf_bytes *values)
+{
+    if (record->form == HF__FORM_ELEMENTS) {
+        hf__elements_get(tx, record->keyid, fields, count, values);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!hf__hash_get(tx, record, fields[i], &values[i]))
+            values[i] = hf_view(NULL, 0);
+    }
+}
+
 /* true: the field is new. */
 static bool put_element(hf__tx *tx, hf__record *record, hf_bytes field,
                         hf_bytes value)

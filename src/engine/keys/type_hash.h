@@ -16,6 +16,10 @@ hf__record *hf__hash_make(hf__tx *tx, hf_bytes key);
 /* false: no such field, or fatal. The view is valid until the next write. */
 bool hf__hash_get(hf__tx *tx, hf__record *record, hf_bytes field,
                   hf_bytes *value);
+/* Several; data NULL: no such field. */
+void hf__hash_get_several(hf__tx *tx, hf__record *record,
+                          const hf_bytes *fields, size_t count,
+                          hf_bytes *values);
 /* true: the field is new. It loses its deadline. Field and value must not be in
  * LMDB's map or in the hash. */
 bool hf__hash_put(hf__tx *tx, hf__record *record, hf_bytes field,

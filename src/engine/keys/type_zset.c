@@ -10,6 +10,7 @@
  */
 #include "engine/keys/type_zset.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -105,6 +106,25 @@ bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
         return false;
     *score = at.score;
     return true;
+}
+
+void hf__zset_scores(hf__tx *tx, hf__record *record, const hf_bytes *members,
+                     size_t count, double *scores)
+{
+    hf_bytes values[HF__ELEMENTS_FEW];
+    bool large = record->form == HF__FORM_ELEMENTS;
+
+    assert(count <= HF__ELEMENTS_FEW);
+    if (large)
+        hf__elements_get(tx, record->keyid, members, count, values);
+    for (size_t i = 0; i < count; i++) {
+        bool found = large ? values[i].data != NULL &&
+                                 read_score(tx, values[i], &scores[i])
+                           : hf__zset_score(tx, record, members[i], &scores[i]);
+
+        if (!found)
+            scores[i] = NAN;
+    }
 }
 
 /* Unless an earlier version's program shares the store. false: fatal. */

@@ -14,6 +14,9 @@ bool hf__zset_open(hf__tx *tx, hf_bytes key, hf__record **record);
 
 bool hf__zset_score(hf__tx *tx, hf__record *record, hf_bytes member,
                     double *score);
+/* Those of up to HF__ELEMENTS_FEW members; NaN: no member. */
+void hf__zset_scores(hf__tx *tx, hf__record *record, const hf_bytes *members,
+                     size_t count, double *scores);
 /* Add a new member. */
 void hf__zset_add(hf__tx *tx, hf__record *record, hf_bytes member,
                   double score);
