@@ -56,7 +56,8 @@ const char *hf__script_refusal(const hf__request *request, bool reads,
         return "ERR Unknown Redis command called from script";
     if (!hf__command_arity_fits(command, count))
         return "ERR Wrong number of args calling Redis command from script";
-    error = wait_refusal(command, words, count);
+    if ((command->flags & HF__COMMAND_BLOCKS) != 0)
+        error = wait_refusal(command, words, count);
     if (error != NULL)
         return error;
     if (request->refuse != NULL)
