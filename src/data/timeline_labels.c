@@ -164,23 +164,44 @@ static bool read_number(const char *at, size_t size, double *number)
     if (size != HF__LABEL_DIGITS)
         return false;
     for (size_t i = 0; i < size; i++) {
-        int digit = hf__lower_hex_value(at[i]);
+        unsigned digit = (unsigned)(at[i] - '0');
 
-        if (digit < 0)
-            return false;
-        bits = bits << 4 | (uint64_t)digit;
+        if (digit > 9) {
+            digit = (unsigned)(at[i] - 'a') + 10;
+            if (digit < 10 || digit > 15)
+                return false;
+        }
+        bits = bits << 4 | digit;
     }
     bits = (bits & SIGN) != 0 ? bits & ~SIGN : ~bits;
     memcpy(number, &bits, sizeof(bits));
     return isfinite(*number);
 }
 
-/* Where the first label ends, and its value begins. NULL: it is no label. */
-static const char *end_of_label(hf_bytes labels, const char **value)
+/* The first two NULs; memmem() first prepares for longer texts. */
+static const char *two_nuls(hf_bytes text)
+{
+    const char *at = text.data;
+    const char *last = at + text.size - 1;
+
+    while (at < last) {
+        at = memchr(at, '\0', (size_t)(last - at));
+        if (at == NULL)
+            return NULL;
+        if (at[1] == '\0')
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* Where the first label ends, and its value begins, which is read if it is a
+ * number. NULL: it is no label. */
+static const char *end_of_label(hf_bytes labels, const char **value,
+                                double *number)
 {
     const char *name = labels.data;
-    const char *end = memmem(name, labels.size, "\0\0", 2);
-    double number;
+    const char *end = two_nuls(labels);
 
     if (end == NULL)
         return NULL;
@@ -190,8 +211,7 @@ static const char *end_of_label(hf_bytes labels, const char **value)
     *value += 2;
     switch ((*value)[-1]) {
     case HF__LABEL_NUMBER:
-        return read_number(*value, (size_t)(end - *value), &number) ? end
-                                                                    : NULL;
+        return read_number(*value, (size_t)(end - *value), number) ? end : NULL;
     case HF__LABEL_TEXT:
         return end;
     default:
@@ -205,7 +225,8 @@ size_t hf__labels_count(hf_bytes labels)
 
     while (labels.size > 0) {
         const char *value;
-        const char *end = end_of_label(labels, &value);
+        double number;
+        const char *end = end_of_label(labels, &value, &number);
         size_t size;
 
         if (end == NULL)
@@ -235,14 +256,12 @@ hf_attribute hf__label_take(hf_bytes *labels, char **at)
     const char *name = labels->data;
     hf_attribute attribute = {.kind = HF_ATTRIBUTE_NUMBER};
     const char *value;
-    const char *end = end_of_label(*labels, &value);
+    const char *end = end_of_label(*labels, &value, &attribute.number);
 
     attribute.name = take_text(at, name, value - 2);
     if (value[-1] == HF__LABEL_TEXT) {
         attribute.kind = HF_ATTRIBUTE_TEXT;
         attribute.text = take_text(at, value, end);
-    } else {
-        (void)read_number(value, HF__LABEL_DIGITS, &attribute.number);
     }
     *labels = hf_view(end + 2, labels->size - (size_t)(end + 2 - name));
     return attribute;
