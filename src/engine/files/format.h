@@ -25,9 +25,11 @@
 #ifndef HF__ENGINE_FORMAT_H
 #define HF__ENGINE_FORMAT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     HF__RECORD_HEADER = 'h',
@@ -100,17 +102,16 @@ static inline uint8_t hf__kind_database(unsigned char kind)
 /* Numbers in names, so that they sort. */
 static inline void hf__put_be64(unsigned char *at, uint64_t value)
 {
-    for (size_t i = 0; i < 8; i++)
-        at[i] = (unsigned char)(value >> (56 - 8 * i));
+    value = htobe64(value);
+    memcpy(at, &value, sizeof(value));
 }
 
 static inline uint64_t hf__get_be64(const unsigned char *at)
 {
-    uint64_t value = 0;
+    uint64_t value;
 
-    for (size_t i = 0; i < 8; i++)
-        value = value << 8 | at[i];
-    return value;
+    memcpy(&value, at, sizeof(value));
+    return be64toh(value);
 }
 
 #endif
