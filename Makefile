@@ -7,8 +7,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo tests try check test test-all lint asan \
     asan-short tsan tsan-short fuzz bench bench-peers conformance-served \
-    interop interop-serve redis-suite model test-web docs test-site \
-    test-bindings test-cpp test-python test-go test-rust install package \
+    interop interop-serve interop-programs redis-suite model test-web docs \
+    test-site test-bindings test-cpp test-python test-go test-rust install package \
     uninstall format
 
 help: ## show this list
@@ -86,6 +86,9 @@ conformance-served: tests ## run the conformance tests on `holdfast serve`
 
 interop-serve: deps ## run client libraries on `holdfast serve` and on Redis
 	@tools/interop.sh --serve
+
+interop-programs: deps ## run RQ, BullMQ and others on `holdfast serve` and on Redis
+	@tools/interop.sh --programs
 
 test-web: build ## test serve against pages in Chromium (PICTURES=folder)
 	@tools/deps.sh web

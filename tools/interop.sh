@@ -3,7 +3,10 @@
 #
 # interop.sh - our locks and those of other libraries, on one server.
 #
-#     tools/interop.sh [--short | --serve]
+#     tools/interop.sh [--short | --serve | --programs]
+#
+# --programs: the work of programs such as RQ, BullMQ and Sidekiq on a
+# redis-server and on `holdfast serve`; 6 minutes.
 #
 # --serve: on `holdfast serve`; first client libraries on it and on a redis-server,
 # whose replies must be equal, the tests of redis-py on both, and hand-overs
@@ -34,6 +37,9 @@ cmake --preset release >/dev/null
 cmake --build --preset release --target driver_holdfast fleet_redisson \
     holdfast_command calls_hiredis handover_worker
 tools/peers.sh $peers $limit
+if [ "${1-}" = --programs ]; then
+    exec python3 -B tests/interop/programs.py "$server" build/holdfast $peers
+fi
 if [ "${1-}" = --serve ]; then
     python3 -B tests/interop/clients.py "$server" build/holdfast \
         $ours/calls_hiredis $peers

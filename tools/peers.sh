@@ -75,6 +75,16 @@ python_queues()
         --target "$folder/python-queues" -r "$drivers/requirements-queues.txt"
 }
 
+programs="RQ, Celery, huey, dramatiq, django-redis, walrus, channels_redis"
+python_programs()
+{
+    rm -rf "$folder/python-programs"
+    need "$programs" python3
+    fetch "$programs" python3 -m pip install -q --disable-pip-version-check \
+        --target "$folder/python-programs" \
+        -r "$drivers/requirements-programs.txt"
+}
+
 # redis-py's tests are in its source package.
 python_tests()
 {
@@ -135,7 +145,8 @@ rust()
 }
 
 pids=
-for language in python python_queues python_tests node go_ java rust; do
+for language in python python_queues python_programs python_tests node go_ \
+    java rust; do
     (
         $language
     ) &

@@ -24,7 +24,7 @@ import time
 from driver import DRIVERS
 from server import Server
 
-LIMIT_S = 60
+LIMIT_S = 150
 STEPS = """connect string binary large number bits expiry keys hash list set
 zset sort scan pipeline multi script pubsub block block_zset error
 parallel""".split()

@@ -33,10 +33,8 @@ LIMIT_S = 900
 
 # What `holdfast serve` does not have, and the tests of it: their names.
 NOT_THERE = {
-    "streams": r"test_x[a-z]",
     "users changed by commands; they are in a file":
         r"test_acl_|test_auth$|test_client_kill_filter_by_user",
-    "more than one database": r"test_select|test_copy_to_another_database",
     "MONITOR": r"^TestMonitor|_exec_no_unwatch|_reset_unwatch",
     "CONFIG SET timeout, requirepass": r"test_config_set",
     "OBJECT IDLETIME": r"test_object$",
