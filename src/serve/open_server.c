@@ -12,7 +12,7 @@
 #include "serve/commands/rounds.h"
 #include "serve/conn/listener.h"
 #include "serve/log.h"
-#include "serve/messages/tracking.h"
+#include "serve/messages/tracked.h"
 #include "serve/parts.h"
 #include "serve/users/auth.h"
 #include "util/clock.h"
@@ -370,7 +370,8 @@ static void run_close(hf__task *task)
     hf__tick_stop(&server->guesses.tick);
     hf__pubsub_leave_all(server);
     hf__conn_free_dead(server);
-    hf__tracking_prepare(server);
+    hf__tracked_prepare(server);
+    hf__tick_stop(&server->sweep);
     hf__multi_close_server(server);
     hf__blocking_close_server(server);
 }

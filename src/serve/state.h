@@ -14,7 +14,7 @@
 #include "serve/commands/usage.h"
 #include "serve/conn/conn.h"
 #include "serve/messages/subscribe.h"
-#include "serve/messages/tracking.h"
+#include "serve/messages/tracked.h"
 #include "serve/users/guesses.h"
 #include "serve/users/users.h"
 #include "store/store.h"
@@ -76,6 +76,7 @@ struct hf_server {
     size_t watching;        /* connections with watched keys */
     hf__tick watch_tick;    /* to leave */
 
+    hf__tick sweep; /* sweep.c */
     hf__pubsub pubsub;
     hf__trackers trackers;
     hf__conn *pushed; /* to be written: push.c */

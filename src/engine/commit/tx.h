@@ -32,6 +32,7 @@ typedef struct hf__noted {
     bool lost;        /* some are missing: a gap */
     bool flushed;     /* only those of keys that a FLUSHALL has removed */
     uint64_t readers; /* a bit for each slot, which is to be woken */
+    uint64_t from;    /* where they are in the ring, after hf__ring_fill() */
 } hf__noted;
 
 /* Key records kept in memory; when there are more they are written out. */

@@ -230,6 +230,18 @@ void hf__command_round_lookups(const hf__command_round *round,
 
 /* ------------------------------------------------------------------ ending */
 
+/* After the commit, while the writer lock is held. */
+static void keep_notes(hf__command_round *round, const hf__tx *tx)
+{
+    const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
+
+    round->notes = (hf__round_notes){0};
+    if (tx->writable && hf__tx_notes(tx, HF__RING_CHANGES))
+        round->notes =
+            (hf__round_notes){noted->from, hf__buf_size(&noted->notes),
+                              noted->lost, noted->flushed};
+}
+
 /* The writer lock is held, and released. */
 static bool make_room(hf__command_round *round, int64_t deadline_ms)
 {
@@ -258,6 +270,7 @@ hf_status hf__command_round_end(hf__command_round *round, int64_t deadline_ms,
         return HF_OK;
     status = hf__tx_finish(tx);
     round->tx = NULL;
+    keep_notes(round, tx);
     keep_tries(round, status);
     if (status != HF_OK)
         (void)hf__fail(err, status, "%s", tx->error.message);

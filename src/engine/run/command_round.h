@@ -14,6 +14,13 @@
 #include "engine/run/execute.h"
 #include "util/private_api.h"
 
+/* What the last transaction of a round has put into the ring of changes. */
+typedef struct hf__round_notes {
+    uint64_t from;      /* where that begins */
+    size_t size;        /* of its notes */
+    bool lost, flushed; /* in place of them there is a gap: hf__noted */
+} hf__round_notes;
+
 typedef struct hf__command_round {
     hf__env *env;
     int64_t budget_ms;   /* of a script */
@@ -27,6 +34,7 @@ typedef struct hf__command_round {
     hf__script_tries *tries;
     size_t tries_capacity;
     size_t script_count; /* run in this transaction */
+    hf__round_notes notes;
 } hf__command_round;
 
 HF__PRIVATE_API void hf__command_round_init(hf__command_round *round,

@@ -132,6 +132,19 @@ bool hf__note_has(const hf__tx *tx, uint32_t stamp)
     return (noted->lost && !noted->flushed) || other == stamp;
 }
 
+bool hf__note_next(const hf__tx *tx, size_t *at, hf_bytes *key)
+{
+    const hf__buf *notes = &tx->noted[HF__RING_CHANGES].notes;
+    hf__note_head head;
+
+    if (*at >= hf__buf_size(notes))
+        return false;
+    memcpy(&head, hf__buf_front(notes) + *at, sizeof(head));
+    *key = hf_view(hf__buf_front(notes) + *at + sizeof(head), head.size);
+    *at += hf__note_size(head.size);
+    return true;
+}
+
 /* ----------------------------------------------------------------- commit */
 
 void hf__note_claim(hf__tx *tx)

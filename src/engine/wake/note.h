@@ -32,6 +32,10 @@ void hf__note_flush(hf__tx *tx);
  * there are readers. */
 HF__PRIVATE_API bool hf__note_has(const hf__tx *tx, uint32_t stamp);
 
+/* The key of the note at `at`, a number of bytes, and where the next one is.
+ * false: there are no more. After hf__tx_flush(). */
+HF__PRIVATE_API bool hf__note_next(const hf__tx *tx, size_t *at, hf_bytes *key);
+
 /* A transaction begins. May set `fatal`. */
 void hf__note_begin_watched(hf__tx *tx);
 static inline void hf__note_begin(hf__tx *tx)

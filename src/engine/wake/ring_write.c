@@ -182,10 +182,11 @@ static void write_ring(const hf__ring *ring, const void *data, size_t size)
 void hf__ring_fill(hf__tx *tx, uint32_t which)
 {
     static const hf__note_head gap = {0, HF__NOTE_GAP};
-    const hf__noted *noted = &tx->noted[which];
+    hf__noted *noted = &tx->noted[which];
     const hf__ring *ring = ring_of(tx, which);
     size_t size = noted->lost ? sizeof(gap) : hf__buf_size(&noted->notes);
 
+    noted->from = ring->head->head;
     write_ring(ring,
                noted->lost ? (const void *)&gap : hf__buf_front(&noted->notes),
                size);

@@ -121,6 +121,23 @@ static bool set_notify(hf_server *server, hf_bytes value, bool apply,
     return true;
 }
 
+static void get_tracked_max(hf_server *server, hf__buf *text)
+{
+    put_integer(text, server->trackers.max);
+}
+
+static bool set_tracked_max(hf_server *server, hf_bytes value, bool apply,
+                            char error[HF__CONFIG_ERROR_SIZE])
+{
+    int64_t number;
+
+    if (!hf__config_integer(value, 0, INT64_MAX, &number, error))
+        return false;
+    if (apply)
+        server->trackers.max = number;
+    return true;
+}
+
 /* Sorted by name. */
 const hf__config hf__config_server[] = {
     {"appendfsync", "no", NULL, NULL},
@@ -146,6 +163,7 @@ const hf__config hf__config_server[] = {
     {"save", "", NULL, NULL},
     {"set-max-intset-entries", "512", NULL, NULL},
     {"timeout", "0", NULL, NULL},
+    {"tracking-table-max-keys", NULL, get_tracked_max, set_tracked_max},
     {"unixsocket", NULL, get_unixsocket, NULL},
     {"zset-max-listpack-entries", "128", NULL, NULL},
     {"zset-max-listpack-value", "64", NULL, NULL},

@@ -119,7 +119,7 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
         return;
     }
     hf__multi_reset(conn);
-    hf__tracking_leave(conn);
+    hf__tracked_leave(conn);
     hf__conn_reset(conn);
     hf__auth_reset(conn);
     conn->resp3 = false;

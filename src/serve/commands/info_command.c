@@ -68,6 +68,7 @@ static void put_clients(hf_server *server, hf__buf *text)
 {
     size_t in = 0;
     size_t out = 0;
+    size_t held = 0;
 
     for (const hf__conn *conn = server->conns; conn != NULL;
          conn = conn->next) {
@@ -75,14 +76,15 @@ static void put_clients(hf_server *server, hf__buf *text)
             in = hf__buf_size(&conn->in);
         if (hf__buf_size(&conn->out) > out)
             out = hf__buf_size(&conn->out);
+        held += conn->held && conn->guess_ms == 0;
     }
     PRINT("connected_clients:%zu\r\ncluster_connections:0\r\n"
           "maxclients:%" PRId64 "\r\n"
           "client_recent_max_input_buffer:%zu\r\n"
           "client_recent_max_output_buffer:%zu\r\n"
-          "blocked_clients:%zu\r\n",
+          "blocked_clients:%zu\r\ntracking_clients:%zu\r\n",
           server->conn_count, server->options.max_clients, in, out,
-          server->blocking.count);
+          server->blocking.count + held, server->trackers.count);
 }
 
 /* "4.21M" */
@@ -178,6 +180,7 @@ static void put_stats(hf_server *server, hf__buf *text)
     const hf_server_stats *from = &server->info.reset;
     const hf__lookups *before = &server->info.reset_lookups;
     const size_t *channels = server->pubsub.channels.counts;
+    const size_t *tracked = server->trackers.table.counts;
     hf__lookups lookups;
 
     hf__command_round_lookups(&server->round, &lookups);
@@ -204,6 +207,10 @@ static void put_stats(hf_server *server, hf__buf *text)
           "pubsubshard_channels:%zu\r\n",
           channels[HF__CHANNEL], channels[HF__CHANNEL_PATTERN],
           channels[HF__CHANNEL_SHARD]);
+    PRINT("tracking_total_keys:%zu\r\ntracking_total_items:%zu\r\n"
+          "tracking_total_prefixes:%zu\r\n",
+          tracked[HF__CHANNEL], server->trackers.items,
+          tracked[HF__CHANNEL_PATTERN]);
     PRINT("holdfast_rounds:%" PRIu64 "\r\nholdfast_units:%" PRIu64
           "\r\nholdfast_rounds_undone:%" PRIu64 "\r\n",
           now->rounds - from->rounds, now->units - from->units,

@@ -31,6 +31,8 @@
 #include "serve/conn/web.h"
 #include "serve/log.h"
 #include "serve/messages/push.h"
+#include "serve/messages/sweep.h"
+#include "serve/messages/tracking.h"
 #include "serve/users/access.h"
 #include "serve/users/guesses.h"
 #include "util/clock.h"
@@ -189,6 +191,8 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     } else {
         run_request(conn, served, command, words, count);
     }
+    if (conn->tracker != NULL)
+        hf__tracking_requested(conn, served);
     hf__conn_answered(conn);
     return true;
 }
@@ -304,6 +308,7 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     server->unit_count = 0;
     server->unit_limit = limit;
     server->broken.status = HF_OK;
+    hf__tracked_begin(server);
     hf__blocking_look(server);
     for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next)
         run_conn(conn, began_us);
@@ -316,10 +321,12 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
         else
             hf__conn_rewind(conn);
     }
-    if (status == HF_OK)
+    if (status == HF_OK) {
         hf__blocking_commit(server);
-    else
+        hf__tracked_commit(server);
+    } else {
         hf__blocking_rewind(server);
+    }
     count_round(server, status != HF_OK);
     return status;
 }
@@ -439,8 +446,9 @@ static void run_turn(hf__tick *tick)
     if (list != NULL || server->blocking.table.first[HF__WAIT_CHANGED] != NULL)
         run_list(server, list);
     hf__pubsub_look(server);
-    hf__tracking_prepare(server);
+    hf__tracked_prepare(server);
     hf__ring_reader_look(hf__embedded_changes(server->store));
+    hf__tracked_look(server);
     hf__push_flush(server);
     give_back(list);
     hf__conn_free_dead(server);
@@ -456,13 +464,15 @@ void hf__rounds_init(hf_server *server)
     hf__blocking_open_server(server);
     hf__command_round_init(&server->round, hf__embedded_env(server->store),
                            hf__embedded_budget_ms(server->store));
+    hf__sweep_open_server(server);
     hf__pubsub_init(server);
-    hf__tracking_open_server(server);
+    hf__tracked_open_server(server);
 }
 
 void hf__rounds_done(hf_server *server)
 {
     hf__command_round_done(&server->round);
     hf__pubsub_done(server);
+    hf__tracked_close_server(server);
     hf__free(server->words);
 }

@@ -106,6 +106,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf_server *server = conn->server;
     hf__tx *tx = server->round.tx;
     const hf_reply *reply;
+    uint64_t lookups = tx->hits + tx->misses;
     int64_t began_ns, took_ns;
     bool failed = false;
 
@@ -128,4 +129,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
                             failed || conn->answer.out.failed, began_ns);
     if (hf__slowlog_wants(&server->slowlog, took_ns))
         hf__slowlog_add(conn, words, count, took_ns);
+    if (server->trackers.first != NULL && server->broken.status == HF_OK)
+        hf__tracked_ran(conn, command, words, count,
+                        tx->hits + tx->misses != lookups);
 }

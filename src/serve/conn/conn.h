@@ -61,7 +61,7 @@ typedef struct hf__conn {
     struct hf__follower *followed;
     size_t follows[4]; /* by hf__channel_kind */
 
-    struct hf__tracker *tracker; /* NULL: it does not track; tracking.c */
+    struct hf__tracker *tracker; /* NULL: it does not track; tracked.c */
 
     /* What it was not asked: push.c. */
     struct hf__conn *pushed_next;

@@ -15,6 +15,7 @@
 #include "serve/commands/unit.h"
 #include "serve/messages/notify.h"
 #include "serve/messages/push.h"
+#include "serve/messages/sweep.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "util/clock.h"
@@ -25,12 +26,6 @@
  * they try again. */
 #define LEAVE_MS 5
 #define LEAVE_AGAIN_MS 100
-
-/* Looking for expired keys: how often, ms; 64 keys each; waiting for the writer
- * lock, ms. About a hundredth of the time. */
-#define SWEEP_MS 100
-#define SWEEP_STEPS 100u
-#define SWEEP_LOCK_MS 5
 
 /* ----------------------------------------------------------------- messages */
 
@@ -132,23 +127,6 @@ void hf__pubsub_pause(hf_server *server)
 
 /* ------------------------------------------------------------------ events */
 
-/*
- * Expired keys are removed by writers. So that their events come on an idle
- * store, too, look for them.
- */
-static void on_sweep(hf__tick *tick)
-{
-    hf_server *server = tick->user;
-    int64_t now_ms = hf__clock_boot_ms();
-
-    if (hf__command_round_enter(&server->round, true, now_ms + SWEEP_LOCK_MS,
-                                NULL) == HF_OK) {
-        hf__reclaim_expired(server->round.tx, SWEEP_STEPS);
-        (void)hf__command_round_end(&server->round, now_ms, NULL);
-    }
-    hf__tick_set(hf__loop_poller(server->loop), tick, now_ms + SWEEP_MS);
-}
-
 /* Have the store report what is wanted. The writer lock is held. */
 static void want_locked(hf_server *server)
 {
@@ -159,10 +137,7 @@ static void want_locked(hf_server *server)
         return;
     hf__message_want(&pubsub->reader, wanted);
     pubsub->wanted = wanted;
-    if ((wanted & HF__EVENT_EXPIRED) != 0)
-        hf__tick_set(hf__loop_poller(server->loop), &pubsub->sweep, 0);
-    else
-        hf__tick_stop(&pubsub->sweep);
+    hf__sweep_set(server);
 }
 
 /* Read, and take the writer lock. */
@@ -223,9 +198,8 @@ void hf__pubsub_init(hf_server *server)
     pubsub->reader.got = on_message;
     pubsub->reader.lost = on_lost;
     hf__buf_init(&pubsub->event_name, SIZE_MAX);
-    pubsub->sweep.ring = on_sweep;
     pubsub->leave.ring = on_leave;
-    pubsub->sweep.user = pubsub->leave.user = server;
+    pubsub->leave.user = server;
 }
 
 void hf__pubsub_done(hf_server *server)
@@ -251,9 +225,9 @@ static void stop_if_idle(hf_server *server)
     if (!pubsub->reading || has_channels(&pubsub->channels))
         return;
     hf__message_reader_stop(&pubsub->reader);
-    hf__tick_stop(&pubsub->sweep);
     pubsub->reading = false;
     pubsub->wanted = 0;
+    hf__sweep_set(server);
 }
 
 /* false: no memory. The writer lock is held. */

@@ -15,7 +15,6 @@ typedef struct hf__pubsub {
 
     uint32_t notify;    /* flags of notify.h */
     uint32_t wanted;    /* of these, what the store reports now */
-    hf__tick sweep;     /* while events of expired keys are wanted */
     hf__tick leave;     /* while closed connections could not leave */
     hf__buf event_name; /* of the channel of an event */
 } hf__pubsub;

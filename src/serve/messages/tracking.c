@@ -1,215 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * tracking.c - see tracking.h.
- *
- * A feed of the store's changes is open while any client tracks. In
- * broadcasting mode each key with one of the client's prefixes is reported;
- * otherwise every key. That is more than Redis reports, which remembers what a
- * client has read, but as valid, and needs no memory here. For the same reason
- * OPTIN, OPTOUT, CACHING and NOLOOP are accepted and change nothing.
- */
+/* tracking.c - CLIENT TRACKING and the like: see tracking.h. */
 #include "serve/messages/tracking.h"
 
 #include <string.h>
 
 #include "engine/engine.h"
-#include "serve/messages/push.h"
-#include "serve/parts.h"
+#include "serve/commands/multi.h"
 #include "serve/state.h"
-#include "util/container.h"
-#include "util/mem.h"
-
-#define CHANNEL "__redis__:invalidate"
-
-typedef struct prefix {
-    struct prefix *next;
-    size_t size;
-    char text[];
-} prefix;
-
-enum { BCAST = 1u << 0, OPTIN = 1u << 1, OPTOUT = 1u << 2, NOLOOP = 1u << 3 };
-
-typedef struct hf__tracker {
-    struct hf__tracker *next, **link; /* of the server */
-    hf__conn *conn;
-    unsigned flags;
-    int64_t redirect; /* id of another connection; 0: none */
-    bool broken;      /* that has gone */
-    prefix *prefixes;
-    char caching; /* 'y' or 'n' of CACHING; 0: not given */
-} hf__tracker;
-
-/* ---------------------------------------------------------------- reporting */
-
-static hf__conn *find_conn(const hf_server *server, int64_t id)
-{
-    hf__conn *conn = server->conns;
-
-    while (conn != NULL && (int64_t)conn->id != id)
-        conn = conn->next;
-    return conn;
-}
-
-/* Where its notices go; NULL: nowhere. */
-static hf__conn *target_of(hf__tracker *tracker)
-{
-    hf__conn *conn = tracker->conn;
-    hf__answer *answer;
-
-    if (tracker->redirect == 0)
-        return conn->resp3 ? conn : NULL;
-    conn = find_conn(conn->server, tracker->redirect);
-    if (conn != NULL)
-        return conn->resp3 || conn->follows[HF__CHANNEL] > 0 ? conn : NULL;
-    if (!tracker->broken && tracker->conn->resp3) {
-        answer = hf__push_begin(tracker->conn, 2);
-        hf__answer_text(answer, "tracking-redir-broken");
-        hf__answer_integer(answer, tracker->redirect);
-        hf__push_end(tracker->conn);
-    }
-    tracker->broken = true;
-    return NULL;
-}
-
-/* NULL: all keys. */
-static void send_invalidation(hf__tracker *tracker, const hf_bytes *key)
-{
-    hf__conn *conn = target_of(tracker);
-    hf__answer *answer;
-
-    if (conn == NULL || conn->dead)
-        return;
-    answer = hf__push_begin(conn, conn->resp3 ? 2 : 3);
-    if (conn->resp3) {
-        hf__answer_text(answer, "invalidate");
-    } else {
-        hf__answer_text(answer, "message");
-        hf__answer_text(answer, CHANNEL);
-    }
-    if (key == NULL) {
-        hf__answer_nil(answer);
-    } else {
-        hf__answer_array(answer, 1);
-        hf__answer_bytes(answer, *key);
-    }
-    hf__push_end(conn);
-}
-
-static bool tracks_key(const hf__tracker *tracker, hf_bytes key)
-{
-    const prefix *one = tracker->prefixes;
-
-    while (one != NULL && (key.size < one->size ||
-                           memcmp(key.data, one->text, one->size) != 0))
-        one = one->next;
-    return one != NULL || tracker->prefixes == NULL;
-}
-
-static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
-{
-    hf__trackers *trackers = hf__container_of(feed, hf__trackers, feed);
-
-    for (hf__tracker *one = trackers->first; one != NULL; one = one->next) {
-        if (kind == HF_CHANGE_GAP)
-            send_invalidation(one, NULL);
-        else if (tracks_key(one, key))
-            send_invalidation(one, &key);
-    }
-}
-
-void hf__tracking_open_server(hf_server *server)
-{
-    server->trackers.feed.prefix = hf_str("");
-    server->trackers.feed.all_databases = true; /* as in Redis */
-    server->trackers.feed.changed = on_changed;
-}
-
-void hf__tracking_prepare(hf_server *server)
-{
-    hf__trackers *trackers = &server->trackers;
-    hf__store *store = server->store;
-
-    if (trackers->open && trackers->first == NULL) {
-        trackers->open = false;
-        store->ops->feed_close(store, &trackers->feed);
-    }
-    if (trackers->open || trackers->first == NULL)
-        return;
-    trackers->open = store->ops->feed_open(store, &trackers->feed,
-                                           server->deadline_ms, NULL) == HF_OK;
-    /* They must not believe that changes would be reported. */
-    for (hf__tracker *one = trackers->first; one != NULL && !trackers->open;
-         one = one->next)
-        hf__conn_close(one->conn);
-}
-
-/* ---------------------------------------------------------------- beginning */
-
-static void free_prefixes(prefix *first)
-{
-    while (first != NULL) {
-        prefix *next = first->next;
-
-        hf__free(first);
-        first = next;
-    }
-}
-
-void hf__tracking_leave(hf__conn *conn)
-{
-    hf__tracker *tracker = conn->tracker;
-
-    if (tracker == NULL)
-        return;
-    conn->tracker = NULL;
-    *tracker->link = tracker->next;
-    if (tracker->next != NULL)
-        tracker->next->link = tracker->link;
-    free_prefixes(tracker->prefixes);
-    hf__free(tracker);
-}
-
-const hf__part hf__tracking_part = {.freed = hf__tracking_leave};
-
-/* NULL: no memory. */
-static hf__tracker *new_tracker(hf__conn *conn)
-{
-    hf__trackers *all = &conn->server->trackers;
-    hf__tracker *tracker = hf__calloc(1, sizeof(*tracker));
-
-    if (tracker == NULL)
-        return NULL;
-    tracker->conn = conn;
-    tracker->next = all->first;
-    tracker->link = &all->first;
-    if (tracker->next != NULL)
-        tracker->next->link = &tracker->next;
-    all->first = tracker;
-    conn->tracker = tracker;
-    return tracker;
-}
-
-static bool add_prefix(prefix **list, hf_bytes text)
-{
-    prefix *one = hf__alloc(sizeof(*one) + text.size);
-
-    if (one == NULL)
-        return false;
-    one->size = text.size;
-    if (text.size > 0)
-        memcpy(one->text, text.data, text.size);
-    one->next = *list;
-    *list = one;
-    return true;
-}
 
 /* ----------------------------------------------------------------- TRACKING */
 
 typedef struct tracking_options {
     unsigned flags;
     int64_t redirect;
-    prefix *prefixes;
+    size_t prefixes; /* how many */
 } tracking_options;
+
+static bool has_conn(const hf_server *server, int64_t id)
+{
+    const hf__conn *conn = server->conns;
+
+    while (conn != NULL && (int64_t)conn->id != id)
+        conn = conn->next;
+    return conn != NULL;
+}
 
 static bool read_redirect(hf__conn *conn, hf_bytes word, tracking_options *read)
 {
@@ -220,7 +34,7 @@ static bool read_redirect(hf__conn *conn, hf_bytes word, tracking_options *read)
     else if (!hf__number_integer(word, &read->redirect))
         hf__answer_error(&conn->answer,
                          "ERR value is not an integer or out of range");
-    else if (find_conn(conn->server, read->redirect) == NULL)
+    else if (!has_conn(conn->server, read->redirect))
         hf__answer_error(&conn->answer,
                          "ERR The client ID you want redirect to does not "
                          "exist");
@@ -251,10 +65,8 @@ static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count,
             if (!read_redirect(conn, words[++i], read))
                 return false;
         } else if (i + 1 < count && hf__arg_is(words[i], "prefix")) {
-            if (!add_prefix(&read->prefixes, words[++i])) {
-                hf__conn_close(conn);
-                return false;
-            }
+            read->prefixes++;
+            i++;
         } else {
             hf__answer_error(&conn->answer, HF__ERROR_SYNTAX);
             return false;
@@ -263,108 +75,137 @@ static bool read_options(hf__conn *conn, const hf_bytes *words, size_t count,
     return true;
 }
 
-static bool is_over(const prefix *one, const prefix *other)
+/* The next word after PREFIX, from *at on; NULL: no more. */
+static const hf_bytes *next_prefix(const hf_bytes *words, size_t count,
+                                   size_t *at)
 {
-    size_t size = one->size < other->size ? one->size : other->size;
+    while (*at + 1 < count) {
+        const hf_bytes *word = &words[*at];
+        bool takes = hf__arg_is(*word, "prefix");
 
-    return memcmp(one->text, other->text, size) == 0;
+        *at += takes || hf__arg_is(*word, "redirect") ? 2 : 1;
+        if (takes)
+            return word + 1;
+    }
+    return NULL;
 }
 
-/* No prefix may begin with another. */
-static bool check_prefixes(hf__conn *conn, const tracking_options *read)
+/* Does one of them begin with the other? */
+static bool check_overlap(hf__conn *conn, hf_bytes one, hf_bytes other,
+                          const char *what)
 {
-    const prefix *old = conn->tracker == NULL ? NULL : conn->tracker->prefixes;
+    size_t size = one.size < other.size ? one.size : other.size;
 
-    for (const prefix *one = read->prefixes; one != NULL; one = one->next) {
-        for (const prefix *other = old; other != NULL; other = other->next) {
-            if (is_over(one, other))
-                hf__answer_error(
-                    &conn->answer,
-                    "ERR Prefix '%.*s' overlaps with an existing prefix "
-                    "'%.*s'. Prefixes for a single client must not overlap.",
-                    (int)one->size, one->text, (int)other->size, other->text);
+    if (size > 0 && memcmp(one.data, other.data, size) != 0)
+        return true;
+    hf__answer_error(&conn->answer,
+                     "ERR Prefix '%.*s' overlaps with %s prefix '%.*s'. "
+                     "Prefixes for a single client must not overlap.",
+                     (int)one.size, (const char *)one.data, what,
+                     (int)other.size, (const char *)other.data);
+    return false;
+}
+
+static bool check_prefixes(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    const hf__follower *old =
+        conn->tracker == NULL ? NULL : conn->tracker->followed;
+    const hf_bytes *one, *other;
+    size_t at = 3;
+    size_t later;
+
+    while ((one = next_prefix(words, count, &at)) != NULL) {
+        for (const hf__follower *had = old; had != NULL; had = had->conn_next) {
+            if (!check_overlap(conn, *one, hf__channel_name(had->channel),
+                               "an existing"))
+                return false;
         }
-        for (const prefix *other = one->next; other != NULL;
-             other = other->next) {
-            if (is_over(one, other))
-                hf__answer_error(
-                    &conn->answer,
-                    "ERR Prefix '%.*s' overlaps with another provided prefix "
-                    "'%.*s'. Prefixes for a single client must not overlap.",
-                    (int)other->size, other->text, (int)one->size, one->text);
+        later = at;
+        while ((other = next_prefix(words, count, &later)) != NULL) {
+            if (!check_overlap(conn, *one, *other, "another provided"))
+                return false;
         }
     }
-    return !conn->answer.out.failed;
+    return true;
 }
 
+#define EITHER (HF__TRACK_OPTIN | HF__TRACK_OPTOUT)
 #define DISABLE_FIRST                                                          \
     "before disabling tracking for this client, and then re-enabling it with " \
     "a different mode."
 
-static bool check_options(hf__conn *conn, const tracking_options *read)
+static bool check_options(hf__conn *conn, const hf_bytes *words, size_t count,
+                          const tracking_options *read)
 {
     const hf__tracker *now = conn->tracker;
     unsigned flags = read->flags;
     const char *error = NULL;
 
-    if (read->prefixes != NULL && !(flags & BCAST))
+    if (read->prefixes > 0 && !(flags & HF__TRACK_BCAST))
         error = "ERR PREFIX option requires BCAST mode to be enabled";
-    else if (now != NULL && ((now->flags ^ flags) & BCAST) != 0)
+    else if (now != NULL && ((now->flags ^ flags) & HF__TRACK_BCAST) != 0)
         error = "ERR You can't switch BCAST mode on/off " DISABLE_FIRST;
-    else if ((flags & BCAST) && (flags & (OPTIN | OPTOUT)))
+    else if ((flags & HF__TRACK_BCAST) && (flags & EITHER))
         error = "ERR OPTIN and OPTOUT are not compatible with BCAST";
-    else if ((flags & OPTIN) && (flags & OPTOUT))
+    else if ((flags & EITHER) == EITHER)
         error = "ERR You can't specify both OPTIN mode and OPTOUT mode";
-    else if (now != NULL && (((flags & OPTIN) && (now->flags & OPTOUT)) ||
-                             ((flags & OPTOUT) && (now->flags & OPTIN))))
+    else if (now != NULL && ((now->flags | flags) & EITHER) == EITHER)
         error = "ERR You can't switch OPTIN/OPTOUT mode " DISABLE_FIRST;
     if (error != NULL)
         hf__answer_error(&conn->answer, "%s", error);
-    return error == NULL && check_prefixes(conn, read);
+    return error == NULL && check_prefixes(conn, words, count);
 }
 
-/* Takes the prefixes. */
-static void start_tracking(hf__conn *conn, tracking_options *read)
+static bool follow_prefixes(hf__tracker *tracker, const hf_bytes *words,
+                            size_t count)
+{
+    const hf_bytes *prefix;
+    bool fits = true;
+    size_t at = 3;
+
+    while (fits && (prefix = next_prefix(words, count, &at)) != NULL)
+        fits = hf__tracked_prefix(tracker, *prefix);
+    return fits;
+}
+
+static void start_tracking(hf__conn *conn, const hf_bytes *words, size_t count,
+                           const tracking_options *read)
 {
     hf__tracker *tracker = conn->tracker;
-    prefix **end = &read->prefixes;
 
     if (tracker == NULL)
-        tracker = new_tracker(conn);
-    if (tracker == NULL) {
+        tracker = hf__tracked_join(conn);
+    if (tracker == NULL ||
+        ((read->flags & HF__TRACK_BCAST) != 0 && read->prefixes == 0 &&
+         !hf__tracked_prefix(tracker, hf_str(""))) ||
+        !follow_prefixes(tracker, words, count)) {
         hf__conn_close(conn);
         return;
     }
     tracker->flags = read->flags;
     tracker->redirect = read->redirect;
     tracker->broken = false;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = tracker->prefixes;
-    tracker->prefixes = read->prefixes;
-    read->prefixes = NULL;
     /* Before it reads a key. Within an EXEC that is too early. */
     if (conn->server->round.tx == NULL)
-        hf__tracking_prepare(conn->server);
+        hf__tracked_prepare(conn->server);
     hf__answer_line(&conn->answer, "OK");
 }
 
 void hf__client_tracking(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    tracking_options read = {0, 0, NULL};
+    tracking_options read = {0, 0, 0};
 
-    if (!read_options(conn, words, count, &read)) {
-        /* Replied. */
-    } else if (hf__arg_is(words[2], "on")) {
-        if (check_options(conn, &read))
-            start_tracking(conn, &read);
+    if (!read_options(conn, words, count, &read))
+        return;
+    if (hf__arg_is(words[2], "on")) {
+        if (check_options(conn, words, count, &read))
+            start_tracking(conn, words, count, &read);
     } else if (hf__arg_is(words[2], "off")) {
-        hf__tracking_leave(conn);
+        hf__tracked_leave(conn);
         hf__answer_line(&conn->answer, "OK");
     } else {
         hf__answer_error(&conn->answer, HF__ERROR_SYNTAX);
     }
-    free_prefixes(read.prefixes);
 }
 
 /* ------------------------------------------------------------------- others */
@@ -384,14 +225,15 @@ void hf__client_caching(hf__conn *conn, const hf_bytes *words, size_t count)
     bool yes = hf__arg_is(words[2], "yes");
 
     (void)count;
-    if (tracker == NULL || !(tracker->flags & (OPTIN | OPTOUT)))
+    if (tracker == NULL ||
+        !(tracker->flags & (HF__TRACK_OPTIN | HF__TRACK_OPTOUT)))
         hf__answer_error(answer,
                          "ERR CLIENT CACHING can be called only when the "
                          "client is in tracking mode with OPTIN or OPTOUT mode "
                          "enabled");
     else if (!yes && !hf__arg_is(words[2], "no"))
         hf__answer_error(answer, HF__ERROR_SYNTAX);
-    else if (!(tracker->flags & (yes ? OPTIN : OPTOUT)))
+    else if (!(tracker->flags & (yes ? HF__TRACK_OPTIN : HF__TRACK_OPTOUT)))
         hf__answer_error(answer,
                          "ERR CLIENT CACHING %s is only valid when tracking is "
                          "enabled in %s mode.",
@@ -399,7 +241,7 @@ void hf__client_caching(hf__conn *conn, const hf_bytes *words, size_t count)
     else
         hf__answer_line(answer, "OK");
     if (!answer->out.failed)
-        tracker->caching = yes ? 'y' : 'n';
+        tracker->caching = true;
 }
 
 static size_t flag_names(const hf__tracker *tracker, const char *names[8])
@@ -414,19 +256,12 @@ static size_t flag_names(const hf__tracker *tracker, const char *names[8])
         if ((tracker->flags & 1u << i) != 0)
             names[count++] = all[i];
     }
-    if (tracker->caching != 0)
-        names[count++] = tracker->caching == 'y' ? "caching-yes" : "caching-no";
+    if (tracker->caching)
+        names[count++] = (tracker->flags & HF__TRACK_OPTIN) != 0 ? "caching-yes"
+                                                                 : "caching-no";
     if (tracker->broken)
         names[count++] = "broken_redirect";
     return count;
-}
-
-static void reply_set(hf__answer *answer, size_t count)
-{
-    if (answer->out.resp3)
-        answer->out.ops->set(&answer->out, count);
-    else
-        hf__answer_array(answer, count);
 }
 
 void hf__client_trackinginfo(hf__conn *conn, const hf_bytes *words,
@@ -434,6 +269,7 @@ void hf__client_trackinginfo(hf__conn *conn, const hf_bytes *words,
 {
     const hf__tracker *tracker = conn->tracker;
     hf__answer *answer = &conn->answer;
+    const hf__follower *first = NULL;
     const char *names[8];
     size_t prefixes = 0;
 
@@ -441,17 +277,25 @@ void hf__client_trackinginfo(hf__conn *conn, const hf_bytes *words,
     count = flag_names(tracker, names);
     hf__answer_map(answer, 3);
     hf__answer_text(answer, "flags");
-    reply_set(answer, count);
+    hf__answer_set(answer, count);
     for (size_t i = 0; i < count; i++)
         hf__answer_text(answer, names[i]);
     hf__answer_text(answer, "redirect");
     hf__answer_integer(answer, tracker == NULL ? -1 : tracker->redirect);
     hf__answer_text(answer, "prefixes");
-    for (const prefix *one = tracker == NULL ? NULL : tracker->prefixes;
-         one != NULL; one = one->next)
+    if (tracker != NULL && (tracker->flags & HF__TRACK_BCAST))
+        first = tracker->followed;
+    for (const hf__follower *one = first; one != NULL; one = one->conn_next)
         prefixes++;
     hf__answer_array(answer, prefixes);
-    for (const prefix *one = tracker == NULL ? NULL : tracker->prefixes;
-         one != NULL; one = one->next)
-        hf__answer_bytes(answer, hf_view(one->text, one->size));
+    for (const hf__follower *one = first; one != NULL; one = one->conn_next)
+        hf__answer_bytes(answer, hf__channel_name(one->channel));
+}
+
+void hf__tracking_requested(hf__conn *conn, const hf__served *served)
+{
+    if (!hf__multi_is_open(conn) &&
+        (served == NULL || served->run != hf__served_subcommand ||
+         strcmp(served->name, "client") != 0))
+        conn->tracker->caching = false;
 }
