@@ -23,6 +23,8 @@
 #include "engine/commands/command_row.h"
 #include "engine/run/command_round.h"
 #include "engine/run/command_table.h"
+/* Flags of scripts. */
+#include "engine/lua/shebang.h"
 /* What other processes do. */
 #include "engine/wake/key_event.h"
 #include "engine/wake/message_reader.h"

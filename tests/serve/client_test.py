@@ -124,6 +124,66 @@ class Client(unittest.TestCase):
         self.link.ask("CLIENT", "UNPAUSE")
         self.assertEqual(sorted([other.read()[0], third.read()]), [1, 2])
 
+    def info(self, name):
+        text = self.link.ask("INFO").decode()
+        return int(text.split(f"\r\n{name}:")[1].split("\r\n")[0])
+
+    def until(self, name, value):
+        end = time.monotonic() + 60
+        while self.info(name) != value:
+            self.assertLess(time.monotonic(), end, self.info(name))
+
+    def test_messages_and_cached_counts_are_held_back_and_counted(self):
+        self.link.ask("PFADD", "h", "a")
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        held = [self.connect() for _ in range(3)]
+        held[0].send("PUBLISH", "c", "m")
+        held[1].send("PFCOUNT", "h")
+        held[2].send("MULTI")
+        held[2].read()
+        held[2].send("SET", "a", 1)
+        self.until("blocked_clients", 3)
+        self.link.ask("CLIENT", "UNPAUSE")
+        self.assertEqual([link.read() for link in held], [0, 1, b"QUEUED"])
+        self.assertEqual(self.info("blocked_clients"), 0)
+
+    def test_what_only_reads_or_is_wrong_is_not_held_back(self):
+        other = self.connect()
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        script = "#!lua flags=no-writes\nreturn redis.call('get', 'a')"
+        self.assertIsNone(other.ask("EVAL", script, 0))
+        self.assertEqual(other.ask("EVAL_RO", "return 7", 0), 7)
+        self.assertEqual(len(other.ask("SCRIPT", "LOAD", "return 8")), 40)
+        for words in (["MULTI"], ["GET", "a"], ["EVAL", script, 0]):
+            other.ask(*words)
+        self.assertEqual(other.ask("EXEC"), [None, None])
+        self.assertIn("wrong number", other.ask("SET", "a"))
+        self.assertEqual(self.info("blocked_clients"), 0)
+
+    def test_of_two_pauses_the_longer_counts(self):
+        other = self.connect()
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        self.link.ask("CLIENT", "PAUSE", 1, "WRITE")
+        other.send("SET", "a", 1)
+        self.until("blocked_clients", 1)
+        time.sleep(0.05)
+        self.assertEqual(self.info("blocked_clients"), 1)
+        self.link.ask("CLIENT", "UNPAUSE")
+        self.assertEqual(other.read(), b"OK")
+
+    def test_no_key_is_removed_in_a_pause(self):
+        self.link.ask("CONFIG", "SET", "notify-keyspace-events", "Ex")
+        other = self.connect()
+        other.ask("SUBSCRIBE", "__keyevent@0__:expired")
+        self.link.ask("SET", "a", 1, "PX", 20)
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        time.sleep(0.3)
+        self.assertIsNone(self.link.ask("GET", "a"))
+        self.assertEqual(self.info("expired_keys"), 0)
+        self.link.ask("CLIENT", "UNPAUSE")
+        self.assertEqual(other.read()[2], b"a")
+        self.assertEqual(self.info("expired_keys"), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,6 +6,7 @@
 #define HF__ENGINE_SHEBANG_H
 
 #include "holdfast/base.h"
+#include "util/private_api.h"
 
 typedef struct hf__shebang {
     bool present;
@@ -15,7 +16,7 @@ typedef struct hf__shebang {
 
 /* Read the line, if there is one. false: invalid; `text` is the error without a
  * code. */
-bool hf__shebang_read(hf_bytes source, hf__shebang *shebang, char *text,
-                      size_t text_size);
+HF__PRIVATE_API bool hf__shebang_read(hf_bytes source, hf__shebang *shebang,
+                                      char *text, size_t text_size);
 
 #endif

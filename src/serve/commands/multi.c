@@ -104,6 +104,8 @@ void hf__multi_put(hf__conn *conn, const hf__served *served,
     multi->now.count++;
     if (command == NULL || (command->flags & HF__COMMAND_WRITES) != 0)
         multi->now.writes = true;
+    if (command != NULL && hf__unit_changes(command, words, count))
+        multi->now.changes = true;
     hf__answer_line(&conn->answer, "QUEUED");
 }
 

@@ -14,6 +14,7 @@ typedef struct hf__multi_state {
     bool open;    /* after MULTI */
     bool aborted; /* a request was refused since */
     bool writes;  /* one of the commands does */
+    bool changes; /* one of them may: unit.h */
     bool spent;   /* the watches are over */
     size_t from;  /* in `queue`: where its commands begin */
     size_t size;  /* of `queue` */

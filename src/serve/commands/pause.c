@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "serve/commands/multi.h"
+#include "serve/commands/unit.h"
+#include "serve/messages/sweep.h"
 #include "serve/state.h"
 
 void hf__pause_end(hf_server *server)
 {
+    if (server->pause.until_ms != 0)
+        hf__sweep_soon(server);
     server->pause.until_ms = 0;
     server->pause.all = false;
     hf__tick_stop(&server->pause.tick);
@@ -38,23 +42,24 @@ void hf__pause_begin(hf_server *server, int64_t until_ms, bool all)
     hf__tick_set(hf__loop_poller(server->loop), &pause->tick, pause->until_ms);
 }
 
-/* Scripts count as writes, as in Redis. */
 static bool may_write(const hf__conn *conn, const hf__served *served,
-                      const hf__command *command)
+                      const hf__command *command, const hf_bytes *words,
+                      size_t count)
 {
     if (command != NULL)
-        return (command->flags & HF__COMMAND_WRITES) != 0;
+        return hf__unit_changes(command, words, count);
     return served != NULL && strcmp(served->name, "exec") == 0 &&
-           hf__multi_is_open(conn) && conn->multi->now.writes;
+           hf__multi_is_open(conn) && conn->multi->now.changes;
 }
 
 bool hf__pause_holds(hf__conn *conn, const hf__served *served,
-                     const hf__command *command)
+                     const hf__command *command, const hf_bytes *words,
+                     size_t count)
 {
     const hf__pause *pause = &conn->server->pause;
 
     if (pause->until_ms == 0 ||
-        (!pause->all && !may_write(conn, served, command)))
+        (!pause->all && !may_write(conn, served, command, words, count)))
         return false;
     conn->held = true;
     return true;

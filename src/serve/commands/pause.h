@@ -17,9 +17,10 @@ typedef struct hf__pause {
 void hf__pause_begin(struct hf_server *server, int64_t until_ms, bool all);
 void hf__pause_end(struct hf_server *server);
 
-/* Is the request to be held back? Then its connection runs again when the pause
- * ends. */
+/* Is the request, which is valid, to be held back? Then its connection runs
+ * again when the pause ends. */
 bool hf__pause_holds(hf__conn *conn, const hf__served *served,
-                     const hf__command *command);
+                     const hf__command *command, const hf_bytes *words,
+                     size_t count);
 
 #endif

@@ -133,8 +133,6 @@ static bool has_password(const hf__served *served, size_t count)
 static bool has_to_wait(hf__conn *conn, const hf__served *served,
                         const hf__command *command, size_t count)
 {
-    if (hf__pause_holds(conn, served, command))
-        return true;
     if (served != NULL && (served->flags & HF__SERVED_LOGIN) != 0 &&
         has_password(served, count) && hf__guesses_hold(conn))
         return true;
@@ -186,6 +184,8 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     if (!check_request(conn, served, command, words, count)) {
         if (hf__multi_is_open(conn))
             hf__multi_refused(conn, served);
+    } else if (hf__pause_holds(conn, served, command, words, count)) {
+        return false;
     } else if (queues) {
         queue_request(conn, served, command, words, count);
     } else {

@@ -2,6 +2,8 @@
 /* unit.c - see unit.h. */
 #include "serve/commands/unit.h"
 
+#include <string.h>
+
 #include "engine/engine.h"
 #include "serve/state.h"
 #include "serve/users/access.h"
@@ -82,6 +84,26 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
         return false;
     }
     return hf__unit_enter(server, writes);
+}
+
+bool hf__unit_changes(const hf__command *command, const hf_bytes *words,
+                      size_t count)
+{
+    char why[HF__OUT_ERROR_SIZE];
+    hf__shebang shebang;
+
+    /* SCRIPT changes no keys. */
+    if (!(command->flags & HF__COMMAND_WRITES) ||
+        (command->flags & (HF__COMMAND_MACHINE | HF__COMMAND_EVAL)) ==
+            HF__COMMAND_MACHINE)
+        return false;
+    if (!(command->flags & HF__COMMAND_EVAL))
+        return true;
+    if (strstr(command->name, "_ro") != NULL)
+        return false;
+    return strcmp(command->name, "eval") != 0 || count < 2 ||
+           !hf__shebang_read(words[1], &shebang, why, sizeof(why)) ||
+           !shebang.no_writes;
 }
 
 static bool is_limited(const hf__conn *conn)

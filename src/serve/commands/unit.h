@@ -21,6 +21,11 @@ bool hf__unit_begin(hf__conn *conn, bool writes);
 /* The same for a unit that is not a connection's, without counting it. */
 bool hf__unit_enter(struct hf_server *server, bool writes);
 
+/* May the command change keys, or send a message? Of a script, its flag says
+ * so; of one that is named by its hash, that is not looked up. */
+bool hf__unit_changes(const hf__command *command, const hf_bytes *words,
+                      size_t count);
+
 /* Reply with a failure of the store. */
 void hf__unit_fail(hf__conn *conn, const hf_error *failure);
 
