@@ -13,6 +13,7 @@
 #include "serve/commands/slowlog.h"
 #include "serve/commands/usage.h"
 #include "serve/conn/conn.h"
+#include "serve/messages/monitor.h"
 #include "serve/messages/subscribe.h"
 #include "serve/messages/tracked.h"
 #include "serve/users/guesses.h"
@@ -79,6 +80,7 @@ struct hf_server {
     hf__tick sweep; /* sweep.c */
     hf__pubsub pubsub;
     hf__trackers trackers;
+    hf__monitors monitors;
     hf__conn *pushed; /* to be written: push.c */
     hf__answer push;
 

@@ -166,10 +166,18 @@ static void put_flags(const hf__conn *conn, hf__buf *text, bool is_unix)
         (void)hf__buf_append(text, "b", 1);
     if (conn->closing)
         (void)hf__buf_append(text, "c", 1);
+    if (conn->monitors)
+        (void)hf__buf_append(text, "O", 1);
     if (conn->followed != NULL)
         (void)hf__buf_append(text, "P", 1);
     if (hf__multi_is_open(conn))
         (void)hf__buf_append(text, "x", 1);
+    if (conn->tracker != NULL)
+        (void)hf__buf_append(text, "t", 1);
+    if (conn->tracker != NULL && conn->tracker->broken)
+        (void)hf__buf_append(text, "R", 1);
+    if (conn->tracker != NULL && (conn->tracker->flags & HF__TRACK_BCAST))
+        (void)hf__buf_append(text, "B", 1);
     if (is_unix)
         (void)hf__buf_append(text, "U", 1);
     if (conn->no_evict)
@@ -213,7 +221,7 @@ static void describe_conn(const hf__conn *conn, hf__buf *text)
         text,
         " db=%u sub=%zu psub=%zu ssub=%zu multi=%lld qbuf=%zu qbuf-free=%zu "
         "argv-mem=0 multi-mem=%zu rbs=%zu rbp=%zu obl=%zu oll=0 omem=0 "
-        "tot-mem=%zu events=%s%s cmd=%s user=%s redir=-1 resp=%d "
+        "tot-mem=%zu events=%s%s cmd=%s user=%s redir=%lld resp=%d "
         "lib-name=%s lib-ver=%s\n",
         (unsigned)conn->database, conn->follows[HF__CHANNEL],
         conn->follows[HF__CHANNEL_PATTERN], conn->follows[HF__CHANNEL_SHARD],
@@ -222,6 +230,7 @@ static void describe_conn(const hf__conn *conn, hf__buf *text)
         out, sizeof(*conn) + conn->in.capacity + conn->out.capacity + queued,
         conn->listening ? "r" : "", conn->writing ? "w" : "",
         conn->last != NULL ? conn->last : "NULL", user_of(conn),
+        conn->tracker != NULL ? (long long)conn->tracker->redirect : -1LL,
         conn->resp3 ? 3 : 2, or_empty(conn->library),
         or_empty(conn->library_version));
 }

@@ -120,6 +120,7 @@ static void run_reset(hf__conn *conn, const hf_bytes *words, size_t count)
     }
     hf__multi_reset(conn);
     hf__tracked_leave(conn);
+    hf__monitor_leave(conn);
     hf__conn_reset(conn);
     hf__auth_reset(conn);
     conn->resp3 = false;

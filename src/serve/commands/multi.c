@@ -372,6 +372,8 @@ static bool run_queued(hf__conn *conn, const queued *head)
     hf_server *server = conn->server;
 
     (void)hf__conn_answer(conn);
+    if (server->monitors.count > 0)
+        hf__monitor_put(conn, false, server->words, head->count);
     if (head->served != NULL)
         head->served->run(conn, server->words, head->count);
     else

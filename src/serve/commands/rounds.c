@@ -150,8 +150,13 @@ static void run_request(hf__conn *conn, const hf__served *served,
                         size_t count)
 {
     hf_server *server = conn->server;
+    hf_bytes name = words[0];
+    bool shown = server->monitors.count > 0;
+    bool exec = shown && served != NULL && strcmp(served->name, "exec") == 0;
     int64_t began_ns, took_ns;
 
+    if (shown && !exec)
+        hf__monitor_put(conn, false, words, count);
     if (served != NULL) {
         conn->last = served->name;
         began_ns = hf__usage_begin(&server->usage);
@@ -166,6 +171,9 @@ static void run_request(hf__conn *conn, const hf__served *served,
         if ((command->flags & HF__COMMAND_BLOCKS) != 0)
             hf__blocking_begin(conn, command, words, count);
     }
+    /* After what it ran, whose words are where its own were. */
+    if (exec)
+        hf__monitor_put(conn, false, &name, 1);
     hf__blocking_serve(conn->server, &conn->server->blocking);
 }
 
@@ -309,6 +317,7 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     server->unit_limit = limit;
     server->broken.status = HF_OK;
     hf__tracked_begin(server);
+    hf__monitor_mark(&server->monitors);
     hf__blocking_look(server);
     for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next)
         run_conn(conn, began_us);
@@ -326,6 +335,7 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
         hf__tracked_commit(server);
     } else {
         hf__blocking_rewind(server);
+        hf__monitor_rewind(&server->monitors);
     }
     count_round(server, status != HF_OK);
     return status;
@@ -449,6 +459,7 @@ static void run_turn(hf__tick *tick)
     hf__tracked_prepare(server);
     hf__ring_reader_look(hf__embedded_changes(server->store));
     hf__tracked_look(server);
+    hf__monitor_look(server);
     hf__push_flush(server);
     give_back(list);
     hf__conn_free_dead(server);
@@ -467,6 +478,7 @@ void hf__rounds_init(hf_server *server)
     hf__sweep_open_server(server);
     hf__pubsub_init(server);
     hf__tracked_open_server(server);
+    hf__monitor_open_server(server);
 }
 
 void hf__rounds_done(hf_server *server)
@@ -474,5 +486,6 @@ void hf__rounds_done(hf_server *server)
     hf__command_round_done(&server->round);
     hf__pubsub_done(server);
     hf__tracked_close_server(server);
+    hf__monitor_close_server(server);
     hf__free(server->words);
 }

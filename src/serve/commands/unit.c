@@ -111,6 +111,19 @@ static bool is_limited(const hf__conn *conn)
     return !conn->user->unlimited || conn->server->options.read_only;
 }
 
+/* A command of a script. */
+static const char *check_called(const void *user, const hf_bytes *words,
+                                size_t count)
+{
+    const hf__conn *conn = user;
+    const char *error =
+        is_limited(conn) ? hf__access_of_script(conn, words, count) : NULL;
+
+    if (error == NULL && conn->server->monitors.count > 0)
+        hf__monitor_put(conn, true, words, count);
+    return error;
+}
+
 /* Of a script; whether it is an error, which is counted. */
 static bool answer_script(hf__conn *conn, const hf_reply *reply)
 {
@@ -134,7 +147,9 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
 
     conn->last = command->name;
     hf__command_round_limit(
-        &server->round, is_limited(conn) ? hf__access_of_script : NULL, conn);
+        &server->round,
+        is_limited(conn) || server->monitors.count > 0 ? check_called : NULL,
+        conn);
     tx->block.blocked = false;
     tx->database = conn->database;
     if (!hf__command_arity_fits(command, count)) {

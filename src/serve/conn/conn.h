@@ -63,6 +63,8 @@ typedef struct hf__conn {
 
     struct hf__tracker *tracker; /* NULL: it does not track; tracked.c */
 
+    bool monitors; /* monitor.c */
+
     /* What it was not asked: push.c. */
     struct hf__conn *pushed_next;
     bool pushed;

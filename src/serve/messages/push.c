@@ -19,6 +19,15 @@ hf__answer *hf__push_begin(hf__conn *conn, size_t count)
     return answer;
 }
 
+void hf__push_lines(hf__conn *conn, hf_bytes lines)
+{
+    hf__answer *answer = &conn->server->push;
+
+    hf__answer_begin(answer, &conn->out, conn->resp3);
+    answer->no_room = !hf__buf_append(&conn->out, lines.data, lines.size);
+    hf__push_end(conn);
+}
+
 static bool is_behind(hf__conn *conn)
 {
     size_t size = hf__buf_size(&conn->out);

@@ -15,6 +15,9 @@ hf__answer *hf__push_begin(hf__conn *conn, size_t count);
  * closed. */
 void hf__push_end(hf__conn *conn);
 
+/* Both, of lines that are in the form of the protocol. */
+void hf__push_lines(hf__conn *conn, hf_bytes lines);
+
 /* At the end of a turn: write. */
 void hf__push_flush(struct hf_server *server);
 
