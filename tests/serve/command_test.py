@@ -57,6 +57,7 @@ class Command(unittest.TestCase):
         for line, want in (
                 ("GETKEYS mset a 1 b 2", [b"a", b"b"]),
                 ("GETKEYS zunionstore a 2 b c", [b"a", b"b", b"c"]),
+                ("GETKEYS sort a by b store c", [b"a", b"c"]),
                 ("GETKEYS object encoding a", [b"a"]),
                 ("GETKEYS eval x 0", []),
                 ("GETKEYS eval x 1 a", [b"a"]),

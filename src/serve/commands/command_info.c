@@ -357,6 +357,23 @@ static bool find_keys(hf__conn *conn, const hf_bytes *words, size_t count,
     return false;
 }
 
+/* All of them in turn, in the order of the words; 0: no more. Begin with 0. */
+static size_t next_key(const hf__key_words *keys, size_t at)
+{
+    hf__key_words others = *keys;
+    size_t next;
+
+    if (keys->extra < keys->first)
+        return at == 0 ? hf__key_words_begin(keys)
+                       : hf__key_words_next(keys, at);
+    if (at == keys->extra)
+        return 0;
+    others.extra = 0;
+    next = at == 0 ? hf__key_words_begin(&others)
+                   : hf__key_words_next(&others, at);
+    return next != 0 ? next : keys->extra;
+}
+
 static void command_getkeys(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__key_words keys;
@@ -365,8 +382,7 @@ static void command_getkeys(hf__conn *conn, const hf_bytes *words, size_t count)
     if (!find_keys(conn, words + 2, count - 2, &keys, &found))
         return;
     hf__answer_array(&conn->answer, found);
-    for (size_t at = hf__key_words_begin(&keys); at != 0;
-         at = hf__key_words_next(&keys, at))
+    for (size_t at = next_key(&keys, 0); at != 0; at = next_key(&keys, at))
         hf__answer_bytes(&conn->answer, words[2 + at]);
 }
 
@@ -397,8 +413,7 @@ static void command_getkeysandflags(hf__conn *conn, const hf_bytes *words,
     first =
         keys.extra != 0 && keys.extra < keys.first ? keys.extra : keys.first;
     hf__answer_array(&conn->answer, found);
-    for (size_t at = hf__key_words_begin(&keys); at != 0;
-         at = hf__key_words_next(&keys, at)) {
+    for (size_t at = next_key(&keys, 0); at != 0; at = next_key(&keys, at)) {
         hf__answer_array(&conn->answer, 2);
         hf__answer_bytes(&conn->answer, words[2 + at]);
         put_key_flags(&conn->answer,
