@@ -192,7 +192,8 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
     if (!check_request(conn, served, command, words, count)) {
         if (hf__multi_is_open(conn))
             hf__multi_refused(conn, served);
-    } else if (hf__pause_holds(conn, served, command, words, count)) {
+    } else if (conn->server->pause.until_ms != 0 &&
+               hf__pause_holds(conn, served, command, words, count)) {
         return false;
     } else if (queues) {
         queue_request(conn, served, command, words, count);
@@ -316,7 +317,8 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     server->unit_count = 0;
     server->unit_limit = limit;
     server->broken.status = HF_OK;
-    hf__tracked_begin(server);
+    if (server->trackers.first != NULL)
+        hf__tracked_begin(server);
     hf__monitor_mark(&server->monitors);
     hf__blocking_look(server);
     for (hf__conn *conn = list; conn != NULL; conn = conn->ready_next)
@@ -332,7 +334,8 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     }
     if (status == HF_OK) {
         hf__blocking_commit(server);
-        hf__tracked_commit(server);
+        if (server->trackers.first != NULL)
+            hf__tracked_commit(server);
     } else {
         hf__blocking_rewind(server);
         hf__monitor_rewind(&server->monitors);
@@ -458,8 +461,10 @@ static void run_turn(hf__tick *tick)
     hf__pubsub_look(server);
     hf__tracked_prepare(server);
     hf__ring_reader_look(hf__embedded_changes(server->store));
-    hf__tracked_look(server);
-    hf__monitor_look(server);
+    if (server->trackers.first != NULL)
+        hf__tracked_look(server);
+    if (server->monitors.count > 0)
+        hf__monitor_look(server);
     hf__push_flush(server);
     give_back(list);
     hf__conn_free_dead(server);

@@ -152,8 +152,15 @@ static void run_monitor(hf__conn *conn, const hf_bytes *words, size_t count)
 
 void hf__monitor_leave(hf__conn *conn)
 {
-    conn->server->monitors.count -= conn->monitors;
+    hf__monitors *monitors = &conn->server->monitors;
+
+    monitors->count -= conn->monitors;
     conn->monitors = false;
+    if (monitors->count > 0)
+        return;
+    hf__buf_clear(&monitors->lines);
+    monitors->mark = 0;
+    monitors->lost = false;
 }
 
 const hf__part hf__monitor_part = {.closed = hf__monitor_leave};

@@ -29,7 +29,7 @@ static inline void hf__monitor_rewind(hf__monitors *monitors)
 {
     hf__buf_truncate(&monitors->lines, monitors->mark);
 }
-/* A turn ends: show them. */
+/* A turn ends, and there are monitors: show the lines. */
 void hf__monitor_look(struct hf_server *server);
 
 /* It is a monitor no more. */

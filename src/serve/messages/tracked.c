@@ -40,7 +40,7 @@
 /* So many keys beyond the limit are dropped in a turn. */
 #define DROP_MAX 1000
 
-typedef enum line_kind { READ, CHANGED, ALL } line_kind;
+typedef enum line_kind { READ, CHANGED, ALL, SPENT } line_kind;
 
 /* Of the log, and of the list of changes; the key follows. */
 typedef struct log_line {
@@ -360,8 +360,10 @@ static void replay_log(hf__trackers *all)
             read_key(head.conn, key);
         else if (head.kind == CHANGED)
             change_key(all, key, head.conn);
-        else
+        else if (head.kind == ALL)
             report_all(all);
+        else if (head.conn->tracker != NULL)
+            head.conn->tracker->spent = false;
     }
     if (all->log_lost)
         report_all(all);
@@ -386,8 +388,6 @@ void hf__tracked_commit(hf_server *server)
     hf__trackers *all = &server->trackers;
     hf__ring_reader *ring = hf__embedded_changes(server->store);
 
-    if (all->first == NULL)
-        return;
     replay_log(all);
     if (!all->open)
         return;
@@ -582,6 +582,8 @@ hf__tracker *hf__tracked_join(hf__conn *conn)
 
     if (tracker == NULL)
         return NULL;
+    if (all->first == NULL)
+        hf__tracked_begin(conn->server);
     tracker->conn = conn;
     tracker->next = all->first;
     tracker->link = &all->first;
@@ -607,22 +609,33 @@ void hf__tracked_leave(hf__conn *conn)
     if (tracker->next != NULL)
         tracker->next->link = tracker->link;
     hf__free(tracker);
+    if (all->first == NULL)
+        hf__buf_clear(&all->changed);
 }
 
-static void mark_caching(hf__conn *conn)
+void hf__tracked_spend(hf__tracker *tracker)
 {
-    if (conn->tracker != NULL)
-        conn->tracker->mark_caching = conn->tracker->caching;
+    if (!tracker->caching)
+        return;
+    tracker->caching = false;
+    /* Otherwise it was not part of the round. */
+    if (tracker->conn->units == 0)
+        return;
+    tracker->spent = true;
+    add_line(&tracker->conn->server->trackers, SPENT, tracker->conn,
+             hf_view(NULL, 0));
 }
 
 static void rewind_caching(hf__conn *conn)
 {
-    if (conn->tracker != NULL)
-        conn->tracker->caching = conn->tracker->mark_caching;
+    if (conn->tracker == NULL || !conn->tracker->spent)
+        return;
+    conn->tracker->caching = true;
+    conn->tracker->spent = false;
 }
 
-const hf__part hf__tracking_part = {
-    .freed = hf__tracked_leave, .mark = mark_caching, .rewind = rewind_caching};
+const hf__part hf__tracking_part = {.freed = hf__tracked_leave,
+                                    .rewind = rewind_caching};
 
 void hf__tracked_open_server(hf_server *server)
 {

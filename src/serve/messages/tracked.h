@@ -30,8 +30,9 @@ typedef struct hf__tracker {
     bool broken;      /* that has gone */
     /* Keys that it has read; with BCAST, prefixes. */
     hf__follower *followed;
-    /* CLIENT CACHING was given for the next request; as of the mark. */
-    bool caching, mark_caching;
+    /* CLIENT CACHING was given for the next request; was, for one of the round.
+     */
+    bool caching, spent;
 } hf__tracker;
 
 /* Of a server. */
@@ -60,8 +61,9 @@ typedef struct hf__trackers {
 void hf__tracked_open_server(struct hf_server *server);
 void hf__tracked_close_server(struct hf_server *server);
 
-/* A round begins; a unit, or a command of an EXEC, has run, which has `read`
- * keys or not, if it is a script; the round is committed. */
+/* While a client tracks: a round begins; a unit, or a command of an EXEC, has
+ * run, which has `read` keys or not, if it is a script; the round is committed.
+ */
 void hf__tracked_begin(struct hf_server *server);
 void hf__tracked_ran(hf__conn *conn, const hf__command *command,
                      const hf_bytes *words, size_t count, bool read);
@@ -69,8 +71,12 @@ void hf__tracked_commit(struct hf_server *server);
 
 /* Open or close the feed, as needed; no transaction is open. */
 void hf__tracked_prepare(struct hf_server *server);
-/* A turn ends: report changes by prefix, and drop keys beyond the limit. */
+/* A turn ends, and a client tracks: report changes by prefix, and drop keys
+ * beyond the limit. */
 void hf__tracked_look(struct hf_server *server);
+
+/* The request after CLIENT CACHING has run. */
+void hf__tracked_spend(hf__tracker *tracker);
 
 /* Begin for a connection that does not track. NULL: no memory. */
 hf__tracker *hf__tracked_join(hf__conn *conn);

@@ -297,5 +297,5 @@ void hf__tracking_requested(hf__conn *conn, const hf__served *served)
     if (!hf__multi_is_open(conn) &&
         (served == NULL || served->run != hf__served_subcommand ||
          strcmp(served->name, "client") != 0))
-        conn->tracker->caching = false;
+        hf__tracked_spend(conn->tracker);
 }
