@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "holdfast/serve.h"
 #include "serve/commands/blocking.h"
+#include "serve/commands/busy.h"
 #include "serve/commands/info_command.h"
 #include "serve/commands/pause.h"
 #include "serve/commands/slowlog.h"
@@ -86,6 +87,7 @@ struct hf_server {
 
     hf__blocking blocking;
     void (*made)(hf__tx *tx, hf_bytes key); /* of each transaction */
+    hf__busy busy;
 
     hf_server_stats stats;
     hf__info info;

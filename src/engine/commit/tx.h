@@ -128,6 +128,11 @@ typedef struct hf__tx {
      * may have gone or come. Set after hf__tx_start(). */
     void (*made)(struct hf__tx *tx, hf_bytes key);
     void *made_user;
+    /* If not NULL, called now and then while a user's script runs, with whether
+     * it has run a command that writes; false: the script is to be stopped.
+     * Neither this nor the store may be used. Set as `made`, whose user it has.
+     */
+    bool (*attend)(struct hf__tx *tx, bool wrote);
 
     hf__event *events; /* delivered after the commit */
     size_t event_count;

@@ -79,6 +79,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->grows = tx->log_full = false;
     tx->event_count = tx->saying_count = 0;
     tx->made = NULL;
+    tx->attend = NULL;
     tx->database = 0;
     hf__redo_clear(tx);
     hf__note_begin(tx);

@@ -134,6 +134,7 @@ static int run_command(lua_State *lua, hf__machine *machine,
 
     hf__lua_out_init(&out, lua, machine->resp3, &machine->largest_size);
     machine->tx->out = &out.out;
+    machine->wrote |= (command->flags & HF__COMMAND_WRITES) != 0;
     hf__command_run(machine->tx, command, words, (size_t)count);
     if (machine->tx->fatal != HF_OK) {
         machine->stop = HF__STOP_FATAL;

@@ -92,6 +92,9 @@ static hf_status undo_stopped(hf__machine *machine)
     if (machine->stop == HF__STOP_TIME)
         return hf__script_undo_time(machine->tx, machine->request,
                                     &machine->time);
+    if (machine->stop == HF__STOP_KILLED)
+        return hf__script_undo(machine->tx, HF_SCRIPT,
+                               "Script killed by user with SCRIPT KILL.");
     return hf__script_undo_memory(machine->tx, machine->limit_size);
 }
 
@@ -240,6 +243,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     machine->request = request;
     machine->script = request->script;
     machine->read_only = read_only;
+    machine->wrote = false;
     machine->resp3 = false;
     machine->error[0] = '\0';
     tidy_machine(machine, REST_MS);

@@ -90,6 +90,15 @@ static void *resize_block(hf__machine *machine, void *memory, size_t old,
 
 /* -------------------------------------------------------------------- time */
 
+/* tx->check is set while a script runs. */
+static bool is_killed(hf__machine *machine)
+{
+    hf__tx *tx = machine->tx;
+
+    return tx != NULL && tx->check != NULL && tx->attend != NULL &&
+           !tx->attend(tx, machine->wrote);
+}
+
 /* Must the script end? */
 static bool is_over(hf__machine *machine)
 {
@@ -97,6 +106,8 @@ static bool is_over(hf__machine *machine)
         machine->spent_ns = 0;
         if (hf__script_time_is_up(&machine->time))
             machine->stop = HF__STOP_TIME;
+        else if (is_killed(machine))
+            machine->stop = HF__STOP_KILLED;
     }
     return machine->stop != HF__STOP_NONE;
 }

@@ -67,6 +67,7 @@ typedef enum hf__stop {
     HF__STOP_NONE = 0,
     HF__STOP_TIME,
     HF__STOP_MEMORY,
+    HF__STOP_KILLED, /* tx->attend() says so */
     HF__STOP_FATAL /* tx->fatal says why */
 } hf__stop;
 
@@ -92,6 +93,7 @@ struct hf__machine {
     hf__lua_buf *bufs;     /* the innermost */
     bool no_memory;        /* the system's, not the script's */
     bool read_only;        /* refuse writing commands */
+    bool wrote;            /* the script has run such a command */
     bool resp3;            /* replies to the script have the types of RESP3 */
     size_t new_size;       /* of the functions in the cache's first table */
     size_t old_size;       /* in its second */

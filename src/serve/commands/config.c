@@ -55,9 +55,21 @@ static void get_maxmemory(hf_server *server, hf__buf *text)
     put_integer(text, hf__embedded_max_size(server->store));
 }
 
-static void get_script_limit(hf_server *server, hf__buf *text)
+static void get_busy(hf_server *server, hf__buf *text)
 {
-    put_integer(text, hf__embedded_budget_ms(server->store));
+    put_integer(text, server->busy.threshold_ms);
+}
+
+static bool set_busy(hf_server *server, hf_bytes value, bool apply,
+                     char error[HF__CONFIG_ERROR_SIZE])
+{
+    int64_t number;
+
+    if (!hf__config_integer(value, 0, INT64_MAX / 1000, &number, error))
+        return false;
+    if (apply)
+        server->busy.threshold_ms = number;
+    return true;
 }
 
 /* "HOST:PORT" of the first listener on TCP. */
@@ -143,7 +155,7 @@ const hf__config hf__config_server[] = {
     {"appendfsync", "no", NULL, NULL},
     {"appendonly", "no", NULL, NULL},
     {"bind", NULL, get_bind, NULL},
-    {"busy-reply-threshold", NULL, get_script_limit, NULL},
+    {"busy-reply-threshold", NULL, get_busy, set_busy},
     {"cluster-enabled", "no", NULL, NULL},
     {"databases", "16", NULL, NULL},
     {"hash-max-listpack-entries", "128", NULL, NULL},
@@ -152,7 +164,7 @@ const hf__config hf__config_server[] = {
     {"hash-max-ziplist-value", "64", NULL, NULL},
     {"hll-sparse-max-bytes", "3000", NULL, NULL},
     {"latency-monitor-threshold", "0", NULL, NULL},
-    {"lua-time-limit", NULL, get_script_limit, NULL},
+    {"lua-time-limit", NULL, get_busy, set_busy},
     {"maxclients", NULL, get_maxclients, set_maxclients},
     {"maxmemory", NULL, get_maxmemory, NULL},
     {"maxmemory-policy", "noeviction", NULL, NULL},

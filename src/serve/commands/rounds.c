@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "serve/commands/busy.h"
 #include "serve/commands/multi.h"
 #include "serve/commands/pause.h"
 #include "serve/commands/served.h"
@@ -177,21 +178,39 @@ static void run_request(hf__conn *conn, const hf__served *served,
     hf__blocking_serve(conn->server, &conn->server->blocking);
 }
 
+/* While a script is busy: without the store. */
+static void run_meanwhile(hf__conn *conn, const hf__served *served,
+                          const hf_bytes *words, size_t count)
+{
+    if (!hf__busy_allows(served)) {
+        hf__busy_refuse(conn, words, count);
+        if (hf__multi_is_open(conn) && conn->answer.out.failed)
+            hf__multi_refused(conn, served);
+        return;
+    }
+    conn->last = served->name;
+    served->run(conn, words, count);
+}
+
 /* false: it has to wait. */
 static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     const hf__served *served = hf__served_find(words[0]);
     const hf__command *command =
         served == NULL ? hf__command_find(words[0]) : NULL;
+    bool busy = conn->server->busy.on;
     bool queues = hf__multi_is_open(conn) &&
                   (served == NULL || !(served->flags & HF__SERVED_AT_ONCE));
 
-    if (!queues && has_to_wait(conn, served, command, count))
+    if (!queues && !(busy && !hf__busy_allows(served)) &&
+        has_to_wait(conn, served, command, count))
         return false;
     (void)hf__conn_answer(conn);
     if (!check_request(conn, served, command, words, count)) {
         if (hf__multi_is_open(conn))
             hf__multi_refused(conn, served);
+    } else if (busy) {
+        run_meanwhile(conn, served, words, count);
     } else if (conn->server->pause.until_ms != 0 &&
                hf__pause_holds(conn, served, command, words, count)) {
         return false;
@@ -289,6 +308,23 @@ static void run_conn(hf__conn *conn, int64_t began_us)
     if (conn->ended && (last == STEP_IDLE || conn->waiter != NULL))
         conn->closing = true;
     conn->again = last != STEP_IDLE && hf__conn_may_run(conn);
+}
+
+/* Of a connection without units in the round: see busy.h. */
+static void answer_busy(hf__conn *conn)
+{
+    step last = STEP_RAN;
+
+    conn->units = 0;
+    hf__conn_mark(conn);
+    while (last == STEP_RAN && hf__conn_may_run(conn))
+        last = take_step(conn);
+    if (conn->ended && last == STEP_IDLE)
+        conn->closing = true;
+    conn->again = false;
+    hf__conn_commit(conn);
+    if (last == STEP_PAUSE && hf__conn_may_run(conn))
+        hf__conn_wake(conn);
 }
 
 static void count_round(hf_server *server, bool undone)
@@ -481,6 +517,8 @@ void hf__rounds_init(hf_server *server)
     hf__command_round_init(&server->round, hf__embedded_env(server->store),
                            hf__embedded_budget_ms(server->store));
     hf__sweep_open_server(server);
+    server->busy.threshold_ms = HF__BUSY_MS_DEFAULT;
+    server->busy.answer = answer_busy;
     hf__pubsub_init(server);
     hf__tracked_open_server(server);
     hf__monitor_open_server(server);

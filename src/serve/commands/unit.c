@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "serve/commands/busy.h"
 #include "serve/state.h"
 #include "serve/users/access.h"
 #include "util/mem.h"
@@ -66,6 +67,7 @@ bool hf__unit_enter(hf_server *server, bool writes)
         server->usage.tick_ns = hf__clock_tick_ns();
     server->round.tx->made = server->made;
     server->round.tx->made_user = server;
+    server->round.tx->attend = hf__busy_attend;
     return true;
 }
 
@@ -156,12 +158,14 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
         hf__answer_arity(&conn->answer, command->name);
         return;
     }
+    hf__busy_begin(server);
     began_ns = hf__usage_begin(&server->usage);
     if (!hf__command_round_run(&server->round, command, words, count,
                                &conn->answer.out, &reply))
         server->broken = tx->error;
     else if (reply != NULL)
         failed = answer_script(conn, reply);
+    hf__busy_end(server);
     took_ns = hf__usage_end(&server->usage, command->name,
                             failed || conn->answer.out.failed, began_ns);
     if (hf__slowlog_wants(&server->slowlog, took_ns))
