@@ -39,6 +39,9 @@ class Config(unittest.TestCase):
             self.config("SET", "maxclients", 78, "MAXclients", 79),
             FAILED % ("maxclients", "duplicate parameter"))
         self.assertEqual(
+            self.config("SET", "maxmemory", 1, "maxmemory", 2),
+            FAILED % ("maxmemory", "duplicate parameter"))
+        self.assertEqual(
             self.config("SET", "maxclients", 0),
             FAILED % ("maxclients",
                       "argument must be between 1 and 1000000 inclusive"))
@@ -47,6 +50,20 @@ class Config(unittest.TestCase):
             "ERR Unknown option or number of arguments for CONFIG SET - 'a'")
         self.assertEqual(self.config("GET", "maxclients"),
                          [b"maxclients", b"77"])
+
+    def test_idle_connections_are_closed(self):
+        idle, hears = self.server.connect(), self.server.connect()
+        hears.ask("SUBSCRIBE", "a")
+        self.assertEqual(self.config("GET", "timeout"), [b"timeout", b"0"])
+        self.assertEqual(self.config("SET", "timeout", 1), b"OK")
+        self.assertEqual(self.config("GET", "timeout"), [b"timeout", b"1"])
+        with self.assertRaises(EOFError):
+            idle.read()
+        link = self.server.connect()
+        self.assertEqual(link.ask("PUBLISH", "a", "b"), 1)
+        link.close()
+        hears.close()
+        idle.close()
 
     def test_slow_commands_are_logged(self):
         ask = self.link.ask

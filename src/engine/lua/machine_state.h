@@ -68,7 +68,7 @@ typedef enum hf__stop {
     HF__STOP_TIME,
     HF__STOP_MEMORY,
     HF__STOP_KILLED, /* tx->attend() says so */
-    HF__STOP_FATAL /* tx->fatal says why */
+    HF__STOP_FATAL   /* tx->fatal says why */
 } hf__stop;
 
 struct hf__machine {

@@ -45,6 +45,23 @@ static bool set_maxclients(hf_server *server, hf_bytes value, bool apply,
     return true;
 }
 
+static void get_timeout(hf_server *server, hf__buf *text)
+{
+    put_integer(text, server->options.idle_ms / 1000);
+}
+
+static bool set_timeout(hf_server *server, hf_bytes value, bool apply,
+                        char error[HF__CONFIG_ERROR_SIZE])
+{
+    int64_t number;
+
+    if (!hf__config_integer(value, 0, 86400, &number, error))
+        return false;
+    if (apply)
+        server->options.idle_ms = number * 1000;
+    return true;
+}
+
 static void get_bulk_max(hf_server *server, hf__buf *text)
 {
     put_integer(text, server->options.request_max);
@@ -174,7 +191,7 @@ const hf__config hf__config_server[] = {
     {"replica-read-only", "yes", NULL, NULL},
     {"save", "", NULL, NULL},
     {"set-max-intset-entries", "512", NULL, NULL},
-    {"timeout", "0", NULL, NULL},
+    {"timeout", NULL, get_timeout, set_timeout},
     {"tracking-table-max-keys", NULL, get_tracked_max, set_tracked_max},
     {"unixsocket", NULL, get_unixsocket, NULL},
     {"zset-max-listpack-entries", "128", NULL, NULL},
@@ -286,11 +303,20 @@ static bool is_repeated(const hf_bytes *words, size_t at)
     return false;
 }
 
+/* What is done with each parameter of a CONFIG SET, of all before the next. */
+typedef enum set_phase { NAMES, VALUES, APPLY, PHASES } set_phase;
+
 static bool set_word(hf__conn *conn, const hf_bytes *words, size_t at,
-                     bool apply)
+                     set_phase what)
 {
     const hf__config *row = find_row(words[at]);
     char error[HF__CONFIG_ERROR_SIZE] = "duplicate parameter";
+    bool fits = row != NULL;
+
+    if (fits && what == NAMES)
+        fits = !is_repeated(words, at);
+    else if (fits)
+        fits = set_row(conn->server, row, words[at + 1], what == APPLY, error);
 
     if (row == NULL)
         hf__answer_error(&conn->answer,
@@ -298,8 +324,7 @@ static bool set_word(hf__conn *conn, const hf_bytes *words, size_t at,
                          "SET - '%.*s'",
                          words[at].size > 128 ? 128 : (int)words[at].size,
                          (const char *)words[at].data);
-    else if (is_repeated(words, at) ||
-             !set_row(conn->server, row, words[at + 1], apply, error))
+    else if (!fits)
         hf__answer_error(&conn->answer,
                          "ERR CONFIG SET failed (possibly related to argument "
                          "'%s') - %s",
@@ -314,9 +339,9 @@ static void config_set(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__answer_arity(&conn->answer, "config|set");
         return;
     }
-    for (int apply = 0; apply < 2; apply++) {
+    for (set_phase what = NAMES; what < PHASES; what++) {
         for (size_t i = 2; i < count; i += 2) {
-            if (!set_word(conn, words, i, apply == 1))
+            if (!set_word(conn, words, i, what))
                 return;
         }
     }
