@@ -232,6 +232,8 @@ hf_status hf_server_open(const char *url, const hf_server_options *opts,
     made->parts = hf__serve_parts;
     hf__served_use(hf__serve_tables);
     hf__slowlog_init(&made->slowlog);
+    hf__acl_log_init(&made->acl_log);
+    made->check_users = check_exposed;
     kept = keep_names(&made->options);
     hf__info_init(&made->info);
     made->fork_generation = hf__fork_generation();
@@ -310,7 +312,7 @@ static void run_replace(hf__task *task)
 {
     reload_task *what = hf__container_of(task, reload_task, task);
 
-    hf__auth_replace(what->server, &what->users);
+    hf__auth_replace(what->server, &what->users, NULL);
     warn_open(what->server);
 }
 
@@ -419,5 +421,6 @@ void hf_server_close(hf_server *server)
     hf__tls_free(server->tls);
     hf__usage_clear(&server->usage);
     hf__slowlog_clear(&server->slowlog);
+    hf__acl_log_clear(&server->acl_log);
     hf__free(server);
 }

@@ -9,6 +9,7 @@ const hf__part *const hf__serve_parts[] = {
 };
 
 const hf__served_entry *const hf__serve_tables[] = {
+    hf__served_acl,
     hf__served_auth,
     hf__served_client,
     hf__served_command,

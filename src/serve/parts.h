@@ -18,6 +18,7 @@ extern const hf__part hf__multi_part;
 extern const hf__part hf__subscribe_part;
 extern const hf__part hf__tracking_part;
 
+extern const hf__served_entry hf__served_acl[];
 extern const hf__served_entry hf__served_auth[];
 extern const hf__served_entry hf__served_client[];
 extern const hf__served_entry hf__served_command[];

@@ -17,6 +17,7 @@
 #include "serve/messages/monitor.h"
 #include "serve/messages/subscribe.h"
 #include "serve/messages/tracked.h"
+#include "serve/users/acl_log.h"
 #include "serve/users/guesses.h"
 #include "serve/users/users.h"
 #include "store/store.h"
@@ -54,6 +55,10 @@ struct hf_server {
 
     const hf__part *const *parts;
     hf__users users;
+    /* May these be its users? HF_INVALID. */
+    hf_status (*check_users)(const hf_server *server, const hf__users *users,
+                             hf_error *err);
+    hf__acl_log acl_log;
     hf__guesses guesses;
     hf__log_burst refused_logins, failed_handshakes, web_requests;
 

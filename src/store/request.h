@@ -42,7 +42,7 @@ typedef struct hf__replicas {
 } hf__replicas;
 
 /* Why a script may not call a command, as Redis says it; NULL: it may. */
-typedef const char *hf__command_refuser(const void *user, const hf_bytes *words,
+typedef const char *hf__command_refuser(void *user, const hf_bytes *words,
                                         size_t count);
 
 typedef struct hf__request hf__request;
@@ -77,7 +77,7 @@ struct hf__request {
     bool keeps_error;
     /* Embedded: which commands a user's script may not call; NULL: none. */
     hf__command_refuser *refuse;
-    const void *refuse_user;
+    void *refuse_user;
     hf__lane lane;
     void (*on_done)(hf__request *request); /* submit() only; the request may be
                                               freed or reused in it */

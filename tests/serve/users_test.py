@@ -204,10 +204,137 @@ class Rights(WithFile):
         self.assertEqual(ask("ACL", "GETUSER", "x"), None)
         self.assertEqual(len(ask("ACL", "CAT")), 21)
         self.assertIn(b"getset", ask("ACL", "CAT", "string"))
-        self.assertIn("file of users", ask("ACL", "SETUSER", "x", "on"))
         self.assertEqual(len(ask("ACL", "GENPASS")), 64)
         self.assertEqual(len(ask("ACL", "GENPASS", 5)), 2)
         self.assertIn("up to 4096", ask("ACL", "GENPASS", 4097))
+
+
+class Change(WithFile):
+    """ACL SETUSER, DELUSER, SAVE, LOAD and LOG."""
+
+    def setUp(self):
+        super().setUp()
+        self.admin = self.log_in("admin", "secret")
+        self.acl = lambda *words: self.admin.ask("ACL", *words)
+
+    def line(self, name):
+        for line in self.acl("LIST"):
+            if line.split(b" ")[1] == name.encode():
+                return line.decode()
+        return None
+
+    def test_a_user_is_made_and_changed(self):
+        for rules, line in (
+                ((), "off resetchannels -@all"),
+                (("on", "nopass", "~a*", "+get"),
+                 "on nopass ~a* resetchannels -@all +get"),
+                (("+get", "-get", "+client", "+client|id", "-client"),
+                 "on nopass ~a* resetchannels -@all -get -client"),
+                (("+@all", "+get", "allkeys", "&*"),
+                 "on nopass ~* &* +@all"),
+                (("reset",), "off resetchannels -@all")):
+            self.assertEqual(self.acl("SETUSER", "new", *rules), b"OK")
+            self.assertEqual(self.line("new"), f"user new {line}")
+
+    def test_a_wrong_rule_changes_nothing(self):
+        before = self.acl("LIST")
+        for rules, error in (
+                (("on", "what"), '"what": Syntax error'),
+                (("~a b",), '"~a b": Syntax error'),
+                (("+nosuch",), "Unknown command or category"),
+                (("#topsecret",), '"#": The password hash'),
+                (("",), "Syntax error")):
+            reply = self.acl("SETUSER", "app", *rules)
+            self.assertIn("ERR Error in ACL SETUSER modifier ", reply)
+            self.assertIn(error, reply)
+            self.assertNotIn("topsecret", reply)
+        for name in "a a", "a\n", "a\0", ">a", "":
+            self.assertIn("Usernames can't", self.acl("SETUSER", name))
+        self.assertEqual(self.acl("LIST"), before)
+
+    def test_connections_have_the_new_rules(self):
+        app = self.log_in("app", "one")
+        hears = self.log_in("app", "two")
+        hears.ask("SUBSCRIBE", "app:1")
+        self.assertEqual(app.ask("SET", "app:1", 1), b"OK")
+        self.acl("SETUSER", "app", "-set", "&more:*", "<one", "off")
+        self.assertEqual(app.ask("SET", "app:1", 1), no_command("set"))
+        self.assertEqual(app.ask("GET", "app:1"), b"1")
+        self.assertEqual(self.link.ask("AUTH", "app", "one"), WRONG)
+        self.assertEqual(self.admin.ask("PUBLISH", "app:1", "a"), 1)
+        self.acl("SETUSER", "app", "resetchannels", "&more:*")
+        self.assertEqual(self.admin.ask("PUBLISH", "app:1", "b"), 0)
+        self.assertEqual(app.ask("GET", "app:1"), b"1")
+
+    def test_a_deleted_user_is_disconnected(self):
+        app = self.log_in("app", "one")
+        self.assertEqual(self.acl("DELUSER", "app", "nosuch"), 1)
+        with self.assertRaises(OSError):
+            app.send("PING")
+            app.read()
+        self.assertEqual(
+            self.acl("DELUSER", "reader", "default"),
+            "ERR The 'default' user cannot be removed")
+        self.assertIsNotNone(self.line("reader"))
+        self.assertEqual(self.acl("DELUSER", "admin"), 1)
+        with self.assertRaises(OSError):
+            self.admin.send("PING")
+            self.admin.read()
+
+    def test_what_is_saved_is_loaded(self):
+        os.chmod(self.path, 0o640)
+        self.acl("SETUSER", "new", "on", ">a b\n", "~x", "+get")
+        saved = self.line("new")
+        self.assertEqual(self.acl("SAVE"), b"OK")
+        self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640)
+        self.assertEqual(os.listdir(os.path.dirname(self.path)), ["users"])
+        new = self.log_in("new", "a b\n")
+        self.acl("SETUSER", "new", "+set")
+        self.acl("SETUSER", "other", "on")
+        self.assertEqual(self.acl("LOAD"), b"OK")
+        self.assertEqual(self.line("new"), saved)
+        self.assertIsNone(self.line("other"))
+        with self.assertRaises(OSError):
+            new.send("GET", "x")
+            new.read()
+        self.write("user a on\nuser a on\n")
+        self.assertIn('line 2: user "a" is there twice; users not changed',
+                      self.acl("LOAD"))
+        self.assertEqual(self.line("new"), saved)
+
+    def test_a_file_that_cannot_be_written_is_kept(self):
+        os.mkdir(self.path + ".new")
+        self.assertIn("cannot write", self.acl("SAVE"))
+        with open(self.path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), USERS)
+
+    def test_refusals_are_logged(self):
+        app = self.log_in("app", "one")
+        app.ask("CLIENT", "SETNAME", "client")
+        self.acl("LOG", "RESET")
+        app.ask("CONFIG", "SET", "save", "")
+        app.ask("SET", "other", 1)
+        app.ask("PUBLISH", "other", 1)
+        app.ask("MULTI")
+        app.ask("SET", "other", 1)
+        app.ask("DISCARD")
+        app.ask("EVAL", "redis.call('SET', 'other', 1)", 0)
+        app.ask("SET", "other", 1)
+        self.link.ask("AUTH", "app", "wrong")
+        log = [dict(zip(entry[::2], entry[1::2])) for entry in self.acl("LOG")]
+        self.assertEqual(
+            [(entry[b"reason"], entry[b"context"], entry[b"object"],
+              entry[b"username"], entry[b"count"]) for entry in log],
+            [(b"auth", b"toplevel", b"AUTH", b"app", 1),
+             (b"key", b"toplevel", b"other", b"app", 2),
+             (b"key", b"lua", b"other", b"app", 1),
+             (b"key", b"multi", b"other", b"app", 1),
+             (b"channel", b"toplevel", b"other", b"app", 1),
+             (b"command", b"toplevel", b"config|set", b"app", 1)])
+        self.assertIn(b"name=client ", log[1][b"client-info"])
+        self.assertEqual(len(self.acl("LOG", 2)), 2)
+        self.admin.ask("CONFIG", "SET", "acllog-max-len", 3)
+        self.assertEqual(len(self.acl("LOG")), 3)
 
 
 class Reload(WithFile):

@@ -40,7 +40,7 @@ TEST(rules_are_applied_in_order)
     assert_line("user a on ~a %RW~b %r~c %W~d resetkeys ~e",
                 "user a on ~e resetchannels -@all");
     assert_line("user a +get -@write +@all +@read -set",
-                "user a off resetchannels +@all +@read -set");
+                "user a off resetchannels +@all -set");
     assert_line("user a +@all nocommands +config|get",
                 "user a off resetchannels -@all +config|get");
     assert_line("user a >x nopass", "user a off nopass resetchannels -@all");

@@ -35,7 +35,7 @@ void hf__command_round_done(hf__command_round *round)
 }
 
 void hf__command_round_limit(hf__command_round *round,
-                             hf__command_refuser *refuse, const void *user)
+                             hf__command_refuser *refuse, void *user)
 {
     round->request.refuse = refuse;
     round->request.refuse_user = user;

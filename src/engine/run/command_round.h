@@ -56,7 +56,7 @@ HF__PRIVATE_API hf_status hf__command_round_enter(hf__command_round *round,
  */
 HF__PRIVATE_API void hf__command_round_limit(hf__command_round *round,
                                              hf__command_refuser *refuse,
-                                             const void *user);
+                                             void *user);
 
 /*
  * Run a command whose number of words fits. The reply goes to `out`, or, of a

@@ -15,8 +15,8 @@
 #include "serve/parts.h"
 #include "util/glob.h"
 
-static const hf__config *const tables[] = {hf__config_server,
-                                           hf__config_slowlog, NULL};
+static const hf__config *const tables[] = {
+    hf__config_server, hf__config_acl_log, hf__config_slowlog, NULL};
 
 /* All values of one reply. */
 #define TEXT_MAX (1024u * 1024)

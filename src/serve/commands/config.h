@@ -20,6 +20,7 @@ typedef struct hf__config {
 } hf__config;
 
 /* One table per file. */
+extern const hf__config hf__config_acl_log[];
 extern const hf__config hf__config_server[];
 extern const hf__config hf__config_slowlog[];
 

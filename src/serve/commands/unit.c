@@ -114,10 +114,10 @@ static bool is_limited(const hf__conn *conn)
 }
 
 /* A command of a script. */
-static const char *check_called(const void *user, const hf_bytes *words,
+static const char *check_called(void *user, const hf_bytes *words,
                                 size_t count)
 {
-    const hf__conn *conn = user;
+    hf__conn *conn = user;
     const char *error =
         is_limited(conn) ? hf__access_of_script(conn, words, count) : NULL;
 

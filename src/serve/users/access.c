@@ -6,6 +6,7 @@
 
 #include "engine/engine.h"
 #include "serve/state.h"
+#include "serve/users/acl_log.h"
 #include "store/known_commands.h"
 #include "util/glob.h"
 
@@ -131,6 +132,21 @@ hf__access hf__access_check(const hf__user *user, const hf_bytes *words,
     return *at != 0 ? HF__ACCESS_KEY : check_sort(user, words, count);
 }
 
+static void log_refusal(hf__conn *conn, hf__access access,
+                        const hf_bytes *words, size_t count, size_t at,
+                        bool in_script)
+{
+    int number = hf__acl_find_words(words, count);
+    hf__acl_reason reason = access == HF__ACCESS_KEY       ? HF__ACL_KEY
+                            : access == HF__ACCESS_CHANNEL ? HF__ACL_CHANNEL
+                                                           : HF__ACL_COMMAND;
+    hf_bytes object = reason != HF__ACL_COMMAND ? words[at]
+                      : number >= 0 ? hf_str(hf__known_table[number].name)
+                                    : words[0];
+
+    hf__acl_log_add(conn, reason, object, hf_str(conn->user->name), in_script);
+}
+
 static void refuse_access(hf__conn *conn, hf__access access,
                           const hf_bytes *words, size_t count)
 {
@@ -179,9 +195,11 @@ static bool may_run(hf__conn *conn, const hf_bytes *words, size_t count)
     if (conn->user->unlimited)
         return true;
     access = hf__access_check(conn->user, words, count, &at);
-    if (access != HF__ACCESS_OK)
-        refuse_access(conn, access, words, count);
-    return access == HF__ACCESS_OK;
+    if (access == HF__ACCESS_OK)
+        return true;
+    log_refusal(conn, access, words, count, at, false);
+    refuse_access(conn, access, words, count);
+    return false;
 }
 
 bool hf__access_allows(hf__conn *conn, const hf_bytes *words, size_t count,
@@ -201,13 +219,16 @@ bool hf__access_allows(hf__conn *conn, const hf_bytes *words, size_t count,
     return false;
 }
 
-const char *hf__access_of_script(const void *conn, const hf_bytes *words,
+const char *hf__access_of_script(void *conn, const hf_bytes *words,
                                  size_t count)
 {
-    const hf__conn *self = conn;
+    hf__conn *self = conn;
     size_t at;
+    hf__access access = hf__access_check(self->user, words, count, &at);
 
-    switch (hf__access_check(self->user, words, count, &at)) {
+    if (access != HF__ACCESS_OK)
+        log_refusal(self, access, words, count, at, true);
+    switch (access) {
     case HF__ACCESS_OK:
         return is_read_only(self, words, count) ? READ_ONLY : NULL;
     case HF__ACCESS_COMMAND:

@@ -29,7 +29,7 @@ bool hf__access_allows(struct hf__conn *conn, const hf_bytes *words,
                        size_t count, bool stranger);
 
 /* Why a script of the connection may not call a command; NULL: it may. */
-const char *hf__access_of_script(const void *conn, const hf_bytes *words,
+const char *hf__access_of_script(void *conn, const hf_bytes *words,
                                  size_t count);
 
 #endif

@@ -17,7 +17,9 @@ hf_status hf__auth_read(const hf_server_options *options, hf__users *users,
                         hf_error *err);
 
 /* Have these users from now on; takes them. The connections of users that have
- * changed are closed. */
-void hf__auth_replace(hf_server *server, hf__users *users);
+ * changed are closed, `self` after its reply. */
+void hf__auth_replace(hf_server *server, hf__users *users, hf__conn *self);
+/* Close the connections of users that are not among `users`. */
+void hf__auth_leave(hf_server *server, const hf__users *users, hf__conn *self);
 
 #endif

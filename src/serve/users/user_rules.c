@@ -58,22 +58,6 @@ void hf__user_clear(hf__user *user)
 
 /* ---------------------------------------------------------------- passwords */
 
-/* NULL: set; otherwise what is wrong. So are those that follow. */
-static const char *add_hash(hf__user *user, const unsigned char *bytes)
-{
-    hf__user_hash *hash = hf__calloc(1, sizeof(*hash));
-    hf__user_hash **at = &user->hashes;
-
-    if (hash == NULL)
-        return HF__USER_NO_MEMORY;
-    memcpy(hash->bytes, bytes, sizeof(hash->bytes));
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = hash;
-    user->nopass = false;
-    return NULL;
-}
-
 static void remove_hash(hf__user *user, const unsigned char *bytes)
 {
     for (hf__user_hash **at = &user->hashes; *at != NULL; at = &(*at)->next) {
@@ -85,6 +69,23 @@ static void remove_hash(hf__user *user, const unsigned char *bytes)
             return;
         }
     }
+}
+
+/* NULL: set; otherwise what is wrong. So are those that follow. */
+static const char *add_hash(hf__user *user, const unsigned char *bytes)
+{
+    hf__user_hash *hash = hf__calloc(1, sizeof(*hash));
+    hf__user_hash **at = &user->hashes;
+
+    if (hash == NULL)
+        return HF__USER_NO_MEMORY;
+    memcpy(hash->bytes, bytes, sizeof(hash->bytes));
+    remove_hash(user, bytes);
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = hash;
+    user->nopass = false;
+    return NULL;
 }
 
 static bool read_hex(hf_bytes text, unsigned char bytes[HF__USERS_HASH_SIZE])
@@ -243,6 +244,38 @@ static const char *set_named(hf__user *user, hf_bytes name, bool allowed)
     return NULL;
 }
 
+/* Of no effect any more, as `rule` comes after it: it names the same, or a
+ * subcommand of it. */
+static bool is_overruled(hf_bytes old, hf_bytes rule)
+{
+    const char *text = old.data;
+
+    return old.size >= rule.size &&
+           memcmp(text + 1, (const char *)rule.data + 1, rule.size - 1) == 0 &&
+           (old.size == rule.size || text[rule.size] == '|');
+}
+
+/* Rules that are changed again and again must not grow. The first one is that
+ * of all commands. */
+static void drop_overruled(hf__buf *rules, hf_bytes rule)
+{
+    char *text = (char *)hf__buf_front(rules);
+    size_t size = hf__buf_size(rules);
+    size_t kept = strlen("+@all");
+
+    for (size_t at = kept; at < size;) {
+        const char *next = memchr(text + at + 1, ' ', size - at - 1);
+        size_t end = next == NULL ? size : (size_t)(next - text);
+
+        if (!is_overruled(hf_view(text + at + 1, end - at - 1), rule)) {
+            memmove(text + kept, text + at, end - at);
+            kept += end - at;
+        }
+        at = end;
+    }
+    hf__buf_truncate(rules, kept);
+}
+
 static const char *apply_command(hf__user *user, hf_bytes rule)
 {
     const char *text = rule.data;
@@ -257,7 +290,10 @@ static const char *apply_command(hf__user *user, hf_bytes rule)
         error = set_named(user, hf_view(text + 1, rule.size - 1), allowed);
     if (error != NULL)
         return error;
+    if (allowed && user->all_commands)
+        return NULL;
     user->all_commands = false;
+    drop_overruled(&user->rules, rule);
     return hf__buf_append(&user->rules, " ", 1) &&
                    hf__buf_append(&user->rules, text, rule.size)
                ? NULL

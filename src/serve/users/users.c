@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------- memory */
 
-static void free_user(hf__user *user)
+void hf__user_free(hf__user *user)
 {
     hf__user_clear(user);
     hf__buf_done(&user->rules);
@@ -32,13 +32,12 @@ void hf__users_done(hf__users *users)
         hf__user *user = users->first;
 
         users->first = user->next;
-        free_user(user);
+        hf__user_free(user);
     }
 }
 
-static hf__user *add_user(hf__users *users, hf_bytes name)
+static hf__user *new_user(hf_bytes name)
 {
-    hf__user **at = &users->first;
     hf__user *user = hf__calloc(1, sizeof(*user));
 
     if (user == NULL)
@@ -47,14 +46,21 @@ static hf__user *add_user(hf__users *users, hf_bytes name)
     user->name = hf__calloc(1, name.size + 1);
     if (user->name == NULL ||
         !hf__buf_append(&user->rules, "-@all", strlen("-@all"))) {
-        free_user(user);
+        hf__user_free(user);
         return NULL;
     }
     memcpy(user->name, name.data, name.size);
+    return user;
+}
+
+static hf__user *add_user(hf__users *users, hf_bytes name)
+{
+    hf__user **at = &users->first;
+
     while (*at != NULL)
         at = &(*at)->next;
-    *at = user;
-    return user;
+    *at = new_user(name);
+    return *at;
 }
 
 /* -------------------------------------------------------------------- lines */
@@ -93,6 +99,12 @@ static const char *quote_rule(char text[HF__QUOTED_SIZE], hf_bytes rule)
     return hf__quoted(text, rule);
 }
 
+static void finish_rules(hf__user *user)
+{
+    user->unlimited =
+        user->all_keys && user->all_channels && user->all_commands;
+}
+
 static hf_status read_rules(hf__user *user, hf_bytes line, hf_error *err)
 {
     char quoted[HF__QUOTED_SIZE];
@@ -109,8 +121,7 @@ static hf_status read_rules(hf__user *user, hf_bytes line, hf_error *err)
                             "user \"%s\": %s: %s", user->name,
                             quote_rule(quoted, rule), error);
     }
-    user->unlimited =
-        user->all_keys && user->all_channels && user->all_commands;
+    finish_rules(user);
     return HF_OK;
 }
 
@@ -387,6 +398,108 @@ void hf__users_keep(hf__users *users, hf__users *old)
         *same = kept->next;
         kept->next = read->next;
         *at = kept;
-        free_user(read);
+        hf__user_free(read);
     }
+}
+
+/* ------------------------------------------------------------------ changing
+ */
+
+/* The same user, by its line. NULL: no memory. */
+static hf__user *copy_user(const hf__user *user)
+{
+    hf__user *made = new_user(hf_str(user->name));
+    hf_bytes rules;
+    hf__buf line;
+    bool fits;
+
+    hf__buf_init(&line, FILE_SIZE_MAX);
+    fits = made != NULL && hf__user_describe(user, &line);
+    if (fits) {
+        rules = hf_view(hf__buf_front(&line), hf__buf_size(&line));
+        (void)take_word(&rules);
+        (void)take_word(&rules);
+        fits = read_rules(made, rules, NULL) == HF_OK;
+    }
+    hf__buf_done(&line);
+    if (!fits && made != NULL) {
+        hf__user_free(made);
+        made = NULL;
+    }
+    return made;
+}
+
+/* Such a rule could not be written to the file. */
+static bool has_blank(hf_bytes word)
+{
+    const char *text = word.data;
+
+    for (size_t i = 0; i < word.size; i++) {
+        if (is_blank(text[i]) || text[i] == '\n' || text[i] == '\0')
+            return true;
+    }
+    return word.size == 0;
+}
+
+/* Passwords are hashed, and may have anything in them. */
+static const char *apply_rule(hf__user *user, hf_bytes rule)
+{
+    bool hashed =
+        rule.size > 0 && strchr("><", *(const char *)rule.data) != NULL;
+
+    return !hashed && has_blank(rule) ? "Syntax error"
+                                      : hf__user_apply(user, rule);
+}
+
+hf__user *hf__user_made(const hf__users *users, hf_bytes name,
+                        const hf_bytes *rules, size_t count, hf_error *why)
+{
+    const hf__user *old = hf__users_find(users, name);
+    hf__user *user = old != NULL ? copy_user(old) : new_user(name);
+    const char *error = user == NULL ? HF__USER_NO_MEMORY : NULL;
+    char quoted[HF__QUOTED_SIZE] = "";
+
+    for (size_t i = 0; error == NULL && i < count; i++) {
+        error = apply_rule(user, rules[i]);
+        if (error != NULL && rules[i].size > 0)
+            (void)quote_rule(quoted, rules[i]);
+    }
+    if (error == NULL) {
+        finish_rules(user);
+        return user;
+    }
+    (void)hf__fail(why, HF_INVALID, "Error in ACL SETUSER modifier %s: %s",
+                   quoted, error);
+    if (user != NULL)
+        hf__user_free(user);
+    return NULL;
+}
+
+static hf__user **find_place(hf__users *users, hf_bytes name)
+{
+    hf__user **at = &users->first;
+
+    while (*at != NULL && !hf__user_word_is(name, (*at)->name))
+        at = &(*at)->next;
+    return at;
+}
+
+hf__user *hf__users_put(hf__users *users, hf__user *user)
+{
+    hf__user **at = find_place(users, hf_str(user->name));
+    hf__user *old = *at;
+
+    user->next = old != NULL ? old->next : NULL;
+    *at = user;
+    return old;
+}
+
+hf__user *hf__users_take(hf__users *users, hf_bytes name)
+{
+    hf__user **at = find_place(users, name);
+    hf__user *user = *at;
+
+    if (user != NULL)
+        *at = user->next;
+    return user;
 }

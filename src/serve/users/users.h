@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * users.h - the users of a server, from a file, and what they may do. A user
- * does not change once it is read: one whose line has changed is another.
+ * users.h - the users of a server, from a file or by ACL SETUSER, and what they
+ * may do. A user does not change: one whose rules have changed is another.
  */
 #ifndef HF__SERVE_USERS_H
 #define HF__SERVE_USERS_H
@@ -55,6 +55,21 @@ hf_status hf__users_parse(hf_bytes text, const char *what, hf__users *users,
 hf_status hf__users_single(const char *password, hf__users *users,
                            hf_error *err);
 void hf__users_done(hf__users *users);
+
+/* A user with the rules of that name, if there is one, and then `rules`; it is
+ * in no list. NULL: `why` says which rule is wrong, never a password. */
+hf__user *hf__user_made(const hf__users *users, hf_bytes name,
+                        const hf_bytes *rules, size_t count, hf_error *why);
+/* Put it in place of the one of its name, which is returned, or NULL. */
+hf__user *hf__users_put(hf__users *users, hf__user *user);
+/* Take one out; NULL: there is none. */
+hf__user *hf__users_take(hf__users *users, hf_bytes name);
+void hf__user_free(hf__user *user);
+
+/* Replace the file, whose mode is kept, at once or, if that fails, not at all.
+ * HF_SYSTEM. */
+hf_status hf__users_write(const hf__users *users, const char *path,
+                          hf_error *err);
 
 const hf__user *hf__users_find(const hf__users *users, hf_bytes name);
 /* As whom may anyone log in without a password? NULL: as none. */

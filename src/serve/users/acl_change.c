@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * acl_change.c - see acl_change.h. A change is in memory; ACL SAVE writes it to
+ * the file of users, and ACL LOAD, or SIGHUP, undoes what was not saved.
+ */
+#include "serve/users/acl_change.h"
+
+#include "serve/state.h"
+#include "serve/users/auth.h"
+
+#define ERROR_NO_FILE                                                          \
+    "ERR This Redis instance is not configured to use an ACL file. You may "   \
+    "want to specify users via the ACL SETUSER command and then issue a "      \
+    "CONFIG REWRITE (assuming you have a Redis configuration file set) in "    \
+    "order to store users in the Redis configuration."
+
+static bool has_pattern(const hf__user_pattern *list, hf_bytes text)
+{
+    while (list != NULL && (list->text.size != text.size ||
+                            memcmp(list->text.data, text.data, text.size) != 0))
+        list = list->next;
+    return list != NULL;
+}
+
+static bool loses_channels(const hf__user *old, const hf__user *user)
+{
+    bool loses = old->all_channels;
+
+    if (user->all_channels)
+        return false;
+    for (const hf__user_pattern *at = old->channels; at != NULL && !loses;
+         at = at->next)
+        loses = !has_pattern(user->channels, at->text);
+    return loses;
+}
+
+static bool is_subscriber(const hf__conn *conn)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof(conn->follows) / sizeof(conn->follows[0]);
+         i++)
+        count += conn->follows[i];
+    return count > 0;
+}
+
+/* Its connections have the new rules from now on; those that may have
+ * subscribed to a channel that it has lost are closed. */
+static void move_conns(hf_server *server, const hf__user *old,
+                       const hf__user *user)
+{
+    bool loses = loses_channels(old, user);
+    hf__conn *next;
+
+    for (hf__conn *conn = server->conns; conn != NULL; conn = next) {
+        next = conn->next;
+        if (conn->user != old)
+            continue;
+        conn->user = user;
+        if (loses && is_subscriber(conn))
+            hf__conn_close(conn);
+    }
+}
+
+/* Who can reach the server must not become able to do anything. */
+static bool may_have(hf__conn *conn)
+{
+    hf_server *server = conn->server;
+    hf_error error = HF_ERROR_INIT;
+
+    if (server->check_users(server, &server->users, &error) == HF_OK)
+        return true;
+    hf__answer_error(&conn->answer, "ERR %s", error.message);
+    return false;
+}
+
+static bool is_name(hf__conn *conn, hf_bytes name)
+{
+    const char *text = name.data;
+    bool fits = name.size > 0 && strchr("><#!", text[0]) == NULL;
+
+    for (size_t i = 0; fits && i < name.size; i++)
+        fits = (unsigned char)text[i] > ' ';
+    if (!fits)
+        hf__answer_error(&conn->answer, "ERR Usernames can't contain spaces or "
+                                        "null characters");
+    return fits;
+}
+
+void hf__acl_setuser(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf_server *server = conn->server;
+    hf_error why = HF_ERROR_INIT;
+    hf__user *user, *old;
+
+    if (!is_name(conn, words[2]))
+        return;
+    user = hf__user_made(&server->users, words[2], words + 3, count - 3, &why);
+    if (user == NULL) {
+        hf__answer_error(&conn->answer, "ERR %s", why.message);
+        return;
+    }
+    old = hf__users_put(&server->users, user);
+    if (!may_have(conn)) {
+        if (old != NULL)
+            (void)hf__users_put(&server->users, old);
+        else
+            (void)hf__users_take(&server->users, words[2]);
+        hf__user_free(user);
+        return;
+    }
+    if (old != NULL) {
+        move_conns(server, old, user);
+        hf__user_free(old);
+    }
+    hf__answer_line(&conn->answer, "OK");
+}
+
+void hf__acl_deluser(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf_server *server = conn->server;
+    int64_t deleted = 0;
+
+    for (size_t i = 2; i < count; i++) {
+        if (words[i].size == strlen("default") &&
+            memcmp(words[i].data, "default", words[i].size) == 0) {
+            hf__answer_error(&conn->answer,
+                             "ERR The 'default' user cannot be removed");
+            return;
+        }
+    }
+    for (size_t i = 2; i < count; i++) {
+        hf__user *user = hf__users_take(&server->users, words[i]);
+
+        if (user == NULL)
+            continue;
+        hf__auth_leave(server, &server->users, conn);
+        hf__user_free(user);
+        deleted++;
+    }
+    hf__answer_integer(&conn->answer, deleted);
+}
+
+/* --------------------------------------------------------------- the file */
+
+static bool has_file(hf__conn *conn)
+{
+    if (conn->server->options.users_file != NULL)
+        return true;
+    hf__answer_error(&conn->answer, ERROR_NO_FILE);
+    return false;
+}
+
+void hf__acl_load(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf_server *server = conn->server;
+    hf_error error = HF_ERROR_INIT;
+    hf__users users = {NULL};
+    hf_status status;
+
+    (void)words;
+    (void)count;
+    if (!has_file(conn))
+        return;
+    status = hf__auth_read(&server->options, &users, &error);
+    if (status == HF_OK)
+        status = server->check_users(server, &users, &error);
+    if (status == HF_OK) {
+        hf__auth_replace(server, &users, conn);
+        hf__answer_line(&conn->answer, "OK");
+        return;
+    }
+    hf__users_done(&users);
+    hf__answer_error(&conn->answer, "ERR %s; users not changed", error.message);
+}
+
+void hf__acl_save(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    hf_error error = HF_ERROR_INIT;
+
+    (void)words;
+    (void)count;
+    if (!has_file(conn))
+        return;
+    if (hf__users_write(&conn->server->users, conn->server->options.users_file,
+                        &error) == HF_OK)
+        hf__answer_line(&conn->answer, "OK");
+    else
+        hf__answer_error(&conn->answer, "ERR %s", error.message);
+}
