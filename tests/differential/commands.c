@@ -55,6 +55,14 @@ const command_row command_rows[] = {
     /* Misplaced numbers would create strings of hundreds of megabytes. */
     {"string", 4, "setrange K R V", RULE_EXACT, SPOIL_NONE},
     /* The same for bits: no number from the random words. */
+    /* Bounds of chunks. */
+    {"string", 2, "setrange K (4078|4080|4081|65534|65536|81600|200000) V",
+     EXACT},
+    {"string", 1, "getrange K (4078|4080|65530|81599|-9) (4090|65545|81601|-1)",
+     EXACT},
+    {"string", 1, "setbit K (32639|32640|524287|524288|1600000) (0|1)", EXACT},
+    {"string", 1, "bitcount K (4079|65535|-90) (4081|70000|-1)", EXACT},
+    {"string", 1, "bitpos K (0|1) (4079|65535|-90)", EXACT},
     {"string", 3, "setbit K (0|1|7|8|9|100|9000|4294967296|-1|x) (0|1|2|x)",
      RULE_EXACT, SPOIL_NONE},
     {"string", 3, "getbit K (N|R|100|V)", EXACT},

@@ -47,6 +47,7 @@ typedef enum work {
     WORK_VALUE,      /* a value set, the previous one returned */
     WORK_CAS,        /* a chain of compare-and-set */
     WORK_BIG,        /* a value on many pages */
+    WORK_PART,       /* a part of a string in chunks */
     WORK_HASH,       /* fields and their expiry in one step */
     WORK_COLLECTION, /* a large collection, created and deleted in turn */
     WORK_LIST,       /* a list and its length in a counter */
@@ -145,6 +146,9 @@ void own_key(char key[64], uint32_t index, const char *name);
 size_t value_text(char text[4096], uint64_t n);
 size_t big_size(uint64_t n);
 void big_fill(unsigned char *data, size_t size, uint64_t n);
+/* The string's size; what parts 1 to n have left in it, at most PART_MAX. */
+#define PART_MAX 220000u
+size_t part_fill(unsigned char data[PART_MAX], uint64_t n);
 uint32_t hash_count(uint64_t n);
 uint32_t collection_count(uint64_t n);
 

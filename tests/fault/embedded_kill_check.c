@@ -110,6 +110,28 @@ static bool see_big(seen *at)
     return same || tell(at->say, "%s: differs from what was written", at->key);
 }
 
+static bool see_part(seen *at)
+{
+    unsigned char *wanted = malloc(PART_MAX);
+    hf_buffer value = HF_BUFFER_INIT;
+    char number[17] = "";
+    bool same;
+
+    if (wanted == NULL || !get(at, &value)) {
+        free(wanted);
+        return false;
+    }
+    if (value.size >= 16)
+        memcpy(number, value.data, 16);
+    at->n = strtoull(number, NULL, 10);
+    same = at->n == 0 ? value.data == NULL
+                      : value.size == part_fill(wanted, at->n) &&
+                            memcmp(value.data, wanted, value.size) == 0;
+    free(wanted);
+    hf_buffer_free(&value);
+    return same || tell(at->say, "%s: differs from what was written", at->key);
+}
+
 static bool judge_hash(seen *at, const hf_fields *fields)
 {
     hf_error err = HF_ERROR_INIT;
@@ -222,11 +244,17 @@ static const struct {
     const char *name;
     bool (*look)(seen *at); /* NULL: see_collection() */
 } kinds[] = {
-    {WORK_COUNT, "count", see_number}, {WORK_VALUE, "value", see_value},
-    {WORK_CAS, "cas", see_number},     {WORK_BIG, "big", see_big},
-    {WORK_HASH, "hash", see_hash},     {WORK_COLLECTION, "collection", NULL},
-    {WORK_LIST, "list", see_list},     {WORK_TRANSFER, "transfer", see_number},
-    {WORK_AGREE, "agree", see_number}, {WORK_LOCK, "fenced", see_number},
+    {WORK_COUNT, "count", see_number},
+    {WORK_VALUE, "value", see_value},
+    {WORK_CAS, "cas", see_number},
+    {WORK_BIG, "big", see_big},
+    {WORK_HASH, "hash", see_hash},
+    {WORK_COLLECTION, "collection", NULL},
+    {WORK_PART, "part", see_part},
+    {WORK_LIST, "list", see_list},
+    {WORK_TRANSFER, "transfer", see_number},
+    {WORK_AGREE, "agree", see_number},
+    {WORK_LOCK, "fenced", see_number},
 };
 
 /* A commit that is on disk, but whose writer was killed before it published the

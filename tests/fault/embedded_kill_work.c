@@ -37,6 +37,12 @@ static const char *const sources[WORK_KINDS] = {
         "  else redis.call('sadd', key, 'member' .. i) end\n"
         "end\n"
         "return 1",
+    [WORK_PART] = "local n = redis.call('getrange', KEYS[1], 0, 15)\n"
+                  "n = (tonumber(n) or 0) + 1\n"
+                  "redis.call('setrange', KEYS[1], ARGV[1], ARGV[2])\n"
+                  "redis.call('setrange', KEYS[1], 0,\n"
+                  "           string.format('%016d', n))\n"
+                  "return n",
     [WORK_LIST] = "redis.call('rpush', KEYS[1], ARGV[1])\n"
                   "local length = redis.call('incr', KEYS[2])\n"
                   "if length > 200 then\n"
@@ -116,6 +122,36 @@ void big_fill(unsigned char *data, size_t size, uint64_t n)
             (void)dice_roll(&die, 2);
         data[i] = (unsigned char)(die.state + i);
     }
+}
+
+/* Where the n-th part is. Its bytes are all the same. */
+static size_t part_at(uint64_t n, size_t *size)
+{
+    *size = 1 + (size_t)(n * 101 % 9000);
+    return 16 + (size_t)(n * 7919 % 200000);
+}
+
+static int part_byte(uint64_t n)
+{
+    return (int)(n % 255) + 1;
+}
+
+size_t part_fill(unsigned char data[PART_MAX], uint64_t n)
+{
+    char number[24];
+    size_t size, whole = 0;
+
+    memset(data, 0, PART_MAX);
+    for (uint64_t i = 1; i <= n; i++) {
+        size_t at = part_at(i, &size);
+
+        memset(data + at, part_byte(i), size);
+        if (at + size > whole)
+            whole = at + size;
+    }
+    (void)snprintf(number, sizeof(number), "%016llu", (unsigned long long)n);
+    memcpy(data, number, 16);
+    return whole;
 }
 
 uint32_t hash_count(uint64_t n)
@@ -235,6 +271,21 @@ static bool do_big(worker *self, uint64_t n, char say[TEXT_SIZE])
                           NULL, &err);
     free(data);
     return status == HF_OK || refused(say, "big", status, &err);
+}
+
+static bool do_part(worker *self, uint64_t n, char say[TEXT_SIZE])
+{
+    char key[64], at[24], bytes[9000];
+    hf_bytes view, args[2];
+    size_t size, offset = part_at(n, &size);
+
+    own_key(key, self->index, "part");
+    view = hf_str(key);
+    (void)snprintf(at, sizeof(at), "%zu", offset);
+    memset(bytes, part_byte(n), size);
+    args[0] = hf_str(at);
+    args[1] = hf_view(bytes, size);
+    return run(self, WORK_PART, &view, 1, args, 2, n, say);
 }
 
 static bool do_hash(worker *self, uint64_t n, char say[TEXT_SIZE])
@@ -491,10 +542,10 @@ static bool do_lock(worker *self, uint64_t n, char say[TEXT_SIZE])
 static bool (*const operations[WORK_KINDS])(worker *, uint64_t, char *) = {
     [WORK_COUNT] = do_count, [WORK_VALUE] = do_value,
     [WORK_CAS] = do_cas,     [WORK_BIG] = do_big,
-    [WORK_HASH] = do_hash,   [WORK_COLLECTION] = do_collection,
-    [WORK_LIST] = do_list,   [WORK_TRANSFER] = do_transfer,
-    [WORK_AGREE] = do_agree, [WORK_BRIEF] = do_brief,
-    [WORK_LOCK] = do_lock,
+    [WORK_PART] = do_part,   [WORK_HASH] = do_hash,
+    [WORK_LIST] = do_list,   [WORK_COLLECTION] = do_collection,
+    [WORK_AGREE] = do_agree, [WORK_TRANSFER] = do_transfer,
+    [WORK_BRIEF] = do_brief, [WORK_LOCK] = do_lock,
 };
 
 bool worker_do(worker *self, work kind, uint64_t n, char say[TEXT_SIZE])

@@ -83,10 +83,10 @@ static work choose(dice *die)
         work kind;
         uint32_t share;
     } shares[] = {
-        {WORK_COUNT, 15}, {WORK_VALUE, 10},    {WORK_CAS, 10},
+        {WORK_COUNT, 11}, {WORK_VALUE, 10},    {WORK_CAS, 10},
         {WORK_BIG, 6},    {WORK_HASH, 9},      {WORK_COLLECTION, 6},
         {WORK_LIST, 10},  {WORK_TRANSFER, 12}, {WORK_AGREE, 10},
-        {WORK_BRIEF, 6},  {WORK_LOCK, 6},
+        {WORK_BRIEF, 6},  {WORK_LOCK, 6},      {WORK_PART, 4},
     };
     uint32_t roll = (uint32_t)dice_roll(die, 100);
     size_t at = 0;

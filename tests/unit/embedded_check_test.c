@@ -117,6 +117,7 @@ static const char workload[] =
     "  if rnd(10) == 0 then key = key .. string.rep('k', 600) end\n"
     "  if what == 0 then\n"
     "    redis.call('set', 's' .. key, text(9000))\n"
+    "    redis.call('setrange', 's1', rnd(90000), text(9000))\n"
     "  elseif what == 1 then\n"
     "    for j = 1, rnd(30) do\n"
     "      redis.call('hset', 'h' .. key, text(700), text(90))\n"

@@ -7,6 +7,7 @@
 
 #include "engine/commands/command_row.h"
 #include "engine/keys/number_text.h"
+#include "engine/keys/type_string.h"
 #include "store/limits.h"
 
 static bool read_offset(hf__tx *tx, hf_bytes arg, int64_t *offset)
@@ -24,36 +25,29 @@ static unsigned bit_of(const unsigned char *data, uint64_t at)
 
 static void run_getbit(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    const unsigned char *content;
+    unsigned char byte = 0;
     hf__record *record;
     int64_t offset;
 
     (void)count;
-    if (!read_offset(tx, args[2], &offset) ||
-        !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
-        return;
-    content = record == NULL ? NULL : hf__content(tx, record);
-    if (content == NULL || (uint64_t)offset / 8 >= record->content_size)
-        hf__reply_integer(tx, 0);
-    else
-        hf__reply_integer(tx, bit_of(content, (uint64_t)offset));
+    if (read_offset(tx, args[2], &offset) &&
+        hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record) &&
+        (record == NULL ||
+         hf__string_read(tx, record, (size_t)offset / 8, &byte, 1)))
+        hf__reply_integer(tx, bit_of(&byte, (uint64_t)offset % 8));
 }
 
 /* Set the bit and return what it was; -1: fatal. */
 static int set_bit(hf__tx *tx, hf__record *record, uint64_t at, bool bit)
 {
-    size_t old = record->content_size;
-    size_t size = old > at / 8 ? old : (size_t)(at / 8) + 1;
-    unsigned char *content = hf__content_edit(tx, record, size);
     unsigned mask = 1u << (7 - at % 8);
-    unsigned was;
+    unsigned char was, byte;
 
-    if (content == NULL)
+    if (!hf__string_read(tx, record, (size_t)at / 8, &was, 1))
         return -1;
-    if (!hf__tx_copy(tx, content + old, NULL, size - old))
+    byte = (unsigned char)(bit ? was | mask : was & ~mask);
+    if (!hf__string_write(tx, record, (size_t)at / 8, hf_view(&byte, 1)))
         return -1;
-    was = content[at / 8];
-    content[at / 8] = (unsigned char)(bit ? was | mask : was & ~mask);
     return (was & mask) != 0;
 }
 
@@ -84,6 +78,9 @@ static void run_setbit(hf__tx *tx, const hf_bytes *args, size_t count)
 }
 
 /* -------------------------------------------------------------- BITCOUNT */
+
+/* Bits that are read at once. */
+#define WORD 64
 
 /* Bits from `first` to `last`; empty if they are in the wrong order. */
 typedef struct bits {
@@ -118,30 +115,74 @@ static bits place_bits(int64_t size, int64_t start, int64_t end, bool by_bit)
     return (bits){start * 8, end * 8 + 7};
 }
 
-/* Account for the bits walked. false: fatal. */
-static bool may_read(hf__tx *tx, int64_t at)
+/* A piece of the string, and account for reading it. NULL: fatal. */
+static hf_bytes next_bytes(hf__tx *tx, hf__record *record, size_t at)
 {
-    return (uint64_t)at % (8 * HF__TX_PIECE) != 0 ||
-           hf__tx_spend(tx, HF__TX_PIECE);
+    hf_bytes piece = hf__string_piece(tx, record, at);
+
+    if (piece.size > HF__TX_PIECE)
+        piece.size = HF__TX_PIECE;
+    if (piece.data != NULL && !hf__tx_spend(tx, piece.size))
+        piece.data = NULL;
+    return piece;
 }
 
-static int64_t count_bits(hf__tx *tx, const unsigned char *data, bits range)
+/* So many bits from the beginning of a byte on, in any order. */
+static uint64_t word_at(const unsigned char *data, int64_t at)
+{
+    uint64_t word;
+
+    memcpy(&word, data + at / 8, sizeof(word));
+    return word;
+}
+
+/* The piece of the string that begins with the byte of this bit, and the bits
+ * of the range in it, from its beginning. */
+static hf_bytes next_piece(hf__tx *tx, hf__record *record, bits range,
+                           bits *within)
+{
+    int64_t base = range.first / 8;
+    hf_bytes piece = next_bytes(tx, record, (size_t)base);
+    int64_t last = range.last - 8 * base;
+
+    *within = (bits){range.first % 8, last};
+    if (last >= 8 * (int64_t)piece.size)
+        within->last = 8 * (int64_t)piece.size - 1;
+    return piece;
+}
+
+static int64_t count_piece(const unsigned char *data, bits range)
 {
     int64_t count = 0;
     int64_t at = range.first;
 
     while (at <= range.last && at % 8 != 0)
         count += bit_of(data, (uint64_t)at++);
-    for (; at + 7 <= range.last && may_read(tx, at); at += 8)
-        count += __builtin_popcount(data[at / 8]);
-    while (at <= range.last && tx->fatal == HF_OK)
+    for (; at + WORD - 1 <= range.last; at += WORD)
+        count += __builtin_popcountll(word_at(data, at));
+    while (at <= range.last)
         count += bit_of(data, (uint64_t)at++);
+    return count;
+}
+
+static int64_t count_bits(hf__tx *tx, hf__record *record, bits range)
+{
+    int64_t count = 0;
+    hf_bytes piece;
+    bits within;
+
+    while (range.first <= range.last) {
+        piece = next_piece(tx, record, range, &within);
+        if (piece.data == NULL)
+            return 0;
+        count += count_piece(piece.data, within);
+        range.first += within.last - within.first + 1;
+    }
     return count;
 }
 
 static void run_bitcount(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    const unsigned char *content;
     hf__record *record;
     int64_t start = 0;
     int64_t end = -1;
@@ -167,31 +208,49 @@ static void run_bitcount(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     if (count == 5 && !read_unit(tx, args[4], &by_bit))
         return;
-    content = hf__content(tx, record);
-    if (content != NULL)
-        hf__reply_integer(tx,
-                          count_bits(tx, content,
-                                     place_bits((int64_t)record->content_size,
-                                                start, end, by_bit)));
+    hf__reply_integer(tx,
+                      count_bits(tx, record,
+                                 place_bits((int64_t)hf__string_size(record),
+                                            start, end, by_bit)));
 }
 
 /* ---------------------------------------------------------------- BITPOS */
 
-static int64_t find_bit(hf__tx *tx, const unsigned char *data, bits range,
-                        unsigned wanted)
+static int64_t find_in_piece(const unsigned char *data, bits range,
+                             unsigned wanted)
 {
-    const unsigned char none = wanted ? 0x00 : 0xff;
+    const uint64_t none = wanted ? 0 : UINT64_MAX;
     int64_t at = range.first;
 
-    while (at <= range.last && may_read(tx, at)) {
-        if (at % 8 == 0 && at + 7 <= range.last && data[at / 8] == none)
-            at += 8;
+    while (at <= range.last) {
+        if (at % 8 == 0 && at + WORD - 1 <= range.last &&
+            word_at(data, at) == none)
+            at += WORD;
         else if (bit_of(data, (uint64_t)at) == wanted)
             return at;
         else
             at++;
     }
     return -1;
+}
+
+static int64_t find_bit(hf__tx *tx, hf__record *record, bits range,
+                        unsigned wanted)
+{
+    int64_t found = -1;
+    hf_bytes piece;
+    bits within;
+
+    while (found < 0 && range.first <= range.last) {
+        piece = next_piece(tx, record, range, &within);
+        if (piece.data == NULL)
+            return -1;
+        found = find_in_piece(piece.data, within, wanted);
+        if (found >= 0)
+            found += range.first - within.first;
+        range.first += within.last - within.first + 1;
+    }
+    return found;
 }
 
 typedef struct bit_search {
@@ -218,14 +277,10 @@ static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
 static void reply_position(hf__tx *tx, hf__record *record,
                            const bit_search *what)
 {
-    int64_t size = (int64_t)record->content_size;
-    const unsigned char *content = hf__content(tx, record);
+    int64_t size = (int64_t)hf__string_size(record);
     bits range = place_bits(size, what->start, what->end, what->by_bit);
-    int64_t found;
+    int64_t found = find_bit(tx, record, range, what->bit != 0);
 
-    if (content == NULL)
-        return;
-    found = find_bit(tx, content, range, what->bit != 0);
     /* The zeros beyond the string count unless an end was given. */
     if (found < 0 && what->bit == 0 && !what->bounded &&
         range.first <= range.last)
@@ -277,19 +332,20 @@ static bool measure_longest(hf__tx *tx, const hf_bytes *keys, size_t count,
         hf__tx_trim(tx);
         if (!hf__key_of_type(tx, keys[i], HF__TYPE_STRING, &record))
             return false;
-        if (record != NULL && record->content_size > *longest)
-            *longest = record->content_size;
+        if (record != NULL && hf__string_size(record) > *longest)
+            *longest = hf__string_size(record);
     }
     return true;
 }
 
-/* Combine a source, padded with zeros, into `sum`. */
-static void combine_source(hf__tx *tx, bit_operation what, unsigned char *sum,
-                           size_t size, const unsigned char *from,
-                           size_t from_size)
+/* Combine bytes, padded with zeros, into `sum`. */
+static void combine_bytes(bit_operation what, unsigned char *sum, size_t size,
+                          hf_bytes piece)
 {
-    for (size_t i = 0; i < size && may_read(tx, 8 * (int64_t)i); i++) {
-        unsigned char byte = i < from_size ? from[i] : 0;
+    const unsigned char *from = piece.data;
+
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = i < piece.size ? from[i] : 0;
 
         if (what == AND)
             sum[i] &= byte;
@@ -299,6 +355,27 @@ static void combine_source(hf__tx *tx, bit_operation what, unsigned char *sum,
             sum[i] ^= byte;
         else
             sum[i] = (unsigned char)~byte;
+    }
+}
+
+/* The same with a string, NULL: none, which is not longer than `sum`. */
+static void combine_source(hf__tx *tx, bit_operation what, unsigned char *sum,
+                           size_t size, hf__record *record)
+{
+    size_t whole = record != NULL ? hf__string_size(record) : 0;
+    size_t taken;
+
+    for (size_t at = 0; at < size && tx->fatal == HF_OK; at += taken) {
+        hf_bytes piece = {NULL, 0};
+
+        taken = size - at < HF__TX_PIECE ? size - at : HF__TX_PIECE;
+        if (at < whole) {
+            piece = next_bytes(tx, record, at);
+            taken = piece.size;
+        }
+        if (piece.data == NULL && (at < whole || !hf__tx_spend(tx, taken)))
+            return;
+        combine_bytes(what, sum + at, taken, piece);
     }
 }
 
@@ -313,17 +390,11 @@ static unsigned char *combine_sources(hf__tx *tx, bit_operation what,
         return NULL;
     memset(sum, what == AND ? 0xff : 0, size);
     for (size_t i = 0; i < count && tx->fatal == HF_OK; i++) {
-        const unsigned char *content = NULL;
         hf__record *record;
 
         hf__tx_trim(tx);
         record = hf__key_find(tx, keys[i]);
-        if (record != NULL)
-            content = hf__content(tx, record);
-        if (tx->fatal != HF_OK)
-            return NULL;
-        combine_source(tx, what, sum, size, content,
-                       content == NULL ? 0 : record->content_size);
+        combine_source(tx, what, sum, size, record);
     }
     return tx->fatal == HF_OK ? sum : NULL;
 }

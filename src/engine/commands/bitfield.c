@@ -10,6 +10,7 @@
 
 #include "engine/commands/command_row.h"
 #include "engine/keys/number_text.h"
+#include "engine/keys/type_string.h"
 #include "store/limits.h"
 
 #define ERROR_OFFSET "ERR bit offset is not an integer or out of range"
@@ -164,17 +165,25 @@ static bool read_steps(hf__tx *tx, const hf_bytes *args, size_t count,
 
 /* ------------------------------------------------------------------ fields */
 
-/* Beyond the end of the string all bits are 0. */
-static uint64_t get_bits(const unsigned char *data, size_t size, uint64_t at,
-                         unsigned width)
+/* Bytes that a field may have a part in. */
+#define FIELD_BYTES 9u
+
+static size_t first_byte(const field_step *field)
+{
+    return (size_t)(field->at / 8);
+}
+
+static size_t byte_count(const field_step *field)
+{
+    return (size_t)((field->at % 8 + field->width + 7) / 8);
+}
+
+static uint64_t get_bits(const unsigned char *data, uint64_t at, unsigned width)
 {
     uint64_t bits = 0;
 
-    for (unsigned i = 0; i < width; i++, at++) {
-        unsigned byte = at / 8 < size ? data[at / 8] : 0;
-
-        bits = bits << 1 | (byte >> (7 - at % 8) & 1u);
-    }
+    for (unsigned i = 0; i < width; i++, at++)
+        bits = bits << 1 | ((unsigned)data[at / 8] >> (7 - at % 8) & 1u);
     return bits;
 }
 
@@ -225,11 +234,26 @@ static bool fit_field(const field_step *field, wide_sum sum, int64_t *number)
     return true;
 }
 
-static void reply_field(hf__tx *tx, const field_step *field,
-                        const unsigned char *data, size_t size)
+/* Its bytes and its value. Beyond the end of the string, and without one, all
+ * bits are 0. false: fatal. */
+static bool read_field(hf__tx *tx, hf__record *record, const field_step *field,
+                       unsigned char data[FIELD_BYTES], int64_t *number)
 {
-    hf__reply_integer(
-        tx, to_number(field, get_bits(data, size, field->at, field->width)));
+    memset(data, 0, FIELD_BYTES);
+    if (record != NULL && !hf__string_read(tx, record, first_byte(field), data,
+                                           byte_count(field)))
+        return false;
+    *number = to_number(field, get_bits(data, field->at % 8, field->width));
+    return true;
+}
+
+static void reply_field(hf__tx *tx, hf__record *record, const field_step *field)
+{
+    unsigned char data[FIELD_BYTES];
+    int64_t number;
+
+    if (read_field(tx, record, field, data, &number))
+        hf__reply_integer(tx, number);
 }
 
 /* As in Redis, values set in an unsigned field are unsigned: a negative one is
@@ -240,13 +264,14 @@ static wide_sum as_given(const field_step *field)
                             : (wide_sum)(uint64_t)field->value;
 }
 
-static void change_field(hf__tx *tx, const field_step *field,
-                         unsigned char *data, size_t size)
+static void change_field(hf__tx *tx, hf__record *record,
+                         const field_step *field)
 {
-    int64_t old =
-        to_number(field, get_bits(data, size, field->at, field->width));
-    int64_t number;
+    unsigned char data[FIELD_BYTES];
+    int64_t old, number;
 
+    if (!read_field(tx, record, field, data, &old))
+        return;
     if (!fit_field(field,
                    field->what == SET ? as_given(field)
                                       : (wide_sum)old + field->value,
@@ -254,33 +279,29 @@ static void change_field(hf__tx *tx, const field_step *field,
         hf__reply_nil(tx);
         return;
     }
-    put_bits(data, field->at, field->width, (uint64_t)number);
-    hf__reply_integer(tx, field->what == SET ? old : number);
+    put_bits(data, field->at % 8, field->width, (uint64_t)number);
+    if (hf__string_write(tx, record, first_byte(field),
+                         hf_view(data, byte_count(field))))
+        hf__reply_integer(tx, field->what == SET ? old : number);
 }
 
 /* ---------------------------------------------------------------- commands */
 
 static void run_get(hf__tx *tx, hf_bytes key, const steps *all)
 {
-    const unsigned char *data = NULL;
     hf__record *record;
 
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, &record))
         return;
-    if (record != NULL && (data = hf__content(tx, record)) == NULL)
-        return;
     hf__reply_array(tx, all->count);
     for (size_t i = 0; i < all->count; i++)
-        reply_field(tx, &all->list[i], data,
-                    record != NULL ? record->content_size : 0);
+        reply_field(tx, record, &all->list[i]);
 }
 
 static void run_change(hf__tx *tx, hf_bytes key, const steps *all)
 {
-    size_t size = (size_t)(all->last / 8) + 1;
-    unsigned char *data;
+    size_t last = (size_t)(all->last / 8);
     hf__record *record;
-    size_t old;
 
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, &record))
         return;
@@ -288,20 +309,16 @@ static void run_change(hf__tx *tx, hf_bytes key, const steps *all)
         record = hf__key_make(tx, key, HF__TYPE_STRING);
     if (record == NULL)
         return;
-    old = record->content_size;
-    if (size < old)
-        size = old;
-    data = hf__content_edit(tx, record, size);
-    if (data == NULL)
+    if (last >= hf__string_size(record) &&
+        !hf__string_write(tx, record, last, hf_view("", 1)))
         return;
-    memset(data + old, 0, size - old);
     hf__key_event(tx, HF__EVENT_STRING, "setbit", key);
     hf__reply_array(tx, all->count);
     for (size_t i = 0; i < all->count; i++) {
         if (all->list[i].what == GET)
-            reply_field(tx, &all->list[i], data, size);
+            reply_field(tx, record, &all->list[i]);
         else
-            change_field(tx, &all->list[i], data, size);
+            change_field(tx, record, &all->list[i]);
     }
 }
 

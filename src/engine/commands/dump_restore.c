@@ -15,6 +15,7 @@
 #include "engine/keys/type_hash.h"
 #include "engine/keys/type_list.h"
 #include "engine/keys/type_set.h"
+#include "engine/keys/type_string.h"
 #include "engine/keys/type_zset.h"
 #include "engine/streams/stream_rdb.h"
 #include "util/crc64.h"
@@ -23,11 +24,11 @@
 
 static void dump_string(hf__rdb_out *to, hf__record *record)
 {
-    const unsigned char *content = hf__content(to->tx, record);
+    hf_bytes text = hf__string_bytes(to->tx, record);
 
     hf__rdb_put_integer(to, HF__RDB_STRING, 1);
-    if (content != NULL)
-        hf__rdb_put_string(to, hf_view(content, record->content_size));
+    if (text.data != NULL)
+        hf__rdb_put_string(to, text);
 }
 
 static void dump_list(hf__rdb_out *to, hf__record *record)

@@ -4,6 +4,7 @@
  */
 #include "engine/commands/command_row.h"
 #include "engine/commands/expiry_args.h"
+#include "engine/keys/type_string.h"
 
 typedef struct getex_options {
     bool persist;
@@ -69,10 +70,10 @@ static void set_expiry(hf__tx *tx, hf__record *record, int64_t expire_ms)
 static void run_getex(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     getex_options options = {0};
-    const unsigned char *content;
     hf__record *record;
     int64_t value;
     int64_t expire_ms = 0;
+    hf_bytes text;
 
     if (!read_options(tx, args, count, &options) ||
         !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
@@ -85,10 +86,10 @@ static void run_getex(hf__tx *tx, const hf_bytes *args, size_t count)
         (!hf__arg_integer(tx, options.arg, &value) ||
          !hf__expiry_instant(tx, options.expiry, value, true, &expire_ms)))
         return;
-    content = hf__content(tx, record);
-    if (content == NULL)
+    text = hf__string_bytes(tx, record);
+    if (text.data == NULL)
         return;
-    hf__reply_bytes(tx, content, record->content_size);
+    hf__reply_bytes(tx, text.data, text.size);
     if (options.expires || options.persist)
         set_expiry(tx, record, expire_ms);
 }

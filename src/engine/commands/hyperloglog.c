@@ -25,6 +25,7 @@
 
 #include "engine/commands/command_row.h"
 #include "engine/keys/packed.h"
+#include "engine/keys/type_string.h"
 
 #define ERROR_DAMAGED "INVALIDOBJ Corrupted HLL object detected"
 
@@ -392,18 +393,19 @@ static hll_change add_element(hf__tx *tx, hf__record *record, hf_bytes element)
 /* NULL in *record: no such key. false: replied with an error, or fatal. */
 static bool open_hll(hf__tx *tx, hf_bytes key, hf__record **record)
 {
-    const unsigned char *content;
+    unsigned char head[HEAD_SIZE];
 
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, record))
         return false;
     if (*record == NULL)
         return true;
-    content = hf__content(tx, *record);
-    if (content == NULL)
+    if (!hf__string_read(tx, *record, 0, head, HEAD_SIZE))
         return false;
-    if (!is_valid(content, (*record)->content_size))
+    if (!is_valid(head, hf__string_size(*record)))
         hf__reply_error(tx, "WRONGTYPE Key is not a valid HyperLogLog string "
                             "value.");
+    else if ((*record)->form != HF__FORM_INLINE) /* longer than any */
+        hf__reply_error(tx, ERROR_DAMAGED);
     return !tx->out->failed;
 }
 

@@ -7,13 +7,14 @@
 #include "engine/commands/command_row.h"
 #include "engine/keys/long_float.h"
 #include "engine/keys/type_hash.h"
+#include "engine/keys/type_string.h"
 
 #define ERROR_INFINITE "ERR increment would produce NaN or Infinity"
 
 static void run_incrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     char text[HF__LONG_FLOAT_SIZE];
-    const unsigned char *content;
+    hf_bytes old = {NULL, 0};
     hf__record *record;
     long double value = 0;
     long double delta;
@@ -22,10 +23,9 @@ static void run_incrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)count;
     if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
-    content = record == NULL ? NULL : hf__content(tx, record);
-    if ((content != NULL &&
-         !hf__long_float_read(hf_view(content, record->content_size),
-                              &value)) ||
+    if (record != NULL)
+        old = hf__string_bytes(tx, record);
+    if ((old.data != NULL && !hf__long_float_read(old, &value)) ||
         !hf__long_float_read(args[2], &delta)) {
         hf__reply_error(tx, HF__ERROR_FLOAT);
         return;
@@ -38,7 +38,7 @@ static void run_incrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         record = hf__key_make(tx, args[1], HF__TYPE_STRING);
     size = hf__long_float_put(text, value);
-    if (record == NULL || !hf__content_set(tx, record, text, size))
+    if (record == NULL || !hf__string_set(tx, record, text, size))
         return;
     hf__key_event(tx, HF__EVENT_STRING, "incrbyfloat", args[1]);
     hf__reply_bytes(tx, text, size);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/commands/command_row.h"
+#include "engine/keys/type_string.h"
 
 /* Pairs of prefixes: as many as fit Redis's default proto-max-bulk-len, 4 bytes
  * each. They take some 0.3 s. */
@@ -67,13 +68,16 @@ static bool find_text(hf__tx *tx, hf_bytes key, hf__record **record)
 static bool read_text(hf__tx *tx, hf__record *record, const unsigned char **at,
                       size_t *size)
 {
+    hf_bytes text;
+
     *at = (const unsigned char *)"";
     *size = 0;
     if (record == NULL)
         return true;
-    *at = hf__content(tx, record);
-    *size = record->content_size;
-    return *at != NULL;
+    text = hf__string_bytes(tx, record);
+    *at = text.data;
+    *size = text.size;
+    return text.data != NULL;
 }
 
 /* Tracing back from these prefixes, whose last bytes differ: drop `a`'s? */

@@ -64,8 +64,8 @@ static void memory_usage(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_nil(tx);
         return;
     }
-    if (record->type == HF__TYPE_STREAM)
-        samples = 0; /* its records are not one for each entry */
+    if (record->type == HF__TYPE_STREAM || record->type == HF__TYPE_STRING)
+        samples = 0; /* its records are not one for each entry or byte */
     size = RECORD_OVERHEAD + 1 + HF__KEYHEAD_SIZE + record->key_size +
            record->content_size;
     for (size_t i = 0; record->form != HF__FORM_INLINE && i < sizeof(kinds);

@@ -9,6 +9,7 @@
 #include "engine/keys/number_text.h"
 #include "engine/keys/type_hash.h"
 #include "engine/keys/type_set.h"
+#include "engine/keys/type_string.h"
 #include "engine/keys/type_zset.h"
 
 /* Redis's defaults: most elements, and most bytes of one. */
@@ -30,13 +31,15 @@ static hf__record *find_key(hf__tx *tx, hf_bytes key)
 
 static const char *string_encoding(hf__tx *tx, hf__record *record)
 {
-    const unsigned char *content = hf__content(tx, record);
-    size_t size = record->content_size;
+    size_t size = hf__string_size(record);
     int64_t number;
+    hf_bytes text;
 
-    if (content != NULL && size <= INTEGER_SIZE &&
-        hf__number_integer(hf_view(content, size), &number))
-        return "int";
+    if (size <= INTEGER_SIZE) {
+        text = hf__string_bytes(tx, record);
+        if (text.data != NULL && hf__number_integer(text, &number))
+            return "int";
+    }
     return size <= EMBSTR_SIZE ? "embstr" : "raw";
 }
 

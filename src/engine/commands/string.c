@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * string.c - commands on strings. A string's content is its bytes.
+ * string.c - commands on strings.
  */
 #include <string.h>
 
 #include "engine/commands/command_row.h"
 #include "engine/commands/expiry_args.h"
 #include "engine/keys/number_text.h"
+#include "engine/keys/type_string.h"
 #include "store/limits.h"
 
 static void reply_content(hf__tx *tx, hf__record *record)
 {
-    const unsigned char *content = hf__content(tx, record);
+    hf_bytes value = hf__string_bytes(tx, record);
 
-    if (content != NULL)
-        hf__reply_bytes(tx, content, record->content_size);
+    if (value.data != NULL)
+        hf__reply_bytes(tx, value.data, value.size);
 }
 
 /* Reply with the value or nil; false: replied with an error. */
@@ -55,7 +56,7 @@ static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
         return true;
     }
     record->expire_ms = expire_ms;
-    return hf__content_set(tx, record, value.data, value.size);
+    return hf__string_set(tx, record, value.data, value.size);
 }
 
 static bool store_string(hf__tx *tx, hf_bytes key, hf_bytes value)
@@ -287,14 +288,13 @@ static void run_strlen(hf__tx *tx, const hf_bytes *args, size_t count)
 
     (void)count;
     if (hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
-        hf__reply_integer(tx,
-                          record == NULL ? 0 : (int64_t)record->content_size);
+        hf__reply_integer(
+            tx, record == NULL ? 0 : (int64_t)hf__string_size(record));
 }
 
 static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
-    unsigned char *content;
     size_t size;
 
     (void)count;
@@ -304,18 +304,15 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
         record = hf__key_make(tx, args[1], HF__TYPE_STRING);
     if (record == NULL)
         return;
-    size = record->content_size;
+    size = hf__string_size(record);
     if (!hf__is_value_size((uint64_t)size + args[2].size)) {
         hf__reply_error(tx, HF__ERROR_TOO_LONG);
         return;
     }
-    content = hf__content_edit(tx, record, size + args[2].size);
-    if (content == NULL)
+    if (args[2].size > 0 && !hf__string_write(tx, record, size, args[2]))
         return;
-    if (args[2].size > 0)
-        memcpy(content + size, args[2].data, args[2].size);
     hf__key_event(tx, HF__EVENT_STRING, "append", args[1]);
-    hf__reply_integer(tx, (int64_t)record->content_size);
+    hf__reply_integer(tx, (int64_t)hf__string_size(record));
 }
 
 /* ----------------------------------------------------------------- numbers */
@@ -323,17 +320,15 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
 static void add_integer(hf__tx *tx, hf_bytes key, int64_t delta)
 {
     char text[HF__NUMBER_TEXT_SIZE];
-    const unsigned char *content;
     hf__record *record;
     int64_t value = 0;
+    hf_bytes old;
 
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, &record))
         return;
     if (record != NULL) {
-        content = hf__content(tx, record);
-        if (content == NULL ||
-            !hf__arg_integer(tx, hf_view(content, record->content_size),
-                             &value))
+        old = hf__string_bytes(tx, record);
+        if (old.data == NULL || !hf__arg_integer(tx, old, &value))
             return;
     }
     if (__builtin_add_overflow(value, delta, &value)) {
@@ -343,7 +338,7 @@ static void add_integer(hf__tx *tx, hf_bytes key, int64_t delta)
     if (record == NULL)
         record = hf__key_make(tx, key, HF__TYPE_STRING);
     if (record == NULL ||
-        !hf__content_set(tx, record, text, hf__number_put_integer(text, value)))
+        !hf__string_set(tx, record, text, hf__number_put_integer(text, value)))
         return;
     hf__key_event(tx, HF__EVENT_STRING, "incrby", key);
     hf__reply_integer(tx, value);

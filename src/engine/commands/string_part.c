@@ -2,9 +2,8 @@
 /*
  * string_part.c - commands on a part of a string.
  */
-#include <string.h>
-
 #include "engine/commands/command_row.h"
+#include "engine/keys/type_string.h"
 #include "store/limits.h"
 
 /* Positions may count from the end; makes them those of the first and the last
@@ -25,9 +24,9 @@ static bool place_range(int64_t size, int64_t *start, int64_t *end)
 
 static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    const unsigned char *content;
     hf__record *record;
     int64_t start, end;
+    hf_bytes part;
 
     (void)count;
     if (!hf__arg_integer(tx, args[2], &start) ||
@@ -35,13 +34,14 @@ static void run_getrange(hf__tx *tx, const hf_bytes *args, size_t count)
         !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record == NULL ||
-        !place_range((int64_t)record->content_size, &start, &end)) {
+        !place_range((int64_t)hf__string_size(record), &start, &end)) {
         hf__reply_bytes(tx, "", 0);
         return;
     }
-    content = hf__content(tx, record);
-    if (content != NULL)
-        hf__reply_bytes(tx, content + start, (size_t)(end - start) + 1);
+    part =
+        hf__string_part(tx, record, (size_t)start, (size_t)(end - start) + 1);
+    if (part.data != NULL)
+        hf__reply_bytes(tx, part.data, part.size);
 }
 
 /* false: too long, replied. */
@@ -56,9 +56,7 @@ static bool check_size(hf__tx *tx, int64_t offset, size_t size)
 static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record;
-    unsigned char *content;
     int64_t offset;
-    size_t old, size;
 
     (void)count;
     if (!hf__arg_integer(tx, args[2], &offset))
@@ -69,26 +67,20 @@ static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
-    old = record == NULL ? 0 : record->content_size;
     if (args[3].size == 0) {
-        hf__reply_integer(tx, (int64_t)old);
+        hf__reply_integer(
+            tx, record == NULL ? 0 : (int64_t)hf__string_size(record));
         return;
     }
     if (!check_size(tx, offset, args[3].size))
         return;
     if (record == NULL)
         record = hf__key_make(tx, args[1], HF__TYPE_STRING);
-    size = (size_t)offset + args[3].size;
-    if (size < old)
-        size = old;
-    content = record == NULL ? NULL : hf__content_edit(tx, record, size);
-    if (content == NULL)
+    if (record == NULL ||
+        !hf__string_write(tx, record, (size_t)offset, args[3]))
         return;
-    if ((size_t)offset > old)
-        (void)hf__tx_copy(tx, content + old, NULL, (size_t)offset - old);
-    memcpy(content + offset, args[3].data, args[3].size);
     hf__key_event(tx, HF__EVENT_STRING, "setrange", args[1]);
-    hf__reply_integer(tx, (int64_t)size);
+    hf__reply_integer(tx, (int64_t)hf__string_size(record));
 }
 
 #define GROWS (HF__COMMAND_WRITES | HF__COMMAND_GROWS)

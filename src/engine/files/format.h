@@ -17,7 +17,8 @@
  *                           member of a large set, its hash being the score
  *   c keyid level position  of so many records of that order, or counts of the
  *                           level below, from there on: how many members
- *   l keyid index           an element of a large list
+ *   l keyid index           an element of a large list; or so many bytes of a
+ *                           string in chunks
  *   s keyid what ...        a part of a stream (streams/stream_records.h)
  *   o keyid                 elements to be removed: their key is gone
  *   128 + n, key            like `m`, of database n, 1..15
@@ -68,6 +69,9 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
 /* Content larger than this moves to records of its own: a quarter page, so
  * that a key record never needs an overflow page. */
 #define HF__INLINE_MAX 1000u
+
+/* Bytes of a chunk of a string: a page less LMDB's head of 16. */
+#define HF__STRING_CHUNK 4080u
 
 /* A keyid is the number of a transaction, then these bits: ids made by one
  * transaction, each of which moved at least HF__INLINE_MAX bytes. */

@@ -86,6 +86,11 @@ typedef struct hf__count {
     uint64_t children; /* records of the level below */
 } hf__count;
 
+/* The content of a string in chunks, whose size is the count of its head. */
+typedef struct hf__chunks {
+    uint64_t count; /* of their records */
+} hf__chunks;
+
 /* The whole key: after the kind in the record's name, or in its value at `at`,
  * which is large enough. */
 static inline hf_bytes hf__keyhead_key(const hf__keyhead *head,

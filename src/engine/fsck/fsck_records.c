@@ -36,10 +36,13 @@ typedef struct group {
     uint64_t order_sum;
     uint64_t list_count;
     uint64_t list_first;
+    uint64_t list_last;
+    uint64_t list_size;     /* bytes of the largest */
     uint64_t level_records; /* counts of the last level */
     hf__counts_root root;   /* by the key's record, of a sorted set */
     uint64_t count;         /* by the key's record */
-    uint64_t first; /* by the key's record, of a list; packs of a stream */
+    /* By the key's record: of a list; packs of a stream; size of a string. */
+    uint64_t first;
     hf__stream_tally stream;
     uint64_t page;  /* of the key's record */
     uint64_t a, b;  /* of `code` */
@@ -309,6 +312,9 @@ static void take_list(hf__fsck *fsck, const hf__item *item)
         at->list_first = number;
     at->gap = at->gap || number != at->list_first + at->list_count;
     at->list_count++;
+    at->list_last = number;
+    if (item->value_size > at->list_size)
+        at->list_size = item->value_size;
 }
 
 static void take_stream(hf__fsck *fsck, const hf__item *item)
@@ -448,6 +454,8 @@ static size_t content_size_of(uint8_t type)
 {
     if (type == HF__TYPE_STREAM)
         return sizeof(hf__stream_head);
+    if (type == HF__TYPE_STRING)
+        return sizeof(hf__chunks);
     return type == HF__TYPE_LIST ? sizeof(uint64_t) : 0;
 }
 
@@ -460,11 +468,12 @@ static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
     bool has_counts =
         head->type == HF__TYPE_ZSET && size == sizeof(hf__counts_root);
     hf__stream_head stream;
+    hf__chunks chunks;
     group *at;
 
     if (head->form == HF__FORM_DEADLINES)
         return take_deadlines(fsck, item, head, content, size);
-    if (head->type == HF__TYPE_STRING ||
+    if ((head->type == HF__TYPE_STRING && !hf__is_value_size(head->count)) ||
         (!has_counts && size != content_size_of(head->type)) ||
         head->keyid >> HF__KEYID_BITS > fsck->meta.transaction)
         return HF__FOUND_KEY_HEAD;
@@ -472,6 +481,11 @@ static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
         return HF__FOUND_KEY_SHARED;
     if (at != NULL && head->type == HF__TYPE_LIST)
         memcpy(&at->first, content, sizeof(at->first));
+    if (at != NULL && head->type == HF__TYPE_STRING) {
+        memcpy(&chunks, content, sizeof(chunks));
+        at->count = chunks.count;
+        at->first = head->count;
+    }
     if (at != NULL && head->type == HF__TYPE_STREAM) {
         memcpy(&stream, content, sizeof(stream));
         at->first = stream.packs;
@@ -582,6 +596,7 @@ static uint64_t count_of(const group *at, bool *others)
         *others = at->order_count + at->list_count > 0;
         return at->element_count;
     case HF__TYPE_LIST:
+    case HF__TYPE_STRING:
         *others = at->element_count + at->order_count > 0;
         return at->list_count;
     case HF__TYPE_SET:
@@ -605,6 +620,15 @@ static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
     at->b = b;
     hf__fsck_report(fsck, code, at->page,
                     hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
+}
+
+/* Is no chunk behind the end of the string, or longer than one? */
+static bool chunks_fit(const group *at)
+{
+    return at->type != HF__TYPE_STRING ||
+           (at->list_size <= HF__STRING_CHUNK &&
+            at->list_last <
+                (at->first + HF__STRING_CHUNK - 1) / HF__STRING_CHUNK);
 }
 
 /* It may be empty. */
@@ -649,6 +673,8 @@ static void judge_group(hf__fsck *fsck, group *at)
     else if (at->type == HF__TYPE_LIST &&
              (at->gap || at->list_first != at->first))
         tell_group(fsck, at, HF__FOUND_LIST_GAP, 0, 0);
+    else if (!chunks_fit(at))
+        tell_group(fsck, at, HF__FOUND_KEY_CHUNKS, 0, 0);
     else if (at->wrong)
         tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/keys/type_hash.h"
+#include "engine/keys/type_string.h"
 #include "util/mem.h"
 
 typedef struct parts {
@@ -83,7 +84,6 @@ static hf__record *find_key(hf__tx *tx, const parts *of, hf_bytes member)
 bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
                        hf_bytes *value)
 {
-    const unsigned char *content;
     hf__record *record;
     parts of;
 
@@ -101,8 +101,6 @@ bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
                hf__hash_get(tx, record, of.field, value);
     if (record->type != HF__TYPE_STRING)
         return false;
-    content = hf__content(tx, record);
-    if (content != NULL)
-        *value = hf_view(content, record->content_size);
-    return content != NULL;
+    *value = hf__string_bytes(tx, record);
+    return value->data != NULL;
 }
