@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * screen.c - see screen.h. The screen, from above: the store; totals;
+ * screen.c - see screen.h. The screen, from above: the store; figures; totals;
  * an error; titles; the locks; the selected lock and its holder; keys, or what
  * is asked.
  */
@@ -21,12 +21,12 @@
 #include "top/cell.h"
 #include "top/state.h"
 
-#define HEAD_LINES 4
+#define HEAD_LINES 5
 #define FOOT_LINES 3
 
 /* A screen with fewer lines shows only locks.
  */
-#define LINES_MIN 9
+#define LINES_MIN 10
 
 /* A narrower one asks nothing. */
 #define COLUMNS_MIN 40
@@ -81,10 +81,10 @@ static void draw_trouble(const struct top_state *state, int column)
                   top_pause_ms(sample, state->interval_ms);
     attron(A_BOLD);
     if (state->status != HF_OK) {
-        put_text(2, column, state->err.message);
+        put_text(3, column, state->err.message);
     } else if (late_ms > LATE_MS) {
         cell_time(late, late_ms);
-        put_text(2, put_text(2, column, "no reply for "), late);
+        put_text(3, put_text(3, column, "no reply for "), late);
     }
     attroff(A_BOLD);
 }
@@ -102,16 +102,17 @@ static void draw_head(const struct top_state *state)
         top_totals(state->sample, text);
     else
         snprintf(text, sizeof(text), "reading the locks");
-    put_text(1, 0, text);
+    put_text(1, 0, state->figures);
+    put_text(2, 0, text);
     cell_time(every, state->interval_ms);
     snprintf(text, sizeof(text), "%s%s, by %s",
              state->paused ? "paused" : "every ", state->paused ? "" : every,
              top_sorts[state->sort]);
-    column = put_text(2, 0, text);
+    column = put_text(3, 0, text);
     if (state->filter[0] != '\0' && state->mode != TOP_FILTER) {
         snprintf(text, sizeof(text), ", %zu with ", state->view.count);
-        column = put_text(2, column, text);
-        column = put_text(2, column, state->filter);
+        column = put_text(3, column, text);
+        column = put_text(3, column, state->filter);
     }
     draw_trouble(state, column + GAP);
 }
@@ -214,8 +215,51 @@ static void draw_foot(const struct top_state *state, bool whole)
         put_text(last, 0, state->message);
     else if (whole)
         put_text(last, 0,
-                 "q quit  s sort  / filter  p pause  +- interval  "
+                 "? help  q quit  s sort  / filter  p pause  +- interval  "
                  "b break");
+}
+
+/* What `?` shows; a title is a line that does not begin with a space. */
+static const char *const help_lines[] = {
+    "Keys",
+    "  Up Down k j      select a lock",
+    "  PgUp PgDn        a screen up, down",
+    "  Home End g G     the first, the last",
+    "  s                order: time held, waiters, name",
+    "  /                only names or holders with a text; Enter, Esc",
+    "  p                pause, continue",
+    "  + -              longer, shorter interval",
+    "  b                break the selected lock, after a question",
+    "  ? h              this help",
+    "  q                quit",
+    "",
+    "Columns",
+    "  HELD             for so long; > if only known to be longer",
+    "  LEFT             of the lease; - if it does not expire",
+    "  WAITERS          clients in the queue",
+    "",
+    "Lines at the top",
+    "  keys, used       of the store; commands and hits of its server",
+    "  hand-overs       locks that had another owner in the sample before",
+    "  losses           holders that vanished after missing a renewal",
+};
+
+static void draw_help(void)
+{
+    int count = (int)(sizeof(help_lines) / sizeof(help_lines[0]));
+
+    for (int i = 0; i < count && i < LINES - 1; i++) {
+        bool title = help_lines[i][0] != ' ';
+
+        if (title)
+            attron(A_BOLD);
+        put_text(i, 0, help_lines[i]);
+        if (title)
+            attroff(A_BOLD);
+    }
+    put_text(LINES - 1, 0, "q quit; any other key: back");
+    curs_set(0);
+    refresh();
 }
 
 static void draw_screen(struct top_state *state)
@@ -223,6 +267,10 @@ static void draw_screen(struct top_state *state)
     bool whole = LINES >= LINES_MIN;
 
     erase();
+    if (state->mode == TOP_HELP) {
+        draw_help();
+        return;
+    }
     if (whole)
         draw_head(state);
     draw_rows(state, whole ? HEAD_LINES : 0,

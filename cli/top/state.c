@@ -90,6 +90,7 @@ bool top_state_receive(struct top_state *state)
         say_broken(state, &news);
     if (news.sample != NULL) {
         state->sample = news.sample;
+        memcpy(state->figures, news.figures, sizeof(state->figures));
         done = show_sample(state, was);
         lock_sample_free(old);
     }
@@ -223,6 +224,10 @@ bool top_state_key(struct top_state *state, int key)
         return edit_filter(state, key);
     if (state->mode == TOP_CONFIRM)
         confirm_break(state, key);
+    else if (state->mode == TOP_HELP && key != 'q')
+        state->mode = TOP_LIST;
+    else if (key == '?' || key == 'h')
+        state->mode = TOP_HELP;
     else if (move_by(state, key))
         ;
     else if (key == 'q')

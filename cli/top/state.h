@@ -12,15 +12,17 @@
 #define TOP_FILTER_SIZE 128
 
 enum top_mode {
-    TOP_LIST,   /* keys are commands */
-    TOP_FILTER, /* keys are the filter's characters */
-    TOP_CONFIRM /* a key says whether `target` is broken */
+    TOP_LIST,    /* keys are commands */
+    TOP_FILTER,  /* keys are the filter's characters */
+    TOP_CONFIRM, /* a key says whether `target` is broken */
+    TOP_HELP     /* the keys are shown, until one is pressed */
 };
 
 struct top_state {
     char store[LOCK_STORE_TEXT_SIZE];
     struct top_worker *worker;
     struct lock_sample *sample; /* NULL: none yet */
+    char figures[TOP_FIGURES_SIZE];
     struct top_view view;
     enum top_sort sort;
     char filter[TOP_FILTER_SIZE];

@@ -91,11 +91,14 @@ static void notify_screen(struct top_worker *worker)
 static void take_sample(struct top_worker *worker)
 {
     struct lock_sample *sample = NULL;
+    char figures[TOP_FIGURES_SIZE] = "";
     hf_error err = HF_ERROR_INIT;
     hf_status status =
         lock_sample_take(worker->client, worker->pattern, worker->last,
                          &worker->stop, &sample, &err);
 
+    if (sample != NULL)
+        top_figures_read(worker->client, figures);
     pthread_mutex_lock(&worker->mutex);
     worker->wanted = false;
     worker->due_ms = now_ms() + top_pause_ms(sample, worker->interval_ms);
@@ -105,6 +108,7 @@ static void take_sample(struct top_worker *worker)
     if (sample != NULL) {
         lock_sample_free(worker->news.sample); /* was not received */
         worker->news.sample = sample;
+        memcpy(worker->news.figures, figures, sizeof(figures));
         worker->last = sample;
     }
     pthread_mutex_unlock(&worker->mutex);

@@ -10,13 +10,15 @@
 #define HOLDFAST_CLI_TOP_WORKER_H
 
 #include "lock_sample.h"
+#include "top/figures.h"
 
 struct top_worker;
 
 /* What has happened since the last call of top_worker_next(). */
 struct top_news {
-    struct lock_sample *sample; /* NULL: none */
-    bool tried;                 /* to take one; `status` and `err` say how */
+    struct lock_sample *sample;     /* NULL: none */
+    char figures[TOP_FIGURES_SIZE]; /* with it */
+    bool tried; /* to take one; `status` and `err` say how */
     hf_status status;
     hf_error err;
     bool broke; /* a break has ended; `break_status` and `break_err` */

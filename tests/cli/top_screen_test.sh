@@ -108,6 +108,43 @@ test_locks_are_sorted_and_filtered_by_keys() {
     shown 'code 0'
 }
 
+test_help_is_shown_until_a_key() {
+    hold mine
+    screen 90 30
+    shown 'locks 1' '? help'
+    keys '?'
+    shown 'order: time held, waiters, name' 'clients in the queue' 'any other key: back'
+    eventually 10 shows_not 'held by sleep'
+    keys x
+    shown 'held by sleep (pid '
+    keys h
+    shown 'any other key: back'
+    terminal resize-window -x 20 -y 3
+    eventually 10 shows_not 'any other key: back'
+    terminal resize-window -x 90 -y 30
+    keys q
+    shown 'code 0'
+}
+
+test_the_first_sample_has_figures_of_the_store() {
+    "$HOLDFAST" value set a 1
+    "$HOLDFAST" value set b 1
+    screen 100 20 --interval 60
+    shown 'locks 0' 'keys ' 'used '
+    eventually 10 has_keys
+    if [ -n "$redis_pid" ]; then
+        shown 'commands ' 'clients '
+    else
+        shown ' of 1.0 GiB ('
+    fi
+    keys q
+    shown 'code 0'
+}
+
+has_keys() {
+    terminal capture-pane -p | sed -n 2p | grep -q '^keys [1-9][0-9]*  used [1-9]'
+}
+
 test_break_names_lock_and_holder_and_asks() {
     hold mine
     hold other
