@@ -3,6 +3,7 @@
 #include "embedded_store.h"
 #include "open_env.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 
@@ -113,6 +114,95 @@ TEST(thread_that_gives_up_leaves_the_line)
         assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
         assert_int_equal(callers[i].status, HF_OK);
     }
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+/* ------------------------------------------------------------- many threads */
+
+#define MANY 200
+#define CROWD_MS 3000
+/* Of a clock in each turn: some microseconds. */
+#define TURN_READS 20
+/* The slowest has at least such a part of what each has on average; with a
+ * mutex in place of the line it had a thousandth. */
+#define FAIR_PART 30
+
+typedef struct member {
+    hf__env *env;
+    pthread_t thread;
+    const bool *stop; /* atomic */
+    unsigned long turns;
+} member;
+
+static void *lock_in_a_crowd(void *user)
+{
+    member *self = user;
+
+    while (!__atomic_load_n(self->stop, __ATOMIC_RELAXED)) {
+        if (hf__env_lock(self->env, INT64_MAX, NULL) != HF_OK)
+            abort();
+        self->turns++;
+        for (int i = 0; i < TURN_READS; i++)
+            (void)hf__clock_boot_ms();
+        hf__env_unlock(self->env);
+    }
+    return NULL;
+}
+
+TEST(no_thread_of_many_starves)
+{
+    static member crowd[MANY];
+    unsigned long fewest = ULONG_MAX, all = 0;
+    bool stop = false;
+    hf__env *env;
+    place at;
+
+    make_place(&at, "volatile", "");
+    env = open_env(at.url);
+    for (int i = 0; i < MANY; i++) {
+        crowd[i] = (member){.env = env, .stop = &stop};
+        assert_int_equal(
+            pthread_create(&crowd[i].thread, NULL, lock_in_a_crowd, &crowd[i]),
+            0);
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + CROWD_MS);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(pthread_join(crowd[i].thread, NULL), 0);
+        all += crowd[i].turns;
+        fewest = crowd[i].turns < fewest ? crowd[i].turns : fewest;
+    }
+    print_message("%lu turns, fewest %lu\n", all, fewest);
+    assert_in_range(fewest, all / MANY / FAIR_PART, all / MANY);
+    hf__env_unref(env);
+    remove_place(&at);
+}
+
+TEST(cancelled_thread_does_not_stay_in_the_line)
+{
+    caller callers[IN_LINE];
+    hf__env *env;
+    place at;
+
+    make_place(&at, "volatile", "");
+    env = open_env(at.url);
+    assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
+    for (int i = 0; i < IN_LINE; i++) {
+        callers[i] = (caller){.env = env, .deadline_ms = INT64_MAX};
+        assert_int_equal(
+            pthread_create(&callers[i].thread, NULL, lock_once, &callers[i]),
+            0);
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + PATIENCE_MS);
+    for (int i = 0; i < IN_LINE; i++)
+        assert_int_equal(pthread_cancel(callers[i].thread), 0);
+    hf__clock_sleep_until(hf__clock_boot_ms() + PATIENCE_MS);
+    hf__env_unlock(env);
+    for (int i = 0; i < IN_LINE; i++)
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+    assert_int_equal(hf__env_lock(env, INT64_MAX, NULL), HF_OK);
+    hf__env_unlock(env);
     hf__env_unref(env);
     remove_place(&at);
 }

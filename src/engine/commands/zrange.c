@@ -32,12 +32,16 @@ static void reply_few(hf__tx *tx, hf__record *record, const hf__range *range)
     hf_bytes members[FEW];
     double scores[FEW];
     size_t count = 0;
+    uint64_t due;
 
     hf__range_begin(&walk, tx, record, range);
+    due = walk.exact ? walk.left : 0;
     while (count < FEW &&
            hf__range_next(&walk, &members[count], &scores[count]))
         count++;
     hf__range_end(&walk);
+    if (count < due)
+        hf__tx_fail(tx, MDB_CORRUPTED);
     reply_count(tx, range, count);
     for (size_t i = 0; i < count; i++)
         reply_member(tx, range, members[i], scores[i]);

@@ -2,10 +2,10 @@
 /*
  * writer_lock.c - the lock of all writers of a store (ADR 0007).
  *
- * It is a robust mutex in the sidecar. First a short spin; then a process waits
- * with one thread at a time (wait_line.h). That one first naps: a transaction
- * takes microseconds, a wake-up tens of them, partly paid by the process that
- * wakes. Then it sleeps in the kernel, in slices, for two reasons:
+ * It is a robust mutex in the sidecar. First a short spin; then, for a while,
+ * one thread of a process at a time waits (wait_line.h). It first naps: a
+ * transaction takes microseconds, a wake-up tens of them, partly paid by the
+ * process that wakes. Then it sleeps in the kernel, in slices, for two reasons:
  *
  *  - A wake-up can be lost. Unlocking wakes one sleeper, and the lock may be
  *    taken again at once; if the one woken is killed before it has run, no
@@ -22,6 +22,7 @@
 #include "engine/files/give_way.h"
 #include "util/clock.h"
 #include "util/mutex.h"
+#include "util/order.h"
 
 /* Spins: together shorter than one short transaction. */
 #define SPIN_COUNT 10
@@ -31,8 +32,9 @@
 #define SLICE_MIN_MS 2
 #define SLICE_MAX_MS 10
 
-/* After a wait in the line of this long a thread announces its instant at once.
- * Without it each of 50 threads waited up to 2.5 times as long. */
+/* After a wait of this long in the line a thread leaves it, sleeps in the
+ * kernel as the first may, and announces its instant at once: the line alone
+ * hands the lock over so slowly that of 200 threads some starved. */
 #define PATIENCE_MS 8
 
 static void pause_cpu(void)
@@ -98,22 +100,33 @@ static int sleep_for_it(hf__sidecar *sidecar, bool overdue, int64_t deadline_ms)
     return rc;
 }
 
-/* Behind the threads of this process that came before. EBUSY as above. */
+/* Behind the threads of this process that came before, for a while. EBUSY as
+ * above. */
 static int wait_for_it(hf__sidecar *sidecar, int64_t deadline_ms)
 {
-    int64_t began_ms = hf__clock_boot_ms();
+    int64_t until_ms =
+        hf__at_most(hf__clock_boot_ms() + PATIENCE_MS, deadline_ms);
     hf__line_place place;
-    int rc = EBUSY;
-    bool overdue;
+    int rc;
 
-    if (!hf__wait_line_enter(&sidecar->line, &place, deadline_ms))
-        return EBUSY;
-    overdue = hf__clock_boot_ms() - began_ms >= PATIENCE_MS;
-    if (!overdue)
-        rc = try_between_naps(sidecar, deadline_ms);
+    if (!hf__wait_line_enter(&sidecar->line, &place, until_ms))
+        return sleep_for_it(sidecar, true, deadline_ms);
+    rc = try_between_naps(sidecar, deadline_ms);
     if (rc == EBUSY)
-        rc = sleep_for_it(sidecar, overdue, deadline_ms);
+        rc = sleep_for_it(sidecar, false, deadline_ms);
     hf__wait_line_leave(&sidecar->line);
+    return rc;
+}
+
+/* A thread that is cancelled within would stay in the line. */
+static int wait_to_the_end(hf__sidecar *sidecar, int64_t deadline_ms)
+{
+    int state;
+    int rc;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    rc = wait_for_it(sidecar, deadline_ms);
+    (void)pthread_setcancelstate(state, NULL);
     return rc;
 }
 
@@ -136,7 +149,7 @@ static int lock_directly(hf__sidecar *sidecar, int64_t deadline_ms)
     int rc = try_for_a_moment(mutex);
 
     if (rc == EBUSY)
-        rc = wait_for_it(sidecar, deadline_ms);
+        rc = wait_to_the_end(sidecar, deadline_ms);
     if (is_locked(rc) &&
         hf__front_lock_state(sidecar->map) == HF__FRONT_IN_USE) {
         release_mutex(mutex, rc);

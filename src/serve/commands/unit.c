@@ -114,8 +114,7 @@ static bool is_limited(const hf__conn *conn)
 }
 
 /* A command of a script. */
-static const char *check_called(void *user, const hf_bytes *words,
-                                size_t count)
+static const char *check_called(void *user, const hf_bytes *words, size_t count)
 {
     hf__conn *conn = user;
     const char *error =
