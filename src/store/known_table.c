@@ -441,7 +441,7 @@ const hf__known_command hf__known_table[] = {
     {"cluster|slots", 0, NONE, "", SLOW, 0},
     {"command", -1, NONE, "", SLOW | CONNECTION, READS | PURE},
     {"command|count", 2, NONE, "", SLOW | CONNECTION, 0},
-    {"command|docs", 0, NONE, "", SLOW | CONNECTION, 0},
+    {"command|docs", -2, NONE, "", SLOW | CONNECTION, 0},
     {"command|getkeys", -4, NONE, "", SLOW | CONNECTION, 0},
     {"command|getkeysandflags", -4, NONE, "", SLOW | CONNECTION, 0},
     {"command|help", 2, NONE, "", SLOW | CONNECTION, 0},

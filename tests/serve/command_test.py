@@ -9,6 +9,28 @@ from server import Server
 PROGRAM = sys.argv.pop()
 
 
+def pairs(reply):
+    return dict(zip(reply[::2], reply[1::2]))
+
+
+def shown(argument):
+    """An argument of COMMAND DOCS as redis-cli shows it."""
+    argument = pairs(argument)
+    kind = argument[b"type"]
+    token = argument.get(b"token", b"").decode()
+    flags = argument.get(b"flags", [])
+    inner = [shown(one) for one in argument.get(b"arguments", [])]
+    text = {b"oneof": "|".join(inner), b"block": " ".join(inner),
+            b"pure-token": ""}.get(kind, argument[b"name"].decode())
+    if token and text:
+        token += " "
+    whole = token + text
+    if b"multiple" in flags:
+        again = token if b"multiple_token" in flags else ""
+        whole += f" [{again}{text} ...]"
+    return f"[{whole}]" if b"optional" in flags else whole
+
+
 class Command(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -52,6 +74,62 @@ class Command(unittest.TestCase):
         self.assertIn(b"lcs", self.command("LIST FILTERBY ACLCAT string"))
         self.assertEqual(self.command("LIST FILTERBY MODULE x"), [])
         self.assertEqual(self.command("LIST FOO"), "ERR syntax error")
+
+    def docs(self, *names):
+        reply = self.link.ask("COMMAND", "DOCS", *names)
+        return {name: pairs(value) for name, value in pairs(reply).items()}
+
+    def test_docs(self):
+        docs = self.docs()
+        names = set(docs)
+        for one in docs.values():
+            names |= set(pairs(one.get(b"subcommands", [])))
+        self.assertEqual(sorted(names), sorted(self.command("LIST")))
+        self.assertEqual(
+            [docs[b"hget"][b"since"], docs[b"hget"][b"group"]],
+            [b"2.0.0", b"hash"])
+        self.assertEqual([docs[name][b"group"] for name in (b"zadd", b"acl")],
+                         [b"sorted-set", b"server"])
+        self.assertEqual(list(self.docs("nosuch", "GET", "client|list")),
+                         [b"get", b"client|list"])
+        self.assertEqual(self.docs("role")[b"role"], {
+            b"summary": b"Return the part that the server has in replication.",
+            b"since": b"2.8.12", b"group": b"server"})
+
+    def test_arguments(self):
+        """As redis-cli shows them."""
+        for name, want in (
+                ("get", "key"),
+                ("set", "key value [NX|XX] [GET] [EX seconds|PX milliseconds|"
+                        "EXAT unix-time|PXAT unix-time-ms|KEEPTTL]"),
+                ("mset", "key value [key value ...]"),
+                ("lmpop", "numkeys key [key ...] LEFT|RIGHT [COUNT count]"),
+                ("sort_ro", "key [BY pattern] [LIMIT offset count] "
+                            "[GET pattern [GET pattern ...]] [ASC|DESC] "
+                            "[ALPHA]"),
+                ("zunion", "numkeys key [key ...] [WEIGHTS weight "
+                           "[weight ...]] [AGGREGATE SUM|MIN|MAX] "
+                           "[WITHSCORES]"),
+                ("bitpos", "key bit [start [end [BYTE|BIT]]]"),
+                ("xtrim", "key MAXLEN|MINID [=|~] threshold [LIMIT count]"),
+                ("geosearch", "key FROMMEMBER member|FROMLONLAT longitude "
+                              "latitude BYRADIUS radius M|KM|FT|MI|BYBOX "
+                              "width height M|KM|FT|MI [ASC|DESC] [COUNT "
+                              "count [ANY]] [WITHCOORD] [WITHDIST] "
+                              "[WITHHASH]")):
+            arguments = self.docs(name)[name.encode()][b"arguments"]
+            self.assertEqual(" ".join(map(shown, arguments)), want)
+        key, other, choice, time = map(
+            pairs, self.docs("set")[b"set"][b"arguments"][:3] +
+            self.docs("expire")[b"expire"][b"arguments"][1:2])
+        self.assertEqual(key, {b"name": b"key", b"type": b"key"})
+        self.assertEqual(other, {b"name": b"value", b"type": b"string"})
+        self.assertEqual(time, {b"name": b"seconds", b"type": b"integer"})
+        self.assertEqual([pairs(one) for one in choice[b"arguments"]],
+                         [{b"name": b"nx", b"type": b"pure-token",
+                           b"token": b"NX"},
+                          {b"name": b"xx", b"type": b"pure-token",
+                           b"token": b"XX"}])
 
     def test_keys(self):
         for line, want in (

@@ -2,13 +2,12 @@
 /*
  * command_info.c - COMMAND: the commands of the store and of the server, from
  * their tables.
- *
- * There is no COMMAND DOCS: redis-cli then shows its own, which are complete.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
+#include "serve/commands/command_docs.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/users/acl_table.h"
@@ -438,6 +437,8 @@ static void command_help(hf__conn *conn, const hf_bytes *words, size_t count)
         "    Return details about multiple Redis commands.",
         "    If no command names are given, documentation details for all",
         "    commands are returned.",
+        "DOCS [<command-name> ...]",
+        "    Return what commands are for, and their arguments.",
         "GETKEYS <full-command>",
         "    Return the keys from a full Redis command.",
         "GETKEYSANDFLAGS <full-command>",
@@ -460,6 +461,7 @@ static void run_command(hf__conn *conn, const hf_bytes *words, size_t count)
 const hf__served_entry hf__served_command[] = {
     {"command", HF__SERVED_UNIT | HF__SERVED_IN_EXEC, run_command},
     {"command|count", 0, command_count},
+    {"command|docs", 0, hf__command_docs},
     {"command|getkeys", 0, command_getkeys},
     {"command|getkeysandflags", 0, command_getkeysandflags},
     {"command|help", 0, command_help},
