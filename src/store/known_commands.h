@@ -71,7 +71,10 @@ typedef struct hf__known_command {
      * the word that has their number, and one more key before it, or 0. */
     int8_t first, last, step;
     /* r, w or both: done to the first key, and behind a comma to the others if
-     * that differs. Nothing: only whether there is such a key is revealed. */
+     * that differs. Nothing: only whether there is such a key is revealed. Then
+     * what a write does, as Redis says it: i inserts, u updates, d deletes; and
+     * what it needs: o overwrites and m removes without reading, b reads and
+     * writes although only r is there. */
     const char *access;
     uint32_t categories; /* 0: access lists cannot name it */
     uint8_t flags;

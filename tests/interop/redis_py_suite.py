@@ -39,7 +39,6 @@ NOT_THERE = {
     "CONFIG SET timeout, requirepass": r"test_config_set",
     "OBJECT IDLETIME": r"test_object$",
     "more than 300 commands": r"test_command_list$",
-    "insert and delete among the flags of keys": r"_getkeysandflags",
     "LOLWUT, BGSAVE, REPLICAOF": r"test_lolwut|test_bgsave|test_replicaof",
 }
 

@@ -147,10 +147,59 @@ class Command(unittest.TestCase):
                 ("GETKEYS ping a", "ERR The command has no key arguments"),
                 ("GETKEYS get a b", "ERR Invalid number of arguments "
                                     "specified for command"),
-                ("GETKEYSANDFLAGS incr a",
-                 [[b"a", [b"RW", b"access", b"update"]]]),
-                ("GETKEYSANDFLAGS exists a", [[b"a", [b"RO"]]])):
+                ("GETKEYSANDFLAGS ping a", "ERR The command has no key "
+                                         "arguments")):
             self.assertEqual(self.command(line), want, line)
+
+    def test_key_flags(self):
+        for line, want in (
+                ("incr a", ["a RW access update"]),
+                ("exists a", ["a RO"]),
+                ("pfcount a", ["a RW access"]),
+                ("set a 1", ["a OW update"]),
+                ("set a 1 GET", ["a RW access update"]),
+                ("bitfield a get u8 0", ["a RO access"]),
+                ("bitfield a get u8 0 incrby u8 0 1", ["a RW access update"]),
+                ("del a b", ["a RM delete", "b RM delete"]),
+                ("lmove a b left right", ["a RW access delete",
+                                          "b RW insert"]),
+                ("sort a store b", ["a RO access", "b OW update"]),
+                ("zunionstore a 2 b c", ["a OW update", "b RO access",
+                                         "c RO access"]),
+                ("xgroup create a b c", ["a RW insert"])):
+            keys = self.command("GETKEYSANDFLAGS " + line)
+            self.assertEqual([b" ".join([key, *flags]).decode()
+                              for key, flags in keys], want, line)
+
+    def specs(self, name):
+        """As text, such as "RO access: index 1, range 0 1 0"."""
+        (row,) = self.command("INFO " + name)
+        return [b" ".join(one[b"flags"]).decode() + ": " + ", ".join(
+                    " ".join(str(value) for value in
+                             [part[b"type"].decode(),
+                              *pairs(part[b"spec"]).values()])
+                    for part in (pairs(one[b"begin_search"]),
+                                 pairs(one[b"find_keys"])))
+                for one in map(pairs, row[8])]
+
+    def test_key_specifications(self):
+        for name, want in (
+                ("ping", []),
+                ("get", ["RO access: index 1, range 0 1 0"]),
+                ("mset", ["OW update: index 1, range -1 2 0"]),
+                ("lmove", ["RW access delete: index 1, range 0 1 0",
+                           "RW insert: index 2, range 0 1 0"]),
+                ("lcs", ["RO access: index 1, range 1 1 0"]),
+                ("zunionstore", ["OW update: index 1, range 0 1 0",
+                                 "RO access: index 2, keynum 0 1 1"]),
+                ("eval", ["RW access update: index 2, keynum 0 1 1"]),
+                ("xreadgroup", ["RO access: keyword b'STREAMS' 4, "
+                                "range -1 1 2"]),
+                ("sort", ["RO access: index 1, range 0 1 0",
+                          "OW update: unknown, unknown"]),
+                ("object", []),
+                ("object|freq", ["RO: index 2, range 0 1 0"])):
+            self.assertEqual(self.specs(name), want, name)
 
 
 if __name__ == "__main__":

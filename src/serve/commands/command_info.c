@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "serve/commands/command_docs.h"
+#include "serve/commands/key_specs.h"
 #include "serve/parts.h"
 #include "serve/state.h"
 #include "serve/users/acl_table.h"
@@ -110,13 +111,8 @@ static void put_categories(hf__answer *answer, uint32_t categories)
     }
 }
 
-typedef struct key_range {
-    int first, last, step;
-    bool movable; /* found by reading the words */
-} key_range;
-
 /* Of those with subcommands, these have the keys. */
-static key_range keys_of(const row *one)
+static hf__key_range keys_of(const row *one)
 {
     hf_bytes words[2];
     bool sub = split_name(one->name, words) == 2;
@@ -125,12 +121,12 @@ static key_range keys_of(const row *one)
                      : (one->flags & HF__COMMAND_GROUP) == 0;
 
     if (known == NULL || !takes || known->last == 0)
-        return (key_range){.movable = known != NULL &&
-                                      hf__known_is_movable(known) && takes};
+        return (hf__key_range){.movable = known != NULL &&
+                                          hf__known_is_movable(known) && takes};
     if (hf__known_is_counted(known))
-        return (key_range){known->last, known->last, 1, true};
-    return (key_range){known->first, known->last, known->step,
-                       hf__known_is_movable(known)};
+        return (hf__key_range){known->last, known->last, 1, true};
+    return (hf__key_range){known->first, known->last, known->step,
+                           hf__known_is_movable(known)};
 }
 
 /* Of those with subcommands, these may be. */
@@ -189,11 +185,11 @@ static void put_subs(hf__answer *answer, const char *command)
     }
 }
 
-/* Tips and key specifications are left empty. */
+/* Tips are left empty. */
 static void put_row(hf__answer *answer, const row *one)
 {
     uint32_t categories = categories_of(one->name);
-    key_range keys = keys_of(one);
+    hf__key_range keys = keys_of(one);
 
     hf__answer_array(answer, 10);
     hf__answer_text(answer, one->name);
@@ -204,7 +200,7 @@ static void put_row(hf__answer *answer, const row *one)
     hf__answer_integer(answer, keys.step);
     put_categories(answer, categories);
     hf__answer_set(answer, 0);
-    hf__answer_set(answer, 0);
+    hf__put_key_specs(answer, hf__known_find_row(hf_str(one->name)), &keys);
     if (is_sub(one->name))
         hf__answer_array(answer, 0);
     else
@@ -385,26 +381,11 @@ static void command_getkeys(hf__conn *conn, const hf_bytes *words, size_t count)
         hf__answer_bytes(&conn->answer, words[2 + at]);
 }
 
-/* Only whether a key is read or written is known. */
-static void put_key_flags(hf__answer *answer, unsigned access)
-{
-    const char *first = "RO";
-
-    if ((access & HF__ACL_WRITE) != 0)
-        first = (access & HF__ACL_READ) != 0 ? "RW" : "OW";
-    hf__answer_set(answer, 1 + (size_t)__builtin_popcount(access));
-    hf__answer_line(answer, first);
-    if ((access & HF__ACL_READ) != 0)
-        hf__answer_line(answer, "access");
-    if ((access & HF__ACL_WRITE) != 0)
-        hf__answer_line(answer, "update");
-}
-
 static void command_getkeysandflags(hf__conn *conn, const hf_bytes *words,
                                     size_t count)
 {
     hf__key_words keys;
-    int number = hf__acl_find_words(words + 2, count - 2);
+    const hf__known_command *known = hf__known_find_words(words + 2, count - 2);
     size_t found, first;
 
     if (!find_keys(conn, words + 2, count - 2, &keys, &found))
@@ -415,10 +396,9 @@ static void command_getkeysandflags(hf__conn *conn, const hf_bytes *words,
     for (size_t at = next_key(&keys, 0); at != 0; at = next_key(&keys, at)) {
         hf__answer_array(&conn->answer, 2);
         hf__answer_bytes(&conn->answer, words[2 + at]);
-        put_key_flags(&conn->answer,
-                      number < 0 ? 0
-                                 : hf__acl_key_access(&hf__known_table[number],
-                                                      at == first));
+        hf__put_key_flags(
+            &conn->answer,
+            hf__key_access(known, words + 2, count - 2, at == first));
     }
 }
 
