@@ -108,6 +108,33 @@ class Info(unittest.TestCase):
         self.assertNotIn("cmdstat_set", self.info("commandstats"))
         self.assertEqual(self.info("stats")["total_error_replies"], "0")
 
+    def test_a_wait_is_one_call(self):
+        other = self.server.connect()
+        self.addCleanup(other.close)
+
+        def stats(name):
+            return self.info("commandstats")["cmdstat_" + name].split(",")
+
+        for end, failed in (("XADD s * f v", 0), ("XGROUP DESTROY s g", 1)):
+            self.link.ask("XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
+            self.link.ask("CONFIG", "RESETSTAT")
+            other.send("XREADGROUP", "GROUP", "g", "c", "BLOCK", 0, "STREAMS",
+                       "s", ">")
+            while self.info("clients")["blocked_clients"] == "0":
+                time.sleep(0.01)
+            self.link.ask(*end.split())
+            self.assertEqual(isinstance(other.read(), Error), bool(failed))
+            found = stats("xreadgroup")
+            self.assertEqual((found[0], found[-1]),
+                             ("calls=1", f"failed_calls={failed}"))
+        other.send("CLIENT", "ID")
+        number = other.read()
+        other.send("BLPOP", "none", 0)
+        while not self.link.ask("CLIENT", "UNBLOCK", number, "ERROR"):
+            time.sleep(0.01)
+        self.assertIsInstance(other.read(), Error)
+        self.assertEqual(stats("blpop")[-1], "failed_calls=1")
+
     def test_keys_and_errors_are_counted(self):
         ask = self.link.ask
         ask("SET", "a", "x")

@@ -274,6 +274,8 @@ bool hf__blocking_end(hf__conn *conn, const char *error)
 {
     if (conn->waiter == NULL || conn->waiter->touched)
         return false;
+    if (error != NULL)
+        hf__usage_fail_call(&conn->server->usage, conn->waiter->command->name);
     drop_waiter(conn->waiter);
     (void)hf__conn_answer(conn);
     if (error != NULL)
@@ -359,6 +361,7 @@ static void serve_one(hf__waiter *waiter, const hf__wait_key *key)
     waiter->mark_out = hf__buf_size(&conn->out);
     (void)hf__conn_answer(conn);
     hf__unit_run(conn, waiter->command, words, count);
+    hf__usage_again(&server->usage, waiter->command->name);
     if (server->broken.status != HF_OK || server->round.tx->block.blocked) {
         hf__buf_truncate(&conn->out, waiter->mark_out);
         return;
@@ -376,6 +379,7 @@ static void refuse_one(hf__waiter *waiter)
     waiter->mark_out = hf__buf_size(&conn->out);
     (void)hf__conn_answer(conn);
     hf__answer_error(&conn->answer, "%s", waiter->block.gone);
+    hf__usage_fail_call(&conn->server->usage, waiter->command->name);
     waiter->no_room = !end_reply(conn);
     waiter->served = true;
     touch_waiter(&conn->server->blocking, waiter);

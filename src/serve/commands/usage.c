@@ -71,6 +71,23 @@ int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
     return took_ns;
 }
 
+/* After hf__usage_clear() there may be no count. */
+void hf__usage_again(hf__usage *usage, const char *name)
+{
+    hf_server_command *command = *find_slot(usage, name);
+
+    if (command != NULL && command->calls > 1)
+        command->calls--;
+}
+
+void hf__usage_fail_call(hf__usage *usage, const char *name)
+{
+    hf_server_command *command = *find_slot(usage, name);
+
+    if (command != NULL)
+        command->failed++;
+}
+
 void hf__usage_failed(hf__usage *usage, const char *error)
 {
     size_t size = strcspn(error, " ");

@@ -54,6 +54,12 @@ static inline int64_t hf__usage_begin(hf__usage *usage)
 int64_t hf__usage_end(hf__usage *usage, const char *name, bool failed,
                       int64_t began_ns);
 
+/* A command that has waited ran once more, for the call that was counted when
+ * it began to wait. */
+void hf__usage_again(hf__usage *usage, const char *name);
+/* It has failed without having run. */
+void hf__usage_fail_call(hf__usage *usage, const char *name);
+
 /* A reply was this error. */
 void hf__usage_failed(hf__usage *usage, const char *error);
 
