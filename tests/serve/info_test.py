@@ -135,6 +135,25 @@ class Info(unittest.TestCase):
         self.assertIsInstance(other.read(), Error)
         self.assertEqual(stats("blpop")[-1], "failed_calls=1")
 
+    def test_cached_scripts_are_counted(self):
+        def count():
+            return int(self.info("memory")["number_of_cached_scripts"])
+
+        self.assertEqual(count(), 0)
+        for text in ("return 1", "return 1", "return 2"):
+            self.link.ask("SCRIPT", "LOAD", text)
+        self.link.ask("EVAL", "return 3", 0)
+        self.link.ask("EVAL", "return 2", 0)
+        self.link.ask("EVAL", "wrong(", 0)
+        self.assertEqual(count(), 3)
+        self.link.ask("SCRIPT", "FLUSH")
+        self.assertEqual(count(), 0)
+        # Those that were not used for long are dropped.
+        text = "return {" + "'x', " * 20000 + "'%d'}"
+        for number in range(120):
+            self.link.ask("SCRIPT", "LOAD", text % number)
+        self.assertTrue(2 < count() < 120, count())
+
     def test_keys_and_errors_are_counted(self):
         ask = self.link.ask
         ask("SET", "a", "x")

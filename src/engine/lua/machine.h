@@ -44,5 +44,7 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
 bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
                      char lower[HF__MACHINE_SHA1_SIZE]);
 void hf__machine_flush(hf__machine *machine);
+/* How many scripts are kept. */
+size_t hf__machine_count(const hf__machine *machine);
 
 #endif

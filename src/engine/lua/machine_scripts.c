@@ -96,6 +96,8 @@ static void push_new(lua_State *lua, hf__machine *machine, int cache,
         lua_rawseti(lua, cache, CACHE_NEW);
         machine->old_size = machine->new_size;
         machine->new_size = 0;
+        machine->old_count = machine->new_count;
+        machine->new_count = 0;
     }
     lua_rawgeti(lua, cache, CACHE_NEW);
 }
@@ -108,6 +110,8 @@ static void drop_user_scripts(lua_State *lua, hf__machine *machine, int cache)
     }
     machine->new_size = 0;
     machine->old_size = 0;
+    machine->new_count = 0;
+    machine->old_count = 0;
 }
 
 /* Cache the function at the top. false: it is too large. */
@@ -121,6 +125,7 @@ static bool keep_user_function(lua_State *lua, hf__machine *machine, int cache,
         return false;
     push_new(lua, machine, cache, size);
     machine->new_size += size;
+    machine->new_count++;
     lua_pushvalue(lua, function);
     lua_pushnumber(lua, (lua_Number)number);
     lua_rawset(lua, -3);
@@ -160,8 +165,10 @@ static size_t find_user_function(lua_State *lua, hf__machine *machine,
         return number;
     lua_pop(lua, 1);
     number = find_in(lua, cache, CACHE_OLD, sha1);
-    if (!lua_isnil(lua, -1))
-        (void)keep_user_function(lua, machine, cache, sha1, number);
+    if (lua_isnil(lua, -1))
+        return 0;
+    machine->old_count--;
+    (void)keep_user_function(lua, machine, cache, sha1, number);
     return number;
 }
 
@@ -206,6 +213,9 @@ static int run_script_call(lua_State *lua)
     cache = lua_gettop(lua);
     switch (call->what) {
     case LOAD:
+        (void)find_user_function(lua, machine, cache, call->sha1);
+        if (!lua_isnil(lua, -1))
+            break;
         number = compile_user(lua, machine, call->text);
         if (!keep_user_function(lua, machine, cache, call->sha1, number))
             refuse_script(lua, machine, "the script is too large to be kept",
@@ -281,4 +291,9 @@ void hf__machine_flush(hf__machine *machine)
     script_call call = {machine, hf_view("", 0), NULL, false, FLUSH};
 
     (void)call_machine(&call);
+}
+
+size_t hf__machine_count(const hf__machine *machine)
+{
+    return machine->new_count + machine->old_count;
 }

@@ -97,6 +97,8 @@ struct hf__machine {
     bool resp3;            /* replies to the script have the types of RESP3 */
     size_t new_size;       /* of the functions in the cache's first table */
     size_t old_size;       /* in its second */
+    size_t new_count;      /* of the functions in the first */
+    size_t old_count;      /* in the second only */
     bool spoilt;           /* what scripts left is too large: to be replaced */
     uint64_t random;
     uint64_t unseeded; /* `random` before this script set it */

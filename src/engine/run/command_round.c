@@ -211,6 +211,8 @@ bool hf__command_round_run(hf__command_round *round, const hf__command *command,
         tx->out = out;
         hf__command_run(tx, command, words, count);
     }
+    if ((command->flags & HF__COMMAND_MACHINE) != 0)
+        round->cached_scripts = hf__machine_count(round->env->users);
     return tx->fatal == HF_OK;
 }
 

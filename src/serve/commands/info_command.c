@@ -140,6 +140,7 @@ static void put_memory(hf_server *server, hf__buf *text)
     PRINT("mem_fragmentation_ratio:%.2f\r\n",
           used == 0 ? 0 : (double)resident / (double)used);
     put_bytes(text, "maxmemory", hf__embedded_max_size(server->store));
+    PRINT("number_of_cached_scripts:%zu\r\n", server->round.cached_scripts);
     PRINT("maxmemory_policy:noeviction\r\nmem_allocator:libc\r\n");
 }
 
