@@ -466,7 +466,7 @@ const hf__known_command hf__known_table[] = {
     {"latency|history", 3, NONE, "", ADMIN | SLOW | DANGEROUS, NOSCRIPT},
     {"latency|latest", 2, NONE, "", ADMIN | SLOW | DANGEROUS, NOSCRIPT},
     {"latency|reset", -2, NONE, "", ADMIN | SLOW | DANGEROUS, NOSCRIPT},
-    {"lolwut", 0, NONE, "", READ | FAST, READS | PURE},
+    {"lolwut", -1, NONE, "", READ | FAST, READS | PURE},
     {"memory", -2, RANGE(2, 2, 1), "", SLOW, 0},
     {"memory|doctor", 2, NONE, "", SLOW, 0},
     {"memory|help", 2, NONE, "", SLOW, 0},

@@ -75,6 +75,26 @@ class Info(unittest.TestCase):
         self.assertEqual(int(saved["rdb_last_save_time"]),
                          self.link.ask("LASTSAVE"))
 
+    def test_only_a_durable_store_saves(self):
+        error = "ERR the store is not durable: nothing can be saved"
+        self.assertEqual(self.link.ask("SAVE"), error)
+        self.assertEqual(self.link.ask("BGSAVE"), error)
+        server = Server(PROGRAM, scheme="file")
+        self.addCleanup(server.close)
+        link = server.connect()
+        self.addCleanup(link.close)
+        before = link.ask("LASTSAVE")
+        while link.ask("LASTSAVE") == before:
+            time.sleep(0.1)
+            self.assertEqual(link.ask("BGSAVE"), b"Background saving started")
+        self.assertEqual(link.ask("BGSAVE", "SCHEDULE"),
+                         b"Background saving started")
+        self.assertEqual(link.ask("BGSAVE", "now"), "ERR syntax error")
+        self.assertEqual(link.ask("SAVE"), b"OK")
+        link.ask("MULTI")
+        self.assertEqual(link.ask("SAVE"),
+                         "ERR Command not allowed inside a transaction")
+
     def test_rates_are_those_since_the_last_info(self):
         self.info("stats")
         for _ in range(50):
@@ -187,6 +207,11 @@ class Info(unittest.TestCase):
         self.assertEqual(ask("MODULE", "LIST"), [])
         self.assertEqual(ask("CLUSTER", "INFO"),
                          "ERR This instance has cluster support disabled")
+        for name in ("REPLICAOF", "SLAVEOF"):
+            self.assertEqual(ask(name, "no", "one"), b"OK")
+            self.assertEqual(ask(name, "127.0.0.1", 6379),
+                             "ERR this server cannot be a replica")
+        self.assertIn(b"Redis ver. 7.0.15", ask("LOLWUT", "VERSION", 5))
         for line in ("DEBUG SLEEP 1", "FCALL f 0", "PFSELFTEST"):
             self.assertIsInstance(ask(*line.split()), Error)
 

@@ -33,7 +33,7 @@
 void hf__info_init(hf__info *info)
 {
     info->started_ms = hf__clock_boot_ms();
-    info->started_unix_s = hf__clock_unix_us() / 1000000;
+    info->saved_unix_s = hf__clock_unix_us() / 1000000;
     info->rate_at_us = hf__clock_boot_us();
     hf__rand_hex(info->run_id, HF__INFO_RUN_ID_SIZE / 2);
 }
@@ -150,7 +150,7 @@ static void put_persistence(hf_server *server, hf__buf *text)
     PRINT("rdb_changes_since_last_save:0\r\nrdb_last_save_time:%" PRId64
           "\r\nrdb_last_bgsave_status:ok\r\nrdb_last_bgsave_time_sec:-1\r\n"
           "rdb_current_bgsave_time_sec:-1\r\n",
-          server->info.started_unix_s);
+          server->info.saved_unix_s);
     PRINT("loading:0\r\nasync_loading:0\r\nrdb_bgsave_in_progress:0\r\n"
           "aof_enabled:0\r\naof_rewrite_in_progress:0\r\n");
 }

@@ -10,7 +10,7 @@
 
 typedef struct hf__info {
     int64_t started_ms;
-    int64_t started_unix_s;
+    int64_t saved_unix_s; /* the last SAVE; at first when it started */
     char run_id[HF__INFO_RUN_ID_SIZE];
     hf_server_stats reset; /* as of CONFIG RESETSTAT, like the next */
     hf__lookups reset_lookups;
