@@ -207,7 +207,11 @@ hf_status hf__sidecar_private(uint32_t mode, hf__sidecar *sidecar,
 
 static size_t size_of(uint32_t version)
 {
-    static const size_t earlier[] = {0, SIZE_1, SIZE_2, SIZE_3,
+    static const size_t earlier[] = {0,
+                                     SIZE_1,
+                                     SIZE_2,
+                                     SIZE_3,
+                                     sizeof(hf__sidecar_map),
                                      sizeof(hf__sidecar_map)};
 
     return version < HF__SIDECAR_VERSION ? earlier[version]

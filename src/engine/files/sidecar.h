@@ -134,12 +134,12 @@ typedef struct hf__sidecar_map {
     hf__redo_map redo;
     /* Version 3 ends here. */
     hf__front_lock_map front;
-    /* Versions 4 and 5 end here. */
+    /* Versions 4 to 6 end here. */
 } hf__sidecar_map;
 
 /* Of what is created. Earlier ones are used as long as programs have them open,
  * then replaced. */
-#define HF__SIDECAR_VERSION 5u
+#define HF__SIDECAR_VERSION 6u
 
 typedef struct hf__sidecar {
     int fd; /* -1: not open; also holds the locks that prove life */
@@ -224,6 +224,12 @@ static inline bool hf__sidecar_has_front(const hf__sidecar_map *map)
 static inline bool hf__sidecar_knows_format_3(const hf__sidecar_map *map)
 {
     return map->version > 4;
+}
+
+/* The same of format 4. */
+static inline bool hf__sidecar_knows_format_4(const hf__sidecar_map *map)
+{
+    return map->version > 5;
 }
 
 /*

@@ -247,7 +247,7 @@ bool hf__string_write(hf__tx *tx, hf__record *record, size_t at, hf_bytes data)
 
     if (record->form == HF__FORM_INLINE &&
         (size <= HF__STRING_WHOLE_MAX ||
-         !hf__sidecar_knows_format_3(tx->env->sidecar.map)))
+         !hf__sidecar_knows_format_4(tx->env->sidecar.map)))
         return write_whole(tx, record, at, data, size);
     if ((record->form == HF__FORM_INLINE && !split_content(tx, record)) ||
         !get_head(tx, record, &head))
