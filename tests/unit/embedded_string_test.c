@@ -349,6 +349,19 @@ TEST(a_large_string_that_begins_like_a_hyperloglog_is_none)
     ask("INVALIDOBJ Corrupted HLL object detected", "pfcount s");
 }
 
+/* Of 200 MB that its weights have together, a script may not use 64 at once. */
+TEST(sort_puts_one_string_together_at_a_time)
+{
+    static const char source[] =
+        "for i = 1, 100 do redis.call('rpush', 'l', '1') end "
+        "return redis.call('sort', 'l', 'by', 'w*', 'limit', 0, 1)";
+    char text[TEXT_SIZE];
+
+    ask("i:0", "setbit w1 16000000 1");
+    assert_int_equal(evaluate(at.store, source, 0, "", text), HF_OK);
+    assert_string_equal(text, "[s:1]");
+}
+
 /* ------------------------------------------------------------------- check */
 
 /* Chunk `number` is `size` zeros; size 0: it is removed. */

@@ -120,7 +120,7 @@ static void reply_gets(hf__tx *tx, const hf__sort_options *what,
     size_t at = 0;
 
     while (next_get(what, &at, &pattern) && tx->fatal == HF_OK) {
-        if (hf__pattern_value(tx, pattern, member, &value))
+        if (hf__pattern_value(tx, pattern, member, SIZE_MAX, &value))
             hf__reply_bytes(tx, value.data, value.size);
         else
             hf__reply_nil(tx);
@@ -158,7 +158,7 @@ static bool pile_gets(hf__sorting *all, size_t number)
             NULL)
             return false;
         member = hf__sort_member(all, number);
-        if (!hf__pattern_value(tx, pattern, member, &value))
+        if (!hf__pattern_value(tx, pattern, member, SIZE_MAX, &value))
             value = hf_view("", 0);
         if (tx->fatal != HF_OK || !hf__packed_buf_add(&all->buf, value))
             return false;

@@ -17,6 +17,7 @@
 #include "engine/keys/pattern.h"
 #include "engine/keys/type_list.h"
 #include "engine/keys/type_set.h"
+#include "engine/keys/type_string.h"
 #include "engine/keys/type_zset.h"
 #include "util/mem.h"
 
@@ -111,6 +112,9 @@ static size_t *order_of(const hf__sorting *all)
     return (void *)weight_at(all, all->count);
 }
 
+/* What ends later is no number; of a string in chunks no more is read. */
+#define NUMBER_MAX HF__STRING_WHOLE_MAX
+
 /* As strtod(), which stops at a NUL: leading white space and an empty text are
  * accepted. */
 static bool read_number(hf__tx *tx, hf_bytes text, double *number)
@@ -121,7 +125,8 @@ static bool read_number(hf__tx *tx, hf_bytes text, double *number)
         hf__tx_no_memory(tx);
         return false;
     }
-    return hf__number_ends(text, used) && errno != ERANGE && !isnan(*number);
+    return used < NUMBER_MAX && hf__number_ends(text, used) &&
+           errno != ERANGE && !isnan(*number);
 }
 
 static void load_weight(hf__sorting *all, size_t index)
@@ -129,9 +134,10 @@ static void load_weight(hf__sorting *all, size_t index)
     weight *of = weight_at(all, index);
     hf_bytes value = hf__packed_buf_at(&all->buf, of->member);
     size_t text = of->member;
+    size_t most = all->what.alpha ? SIZE_MAX : NUMBER_MAX;
 
     if (all->what.has_by &&
-        !hf__pattern_value(all->buf.tx, all->what.by, value, &value))
+        !hf__pattern_value(all->buf.tx, all->what.by, value, most, &value))
         return;
     if (!all->what.alpha) {
         if (!read_number(all->buf.tx, value, &of->number))

@@ -47,7 +47,7 @@ unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
 
     if (size <= tx->scratch_size)
         return tx->scratch;
-    if (!claim_bytes(tx, tx->claimed_size + 2 * size))
+    if (!claim_bytes(tx, tx->claimed_size + tx->gathered_size + 2 * size))
         return NULL;
     larger = hf__realloc(tx->scratch, 2 * size);
     if (larger == NULL) {
@@ -59,18 +59,38 @@ unsigned char *hf__tx_scratch(hf__tx *tx, size_t size)
     return larger;
 }
 
-void *hf__tx_alloc(hf__tx *tx, size_t size)
+static void *alloc_from(hf__tx *tx, hf__arena *arena, size_t *claimed,
+                        size_t size)
 {
     void *memory;
 
-    tx->claimed_size += size;
+    *claimed += size;
     if (size > HF__TX_PIECE / 16 &&
-        !claim_bytes(tx, tx->claimed_size + tx->scratch_size))
+        !claim_bytes(tx,
+                     tx->claimed_size + tx->gathered_size + tx->scratch_size))
         return NULL;
-    memory = hf__arena_alloc(&tx->arena, size);
+    memory = hf__arena_alloc(arena, size);
     if (memory == NULL)
         hf__tx_no_memory(tx);
     return memory;
+}
+
+void *hf__tx_alloc(hf__tx *tx, size_t size)
+{
+    return alloc_from(tx, &tx->arena, &tx->claimed_size, size);
+}
+
+void *hf__tx_alloc_gathered(hf__tx *tx, size_t size)
+{
+    return alloc_from(tx, &tx->gathered, &tx->gathered_size, size);
+}
+
+void hf__tx_drop_gathered(hf__tx *tx)
+{
+    if (tx->gathered_size == 0)
+        return;
+    hf__arena_free(&tx->gathered);
+    tx->gathered_size = 0;
 }
 
 /* --------------------------------------------------------------- failures */

@@ -99,11 +99,12 @@ typedef struct hf__tx {
     hf__block block; /* of a command of the kind HF__COMMAND_BLOCKS */
 
     /* Set for a script with limits: checks them, and may set `fatal`. `claimed`
-     * is what its command has in scratch and arena. */
+     * is what its command has in scratch and arenas. */
     void (*check)(struct hf__tx *tx, size_t claimed);
     void *check_user;
     size_t spent_ns;
     size_t claimed_size; /* of `arena` */
+    size_t gathered_size;
     size_t largest_size; /* of the values read */
 
     struct hf__record_cache *cache; /* NULL: a reader's */
@@ -122,6 +123,7 @@ typedef struct hf__tx {
     unsigned char *scratch;
     size_t scratch_size;
     hf__arena arena;
+    hf__arena gathered; /* values that were put together; to hf__tx_trim() */
 
     /* If not NULL, called when a key is made, also in place of another; its
      * content comes later; and when a stream goes. A key without data: any
@@ -191,6 +193,9 @@ unsigned char *hf__tx_scratch(hf__tx *tx, size_t size);
 
 /* Memory from tx->arena. NULL: fatal. */
 void *hf__tx_alloc(hf__tx *tx, size_t size);
+/* The same from tx->gathered. */
+void *hf__tx_alloc_gathered(hf__tx *tx, size_t size);
+void hf__tx_drop_gathered(hf__tx *tx);
 
 /* Unix time, us, the same all through the transaction. */
 int64_t hf__tx_unix_us(hf__tx *tx);

@@ -82,7 +82,7 @@ static hf__record *find_key(hf__tx *tx, const parts *of, hf_bytes member)
 }
 
 bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
-                       hf_bytes *value)
+                       size_t most, hf_bytes *value)
 {
     hf__record *record;
     parts of;
@@ -101,6 +101,6 @@ bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
                hf__hash_get(tx, record, of.field, value);
     if (record->type != HF__TYPE_STRING)
         return false;
-    *value = hf__string_bytes(tx, record);
+    *value = hf__string_start(tx, record, most);
     return value->data != NULL;
 }

@@ -13,10 +13,11 @@
 bool hf__pattern_is_constant(hf_bytes pattern);
 
 /*
- * false: no such value, or fatal. "#" names the member itself. The view is
- * valid until the next write or hf__tx_trim(), which the caller calls.
+ * The value; of a string its first `most` bytes. false: no such value, or
+ * fatal. "#" names the member itself. The view is valid until the next write or
+ * hf__tx_trim(), which the caller calls.
  */
 bool hf__pattern_value(hf__tx *tx, hf_bytes pattern, hf_bytes member,
-                       hf_bytes *value);
+                       size_t most, hf_bytes *value);
 
 #endif

@@ -150,6 +150,7 @@ void hf__tx_drop_records(hf__tx *tx)
 
 void hf__tx_trim(hf__tx *tx)
 {
+    hf__tx_drop_gathered(tx);
     if (tx->record_count < HF__RECORD_MAX - HF__RECORD_HEADROOM &&
         tx->dirty_size < HF__DIRTY_MAX)
         return;

@@ -29,6 +29,7 @@ hf__tx *hf__tx_new(hf__env *env, bool writable)
     tx->writable = writable;
     tx->error.struct_size = sizeof(tx->error);
     hf__arena_init(&tx->arena);
+    hf__arena_init(&tx->gathered);
     hf__buf_init(&tx->changes, SIZE_MAX);
     if (!writable)
         return tx;
@@ -55,6 +56,7 @@ void hf__tx_free(hf__tx *tx)
         hf__buf_done(&tx->noted[i].notes);
     hf__free(tx->scratch);
     hf__arena_free(&tx->arena);
+    hf__tx_drop_gathered(tx);
     hf__record_cache_free(tx->cache);
     hf__free(tx);
 }
@@ -90,6 +92,7 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
 static void drop_scratch(hf__tx *tx)
 {
     hf__arena_free(&tx->arena);
+    hf__tx_drop_gathered(tx);
     if (tx->scratch_size <= KEEP_SIZE)
         return;
     hf__free(tx->scratch);

@@ -133,7 +133,7 @@ hf_bytes hf__string_part(hf__tx *tx, hf__record *record, size_t at, size_t size)
         return hf_view(piece.data, size);
     if (tx->largest_size < size)
         tx->largest_size = size;
-    to = hf__tx_alloc(tx, size);
+    to = hf__tx_alloc_gathered(tx, size);
     return to != NULL && gather_pieces(tx, record, at, to, size)
                ? hf_view(to, size)
                : no_bytes();

@@ -23,8 +23,8 @@ static inline size_t hf__string_size(const hf__record *record)
 }
 
 /*
- * Bytes of a string. `data` NULL: fatal. They are valid until the next write,
- * and at most until the end of the command.
+ * Bytes of a string. `data` NULL: fatal. They are valid until the next write
+ * or hf__tx_trim(), and at most until the end of the command.
  *
  * A piece: those from `at` on, which is less than the size, that are together
  * in memory; at least one. A part: those of a range within the string.
@@ -35,6 +35,14 @@ hf_bytes hf__string_part(hf__tx *tx, hf__record *record, size_t at,
 static inline hf_bytes hf__string_bytes(hf__tx *tx, hf__record *record)
 {
     return hf__string_part(tx, record, 0, hf__string_size(record));
+}
+/* The first bytes, at most `most`. */
+static inline hf_bytes hf__string_start(hf__tx *tx, hf__record *record,
+                                        size_t most)
+{
+    size_t size = hf__string_size(record);
+
+    return hf__string_part(tx, record, 0, size < most ? size : most);
 }
 /* Copy `size` bytes from `at` on; beyond the end they are zeros. false: fatal.
  */
