@@ -16,6 +16,7 @@
 #include "holdfast/store.h"
 #include "open_env.h"
 
+#define MAX_SIZE (64u << 20) /* of the store */
 #define SIZE_MAX_MODEL 400000u
 #define CHUNK HF__STRING_CHUNK
 #define WHOLE HF__STRING_WHOLE_MAX
@@ -347,6 +348,43 @@ TEST(a_large_string_that_begins_like_a_hyperloglog_is_none)
     in_transaction(expect_chunks);
     ask("INVALIDOBJ Corrupted HLL object detected", "pfadd s a");
     ask("INVALIDOBJ Corrupted HLL object detected", "pfcount s");
+}
+
+static void make_with_few_ids_left(hf__tx *tx)
+{
+    hf__record *record = hf__key_make(tx, hf_view("s", 1), HF__TYPE_STRING);
+
+    tx->keyid_next = 1u << (HF__KEYID_BITS - 1);
+    assert_non_null(record);
+    assert_true(hf__string_write(tx, record, 100000, hf_view("x", 1)));
+    assert_int_equal(record->form, HF__FORM_INLINE);
+    tx->keyid_next--;
+    assert_true(hf__string_write(tx, record, 100001, hf_view("x", 1)));
+    assert_int_equal(record->form, HF__FORM_ELEMENTS);
+}
+
+TEST(strings_leave_key_ids_to_other_types)
+{
+    in_transaction(make_with_few_ids_left);
+    ask("i:100002", "strlen s");
+}
+
+/* More large streams than a transaction has key ids. */
+TEST(a_transaction_without_key_ids_does_not_make_the_store_grow)
+{
+    hf__env *env = open_env(at.url);
+    const hf_bytes words[] = {
+        hf_str("eval"),
+        hf_str("for i = 1, 66000 do redis.call('xadd', 'q', '1-1', 'a', '') "
+               "redis.call('del', 'q') end"),
+        hf_str("0")};
+    hf__request request;
+
+    assert_int_equal(perform_request(words, 3, &request), HF_FULL);
+    assert_non_null(strstr(request.error.message, "transaction too large"));
+    hf__request_done(&request);
+    assert_true(env->sidecar.map->allocated_size < MAX_SIZE / 4);
+    hf__env_unref(env);
 }
 
 /* Of 200 MB that its weights have together, a script may not use 64 at once. */

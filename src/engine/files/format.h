@@ -74,7 +74,7 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
 #define HF__STRING_CHUNK 4080u
 
 /* A keyid is the number of a transaction, then these bits: ids made by one
- * transaction, each of which moved at least HF__INLINE_MAX bytes. */
+ * transaction. A stream and a string in chunks take one for a few bytes. */
 #define HF__KEYID_BITS 16
 
 /* LMDB's limit on a key, as built. */

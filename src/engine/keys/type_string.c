@@ -15,6 +15,10 @@
 
 #define NAME_SIZE 17u /* kind, keyid, number */
 
+/* Key ids of a transaction that strings may take: the other half is for types
+ * that cannot do without, and whose elements move more bytes. */
+#define KEYIDS_MAX (1u << (HF__KEYID_BITS - 1))
+
 static hf_bytes no_bytes(void)
 {
     return hf_view(NULL, 0);
@@ -247,7 +251,8 @@ bool hf__string_write(hf__tx *tx, hf__record *record, size_t at, hf_bytes data)
 
     if (record->form == HF__FORM_INLINE &&
         (size <= HF__STRING_WHOLE_MAX ||
-         !hf__sidecar_knows_format_4(tx->env->sidecar.map)))
+         !hf__sidecar_knows_format_4(tx->env->sidecar.map) ||
+         tx->keyid_next >= KEYIDS_MAX))
         return write_whole(tx, record, at, data, size);
     if ((record->form == HF__FORM_INLINE && !split_content(tx, record)) ||
         !get_head(tx, record, &head))

@@ -117,6 +117,9 @@ bool hf__write_make_room(hf__env *env)
 
     if (env->write_tx->log_full) /* a larger data file takes more of the disk */
         return false;
+    if (env->write_tx->keyid_next >> HF__KEYID_BITS !=
+        0) /* that is not space */
+        return false;
     /* A dead reader pins pages freed since. */
     if (mdb_reader_check(env->mdb, &dead) == MDB_SUCCESS && dead > 0)
         made = true;
