@@ -177,8 +177,8 @@ typedef struct hf_store_check_options {
  * Every page is read: the trees, the order of all keys, that each page is used
  * once or is free. Then every record: its form, counts and checksum, that each
  * large collection has all its elements and its indexes agree, and that every
- * element has a key. The values in large collections have no checksum of their
- * own.
+ * element has a key. The values in large hashes and lists have no checksum of
+ * their own.
  *
  * A store in use is checked as of one instant. Others are not held up, but
  * space that they free is not reused until the check has ended: the file may

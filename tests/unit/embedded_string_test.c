@@ -405,11 +405,13 @@ TEST(sort_puts_one_string_together_at_a_time)
 /* Chunk `number` is `size` zeros; size 0: it is removed. */
 static void spoil_chunk(hf__tx *tx, unsigned char number, size_t size)
 {
-    static unsigned char zeros[CHUNK + 1];
+    static unsigned char bytes[HF__CHUNK_SUM + CHUNK + 1];
+    uint32_t sum = hf__sum_chunk(number, bytes + HF__CHUNK_SUM, size);
     unsigned char name[17] = {HF__RECORD_LIST};
     MDB_val key = {sizeof(name), name};
-    MDB_val value = {size, zeros};
+    MDB_val value = {HF__CHUNK_SUM + size, bytes};
 
+    memcpy(bytes, &sum, HF__CHUNK_SUM);
     hf__put_be64(name + 1, hf__key_find(tx, hf_view("s", 1))->keyid);
     name[16] = number;
     if (size == 0)
@@ -432,6 +434,29 @@ static void shift_chunk(hf__tx *tx)
 static void lengthen_chunk(hf__tx *tx)
 {
     spoil_chunk(tx, 5, CHUNK + 1);
+}
+
+/* The last, number 19, has 80001 - 19 * CHUNK bytes. */
+static void lengthen_last_chunk(hf__tx *tx)
+{
+    spoil_chunk(tx, 19, 80001 - 19 * CHUNK + 1);
+}
+
+static void change_bit(hf__tx *tx)
+{
+    unsigned char name[17] = {HF__RECORD_LIST};
+    unsigned char bytes[HF__CHUNK_SUM + CHUNK];
+    MDB_val key = {sizeof(name), name};
+    MDB_val value;
+
+    hf__put_be64(name + 1, hf__key_find(tx, hf_view("s", 1))->keyid);
+    name[16] = 5;
+    assert_int_equal(mdb_get(tx->txn, tx->env->dbi, &key, &value), 0);
+    assert_int_equal(value.mv_size, sizeof(bytes));
+    memcpy(bytes, value.mv_data, sizeof(bytes));
+    bytes[2000] ^= 4;
+    value.mv_data = bytes;
+    assert_true(hf__tx_put(tx, &key, &value));
 }
 
 static void keep_fault(void *user, const char *fault)
@@ -460,4 +485,6 @@ TEST(check_finds_chunks_that_are_not_of_the_string)
     expect_fault(lose_chunk, "key \"s\": 17 elements, not 18");
     expect_fault(shift_chunk, "key \"s\": a chunk of the string");
     expect_fault(lengthen_chunk, "key \"s\": a chunk of the string");
+    expect_fault(lengthen_last_chunk, "key \"s\": a chunk of the string");
+    expect_fault(change_bit, "key \"s\": a chunk of the string");
 }

@@ -49,7 +49,7 @@
     X(KEY_DELETED, "key {key}: its elements are marked as deleted")            \
     X(KEY_ELEMENT, "key {key}: an element of another type")                    \
     X(KEY_COUNTS, "key {key}: the counts of the sorted set are wrong")         \
-    X(KEY_CHUNKS, "key {key}: a chunk of the string is not within it")         \
+    X(KEY_CHUNKS, "key {key}: a chunk of the string is wrong")                 \
     X(LIST_GAP, "key {key}: the elements of the list have gaps")               \
     X(ELEMENT, "page {page}: the element {key} is damaged")                    \
     X(NO_KEY, "{a} elements belong to no key (id {b})")                        \

@@ -70,8 +70,10 @@ enum { HF__FORM_INLINE = 0, HF__FORM_ELEMENTS = 1, HF__FORM_DEADLINES = 2 };
  * that a key record never needs an overflow page. */
 #define HF__INLINE_MAX 1000u
 
-/* Bytes of a chunk of a string: a page less LMDB's head of 16. */
-#define HF__STRING_CHUNK 4080u
+/* Bytes of a chunk of a string: a page less LMDB's head of 16 and the checksum
+ * (sum.h), which is before them. */
+#define HF__CHUNK_SUM 4u
+#define HF__STRING_CHUNK (4096u - 16u - HF__CHUNK_SUM)
 
 /* A keyid is the number of a transaction, then these bits: ids made by one
  * transaction. A stream and a string in chunks take one for a few bytes. */

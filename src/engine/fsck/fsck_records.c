@@ -37,7 +37,7 @@ typedef struct group {
     uint64_t list_count;
     uint64_t list_first;
     uint64_t list_last;
-    uint64_t list_size;     /* bytes of the largest */
+    uint64_t list_end;      /* of a string, by its last chunk */
     uint64_t level_records; /* counts of the last level */
     hf__counts_root root;   /* by the key's record, of a sorted set */
     uint64_t count;         /* by the key's record */
@@ -54,6 +54,7 @@ typedef struct group {
     bool pending_delete;
     bool odd;          /* an element cannot be one of a sorted set */
     bool gap;          /* a list's numbers have gaps */
+    bool no_chunks;    /* an element of a list cannot be a chunk */
     bool wrong;        /* a member of a set is at a wrong position */
     uint8_t level;     /* of the last count */
     bool has_counts;   /* by the key's record */
@@ -295,6 +296,18 @@ static bool counts_fit(const group *at)
            at->root.children == top;
 }
 
+static bool is_chunk(const hf__item *item, uint64_t number)
+{
+    size_t size = item->value_size - HF__CHUNK_SUM;
+    uint32_t sum;
+
+    if (item->value_size <= HF__CHUNK_SUM || size > HF__STRING_CHUNK ||
+        item->value_held < item->value_size)
+        return false;
+    memcpy(&sum, item->value, sizeof(sum));
+    return sum == hf__sum_chunk(number, item->value + HF__CHUNK_SUM, size);
+}
+
 static void take_list(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t number;
@@ -313,8 +326,8 @@ static void take_list(hf__fsck *fsck, const hf__item *item)
     at->gap = at->gap || number != at->list_first + at->list_count;
     at->list_count++;
     at->list_last = number;
-    if (item->value_size > at->list_size)
-        at->list_size = item->value_size;
+    at->no_chunks = at->no_chunks || !is_chunk(item, number);
+    at->list_end = number * HF__STRING_CHUNK + item->value_size - HF__CHUNK_SUM;
 }
 
 static void take_stream(hf__fsck *fsck, const hf__item *item)
@@ -622,13 +635,13 @@ static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
                     hf_view(name + 1, size > 0 ? size - 1 : 0), a, b);
 }
 
-/* Is no chunk behind the end of the string, or longer than one? */
+/* Are the chunks undamaged, and within the string? */
 static bool chunks_fit(const group *at)
 {
     return at->type != HF__TYPE_STRING ||
-           (at->list_size <= HF__STRING_CHUNK &&
-            at->list_last <
-                (at->first + HF__STRING_CHUNK - 1) / HF__STRING_CHUNK);
+           (!at->no_chunks &&
+            at->list_last < at->first / HF__STRING_CHUNK + 1 &&
+            at->list_end <= at->first);
 }
 
 /* It may be empty. */

@@ -47,10 +47,12 @@ static bool find_chunk(hf__tx *tx, const hf__record *record, uint64_t number,
         return false;
     name_chunk(name, record, number);
     rc = mdb_get(tx->txn, tx->env->dbi, &key, &found);
-    if (rc == MDB_SUCCESS && found.mv_size > HF__STRING_CHUNK)
+    if (rc == MDB_SUCCESS && (found.mv_size <= HF__CHUNK_SUM ||
+                              found.mv_size > HF__CHUNK_SUM + HF__STRING_CHUNK))
         rc = MDB_CORRUPTED;
     if (rc == MDB_SUCCESS)
-        *chunk = hf_view(found.mv_data, found.mv_size);
+        *chunk = hf_view((unsigned char *)found.mv_data + HF__CHUNK_SUM,
+                         found.mv_size - HF__CHUNK_SUM);
     else if (rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
     return rc == MDB_SUCCESS;
@@ -61,11 +63,15 @@ static void put_chunk(hf__tx *tx, const hf__record *record, uint64_t number,
 {
     unsigned char name[NAME_SIZE];
     MDB_val key = {sizeof(name), name};
-    MDB_val room = {chunk.size, NULL};
+    MDB_val room = {HF__CHUNK_SUM + chunk.size, NULL};
+    uint32_t sum = hf__sum_chunk(number, chunk.data, chunk.size);
 
     name_chunk(name, record, number);
-    if (hf__tx_put(tx, &key, &room))
-        memcpy(room.mv_data, chunk.data, chunk.size);
+    if (!hf__tx_put(tx, &key, &room))
+        return;
+    memcpy(room.mv_data, &sum, HF__CHUNK_SUM);
+    memcpy((unsigned char *)room.mv_data + HF__CHUNK_SUM, chunk.data,
+           chunk.size);
 }
 
 static bool get_head(hf__tx *tx, hf__record *record, hf__chunks *head)
