@@ -163,6 +163,7 @@ class Transactions(unittest.TestCase):
         self.assertFalse(self.exec_after())
         self.assertFalse(self.exec_after(("GET", "w"), ("SET", "other", 1)))
         self.assertTrue(self.exec_after(("SET", "w", "x")))
+        self.assertTrue(self.exec_after(("APPEND", "w", "")))
         self.assertFalse(self.exec_after())
         self.assertTrue(self.exec_after(("EXPIRE", "w", 100)))
         self.assertTrue(self.exec_after(("RPUSH", "l", 1),

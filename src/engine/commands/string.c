@@ -309,7 +309,9 @@ static void run_append(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_error(tx, HF__ERROR_TOO_LONG);
         return;
     }
-    if (args[2].size > 0 && !hf__string_write(tx, record, size, args[2]))
+    if (args[2].size == 0)
+        hf__key_touch_watched(tx, record);
+    else if (!hf__string_write(tx, record, size, args[2]))
         return;
     hf__key_event(tx, HF__EVENT_STRING, "append", args[1]);
     hf__reply_integer(tx, (int64_t)hf__string_size(record));
