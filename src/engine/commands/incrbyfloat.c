@@ -24,7 +24,7 @@ static void run_incrbyfloat(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (record != NULL)
-        old = hf__string_bytes(tx, record);
+        old = hf__string_start(tx, record, sizeof(text));
     if ((old.data != NULL && !hf__long_float_read(old, &value)) ||
         !hf__long_float_read(args[2], &delta)) {
         hf__reply_error(tx, HF__ERROR_FLOAT);

@@ -329,7 +329,7 @@ static void add_integer(hf__tx *tx, hf_bytes key, int64_t delta)
     if (!hf__key_of_type(tx, key, HF__TYPE_STRING, &record))
         return;
     if (record != NULL) {
-        old = hf__string_bytes(tx, record);
+        old = hf__string_start(tx, record, sizeof(text));
         if (old.data == NULL || !hf__arg_integer(tx, old, &value))
             return;
     }
