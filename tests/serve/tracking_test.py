@@ -283,18 +283,48 @@ class Tracking(unittest.TestCase):
             one.ask("SET", "a", 1)
             self.told()
 
-    def test_scripts_that_read_track_their_keys(self):
+    def test_keys_of_subcommands_are_tracked(self):
+        self.link.ask("XADD", "x", "1-1", "f", "v")
+        self.link.ask("SET", "a", 1)
+        self.track()
+        for key, *words in (("x", "XINFO", "STREAM", "x"),
+                            ("x", "XINFO", "GROUPS", "x"),
+                            ("a", "OBJECT", "ENCODING", "a"),
+                            ("a", "OBJECT", "REFCOUNT", "a"),
+                            ("a", "MEMORY", "USAGE", "a")):
+            with self.subTest(words=words):
+                self.tracker.ask(*words)
+                self.assertEqual(self.info("tracking_total_keys"), 1)
+                self.link.ask("PEXPIRE", key, 10 ** 9)
+                self.told(key.encode())
+        self.tracker.ask("OBJECT", "HELP")
+        self.assertEqual(self.info("tracking_total_keys"), 0)
+
+    def test_what_scripts_read_is_tracked(self):
         ask = self.tracker.ask
         self.track()
         ask("EVAL", "return redis.call('set', KEYS[1], 1)", 1, "a")
         ask("EVAL_RO", "return redis.call('ping')", 1, "a")
         self.link.ask("SET", "a", 1)
         self.told()
-        ask("EVAL", "return redis.call('get', 'z')", 2, "a", "b")
-        self.link.ask("MSET", "a", 1, "b", 1)
+        ask("EVAL", "return redis.call('mget', KEYS[1], 'b')", 2, "a", "z")
+        self.link.ask("MSET", "a", 1, "b", 1, "z", 1)
         self.assertEqual(sorted(self.tracker.read()[1][0] for _ in range(2)),
                          [b"a", b"b"])
         self.told()
+        self.link.ask("PFADD", "h", "a")
+        for name in ("pfcount", "exists"):
+            ask("EVAL", f"return redis.call('{name}', KEYS[1])", 1, "h")
+            self.link.ask("PFADD", "h", name)
+            self.told(b"h")
+        ask("MULTI")
+        ask("EVAL", "return redis.pcall('object', 'freq', KEYS[1])", 1, "h")
+        ask("EXEC")
+        self.link.ask("DEL", "h")
+        self.told(b"h")
+        ask("EVAL", "redis.call('get', KEYS[1]) "
+                    "return redis.call('set', KEYS[1], 1)", 1, "a")
+        self.told(b"a")
 
     def test_what_is_tracked_is_counted(self):
         self.track("BCAST", "PREFIX", "a", "PREFIX", "b")

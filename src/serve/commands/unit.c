@@ -122,6 +122,8 @@ static const char *check_called(void *user, const hf_bytes *words, size_t count)
 
     if (error == NULL && conn->server->monitors.count > 0)
         hf__monitor_put(conn, true, words, count);
+    if (error == NULL)
+        hf__tracked_called(conn, words, count);
     return error;
 }
 
@@ -142,15 +144,16 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     hf_server *server = conn->server;
     hf__tx *tx = server->round.tx;
     const hf_reply *reply;
-    uint64_t lookups = tx->hits + tx->misses;
     int64_t began_ns, took_ns;
     bool failed = false;
 
     conn->last = command->name;
-    hf__command_round_limit(
-        &server->round,
-        is_limited(conn) || server->monitors.count > 0 ? check_called : NULL,
-        conn);
+    hf__command_round_limit(&server->round,
+                            is_limited(conn) || server->monitors.count > 0 ||
+                                    conn->tracker != NULL
+                                ? check_called
+                                : NULL,
+                            conn);
     tx->block.blocked = false;
     tx->database = conn->database;
     if (!hf__command_arity_fits(command, count)) {
@@ -170,6 +173,5 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
     if (hf__slowlog_wants(&server->slowlog, took_ns))
         hf__slowlog_add(conn, words, count, took_ns);
     if (server->trackers.first != NULL && server->broken.status == HF_OK)
-        hf__tracked_ran(conn, command, words, count,
-                        tx->hits + tx->misses != lookups);
+        hf__tracked_ran(conn, command, words, count);
 }

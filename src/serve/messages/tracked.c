@@ -283,26 +283,29 @@ static bool wants_read(const hf__tracker *tracker)
            (!(tracker->flags & HF__TRACK_OPTOUT) || !tracker->caching);
 }
 
-static bool is_read(const hf__command *command, const hf_bytes *words,
-                    size_t count, bool read)
+static bool is_read(const hf_bytes *words, size_t count)
 {
-    const hf__known_command *known;
+    const hf__known_command *known = hf__known_find_words(words, count);
 
-    if ((command->flags & HF__COMMAND_EVAL) != 0)
-        return read;
-    known = hf__known_find_words(words, count);
     return known != NULL && (known->categories & HF__CATEGORY_READ) != 0 &&
            !(known->categories & HF__CATEGORY_WRITE);
 }
 
+/* Where the keys of a subcommand are, its command says. */
 static void log_reads(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__key_words keys;
 
-    hf__known_keys(hf__known_find_words(words, count), words, count, &keys);
+    hf__known_keys(hf__known_find(words[0]), words, count, &keys);
     for (size_t at = hf__key_words_begin(&keys); at != 0;
          at = hf__key_words_next(&keys, at))
         add_line(&conn->server->trackers, READ, conn, words[at]);
+}
+
+void hf__tracked_called(hf__conn *conn, const hf_bytes *words, size_t count)
+{
+    if (wants_read(conn->tracker) && is_read(words, count))
+        log_reads(conn, words, count);
 }
 
 /* After a FLUSHALL notes may be missing. */
@@ -330,21 +333,16 @@ static void log_changes(hf__conn *conn, bool writes)
     all->flushed = noted->flushed;
 }
 
-/* A script may read a key and then change it; others change one at most because
- * they find it expired. */
+/* A script's reads are in the log already, before what it changed: it may read
+ * a key and then change it. Others change one at most because they find it
+ * expired. */
 void hf__tracked_ran(hf__conn *conn, const hf__command *command,
-                     const hf_bytes *words, size_t count, bool read)
+                     const hf_bytes *words, size_t count)
 {
-    bool script = (command->flags & HF__COMMAND_EVAL) != 0;
-    bool reads =
-        wants_read(conn->tracker) && is_read(command, words, count, read);
-
-    if (reads && script)
-        log_reads(conn, words, count);
     if (conn->server->round.tx->writable)
         log_changes(conn, (command->flags & HF__COMMAND_WRITES) != 0);
-    if (reads && !script)
-        log_reads(conn, words, count);
+    if (!(command->flags & HF__COMMAND_EVAL))
+        hf__tracked_called(conn, words, count);
 }
 
 static void replay_log(hf__trackers *all)

@@ -61,12 +61,12 @@ typedef struct hf__trackers {
 void hf__tracked_open_server(struct hf_server *server);
 void hf__tracked_close_server(struct hf_server *server);
 
-/* While a client tracks: a round begins; a unit, or a command of an EXEC, has
- * run, which has `read` keys or not, if it is a script; the round is committed.
- */
+/* While a client tracks: a round begins; a command that a script calls is to
+ * run; a unit, or a command of an EXEC, has run; the round is committed. */
 void hf__tracked_begin(struct hf_server *server);
+void hf__tracked_called(hf__conn *conn, const hf_bytes *words, size_t count);
 void hf__tracked_ran(hf__conn *conn, const hf__command *command,
-                     const hf_bytes *words, size_t count, bool read);
+                     const hf_bytes *words, size_t count);
 void hf__tracked_commit(struct hf_server *server);
 
 /* Open or close the feed, as needed; no transaction is open. */
