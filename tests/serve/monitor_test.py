@@ -64,6 +64,11 @@ class Monitor(unittest.TestCase):
                          ['"RPUSH" "a" "x"', '"PING"'])
 
     def test_passwords_and_administration_are_not_shown(self):
+        for words in ([3, "SETNAME", "auth", "AUTH", "default", "secret"],
+                      [3, "AUTH", "x", "y", "AUTH", "default", "secret"],
+                      ["AUTH", "default", "secret"]):
+            self.link.ask("HELLO", *words)
+            self.assertNotIn("secret", self.shown())
         self.link.ask("AUTH", "secret")
         self.link.ask("AUTH", "default", "secret")
         self.link.ask("HELLO", 3, "AUTH", "default", "secret", "SETNAME", "n")
@@ -74,7 +79,8 @@ class Monitor(unittest.TestCase):
         self.assertEqual(self.shown(), '"AUTH" "(redacted)"')
         self.assertEqual(self.shown(), '"AUTH" "(redacted)" "(redacted)"')
         self.assertEqual(self.shown(), '"HELLO" "3" "AUTH" "(redacted)" '
-                                       '"(redacted)" "SETNAME" "n"')
+                                       '"(redacted)" "(redacted)" '
+                                       '"(redacted)"')
         rest = []
         while not rest or "CLIENT" not in rest[-1]:
             rest.append(self.shown())

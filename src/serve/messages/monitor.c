@@ -47,19 +47,17 @@ static bool put_word(hf__buf *text, hf_bytes word)
     return fits && hf__buf_append(text, "\"", 1);
 }
 
-/* From which word on, and to which, they are passwords. */
+/* From which word on, and to which, they may be passwords. A name that HELLO
+ * sets may be "auth". */
 static void find_secrets(const hf_bytes *words, size_t count, size_t *from,
                          size_t *to)
 {
     *from = *to = count;
     if (hf__arg_is(words[0], "auth"))
         *from = 1;
-    for (size_t i = 2; i < count && hf__arg_is(words[0], "hello"); i++) {
-        if (!hf__arg_is(words[i], "auth"))
-            continue;
-        *from = i + 1;
-        *to = i + 3;
-        return;
+    for (size_t i = 1; i < *from && hf__arg_is(words[0], "hello"); i++) {
+        if (hf__arg_is(words[i], "auth"))
+            *from = i + 1;
     }
 }
 
