@@ -171,6 +171,38 @@ class Client(unittest.TestCase):
         self.link.ask("CLIENT", "UNPAUSE")
         self.assertEqual(other.read(), b"OK")
 
+    def test_requests_of_clients_that_have_gone_do_not_run(self):
+        """Whether it goes before or after its request is held back."""
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        for after in (True, False):
+            other = self.connect()
+            other.send("PING")
+            other.read()
+            other.socket.sendall(encode("GET", "a") + encode("INCR", "a"))
+            if after:
+                other.read()
+                self.until("blocked_clients", 1)
+            other.close()
+            self.until("connected_clients", 1)
+        self.assertEqual(self.info("blocked_clients"), 0)
+        self.link.ask("CLIENT", "UNPAUSE")
+        self.assertIsNone(self.link.ask("GET", "a"))
+
+    def test_what_waits_takes_nothing_in_a_pause(self):
+        other = self.connect()
+        other.send("BLPOP", "q", 0)
+        self.until("blocked_clients", 1)
+        self.link.ask("CLIENT", "PAUSE", 10 ** 9, "WRITE")
+        with Server(PROGRAM, store=self.server.store) as server:
+            link = server.connect()
+            link.ask("RPUSH", "q", "x")
+            link.close()
+        time.sleep(0.1)
+        self.assertEqual(self.link.ask("LLEN", "q"), 1)
+        self.link.ask("CLIENT", "UNPAUSE")
+        self.assertEqual(other.read(), [b"q", b"x"])
+        self.assertEqual(self.link.ask("LLEN", "q"), 0)
+
     def test_no_key_is_removed_in_a_pause(self):
         self.link.ask("CONFIG", "SET", "notify-keyspace-events", "Ex")
         other = self.connect()

@@ -65,6 +65,12 @@ static void retry_blocked(hf__tick *tick)
     look_soon(server);
 }
 
+void hf__blocking_retry(hf_server *server)
+{
+    hf__tick_set(hf__loop_poller(server->loop), &server->blocking.retry_tick,
+                 0);
+}
+
 static void close_later(hf_server *server)
 {
     hf__tick_set(hf__loop_poller(server->loop), &server->blocking.close_tick,
@@ -493,7 +499,7 @@ void hf__blocking_look(hf_server *server)
     hf__blocking *blocking = &server->blocking;
     const hf__wait_key *key = blocking->table.first[HF__WAIT_CHANGED];
 
-    if (key == NULL ||
+    if (key == NULL || server->pause.until_ms != 0 ||
         (server->failure.status != HF_OK && server->unit_conn != NULL))
         return;
     server->unit_count++;

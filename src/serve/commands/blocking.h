@@ -47,8 +47,10 @@ static inline void hf__blocking_serve(struct hf_server *server,
         hf__blocking_serve_made(server);
 }
 /* At the start of a round: serve those that wait for keys that other processes
- * have changed. It is a unit of the round. */
+ * have changed. It is a unit of the round. Not in a pause. */
 void hf__blocking_look(struct hf_server *server);
+/* Look at all of them soon, in another round: a pause has ended. */
+void hf__blocking_retry(struct hf_server *server);
 
 /* The round is committed, or was undone; after its connections. */
 void hf__blocking_commit(struct hf_server *server);

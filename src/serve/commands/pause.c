@@ -11,8 +11,10 @@
 
 void hf__pause_end(hf_server *server)
 {
-    if (server->pause.until_ms != 0)
+    if (server->pause.until_ms != 0) {
         hf__sweep_soon(server);
+        hf__blocking_retry(server);
+    }
     server->pause.until_ms = 0;
     server->pause.all = false;
     hf__tick_stop(&server->pause.tick);
@@ -62,5 +64,6 @@ bool hf__pause_holds(hf__conn *conn, const hf__served *served,
         (!pause->all && !may_write(conn, served, command, words, count)))
         return false;
     conn->held = true;
+    conn->closing |= conn->ended; /* no one waits for it */
     return true;
 }

@@ -136,8 +136,8 @@ static void read_once(hf__conn *conn)
             watch_conn(conn);
         return;
     }
-    if (got < 0 ||
-        (got == 0 && (conn->waiter != NULL || conn->guess_ms != 0))) {
+    if (got < 0 || (got == 0 && (conn->waiter != NULL || conn->held ||
+                                 conn->guess_ms != 0))) {
         hf__conn_close(conn);
         return;
     }
