@@ -11,6 +11,7 @@
 
 #include "subscriber.h"
 #include "support/await_child.h"
+#include "util/clock.h"
 
 static place at;
 static subscriber *us;
@@ -262,6 +263,46 @@ TEST(unlisted_subscriptions_are_served)
     expect(at.store, "publish a 3", "i:1");
     subscriber_expect_last(us, "a 3");
     subscriber_expect(us, 2, 0);
+}
+
+/* Leave the notes from `from` on once more, as a writer does that is killed
+ * after the commit of `txn`, or before it, and has not published them. */
+static void leave_pending(uint64_t from, uint64_t txn)
+{
+    const hf__ring *ring = &us->env->rings[HF__RING_MESSAGES];
+    uint64_t head = ring->head->head;
+
+    for (uint64_t i = 0; i < head - from; i += sizeof(uint64_t))
+        *hf__ring_word(ring, head + i) = *hf__ring_word(ring, from + i);
+    ring->head->claimed = ring->head->pending_end = 2 * head - from;
+    ring->head->pending_txn = txn;
+    __atomic_store_n(&ring->head->pending, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Nothing else is written meanwhile. */
+TEST(what_a_killed_writer_committed_is_published)
+{
+    const hf__ring_head *head;
+    int64_t until_ms = hf__clock_boot_ms() + 5000;
+    MDB_envinfo info;
+    uint64_t from;
+
+    add(HF__CHANNEL, "a");
+    head = us->env->rings[HF__RING_MESSAGES].head;
+    from = head->head;
+    expect(at.store, "set k v", "+:OK");
+    expect(at.store, "publish a 1", "i:1");
+    subscriber_expect(us, 1, 0);
+    assert_int_equal(mdb_env_info(us->env->mdb, &info), MDB_SUCCESS);
+    leave_pending(from, info.me_last_txnid + 1);
+    while (__atomic_load_n(&head->pending, __ATOMIC_ACQUIRE) &&
+           hf__clock_boot_ms() < until_ms)
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    assert_int_equal(head->pending, 0);
+    leave_pending(from, info.me_last_txnid);
+    subscriber_expect(us, 2, 0);
+    assert_int_equal(head->pending, 0);
+    assert_int_equal(subscriber_received(us), 2);
 }
 
 /* In any order of subscribing and unsubscribing. */
