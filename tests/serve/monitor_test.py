@@ -96,11 +96,20 @@ class Monitor(unittest.TestCase):
 
     def test_a_monitor_that_does_not_read_is_closed(self):
         self.link.ask("CLIENT", "SETNAME", "me")
+        words = [b"x" * (1 << 16)] * 16
         for _ in range(60):
-            self.link.ask("SET", "a", b"x" * (1 << 20))
+            self.link.ask("MSET", *words)
         clients = self.link.ask("CLIENT", "LIST")
         self.assertNotIn(b"flags=O", clients)
-        self.assertEqual(self.link.ask("STRLEN", "a"), 1 << 20)
+        self.assertEqual(self.link.ask("STRLEN", words[0]), 1 << 16)
+
+    def test_of_a_long_word_the_rest_is_not_shown(self):
+        self.link.ask("SET", "a", b"\xff" * 9000000)
+        shown = r"\xff" * 65536
+        self.assertEqual(self.shown(), f'"SET" "a" "{shown}'
+                                       f'... ({9000000 - 65536} more bytes)"')
+        self.link.ask("ECHO", b"x" * 65536)
+        self.assertEqual(self.shown(), f'"ECHO" "{"x" * 65536}"')
 
     def test_it_needs_the_right(self):
         path = os.path.join(self.server.folder, "users")

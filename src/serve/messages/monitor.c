@@ -22,6 +22,9 @@
 /* All lines of a turn: a monitor may leave no more unread (push.c). */
 #define LINES_MAX (size_t)(32u << 20)
 
+/* Of a word; the rest is counted. */
+#define WORD_SHOWN (size_t)(64u << 10)
+
 #define REDACTED "\"(redacted)\""
 
 static bool put_byte(hf__buf *text, unsigned char byte)
@@ -40,10 +43,13 @@ static bool put_byte(hf__buf *text, unsigned char byte)
 static bool put_word(hf__buf *text, hf_bytes word)
 {
     const unsigned char *bytes = word.data;
+    size_t shown = word.size > WORD_SHOWN ? WORD_SHOWN : word.size;
     bool fits = hf__buf_append(text, "\"", 1);
 
-    for (size_t i = 0; i < word.size && fits; i++)
+    for (size_t i = 0; i < shown && fits; i++)
         fits = put_byte(text, bytes[i]);
+    if (fits && shown < word.size)
+        fits = hf__buf_print(text, "... (%zu more bytes)", word.size - shown);
     return fits && hf__buf_append(text, "\"", 1);
 }
 
