@@ -111,6 +111,18 @@ class Monitor(unittest.TestCase):
         self.link.ask("ECHO", b"x" * 65536)
         self.assertEqual(self.shown(), f'"ECHO" "{"x" * 65536}"')
 
+    def test_what_runs_before_an_undone_round_is_shown(self):
+        with Server(PROGRAM, url="?script_budget_ms=50") as server:
+            link, monitor = server.connect(), server.connect()
+            self.addCleanup(link.close)
+            self.addCleanup(monitor.close)
+            monitor.ask("MONITOR")
+            link.socket.sendall(encode("PING", "me") +
+                                encode("EVAL", "while true do end", 0))
+            self.assertEqual(link.read(), b"me")
+            self.assertIn("script", link.read())
+            self.assertIn(b"PING", monitor.read())
+
     def test_it_needs_the_right(self):
         path = os.path.join(self.server.folder, "users")
         with open(path, "w", encoding="utf-8") as file:

@@ -276,6 +276,8 @@ static step take_step(hf__conn *conn)
     hf__parser_next(parser);
     if (conn->units == 0)
         hf__conn_mark(conn);
+    if (server->unit_count == 0)
+        hf__monitor_mark(&server->monitors);
     return STEP_RAN;
 }
 

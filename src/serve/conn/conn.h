@@ -63,7 +63,7 @@ typedef struct hf__conn {
 
     struct hf__tracker *tracker; /* NULL: it does not track; tracked.c */
 
-    bool monitors; /* monitor.c */
+    bool monitors, shown; /* monitor.c */
 
     /* What it was not asked: push.c. */
     struct hf__conn *pushed_next;

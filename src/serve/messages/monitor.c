@@ -3,7 +3,8 @@
  * monitor.c - see monitor.h.
  *
  * Lines are collected while a round runs, and sent to the monitors at the end
- * of the turn; those of a round that was undone are dropped, as it runs again.
+ * of the turn; those of a round that was undone are dropped, as it runs again,
+ * but not those of requests before its first unit.
  * As in Redis, administrative commands are not shown, nor are passwords.
  */
 #include "serve/messages/monitor.h"
@@ -114,7 +115,7 @@ void hf__monitor_put(const hf__conn *conn, bool script, const hf_bytes *words,
     hf__monitors *monitors = &conn->server->monitors;
     size_t before = hf__buf_size(&monitors->lines);
 
-    if (!is_shown(words, count) ||
+    if (conn->dead || !is_shown(words, count) ||
         (put_source(&monitors->lines, conn, script) &&
          put_words(&monitors->lines, words, count)))
         return;
@@ -122,22 +123,35 @@ void hf__monitor_put(const hf__conn *conn, bool script, const hf_bytes *words,
     monitors->lost = true;
 }
 
+/* To which the lines are still to be shown. NULL: none. */
+static hf__conn *next_monitor(const hf_server *server)
+{
+    hf__conn *conn = server->conns;
+
+    while (conn != NULL && (!conn->monitors || conn->shown))
+        conn = conn->next;
+    return conn;
+}
+
+/* To show them to one may close others. */
 void hf__monitor_look(hf_server *server)
 {
     hf__monitors *monitors = &server->monitors;
     hf_bytes lines = hf_view(hf__buf_front(&monitors->lines),
                              hf__buf_size(&monitors->lines));
-    hf__conn *next;
+    hf__conn *conn;
 
     if (lines.size == 0 && !monitors->lost)
         return;
-    for (hf__conn *conn = server->conns; conn != NULL; conn = next) {
-        next = conn->next;
-        if (conn->monitors && monitors->lost)
+    while ((conn = next_monitor(server)) != NULL) {
+        conn->shown = true;
+        if (monitors->lost)
             hf__conn_close(conn);
-        else if (conn->monitors)
+        else
             hf__push_lines(conn, lines);
     }
+    for (conn = server->conns; conn != NULL; conn = conn->next)
+        conn->shown = false;
     hf__buf_clear(&monitors->lines);
     monitors->mark = 0;
     monitors->lost = false;

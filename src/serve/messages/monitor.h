@@ -9,7 +9,7 @@
 typedef struct hf__monitors {
     size_t count;  /* clients */
     hf__buf lines; /* since the turn began */
-    size_t mark;   /* its size when the round began */
+    size_t mark;   /* its size when the first unit of the round began */
     bool lost;     /* there was no room for all */
 } hf__monitors;
 
@@ -20,7 +20,7 @@ void hf__monitor_close_server(struct hf_server *server);
 void hf__monitor_put(const hf__conn *conn, bool script, const hf_bytes *words,
                      size_t count);
 
-/* The round begins; it was undone. */
+/* The round begins, or has no units yet; it was undone. */
 static inline void hf__monitor_mark(hf__monitors *monitors)
 {
     monitors->mark = hf__buf_size(&monitors->lines);
