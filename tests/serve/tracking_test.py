@@ -272,6 +272,30 @@ class Tracking(unittest.TestCase):
         self.assertEqual(ask("CONFIG", "GET", "tracking-table-max-keys"),
                          [b"tracking-table-max-keys", b"3"])
 
+    def test_pairs_of_a_key_and_a_client_are_limited(self):
+        self.link.ask("CONFIG", "SET", "tracking-table-max-keys", 1)
+        self.track()
+        self.tracker.ask("GET", "a")
+        for _ in range(15):
+            link = self.connect()
+            link.ask("CLIENT", "TRACKING", "ON")
+            link.ask("GET", "a")
+        self.assertEqual(self.info("tracking_total_items"), 16)
+        self.told()
+        self.link.ask("CLIENT", "TRACKING", "ON")
+        self.link.ask("GET", "a")
+        self.told(b"a")
+        self.assertEqual(self.info("tracking_total_items"), 0)
+
+    def test_tracking_does_not_begin_in_a_transaction(self):
+        ask = self.tracker.ask
+        for words in (["MULTI"], ["CLIENT", "TRACKING", "ON"], ["GET", "a"]):
+            ask(*words)
+        self.assertEqual(ask("EXEC"),
+                         ["ERR CLIENT TRACKING is not allowed inside a "
+                          "transaction", None])
+        self.assertEqual(self.info("tracking_clients"), 0)
+
     def test_flushall_is_one_message_by_any_process(self):
         self.track()
         _, link = self.other()

@@ -40,6 +40,9 @@
 /* So many keys beyond the limit are dropped in a turn. */
 #define DROP_MAX 1000
 
+/* As many pairs of a key and a client as the limit of keys times this. */
+#define PAIRS_PER_KEY 16u
+
 typedef enum line_kind { READ, CHANGED, ALL, SPENT } line_kind;
 
 /* Of the log, and of the list of changes; the key follows. */
@@ -315,6 +318,7 @@ static void log_changes(hf__conn *conn, bool writes)
     hf__trackers *all = &server->trackers;
     const hf__tx *tx = server->round.tx;
     const hf__noted *noted = &tx->noted[HF__RING_CHANGES];
+    size_t seen = all->seen;
     hf_bytes key;
 
     if (!hf__tx_notes(tx, HF__RING_CHANGES))
@@ -323,12 +327,12 @@ static void log_changes(hf__conn *conn, bool writes)
         server->broken = tx->error;
         return;
     }
-    if (noted->lost && writes)
-        add_line(all, ALL, conn, hf_view(NULL, 0));
     while (hf__note_next(tx, &all->seen, &key)) {
         if (!noted->lost)
             add_line(all, CHANGED, conn, key);
     }
+    if (noted->lost && (writes || all->seen != seen || !all->seen_lost))
+        add_line(all, ALL, conn, hf_view(NULL, 0));
     all->seen_lost = noted->lost;
     all->flushed = noted->flushed;
 }
@@ -369,12 +373,13 @@ static void replay_log(hf__trackers *all)
 }
 
 /* What was logged is not to be reported once more. A gap that does not follow
- * what has been read may be of others, too. */
+ * what has been read may be of others, too; where there was no room for notes,
+ * it is not known that all was logged. */
 static void find_own(hf__trackers *all, const hf__round_notes *notes,
                      uint64_t position)
 {
-    bool same = all->seen == notes->size && all->seen_lost &&
-                all->flushed == notes->flushed && position == notes->from;
+    bool same = all->seen == notes->size && all->seen_lost && all->flushed &&
+                notes->flushed && position == notes->from;
 
     all->own_from = notes->from;
     all->own_to = notes->from + (notes->lost ? 0 : all->seen);
@@ -533,7 +538,10 @@ static hf__followed *any_key(hf__trackers *all)
 
 static bool is_over(const hf__trackers *all)
 {
-    return all->max > 0 && all->table.counts[HF__CHANNEL] > (uint64_t)all->max;
+    uint64_t max = (uint64_t)all->max;
+
+    return max > 0 && (all->table.counts[HF__CHANNEL] > max ||
+                       (all->items + PAIRS_PER_KEY - 1) / PAIRS_PER_KEY > max);
 }
 
 void hf__tracked_look(hf_server *server)
@@ -562,9 +570,6 @@ void hf__tracked_prepare(hf_server *server)
     all->open = store->ops->feed_open(store, &all->feed, server->deadline_ms,
                                       NULL) == HF_OK;
     hf__sweep_set(server);
-    /* What an EXEC read after it began to track may have changed since. */
-    if (all->items > 0)
-        report_all(all);
     /* They must not believe that changes would be reported. */
     for (hf__tracker *one = all->first; one != NULL && !all->open;
          one = one->next)

@@ -185,9 +185,7 @@ static void start_tracking(hf__conn *conn, const hf_bytes *words, size_t count,
     tracker->flags = read->flags;
     tracker->redirect = read->redirect;
     tracker->broken = false;
-    /* Before it reads a key. Within an EXEC that is too early. */
-    if (conn->server->round.tx == NULL)
-        hf__tracked_prepare(conn->server);
+    hf__tracked_prepare(conn->server); /* before it reads a key */
     hf__answer_line(&conn->answer, "OK");
 }
 
@@ -195,6 +193,13 @@ void hf__client_tracking(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     tracking_options read = {0, 0, 0};
 
+    /* A feed cannot be opened then, and the round may be undone. */
+    if (conn->server->in_exec) {
+        hf__answer_error(&conn->answer,
+                         "ERR CLIENT TRACKING is not allowed inside a "
+                         "transaction");
+        return;
+    }
     if (!read_options(conn, words, count, &read))
         return;
     if (hf__arg_is(words[2], "on")) {
