@@ -53,7 +53,8 @@ void hf__buf_consume(hf__buf *buf, size_t size);
 /* Keep the first `size` bytes, at most as many as there are. */
 static inline void hf__buf_truncate(hf__buf *buf, size_t size)
 {
-    buf->end = buf->start + size;
+    if (size < hf__buf_size(buf))
+        buf->end = buf->start + size;
 }
 
 /* Drop everything; keeps at most 64 KiB of memory. */

@@ -86,6 +86,28 @@ class Script(unittest.TestCase):
             runs.close()
             asks.close()
 
+    def test_busy_answered_in_the_round(self):
+        """A script that is undone does not take back what was answered."""
+        with Server(PROGRAM) as server:
+            admin = server.connect()
+            admin.ask("CONFIG", "SET", "busy-reply-threshold", 20)
+            admin.ask("SET", "a", "value")
+            for _ in range(6):
+                # In the same turn, and without a unit in it.
+                runs, asks = server.connect(), server.connect()
+                asks.ask("PING")
+                runs.ask("PING")
+                asks.send("CONFIG", "GET", "timeout")
+                runs.send("EVAL", "while true do end", 0)
+                asks.read()  # BUSY, if the script was there first
+                while asks.ask("SCRIPT", "KILL") != b"OK":
+                    time.sleep(0.02)
+                self.assertIn("killed by user", str(runs.read()))
+                self.assertEqual(asks.ask("GET", "a"), b"value")
+                runs.close()
+                asks.close()
+            admin.close()
+
     def test_busy_writer(self):
         """A script that wrote is not killed; its budget ends it."""
         with Server(PROGRAM, url="?script_budget_ms=200") as server:

@@ -328,11 +328,13 @@ void hf__conn_commit(hf__conn *conn)
         conn->partial_ms = 0;
     hf__buf_consume(&conn->in, conn->used);
     conn->used = 0;
-    hf__conn_mark(conn);
     /* It may have stopped before its last request. */
     if (hf__buf_size(&conn->out) >= OUT_PAUSE)
         conn->paused = true;
     hf__conn_write(conn);
+    /* What was written is no part of `out` any more: after it. */
+    if (!conn->dead)
+        hf__conn_mark(conn);
     hf__conn_count(conn);
     if (has_pending(conn))
         read_some(conn);
