@@ -108,6 +108,29 @@ class Script(unittest.TestCase):
                 asks.close()
             admin.close()
 
+    def test_busy_for_longer_than_the_lock_is_waited_for(self):
+        """A script that was stopped does not run again, although another
+        process has the writer lock before what ran with the script."""
+        with Server(PROGRAM, scheme="file",
+                    url="?script_budget_ms=60000") as server, \
+                Server(PROGRAM, store=f"file:{server.folder}/store") as other:
+            runs, asks = server.connect(), server.connect()
+            waits = other.connect()
+            asks.ask("CONFIG", "SET", "busy-reply-threshold", 20)
+            waits.ask("PING")
+            runs.socket.sendall(encode("SET", "a", 1) +
+                                encode("EVAL", "while true do end", 0))
+            time.sleep(3)
+            waits.send("SET", "b", 1)
+            time.sleep(3)
+            self.assertEqual(asks.ask("SCRIPT", "KILL"), b"OK")
+            self.assertIn("NOTBUSY", str(asks.ask("SCRIPT", "KILL")))
+            self.assertEqual(runs.read(), b"OK")
+            self.assertIn("killed by user", str(runs.read()))
+            waits.read()
+            for each in runs, asks, waits:
+                each.close()
+
     def test_busy_writer(self):
         """A script that wrote is not killed; its budget ends it."""
         with Server(PROGRAM, url="?script_budget_ms=200") as server:

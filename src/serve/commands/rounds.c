@@ -298,14 +298,18 @@ static bool is_over(const hf_server *server, int64_t began_us)
 static void run_conn(hf__conn *conn, int64_t began_us)
 {
     const hf_server *server = conn->server;
+    bool is_first = server->unit_limit == SIZE_MAX;
     step last = STEP_RAN;
 
     conn->units = 0;
     hf__conn_mark(conn);
+    if (is_first)
+        conn->share = 0;
     if (server->failure.status != HF_OK && server->unit_conn != conn)
         return;
-    while (last == STEP_RAN && hf__conn_may_run(conn) &&
-           !is_over(server, began_us))
+    /* A further try runs no units but those of the first. */
+    while (last == STEP_RAN && (is_first || conn->units < conn->share) &&
+           hf__conn_may_run(conn) && !is_over(server, began_us))
         last = take_step(conn);
     if (conn->ended && (last == STEP_IDLE || conn->waiter != NULL))
         conn->closing = true;
@@ -401,7 +405,7 @@ static void run_alone(hf_server *server, hf__conn *list)
 }
 
 /* The last of `count` units could not run: the others once more, then its
- * error. */
+ * error. It does not run again, whatever becomes of the others. */
 static void run_others(hf_server *server, hf__conn *list, size_t count,
                        const hf_error *error)
 {
@@ -409,8 +413,12 @@ static void run_others(hf_server *server, hf__conn *list, size_t count,
     hf__conn *failed = server->unit_conn;
 
     server->hasty = error->status == HF_UNAVAILABLE;
-    if (count > 1 && try_round(server, list, count - 1, &again) != HF_OK)
-        return;
+    if (!server->hasty) /* it may have run for long */
+        server->deadline_ms = hf__clock_boot_ms() + LOCK_MS;
+    if (count > 1 && try_round(server, list, count - 1, &again) != HF_OK) {
+        for (size_t i = 1; i < count; i++)
+            run_alone(server, list);
+    }
     server->failure = *error;
     server->unit_conn = failed;
     (void)try_round(server, list, 1, &again);

@@ -78,6 +78,8 @@ bool hf__unit_begin(hf__conn *conn, bool writes)
     if (server->in_exec)
         return hf__unit_enter(server, writes);
     conn->units++;
+    if (server->unit_limit == SIZE_MAX)
+        conn->share++;
     server->unit_count++;
     server->unit_conn = conn;
     if (server->failure.status != HF_OK) {

@@ -321,6 +321,7 @@ void hf__conn_commit(hf__conn *conn)
 {
     if (conn->units > 0 && conn->mute == HF__MUTE_NEXT)
         conn->mute = HF__MUTE_NONE;
+    conn->share -= conn->units < conn->share ? conn->units : conn->share;
     conn->units = 0;
     if (conn->dead)
         return;

@@ -52,6 +52,7 @@ typedef struct hf__conn {
     bool mark_closing;
     uint8_t mark_database;
     size_t units;
+    size_t share; /* its units of the first try that are not committed yet */
 
     uint8_t database;            /* its number */
     const struct hf__user *user; /* NULL: not logged in */
