@@ -236,6 +236,18 @@ class Change(WithFile):
             self.assertEqual(self.acl("SETUSER", "new", *rules), b"OK")
             self.assertEqual(self.line("new"), f"user new {line}")
 
+    def test_passwords_are_not_in_the_slow_log(self):
+        self.admin.ask("CONFIG", "SET", "slowlog-log-slower-than", 0)
+        self.acl("SETUSER", "new", "on", ">hidden")
+        self.assertEqual(self.admin.ask("AUTH", "new", "hidden"), b"OK")
+        self.assertIn("3", str(self.admin.ask("HELLO", 3, "AUTH", "admin",
+                                              "secret")))
+        entries = [entry[3] for entry in self.admin.ask("SLOWLOG", "GET", -1)]
+        gone = b"(redacted)"
+        self.assertIn([b"ACL", b"SETUSER", gone, gone, gone], entries)
+        self.assertIn([b"AUTH", gone, gone], entries)
+        self.assertIn([b"HELLO", b"3", b"AUTH", gone, gone], entries)
+
     def test_a_wrong_rule_changes_nothing(self):
         before = self.acl("LIST")
         for rules, error in (

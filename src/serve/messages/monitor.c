@@ -54,14 +54,15 @@ static bool put_word(hf__buf *text, hf_bytes word)
     return fits && hf__buf_append(text, "\"", 1);
 }
 
-/* From which word on, and to which, they may be passwords. A name that HELLO
- * sets may be "auth". */
-static void find_secrets(const hf_bytes *words, size_t count, size_t *from,
-                         size_t *to)
+void hf__monitor_find_secrets(const hf_bytes *words, size_t count, size_t *from,
+                              size_t *to)
 {
     *from = *to = count;
     if (hf__arg_is(words[0], "auth"))
         *from = 1;
+    if (hf__arg_is(words[0], "acl") && count > 2 &&
+        hf__arg_is(words[1], "setuser"))
+        *from = 2;
     for (size_t i = 1; i < *from && hf__arg_is(words[0], "hello"); i++) {
         if (hf__arg_is(words[i], "auth"))
             *from = i + 1;
@@ -73,7 +74,7 @@ static bool put_words(hf__buf *text, const hf_bytes *words, size_t count)
     bool fits = true;
     size_t from, to;
 
-    find_secrets(words, count, &from, &to);
+    hf__monitor_find_secrets(words, count, &from, &to);
     for (size_t i = 0; i < count && fits; i++) {
         fits = hf__buf_append(text, " ", 1);
         if (fits && i >= from && i < to)
