@@ -232,6 +232,8 @@ class Change(WithFile):
                  "on nopass ~a* resetchannels -@all -get -client"),
                 (("+@all", "+get", "allkeys", "&*"),
                  "on nopass ~* &* +@all"),
+                (("reset", "~a", "~b", "~a", "%R~a", "&c", "&c"),
+                 "off ~a ~b %R~a resetchannels &c -@all"),
                 (("reset",), "off resetchannels -@all")):
             self.assertEqual(self.acl("SETUSER", "new", *rules), b"OK")
             self.assertEqual(self.line("new"), f"user new {line}")

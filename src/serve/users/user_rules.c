@@ -128,13 +128,18 @@ static const char *add_pattern(hf__user_pattern **list, unsigned access,
 
     if (text.size > HF__GLOB_MAX)
         return ERROR_PATTERN;
+    for (; *list != NULL; list = &(*list)->next) {
+        const hf__user_pattern *old = *list;
+
+        if (old->access == access && old->text.size == text.size &&
+            memcmp(old->text.data, text.data, text.size) == 0)
+            return NULL;
+    }
     made = hf__alloc(sizeof(*made) + text.size);
     if (made == NULL)
         return HF__USER_NO_MEMORY;
     memcpy(made + 1, text.data, text.size);
     *made = (hf__user_pattern){NULL, access, hf_view(made + 1, text.size)};
-    while (*list != NULL)
-        list = &(*list)->next;
     *list = made;
     return NULL;
 }

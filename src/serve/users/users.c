@@ -382,7 +382,8 @@ static hf__user **find_same(hf__users *users, const hf__user *user)
 {
     hf__user **at = &users->first;
 
-    while (*at != NULL && !are_same(*at, user))
+    while (*at != NULL &&
+           (strcmp((*at)->name, user->name) != 0 || !are_same(*at, user)))
         at = &(*at)->next;
     return at;
 }
