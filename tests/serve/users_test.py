@@ -280,6 +280,16 @@ class Change(WithFile):
         self.assertEqual(self.admin.ask("PUBLISH", "app:1", "b"), 0)
         self.assertEqual(app.ask("GET", "app:1"), b"1")
 
+    def test_who_takes_a_channel_from_himself_is_told(self):
+        self.acl("SETUSER", "new", "on", ">one", "+@all", "&*")
+        new = self.server.connect()
+        new.ask("HELLO", 3, "AUTH", "new", "one")
+        new.ask("SUBSCRIBE", "news")
+        self.assertEqual(new.ask("ACL", "SETUSER", "new", "resetchannels"),
+                         b"OK")
+        self.assertRaises(EOFError, new.read)
+        new.close()
+
     def test_a_deleted_user_is_disconnected(self):
         app = self.log_in("app", "one")
         self.assertEqual(self.acl("DELUSER", "app", "nosuch"), 1)

@@ -45,10 +45,12 @@ static bool is_subscriber(const hf__conn *conn)
 }
 
 /* Its connections have the new rules from now on; those that may have
- * subscribed to a channel that it has lost are closed. */
-static void move_conns(hf_server *server, const hf__user *old,
+ * subscribed to a channel that it has lost are closed, `self` after its
+ * reply. */
+static void move_conns(hf__conn *self, const hf__user *old,
                        const hf__user *user)
 {
+    hf_server *server = self->server;
     bool loses = loses_channels(old, user);
     hf__conn *next;
 
@@ -57,7 +59,11 @@ static void move_conns(hf_server *server, const hf__user *old,
         if (conn->user != old)
             continue;
         conn->user = user;
-        if (loses && is_subscriber(conn))
+        if (!loses || !is_subscriber(conn))
+            continue;
+        if (conn == self)
+            conn->closing = true;
+        else
             hf__conn_close(conn);
     }
 }
@@ -110,7 +116,7 @@ void hf__acl_setuser(hf__conn *conn, const hf_bytes *words, size_t count)
         return;
     }
     if (old != NULL) {
-        move_conns(server, old, user);
+        move_conns(conn, old, user);
         hf__user_free(old);
     }
     hf__answer_line(&conn->answer, "OK");
