@@ -326,6 +326,14 @@ class Change(WithFile):
                       self.acl("LOAD"))
         self.assertEqual(self.line("new"), saved)
 
+    def test_what_is_left_in_its_way_is_not_written(self):
+        link = self.path + ".new"
+        with open(self.path + ".kept", "w+", encoding="ascii") as kept:
+            os.link(kept.name, link)
+            self.assertEqual(self.acl("SAVE"), b"OK")
+            self.assertEqual(kept.read(), "")
+        self.assertFalse(os.path.exists(link))
+
     def test_a_file_that_cannot_be_written_is_kept(self):
         os.mkdir(self.path + ".new")
         self.assertIn("cannot write", self.acl("SAVE"))

@@ -41,18 +41,32 @@ static int write_all(int fd, hf__buf *text)
     return fsync(fd) == 0 ? 0 : errno;
 }
 
-/* The new file has the mode of the old one. */
+/* The new file has the owner, the group and the mode of the old one; if it
+ * cannot have the first two, nobody but us may read it. 0 or an errno. */
+static int take_rights(int fd, const char *path)
+{
+    struct stat old;
+    mode_t mode;
+
+    if (stat(path, &old) != 0)
+        return 0;
+    mode = old.st_mode & 0777;
+    if (fchown(fd, old.st_uid, old.st_gid) != 0)
+        mode &= 0700;
+    return fchmod(fd, mode) == 0 ? 0 : errno;
+}
+
+/* What is left at `temporary` is removed: it may be another's. */
 static int replace_file(const char *path, const char *temporary, hf__buf *text)
 {
-    int fd = open(temporary,
-                  O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-    struct stat old;
-    int rc;
+    int fd, rc;
 
+    (void)unlink(temporary);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+              0600);
     if (fd < 0)
         return errno;
-    rc = stat(path, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0 ? errno
-                                                                      : 0;
+    rc = take_rights(fd, path);
     if (rc == 0)
         rc = write_all(fd, text);
     close(fd);
