@@ -334,6 +334,15 @@ class Change(WithFile):
             self.assertEqual(kept.read(), "")
         self.assertFalse(os.path.exists(link))
 
+    def test_a_symbolic_link_stays(self):
+        os.rename(self.path, self.path + ".real")
+        os.symlink("users.real", self.path)
+        self.acl("SETUSER", "new")
+        self.assertEqual(self.acl("SAVE"), b"OK")
+        self.assertTrue(os.path.islink(self.path))
+        with open(self.path + ".real", encoding="utf-8") as file:
+            self.assertIn("user new ", file.read())
+
     def test_a_file_that_cannot_be_written_is_kept(self):
         os.mkdir(self.path + ".new")
         self.assertIn("cannot write", self.acl("SAVE"))

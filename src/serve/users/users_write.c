@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * users_write.c - the file of users, written by ACL SAVE: a new file, which
- * takes the place of the old one once it is on the disk.
+ * takes the place of the old one once it is on the disk. Of a symbolic link,
+ * the file that it leads to is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,7 +83,9 @@ static int replace_file(const char *path, const char *temporary, hf__buf *text)
 hf_status hf__users_write(const hf__users *users, const char *path,
                           hf_error *err)
 {
-    size_t size = strlen(path) + sizeof(".new");
+    char real[PATH_MAX];
+    const char *target = realpath(path, real) != NULL ? real : path;
+    size_t size = strlen(target) + sizeof(".new");
     char *temporary = hf__alloc(size);
     char quoted[HF__QUOTED_SIZE];
     int rc = ENOMEM;
@@ -88,8 +93,8 @@ hf_status hf__users_write(const hf__users *users, const char *path,
 
     hf__buf_init(&text, FILE_SIZE_MAX);
     if (temporary != NULL) {
-        (void)snprintf(temporary, size, "%s.new", path);
-        rc = describe_all(users, &text) ? replace_file(path, temporary, &text)
+        (void)snprintf(temporary, size, "%s.new", target);
+        rc = describe_all(users, &text) ? replace_file(target, temporary, &text)
                                         : EFBIG;
     }
     hf__buf_done(&text);
