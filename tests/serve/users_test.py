@@ -280,7 +280,7 @@ class Change(WithFile):
         self.assertEqual(self.admin.ask("PUBLISH", "app:1", "b"), 0)
         self.assertEqual(app.ask("GET", "app:1"), b"1")
 
-    def test_who_takes_a_channel_from_himself_is_told(self):
+    def test_the_reply_to_who_loses_a_channel(self):
         self.acl("SETUSER", "new", "on", ">one", "+@all", "&*")
         new = self.server.connect()
         new.ask("HELLO", 3, "AUTH", "new", "one")

@@ -45,7 +45,7 @@ static int write_all(int fd, hf__buf *text)
 }
 
 /* The new file has the owner, the group and the mode of the old one; if it
- * cannot have the first two, nobody but us may read it. 0 or an errno. */
+ * cannot have the first two, no other user may read it. 0 or an errno. */
 static int take_rights(int fd, const char *path)
 {
     struct stat old;
