@@ -51,6 +51,13 @@ class Config(unittest.TestCase):
         self.assertEqual(self.config("GET", "maxclients"),
                          [b"maxclients", b"77"])
 
+    def test_a_timeout_below_a_second_is_not_shown_as_none(self):
+        with Server(PROGRAM, "--timeout", "250ms") as server:
+            link = server.connect()
+            self.assertEqual(link.ask("CONFIG", "GET", "timeout"),
+                             [b"timeout", b"1"])
+            link.close()
+
     def test_idle_connections_are_closed(self):
         idle, hears = self.server.connect(), self.server.connect()
         hears.ask("SUBSCRIBE", "a")

@@ -47,7 +47,8 @@ static bool set_maxclients(hf_server *server, hf_bytes value, bool apply,
 
 static void get_timeout(hf_server *server, hf__buf *text)
 {
-    put_integer(text, server->options.idle_ms / 1000);
+    /* 0 is no limit: rounded up. */
+    put_integer(text, (server->options.idle_ms + 999) / 1000);
 }
 
 static bool set_timeout(hf_server *server, hf_bytes value, bool apply,
