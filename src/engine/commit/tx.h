@@ -132,9 +132,10 @@ typedef struct hf__tx {
     void *made_user;
     /* If not NULL, called now and then while a user's script runs, with whether
      * it has run a command that writes; false: the script is to be stopped.
-     * Neither this nor the store may be used. Set as `made`, whose user it has.
-     */
-    bool (*attend)(struct hf__tx *tx, bool wrote);
+     * Neither this nor the store may be used. *spent_us, 0 before: the thread's
+     * processor time that it took, which is not the script's. Set as `made`,
+     * whose user it has. */
+    bool (*attend)(struct hf__tx *tx, bool wrote, int64_t *spent_us);
 
     hf__event *events; /* delivered after the commit */
     size_t event_count;

@@ -94,9 +94,12 @@ static void *resize_block(hf__machine *machine, void *memory, size_t old,
 static bool is_killed(hf__machine *machine)
 {
     hf__tx *tx = machine->tx;
+    int64_t spent_us = 0;
+    bool killed = tx != NULL && tx->check != NULL && tx->attend != NULL &&
+                  !tx->attend(tx, machine->wrote, &spent_us);
 
-    return tx != NULL && tx->check != NULL && tx->attend != NULL &&
-           !tx->attend(tx, machine->wrote);
+    machine->time.began_us += spent_us;
+    return killed;
 }
 
 /* Must the script end? */

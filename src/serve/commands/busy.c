@@ -125,7 +125,7 @@ static void look_around(hf_server *server)
     accept_more(server);
 }
 
-bool hf__busy_attend(hf__tx *tx, bool wrote)
+bool hf__busy_attend(hf__tx *tx, bool wrote, int64_t *spent_us)
 {
     hf_server *server = tx->made_user;
     hf__busy *busy = &server->busy;
@@ -134,7 +134,9 @@ bool hf__busy_attend(hf__tx *tx, bool wrote)
         return true;
     busy->on = true;
     busy->wrote = wrote;
+    *spent_us = -hf__clock_thread_us();
     look_around(server);
+    *spent_us += hf__clock_thread_us();
     busy->next_ms = hf__clock_boot_ms() + LOOK_MS;
     return !busy->killed;
 }

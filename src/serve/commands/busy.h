@@ -38,7 +38,7 @@ void hf__busy_begin(struct hf_server *server);
 void hf__busy_end(struct hf_server *server);
 
 /* For hf__tx::attend. */
-bool hf__busy_attend(struct hf__tx *tx, bool wrote);
+bool hf__busy_attend(struct hf__tx *tx, bool wrote, int64_t *spent_us);
 
 /* While a script is busy: is the command one that the server still runs?
  * `served` may be NULL. */
