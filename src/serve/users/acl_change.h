@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* acl_change.h - the commands that change users: rows of auth.c's table. */
+/* acl_change.h - the commands that change users: rows of acl_command.c's table.
+ */
 #ifndef HF__SERVE_ACL_CHANGE_H
 #define HF__SERVE_ACL_CHANGE_H
 

@@ -59,6 +59,24 @@ static int take_rights(int fd, const char *path)
     return fchmod(fd, mode) == 0 ? 0 : errno;
 }
 
+/* So that the new name outlives a power cut. 0 or an errno. */
+static int sync_folder(const char *path)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t size = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    int fd, rc;
+
+    memcpy(folder, path, size);
+    memcpy(folder + size, ".", 2);
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    rc = fsync(fd) == 0 ? 0 : errno;
+    close(fd);
+    return rc;
+}
+
 /* What is left at `temporary` is removed: it may be another's. */
 static int replace_file(const char *path, const char *temporary, hf__buf *text)
 {
@@ -75,8 +93,9 @@ static int replace_file(const char *path, const char *temporary, hf__buf *text)
     close(fd);
     if (rc == 0 && rename(temporary, path) != 0)
         rc = errno;
-    if (rc != 0)
-        (void)unlink(temporary);
+    else if (rc == 0)
+        return sync_folder(path);
+    (void)unlink(temporary);
     return rc;
 }
 
