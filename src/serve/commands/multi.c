@@ -268,10 +268,22 @@ static bool look_at_keys(hf__conn *conn, size_t from)
     return status == HF_OK;
 }
 
+/* To what there was before: their size and count. */
+static void take_back_watches(hf__conn *conn, size_t size, size_t count)
+{
+    hf__multi *multi = conn->multi;
+
+    hf__buf_truncate(&multi->watches, size);
+    if (count == 0)
+        drop_watches(conn);
+    else
+        multi->watch_count = count;
+}
+
 static void run_watch(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__multi *multi = multi_of(conn);
-    size_t size;
+    size_t size, before;
 
     if (multi == NULL)
         return;
@@ -281,11 +293,12 @@ static void run_watch(hf__conn *conn, const hf_bytes *words, size_t count)
         return;
     }
     size = hf__buf_size(&multi->watches);
+    before = multi->watch_count;
     if (open_stamps(conn) && add_watches(conn, words + 1, count - 1) &&
         look_at_keys(conn, size))
         hf__answer_line(&conn->answer, "OK");
     else
-        hf__buf_truncate(&multi->watches, size);
+        take_back_watches(conn, size, before);
 }
 
 /* Within an EXEC there is nothing left to do. */
