@@ -415,10 +415,13 @@ static void run_others(hf_server *server, hf__conn *list, size_t count,
     server->hasty = error->status == HF_UNAVAILABLE;
     if (!server->hasty) /* it may have run for long */
         server->deadline_ms = hf__clock_boot_ms() + LOCK_MS;
+    if (failed->share > 0) /* even if another leaves its place free */
+        failed->share--;
     if (count > 1 && try_round(server, list, count - 1, &again) != HF_OK) {
         for (size_t i = 1; i < count; i++)
             run_alone(server, list);
     }
+    failed->share++;
     server->failure = *error;
     server->unit_conn = failed;
     (void)try_round(server, list, 1, &again);

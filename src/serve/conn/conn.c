@@ -348,6 +348,8 @@ void hf__conn_rewind(hf__conn *conn)
     conn->closing = conn->mark_closing;
     conn->database = conn->mark_database;
     conn->early = false;
+    if (conn->guess_ms == 0) /* a pause, which will be asked again */
+        conn->held = false;
     conn->used = conn->mark_used;
     hf__buf_truncate(&conn->out, conn->mark_out);
     hf__parser_next(&conn->parser);
