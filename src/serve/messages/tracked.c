@@ -266,7 +266,7 @@ void hf__tracked_begin(hf_server *server)
 
     if (hf__buf_size(&all->log) > 0)
         hf__buf_clear(&all->log);
-    all->log_lost = false;
+    all->log_lost = all->script_reads = false;
     all->seen = 0;
     all->seen_lost = all->flushed = false;
 }
@@ -307,8 +307,10 @@ static void log_reads(hf__conn *conn, const hf_bytes *words, size_t count)
 
 void hf__tracked_called(hf__conn *conn, const hf_bytes *words, size_t count)
 {
-    if (wants_read(conn->tracker) && is_read(words, count))
-        log_reads(conn, words, count);
+    if (!wants_read(conn->tracker) || !is_read(words, count))
+        return;
+    conn->server->trackers.script_reads = true;
+    log_reads(conn, words, count);
 }
 
 /* After a FLUSHALL notes may be missing. */
@@ -337,16 +339,24 @@ static void log_changes(hf__conn *conn, bool writes)
     all->flushed = noted->flushed;
 }
 
-/* A script's reads are in the log already, before what it changed: it may read
- * a key and then change it. Others change one at most because they find it
- * expired. */
+/* A script that has called a command that reads is taken to have read its KEYS,
+ * as in Redis, and before what it changed: it may read a key and then change
+ * it. Others change one at most because they find it expired. */
 void hf__tracked_ran(hf__conn *conn, const hf__command *command,
                      const hf_bytes *words, size_t count)
 {
+    hf__trackers *all = &conn->server->trackers;
+    bool script = (command->flags & HF__COMMAND_EVAL) != 0;
+    bool reads = wants_read(conn->tracker) &&
+                 (script ? all->script_reads : is_read(words, count));
+
+    all->script_reads = false;
+    if (reads && script)
+        log_reads(conn, words, count);
     if (conn->server->round.tx->writable)
         log_changes(conn, (command->flags & HF__COMMAND_WRITES) != 0);
-    if (!(command->flags & HF__COMMAND_EVAL))
-        hf__tracked_called(conn, words, count);
+    if (reads && !script)
+        log_reads(conn, words, count);
 }
 
 static void replay_log(hf__trackers *all)

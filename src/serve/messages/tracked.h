@@ -52,6 +52,7 @@ typedef struct hf__trackers {
     /* Of the round, in order: what was read and changed. */
     hf__buf log;
     bool log_lost;           /* and something that is missing */
+    bool script_reads;       /* the script that runs has read */
     size_t seen;             /* bytes of the transaction's notes */
     bool seen_lost, flushed; /* as in hf__noted */
     /* Its own notes in the ring end there; a gap, there. */
