@@ -14,19 +14,26 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 HOLDFAST = os.environ["HOLDFAST"]
 START = """mkdir bin && ln -s "$HOLDFAST" bin/holdfast && PATH=$PWD/bin:$PATH
 """
-# A command in the background gets some time before the next one.
-PAUSE = "\nsleep 0.6\n"
+# A command in the background gets some time before the next one: at least this,
+# and some runs of a command.
+PAUSE_S = 0.6
+RUNS = 5
 
 
 def after(line):
     """What a person at the terminal leaves time for."""
     if re.search(r"&\s*$", line):
-        return PAUSE
+        began = time.monotonic()
+        subprocess.run([HOLDFAST, "--version"], stdout=subprocess.DEVNULL,
+                       check=True)
+        took = time.monotonic() - began
+        return f"\nsleep {max(PAUSE_S, RUNS * took):.1f}\n"
     return "\nwait $!" if line == "kill $!" else ""
 
 
