@@ -32,6 +32,7 @@ void hf__call_init(hf_call *call, hf_client *client)
     call->note = 0;
     call->inside = false;
     call->skips_store = false;
+    call->says_cancelled = false;
     call->words_stay = false;
     call->copies = NULL;
     call->owned = NULL;

@@ -73,8 +73,9 @@ struct hf_call {
     bool inside;      /* it is counted: hf__call_leave() */
     bool skips_store; /* HF_OK without asking the store; no `finish` */
     bool words_stay;  /* until it is answered: they need no copy */
-    void *copies;     /* of words, when the caller's bytes cannot be kept */
-    void *owned;      /* freed with the call, ... */
+    bool says_cancelled; /* itself: it means more than that it was not sent */
+    void *copies;        /* of words, when the caller's bytes cannot be kept */
+    void *owned;         /* freed with the call, ... */
     void (*release)(hf_call *call); /* ... by this, unless it is NULL */
 
     atomic_uint references; /* an allocated call's: of its completion, of the

@@ -88,7 +88,7 @@ static hf_status outcome_of(hf_call *call, hf_error *err)
 
     if (request->status == HF_OK)
         return call->finish != NULL ? call->finish(call, err) : HF_OK;
-    if (request->status == HF_UNAVAILABLE &&
+    if (request->status == HF_UNAVAILABLE && !call->says_cancelled &&
         (atomic_load(&call->progress) & HF__CALL_CANCELLED) != 0)
         return hf__fail(err, HF_CANCELLED, "cancelled before it was sent");
     return hf__fail_copy(err, &request->error);

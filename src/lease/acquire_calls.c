@@ -253,6 +253,7 @@ static hf_status start_acquiring(hf_call *call, hf_lock *lock,
         return hf__fail(err, HF_NO_MEMORY, "acquiring a lock");
     made->acquire.steps.end.outcome = *outcome;
     call->context = made;
+    call->says_cancelled = outcome->what != NULL; /* what it had was ended */
     call->cancel = cancel_call;
     hf__call_start_begin(call, async);
     made->done = call_done;

@@ -284,6 +284,45 @@ static void go_away_from(hf_client *client, byte_proxy *proxy, hf_bytes queue)
                 5000);
 }
 
+/* To the last: while the store is away, a cancel does not say that it was
+ * applied, nor one that comes when the call has failed already. */
+TEST(queue_end_that_was_not_sent_is_not_reported_as_cancelled)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_client *client;
+    byte_proxy *proxy = begin_proxy(f, &client);
+    hf_call *call = NULL;
+    hf_lock *lock;
+
+    if (proxy == NULL)
+        skip();
+    client = impatient_client(f, proxy);
+    lock = worker_for(f, client, queue, 60000);
+    for (int64_t wait_ms = 0; wait_ms <= 60000; wait_ms += 60000) {
+        told said = {0};
+        hf_async async = tell(&said);
+
+        async.call = &call;
+        put(f, queue, "a");
+        expect_soon(hf_lock_try(lock, NULL) == HF_OK, 5000);
+        go_away_from(client, proxy, queue);
+        expect_status(HF_OK, hf_queue_next_start(lock, HF_QUEUE_DONE, 0,
+                                                 wait_ms, &async, ERR));
+        if (wait_ms == 0)
+            expect_status(HF_OK, hf_client_wait(client, 10000, ERR));
+        hf_call_cancel(call);
+        await_told(client, &said, 1);
+        assert_int_equal(said.status, HF_UNAVAILABLE);
+        expect_status(HF_INDETERMINATE, hf_queue_ended(lock, ERR));
+        byte_proxy_refuse(proxy, false);
+        assert_counts(f, queue, 0, 1, 0, 0, 0);
+        assert_int_equal(end_again(lock, false), HF_OK);
+        assert_no_key(f->client, queue);
+    }
+    byte_proxy_stop(proxy);
+}
+
 /* Another worker has the job by then. If the first request may have arrived, it
  * may have ended the job before. The next call takes one in any case. */
 TEST(queue_end_that_is_sent_again_too_late_is_not_known)
