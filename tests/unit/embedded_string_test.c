@@ -383,7 +383,8 @@ TEST(a_transaction_without_key_ids_does_not_make_the_store_grow)
     assert_int_equal(perform_request(words, 3, &request), HF_FULL);
     assert_non_null(strstr(request.error.message, "transaction too large"));
     hf__request_done(&request);
-    assert_true(env->sidecar.map->allocated_size < MAX_SIZE / 4);
+    /* It grows for what is deleted lazily, but not to its limit. */
+    assert_true(env->sidecar.map->allocated_size < MAX_SIZE / 2);
     hf__env_unref(env);
 }
 
