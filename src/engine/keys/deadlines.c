@@ -21,19 +21,8 @@
 
 static bool read_head(hf__tx *tx, hf__record *record, hf__deadlines *head)
 {
-    const unsigned char *content;
-
-    if (record->form != HF__FORM_DEADLINES)
-        return false;
-    content = hf__content(tx, record);
-    if (content == NULL)
-        return false;
-    if (record->content_size != sizeof(*head)) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(head, content, sizeof(*head));
-    return true;
+    return record->form == HF__FORM_DEADLINES &&
+           hf__content_copy(tx, record, head, sizeof(*head));
 }
 
 /* Earlier versions accepted later ones by RESTORE: such a field lives on, and

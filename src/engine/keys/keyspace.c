@@ -379,6 +379,20 @@ const unsigned char *hf__content(hf__tx *tx, hf__record *record)
     return record->content;
 }
 
+bool hf__content_copy(hf__tx *tx, hf__record *record, void *to, size_t size)
+{
+    const unsigned char *content = hf__content(tx, record);
+
+    if (content == NULL)
+        return false;
+    if (record->content_size != size) {
+        hf__tx_fail(tx, MDB_CORRUPTED);
+        return false;
+    }
+    memcpy(to, content, size);
+    return true;
+}
+
 static bool reserve_content(hf__tx *tx, hf__record *record, size_t size)
 {
     unsigned char *memory;

@@ -86,6 +86,9 @@ static inline void hf__record_event(hf__tx *tx, uint32_t event_class,
 
 /* The content, read again if stale. NULL: fatal. */
 const unsigned char *hf__content(hf__tx *tx, hf__record *record);
+
+/* Copy content that has to be so large. false: fatal. */
+bool hf__content_copy(hf__tx *tx, hf__record *record, void *to, size_t size);
 /* Replace the content by a copy; false: fatal. `data` may be a part of it. */
 bool hf__content_set(hf__tx *tx, hf__record *record, const void *data,
                      size_t size);

@@ -102,16 +102,7 @@ static void put_again(hf__tx *tx, uint64_t keyid, uint64_t number,
 /* The number of a large list's first element. false: fatal. */
 static bool first_number(hf__tx *tx, hf__record *record, uint64_t *number)
 {
-    const unsigned char *content = hf__content(tx, record);
-
-    if (content == NULL)
-        return false;
-    if (record->content_size != sizeof(*number)) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(number, content, sizeof(*number));
-    return true;
+    return hf__content_copy(tx, record, number, sizeof(*number));
 }
 
 static void set_first_number(hf__tx *tx, hf__record *record, uint64_t number)

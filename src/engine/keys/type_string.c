@@ -76,16 +76,7 @@ static void put_chunk(hf__tx *tx, const hf__record *record, uint64_t number,
 
 static bool get_head(hf__tx *tx, hf__record *record, hf__chunks *head)
 {
-    const unsigned char *content = hf__content(tx, record);
-
-    if (content == NULL)
-        return false;
-    if (record->content_size != sizeof(*head)) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(head, content, sizeof(*head));
-    return true;
+    return hf__content_copy(tx, record, head, sizeof(*head));
 }
 
 /* ---------------------------------------------------------------- reading */

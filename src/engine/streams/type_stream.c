@@ -42,16 +42,7 @@ hf__record *hf__stream_make(hf__tx *tx, hf_bytes key)
 
 bool hf__stream_head_get(hf__tx *tx, hf__record *record, hf__stream_head *head)
 {
-    const unsigned char *content = hf__content(tx, record);
-
-    if (content == NULL)
-        return false;
-    if (record->content_size != sizeof(*head)) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(head, content, sizeof(*head));
-    return true;
+    return hf__content_copy(tx, record, head, sizeof(*head));
 }
 
 void hf__stream_head_set(hf__tx *tx, hf__record *record,
