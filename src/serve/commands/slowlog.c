@@ -84,12 +84,11 @@ static void keep_words(hf__slow_entry *entry, const hf_bytes *words,
                        size_t count)
 {
     size_t whole = count <= WORDS_KEPT ? count : WORDS_KEPT - 1;
-    size_t from, to;
+    size_t secrets = hf__monitor_secrets(words, count);
 
-    hf__monitor_find_secrets(words, count, &from, &to);
     for (size_t i = 0; i < whole; i++)
         keep_word(&entry->words[i],
-                  i >= from && i < to ? hf_str("(redacted)") : words[i]);
+                  i >= secrets ? hf_str("(redacted)") : words[i]);
     entry->count = whole;
     if (whole == count)
         return;

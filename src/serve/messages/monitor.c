@@ -54,30 +54,28 @@ static bool put_word(hf__buf *text, hf_bytes word)
     return fits && hf__buf_append(text, "\"", 1);
 }
 
-void hf__monitor_find_secrets(const hf_bytes *words, size_t count, size_t *from,
-                              size_t *to)
+size_t hf__monitor_secrets(const hf_bytes *words, size_t count)
 {
-    *from = *to = count;
     if (hf__arg_is(words[0], "auth"))
-        *from = 1;
+        return 1;
     if (hf__arg_is(words[0], "acl") && count > 2 &&
         hf__arg_is(words[1], "setuser"))
-        *from = 2;
-    for (size_t i = 1; i < *from && hf__arg_is(words[0], "hello"); i++) {
+        return 2;
+    for (size_t i = 1; i < count && hf__arg_is(words[0], "hello"); i++) {
         if (hf__arg_is(words[i], "auth"))
-            *from = i + 1;
+            return i + 1;
     }
+    return count;
 }
 
 static bool put_words(hf__buf *text, const hf_bytes *words, size_t count)
 {
+    size_t secrets = hf__monitor_secrets(words, count);
     bool fits = true;
-    size_t from, to;
 
-    hf__monitor_find_secrets(words, count, &from, &to);
     for (size_t i = 0; i < count && fits; i++) {
         fits = hf__buf_append(text, " ", 1);
-        if (fits && i >= from && i < to)
+        if (fits && i >= secrets)
             fits = hf__buf_append(text, REDACTED, strlen(REDACTED));
         else if (fits)
             fits = put_word(text, words[i]);

@@ -20,10 +20,9 @@ void hf__monitor_close_server(struct hf_server *server);
 void hf__monitor_put(const hf__conn *conn, bool script, const hf_bytes *words,
                      size_t count);
 
-/* From which word of a command on, and to which, they are or may be passwords.
- * A name that HELLO sets may be "auth". */
-void hf__monitor_find_secrets(const hf_bytes *words, size_t count, size_t *from,
-                              size_t *to);
+/* From which word of a command on they may be passwords; `count`: none. A name
+ * that HELLO sets may be "auth". */
+size_t hf__monitor_secrets(const hf_bytes *words, size_t count);
 
 /* The round begins, or has no units yet; it was undone. */
 static inline void hf__monitor_mark(hf__monitors *monitors)
