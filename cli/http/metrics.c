@@ -89,11 +89,12 @@ static void print_waits(FILE *file, const struct lock_waits *waits)
 
 static void print_store(FILE *file, const struct http_figures *figures)
 {
-    print_gauge(file, "store_keys", NULL, "Keys in the store", figures->keys);
+    print_gauge(file, "store_keys", NULL, "Keys in the store",
+                figures->store.keys);
     print_gauge(file, "store_used_bytes", "bytes", "Size of the store",
-                figures->size);
+                figures->store.size);
     print_gauge(file, "store_limit_bytes", "bytes",
-                "Greatest size of the store", figures->size_max);
+                "Greatest size of the store", figures->store.size_max);
 }
 
 /* ------------------------------------------------------------------- server */

@@ -7,9 +7,7 @@
 #include <time.h>
 
 #include "holder_text.h"
-#include "holdfast/store.h"
 #include "lease_clock.h"
-#include "read_number.h"
 
 /* Most locks of a view, and most bytes: a page with more helps no one, and each
  * stream of events may keep a view of its own. */
@@ -49,24 +47,11 @@ hf_status http_source_break(struct http_source *source, hf_bytes name,
 
 /* ------------------------------------------------------------------ figures */
 
-static void on_fact(void *user, const char *name, const char *value)
-{
-    struct http_figures *figures = user;
-
-    if (strcmp(name, "keys") == 0)
-        (void)!number_integer(value, &figures->keys);
-    else if (strcmp(name, "bytes in use") == 0)
-        (void)!number_integer(value, &figures->size);
-    else if (strcmp(name, "bytes at most") == 0)
-        (void)!number_integer(value, &figures->size_max);
-}
-
 /* All but those of locks. */
 static void read_figures(const struct http_source *source,
                          struct http_figures *figures)
 {
-    figures->keys = figures->size = figures->size_max = -1;
-    (void)!hf_store_info(source->client, on_fact, figures, NULL);
+    (void)store_facts_read(&figures->store, source->client);
     figures->server = (hf_server_stats)HF_SERVER_STATS_INIT;
     (void)!hf_server_read_stats(source->server, &figures->server, NULL);
     figures->up_ms = now_ms() - source->began_ms;
@@ -173,9 +158,9 @@ static void add_known(struct json *json, const char *name, int64_t value)
 
 static void add_figures(struct json *json, const struct http_figures *figures)
 {
-    add_known(json, "keys", figures->keys);
-    add_known(json, "bytes_in_use", figures->size);
-    add_known(json, "bytes_at_most", figures->size_max);
+    add_known(json, "keys", figures->store.keys);
+    add_known(json, "bytes_in_use", figures->store.size);
+    add_known(json, "bytes_at_most", figures->store.size_max);
     json_integer(json, "locks_held", figures->locks);
     json_integer(json, "waiters", figures->waiters);
     json_integer(json, "contended", figures->contended);

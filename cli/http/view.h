@@ -15,6 +15,7 @@
 
 #include "holdfast/serve.h"
 #include "lock_sample.h"
+#include "store_facts.h"
 
 /* Where views come from. Only the sampler uses it. */
 struct http_source {
@@ -29,9 +30,7 @@ struct http_source {
 /* -1: not known. */
 struct http_figures {
     bool read; /* the locks were; else those of locks are of an earlier time */
-    int64_t keys;
-    int64_t size;     /* bytes of the store in use */
-    int64_t size_max; /* bytes it may use */
+    struct store_facts store;
     int64_t locks;
     int64_t waiters;
     int64_t contended; /* locks with waiters */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "holdfast/command.h"
-#include "holdfast/store.h"
 #include "read_number.h"
+#include "store_facts.h"
 
 /* The line as it grows; what does not fit is left out. */
 struct figure_line {
@@ -51,30 +51,14 @@ static void size_text(char text[16], int64_t bytes)
 
 /* --------------------------------------------------------- embedded stores */
 
-struct facts {
-    int64_t keys, size, size_max; /* -1: not known */
-};
-
-static void on_fact(void *user, const char *name, const char *value)
-{
-    struct facts *facts = user;
-
-    if (strcmp(name, "keys") == 0)
-        (void)!number_integer(value, &facts->keys);
-    else if (strcmp(name, "bytes in use") == 0)
-        (void)!number_integer(value, &facts->size);
-    else if (strcmp(name, "bytes at most") == 0)
-        (void)!number_integer(value, &facts->size_max);
-}
-
 /* false: it is not embedded. */
 static bool add_store(struct figure_line *line, hf_client *client)
 {
-    struct facts facts = {-1, -1, -1};
+    struct store_facts facts;
     char size[16], size_max[16];
 
-    if (hf_store_info(client, on_fact, &facts, NULL) != HF_OK ||
-        facts.size < 0 || facts.size_max <= 0)
+    if (store_facts_read(&facts, client) != HF_OK || facts.size < 0 ||
+        facts.size_max <= 0)
         return false;
     size_text(size, facts.size);
     size_text(size_max, facts.size_max);
