@@ -166,13 +166,13 @@ def run(options, servers):
     return wrong
 
 
-def main():
+def drive(kind, run_all, *folders):
+    """Run them on both servers, with the folders that they are in, or of those
+    only what --KIND names; exit."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("server")
-    parser.add_argument("holdfast")
-    parser.add_argument("hiredis")
-    parser.add_argument("peers")
-    parser.add_argument("--clients", type=lambda text: text.split(","))
+    for name in ("server", "holdfast", *folders):
+        parser.add_argument(name)
+    parser.add_argument("--" + kind, type=lambda text: text.split(","))
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     servers = []
@@ -180,7 +180,7 @@ def main():
         try:
             for program in (options.server, options.holdfast):
                 servers.append(Server(program, directory))
-            wrong = run(options, servers)
+            wrong = run_all(options, servers)
         finally:
             for server in servers:
                 server.close()
@@ -188,4 +188,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    drive("clients", run, "hiredis", "peers")

@@ -11,14 +11,11 @@ must be equal. --show prints them. A program whose language or packages are
 missing is skipped with a line that says so.
 """
 
-import argparse
 import os
 import shutil
 import sys
-import tempfile
 
-from clients import Client, compare
-from server import Server
+from clients import Client, compare, drive
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs")
 
@@ -102,25 +99,5 @@ def run(options, servers):
     return wrong
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("server")
-    parser.add_argument("holdfast")
-    parser.add_argument("peers")
-    parser.add_argument("--programs", type=lambda text: text.split(","))
-    parser.add_argument("--show", action="store_true")
-    options = parser.parse_args()
-    servers = []
-    with tempfile.TemporaryDirectory() as directory:
-        try:
-            for program in (options.server, options.holdfast):
-                servers.append(Server(program, directory))
-            wrong = run(options, servers)
-        finally:
-            for server in servers:
-                server.close()
-    sys.exit("\n".join(["", *wrong]) if wrong else 0)
-
-
 if __name__ == "__main__":
-    main()
+    drive("programs", run, "peers")
