@@ -363,23 +363,7 @@ static const struct {
     /* clang-format on */
 };
 
-static int set_up(void **state)
-{
-    static place at;
-
-    make_place(&at, "volatile", "");
-    at.store = must_open(at.url, NULL);
-    *state = &at;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    remove_place(*state);
-    return 0;
-}
-
-EACH_TEST_WITH(set_up, tear_down);
+EACH_TEST_WITH(open_volatile_place, remove_state_place);
 
 /* A deleted key leaves a tombstone, which counts as expired. */
 static void take_records(void *user, const char *name, const char *value)

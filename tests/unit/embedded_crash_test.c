@@ -108,12 +108,6 @@ static void run_transfers(hf__store *store)
     }
 }
 
-static void note_fault(void *user, const char *fault)
-{
-    (void)user;
-    fprintf(stderr, "%s\n", fault);
-}
-
 /* Each kill is followed by a transaction of our own. */
 static long transfers_of_children(int kills)
 {
@@ -126,7 +120,6 @@ static long transfers_of_children(int kills)
 /* More than that many, until the children did get somewhere. */
 static void kill_writers(int kills)
 {
-    hf_error err = HF_ERROR_INIT;
     char text[TEXT_SIZE];
 
     for (int i = 0; i < kills || transfers_of_children(i) <= kills; i++) {
@@ -146,8 +139,7 @@ static void kill_writers(int kills)
     at.store = must_open(at.url, NULL);
     (void)evaluate(at.store, audit, 0, "", text);
     assert_string_equal(text, "[i:0, i:1, i:0]");
-    if (hf_store_check(at.url, NULL, note_fault, NULL, &err) != HF_OK)
-        fail_msg("check: %s", err.message);
+    expect_no_faults(&at);
 }
 
 TEST(killed_writer_leaves_no_trace_volatile)

@@ -28,20 +28,11 @@ static int set_up_durable(void **state)
     return 0;
 }
 
-static void note_fault(void *user, const char *fault)
-{
-    (void)user;
-    fprintf(stderr, "%s\n", fault);
-}
-
 static int tear_down(void **state)
 {
-    hf_error err = HF_ERROR_INIT;
-
     (void)state;
-    if (at.store != NULL &&
-        hf_store_check(at.url, NULL, note_fault, NULL, &err) != HF_OK)
-        fail_msg("check: %s", err.message);
+    if (at.store != NULL)
+        expect_no_faults(&at);
     remove_place(&at);
     return 0;
 }

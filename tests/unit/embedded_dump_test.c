@@ -383,20 +383,4 @@ TEST_WITH(restore_reads_no_more_than_the_store_holds, NULL, NULL)
     free(bytes);
 }
 
-static int set_up(void **state)
-{
-    static place at;
-
-    make_place(&at, "volatile", "");
-    at.store = must_open(at.url, NULL);
-    *state = &at;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    remove_place(*state);
-    return 0;
-}
-
-EACH_TEST_WITH(set_up, tear_down);
+EACH_TEST_WITH(open_volatile_place, remove_state_place);

@@ -8,23 +8,7 @@
 #define COUNT 600
 #define LONG_SIZE 600 /* beyond what a record's name can have */
 
-static int set_up(void **state)
-{
-    static place at;
-
-    make_place(&at, "volatile", "");
-    at.store = must_open(at.url, NULL);
-    *state = &at;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    remove_place(*state);
-    return 0;
-}
-
-EACH_TEST_WITH(set_up, tear_down);
+EACH_TEST_WITH(open_volatile_place, remove_state_place);
 
 /* Every third is long; those of COUNT and more do not exist. */
 static void make_name(char *name, size_t index)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "holdfast/store.h"
 #include "support/slowness.h"
 #include "support/test.h"
 #include "util/clock.h"
@@ -97,6 +98,38 @@ HELPER void remove_place(place *at)
     if (at->store != NULL)
         close_store(at->store);
     (void)nftw(at->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* For EACH_TEST_WITH(): *state is a place whose store is open. */
+HELPER int open_volatile_place(void **state)
+{
+    static place at;
+
+    make_place(&at, "volatile", "");
+    at.store = must_open(at.url, NULL);
+    *state = &at;
+    return 0;
+}
+
+HELPER int remove_state_place(void **state)
+{
+    remove_place(*state);
+    return 0;
+}
+
+HELPER void print_fault(void *user, const char *fault)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", fault);
+}
+
+/* A check of the place's store finds no fault. */
+HELPER void expect_no_faults(const place *at)
+{
+    hf_error err = HF_ERROR_INIT;
+
+    if (hf_store_check(at->url, NULL, print_fault, NULL, &err) != HF_OK)
+        fail_msg("check: %s", err.message);
 }
 
 /* ------------------------------------------------------------------ replies */

@@ -30,12 +30,6 @@ static struct {
 
 static uint32_t seed;
 
-static void note_fault(void *user, const char *fault)
-{
-    (void)user;
-    fprintf(stderr, "%s\n", fault);
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -48,11 +42,8 @@ static int set_up(void **state)
 /* What each test has left is intact. */
 static int tear_down(void **state)
 {
-    hf_error err = HF_ERROR_INIT;
-
     (void)state;
-    if (hf_store_check(at.url, NULL, note_fault, NULL, &err) != HF_OK)
-        fail_msg("check: %s", err.message);
+    expect_no_faults(&at);
     remove_place(&at);
     return 0;
 }

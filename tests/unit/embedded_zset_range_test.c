@@ -240,23 +240,7 @@ static const struct {
     /* clang-format on */
 };
 
-static int set_up(void **state)
-{
-    static place at;
-
-    make_place(&at, "volatile", "");
-    at.store = must_open(at.url, NULL);
-    *state = &at;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    remove_place(*state);
-    return 0;
-}
-
-EACH_TEST_WITH(set_up, tear_down);
+EACH_TEST_WITH(open_volatile_place, remove_state_place);
 
 TEST(commands_answer_as_redis_does)
 {
