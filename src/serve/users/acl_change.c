@@ -7,6 +7,7 @@
 
 #include "serve/state.h"
 #include "serve/users/auth.h"
+#include "serve/users/user_rules.h"
 
 #define ERROR_NO_FILE                                                          \
     "ERR This Redis instance is not configured to use an ACL file. You may "   \
@@ -128,8 +129,7 @@ void hf__acl_deluser(hf__conn *conn, const hf_bytes *words, size_t count)
     int64_t deleted = 0;
 
     for (size_t i = 2; i < count; i++) {
-        if (words[i].size == strlen("default") &&
-            memcmp(words[i].data, "default", words[i].size) == 0) {
+        if (hf__user_word_is(words[i], "default")) {
             hf__answer_error(&conn->answer,
                              "ERR The 'default' user cannot be removed");
             return;
