@@ -152,11 +152,15 @@ typedef struct hf_server_stats {
     /** Rounds of at most 2^i units, but more than 2^(i-1), undone or not; in
      * the last one all that had more. */
     uint64_t round_sizes[HF_SERVER_SIZES];
+    /** Reads that found their key, and that did not. INFO has them as
+     *  keyspace_hits and keyspace_misses. */
+    uint64_t hits;
+    uint64_t misses;
 } hf_server_stats;
 
 /* clang-format off */
 #define HF_SERVER_STATS_INIT \
-    { sizeof(hf_server_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
+    { sizeof(hf_server_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0 }
 /* clang-format on */
 
 /**

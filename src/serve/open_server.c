@@ -279,9 +279,13 @@ typedef struct server_task {
 static void run_stats(hf__task *task)
 {
     const server_task *what = hf__container_of(task, server_task, task);
+    hf__lookups lookups;
 
+    hf__command_round_lookups(&what->server->round, &lookups);
     *what->stats = what->server->stats;
     what->stats->connections = what->server->conn_count;
+    what->stats->hits = lookups.hits;
+    what->stats->misses = lookups.misses;
 }
 
 hf_status hf_server_read_stats(hf_server *server, hf_server_stats *stats,
