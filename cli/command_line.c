@@ -452,6 +452,8 @@ const char *options_help(const struct grammar *grammar, int id)
         return grammar->nonblock;
     if (id == OPT_WAIT && grammar->wait != NULL)
         return grammar->wait;
+    if (id == OPT_ALL && grammar->all != NULL)
+        return grammar->all;
     return option_table[id].help;
 }
 

@@ -29,7 +29,6 @@ enum option_id {
     OPT_MAX_HOLD,
     OPT_PERMITS,
     OPT_ALL,
-    OPT_ALL_KEYS,
     OPT_PRIORITY,
     OPT_MIN_HOLD,
     OPT_DELAY,
@@ -183,6 +182,7 @@ struct grammar {
     enum tail tail;       /* what follows them */
     const char *nonblock; /* help of OPT_NONBLOCK; NULL: the usual one */
     const char *wait;     /* the same of OPT_WAIT */
+    const char *all;      /* the same of OPT_ALL */
 };
 
 /* A command line that was read. */

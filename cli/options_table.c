@@ -91,7 +91,6 @@ const struct option_spec option_table[OPT_COUNT] = {
                      .help = "let N hold NAME at a time: a semaphore"},
     [OPT_ALL] = {.names = {"all"},
                  .help = "hold several: all words before -- are names"},
-    [OPT_ALL_KEYS] = {.names = {"all"}, .help = "Holdfast's own keys, too"},
     [OPT_ON_LOST] = {.names = {"on-lost"},
                      .kind = KIND_CHOICE,
                      .argument = "term|kill|warn",

@@ -37,7 +37,7 @@ static int key_list(struct call *call)
     hf_error err = HF_ERROR_INIT;
     hf_bytes pattern = hf_view("", 0);
     uint32_t flags =
-        call->options->given[OPT_ALL_KEYS] ? (uint32_t)HF_KEY_LIST_ALL : 0;
+        call->options->given[OPT_ALL] ? (uint32_t)HF_KEY_LIST_ALL : 0;
     hf_status status;
 
     if (call->options->operand_count > 0)
@@ -164,9 +164,10 @@ static int key_delete(struct call *call)
 
 const struct command key_commands[] = {
     {.grammar = {.name = "key list",
-                 .accepts = OPTIONS_COMMON | OPTION(ALL_KEYS),
+                 .accepts = OPTIONS_COMMON | OPTION(ALL),
                  .operands_max = 1,
-                 .operands = "[PATTERN]"},
+                 .operands = "[PATTERN]",
+                 .all = "Holdfast's own keys, too"},
      .run = key_list},
     {.grammar = {.name = "key ttl",
                  .accepts = OPTIONS_COMMON,
