@@ -129,6 +129,7 @@ enum option_id {
     OPT_HTTP,
     OPT_HTTP_TOKEN_FILE,
     OPT_ALLOW_BREAK,
+    OPT_ALLOW_EDIT,
     OPT_ONE_SAMPLE,
     OPT_INTERVAL,
     OPT_SORT,

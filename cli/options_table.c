@@ -510,6 +510,8 @@ const struct option_spec option_table[OPT_COUNT] = {
                                  "FILE"},
     [OPT_ALLOW_BREAK] = {.names = {"allow-break"},
                          .help = "allow the page to break locks"},
+    [OPT_ALLOW_EDIT] = {.names = {"allow-edit"},
+                        .help = "allow the page to edit keys, too"},
     [OPT_ONE_SAMPLE] = {.names = {"once"},
                         .help = "print one sample and end; needs no terminal"},
     [OPT_INTERVAL] = {.names = {"interval"},

@@ -20,7 +20,7 @@
                OPTION(TLS_CERT) | OPTION(TLS_KEY) | OPTION(TLS_CA) |           \
                OPTION(READ_ONLY) | OPTION(IDLE) | OPTION(REQUEST_TIME) |       \
                OPTION(BUFFERS_MAX) | OPTION(HTTP) | OPTION(HTTP_TOKEN_FILE) |  \
-               OPTION(ALLOW_BREAK) }
+               OPTION(ALLOW_BREAK) | OPTION(ALLOW_EDIT) }
 
 #define TOP_GRAMMAR {                                                          \
     .name = "top",                                                             \

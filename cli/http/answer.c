@@ -44,7 +44,7 @@ static enum MHD_Result send_one(struct MHD_Connection *connection,
 static struct MHD_Response *text_response(const char *text)
 {
     return MHD_create_response_from_buffer(
-        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 }
 
 enum MHD_Result http_answer(struct MHD_Connection *connection, unsigned code,

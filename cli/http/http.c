@@ -7,6 +7,7 @@
 #include "http/http.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,8 +30,11 @@
  * KiB, each byte as %XX, fits. */
 #define CONNECTION_MEMORY 65536
 
-/* For a client to take an answer. */
+/* For a client to send a body and take an answer. */
 #define ANSWER_MS 30000
+
+/* Of a body: a key's name and two values of 4 KiB, each byte as %XX, fit. */
+#define BODY_MAX 65536
 
 struct http {
     struct http_source source;
@@ -47,6 +51,8 @@ struct http {
 struct request {
     struct http_waiter waiter;
     bool waited;
+    struct MHD_PostProcessor *body; /* NULL: none, or all of it was read */
+    size_t body_size;
 };
 
 struct route {
@@ -159,8 +165,22 @@ static enum MHD_Result answer_break(struct MHD_Connection *connection,
     }
 }
 
-/* A copy of an argument of the URL, in memory of the request; false: out of
- * memory. */
+/* Append to an argument in memory of the request, which is then given, even if
+ * it is empty; false: out of memory. */
+static bool append_argument(hf_bytes *argument, const char *data, size_t size)
+{
+    char *memory =
+        realloc((void *)(uintptr_t)argument->data, argument->size + size + 1);
+
+    if (memory == NULL)
+        return false;
+    if (size > 0)
+        memcpy(memory + argument->size, data, size);
+    *argument = hf_view(memory, argument->size + size);
+    return true;
+}
+
+/* An argument of the URL. */
 static bool copy_argument(struct MHD_Connection *connection, const char *name,
                           hf_bytes *copy)
 {
@@ -169,14 +189,66 @@ static bool copy_argument(struct MHD_Connection *connection, const char *name,
 
     (void)!MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND,
                                          name, strlen(name), &value, &size);
-    if (value == NULL || size == 0)
-        return true;
-    copy->data = malloc(size);
-    if (copy->data == NULL)
-        return false;
-    memcpy((void *)(uintptr_t)copy->data, value, size);
-    copy->size = size;
-    return true;
+    return value == NULL || append_argument(copy, value, size);
+}
+
+/* One of the body, or a part of it. */
+static enum MHD_Result on_field(void *user, enum MHD_ValueKind kind,
+                                const char *name, const char *file,
+                                const char *type, const char *encoding,
+                                const char *data, uint64_t offset, size_t size)
+{
+    struct request *request = user;
+    const struct http_query *query = request->waiter.query;
+
+    (void)kind;
+    (void)file;
+    (void)type;
+    (void)encoding;
+    (void)offset;
+    for (int i = 0; i < HTTP_QUERY_WORDS && query->names[i] != NULL; i++) {
+        if (strcmp(query->names[i], name) == 0)
+            return append_argument(&request->waiter.words[i], data, size)
+                       ? MHD_YES
+                       : MHD_NO;
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result begin_body(struct MHD_Connection *connection,
+                                  struct request *request)
+{
+    request->body =
+        MHD_create_post_processor(connection, 1024, on_field, request);
+    if (request->body != NULL)
+        return MHD_YES;
+    return http_answer_text(connection, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+                            "the arguments must be in the body, as "
+                            "application/x-www-form-urlencoded\n");
+}
+
+static enum MHD_Result take_body(struct request *request, const char *data,
+                                 size_t *size)
+{
+    enum MHD_Result result = MHD_YES;
+
+    request->body_size += *size;
+    if (request->body != NULL && request->body_size <= BODY_MAX)
+        result = MHD_post_process(request->body, data, *size);
+    *size = 0;
+    return result;
+}
+
+/* The last argument is complete only then. false: out of memory, or none that
+ * can be read. */
+static bool end_body(struct request *request)
+{
+    enum MHD_Result result = request->body == NULL
+                                 ? MHD_YES
+                                 : MHD_destroy_post_processor(request->body);
+
+    request->body = NULL;
+    return result == MHD_YES;
 }
 
 static enum MHD_Result run_break(struct http *http,
@@ -190,11 +262,74 @@ static enum MHD_Result run_break(struct http *http,
     if (!copy_argument(connection, "name", &waiter->broken) ||
         !copy_argument(connection, "owner", &waiter->owner))
         return MHD_NO;
-    if (waiter->broken.data == NULL)
+    if (waiter->broken.size == 0)
         return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
                                 "?name= is missing\n");
-    request->waited = !http_sampler_break(http->sampler, waiter);
+    request->waited = !http_sampler_run(http->sampler, waiter);
     return request->waited ? MHD_YES : answer_break(connection, waiter);
+}
+
+static enum MHD_Result answer_query(struct MHD_Connection *connection,
+                                    struct http_waiter *waiter)
+{
+    char *text = waiter->text;
+
+    if (text == NULL)
+        return http_answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                "cannot read the server now\n");
+    waiter->text = NULL;
+    return http_answer(connection, waiter->code, "application/json",
+                       MHD_create_response_from_buffer(waiter->size, text,
+                                                       MHD_RESPMEM_MUST_FREE));
+}
+
+static bool read_arguments(struct MHD_Connection *connection,
+                           struct request *request)
+{
+    const struct http_query *query = request->waiter.query;
+    bool done = end_body(request);
+
+    for (int i = 0; !query->writes && i < HTTP_QUERY_WORDS; i++)
+        done = done && (query->names[i] == NULL ||
+                        copy_argument(connection, query->names[i],
+                                      &request->waiter.words[i]));
+    return done;
+}
+
+static enum MHD_Result answer_missing(struct MHD_Connection *connection,
+                                      const char *name)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof(text), "%s is missing\n", name);
+    return http_answer_text(connection, MHD_HTTP_BAD_REQUEST, text);
+}
+
+static enum MHD_Result run_query(struct http *http,
+                                 struct MHD_Connection *connection,
+                                 struct request *request)
+{
+    struct http_waiter *waiter = &request->waiter;
+    const struct http_query *query = waiter->query;
+
+    if (request->waited)
+        return answer_query(connection, waiter);
+    if (!http->source.is_readable && query->reads_data)
+        return http_answer_text(connection, MHD_HTTP_FORBIDDEN,
+                                "needs --http-token-file: without a token this "
+                                "is shown only if the server has a TCP address "
+                                "without TLS\n");
+    if (request->body_size > BODY_MAX)
+        return http_answer_text(connection, MHD_HTTP_CONTENT_TOO_LARGE,
+                                "the body is too large\n");
+    if (!read_arguments(connection, request))
+        return MHD_NO;
+    for (int i = 0; i < query->needed; i++) {
+        if (waiter->words[i].data == NULL)
+            return answer_missing(connection, query->names[i]);
+    }
+    request->waited = !http_sampler_run(http->sampler, waiter);
+    return request->waited ? MHD_YES : answer_query(connection, waiter);
 }
 
 /* ----------------------------------------------------------------- requests */
@@ -207,8 +342,16 @@ static const struct route routes[] = {
     {"/break", false, true, run_break},
 };
 
+/* Of a query that reads, and of one that writes. */
+static const struct route query_routes[] = {{NULL, false, false, run_query},
+                                            {NULL, false, true, run_query}};
+
 static const struct route *find_route(const struct http *http, const char *path)
 {
+    const struct http_query *query = http_query_find(path);
+
+    if (query != NULL && (!query->writes || http->source.allow_edit))
+        return &query_routes[query->writes];
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
         if (strcmp(routes[i].path, path) == 0 &&
             (!routes[i].writes || http->source.allow_break))
@@ -288,8 +431,8 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     const struct route *route = find_route(http, path);
 
     (void)version;
-    (void)upload;
-    (void)upload_size;
+    if (request != NULL && *upload_size > 0)
+        return take_body(request, upload, upload_size);
     http_conns_limit(&http->conns, connection, ANSWER_MS);
     if (request == NULL) {
         if (refuse_request(http, connection, route, method) == MHD_YES)
@@ -298,7 +441,10 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         if (request == NULL)
             return MHD_NO;
         request->waiter.connection = connection;
+        request->waiter.query = http_query_find(path);
         *context = request;
+        if (request->waiter.query != NULL && route->writes)
+            return begin_body(connection, request);
     }
     return route->run(http, connection, request);
 }
@@ -314,8 +460,12 @@ static void on_completed(void *user, struct MHD_Connection *connection,
     if (request == NULL)
         return;
     http_view_drop(request->waiter.view);
+    (void)end_body(request);
     free((void *)(uintptr_t)request->waiter.broken.data);
     free((void *)(uintptr_t)request->waiter.owner.data);
+    for (int i = 0; i < HTTP_QUERY_WORDS; i++)
+        free((void *)(uintptr_t)request->waiter.words[i].data);
+    free(request->waiter.text);
     free(request);
     *context = NULL;
 }
@@ -340,7 +490,8 @@ static int check_options(const struct http_options *options, struct http *http)
 
     http->needs_token = options->token_file != NULL;
     if (options->allow_break && !http->needs_token) {
-        complain(WHAT, "--allow-break needs --http-token-file");
+        complain(WHAT, "--allow-%s needs --http-token-file",
+                 options->allow_edit ? "edit" : "break");
         return EXIT_USAGE;
     }
     if (http->needs_token)
@@ -395,8 +546,9 @@ static void free_http(struct http *http)
 
 /* Locks of all prefixes. */
 static int open_source(const struct http_options *options, hf_server *server,
-                       struct http_source *source)
+                       struct http *http)
 {
+    struct http_own *own = &http->source.own;
     hf_client_options client_options = HF_CLIENT_OPTIONS_INIT;
     hf_error err = HF_ERROR_INIT;
     hf_client *client;
@@ -406,7 +558,13 @@ static int open_source(const struct http_options *options, hf_server *server,
     status = hf_client_open(options->store, &client_options, &client, &err);
     if (status != HF_OK)
         return complain_status(WHAT, status, &err);
-    http_source_init(source, client, server, options->allow_break);
+    http_source_init(&http->source, client, server);
+    http->source.allow_break = options->allow_break;
+    http->source.allow_edit = options->allow_edit;
+    http->source.is_readable = http->needs_token || http_own_is_public(server);
+    own->token = http->needs_token ? http->token : NULL;
+    own->has_users = options->has_users;
+    own->password_file = options->password_file;
     return EXIT_YES;
 }
 
@@ -427,7 +585,7 @@ int http_start(const struct http_options *options, hf_server *server,
     pthread_sigmask(SIG_SETMASK, &all, &before);
     code = check_options(options, http);
     if (code == EXIT_YES)
-        code = open_source(options, server, &http->source);
+        code = open_source(options, server, http);
     if (code == EXIT_YES)
         code = start_http(http);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -7,11 +7,14 @@
  *     GET /events     a view of the locks each second, as server-sent events
  *     GET /locks      the same once, JSON
  *     GET /metrics    OpenMetrics
+ *     GET /keys, /value, /clients, /slowlog, /info, /history   of the page
  *     POST /break?name=NAME   only with `allow_break`
+ *     POST /delete, /expire, /set   only with `allow_edit`; arguments in the
+ *                                   body
  *
- * libmicrohttpd serves all connections on one thread. A second one, the
- * sampler (sampler.h), calls the store, and only while a request waits for
- * a view.
+ * libmicrohttpd serves all connections on one thread. A second one, the sampler
+ * (sampler.h), calls the store: while a request waits for a view, for queries,
+ * and each ten seconds for a point of the history.
  */
 #ifndef HOLDFAST_CLI_HTTP_HTTP_H
 #define HOLDFAST_CLI_HTTP_HTTP_H
@@ -21,10 +24,13 @@
 struct http;
 
 struct http_options {
-    const char *store;      /* URL; NULL: as for hf_client_open() */
-    const char *address;    /* HOST:PORT, or the port of 127.0.0.1 */
-    const char *token_file; /* NULL: none; then only a loopback address */
-    bool allow_break;       /* needs a token */
+    const char *store;         /* URL; NULL: as for hf_client_open() */
+    const char *address;       /* HOST:PORT, or the port of 127.0.0.1 */
+    const char *token_file;    /* NULL: none; then only a loopback address */
+    bool allow_break;          /* needs a token */
+    bool allow_edit;           /* needs allow_break */
+    bool has_users;            /* the server has a file of users */
+    const char *password_file; /* of the server; stays; NULL: none */
 };
 
 /*

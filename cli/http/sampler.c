@@ -18,6 +18,9 @@
 /* A view is made at most this often, and is this long good for others. */
 #define VIEW_MS 1000
 
+/* Jobs that wait; more are refused, as each may take seconds. */
+#define JOBS_MAX 8
+
 /* How often connections past their limit are looked for. */
 #define CUT_MS 1000
 
@@ -29,9 +32,11 @@ struct http_sampler {
     pthread_cond_t wake;
     bool stops;
     struct http_waiter *waiters; /* for a view */
-    struct http_waiter *breaks;  /* for a lock to be broken */
-    struct http_view *latest;    /* may be NULL */
-    int64_t next_ms;             /* not before this one is made */
+    struct http_waiter *jobs;    /* for a query, or a lock to be broken */
+    int job_count;
+    struct http_view *latest; /* may be NULL */
+    int64_t next_ms;          /* not before this one is made */
+    int64_t job_ms;           /* not before this one is run */
 };
 
 static void resume_all(struct http_waiter **list, struct http_view *view)
@@ -45,17 +50,27 @@ static void resume_all(struct http_waiter **list, struct http_view *view)
     }
 }
 
-/* The next view is made at once: it should show this. */
-static void break_one_locked(struct http_sampler *sampler)
+/* After a break the next view is made at once: it should show this. Then no job
+ * is run for as long as this one took, so that they take half of the time. */
+static void run_one_locked(struct http_sampler *sampler)
 {
-    struct http_waiter *waiter = sampler->breaks;
+    struct http_waiter *waiter = sampler->jobs;
+    int64_t began_ms = now_ms();
 
-    sampler->breaks = waiter->next;
+    sampler->jobs = waiter->next;
+    sampler->job_count--;
     pthread_mutex_unlock(&sampler->mutex);
-    waiter->status = http_source_break(sampler->source, waiter->broken,
-                                       waiter->owner, &waiter->err);
+    if (waiter->query != NULL)
+        waiter->code =
+            http_query_run(waiter->query, sampler->source, waiter->words,
+                           &waiter->text, &waiter->size);
+    else
+        waiter->status = http_source_break(sampler->source, waiter->broken,
+                                           waiter->owner, &waiter->err);
     pthread_mutex_lock(&sampler->mutex);
-    sampler->next_ms = 0;
+    if (waiter->query == NULL)
+        sampler->next_ms = 0;
+    sampler->job_ms = 2 * now_ms() - began_ms;
     waiter->next = NULL;
     resume_all(&waiter, NULL);
 }
@@ -82,34 +97,50 @@ static void sleep_locked(struct http_sampler *sampler, int64_t ms)
 {
     struct timespec until;
 
-    if (ms < 0) {
-        pthread_cond_wait(&sampler->wake, &sampler->mutex);
-        return;
-    }
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ms * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += (time_t)(ms / 1000) + until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&sampler->wake, &sampler->mutex, &until);
 }
 
-/* Do what is due; how long to sleep then, ms; -1: until woken. */
+static void note_point_locked(struct http_sampler *sampler)
+{
+    pthread_mutex_unlock(&sampler->mutex);
+    http_source_note(sampler->source);
+    pthread_mutex_lock(&sampler->mutex);
+}
+
+static int64_t less_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Do what is due; how long to sleep then, ms. Views come before jobs: they are
+ * made once a second at most. */
 static int64_t work_locked(struct http_sampler *sampler)
 {
-    int64_t rest_ms = sampler->next_ms - now_ms();
-    bool waits = sampler->waiters != NULL;
+    int64_t rest_ms = sampler->source->history.due_ms - now_ms();
+    int64_t view_ms =
+        sampler->waiters == NULL ? INT64_MAX : sampler->next_ms - now_ms();
+    int64_t job_ms =
+        sampler->jobs == NULL ? INT64_MAX : sampler->job_ms - now_ms();
 
-    if (sampler->breaks != NULL) {
-        break_one_locked(sampler);
+    if (rest_ms <= 0) {
+        note_point_locked(sampler);
         return 0;
     }
-    if (waits && rest_ms <= 0) {
+    if (view_ms <= 0) {
         make_view_locked(sampler);
         return 0;
     }
-    if (http_conns_cut(sampler->conns) == 0)
-        return -1;
-    return waits && rest_ms < CUT_MS ? rest_ms : CUT_MS;
+    if (job_ms <= 0) {
+        run_one_locked(sampler);
+        return 0;
+    }
+    if (http_conns_cut(sampler->conns) != 0)
+        rest_ms = less_of(rest_ms, CUT_MS);
+    return less_of(rest_ms, less_of(view_ms, job_ms));
 }
 
 static void *run_sampler(void *user)
@@ -124,7 +155,7 @@ static void *run_sampler(void *user)
             sleep_locked(sampler, sleep_ms);
     }
     resume_all(&sampler->waiters, NULL);
-    resume_all(&sampler->breaks, NULL);
+    resume_all(&sampler->jobs, NULL);
     pthread_mutex_unlock(&sampler->mutex);
     return NULL;
 }
@@ -181,7 +212,7 @@ void http_sampler_wake(struct http_sampler *sampler)
     pthread_mutex_unlock(&sampler->mutex);
 }
 
-/* true: not suspended, since the server ends. */
+/* Behind the others. true: not suspended, since the server ends. */
 static bool suspend_locked(struct http_sampler *sampler,
                            struct http_waiter **list,
                            struct http_waiter *waiter)
@@ -189,7 +220,9 @@ static bool suspend_locked(struct http_sampler *sampler,
     if (sampler->stops)
         return true;
     MHD_suspend_connection(waiter->connection);
-    waiter->next = *list;
+    while (*list != NULL)
+        list = &(*list)->next;
+    waiter->next = NULL;
     *list = waiter;
     pthread_cond_signal(&sampler->wake);
     return false;
@@ -213,14 +246,16 @@ bool http_sampler_view(struct http_sampler *sampler, struct http_waiter *waiter,
     return done;
 }
 
-bool http_sampler_break(struct http_sampler *sampler,
-                        struct http_waiter *waiter)
+bool http_sampler_run(struct http_sampler *sampler, struct http_waiter *waiter)
 {
     bool done;
 
     waiter->status = HF_UNAVAILABLE;
+    waiter->text = NULL;
     pthread_mutex_lock(&sampler->mutex);
-    done = suspend_locked(sampler, &sampler->breaks, waiter);
+    done = sampler->job_count >= JOBS_MAX ||
+           suspend_locked(sampler, &sampler->jobs, waiter);
+    sampler->job_count += !done;
     pthread_mutex_unlock(&sampler->mutex);
     return done;
 }

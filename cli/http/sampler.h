@@ -5,6 +5,9 @@
  * It makes views: what the locks were at one instant, as the text that is sent
  * and as figures. All requests share one. It makes one only while a request
  * waits, at most one each second, and uses at most a tenth of the time for it.
+ * It runs the queries of the page one after the other, those that came first
+ * first, and for at most half of the time; a view that is due comes before the
+ * next of them. It notes a point of the history each ten seconds.
  *
  * A request that has to wait suspends its connection, so that the thread of
  * libmicrohttpd never waits. It is resumed with a view, or without one if there
@@ -16,7 +19,7 @@
 #include <stdbool.h>
 
 #include "http/conns.h"
-#include "http/view.h"
+#include "http/query.h"
 
 struct http_sampler;
 
@@ -24,11 +27,16 @@ struct http_sampler;
 struct http_waiter {
     struct http_waiter *next;
     struct MHD_Connection *connection;
-    struct http_view *view; /* [out] of http_sampler_view(), counted */
-    hf_bytes broken;        /* the lock to break */
-    hf_bytes owner;         /* only if this one holds it; NULL: any */
-    hf_status status;       /* [out] of breaking it */
-    hf_error err;           /* [out] */
+    struct http_view *view;         /* [out] of http_sampler_view(), counted */
+    const struct http_query *query; /* to be run; NULL: break a lock */
+    hf_bytes words[HTTP_QUERY_WORDS]; /* of the query, each to be freed */
+    unsigned code;                    /* [out] of the query, as its text */
+    char *text;
+    size_t size;
+    hf_bytes broken;  /* the lock to break */
+    hf_bytes owner;   /* only if this one holds it; NULL: any */
+    hf_status status; /* [out] of breaking it */
+    hf_error err;     /* [out] */
 };
 
 /* NULL: an error was printed. */
@@ -52,9 +60,8 @@ void http_sampler_free(struct http_sampler *sampler);
 bool http_sampler_view(struct http_sampler *sampler, struct http_waiter *waiter,
                        const struct http_view *seen);
 
-/* Break the lock waiter->broken. false: the connection was suspended until
- * waiter->status is known; true: the server ends. */
-bool http_sampler_break(struct http_sampler *sampler,
-                        struct http_waiter *waiter);
+/* Run the query, or break the lock waiter->broken. false: the connection was
+ * suspended until that is done; true: too many wait, or the server ends. */
+bool http_sampler_run(struct http_sampler *sampler, struct http_waiter *waiter);
 
 #endif

@@ -21,19 +21,21 @@
 #define DATA "data: "
 
 void http_source_init(struct http_source *source, hf_client *client,
-                      hf_server *server, bool allow_break)
+                      hf_server *server)
 {
     source->client = client;
     source->server = server;
-    source->allow_break = allow_break;
+    source->own.server = server;
     source->previous = NULL;
     source->began_ms = now_ms();
+    http_history_init(&source->history, source->began_ms);
     lock_sample_store(client, source->store);
 }
 
 void http_source_done(struct http_source *source)
 {
     lock_sample_free(source->previous);
+    http_own_done(&source->own);
     hf_client_close(source->client);
 }
 
@@ -48,13 +50,22 @@ hf_status http_source_break(struct http_source *source, hf_bytes name,
 /* ------------------------------------------------------------------ figures */
 
 /* All but those of locks. */
-static void read_figures(const struct http_source *source,
+static void read_figures(struct http_source *source,
                          struct http_figures *figures)
 {
     (void)store_facts_read(&figures->store, source->client);
     figures->server = (hf_server_stats)HF_SERVER_STATS_INIT;
     (void)!hf_server_read_stats(source->server, &figures->server, NULL);
     figures->up_ms = now_ms() - source->began_ms;
+    figures->rates = http_history_rates(&source->history, source->server);
+}
+
+void http_source_note(struct http_source *source)
+{
+    struct store_facts facts;
+
+    (void)store_facts_read(&facts, source->client);
+    http_history_add(&source->history, source->server, facts.size);
 }
 
 static void on_command(void *user, const hf_server_command *command)
@@ -176,10 +187,12 @@ static void add_server(struct json *json, const struct http_figures *figures)
     json_open(json, "server", '{');
     json_integer(json, "up_ms", figures->up_ms);
     json_integer(json, "connections", (int64_t)stats->connections);
+    json_integer(json, "refused", (int64_t)stats->connections_refused);
     json_integer(json, "commands", (int64_t)stats->commands);
     json_integer(json, "failed", (int64_t)stats->failed);
     json_integer(json, "bytes_in", (int64_t)stats->bytes_in);
     json_integer(json, "bytes_out", (int64_t)stats->bytes_out);
+    http_rates_json(&figures->rates, json);
     json_close(json, '}');
 }
 
@@ -204,6 +217,8 @@ static void print_view(FILE *file, const struct http_source *source,
     json_text(&json, "store", source->store);
     json_integer(&json, "at_ms", unix_ms());
     json_bool(&json, "allow_break", source->allow_break);
+    json_bool(&json, "allow_edit", source->allow_edit);
+    json_bool(&json, "readable", source->is_readable);
     if (error != NULL)
         json_text(&json, "error", error);
     add_figures(&json, figures);

@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #include "holdfast/serve.h"
+#include "http/history.h"
+#include "http/own_client.h"
 #include "lock_sample.h"
 #include "store_facts.h"
 
@@ -22,6 +24,10 @@ struct http_source {
     hf_client *client;
     hf_server *server;
     bool allow_break;
+    bool allow_edit;
+    bool is_readable; /* a request may read keys and clients */
+    struct http_own own;
+    struct http_history history;
     int64_t began_ms; /* on now_ms() */
     char store[LOCK_STORE_TEXT_SIZE];
     struct lock_sample *previous; /* NULL: none was taken yet */
@@ -39,6 +45,7 @@ struct http_figures {
     struct lock_waits waits;
     hf_server_stats server;
     int64_t up_ms; /* the server */
+    struct http_rates rates;
 };
 
 struct http_view {
@@ -53,7 +60,7 @@ struct http_view {
 };
 
 void http_source_init(struct http_source *source, hf_client *client,
-                      hf_server *server, bool allow_break);
+                      hf_server *server);
 /* Closes the client. */
 void http_source_done(struct http_source *source);
 
@@ -61,6 +68,9 @@ void http_source_done(struct http_source *source);
  * HF_CONFLICT. */
 hf_status http_source_break(struct http_source *source, hf_bytes name,
                             hf_bytes owner, hf_error *err);
+
+/* Add a point to the history. */
+void http_source_note(struct http_source *source);
 
 /* A view with one user; NULL: out of memory. */
 struct http_view *http_view_make(struct http_source *source);

@@ -82,7 +82,11 @@ static int start_http(const struct call *call, hf_server *server,
         .store = given->text[OPT_STORE],
         .address = given->text[OPT_HTTP],
         .token_file = given->text[OPT_HTTP_TOKEN_FILE],
-        .allow_break = given->given[OPT_ALLOW_BREAK],
+        .allow_break =
+            given->given[OPT_ALLOW_BREAK] || given->given[OPT_ALLOW_EDIT],
+        .allow_edit = given->given[OPT_ALLOW_EDIT],
+        .has_users = given->given[OPT_USERS],
+        .password_file = given->text[OPT_PASSWORD_FILE],
     };
 
     if (given->given[OPT_HTTP])

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.parse
@@ -28,17 +29,22 @@ class Http(Server):
 
     def __init__(self, *options, http="0"):
         super().__init__(PROGRAM, "--http", http, *options)
-        url = self.process.stdout.readline().strip()
-        self.port = urllib.parse.urlparse(url).port
+        for line in self.process.stdout:
+            if line.startswith("http:"):
+                break
+        self.port = urllib.parse.urlparse(line.strip()).port
 
-    def get(self, path, method="GET", **headers):
+    def get(self, path, method="GET", body=None, **headers):
         """(status, headers, body)"""
         link = http.client.HTTPConnection("127.0.0.1", self.port,
                                           timeout=TIMEOUT)
         link.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
             link.putheader(name.replace("_", "-"), value)
-        link.endheaders()
+        if body is not None:
+            link.putheader("Content-Type", "application/x-www-form-urlencoded")
+            link.putheader("Content-Length", str(len(body)))
+        link.endheaders(body)
         answer = link.getresponse()
         body = answer.read()
         link.close()
@@ -46,6 +52,18 @@ class Http(Server):
 
     def status(self, *arguments, **headers):
         return self.get(*arguments, **headers)[0]
+
+    def ask(self, path, method="GET", **words):
+        """(status, JSON) of a query, with the token; or its text."""
+        query = "&".join(f"{name}={urllib.parse.quote_from_bytes(bytes(word))}"
+                         for name, word in words.items())
+        if method == "POST":
+            answer = self.get(path, method, query.encode(), **BEARER)
+        else:
+            answer = self.get(f"{path}?{query}", method, **BEARER)
+        if answer[1]["Content-Type"] != "application/json":
+            return answer[0], answer[2]
+        return answer[0], json.loads(answer[2])
 
     def locks(self, **headers):
         return json.loads(self.get("/locks", **headers)[2])["locks"]
@@ -64,10 +82,10 @@ class Http(Server):
         process.stdout.readline()
         return process
 
-    def memory(self):
+    def memory(self, kind="VmRSS"):
         """KiB that the process has."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return int(file.read().split("VmRSS:")[1].split()[0])
+            return int(file.read().split(kind + ":")[1].split()[0])
 
 
 def end_hold(process):
@@ -78,9 +96,10 @@ def end_hold(process):
 
 
 def await_that(condition):
-    """Views are made once a second."""
-    while not condition():
+    """What is true then. Views are made once a second."""
+    while not (found := condition()):
         time.sleep(0.2)
+    return found
 
 
 def name_of(lock):
@@ -262,7 +281,7 @@ class Token(unittest.TestCase):
         cls.file = os.path.join(cls.folder.name, "token")
         with open(cls.file, "w", encoding="ascii") as file:
             file.write(TOKEN + "\nthis is not read\n")
-        cls.server = Http("--http-token-file", cls.file, "--allow-break")
+        cls.server = Http("--http-token-file", cls.file, "--allow-edit")
 
     @classmethod
     def tearDownClass(cls):
@@ -302,6 +321,431 @@ class Token(unittest.TestCase):
         end_hold(held)
 
 
+class Queries(unittest.TestCase):
+    """What the page reads and changes; the token and --allow-edit are given."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        cls.file = os.path.join(cls.folder, "token")
+        with open(cls.file, "w", encoding="ascii") as file:
+            file.write(TOKEN + "\n")
+        cls.server = Http("--http-token-file", cls.file, "--allow-edit")
+        cls.link = cls.server.connect()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.link.close()
+        assert cls.server.close() == 0
+
+    def setUp(self):
+        self.link.ask("FLUSHALL")
+
+    def other(self, *options):
+        server = Http(*options)
+        self.addCleanup(server.close)
+        return server
+
+    def test_keys_come_in_pages_with_type_size_and_time_to_live(self):
+        for i in range(1000):
+            self.link.ask("SET", f"k:{i}", "v", "EX", 1000)
+        self.link.ask("RPUSH", "list", "a")
+        names, cursor, pages = [], b"0", 0
+        while pages == 0 or cursor != b"0":
+            status, found = self.server.ask("/keys", cursor=cursor)
+            self.assertEqual(status, 200)
+            self.assertLessEqual(len(found["keys"]), 300)
+            names += [key["name"] for key in found["keys"]]
+            cursor, pages = found["cursor"].encode(), pages + 1
+        self.assertGreater(pages, 3)
+        self.assertEqual(len(set(names)), 1001)
+        found = {"keys": [], "cursor": "0"}
+        while not found["keys"]:  # an answer looks at some of the keys
+            _, found = self.server.ask("/keys", match=b"lis*",
+                                       cursor=found["cursor"].encode())
+        self.assertEqual(len(found["keys"]), 1)
+        key = found["keys"][0]
+        self.assertEqual((key["name"], key["type"], key["ttl_ms"]),
+                         ("list", "list", None))
+        self.assertGreater(key["size"], 0)
+        found = {"keys": [], "cursor": "0"}
+        while not found["keys"]:
+            _, found = self.server.ask("/keys", match=b"k:99",
+                                       cursor=found["cursor"].encode())
+        self.assertGreater(found["keys"][0]["ttl_ms"], 900000)
+
+    def test_values_of_each_type_come_in_pages(self):
+        ask = self.link.ask
+        ask("SET", "string", "x" * 5000)
+        ask("RPUSH", "list", *range(250))
+        ask("HSET", "hash", "f", "v")
+        ask("SADD", "set", "m")
+        ask("ZADD", "zset", 2, "b", 1, "a")
+        ask("XADD", "stream", "1-1", "f", "v")
+        for name, length, reply in (
+                (b"string", 5000, "x" * 4096), (b"set", 1, ["m"]),
+                (b"list", 250, [str(i) for i in range(100)]),
+                (b"hash", 1, ["f", "v"]),
+                (b"zset", 2, ["a", "1", "b", "2"]),
+                (b"stream", 1, [["1-1", ["f", "v"]]])):
+            status, found = self.server.ask("/value", name=name)
+            self.assertEqual((status, found["type"], found["length"],
+                              found["reply"]),
+                             (200, name.decode(), length, reply))
+        self.assertEqual(self.server.ask("/value", name=b"list", at=b"200")[1]
+                         ["reply"], [str(i) for i in range(200, 250)])
+        for at in (b"x", b"-1", b"9" * 30, b"1" * 100, b"1\0"):
+            self.assertEqual(self.server.ask("/value", name=b"list", at=at)[0],
+                             400, at)
+        for name in (b"stream", b"hash", b"set"):
+            for at in (b"x", b"-1", b"1-", b"(1", b"(1-x", b"\xff", b"1\0"):
+                self.assertEqual(self.server.ask("/value", name=name, at=at)[0],
+                                 400, (name, at))
+        self.assertEqual(self.server.ask("/value", name=b"none")[0], 404)
+        self.assertEqual(self.server.get("/value", **BEARER)[::2],
+                         (400, b"name is missing\n"))
+
+    def test_each_database_has_its_own_keys(self):
+        ask, server = self.link.ask, self.server
+        for i in range(16):
+            ask("SELECT", i)
+            ask("SET", f"k{i}", i)
+        ask("SELECT", 0)
+        for i in (3, 15, 0, 3):
+            keys = server.ask("/keys", db=b"%d" % i)[1]["keys"]
+            self.assertEqual([key["name"] for key in keys], [f"k{i}"])
+            self.assertEqual(server.ask("/value", db=b"%d" % i,
+                                        name=b"k%d" % i)[1]["reply"], str(i))
+        self.assertEqual(server.ask("/keys")[1]["keys"][0]["name"], "k0")
+        self.assertEqual(server.ask("/value", name=b"k3")[0], 404)
+        for path, code, words in (
+                ("/delete", 200, {"name": b"k4"}),
+                ("/expire", 200, {"name": b"k5", "ttl_ms": b"100000"}),
+                ("/set", 200, {"name": b"k6", "old": b"6", "value": b"x"}),
+                ("/set", 404, {"name": b"k7", "old": b"7", "value": b"x"})):
+            db = words["name"][1:] if code == 200 else b"0"
+            self.assertEqual(server.ask(path, "POST", db=db, **words)[0], code)
+        for db, words, reply in ((4, ("EXISTS", "k4"), 0),
+                                 (5, ("PERSIST", "k5"), 1),
+                                 (6, ("GET", "k6"), b"x"),
+                                 (7, ("GET", "k7"), b"7")):
+            ask("SELECT", db)
+            self.assertEqual(ask(*words), reply)
+        ask("SELECT", 0)
+        for db in (b"16", b"-1", b"", b"x", b"1\0", b"3 ", b"0" * 8 + b"x"):
+            for path, method in (("/keys", "GET"), ("/delete", "POST")):
+                self.assertEqual(server.ask(path, method, db=db, name=b"k0")[0],
+                                 400, db)
+        self.assertEqual(ask("EXISTS", "k0"), 1)
+
+    def test_an_answer_with_long_names_is_bounded(self):
+        for i in range(300):
+            self.link.ask("SET", b"%03d" % i + b"\1" * (i % 2 * 5000 + 9000),
+                          "v")
+        found, cursor = set(), b"0"
+        while not found or cursor != b"0":
+            _, _, body = self.server.get("/keys?cursor=" + cursor.decode(),
+                                         **BEARER)
+            self.assertLess(len(body), 600000)
+            answer = json.loads(body)
+            for key in answer["keys"]:
+                name = key["name"]
+                found.add((name["cut"] if isinstance(name, dict) else name)[:3])
+            cursor = answer["cursor"].encode()
+        self.assertEqual(len(found), 300)
+
+    def test_what_is_hostile_is_bounded_and_valid(self):
+        for name in HOSTILE:
+            self.link.ask("SADD", name, b"\xff" * 100000, b"<script>",
+                          "\u00e9" * 1000)
+        _, found = self.server.ask("/keys")
+        self.assertEqual({name_of(key) for key in found["keys"]}, set(HOSTILE))
+        for name in HOSTILE:
+            status, _, body = self.server.get(
+                "/value?name=" + urllib.parse.quote_from_bytes(name), **BEARER)
+            self.assertEqual(status, 200)
+            self.assertLess(len(body), 10000)
+            members = json.loads(body)["reply"]
+            sizes = sorted(member["size"] for member in members
+                           if isinstance(member, dict))
+            self.assertEqual(sizes, [2000, 100000])
+            self.assertIn("\u00e9" * 512, [
+                member.get("cut") for member in members
+                if isinstance(member, dict)])
+
+    def pages(self, name):
+        """All elements of a value."""
+        found, at = [], b""
+        while at is not None:
+            status, page = self.server.ask("/value", name=name, at=at)
+            self.assertEqual((status, page.get("cut")), (200, None))
+            found += page["reply"]
+            at = page["next"] and page["next"].encode()
+        return found
+
+    def test_pages_have_each_element_once(self):
+        numbers = [str(i) for i in range(1234)]
+        self.link.ask("RPUSH", "l", *numbers)
+        self.link.ask("SADD", "s", *numbers)
+        self.link.ask("ZADD", "z", *[word for i in numbers for word in (i, i)])
+        self.link.ask("HSET", "h", *[word for i in numbers for word in (i, i)])
+        for i in range(1, 235):
+            self.link.ask("XADD", "x", f"{i}-1", "f", "v")
+        self.assertEqual(self.pages(b"l"), numbers)
+        self.assertEqual(sorted(self.pages(b"s")), sorted(numbers))
+        self.assertEqual(self.pages(b"z"), [i for i in numbers for _ in "12"])
+        self.assertEqual(sorted(self.pages(b"h")), sorted(numbers * 2))
+        self.assertEqual([entry[0] for entry in self.pages(b"x")],
+                         [f"{i}-1" for i in range(1, 235)])
+
+    def test_large_elements_take_little_memory(self):
+        ask = self.link.ask
+        for i in range(40):
+            ask("RPUSH", "list", *["a"] * (5 if i == 0 else 0),
+                b"x" * 5000000)
+            ask("HSET", "hash", f"a{i}", "a", f"z{i}", b"x" * 5000000)
+        for _ in range(40):
+            ask("XADD", "stream", "*", *[b"\1" * 1000] * 2000)
+        sizes, ends = [self.server.memory("RssAnon")], []
+
+        def watch():
+            while not ends:
+                sizes.append(self.server.memory("RssAnon"))
+                time.sleep(0.002)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        for name in ("list", "hash", "stream"):
+            status, _, body = self.server.get(f"/value?name={name}", **BEARER)
+            self.assertEqual(status, 200)
+            self.assertLess(len(body), 2000000)
+        ends.append(True)
+        watcher.join()
+        self.assertLess(max(sizes) - sizes[0], 150000 * slower(PROGRAM))
+
+    def test_a_string_is_cut_between_characters(self):
+        text = "a" + "\u00e9" * 3000
+        self.link.ask("SET", "a", text)
+        _, found = self.server.ask("/value", name=b"a")
+        self.assertEqual((found["reply"], found["next"]),
+                         ("a" + "\u00e9" * 2047, "4095"))
+        _, rest = self.server.ask("/value", name=b"a", at=b"4095")
+        self.assertEqual((found["reply"] + rest["reply"], rest["next"]),
+                         (text, None))
+
+    def test_changes_keep_the_type(self):
+        ask, post = self.link.ask, self.server.ask
+        ask("SET", "a", "1", "EX", 1000)
+        ask("HSET", "h", "f", "1")
+        ask("HEXPIRE", "h", 1000, "FIELDS", 1, "f")
+        self.assertEqual(post("/set", "POST", name=b"a", old=b"1",
+                              value=b"\xff\0"), (200, {"changed": True}))
+        self.assertEqual(ask("GET", "a"), b"\xff\0")
+        self.assertGreater(ask("TTL", "a"), 900)
+        self.assertEqual(post("/set", "POST", name=b"h", field=b"f", old=b"1",
+                              value=b"")[0], 200)
+        self.assertEqual(ask("HGETALL", "h"), [b"f", b""])
+        self.assertGreater(ask("HTTL", "h", "FIELDS", 1, "f")[0], 900)
+        for code, words in (
+                (409, {"name": b"h"}), (409, {"name": b"a", "field": b"f"}),
+                (404, {"name": b"none"}),
+                (404, {"name": b"none", "field": b"f"}),
+                (404, {"name": b"h", "field": b"none"})):
+            self.assertEqual(post("/set", "POST", old=b"1", value=b"2",
+                                  **words)[0], code, words)
+        self.assertEqual(post("/expire", "POST", name=b"a")[0], 200)
+        self.assertEqual(ask("TTL", "a"), -1)
+        self.assertEqual(post("/expire", "POST", name=b"a",
+                              ttl_ms=b"5000")[0], 200)
+        self.assertIn(ask("TTL", "a"), (4, 5))
+        for ttl_ms in (b"x", b"", b"0", b"-1", b"9" * 18):
+            self.assertEqual(post("/expire", "POST", name=b"a",
+                                  ttl_ms=ttl_ms)[0], 400, ttl_ms)
+        self.assertEqual(post("/delete", "POST", name=b"a"),
+                         (200, {"changed": True}))
+        self.assertEqual(post("/delete", "POST", name=b"a"),
+                         (200, {"changed": False}))
+        self.assertEqual(ask("KEYS", "*"), [b"h"])
+
+    def test_what_was_written_meanwhile_is_not_overwritten(self):
+        ask, post = self.link.ask, self.server.ask
+        ask("SET", "a", "theirs")
+        ask("HSET", "h", "f", "theirs")
+        for words in ({"name": b"a"}, {"name": b"h", "field": b"f"}):
+            for old in (b"shown", b""):
+                self.assertEqual(post("/set", "POST", old=old, value=b"ours",
+                                      **words)[0], 409)
+            self.assertEqual(post("/set", "POST", value=b"ours", **words)[0],
+                             400)
+            self.assertEqual(post("/set", "POST", old=b"theirs", **words)[0],
+                             400)
+        self.assertEqual([ask("GET", "a"), ask("HGET", "h", "f")],
+                         [b"theirs"] * 2)
+
+    def test_arguments_of_a_change_are_in_the_body(self):
+        self.link.ask("SET", "a", "1")
+        status = self.server.status
+        self.assertEqual(status("/delete?name=a", "POST", b"", **BEARER), 400)
+        self.assertEqual(status("/delete?name=a", "POST", **BEARER), 415)
+        self.assertEqual(status("/delete", "POST", b"name=a&x=" + b"x" * 200000,
+                                **BEARER), 413)
+        self.assertEqual(self.link.ask("EXISTS", "a"), 1)
+        name = b"\0\xff&=+%" + b"x" * 4000
+        self.link.ask("SET", name, "1")
+        self.assertEqual(self.server.ask("/delete", "POST", name=name),
+                         (200, {"changed": True}))
+
+    def test_a_read_only_server_refuses_changes(self):
+        server = self.other("--http-token-file", self.file, "--allow-edit",
+                            "--readonly")
+        self.assertEqual(server.ask("/delete", "POST", name=b"a")[0], 403)
+
+    def test_changes_need_the_token_post_and_our_page(self):
+        self.link.ask("SET", "a", "1")
+        for path in ("/delete?name=a", "/expire?name=a&ttl_ms=1",
+                     "/set?name=a&value=b"):
+            status = self.server.status
+            self.assertEqual(status(path, "POST"), 401)
+            self.assertEqual(status(path, **BEARER), 405)
+            for site in ("cross-site", "same-site"):
+                self.assertEqual(status(path, "POST", Sec_Fetch_Site=site,
+                                        **BEARER), 403)
+        self.assertEqual(self.server.status("/set", "POST", b"", **BEARER), 400)
+        only_reads = self.other("--http-token-file", self.file)
+        self.assertEqual(only_reads.status("/delete?name=a", "POST", **BEARER),
+                         405)
+        self.assertEqual(only_reads.status("/keys", **BEARER), 200)
+        breaks = self.other("--http-token-file", self.file, "--allow-break")
+        self.assertEqual(breaks.status("/delete?name=a", "POST", **BEARER), 405)
+        self.assertEqual(breaks.status("/break?name=a", "POST", **BEARER), 404)
+        for server, allowed in ((breaks, [True, False]),
+                                (only_reads, [False, False]),
+                                (self.server, [True, True])):
+            view = json.loads(server.get("/locks", **BEARER)[2])
+            self.assertEqual([view["allow_break"], view["allow_edit"]], allowed)
+        self.assertEqual(self.link.ask("GET", "a"), b"1")
+
+    def test_reads_need_the_token_and_our_page(self):
+        for path in ("/keys", "/value?name=a", "/clients", "/slowlog", "/info",
+                     "/history"):
+            self.assertEqual(self.server.status(path), 401)
+            self.assertEqual(self.server.status(path, "POST", **BEARER), 405)
+            self.assertEqual(self.server.status(
+                path, Sec_Fetch_Site="cross-site", **BEARER), 403)
+
+    def test_without_a_token_only_what_all_may_read_is_shown(self):
+        for options, code in (((), 403), (("--listen", "127.0.0.1:0"), 200)):
+            server = self.other(*options)
+            for path in ("/keys", "/clients", "/slowlog", "/info"):
+                self.assertEqual(server.status(path), code, path)
+            self.assertEqual(server.status("/history"), 200)
+            self.assertEqual(server.status("/keys", Host="evil.example"), 421)
+
+    def test_the_rules_of_users_apply(self):
+        users = os.path.join(self.folder, "users")
+        for rules, passed in (
+                ("user default on nopass ~* &* +@all", "default"),
+                ("user default off\nuser other on >word ~* &* +@all\n"
+                 f"user page on >{TOKEN} ~app:* &* +@read +eval_ro "
+                 "+client|list +acl|dryrun", "page"),
+                ("user default off\nuser other on >word ~* &* +@all", None)):
+            with open(users, "w", encoding="ascii") as file:
+                file.write(rules + "\n")
+            server = self.other("--users", users, "--http-token-file",
+                                self.file, "--allow-edit")
+            link = server.connect()
+            if passed != "default":
+                link.ask("AUTH", "other", "word")
+            link.ask("MSET", "app:1", "a", "secret", "b")
+            link.ask("RPUSH", "app:list", "a")
+            link.ask("ACL", "LOG", "RESET")
+            names = [key["name"] for key in
+                     server.ask("/keys")[1].get("keys", [])]
+            if passed == "page":
+                self.assertEqual(sorted(names), ["app:1", "app:list"])
+                self.assertEqual([entry for entry in link.ask("ACL", "LOG")
+                                  if b"key" in entry], [])
+                self.assertEqual(server.ask("/value", name=b"app:list")[1]
+                                 ["reply"], ["a"])
+            if passed:  # without +select, and database 0 still can be read
+                self.assertEqual(server.ask("/keys", db=b"1")[0],
+                                 {"default": 200, "page": 403}[passed])
+            codes = [server.ask(*query)[0] for query in (
+                ("/keys",), ("/clients",), ("/slowlog",))]
+            codes += [server.ask(path, method, name=name)[0]
+                      for path, method, name in (
+                          ("/value", "GET", b"app:1"),
+                          ("/value", "GET", b"secret"),
+                          ("/delete", "POST", b"secret"))]
+            link.close()
+            self.assertEqual(codes, {
+                "default": [200, 200, 200, 200, 200, 200],
+                "page": [200, 200, 403, 200, 403, 403],
+                None: [403] * 6}[passed], rules)
+
+    def test_a_stall_of_the_server_does_not_stop_views(self):
+        server = self.other("--http-token-file", self.file)
+        link = server.connect()
+        self.assertEqual(server.ask("/keys")[0], 200)
+        link.ask("CLIENT", "PAUSE", 60000, "ALL")
+        began = time.monotonic()
+        for path in ("/metrics", "/locks", "/history"):
+            time.sleep(1.1)  # the view before is too old
+            self.assertEqual(server.status(path, **BEARER), 200)
+        self.assertLess(time.monotonic() - began, 3.3 + 3 * slower(PROGRAM))
+        link.close()
+
+    def test_queries_do_not_starve_views_and_are_bounded(self):
+        server = self.other("--http-token-file", self.file)
+        link = server.connect()
+        link.ask("EVAL", "for i = 1, 20000 do redis.call('SET', 'k' .. i, i) "
+                 "end", 0)
+        codes, ends = [], []
+
+        def load():
+            while not ends:
+                codes.append(server.status("/keys?match=none", **BEARER))
+
+        busy = [threading.Thread(target=load) for _ in range(20)]
+        for thread in busy:
+            thread.start()
+        slowest = 0
+        for _ in range(4):
+            began = time.monotonic()
+            self.assertEqual(server.status("/metrics", **BEARER), 200)
+            slowest = max(slowest, time.monotonic() - began)
+        ends.append(True)
+        for thread in busy:
+            thread.join()
+        link.close()
+        self.assertLess(slowest, 3 * slower(PROGRAM))
+        self.assertEqual(set(codes), {200, 503})
+
+    def test_the_history_has_the_first_point_at_once(self):
+        server = self.other("--http-token-file", self.file)
+        _, history = server.ask("/history")
+        self.assertEqual(len(history["points"]), 1)
+        link = server.connect()
+
+        def loaded(read):
+            """A reading after which, and before, commands were run."""
+            for _ in range(200):
+                link.ask("SET", "a", "b")
+                link.ask("GET", "a")
+                link.ask("GET", "none")
+            found = read()
+            return found["commands_per_s"] > 10 and found
+
+        for read in (
+                lambda: json.loads(server.get("/locks", **BEARER)[2])["server"],
+                lambda: server.ask("/history")[1]["points"][-1]):
+            found = await_that(lambda read=read: loaded(read))
+            self.assertAlmostEqual(found["hits"], 0.5, delta=0.05)
+            self.assertGreater(found["latency_us"], 0)
+        self.assertGreater(found["bytes_in_use"], 0)
+        link.close()
+
+
 class Options(unittest.TestCase):
     def fails(self, *options):
         done = subprocess.run(
@@ -323,12 +767,14 @@ class Options(unittest.TestCase):
         self.assertIn("--http-token-file", self.fails("--http", "0.0.0.0:0"))
         self.assertIn("--http-token-file", self.fails("--http", "[::]:0"))
         self.assertIn("needs --http-token-file",
+                      self.fails("--http", "0", "--allow-edit"))
+        self.assertIn("--allow-break needs --http-token-file",
                       self.fails("--http", "0", "--allow-break"))
         self.assertIn("16 to", self.fails("--http", "0", "--http-token-file",
                                           short))
         self.assertIn("No such file", self.fails("--http", "0",
                                                  "--http-token-file", "none"))
-        self.assertIn("--http is missing", self.fails("--allow-break"))
+        self.assertIn("--http is missing", self.fails("--allow-edit"))
         for address in ("", ":", "x", "1.2.3.4", "::1:80", "127.0.0.1:x"):
             self.assertIn("HOST:PORT", self.fails("--http", address))
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_client.c - see own_client.h. */
+#include "http/own_client.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lease_clock.h"
+
+/* Of a path with its folder. */
+#define PATH_SIZE 1024
+
+/* A path, each byte of it as %XX, and what is around it; and the database. */
+#define URL_SIZE (3 * PATH_SIZE + 64)
+#define DATABASE_SIZE 16
+
+/* For the server to reply, ms; until a connection is tried again; and until the
+ * user "page" is: meanwhile the file of users may have got it. */
+#define REPLY_MS 5000
+#define RETRY_MS 2000
+#define REFUSED_MS 60000
+
+static void url_of_path(const char *path, char url[URL_SIZE])
+{
+    int put = snprintf(url, URL_SIZE, "redis+unix://");
+
+    for (; *path != '\0' && (size_t)put + 4 < URL_SIZE; path++)
+        put += snprintf(url + put, URL_SIZE - (size_t)put,
+                        *path == '/' ? "/" : "%%%02X", (unsigned char)*path);
+}
+
+/* An address that listens on all of them is reached by the loopback one. */
+static void url_of_host(const char *address, char url[URL_SIZE])
+{
+    const char *port = strrchr(address, ':');
+    int size = port == NULL ? 0 : (int)(port - address);
+
+    if (size == 0 || strncmp(address, "0.0.0.0:", 8) == 0 ||
+        strncmp(address, "*:", 2) == 0)
+        (void)snprintf(url, URL_SIZE, "redis://127.0.0.1%s",
+                       port == NULL ? "" : port);
+    else if (strncmp(address, "[::]:", 5) == 0)
+        (void)snprintf(url, URL_SIZE, "redis://[::1]%s", port);
+    else
+        (void)snprintf(url, URL_SIZE, "redis://%s", address);
+}
+
+/* false: it needs TLS, or there is no path to it. */
+static bool url_of(const char *address, char url[URL_SIZE])
+{
+    char path[PATH_SIZE], folder[PATH_SIZE];
+
+    if (strncmp(address, "tls:", 4) == 0)
+        return false;
+    if (strncmp(address, "unix:", 5) != 0) {
+        url_of_host(address, url);
+        return true;
+    }
+    address += 5;
+    if (getcwd(folder, sizeof(folder)) == NULL ||
+        snprintf(path, sizeof(path), "%s/%.*s", address[0] == '/' ? "" : folder,
+                 (int)strcspn(address, "?"), address) >= PATH_SIZE)
+        return false;
+    url_of_path(path, url);
+    return true;
+}
+
+static bool is_path(const char *url)
+{
+    return strncmp(url, "redis+unix:", 11) == 0;
+}
+
+bool http_own_is_public(const hf_server *server)
+{
+    char url[URL_SIZE];
+    const char *address;
+
+    for (size_t i = 0; (address = hf_server_address(server, i)) != NULL; i++) {
+        if (url_of(address, url) && !is_path(url))
+            return true;
+    }
+    return false;
+}
+
+/* A path is preferred. */
+static bool find_url(const hf_server *server, char url[URL_SIZE])
+{
+    char one[URL_SIZE];
+    const char *address;
+    bool found = false;
+
+    for (size_t i = 0; (address = hf_server_address(server, i)) != NULL; i++) {
+        if (!url_of(address, one) || (found && !is_path(one)))
+            continue;
+        memcpy(url, one, URL_SIZE);
+        found = true;
+        if (is_path(url))
+            break;
+    }
+    return found;
+}
+
+static void log_in(const struct http_own *own, hf_client_options *options)
+{
+    options->password = ""; /* not that of the environment */
+    if (own->token == NULL)
+        return;
+    if (own->has_users && !own->refused) {
+        options->username = "page";
+        options->password = own->token;
+    } else if (!own->has_users && own->password_file != NULL) {
+        options->password = NULL;
+        options->password_file = own->password_file;
+    }
+}
+
+static hf_status connect_client(struct http_own *own, hf_error *err)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    char url[URL_SIZE + DATABASE_SIZE];
+    hf_status status;
+
+    if (!find_url(own->server, url)) {
+        (void)snprintf(err->message, sizeof(err->message),
+                       "the server has no address without TLS, which the page "
+                       "needs to read its keys");
+        return HF_UNSUPPORTED;
+    }
+    (void)snprintf(url + strlen(url), DATABASE_SIZE,
+                   is_path(url) ? "?db=%d" : "/%d", own->db);
+    options.prefix = "";
+    options.request_ms = REPLY_MS;
+    options.client_name = "holdfast-page";
+    log_in(own, &options);
+    own->is_page = options.username != NULL;
+    status = hf_client_open(url, &options, &own->client, err);
+    if (status != HF_DENIED || options.username == NULL ||
+        strncmp(err->message, "NOPERM", 6) == 0) /* it may not SELECT */
+        return status;
+    own->refused = true;
+    own->is_page = false;
+    options.username = NULL;
+    log_in(own, &options);
+    return hf_client_open(url, &options, &own->client, err);
+}
+
+hf_status http_own_client(struct http_own *own, int db, hf_client **client,
+                          hf_error *err)
+{
+    bool due = now_ms() >= own->retry_ms;
+    bool moves = own->db != db;
+
+    if (own->client != NULL && (moves || (own->refused && due)))
+        http_own_done(own);
+    if (own->client == NULL && (due || moves)) {
+        own->db = db;
+        if (due)
+            own->refused = own->no_dry_run = false;
+        own->err = (hf_error)HF_ERROR_INIT;
+        own->status = connect_client(own, &own->err);
+        if (due || own->client == NULL)
+            own->retry_ms =
+                now_ms() +
+                (own->client != NULL && own->refused ? REFUSED_MS : RETRY_MS);
+    }
+    *client = own->client;
+    if (own->client != NULL)
+        return HF_OK;
+    *err = own->err;
+    return own->status;
+}
+
+void http_own_done(struct http_own *own)
+{
+    hf_client_close(own->client);
+    own->client = NULL;
+}

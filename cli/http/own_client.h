@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * own_client.h - a client of the server that the page is about, which connects
+ * to an address of it as other programs do.
+ *
+ * So the page can read what such a connection may read: the rules of the users
+ * apply. It logs in only if requests need the token. With a file of users it is
+ * the user "page", whose password is the token; if that is refused, the user
+ * "default" without a password, and again "page" after a minute.
+ */
+#ifndef HOLDFAST_CLI_HTTP_OWN_CLIENT_H
+#define HOLDFAST_CLI_HTTP_OWN_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "holdfast/serve.h"
+
+struct http_own {
+    hf_server *server;
+    const char *token;         /* NULL: requests need none */
+    bool has_users;            /* a file of users */
+    const char *password_file; /* of the user "default"; NULL: none */
+    bool refused;              /* the user "page" was, when it was tried last */
+    bool is_page;              /* logged in as this user */
+    bool no_dry_run;           /* who may not run ACL DRYRUN */
+    int db;                    /* the database that it is or was at */
+    hf_client *client;         /* NULL: not connected yet */
+    int64_t retry_ms;          /* not before; of now_ms() */
+    hf_status status;          /* until then */
+    hf_error err;
+};
+
+/* May every program of this machine connect to the server? Then, by TCP, it may
+ * read without a token what the page shows. */
+bool http_own_is_public(const hf_server *server);
+
+/* The client, connected to this database if it is not; on an error NULL is in
+ * `*client`. After one this database is not tried again for two seconds. */
+hf_status http_own_client(struct http_own *own, int db, hf_client **client,
+                          hf_error *err);
+
+/* Closes the client. */
+void http_own_done(struct http_own *own);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query_change.c - what --allow-edit lets the page change. */
+#include <inttypes.h>
+
+#include "complain.h"
+#include "http/query_reply.h"
+#include "http/query_run.h"
+#include "read_number.h"
+
+#define WHAT "serve --http"
+
+/* Of a name in the log, so that what was done fits into its line. */
+#define SHOWN_MAX 300
+
+static void report_change(const struct http_call *call, const char *what)
+{
+    hf_bytes name = call->words[0];
+
+    complain(WHAT, "database %d, key \"%.*s\"%s %s", call->source->own.db,
+             (int)(name.size < SHOWN_MAX ? name.size : SHOWN_MAX),
+             (const char *)name.data, name.size > SHOWN_MAX ? "..." : "", what);
+}
+
+/* A command that replies how many keys it has changed. */
+static hf_status change_key(struct http_call *call, size_t count,
+                            const hf_bytes *words, const char *what)
+{
+    int64_t changed;
+    hf_status status = ask_integer(call, count, words, &changed);
+
+    if (status == HF_OK && changed > 0)
+        report_change(call, what);
+    json_bool(call->json, "changed", status == HF_OK && changed > 0);
+    return status;
+}
+
+hf_status query_delete(struct http_call *call)
+{
+    const hf_bytes words[] = {WORD("del"), call->words[0]};
+
+    return change_key(call, 2, words, "was deleted");
+}
+
+/* Without ttl_ms the key does not expire any more. */
+hf_status query_expire(struct http_call *call)
+{
+    const hf_bytes words[] = {WORD("pexpire"), call->words[0], call->words[1]};
+    const hf_bytes forever[] = {WORD("persist"), call->words[0]};
+    char text[32], what[64];
+    int64_t ttl_ms;
+
+    if (call->words[1].data == NULL)
+        return change_key(call, 2, forever, "does not expire any more");
+    if (!copy_text(call->words[1], text, sizeof(text)) ||
+        !number_integer(text, &ttl_ms) || ttl_ms < 1 || ttl_ms > HF_TTL_MAX_MS)
+        return fail_query(call, HF_INVALID,
+                          "ttl_ms is not a number of milliseconds");
+    (void)snprintf(what, sizeof(what), "expires in %" PRId64 " ms", ttl_ms);
+    return change_key(call, 3, words, what);
+}
+
+/* A string; or a field of a hash, with its time to live. Only if it has still
+ * the value that the page has shown: 1; 0: it has another; -1: there is none.
+ */
+static const char set_script[] =
+    "local key, old, value, field = KEYS[1], ARGV[1], ARGV[2], ARGV[3]\n"
+    "local now = field and redis.call('hget', key, field)\n"
+    "if not field then now = redis.call('get', key) end\n"
+    "if not now then return -1 end\n"
+    "if now ~= old then return 0 end\n"
+    "if not field then\n"
+    "    redis.call('set', key, value, 'keepttl')\n"
+    "    return 1\n"
+    "end\n"
+    "local at = redis.call('hpexpiretime', key, 'fields', 1, field)[1]\n"
+    "redis.call('hset', key, field, value)\n"
+    "if at > 0 then\n"
+    "    redis.call('hpexpireat', key, at, 'fields', 1, field)\n"
+    "end\n"
+    "return 1\n";
+
+hf_status query_set(struct http_call *call)
+{
+    const hf_bytes *given = call->words;
+    const hf_bytes words[] = {WORD("eval"), WORD(set_script), WORD("1"),
+                              given[0],     given[2],         given[1],
+                              given[3]};
+    int64_t changed;
+    hf_status status =
+        ask_integer(call, given[3].data == NULL ? 6 : 7, words, &changed);
+
+    if (status == HF_OK && changed < 0)
+        return HF_NOT_FOUND;
+    if (status == HF_OK && changed == 0)
+        return fail_query(call, HF_CONFLICT,
+                          "the value has been changed since it was shown");
+    if (status == HF_OK)
+        report_change(call, "was changed");
+    json_bool(call->json, "changed", status == HF_OK);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query_keys.c - keys that match a pattern, with type, size and time to live.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/about.h"
+#include "http/query_reply.h"
+#include "http/query_run.h"
+#include "lease_clock.h"
+
+/* Keys of an answer: SCAN is called until there are so many, or for so long. */
+#define KEYS_MIN 200
+#define KEYS_MS 200
+
+/* From so many bytes on SCAN is not called again, and of the names that it has
+ * returned only the beginning is sent. */
+#define KEYS_SIZE_MAX 262144
+#define NAME_SHOWN 256
+#define SCAN_COUNT "100"
+
+/* Keep the names that the user may read: a refusal for each of the others in
+ * ACL LOG would drop what is in there. ACL DRYRUN makes none, but not every
+ * user may run it; the second try is TYPE itself. */
+static hf_status keep_allowed(struct http_call *call, hf_bytes *names,
+                              size_t *count, bool tries)
+{
+    size_t size = tries ? 5 : 2, kept = 0;
+    hf_bytes *words = calloc(*count + 1, size * sizeof(*words));
+    hf_command_item *items = calloc(*count + 1, sizeof(*items));
+    hf_reply **replies = calloc(*count + 1, sizeof(*replies));
+    hf_status *statuses = calloc(*count + 1, sizeof(*statuses));
+    hf_status status = HF_NO_MEMORY;
+
+    if (words == NULL || items == NULL || replies == NULL || statuses == NULL)
+        goto done;
+    for (size_t i = 0; i < *count; i++) {
+        const hf_bytes dry[] = {WORD("acl"), WORD("dryrun"), WORD("page"),
+                                WORD("type"), names[i]};
+
+        memcpy(words + size * i, tries ? dry : dry + 3, size * sizeof(*words));
+        items[i] = (hf_command_item){size, words + size * i};
+    }
+    status = hf_command_many(call->client, items, *count, replies, statuses,
+                             &call->err);
+    if (status == HF_DENIED && !tries)
+        status = HF_OK; /* of some keys */
+    for (size_t i = 0; i < *count; i++) {
+        if (hf_reply_type(replies[i]) == HF_REPLY_STATUS)
+            names[kept++] = names[i];
+        hf_reply_free(replies[i]);
+    }
+    if (status == HF_OK)
+        *count = kept;
+done:
+    free(words);
+    free(items);
+    free(replies);
+    free(statuses);
+    return status;
+}
+
+static hf_status filter_names(struct http_call *call, hf_bytes *names,
+                              size_t *count)
+{
+    struct http_own *own = &call->source->own;
+    hf_status status = HF_DENIED;
+
+    if (own->is_page && !own->no_dry_run)
+        status = keep_allowed(call, names, count, true);
+    own->no_dry_run = own->is_page && status == HF_DENIED;
+    return status == HF_DENIED ? keep_allowed(call, names, count, false)
+                               : status;
+}
+
+static hf_status put_keys(struct http_call *call, const hf_bytes *names,
+                          size_t count)
+{
+    hf_bytes *words = calloc(count + 1, ABOUT_WORDS * sizeof(*words));
+    hf_command_item *items = calloc(count + 1, ABOUT_COMMANDS * sizeof(*items));
+    hf_reply **replies = calloc(count + 1, ABOUT_COMMANDS * sizeof(*replies));
+    hf_status *statuses = calloc(count + 1, ABOUT_COMMANDS * sizeof(*statuses));
+    hf_status status = HF_NO_MEMORY;
+
+    if (words != NULL && items != NULL && replies != NULL && statuses != NULL) {
+        for (size_t i = 0; i < count; i++)
+            about_commands(names[i], words + ABOUT_WORDS * i,
+                           items + ABOUT_COMMANDS * i);
+        status = hf_command_many(call->client, items, ABOUT_COMMANDS * count,
+                                 replies, statuses, &call->err);
+        if (status == HF_DENIED)
+            status = HF_OK; /* some of the commands */
+        for (size_t i = 0; i < count; i++) {
+            struct about about;
+
+            about_read(replies + ABOUT_COMMANDS * i, &about);
+            if (about.type[0] == '\0' || strcmp(about.type, "none") == 0)
+                continue; /* it is gone */
+            json_open(call->json, NULL, '{');
+            put_string(call->json, "name", names[i],
+                       ftell(call->json->file) < KEYS_SIZE_MAX ? HF_NAME_MAX
+                                                               : NAME_SHOWN);
+            about_json(call->json, &about);
+            json_close(call->json, '}');
+        }
+    }
+    free(words);
+    free(items);
+    free(replies);
+    free(statuses);
+    return status;
+}
+
+/* The page cannot ask for such a name, nor is it worth to send it again. */
+static bool is_too_long(struct http_call *call, hf_bytes name)
+{
+    const struct about nothing = {.ttl_ms = -1, .size = -1};
+
+    if (name.size <= HF_NAME_MAX)
+        return false;
+    json_open(call->json, NULL, '{');
+    put_string(call->json, "name", name, NAME_SHOWN);
+    about_json(call->json, &nothing);
+    json_close(call->json, '}');
+    return true;
+}
+
+static hf_status put_names(struct http_call *call, const hf_reply *reply)
+{
+    size_t count = 0;
+    hf_bytes *names = calloc(hf_reply_count(reply), sizeof(*names));
+    hf_status status = HF_NO_MEMORY;
+
+    if (names != NULL) {
+        for (size_t i = 0; i < hf_reply_count(reply); i++) {
+            hf_bytes name = hf_reply_bytes(hf_reply_at(reply, i));
+
+            if (!is_too_long(call, name))
+                names[count++] = name;
+        }
+        status = filter_names(call, names, &count);
+    }
+    if (status == HF_OK && count > 0)
+        status = put_keys(call, names, count);
+    free(names);
+    return status;
+}
+
+/* One SCAN, from the cursor and to the next one. */
+static hf_status scan_once(struct http_call *call, char cursor[32],
+                           size_t *count)
+{
+    hf_bytes match = call->words[1];
+    const hf_bytes words[] = {
+        WORD("scan"),  WORD(cursor),
+        WORD("match"), match.data == NULL ? WORD("*") : match,
+        WORD("count"), WORD(SCAN_COUNT)};
+    hf_reply *reply = NULL;
+    hf_status status = hf_command(call->client, 6, words, &reply, &call->err);
+
+    if (status == HF_OK) {
+        const hf_reply *names = hf_reply_at(reply, 1);
+        hf_bytes next = hf_reply_bytes(hf_reply_at(reply, 0));
+
+        (void)snprintf(cursor, 32, "%.*s", (int)next.size,
+                       (const char *)next.data);
+        *count += hf_reply_count(names);
+        if (hf_reply_count(names) > 0)
+            status = put_names(call, names);
+    }
+    hf_reply_free(reply);
+    return status;
+}
+
+/* "cursor" is "0" at the end, as that of SCAN. */
+hf_status query_keys(struct http_call *call)
+{
+    char cursor[32] = "0";
+    int64_t until_ms = now_ms() + KEYS_MS;
+    hf_bytes from = call->words[0];
+    size_t count = 0;
+    hf_status status;
+
+    if (from.size > 0 && !copy_text(from, cursor, sizeof(cursor)))
+        return fail_query(call, HF_INVALID, "invalid cursor");
+    json_open(call->json, "keys", '[');
+    do {
+        status = scan_once(call, cursor, &count);
+    } while (status == HF_OK && count < KEYS_MIN && strcmp(cursor, "0") != 0 &&
+             ftell(call->json->file) < KEYS_SIZE_MAX && now_ms() < until_ms);
+    json_close(call->json, ']');
+    json_text(call->json, "cursor", cursor);
+    return status;
+}

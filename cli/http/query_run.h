@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query_run.h - the queries of the files query_*.c, for the table in query.c.
+ *
+ * Each puts members into the open object of its call. On an error its caller
+ * drops what it has put there.
+ */
+#ifndef HOLDFAST_CLI_HTTP_QUERY_RUN_H
+#define HOLDFAST_CLI_HTTP_QUERY_RUN_H
+
+#include "http/query.h"
+
+/* cursor, match */
+hf_status query_keys(struct http_call *call);
+
+/* name, at */
+hf_status query_value(struct http_call *call);
+
+/* name */
+hf_status query_delete(struct http_call *call);
+
+/* name, ttl_ms; without it the key does not expire any more */
+hf_status query_expire(struct http_call *call);
+
+/* name, value, old; field, of a hash */
+hf_status query_set(struct http_call *call);
+
+#endif
