@@ -17,7 +17,10 @@ from browser import Browser
 from http_test import HOSTILE, TOKEN, Http, end_hold
 
 PICTURES = None
+PICTURES_S = 45
 ROWS = """return Array.from(document.querySelectorAll("#rows tr"),
+    row => row.querySelector(".name").textContent)"""
+KEYS = """return Array.from(document.querySelectorAll("#key-rows tr"),
     row => row.querySelector(".name").textContent)"""
 LIMIT_S = 60
 
@@ -40,7 +43,20 @@ class Page(unittest.TestCase):
         path = os.path.join(self.folder, "token")
         with open(path, "w", encoding="ascii") as file:
             file.write(TOKEN + "\n")
-        return self.serve("--http-token-file", path, "--allow-break")
+        return self.serve("--http-token-file", path, "--allow-edit")
+
+    def log_in(self, server):
+        self.browser.run(f"sessionStorage.setItem('token', '{TOKEN}')")
+        self.addCleanup(self.browser.run, "sessionStorage.clear()")
+        self.browser.open(f"http://127.0.0.1:{server.port}/")
+        self.browser.console()
+
+    def pick(self, key):
+        self.awaits("const row = Array.from(document.querySelectorAll("
+                    f"'#key-rows tr')).find(row => row.dataset.key === {key!r});"
+                    "if (row) row.querySelector('button').click();"
+                    "return Boolean(row)")
+        self.awaits("return document.querySelector('#value') !== null")
 
     def hold(self, server, name, *options):
         held = server.hold(name, *options)
@@ -151,6 +167,238 @@ class Page(unittest.TestCase):
         self.assertQuiet("401 (Unauthorized)")
 
     @staticmethod
+    def fill(link):
+        """Keys of each type, some with hostile names and values."""
+        for i in range(250):
+            link.ask("XADD", "events", f"{i + 1}-0", "kind", "<script>", "at", i)
+        link.ask("SELECT", 3)
+        link.ask("SET", "third", "of database 3")
+        link.ask("SELECT", 0)
+        link.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
+        for i in range(40):
+            link.ask("HSET", f"user:{i}", "name", f"Ann {i}", "mail",
+                     f"ann{i}@example.com", "<b>bold</b>", b"\xff\xfe\x01",
+                     "notes", "lorem ipsum " * 200)
+            link.ask("SET", f"session:{i}", '{"user": %d, "cart": [1, 2]}' % i,
+                     "EX", 600 + i)
+        for i in range(300):
+            link.ask("RPUSH", "jobs:mail", f"job {i}")
+            link.ask("ZADD", "scores", i, f"player {i}")
+        link.ask("SET", b"<img src=x onerror=alert(1)>", "x" * 100000)
+        link.ask("SET", b"\xff\xfe\x01", b"\x00\xff")
+        link.ask("GET", "none")
+        link.ask("CONFIG", "SET", "slowlog-log-slower-than", "10000")
+
+    def see(self, tab):
+        self.click(f"nav [data-tab={tab}]")
+
+    def match(self, pattern):
+        self.browser.run("const match = document.querySelector('#match');"
+                         "match.value = arguments[0];"
+                         "match.dispatchEvent(new Event('input'))", pattern)
+
+    def test_keys_are_browsed_by_prefix_and_shown(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        self.fill(link)
+        self.log_in(server)
+        self.see("keys")
+        self.awaits(KEYS + ".length >= 80")
+        self.match("scor")
+        self.awaits(KEYS + ".join()", "scores")
+        self.assertEqual(self.text("#key-count"), "1 key")
+        self.click("#key-rows button")
+        self.awaits("return document.querySelectorAll('#value dd').length", 100)
+        self.click("#value .more")
+        self.awaits("return document.querySelectorAll('#value dd').length", 200)
+        self.assertIn("300 members", self.text("#key .where"))
+        self.assertQuiet()
+
+    def test_entries_of_a_stream_are_shown(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        self.fill(link)
+        self.log_in(server)
+        self.see("keys")
+        self.pick("sevents")
+        self.awaits("return document.querySelectorAll('#value dt').length", 100)
+        self.assertIn("250 entries", self.text("#key .where"))
+        self.assertEqual(self.text("#value dt"), "1-0")
+        self.assertEqual(self.text("#value dd"), "kind<script>at0")
+        self.click("#value .more")
+        self.awaits("return document.querySelectorAll('#value dt').length", 200)
+        self.click("#value .more")
+        self.awaits("return document.querySelectorAll('#value dt').length", 250)
+        self.assertEqual(self.browser.run(
+            "return document.querySelectorAll('#value .more').length"), 0)
+        self.assertQuiet()
+
+    def test_a_database_is_chosen(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        self.fill(link)
+        self.log_in(server)
+        self.see("keys")
+        self.awaits("return document.querySelector('#database').textContent"
+                    ".includes('Database 3 \u00b7 1 key')")
+        self.pick("sscores")
+        self.browser.run("const box = document.querySelector('#database');"
+                         "box.value = '3';"
+                         "box.dispatchEvent(new Event('change'))")
+        self.awaits(KEYS + ".join()", "third")
+        self.assertTrue(self.browser.run(
+            "return document.querySelector('#key').hidden"))
+        self.pick("sthird")
+        self.awaits("return document.querySelector('#value').textContent",
+                    "of database 3")
+        self.click("#key .buttons button:nth-child(3)")
+        self.click("#ask-key-do")
+        self.awaits(KEYS, [])
+        link.ask("SELECT", 3)
+        self.assertEqual(link.ask("DBSIZE"), 0)
+        self.assertQuiet()
+
+    def test_hostile_keys_are_shown_as_text(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        self.fill(link)
+        self.log_in(server)
+        self.see("keys")
+        self.awaits(KEYS + ".includes('<img src=x onerror=alert(1)>')")
+        self.awaits(KEYS + ".includes('\\\\xff\\\\xfe\\\\x01')")
+        for key, shown in (("user:7", "<b>bold</b>"), ("user:7", "\\xff\\xfe"),
+                           ("events", "<script>"),
+                           ("<img src=x onerror=alert(1)>", "x" * 4000)):
+            self.pick("s" + key)
+            self.awaits("return document.querySelector('#value').textContent"
+                        f".includes({shown!r})")
+        self.assertEqual(self.browser.run(
+            "return document.querySelectorAll('#keys img, #keys b, "
+            "#keys script').length"), 0)
+        for width in (1280, 390, 320):
+            self.browser.look(width, 800, "dark")
+            self.assertLessEqual(self.browser.run(
+                "return document.documentElement.scrollWidth"), width)
+        self.browser.look(1280, 900, "light")
+        self.assertQuiet()
+
+    def test_a_key_is_edited_and_deleted(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        link.ask("SET", "a", "old")
+        self.log_in(server)
+        self.see("keys")
+        self.awaits(KEYS + ".join()", "a")
+        self.pick("sa")
+        self.awaits("return document.querySelectorAll('#key .buttons button')"
+                    ".length", 3)
+        self.click("#key .buttons button")
+        self.browser.run("document.querySelector('#ask-key-text').value = "
+                         "'n\\u00e9w'")
+        self.click("#ask-key-do")
+        self.awaits("return document.querySelector('#value').textContent",
+                    "n\u00e9w")
+        self.assertEqual(link.ask("GET", "a"), "n\u00e9w".encode())
+        self.click("#key .buttons button:nth-child(2)")
+        self.browser.run("document.querySelector('#ask-key-text').value = "
+                         "'100'")
+        self.click("#ask-key-do")
+        self.awaits("return /expires in/.test(document.querySelector("
+                    "'#key .where').textContent)")
+        self.assertIn(link.ask("TTL", "a"), range(80, 101))
+        self.click("#key .buttons button:nth-child(3)")
+        self.click("#ask-key-do")
+        self.awaits(KEYS, [])
+        self.assertEqual(link.ask("EXISTS", "a"), 0)
+        self.assertQuiet()
+
+    def test_values_are_shown_as_written_and_not_overwritten(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        link.ask("SET", "json", '{"id":9007199254740993,"a":1.0,"a":[]}')
+        link.ask("SET", "lines", "a\r\nb")
+        self.log_in(server)
+        self.see("keys")
+        self.awaits(KEYS + ".length", 2)
+        self.pick("slines")
+        self.awaits("return document.querySelectorAll('#key .buttons button')"
+                    ".length", 2)  # no Edit
+        self.pick("sjson")
+        self.awaits("return document.querySelector('#value').textContent",
+                    '{\n  "id": 9007199254740993,\n  "a": 1.0,\n  "a": []\n}')
+        self.click("#key .buttons button")
+        link.ask("SET", "json", "theirs")
+        self.click("#ask-key-do")
+        self.awaits("return document.querySelector('#ask-key-error')"
+                    ".textContent.includes('changed since')")
+        self.assertEqual(link.ask("GET", "json"), b"theirs")
+        self.assertQuiet("409 (Conflict)")
+
+    def test_without_a_token_the_page_says_why_it_shows_no_keys(self):
+        self.serve()
+        self.awaits("return document.querySelector('#state').textContent",
+                    "live")
+        self.see("keys")
+        self.awaits("return document.querySelector('#key-hint').textContent"
+                    ".includes('--http-token-file')")
+        self.assertQuiet("403 (Forbidden)")
+
+    def test_clients_slow_log_and_server(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        link.ask("CLIENT", "SETNAME", "importer")
+        self.fill(link)
+        self.log_in(server)
+        self.see("clients")
+        self.awaits("return document.querySelector('#client-rows').textContent"
+                    ".includes('importer')")
+        self.see("slow")
+        self.awaits("return document.querySelector('#slow-rows').textContent"
+                    ".includes('ZADD scores')")
+        self.see("server")
+        self.awaits("return document.querySelector('#server-cards').textContent"
+                    ".includes('Keys and values')")
+        self.assertQuiet()
+
+    def test_the_first_view_has_all_figures(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        self.fill(link)
+        self.log_in(server)
+        self.awaits("return document.querySelector('#state').textContent",
+                    "live")
+        figures = self.browser.run(
+            "return Array.from(document.querySelectorAll('.figure'), "
+            "figure => figure.textContent)")
+        self.assertEqual(len(figures), 6)
+        for figure in figures:
+            self.assertRegex(figure, r"^[\d<]")
+        self.awaits("return document.querySelector('#charts b').textContent"
+                    ".includes('/s')")
+        self.assertIn("No problems", self.text("#health"))
+        self.assertQuiet()
+
+    def test_health_says_what_is_wrong(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        for _ in range(2000):
+            link.ask("LPUSH", "a")
+        self.log_in(server)
+        self.awaits("return document.querySelector('#health').className",
+                    "warn")
+        self.assertIn("of the commands fail", self.text("#health"))
+        self.assertQuiet()
+
+    @staticmethod
     def load(link):
         """Commands until the server ends."""
         with contextlib.suppress(OSError, EOFError):
@@ -183,15 +431,23 @@ class Page(unittest.TestCase):
         self.addCleanup(os.killpg, busy.pid, 9)
         self.browser.run(f"sessionStorage.setItem('token', '{TOKEN}')")
         self.browser.open(f"http://127.0.0.1:{server.port}/")
+        self.fill(server.connect())
         threading.Thread(target=self.load, args=(link,), daemon=True).start()
-        time.sleep(45)
-        for scheme in ("light", "dark"):
-            for width, height in ((1280, 900), (390, 844)):
-                self.browser.look(width, height, scheme)
-                time.sleep(1.5)
-                self.browser.picture(os.path.join(
-                    PICTURES, f"{scheme}-{width}.png"))
+        time.sleep(PICTURES_S)
+        for tab in ("overview", "keys", "clients", "slow", "server"):
+            self.click(f"nav [data-tab={tab}]")
+            time.sleep(1.5)
+            if tab == "keys":
+                self.match("user:")
+                self.pick("suser:7")
+            for scheme in ("light", "dark"):
+                for width, height in ((1280, 900), (390, 844)):
+                    self.browser.look(width, height, scheme)
+                    time.sleep(0.5)
+                    self.browser.picture(os.path.join(
+                        PICTURES, f"{tab}-{scheme}-{width}.png"))
         self.browser.look(1280, 900, "light")
+        self.click("nav [data-tab=overview]")
         self.click("td.act button")
         self.browser.picture(os.path.join(PICTURES, "break.png"))
 
