@@ -63,7 +63,8 @@ static void expect_several(hf__store *store, const char *command,
 
 TEST(several_elements_are_those_of_their_names)
 {
-    static const size_t steps[] = {0, 1, 2, 3, 7, 127, COUNT + 49};
+    /* The last two are backward. */
+    static const size_t steps[] = {0, 1, 2, 3, 7, 127, COUNT + 48, COUNT + 49};
     static const size_t counts[] = {1, 2, 3, 31, 32, 33, 60};
     place *at = *state;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * name.c - folding long names. SHA-1 collisions can be made on purpose, so the
- * reader of a folded record compares the whole name stored in it.
+ * name.c - folding long names, and comparing names. SHA-1 collisions can be
+ * made on purpose, so the reader of a folded record compares the whole name
+ * stored in it.
  */
 #include "engine/files/name.h"
 
@@ -11,6 +12,7 @@
 #include "util/sha1.h"
 
 #define DIGITS HF__NAME_DIGITS
+#define WORD sizeof(uint64_t)
 
 size_t hf__name_fold(unsigned char *to, size_t room, hf_bytes name)
 {
@@ -26,4 +28,54 @@ size_t hf__name_fold(unsigned char *to, size_t room, hf_bytes name)
     memcpy(to, name.data, room - DIGITS);
     memcpy(to + room - DIGITS, text, DIGITS);
     return room;
+}
+
+/* So many bytes as a number, the first as its highest. */
+static uint64_t load_word(const unsigned char *at)
+{
+    uint64_t word;
+
+    memcpy(&word, at, sizeof(word));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Names of less than a word, which few records have. */
+static int compare_short(const unsigned char *a, const unsigned char *b,
+                         size_t size)
+{
+    int order = 0;
+
+    for (size_t i = 0; order == 0 && i < size; i++)
+        order = a[i] - b[i];
+    return order;
+}
+
+int hf__name_compare(const MDB_val *one, const MDB_val *other)
+{
+    const unsigned char *a = one->mv_data, *b = other->mv_data;
+    size_t size = one->mv_size < other->mv_size ? one->mv_size : other->mv_size;
+    int longer =
+        (one->mv_size > other->mv_size) - (one->mv_size < other->mv_size);
+    uint64_t left, right;
+
+    if (size < WORD) {
+        int order = compare_short(a, b, size);
+
+        return order != 0 ? order : longer;
+    }
+    for (size_t at = 0; at + WORD < size; at += WORD) {
+        left = load_word(a + at);
+        right = load_word(b + at);
+        if (left != right)
+            return left < right ? -1 : 1;
+    }
+    /* The last word overlaps the one before, which is equal. */
+    left = load_word(a + size - WORD);
+    right = load_word(b + size - WORD);
+    if (left != right)
+        return left < right ? -1 : 1;
+    return longer;
 }

@@ -93,12 +93,28 @@ static bool unfold_record(const MDB_val *value, hf_bytes *name, hf_bytes *rest)
     return true;
 }
 
-/* Read a record, by the cursor unless that is NULL; if its name was folded, it
- * must be that of `field`. */
+/* The record that was found; if its name was folded, it must be that of
+ * `field`. */
+static bool read_found(hf__tx *tx, const element_name *name, hf_bytes field,
+                       const MDB_val *found, hf_bytes *value)
+{
+    hf_bytes whole;
+
+    *value = hf_view(found->mv_data, found->mv_size);
+    if (!name->folded)
+        return true;
+    if (!unfold_record(found, &whole, value) || whole.size != field.size ||
+        memcmp(whole.data, field.data, field.size) != 0) {
+        fail_damaged(tx);
+        return false;
+    }
+    return true;
+}
+
+/* Read a record, by the cursor unless that is NULL. */
 static bool get_named(hf__tx *tx, MDB_cursor *cursor, element_name *name,
                       hf_bytes field, hf_bytes *value)
 {
-    hf_bytes whole;
     MDB_val found;
     int rc;
 
@@ -114,15 +130,7 @@ static bool get_named(hf__tx *tx, MDB_cursor *cursor, element_name *name,
         hf__tx_fail(tx, rc);
         return false;
     }
-    *value = hf_view(found.mv_data, found.mv_size);
-    if (!name->folded)
-        return true;
-    if (!unfold_record(&found, &whole, value) || whole.size != field.size ||
-        memcmp(whole.data, field.data, field.size) != 0) {
-        fail_damaged(tx);
-        return false;
-    }
-    return true;
+    return read_found(tx, name, field, &found, value);
 }
 
 bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
@@ -139,23 +147,79 @@ bool hf__element_get(hf__tx *tx, uint64_t keyid, hf_bytes field,
 /* A cursor first looks at the page where it is. After so many in a row that
  * were elsewhere, the elements count as scattered. */
 #define STRAYS_MAX 3u
+/* After so many in a row that were not neighbours, tried in each
+ * direction in turn, they count as unordered. */
+#define APART_MAX 3u
 
-static uintptr_t page_of(const hf__tx *tx, hf_bytes value)
+/* Elements that are read one after another. */
+typedef struct series {
+    hf__tx *tx;
+    MDB_cursor *cursor;
+    uintptr_t page; /* of the last one */
+    unsigned strays;
+    unsigned apart;
+    MDB_cursor_op step; /* to where the next one is expected */
+} series;
+
+/* Is it next to the last one? */
+static bool is_neighbour(series *self, const element_name *name, MDB_val *found)
 {
-    return (uintptr_t)value.data / tx->env->page_size;
+    MDB_val key;
+    int rc = mdb_cursor_get(self->cursor, &key, found, self->step);
+
+    if (rc != MDB_SUCCESS) {
+        if (rc != MDB_NOTFOUND)
+            hf__tx_fail(self->tx, rc);
+        return false;
+    }
+    return key.mv_size == name->key.mv_size &&
+           memcmp(key.mv_data, name->key.mv_data, key.mv_size) == 0;
+}
+
+static uintptr_t page_of(const series *self, hf_bytes value)
+{
+    return (uintptr_t)value.data / self->tx->env->page_size;
+}
+
+static bool get_near(series *self, element_name *name, hf_bytes field,
+                     hf_bytes *value)
+{
+    MDB_cursor *cursor = self->strays < STRAYS_MAX ? self->cursor : NULL;
+    uintptr_t page;
+    MDB_val found;
+
+    if (cursor != NULL && self->page != 0 && self->apart < APART_MAX) {
+        if (is_neighbour(self, name, &found)) {
+            self->apart = 0;
+            self->strays = 0;
+            self->page = page_of(self, hf_view(found.mv_data, found.mv_size));
+            return hf__tx_spend(self->tx, 100) &&
+                   read_found(self->tx, name, field, &found, value);
+        }
+        if (self->tx->fatal != HF_OK)
+            return false;
+        self->apart++;
+        self->step = self->step == MDB_NEXT ? MDB_PREV : MDB_NEXT;
+    }
+    if (!get_named(self->tx, cursor, name, field, value))
+        return false;
+    page = page_of(self, *value);
+    self->strays = page == self->page ? 0 : self->strays + 1;
+    self->page = page;
+    return true;
 }
 
 void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
                       size_t count, hf_bytes *values)
 {
-    MDB_cursor *cursor = NULL;
+    series self = {.tx = tx,
+                   .strays = count < NEAR_MIN ? STRAYS_MAX : 0,
+                   .step = MDB_NEXT};
     element_name name;
-    unsigned strays = count < NEAR_MIN ? STRAYS_MAX : 0;
-    uintptr_t page = 0;
     int rc;
 
-    if (strays == 0 && tx->fatal == HF_OK) {
-        rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
+    if (self.strays == 0 && tx->fatal == HF_OK) {
+        rc = mdb_cursor_open(tx->txn, tx->env->dbi, &self.cursor);
         if (rc != MDB_SUCCESS)
             hf__tx_fail(tx, rc);
     }
@@ -163,15 +227,12 @@ void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
     for (size_t i = 0; i < count; i++) {
         values[i] = hf_view(NULL, 0);
         name_field(&name, fields[i]);
-        if (tx->fatal != HF_OK ||
-            !get_named(tx, strays < STRAYS_MAX ? cursor : NULL, &name,
-                       fields[i], &values[i]))
-            continue;
-        strays = page_of(tx, values[i]) == page ? 0 : strays + 1;
-        page = page_of(tx, values[i]);
+        if (tx->fatal == HF_OK &&
+            !get_near(&self, &name, fields[i], &values[i]))
+            values[i] = hf_view(NULL, 0);
     }
-    if (cursor != NULL)
-        mdb_cursor_close(cursor);
+    if (self.cursor != NULL)
+        mdb_cursor_close(self.cursor);
 }
 
 /* Put `value`, preceded by the whole name if that was folded. `value` must not

@@ -33,6 +33,7 @@
 #include "engine/commit/identity.h"
 #include "engine/files/front_lock.h"
 #include "engine/files/header.h"
+#include "engine/files/name.h"
 #include "engine/files/rights.h"
 #include "engine/keys/tx_life.h"
 #include "engine/lua/machine.h"
@@ -228,6 +229,8 @@ static int open_database(hf__env *env)
     if (rc != MDB_SUCCESS)
         return rc;
     rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_set_compare(txn, env->dbi, hf__name_compare);
     if (rc != MDB_SUCCESS) {
         mdb_txn_abort(txn);
         return rc;

@@ -19,6 +19,7 @@
 #include "engine/commit/checkpoint.h"
 #include "engine/commit/redo.h"
 #include "engine/files/header.h"
+#include "engine/files/name.h"
 #include "engine/files/rights.h"
 #include "engine/open/verify.h"
 #include "util/error.h"
@@ -89,6 +90,8 @@ static hf_status open_mdb(hf__env *env, int fd, hf_error *err)
         rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
     if (rc == MDB_SUCCESS)
         rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_set_compare(txn, env->dbi, hf__name_compare);
     if (rc == MDB_SUCCESS)
         rc = mdb_env_get_fd(env->mdb, &env->data_fd);
     if (rc == MDB_SUCCESS)
