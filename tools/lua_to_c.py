@@ -13,7 +13,6 @@ import lua_pattern
 from lua_syntax import LuaError, parse
 from lua_types import ARITHMETIC, Scopes, builtin, command_of
 
-TAGS = {"string": "HF__NV_TEXT", "number": "HF__NV_NUMBER"}
 COUNTS = {"KEYS": "key_count", "ARGV": "arg_count"}
 CONVERSION = re.compile(r"%(%|s|02x|0?\d*\.0f)")
 
@@ -482,9 +481,10 @@ class Translator:
             if one.kind == "call" and builtin(one.at[0]) == "type" \
                     and other.kind == "string":
                 value = boxed(self.value(one.at[1][0]))
-                if other.at[0] == "table":
-                    return f"hf__nv_is_table({value})"
-                return f"({value}.tag == {TAGS[other.at[0]]})"
+                if other.at[0] in ("table", "string"):
+                    what = "text" if other.at[0] == "string" else "table"
+                    return f"hf__nv_is_{what}({value})"
+                return f"({value}.tag == HF__NV_{other.at[0].upper()})"
         one, other = self.value(left), self.value(right)
         if one.type == other.type and one.type in ("num", "bool"):
             return f"({one.text} == {other.text})"

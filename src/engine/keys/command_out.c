@@ -102,10 +102,12 @@ static void reply_instant(hf__out *out, int64_t unix_us)
     put_digits(out, unix_us % 1000000);
 }
 
-static const hf__out_ops tree_ops = {
-    reply_nil,  reply_nil_array, reply_integer, reply_bytes, reply_instant,
-    reply_line, reply_array,     NULL,          NULL,        NULL,
-    NULL};
+static const hf__out_ops tree_ops = {reply_nil,     reply_nil_array,
+                                     reply_integer, reply_bytes,
+                                     reply_instant, reply_line,
+                                     reply_array,   NULL,
+                                     NULL,          NULL,
+                                     NULL,          NULL};
 
 void hf__out_tree_init(hf__out_tree *tree, hf_reply *reply, hf__arena *arena)
 {

@@ -31,6 +31,8 @@ typedef struct hf__out_ops {
     void (*set)(hf__out *out, size_t count);
     void (*real)(hf__out *out, double value);
     void (*verbatim)(hf__out *out, const void *data, size_t size);
+    /* A number that is bytes without `resp3`; NULL: it is replied as these. */
+    void (*score)(hf__out *out, double value);
 } hf__out_ops;
 
 /* Implementations embed this as their first member. */

@@ -52,7 +52,9 @@ void hf__reply_double(hf__tx *tx, double value)
 {
     char text[HF__NUMBER_TEXT_SIZE];
 
-    if (tx->out->resp3)
+    if (tx->out->ops->score != NULL)
+        tx->out->ops->score(tx->out, value);
+    else if (tx->out->resp3)
         tx->out->ops->real(tx->out, value);
     else
         hf__reply_bytes(tx, text, hf__number_put_double(text, value));

@@ -177,10 +177,10 @@ static void reply_verbatim(hf__out *base, const void *data, size_t size)
     complete_value(out);
 }
 
-static const hf__out_ops lua_ops = {reply_nil,   reply_nil,     reply_integer,
-                                    reply_bytes, reply_instant, reply_line,
-                                    reply_array, reply_map,     reply_set,
-                                    reply_real,  reply_verbatim};
+static const hf__out_ops lua_ops = {reply_nil,   reply_nil,      reply_integer,
+                                    reply_bytes, reply_instant,  reply_line,
+                                    reply_array, reply_map,      reply_set,
+                                    reply_real,  reply_verbatim, NULL};
 
 void hf__lua_out_init(hf__lua_out *out, lua_State *lua, bool resp3,
                       size_t *largest_size)

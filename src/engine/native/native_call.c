@@ -85,6 +85,12 @@ static void reply_instant(hf__out *base, int64_t unix_us)
     put_value(out, hf__native_table_of(out->run, parts, 3));
 }
 
+/* Scripts calculate with most of them, and with few as texts. */
+static void reply_score(hf__out *base, double value)
+{
+    put_value(out_of(base), (hf__nv){.tag = HF__NV_SCORE, .number = value});
+}
+
 static void reply_line(hf__out *base, const char *text)
 {
     value_out *out = out_of(base);
@@ -119,7 +125,7 @@ static void reply_array(hf__out *base, size_t count)
 static const hf__out_ops value_ops = {reply_nil,   reply_nil,     reply_integer,
                                       reply_bytes, reply_instant, reply_line,
                                       reply_array, NULL,          NULL,
-                                      NULL,        NULL};
+                                      NULL,        NULL,          reply_score};
 
 /* ----------------------------------------------------------------- commands */
 
@@ -225,7 +231,7 @@ hf_bytes hf__native_word(hf__native *run, hf__nv value)
 {
     if (value.tag == HF__NV_TEXT)
         return hf__nv_word(value);
-    if (value.tag != HF__NV_NUMBER)
+    if (value.tag != HF__NV_NUMBER && value.tag != HF__NV_SCORE)
         return HF__NATIVE_NO_WORD;
     return hf__native_number_word(run, value.number);
 }

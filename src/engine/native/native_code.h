@@ -26,6 +26,7 @@ typedef enum hf__nv_tag {
     HF__NV_TRUE,
     HF__NV_NUMBER,
     HF__NV_TEXT,
+    HF__NV_SCORE, /* a text that is `number` in decimal, made when needed */
     HF__NV_TABLE,
     HF__NV_STATUS, /* {ok = text} */
     HF__NV_ERROR   /* {err = text} */
@@ -137,16 +138,25 @@ static inline bool hf__nv_is_bool(hf__nv value, bool is)
 {
     return value.tag == (is ? HF__NV_TRUE : HF__NV_FALSE);
 }
+static inline bool hf__nv_is_text(hf__nv value)
+{
+    return value.tag == HF__NV_TEXT || value.tag == HF__NV_SCORE;
+}
 static inline hf_bytes hf__nv_word(hf__nv text)
 {
     return (hf_bytes){text.text, text.size};
 }
+/* Of two texts, one of them an HF__NV_SCORE. */
+bool hf__nv_same_score(hf__nv one, hf__nv other);
 /* == */
 static inline bool hf__nv_same(hf__nv one, hf__nv other)
 {
     if (one.tag != other.tag)
-        return false;
+        return hf__nv_is_text(one) && hf__nv_is_text(other) &&
+               hf__nv_same_score(one, other);
     switch (one.tag) {
+    case HF__NV_SCORE:
+        return hf__nv_same_score(one, other);
     case HF__NV_NUMBER:
         return one.number == other.number;
     case HF__NV_TEXT:

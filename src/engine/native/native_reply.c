@@ -19,6 +19,14 @@ static bool set_array(hf_reply *reply, const hf__native_table *table,
     return true;
 }
 
+static bool set_score(hf_reply *reply, double number, hf__arena *arena)
+{
+    char text[HF__NUMBER_TEXT_SIZE];
+    size_t size = hf__number_put_double(text, number);
+
+    return hf__reply_set_bytes(reply, HF_REPLY_STRING, text, size, arena);
+}
+
 bool hf__native_reply(hf_reply *reply, hf__nv value, hf__arena *arena)
 {
     switch ((hf__nv_tag)value.tag) {
@@ -31,6 +39,8 @@ bool hf__native_reply(hf_reply *reply, hf__nv value, hf__arena *arena)
     case HF__NV_TEXT:
         return hf__reply_set_bytes(reply, HF_REPLY_STRING, value.text,
                                    value.size, arena);
+    case HF__NV_SCORE:
+        return set_score(reply, value.number, arena);
     case HF__NV_TABLE:
         return set_array(reply, value.table, arena);
     case HF__NV_STATUS:

@@ -162,13 +162,15 @@ hf__nv hf__native_get(hf__native *run, hf__nv table, hf__nv key)
     size_t at;
 
     if (table.tag == HF__NV_STATUS || table.tag == HF__NV_ERROR ||
-        table.tag == HF__NV_TEXT)
+        hf__nv_is_text(table))
         return hf__nv_nil();
     if (table.tag != HF__NV_TABLE)
         hf__native_raise(run, "attempt to index a %s value", kind_name(table));
     at = index_of(key);
     if (at != 0 && at <= table.table->size)
         return table.table->items[at - 1];
+    if (key.tag == HF__NV_SCORE)
+        key = hf__native_text(run, key);
     pair = find_pair(table.table, key);
     return pair != NULL && pair->key.tag != HF__NV_NIL ? pair->value
                                                        : hf__nv_nil();
@@ -220,6 +222,8 @@ void hf__native_set(hf__native *run, hf__nv table, hf__nv key, hf__nv value)
         hf__native_raise(run, "attempt to index a %s value", kind_name(table));
     if (key.tag == HF__NV_NIL)
         hf__native_raise(run, "table index is nil");
+    if (key.tag == HF__NV_SCORE)
+        key = hf__native_text(run, key);
     if (value.tag == HF__NV_NIL && at > table.table->size &&
         table.table->pair_size == 0)
         return;
@@ -252,8 +256,8 @@ void hf__native_set_at(hf__native *run, hf__nv table, double at, hf__nv value)
 
 double hf__native_length(hf__native *run, hf__nv value)
 {
-    if (value.tag == HF__NV_TEXT)
-        return value.size;
+    if (hf__nv_is_text(value))
+        return hf__native_text(run, value).size;
     if (value.tag == HF__NV_TABLE)
         return (double)value.table->count;
     if (!hf__nv_is_table(value))

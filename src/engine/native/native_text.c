@@ -23,8 +23,8 @@ static const char *kind_name(hf__nv value)
 hf__nv hf__native_type(hf__nv value)
 {
     static const char *const names[] = {"nil",    "boolean", "boolean",
-                                        "number", "string",  "table",
-                                        "table",  "table"};
+                                        "number", "string",  "string",
+                                        "table",  "table",   "table"};
     const char *name = names[value.tag];
 
     return hf__nv_text(name, strlen(name));
@@ -55,6 +55,8 @@ double hf__native_to_number(hf__native *run, hf__nv value)
 {
     double number;
 
+    if (value.tag == HF__NV_SCORE)
+        return value.number;
     if (value.tag != HF__NV_TEXT || !read_text(run, value, &number))
         hf__native_raise(run, "attempt to perform arithmetic on a %s value",
                          kind_name(value));
@@ -85,6 +87,8 @@ hf__nv hf__native_tonumber(hf__native *run, hf__nv value, int base)
         return number_in_base(run, value, base);
     if (value.tag == HF__NV_NUMBER)
         return value;
+    if (value.tag == HF__NV_SCORE)
+        return hf__nv_number(value.number);
     if (value.tag == HF__NV_TEXT && read_text(run, value, &number))
         return hf__nv_number(number);
     return hf__nv_nil();
@@ -103,14 +107,19 @@ double hf__native_compared(hf__native *run, hf__nv value)
 /* Lua uses strcoll(); what scripts compare are digits. */
 static int compare_values(hf__native *run, hf__nv one, hf__nv other)
 {
-    uint32_t size = one.size < other.size ? one.size : other.size;
+    uint32_t size;
     int order;
 
     if (one.tag == HF__NV_NUMBER && other.tag == HF__NV_NUMBER)
         return (one.number > other.number) - (one.number < other.number);
-    if (one.tag != HF__NV_TEXT || other.tag != HF__NV_TEXT)
+    if (!hf__nv_is_text(one) || !hf__nv_is_text(other))
         hf__native_raise(run, "attempt to compare %s with %s", kind_name(one),
                          kind_name(other));
+    if (one.tag != HF__NV_TEXT)
+        one = hf__native_text(run, one);
+    if (other.tag != HF__NV_TEXT)
+        other = hf__native_text(run, other);
+    size = one.size < other.size ? one.size : other.size;
     order = memcmp(one.text, other.text, size);
     return order != 0 ? order
                       : (one.size > other.size) - (one.size < other.size);
@@ -141,10 +150,34 @@ static hf__nv number_text(hf__native *run, double number)
     return hf__native_copy(run, text, size);
 }
 
+static hf__nv score_text(hf__native *run, double number)
+{
+    char text[HF__NUMBER_TEXT_SIZE];
+
+    return hf__native_copy(run, text, hf__number_put_double(text, number));
+}
+
+static hf_bytes text_of(hf__nv value, char text[HF__NUMBER_TEXT_SIZE])
+{
+    if (value.tag == HF__NV_TEXT)
+        return hf__nv_word(value);
+    return hf_view(text, hf__number_put_double(text, value.number));
+}
+
+bool hf__nv_same_score(hf__nv one, hf__nv other)
+{
+    char texts[2][HF__NUMBER_TEXT_SIZE];
+    hf_bytes a = text_of(one, texts[0]), b = text_of(other, texts[1]);
+
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
 hf__nv hf__native_tostring(hf__native *run, hf__nv value)
 {
     if (value.tag == HF__NV_TEXT)
         return value;
+    if (value.tag == HF__NV_SCORE)
+        return score_text(run, value.number);
     if (value.tag == HF__NV_NUMBER)
         return number_text(run, value.number);
     if (value.tag == HF__NV_TRUE)
@@ -158,6 +191,8 @@ hf__nv hf__native_text(hf__native *run, hf__nv value)
 {
     if (value.tag == HF__NV_TEXT)
         return value;
+    if (value.tag == HF__NV_SCORE)
+        return score_text(run, value.number);
     if (value.tag != HF__NV_NUMBER)
         hf__native_raise(run, "bad argument (string expected, got %s)",
                          kind_name(value));
@@ -189,7 +224,7 @@ hf__nv hf__native_concat(hf__native *run, const hf__nv *parts, size_t count)
     char *all, *at;
 
     for (size_t i = 0; i < count; i++) {
-        if (parts[i].tag != HF__NV_TEXT && parts[i].tag != HF__NV_NUMBER)
+        if (!hf__nv_is_text(parts[i]) && parts[i].tag != HF__NV_NUMBER)
             hf__native_raise(run, "attempt to concatenate a %s value",
                              kind_name(parts[i]));
         texts[i] = hf__native_tostring(run, parts[i]);
@@ -259,6 +294,7 @@ double hf__native_find(hf__native *run, hf__nv text, hf__nv what, double from)
     size_t skipped;
 
     text = hf__native_text(run, text);
+    what = hf__native_text(run, what);
     if (!(from >= 1 && from <= text.size + 1.0))
         return 0;
     skipped = (size_t)from - 1;

@@ -163,7 +163,7 @@ static void reply_verbatim(hf__out *out, const void *data, size_t size)
 static const hf__out_ops ops = {reply_nil,   reply_nil_array, reply_integer,
                                 reply_bytes, reply_instant,   reply_line,
                                 reply_array, reply_map,       reply_set,
-                                reply_real,  reply_verbatim};
+                                reply_real,  reply_verbatim,  NULL};
 
 /* ------------------------------------------------------------------- public */
 
