@@ -46,9 +46,9 @@ static bool array_fits(const hf_reply *reply, const hf__shape *shape,
         return false;
     if (count > alone && (count - alone) % shape->repeated != 0)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        size_t at = i < alone ? i : alone + (i - alone) % shape->repeated;
-
+    for (size_t i = 0, at = 0; i < count; i++, at++) {
+        if (at == shape->item_count)
+            at = alone;
         if (!hf__reply_fits(&reply->array.items[i], &shape->items[at], keys))
             return false;
     }

@@ -7,13 +7,56 @@
 #include "engine/keys/number_text.h"
 #include "engine/native/native_code.h"
 
+/* Texts of an array that are shorter are copied behind one another. */
+#define SHORT_SIZE 256u
+
+static bool is_short(hf__nv value)
+{
+    return value.tag == HF__NV_TEXT && value.size < SHORT_SIZE;
+}
+
+/* Memory for them, each with a NUL; NULL: out of memory. None is where the
+ * memory begins, as a piece that hf__arena_take() takes is. */
+static char *short_texts(const hf__native_table *table, hf__arena *arena)
+{
+    size_t size = 1;
+    char *memory;
+
+    for (size_t i = 0; i < table->count; i++) {
+        if (is_short(table->items[i]))
+            size += table->items[i].size + 1;
+    }
+    memory = hf__arena_alloc(arena, size);
+    return memory != NULL ? memory + 1 : NULL;
+}
+
+/* Returns where the next one goes. */
+static char *set_short(hf_reply *reply, hf__nv text, char *to)
+{
+    memcpy(to, text.text, text.size);
+    to[text.size] = '\0';
+    reply->kind = HF_REPLY_STRING;
+    reply->bytes.data = to;
+    reply->bytes.size = text.size;
+    return to + text.size + 1;
+}
+
 static bool set_array(hf_reply *reply, const hf__native_table *table,
                       hf__arena *arena)
 {
+    char *next;
+
     if (!hf__reply_set_array(reply, table->count, arena))
         return false;
+    next = short_texts(table, arena);
+    if (next == NULL)
+        return false;
     for (size_t i = 0; i < table->count; i++) {
-        if (!hf__native_reply(&reply->array.items[i], table->items[i], arena))
+        hf_reply *item = &reply->array.items[i];
+
+        if (is_short(table->items[i]))
+            next = set_short(item, table->items[i], next);
+        else if (!hf__native_reply(item, table->items[i], arena))
             return false;
     }
     return true;
