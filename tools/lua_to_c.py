@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import lua_pattern
 from lua_syntax import LuaError, parse
-from lua_types import ARITHMETIC, Scopes, builtin, command_of
+from lua_types import ARITHMETIC, Scopes, builtin, command_of, is_whole
 
 COUNTS = {"KEYS": "key_count", "ARGV": "arg_count"}
 CONVERSION = re.compile(r"%(%|s|02x|0?\d*\.0f)")
@@ -22,6 +22,7 @@ class Operand:
     """C text without effects, and its type."""
     text: str
     type: str
+    whole: bool = False  # a number that fits int64_t, without fraction
 
 
 def c_string(text):
@@ -306,9 +307,9 @@ class Translator:
         """false"""
         return Operand("false", "bool")
 
-    def of_number(self, _, value):
+    def of_number(self, node, value):
         """A number."""
-        return Operand(c_number(value), "num")
+        return Operand(c_number(value), "num", is_whole(node))
 
     def of_string(self, _, value):
         """A string."""
@@ -318,7 +319,7 @@ class Translator:
         """A variable, or KEYS or ARGV as a whole."""
         variable = self.scopes.of[id(node)]
         if variable:
-            return Operand(variable.text, variable.type)
+            return Operand(variable.text, variable.type, variable.whole)
         if name in ("KEYS", "ARGV"):
             return self.operand(f"hf__native_{name.lower()}(run)", "any")
         raise LuaError(node.line, f"{name} as a value")
@@ -351,10 +352,11 @@ class Translator:
             return Operand(f"(-{self.number(operand)})", "num")
         what = builtin(operand)
         if what in ("KEYS", "ARGV"):
-            return Operand(f"(double)run->{COUNTS[what]}", "num")
+            return Operand(f"(double)run->{COUNTS[what]}", "num", True)
         self.at_line(node)
-        return self.operand(f"hf__native_length(run, "
-                            f"{boxed(self.value(operand))})", "num")
+        return Operand(self.new("hf__native_length(run, "
+                                f"{boxed(self.value(operand))})", "double"),
+                       "num", True)
 
     def of_binary(self, node, operator, left, right):
         """Two operands."""
@@ -382,13 +384,14 @@ class Translator:
         """+ - * / % ^"""
         operator, left, right = node.at
         one, other = self.value(left), self.value(right)
+        whole = one.whole and other.whole and operator in "+-"
         one, other = (part.text if part.type == "num" else self.converted(
             part, node) for part in (one, other))
         if operator == "%":
             return Operand(f"hf__native_modulo({one}, {other})", "num")
         if operator == "^":
             return Operand(f"pow({one}, {other})", "num")
-        return Operand(f"({one} {operator} {other})", "num")
+        return Operand(f"({one} {operator} {other})", "num", whole)
 
     def choice(self, node, operator, left, right):
         """`and` and `or` as a value."""
@@ -830,6 +833,8 @@ def boxed(value):
 
 def indexed(table, key):
     """The rest of a function's name, and its first arguments."""
+    if key.type == "num" and key.whole:
+        return f"_item(run, {boxed(table)}, (int64_t){key.text}"
     if key.type == "num":
         return f"_at(run, {boxed(table)}, {key.text}"
     return f"(run, {boxed(table)}, {boxed(key)}"

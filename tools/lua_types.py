@@ -42,6 +42,7 @@ class Variable:
         self.text = f"{name}_{number}"
         self.type, self.depth = None, depth
         self.function = None
+        self.whole = False  # a number without fraction, below 2^53
 
     def holds(self, kind):
         """It can hold that, too. Did this change its type?"""
@@ -196,6 +197,9 @@ class Scopes:
         for target, variable in zip(node.at[0], targets):
             if target.kind == "name" and variable is None:
                 raise LuaError(node.line, f"{target.at[0]} is global")
+        for variable in targets:
+            if variable:
+                variable.whole = False
         unused = Variable("", 0, 0)
         self.pair([variable or unused for variable in targets], node.at[1])
 
@@ -225,6 +229,7 @@ class Scopes:
         self.part([first, last, step] if step else [first, last])
         self.names.append({})
         self.of[id(node)] = self.declare(name)
+        self.of[id(node)].whole = all(is_whole(one) for one in (first, step) if one)
         self.assigned.append((self.of[id(node)], "num"))
         self.block(body)
         self.names.pop()
@@ -237,6 +242,7 @@ class Scopes:
             "num", "any")
         self.names.append({})
         self.of[id(node)] = [self.declare(name) for name in names]
+        self.of[id(node)][0].whole = kinds[0] == "num"
         self.assigned += list(zip(self.of[id(node)], kinds))
         self.block(body)
         self.names.pop()
@@ -320,6 +326,12 @@ def or_type(one, other):
             return kinds[0] if other == kinds[0] else \
                 kinds[1] if other in (kinds[1], "nil") else "any"
     return "any"
+
+
+def is_whole(node):
+    """Is it a number of a script without fraction, and not large?"""
+    return node.kind == "number" and node.at[0] == int(node.at[0]) \
+        and abs(node.at[0]) <= 1e6
 
 
 def is_multiple(node):

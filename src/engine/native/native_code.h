@@ -348,6 +348,10 @@ void hf__native_set(hf__native *run, hf__nv table, hf__nv key, hf__nv value);
 /* The same by a number. */
 hf__nv hf__native_get_at(hf__native *run, hf__nv table, double at);
 void hf__native_set_at(hf__native *run, hf__nv table, double at, hf__nv value);
+/* By one that has no fraction. */
+hf__nv hf__native_get_item(hf__native *run, hf__nv table, int64_t at);
+void hf__native_set_item(hf__native *run, hf__nv table, int64_t at,
+                         hf__nv value);
 hf__nv hf__native_failure(hf__native *run, hf__nv text); /* {err = text} */
 hf__nv hf__native_status(hf__native *run, hf__nv text);  /* {ok = text} */
 

@@ -244,6 +244,22 @@ hf__nv hf__native_get_at(hf__native *run, hf__nv table, double at)
     return hf__native_get(run, table, hf__nv_number(at));
 }
 
+hf__nv hf__native_get_item(hf__native *run, hf__nv table, int64_t at)
+{
+    if (table.tag == HF__NV_TABLE && (uint64_t)at - 1 < table.table->size)
+        return table.table->items[at - 1];
+    return hf__native_get(run, table, hf__nv_number((double)at));
+}
+
+void hf__native_set_item(hf__native *run, hf__nv table, int64_t at,
+                         hf__nv value)
+{
+    if (table.tag == HF__NV_TABLE && (uint64_t)at - 1 < table.table->size)
+        set_item(table.table, (size_t)at, value);
+    else
+        hf__native_set(run, table, hf__nv_number((double)at), value);
+}
+
 void hf__native_set_at(hf__native *run, hf__nv table, double at, hf__nv value)
 {
     size_t index = index_at(at);
