@@ -275,8 +275,11 @@ static enum MHD_Result answer_query(struct MHD_Connection *connection,
     char *text = waiter->text;
 
     if (text == NULL)
-        return http_answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                "cannot read the server now\n");
+        return http_answer_text(
+            connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+            waiter->query->writes && waiter->code == 0
+                ? "the server is too busy; nothing was changed\n"
+                : "cannot read the server now\n");
     waiter->text = NULL;
     return http_answer(connection, waiter->code, "application/json",
                        MHD_create_response_from_buffer(waiter->size, text,

@@ -8,6 +8,7 @@
 #include "http/history.h"
 #include "http/query_reply.h"
 #include "http/query_run.h"
+#include "lease_clock.h"
 #include "read_number.h"
 
 /* Of those that a server has. */
@@ -118,6 +119,8 @@ static hf_status run_into(const struct http_query *query,
     json_begin(&json, file);
     call->json = &json;
     status = open_database(query, call);
+    if (status == HF_OK && now_ms() >= call->until_ms)
+        status = fail_query(call, HF_UNAVAILABLE, "the server is too busy");
     if (status == HF_OK)
         status = query->run(call);
     if (status == HF_OK && call->cut)
@@ -135,9 +138,10 @@ static hf_status run_into(const struct http_query *query,
 
 unsigned http_query_run(const struct http_query *query,
                         struct http_source *source, const hf_bytes *words,
-                        char **text, size_t *size)
+                        int64_t until_ms, char **text, size_t *size)
 {
-    struct http_call call = {.source = source, .err = HF_ERROR_INIT};
+    struct http_call call = {
+        .source = source, .until_ms = until_ms, .err = HF_ERROR_INIT};
     FILE *file = open_memstream(text, size);
     hf_status status;
     int failed;

@@ -32,6 +32,7 @@ struct http_call {
     struct http_source *source;
     hf_client *client;
     hf_bytes words[HTTP_QUERY_WORDS]; /* arguments; data NULL: not given */
+    int64_t until_ms;                 /* no command is sent later */
     struct json *json;                /* an open object */
     bool cut;                         /* not all is in it */
     hf_error err;
@@ -40,10 +41,11 @@ struct http_call {
 /* NULL: there is no such path. */
 const struct http_query *http_query_find(const char *path);
 
-/* Run one; its JSON into `*text`, to be freed by free(). Returns the status of
- * HTTP; `*text` is NULL if there was no memory. */
+/* Run one, unless `until_ms` of now_ms() has passed when its client is
+ * connected; its JSON into `*text`, to be freed by free(). Returns the status
+ * of HTTP; `*text` is NULL if there was no memory. */
 unsigned http_query_run(const struct http_query *query,
                         struct http_source *source, const hf_bytes *words,
-                        char **text, size_t *size);
+                        int64_t until_ms, char **text, size_t *size);
 
 #endif

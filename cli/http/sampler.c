@@ -8,6 +8,7 @@
  */
 #include "http/sampler.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +21,10 @@
 
 /* Jobs that wait; more are refused, as each may take seconds. */
 #define JOBS_MAX 8
+
+/* A job that has not begun by then is not run. The limit of an answer (http.c)
+ * is longer than this and the commands of a job take. */
+#define JOB_MS 10000
 
 /* How often connections past their limit are looked for. */
 #define CUT_MS 1000
@@ -50,6 +55,32 @@ static void resume_all(struct http_waiter **list, struct http_view *view)
     }
 }
 
+static bool is_connected(struct MHD_Connection *connection)
+{
+    struct pollfd socket = {.events = POLLRDHUP};
+
+    socket.fd =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+            ->connect_fd;
+    return poll(&socket, 1, 0) == 0;
+}
+
+/* Resume those that are not to be run any more; they are in the order of
+ * their limits. */
+static void drop_late_locked(struct http_sampler *sampler)
+{
+    struct http_waiter *waiter;
+
+    while (
+        (waiter = sampler->jobs) != NULL &&
+        (waiter->until_ms <= now_ms() || !is_connected(waiter->connection))) {
+        sampler->jobs = waiter->next;
+        sampler->job_count--;
+        waiter->next = NULL;
+        resume_all(&waiter, NULL);
+    }
+}
+
 /* After a break the next view is made at once: it should show this. Then no job
  * is run for as long as this one took, so that they take half of the time. */
 static void run_one_locked(struct http_sampler *sampler)
@@ -63,7 +94,7 @@ static void run_one_locked(struct http_sampler *sampler)
     if (waiter->query != NULL)
         waiter->code =
             http_query_run(waiter->query, sampler->source, waiter->words,
-                           &waiter->text, &waiter->size);
+                           waiter->until_ms, &waiter->text, &waiter->size);
     else
         waiter->status = http_source_break(sampler->source, waiter->broken,
                                            waiter->owner, &waiter->err);
@@ -123,9 +154,10 @@ static int64_t work_locked(struct http_sampler *sampler)
     int64_t rest_ms = sampler->source->history.due_ms - now_ms();
     int64_t view_ms =
         sampler->waiters == NULL ? INT64_MAX : sampler->next_ms - now_ms();
-    int64_t job_ms =
-        sampler->jobs == NULL ? INT64_MAX : sampler->job_ms - now_ms();
+    int64_t job_ms;
 
+    drop_late_locked(sampler);
+    job_ms = sampler->jobs == NULL ? INT64_MAX : sampler->job_ms - now_ms();
     if (rest_ms <= 0) {
         note_point_locked(sampler);
         return 0;
@@ -252,6 +284,8 @@ bool http_sampler_run(struct http_sampler *sampler, struct http_waiter *waiter)
 
     waiter->status = HF_UNAVAILABLE;
     waiter->text = NULL;
+    waiter->code = 0;
+    waiter->until_ms = now_ms() + JOB_MS;
     pthread_mutex_lock(&sampler->mutex);
     done = sampler->job_count >= JOBS_MAX ||
            suspend_locked(sampler, &sampler->jobs, waiter);

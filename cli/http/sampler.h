@@ -7,7 +7,9 @@
  * waits, at most one each second, and uses at most a tenth of the time for it.
  * It runs the queries of the page one after the other, those that came first
  * first, and for at most half of the time; a view that is due comes before the
- * next of them. It notes a point of the history each ten seconds.
+ * next of them. One that cannot begin within ten seconds, or whose client is
+ * gone, is not run: a change is not made after its answer said that it failed.
+ * It notes a point of the history each ten seconds.
  *
  * A request that has to wait suspends its connection, so that the thread of
  * libmicrohttpd never waits. It is resumed with a view, or without one if there
@@ -30,7 +32,8 @@ struct http_waiter {
     struct http_view *view;         /* [out] of http_sampler_view(), counted */
     const struct http_query *query; /* to be run; NULL: break a lock */
     hf_bytes words[HTTP_QUERY_WORDS]; /* of the query, each to be freed */
-    unsigned code;                    /* [out] of the query, as its text */
+    int64_t until_ms;                 /* not run after that; of now_ms() */
+    unsigned code;                    /* [out] of the query; 0: not run */
     char *text;
     size_t size;
     hf_bytes broken;  /* the lock to break */
@@ -61,7 +64,8 @@ bool http_sampler_view(struct http_sampler *sampler, struct http_waiter *waiter,
                        const struct http_view *seen);
 
 /* Run the query, or break the lock waiter->broken. false: the connection was
- * suspended until that is done; true: too many wait, or the server ends. */
+ * suspended until that is done, or is too late: then, too, there is no text and
+ * the status is HF_UNAVAILABLE. true: too many wait, or the server ends. */
 bool http_sampler_run(struct http_sampler *sampler, struct http_waiter *waiter);
 
 #endif

@@ -695,6 +695,33 @@ class Queries(unittest.TestCase):
         self.assertLess(time.monotonic() - began, 3.3 + 3 * slower(PROGRAM))
         link.close()
 
+    def test_a_change_that_is_late_or_whose_client_is_gone_is_not_made(self):
+        server = self.other("--http-token-file", self.file, "--allow-edit")
+        link = server.connect()
+        link.ask("MSET", "late", "1", "gone", "1")
+        self.assertEqual(server.ask("/keys")[0], 200)
+        codes = []
+        link.ask("CLIENT", "PAUSE", 14000, "ALL")
+        busy = [threading.Thread(target=lambda path=path, words=words: codes.append(
+                    server.ask(path, "POST" if words else "GET", **words)))
+                for path, words in (("/keys", {}), ("/keys", {}),
+                                    ("/delete", {"name": b"late"}))]
+        for thread in busy:  # the first two take 5 s and 4 s, each then as
+            thread.start()   # long nothing is run
+            time.sleep(1)
+        server.raw(b"POST /delete HTTP/1.1\r\nHost: localhost\r\n"
+                   b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
+                   b"Content-Type: application/x-www-form-urlencoded\r\n"
+                   b"Content-Length: 9\r\n\r\nname=gone").close()
+        for thread in busy:
+            thread.join()
+        self.assertIn((503, b"the server is too busy; nothing was changed\n"),
+                      codes)
+        self.assertEqual(await_that(
+            lambda: server.ask("/keys")[0] == 200), True)
+        self.assertEqual(link.ask("EXISTS", "late", "gone"), 2)
+        link.close()
+
     def test_queries_do_not_starve_views_and_are_bounded(self):
         server = self.other("--http-token-file", self.file)
         link = server.connect()
