@@ -566,7 +566,6 @@ static int open_source(const struct http_options *options, hf_server *server,
     http->source.allow_edit = options->allow_edit;
     http->source.is_readable = http->needs_token || http_own_is_public(server);
     own->token = http->needs_token ? http->token : NULL;
-    own->has_users = options->has_users;
     own->password_file = options->password_file;
     return EXIT_YES;
 }

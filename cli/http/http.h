@@ -29,7 +29,6 @@ struct http_options {
     const char *token_file;    /* NULL: none; then only a loopback address */
     bool allow_break;          /* needs a token */
     bool allow_edit;           /* needs allow_break */
-    bool has_users;            /* the server has a file of users */
     const char *password_file; /* of the server; stays; NULL: none */
 };
 

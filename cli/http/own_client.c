@@ -15,8 +15,8 @@
 #define URL_SIZE (3 * PATH_SIZE + 64)
 #define DATABASE_SIZE 16
 
-/* For the server to reply, ms; until a connection is tried again; and until the
- * user "page" is: meanwhile the file of users may have got it. */
+/* For the server to reply, ms; until a connection is tried again; and until a
+ * password is: each refusal is in ACL LOG. */
 #define REPLY_MS 5000
 #define RETRY_MS 2000
 #define REFUSED_MS 60000
@@ -106,13 +106,30 @@ static void log_in(const struct http_own *own, hf_client_options *options)
     options->password = ""; /* not that of the environment */
     if (own->token == NULL)
         return;
-    if (own->has_users && !own->refused) {
+    if (own->is_page) {
         options->username = "page";
         options->password = own->token;
-    } else if (!own->has_users && own->password_file != NULL) {
+    } else if (own->password_file != NULL) {
         options->password = NULL;
         options->password_file = own->password_file;
     }
+}
+
+/* A refusal does not say that there is no user "page": it may be off, or have
+ * another password. */
+static void look_at_users(struct http_own *own)
+{
+    uint64_t changes = own->changes;
+    bool found =
+        hf_server_find_user(own->server, "page", &changes, NULL) == HF_OK;
+
+    own->is_page = own->token != NULL && found;
+    if (own->changes == changes)
+        return;
+    own->changes = changes;
+    own->refused = own->no_dry_run = false;
+    own->retry_ms = 0;
+    http_own_done(own);
 }
 
 static hf_status connect_client(struct http_own *own, hf_error *err)
@@ -133,36 +150,26 @@ static hf_status connect_client(struct http_own *own, hf_error *err)
     options.request_ms = REPLY_MS;
     options.client_name = "holdfast-page";
     log_in(own, &options);
-    own->is_page = options.username != NULL;
     status = hf_client_open(url, &options, &own->client, err);
-    if (status != HF_DENIED || options.username == NULL ||
-        strncmp(err->message, "NOPERM", 6) == 0) /* it may not SELECT */
-        return status;
-    own->refused = true;
-    own->is_page = false;
-    options.username = NULL;
-    log_in(own, &options);
-    return hf_client_open(url, &options, &own->client, err);
+    own->refused = status == HF_DENIED &&
+                   strncmp(err->message, "NOPERM", 6) != 0; /* for SELECT */
+    return status;
 }
 
 hf_status http_own_client(struct http_own *own, int db, hf_client **client,
                           hf_error *err)
 {
-    bool due = now_ms() >= own->retry_ms;
     bool moves = own->db != db;
 
-    if (own->client != NULL && (moves || (own->refused && due)))
+    look_at_users(own);
+    if (own->client != NULL && moves)
         http_own_done(own);
-    if (own->client == NULL && (due || moves)) {
+    if (own->client == NULL &&
+        (now_ms() >= own->retry_ms || (moves && !own->refused))) {
         own->db = db;
-        if (due)
-            own->refused = own->no_dry_run = false;
         own->err = (hf_error)HF_ERROR_INIT;
         own->status = connect_client(own, &own->err);
-        if (due || own->client == NULL)
-            own->retry_ms =
-                now_ms() +
-                (own->client != NULL && own->refused ? REFUSED_MS : RETRY_MS);
+        own->retry_ms = now_ms() + (own->refused ? REFUSED_MS : RETRY_MS);
     }
     *client = own->client;
     if (own->client != NULL)

@@ -4,9 +4,10 @@
  * to an address of it as other programs do.
  *
  * So the page can read what such a connection may read: the rules of the users
- * apply. It logs in only if requests need the token. With a file of users it is
- * the user "page", whose password is the token; if that is refused, the user
- * "default" without a password, and again "page" after a minute.
+ * apply. It logs in only if requests need the token: as the user "page", whose
+ * password is the token, if the server has a user of this name, whatever it may
+ * do and even if it is refused; else as the user "default". When users change
+ * it connects again.
  */
 #ifndef HOLDFAST_CLI_HTTP_OWN_CLIENT_H
 #define HOLDFAST_CLI_HTTP_OWN_CLIENT_H
@@ -19,10 +20,10 @@
 struct http_own {
     hf_server *server;
     const char *token;         /* NULL: requests need none */
-    bool has_users;            /* a file of users */
     const char *password_file; /* of the user "default"; NULL: none */
-    bool refused;              /* the user "page" was, when it was tried last */
-    bool is_page;              /* logged in as this user */
+    bool is_page;              /* this user, else "default" */
+    bool refused;              /* its password was */
+    uint64_t changes;          /* of the users, when it was looked */
     bool no_dry_run;           /* who may not run ACL DRYRUN */
     int db;                    /* the database that it is or was at */
     hf_client *client;         /* NULL: not connected yet */
@@ -36,7 +37,8 @@ struct http_own {
 bool http_own_is_public(const hf_server *server);
 
 /* The client, connected to this database if it is not; on an error NULL is in
- * `*client`. After one this database is not tried again for two seconds. */
+ * `*client`. After one this database is not tried again for two seconds, and
+ * none for a minute if the password was refused, unless users change. */
 hf_status http_own_client(struct http_own *own, int db, hf_client **client,
                           hf_error *err);
 

@@ -85,7 +85,6 @@ static int start_http(const struct call *call, hf_server *server,
         .allow_break =
             given->given[OPT_ALLOW_BREAK] || given->given[OPT_ALLOW_EDIT],
         .allow_edit = given->given[OPT_ALLOW_EDIT],
-        .has_users = given->given[OPT_USERS],
         .password_file = given->text[OPT_PASSWORD_FILE],
     };
 

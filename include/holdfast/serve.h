@@ -6,7 +6,7 @@
  * - hf_server_options
  * - hf_server_open(), hf_server_stop(), hf_server_close()
  * - hf_server_address(), hf_server_reload()
- * - hf_server_read_stats(), hf_server_read_commands()
+ * - hf_server_read_stats(), hf_server_read_commands(), hf_server_find_user()
  *
  * @code
  * hf_status serve(hf_server **server, hf_error *err)
@@ -226,6 +226,23 @@ HF_API HF_MUST_USE hf_status hf_server_read_commands(
  *                    password, or a changed certificate; nothing has changed
  */
 HF_API HF_MUST_USE hf_status hf_server_reload(hf_server *server, hf_error *err);
+
+/**
+ * Is there a user of this name, and have the users changed? Any thread.
+ *
+ * @param server  the server
+ * @param name    of the user
+ * @param changes set on HF_OK and HF_NOT_FOUND: how often users have been
+ *                changed since the server was opened; may be NULL
+ * @param err     details; may be NULL
+ * @retval HF_OK        there is
+ * @retval HF_NOT_FOUND there is not
+ * @retval HF_INVALID   an argument is NULL
+ */
+HF_API HF_MUST_USE hf_status hf_server_find_user(hf_server *server,
+                                                 const char *name,
+                                                 uint64_t *changes,
+                                                 hf_error *err);
 
 /**
  * Accept no further connections and requests, reply to those received, and

@@ -339,6 +339,38 @@ hf_status hf_server_reload(hf_server *server, hf_error *err)
     return status;
 }
 
+typedef struct find_task {
+    hf__task task;
+    const hf_server *server;
+    hf_bytes name;
+    bool found;
+    uint64_t changes;
+} find_task;
+
+static void run_find(hf__task *task)
+{
+    find_task *what = hf__container_of(task, find_task, task);
+
+    what->found = hf__users_find(&what->server->users, what->name) != NULL;
+    what->changes = what->server->user_changes;
+}
+
+hf_status hf_server_find_user(hf_server *server, const char *name,
+                              uint64_t *changes, hf_error *err)
+{
+    find_task what = {{.run = run_find}, server, {NULL, 0}, false, 0};
+
+    if (server == NULL || name == NULL)
+        return hf__fail(err, HF_INVALID,
+                        server == NULL ? NO_SERVER : "name is NULL");
+    what.name = hf_str(name);
+    hf__loop_call(server->loop, &what.task);
+    if (changes != NULL)
+        *changes = what.changes;
+    return what.found ? HF_OK
+                      : hf__fail(err, HF_NOT_FOUND, "there is no such user");
+}
+
 static void close_listeners(hf_server *server)
 {
     for (size_t i = 0; i < server->listener_count; i++)

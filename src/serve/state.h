@@ -55,6 +55,7 @@ struct hf_server {
 
     const hf__part *const *parts;
     hf__users users;
+    uint64_t user_changes; /* how often they changed */
     /* May these be its users? HF_INVALID. */
     hf_status (*check_users)(const hf_server *server, const hf__users *users,
                              hf_error *err);

@@ -205,6 +205,7 @@ TEST(no_server_is_invalid)
 
     expect_status(HF_INVALID, hf_server_read_stats(NULL, &stats, ERR));
     expect_status(HF_INVALID, hf_server_reload(NULL, ERR));
+    expect_status(HF_INVALID, hf_server_find_user(NULL, "a", NULL, ERR));
     expect_status(HF_INVALID, hf_server_stop(NULL, 0, ERR));
     assert_null(hf_server_address(NULL, 0));
     hf_server_close(NULL);

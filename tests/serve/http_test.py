@@ -5,6 +5,7 @@ import base64
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -682,6 +683,44 @@ class Queries(unittest.TestCase):
                 "default": [200, 200, 200, 200, 200, 200],
                 "page": [200, 200, 403, 200, 403, 403],
                 None: [403] * 6}[passed], rules)
+
+    def test_the_user_page_is_not_replaced_by_default(self):
+        users = os.path.join(self.folder, "users2")
+
+        def write(rules):
+            with open(users, "w", encoding="ascii") as file:
+                file.write("user default on nopass ~* &* +@all\n" + rules)
+
+        write(f"user page off >{TOKEN} ~app:* +@read\n")
+        server = self.other("--users", users, "--http-token-file", self.file,
+                            "--allow-edit")
+        link = server.connect()
+        link.ask("MSET", "app:1", "a", "secret", "b")
+
+        def seen():
+            code, found = server.ask("/keys")
+            return sorted(key["name"] for key in found["keys"]) \
+                if code == 200 else code
+
+        self.assertEqual(seen(), 403)
+        self.assertEqual(server.ask("/delete", "POST", name=b"secret")[0], 403)
+        for rules, found in (
+                (("SETUSER", "page", "on"), ["app:1"]),
+                (("SETUSER", "page", "resetpass", ">other"), 403),
+                (("DELUSER", "page"), ["app:1", "secret"]),
+                (("SETUSER", "page", "on", f">{TOKEN}", "~app:*", "+@read"),
+                 ["app:1"]),
+                (("LOAD",), 403)):
+            self.assertIn(link.ask("ACL", *rules), (b"OK", 1))
+            self.assertEqual(seen(), found, rules)
+        for rules, found in (
+                ("", ["app:1", "secret"]),
+                (f"user page on >{TOKEN} ~app:* +@read\n", ["app:1"])):
+            write(rules)
+            server.process.send_signal(signal.SIGHUP)
+            await_that(lambda found=found: seen() == found)
+        self.assertEqual(link.ask("EXISTS", "secret"), 1)
+        link.close()
 
     def test_a_stall_of_the_server_does_not_stop_views(self):
         server = self.other("--http-token-file", self.file)

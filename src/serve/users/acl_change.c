@@ -120,6 +120,7 @@ void hf__acl_setuser(hf__conn *conn, const hf_bytes *words, size_t count)
         move_conns(conn, old, user);
         hf__user_free(old);
     }
+    server->user_changes++;
     hf__answer_line(&conn->answer, "OK");
 }
 
@@ -142,6 +143,7 @@ void hf__acl_deluser(hf__conn *conn, const hf_bytes *words, size_t count)
             continue;
         hf__auth_leave(server, &server->users, conn);
         hf__user_free(user);
+        server->user_changes++;
         deleted++;
     }
     hf__answer_integer(&conn->answer, deleted);

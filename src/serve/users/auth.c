@@ -65,6 +65,7 @@ void hf__auth_replace(hf_server *server, hf__users *users, hf__conn *self)
     hf__auth_leave(server, users, self);
     hf__users_done(&server->users);
     server->users = *users;
+    server->user_changes++;
 }
 
 /* ------------------------------------------------------------------ logging in
