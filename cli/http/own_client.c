@@ -132,11 +132,11 @@ static void look_at_users(struct http_own *own)
     http_own_done(own);
 }
 
-static hf_status connect_client(struct http_own *own, hf_error *err)
+static hf_status connect_client(const struct http_own *own, int db,
+                                hf_client **client, hf_error *err)
 {
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     char url[URL_SIZE + DATABASE_SIZE];
-    hf_status status;
 
     if (!find_url(own->server, url)) {
         (void)snprintf(err->message, sizeof(err->message),
@@ -145,35 +145,46 @@ static hf_status connect_client(struct http_own *own, hf_error *err)
         return HF_UNSUPPORTED;
     }
     (void)snprintf(url + strlen(url), DATABASE_SIZE,
-                   is_path(url) ? "?db=%d" : "/%d", own->db);
+                   is_path(url) ? "?db=%d" : "/%d", db);
     options.prefix = "";
     options.request_ms = REPLY_MS;
     options.client_name = "holdfast-page";
     log_in(own, &options);
-    status = hf_client_open(url, &options, &own->client, err);
-    own->refused = status == HF_DENIED &&
-                   strncmp(err->message, "NOPERM", 6) != 0; /* for SELECT */
-    return status;
+    return hf_client_open(url, &options, client, err);
+}
+
+static void try_database(struct http_own *own, int db)
+{
+    hf_client *client;
+
+    own->err = (hf_error)HF_ERROR_INIT;
+    own->status = connect_client(own, db, &client, &own->err);
+    own->refused = own->status == HF_DENIED &&
+                   strncmp(own->err.message, "NOPERM", 6) != 0; /* SELECT */
+    own->tried_db = db;
+    own->retry_ms = now_ms() + (own->refused ? REFUSED_MS : RETRY_MS);
+    if (own->status != HF_OK)
+        return;
+    http_own_done(own);
+    own->client = client;
+    own->db = db;
+    own->retry_ms = 0;
 }
 
 hf_status http_own_client(struct http_own *own, int db, hf_client **client,
                           hf_error *err)
 {
-    bool moves = own->db != db;
-
     look_at_users(own);
-    if (own->client != NULL && moves)
-        http_own_done(own);
-    if (own->client == NULL &&
-        (now_ms() >= own->retry_ms || (moves && !own->refused))) {
-        own->db = db;
-        own->err = (hf_error)HF_ERROR_INIT;
-        own->status = connect_client(own, &own->err);
-        own->retry_ms = now_ms() + (own->refused ? REFUSED_MS : RETRY_MS);
-    }
-    *client = own->client;
-    if (own->client != NULL)
+    if (db == HTTP_ANY_DATABASE)
+        db = own->client == NULL ? 0 : own->db;
+    if ((own->client == NULL || own->db != db) &&
+        (now_ms() >= own->retry_ms || (own->tried_db != db && !own->refused)))
+        try_database(own, db);
+    if (own->client != NULL && own->db == db) {
+        *client = own->client;
         return HF_OK;
+    }
+    *client = NULL;
     *err = own->err;
     return own->status;
 }

@@ -25,8 +25,9 @@ struct http_own {
     bool refused;              /* its password was */
     uint64_t changes;          /* of the users, when it was looked */
     bool no_dry_run;           /* who may not run ACL DRYRUN */
-    int db;                    /* the database that it is or was at */
-    hf_client *client;         /* NULL: not connected yet */
+    int db;                    /* the database that the client is at */
+    hf_client *client;         /* NULL: not connected */
+    int tried_db;              /* the last one that failed */
     int64_t retry_ms;          /* not before; of now_ms() */
     hf_status status;          /* until then */
     hf_error err;
@@ -36,9 +37,13 @@ struct http_own {
  * read without a token what the page shows. */
 bool http_own_is_public(const hf_server *server);
 
+/* Any database of http_own_client(). */
+#define HTTP_ANY_DATABASE (-1)
+
 /* The client, connected to this database if it is not; on an error NULL is in
- * `*client`. After one this database is not tried again for two seconds, and
- * none for a minute if the password was refused, unless users change. */
+ * `*client`, and one at another database stays connected. After one this
+ * database is not tried again for two seconds, and none for a minute if the
+ * password was refused, unless users change. */
 hf_status http_own_client(struct http_own *own, int db, hf_client **client,
                           hf_error *err);
 

@@ -91,7 +91,7 @@ static hf_status open_database(const struct http_query *query,
 {
     struct http_own *own = &call->source->own;
     char text[8] = "0";
-    int64_t db = own->db;
+    int64_t db = HTTP_ANY_DATABASE;
     int i = 0;
 
     if (query->run == run_history)

@@ -671,6 +671,7 @@ class Queries(unittest.TestCase):
             if passed:  # without +select, and database 0 still can be read
                 self.assertEqual(server.ask("/keys", db=b"1")[0],
                                  {"default": 200, "page": 403}[passed])
+                self.assertEqual(server.ask("/clients")[0], 200)
             codes = [server.ask(*query)[0] for query in (
                 ("/keys",), ("/clients",), ("/slowlog",))]
             codes += [server.ask(path, method, name=name)[0]
