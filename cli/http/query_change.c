@@ -73,10 +73,14 @@ static const char set_script[] =
     "    return 1\n"
     "end\n"
     "local at = redis.call('hpexpiretime', key, 'fields', 1, field)[1]\n"
-    "redis.call('hset', key, field, value)\n"
-    "if at > 0 then\n"
-    "    redis.call('hpexpireat', key, at, 'fields', 1, field)\n"
+    "local function keep()\n"
+    "    if at > 0 then\n"
+    "        redis.call('hpexpireat', key, at, 'fields', 1, field)\n"
+    "    end\n"
     "end\n"
+    "keep()\n" /* if that is refused, before anything has changed */
+    "redis.call('hset', key, field, value)\n"
+    "keep()\n"
     "return 1\n";
 
 hf_status query_set(struct http_call *call)

@@ -723,6 +723,28 @@ class Queries(unittest.TestCase):
         self.assertEqual(link.ask("EXISTS", "secret"), 1)
         link.close()
 
+    def test_a_change_that_is_refused_changes_nothing(self):
+        users = os.path.join(self.folder, "users4")
+        commands = {"+eval", "+get", "+set", "+hget", "+hset",
+                    "+hpexpiretime", "+hpexpireat"}
+        with open(users, "w", encoding="ascii") as file:
+            file.write("user default on nopass ~* &* +@all\n")
+        server = self.other("--users", users, "--http-token-file", self.file,
+                            "--allow-edit")
+        link = server.connect()
+        link.ask("HSET", "h", "f", "old")
+        link.ask("HEXPIRE", "h", 1000, "FIELDS", 1, "f")
+        for without in (*commands - {"+get", "+set"}, ""):
+            link.ask("ACL", "SETUSER", "page", "reset", "on", f">{TOKEN}",
+                     "~*", *(commands - {without}))
+            self.assertEqual(server.ask(
+                "/set", "POST", name=b"h", field=b"f", old=b"old",
+                value=b"new")[0], 403 if without else 200, without)
+            self.assertEqual(link.ask("HGET", "h", "f"),
+                             b"old" if without else b"new")
+            self.assertGreater(link.ask("HTTL", "h", "FIELDS", 1, "f")[0], 900)
+        link.close()
+
     def test_a_stall_of_the_server_does_not_stop_views(self):
         server = self.other("--http-token-file", self.file)
         link = server.connect()
