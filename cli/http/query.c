@@ -121,6 +121,8 @@ static hf_status run_into(const struct http_query *query,
     status = open_database(query, call);
     if (status == HF_OK && now_ms() >= call->until_ms)
         status = fail_query(call, HF_UNAVAILABLE, "the server is too busy");
+    if (status == HF_OK && query->writes)
+        status = check_change(call);
     if (status == HF_OK)
         status = query->run(call);
     if (status == HF_OK && call->cut)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query_change.c - what --allow-edit lets the page change. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "complain.h"
+#include "holdfast/key.h"
 #include "http/query_reply.h"
 #include "http/query_run.h"
 #include "read_number.h"
@@ -19,6 +22,49 @@ static void report_change(const struct http_call *call, const char *what)
     complain(WHAT, "database %d, key \"%.*s\"%s %s", call->source->own.db,
              (int)(name.size < SHOWN_MAX ? name.size : SHOWN_MAX),
              (const char *)name.data, name.size > SHOWN_MAX ? "..." : "", what);
+}
+
+/* Those that this library adds to names, also behind a prefix. */
+static bool is_internal(hf_bytes name)
+{
+    const char *text = name.data;
+    bool found = name.size >= 3 && memcmp(text, "hf:", 3) == 0;
+
+    for (size_t i = 0; !found && i + 4 <= name.size; i++)
+        found = memcmp(text + i, ":hf:", 4) == 0;
+    return found;
+}
+
+/* hf_key_type() of what is a lease on its name, and how it is called. */
+static const char *const leases[][2] = {{"lock", "a lock"},
+                                        {"semaphore", "a semaphore"},
+                                        {"election", "an election"}};
+
+/* The store's client may see every key, but only of database 0. */
+hf_status check_change(struct http_call *call)
+{
+    hf_client *client =
+        call->source->own.db == 0 ? call->source->client : call->client;
+    hf_buffer type = HF_BUFFER_INIT;
+    char why[80];
+    hf_status status;
+
+    if (is_internal(call->words[0]))
+        return fail_query(call, HF_CONFLICT,
+                          "a key with hf: in its name belongs to Holdfast");
+    status = hf_key_type(client, call->words[0], &type, &call->err);
+    if (status == HF_NOT_FOUND)
+        status = HF_OK;
+    for (size_t i = 0; i < sizeof(leases) / sizeof(leases[0]); i++) {
+        if (status != HF_OK || type.size != strlen(leases[i][0]) ||
+            memcmp(type.data, leases[i][0], type.size) != 0)
+            continue;
+        (void)snprintf(why, sizeof(why), "%s is held here: break it instead",
+                       leases[i][1]);
+        status = fail_query(call, HF_CONFLICT, why);
+    }
+    hf_buffer_free(&type);
+    return status;
 }
 
 /* A command that replies how many keys it has changed. */

@@ -16,6 +16,10 @@ hf_status query_keys(struct http_call *call);
 /* name, at */
 hf_status query_value(struct http_call *call);
 
+/* May the key "name" be changed by the page? HF_CONFLICT: it is a lock that is
+ * held, or belongs to one. Before each of: */
+hf_status check_change(struct http_call *call);
+
 /* name */
 hf_status query_delete(struct http_call *call);
 

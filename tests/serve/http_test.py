@@ -745,6 +745,24 @@ class Queries(unittest.TestCase):
             self.assertGreater(link.ask("HTTL", "h", "FIELDS", 1, "f")[0], 900)
         link.close()
 
+    def test_what_is_held_and_what_belongs_to_it_is_not_changed(self):
+        held = self.server.hold("job"), self.server.hold("two", "--slots", "2")
+        ask, post = self.link.ask, self.server.ask
+        ask("SET", "app:hf:token", "1")
+        owner = ask("GET", "job")
+        for name in (b"job", b"two", b"hf:token", b"app:hf:token"):
+            for path, words in (
+                    ("/set", {"old": owner, "value": b"x"}),
+                    ("/expire", {"ttl_ms": b"1"}), ("/delete", {})):
+                self.assertEqual(post(path, "POST", name=name, **words)[0],
+                                 409, (path, name))
+        self.assertEqual(ask("EXISTS", "job", "two", "hf:token"), 3)
+        for process in held:
+            self.assertEqual(end_hold(process), 0)
+        ask("SET", "job", "1")
+        self.assertEqual(post("/delete", "POST", name=b"job"),
+                         (200, {"changed": True}))
+
     def test_a_stall_of_the_server_does_not_stop_views(self):
         server = self.other("--http-token-file", self.file)
         link = server.connect()
