@@ -2,6 +2,8 @@
 /* history.c - see history.h. */
 #include "http/history.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,8 +26,14 @@ static int64_t unix_ms(void)
 void http_history_init(struct http_history *history, int64_t began_ms)
 {
     memset(history, 0, sizeof(*history));
+    pthread_mutex_init(&history->mutex, NULL);
     history->point.at_ms = began_ms;
     history->rates = (struct http_rates){0, 0, -1, -1};
+}
+
+void http_history_done(struct http_history *history)
+{
+    pthread_mutex_destroy(&history->mutex);
 }
 
 /* ----------------------------------------------------------------- counters */
@@ -106,6 +114,7 @@ void http_history_add(struct http_history *history, hf_server *server,
     struct http_counters now;
 
     read_counters(server, &now);
+    pthread_mutex_lock(&history->mutex);
     point->at_ms = unix_ms();
     point->rates = compare_counters(&history->point, &now);
     if (history->count == 0)
@@ -115,6 +124,7 @@ void http_history_add(struct http_history *history, hf_server *server,
         history->point = now; /* before, it is the start of the server */
     history->next = (history->next + 1) % HISTORY_POINTS;
     history->count += history->count < HISTORY_POINTS;
+    pthread_mutex_unlock(&history->mutex);
     history->due_ms = now.at_ms + HISTORY_POINT_MS;
 }
 
@@ -134,7 +144,7 @@ void http_rates_json(const struct http_rates *rates, struct json *json)
     add_number(json, "hits", rates->hits);
 }
 
-void http_history_json(const struct http_history *history, struct json *json)
+static void add_points(const struct http_history *history, struct json *json)
 {
     size_t first = history->next + HISTORY_POINTS - history->count;
 
@@ -153,4 +163,24 @@ void http_history_json(const struct http_history *history, struct json *json)
         json_close(json, '}');
     }
     json_close(json, ']');
+}
+
+bool http_history_text(struct http_history *history, char **text, size_t *size)
+{
+    FILE *file = open_memstream(text, size);
+    struct json json;
+    bool whole;
+
+    if (file == NULL)
+        return false;
+    json_begin(&json, file);
+    pthread_mutex_lock(&history->mutex);
+    add_points(history, &json);
+    pthread_mutex_unlock(&history->mutex);
+    json_end(&json);
+    whole = ferror(file) == 0;
+    if (fclose(file) == 0 && whole)
+        return true;
+    free(*text);
+    return false;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.h - the server's figures of the last hour, one point each ten
- * seconds, and how they change now. Only the sampler uses it.
+ * seconds, and how they change now. Only the sampler changes it; any thread may
+ * get its points as text.
  */
 #ifndef HOLDFAST_CLI_HTTP_HISTORY_H
 #define HOLDFAST_CLI_HTTP_HISTORY_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,9 +38,12 @@ struct http_point {
 };
 
 struct http_history {
+    pthread_mutex_t mutex;
     struct http_point points[HISTORY_POINTS]; /* a ring */
     size_t count;
     size_t next;
+
+    /* Of the sampler alone: */
     int64_t due_ms;             /* the next point; of now_ms() */
     struct http_counters point; /* at the last point */
     struct http_counters seen;  /* at the last view */
@@ -45,6 +51,7 @@ struct http_history {
 };
 
 void http_history_init(struct http_history *history, int64_t began_ms);
+void http_history_done(struct http_history *history);
 
 /* The rates since the last view. */
 struct http_rates http_history_rates(struct http_history *history,
@@ -53,11 +60,13 @@ struct http_rates http_history_rates(struct http_history *history,
 /* Their members of an object. */
 void http_rates_json(const struct http_rates *rates, struct json *json);
 
-/* Add a point. `size`: bytes of the store in use. */
+/* Add a point; those that were due while the one before was read are left out.
+ * `size`: bytes of the store in use. */
 void http_history_add(struct http_history *history, hf_server *server,
                       int64_t size);
 
-/* A member "points" of an object, the oldest first. */
-void http_history_json(const struct http_history *history, struct json *json);
+/* JSON, an object with the member "points", the oldest first; to be freed by
+ * free(). false: out of memory. Never waits for the server. */
+bool http_history_text(struct http_history *history, char **text, size_t *size);
 
 #endif

@@ -116,6 +116,22 @@ static enum MHD_Result run_locks(struct http *http,
                            http_view_use(view)));
 }
 
+/* At once: neither a query nor a view under way delays it. */
+static enum MHD_Result run_history(struct http *http,
+                                   struct MHD_Connection *connection,
+                                   struct request *request)
+{
+    char *text;
+    size_t size;
+
+    (void)request;
+    if (!http_history_text(&http->source.history, &text, &size))
+        return MHD_NO;
+    return http_answer(
+        connection, MHD_HTTP_OK, "application/json",
+        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE));
+}
+
 static enum MHD_Result run_metrics(struct http *http,
                                    struct MHD_Connection *connection,
                                    struct request *request)
@@ -317,7 +333,7 @@ static enum MHD_Result run_query(struct http *http,
 
     if (request->waited)
         return answer_query(connection, waiter);
-    if (!http->source.is_readable && query->reads_data)
+    if (!http->source.is_readable)
         return http_answer_text(connection, MHD_HTTP_FORBIDDEN,
                                 "needs --http-token-file: without a token this "
                                 "is shown only if the server has a TCP address "
@@ -341,6 +357,7 @@ static const struct route routes[] = {
     {"/", true, false, run_page},
     {"/events", false, false, run_events},
     {"/locks", false, false, run_locks},
+    {"/history", false, false, run_history},
     {"/metrics", false, false, run_metrics},
     {"/break", false, true, run_break},
 };

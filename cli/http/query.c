@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/history.h"
 #include "http/query_reply.h"
 #include "http/query_run.h"
 #include "lease_clock.h"
@@ -37,24 +36,17 @@ static hf_status run_info(struct http_call *call)
     return put_command(call, 2, words, TEXT_MAX);
 }
 
-static hf_status run_history(struct http_call *call)
-{
-    http_history_json(&call->source->history, call->json);
-    return HF_OK;
-}
-
 /* ------------------------------------------------------------------ queries */
 
 static const struct http_query queries[] = {
-    {"/keys", false, {"cursor", "match", "db"}, 0, true, query_keys},
-    {"/value", false, {"name", "at", "db"}, 1, true, query_value},
-    {"/clients", false, {NULL}, 0, true, run_clients},
-    {"/slowlog", false, {NULL}, 0, true, run_slowlog},
-    {"/info", false, {NULL}, 0, true, run_info},
-    {"/history", false, {NULL}, 0, false, run_history},
-    {"/delete", true, {"name", "db"}, 1, true, query_delete},
-    {"/expire", true, {"name", "ttl_ms", "db"}, 1, true, query_expire},
-    {"/set", true, {"name", "value", "old", "field", "db"}, 3, true, query_set},
+    {"/keys", false, {"cursor", "match", "db"}, 0, query_keys},
+    {"/value", false, {"name", "at", "db"}, 1, query_value},
+    {"/clients", false, {NULL}, 0, run_clients},
+    {"/slowlog", false, {NULL}, 0, run_slowlog},
+    {"/info", false, {NULL}, 0, run_info},
+    {"/delete", true, {"name", "db"}, 1, query_delete},
+    {"/expire", true, {"name", "ttl_ms", "db"}, 1, query_expire},
+    {"/set", true, {"name", "value", "old", "field", "db"}, 3, query_set},
 };
 
 const struct http_query *http_query_find(const char *path)
@@ -94,8 +86,6 @@ static hf_status open_database(const struct http_query *query,
     int64_t db = HTTP_ANY_DATABASE;
     int i = 0;
 
-    if (query->run == run_history)
-        return HF_OK; /* needs none */
     while (i < HTTP_QUERY_WORDS && query->names[i] != NULL &&
            strcmp(query->names[i], "db") != 0)
         i++;

@@ -3,9 +3,10 @@
  * query.h - what the page asks the server for, and what it changes there.
  *
  * Each query is a few commands of the own client (own_client.h), so the rules
- * of its user apply. Whatever is in the store, an answer is bounded: elements
- * are read in pages and within the memory of a script, of long strings only the
- * beginning is sent, and what is left out is marked by "cut".
+ * of its user apply: not every program may read clients and keys. Whatever is
+ * in the store, an answer is bounded: elements are read in pages and within the
+ * memory of a script, of long strings only the beginning is sent, and what is
+ * left out is marked by "cut".
  */
 #ifndef HOLDFAST_CLI_HTTP_QUERY_H
 #define HOLDFAST_CLI_HTTP_QUERY_H
@@ -22,8 +23,7 @@ struct http_query {
     /* Arguments, of the URL or, if it writes, of the body. "db" is the number
      * of a database; without it, it is 0. */
     const char *names[HTTP_QUERY_WORDS];
-    int needed;      /* so many of them must be given */
-    bool reads_data; /* of clients or keys, which not every program may read */
+    int needed; /* so many of them must be given */
     hf_status (*run)(struct http_call *call);
 };
 

@@ -205,6 +205,7 @@ struct http_sampler *http_sampler_start(struct http_source *source,
     }
     sampler->source = source;
     sampler->conns = conns;
+    http_source_note(source); /* the history has a first point from now on */
     pthread_mutex_init(&sampler->mutex, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

@@ -37,6 +37,7 @@ void http_source_done(struct http_source *source)
     lock_sample_free(source->previous);
     http_own_done(&source->own);
     hf_client_close(source->client);
+    http_history_done(&source->history);
 }
 
 hf_status http_source_break(struct http_source *source, hf_bytes name,

@@ -773,6 +773,16 @@ class Queries(unittest.TestCase):
             time.sleep(1.1)  # the view before is too old
             self.assertEqual(server.status(path, **BEARER), 200)
         self.assertLess(time.monotonic() - began, 3.3 + 3 * slower(PROGRAM))
+        query = threading.Thread(target=server.ask, args=("/keys",))
+        began = time.monotonic()
+        query.start()
+        time.sleep(0.5)  # it runs now, for 5 s
+        self.assertEqual(server.status("/history", **BEARER), 200)
+        self.assertTrue(query.is_alive())
+        self.assertLess(time.monotonic() - began, 0.5 + 2 * slower(PROGRAM))
+        self.assertEqual(server.status("/locks", **BEARER), 200)
+        self.assertLess(time.monotonic() - began, 5 + 2 * slower(PROGRAM))
+        query.join()
         link.close()
 
     def test_a_change_that_is_late_or_whose_client_is_gone_is_not_made(self):
