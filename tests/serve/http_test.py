@@ -685,6 +685,28 @@ class Queries(unittest.TestCase):
                 "page": [200, 200, 403, 200, 403, 403],
                 None: [403] * 6}[passed], rules)
 
+    def test_the_user_of_the_how_to_is_refused_nothing(self):
+        how_to = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                              "../../docs/howto/monitor.md")
+        with open(how_to, encoding="utf-8") as file:
+            rules = next(line for line in file
+                         if line.startswith("user page on"))
+        users = os.path.join(self.folder, "users3")
+        with open(users, "w", encoding="ascii") as file:
+            file.write("user default on nopass ~* &* +@all\n" +
+                       rules.replace("TOKEN", TOKEN))
+        server = self.other("--users", users, "--http-token-file", self.file)
+        link = server.connect()
+        link.ask("MSET", "app:1", "a", "secret", "b")
+        link.ask("RPUSH", "app:list", "a")
+        for path, words in (("/clients", {}), ("/info", {}),
+                            ("/keys", {}), ("/value", {"name": b"app:list"}),
+                            ("/keys", {"db": b"3"})):
+            self.assertEqual(server.ask(path, **words)[0], 200, path)
+        self.assertIn(b"name=holdfast-page", link.ask("CLIENT", "LIST"))
+        self.assertEqual(link.ask("ACL", "LOG"), [])
+        link.close()
+
     def test_the_user_page_is_not_replaced_by_default(self):
         users = os.path.join(self.folder, "users2")
 
