@@ -317,6 +317,59 @@ class Page(unittest.TestCase):
         self.assertEqual(link.ask("EXISTS", "a"), 0)
         self.assertQuiet()
 
+    def test_an_answer_that_comes_late_is_for_its_own_dialog(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        link.ask("MSET", "one", "1", "two", "2")
+        self.log_in(server)
+        self.see("keys")
+        self.pick("sone")
+        self.browser.run("""
+            const real = window.fetch;
+            window.sent = window.answered = 0;
+            window.fetch = async (path, how) => {
+                if (path !== "/delete")
+                    return real(path, how);
+                window.sent++;
+                await new Promise(done => { window.goOn = done; });
+                const answer = await real(path, how);
+                setTimeout(() => window.answered++, 100);
+                return answer;
+            };""")
+        self.click("#key .buttons button:last-child")
+        self.assertEqual(self.text("#ask-key-where"), "in database 0")
+        self.click("#ask-key-do")
+        self.click("#ask-key-do")  # a double click
+        self.assertEqual(self.browser.run("return window.sent"), 1)
+        self.click("#ask-key-cancel")
+        self.pick("stwo")
+        self.click("#key .buttons button")
+        self.browser.run("window.goOn()")
+        self.awaits("return window.answered", 1)
+        self.assertEqual(self.browser.run(
+            "return [document.querySelector('#ask-key').open,"
+            "document.querySelector('#ask-key-do').disabled,"
+            "document.querySelector('#key').hidden]"), [True, False, False])
+        self.assertEqual(link.ask("MGET", "one", "two"), [None, b"2"])
+        self.click("#ask-key-cancel")
+        self.assertQuiet()
+
+    def test_a_lock_and_what_belongs_to_it_have_no_buttons(self):
+        server = self.serve_with_token()
+        self.hold(server, "job")
+        self.log_in(server)
+        self.awaits(ROWS, ["job"])
+        self.see("keys")
+        for key, why in (("sjob", "Overview can break it"),
+                         ("shf:token", "belongs to Holdfast")):
+            self.pick(key)
+            self.awaits("return document.querySelector('#key .where')"
+                        f".textContent.includes('{why}')")
+            self.assertEqual(self.browser.run(
+                "return document.querySelectorAll('#key .buttons').length"), 0)
+        self.assertQuiet()
+
     def test_values_are_shown_as_written_and_not_overwritten(self):
         server = self.serve_with_token()
         link = server.connect()
