@@ -439,6 +439,33 @@ class Page(unittest.TestCase):
         self.assertIn("No problems", self.text("#health"))
         self.assertQuiet()
 
+    def test_a_clock_that_is_ahead_does_not_empty_the_charts(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        link.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
+        link.ask("GET", "none")
+        self.log_in(server)
+        self.browser.run("""
+            const now = Date.now, real = window.fetch;
+            Date.now = () => now() + 7200000;
+            window.fetch = async (path, how) => {
+                const answer = await real(path, how);
+                if (path !== "/history")
+                    return answer;
+                const {points} = await answer.json();
+                return new Response(JSON.stringify({points: [3, 2, 1, 0].map(
+                    i => ({...points[0], at_ms: points[0].at_ms - 10000 * i}))}));
+            };""")
+        self.awaits("if (view) showHistory();"
+                    "return CHARTS.map(chart => chart.points.length).join()",
+                    "5,5,5,5")
+        self.see("slow")
+        self.awaits("return document.querySelectorAll('#slow-rows tr').length"
+                    " > 0")
+        self.assertNotIn("2 h", self.text("#slow-rows"))
+        self.assertQuiet()
+
     def test_health_says_what_is_wrong(self):
         server = self.serve_with_token()
         link = server.connect()
