@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query_keys.c - keys that match a pattern, with type, size and time to live.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,10 @@
  * returned only the beginning is sent. */
 #define KEYS_SIZE_MAX 262144
 #define NAME_SHOWN 256
-#define SCAN_COUNT "100"
+
+/* COUNT of SCAN: while it is unknown how long names are, and at most. */
+#define COUNT_MIN 10
+#define COUNT_MAX 100
 
 /* Keep the names that the user may read: a refusal for each of the others in
  * ACL LOG would drop what is in there. ACL DRYRUN makes none, but not every
@@ -125,7 +129,9 @@ static bool is_too_long(struct http_call *call, hf_bytes name)
     return true;
 }
 
-static hf_status put_names(struct http_call *call, const hf_reply *reply)
+/* Adds to `put`. */
+static hf_status put_names(struct http_call *call, const hf_reply *reply,
+                           size_t *put)
 {
     size_t count = 0;
     hf_bytes *names = calloc(hf_reply_count(reply), sizeof(*names));
@@ -135,38 +141,53 @@ static hf_status put_names(struct http_call *call, const hf_reply *reply)
         for (size_t i = 0; i < hf_reply_count(reply); i++) {
             hf_bytes name = hf_reply_bytes(hf_reply_at(reply, i));
 
-            if (!is_too_long(call, name))
+            if (is_too_long(call, name))
+                ++*put;
+            else
                 names[count++] = name;
         }
         status = filter_names(call, names, &count);
     }
     if (status == HF_OK && count > 0)
         status = put_keys(call, names, count);
+    *put += count;
     free(names);
     return status;
 }
 
-/* One SCAN, from the cursor and to the next one. */
-static hf_status scan_once(struct http_call *call, char cursor[32],
-                           size_t *count)
+/* For the next SCAN, so that no name of it is cut if they are as long as those
+ * before; less than COUNT_MIN: there is no room. */
+static int64_t next_count(const struct http_call *call, size_t put)
 {
-    hf_bytes match = call->words[1];
-    const hf_bytes words[] = {
-        WORD("scan"),  WORD(cursor),
-        WORD("match"), match.data == NULL ? WORD("*") : match,
-        WORD("count"), WORD(SCAN_COUNT)};
-    hf_reply *reply = NULL;
-    hf_status status = hf_command(call->client, 6, words, &reply, &call->err);
+    int64_t size = ftell(call->json->file);
+    int64_t fit = (KEYS_SIZE_MAX - size) * (int64_t)put / (size + 1);
 
+    return put == 0 || fit > COUNT_MAX ? COUNT_MAX : fit;
+}
+
+/* One SCAN, from the cursor and to the next one; adds to the keys that were
+ * put. */
+static hf_status scan_once(struct http_call *call, char cursor[32],
+                           int64_t count, size_t *put)
+{
+    char text[24];
+    hf_bytes match = call->words[1];
+    hf_bytes words[] = {WORD("scan"),  WORD(cursor),
+                        WORD("match"), match.data == NULL ? WORD("*") : match,
+                        WORD("count"), {text, 0}};
+    hf_reply *reply = NULL;
+    hf_status status;
+
+    words[5].size = (size_t)snprintf(text, sizeof(text), "%" PRId64, count);
+    status = hf_command(call->client, 6, words, &reply, &call->err);
     if (status == HF_OK) {
         const hf_reply *names = hf_reply_at(reply, 1);
         hf_bytes next = hf_reply_bytes(hf_reply_at(reply, 0));
 
         (void)snprintf(cursor, 32, "%.*s", (int)next.size,
                        (const char *)next.data);
-        *count += hf_reply_count(names);
         if (hf_reply_count(names) > 0)
-            status = put_names(call, names);
+            status = put_names(call, names, put);
     }
     hf_reply_free(reply);
     return status;
@@ -178,16 +199,18 @@ hf_status query_keys(struct http_call *call)
     char cursor[32] = "0";
     int64_t until_ms = now_ms() + KEYS_MS;
     hf_bytes from = call->words[0];
-    size_t count = 0;
+    int64_t count = COUNT_MIN;
+    size_t put = 0;
     hf_status status;
 
     if (from.size > 0 && !copy_text(from, cursor, sizeof(cursor)))
         return fail_query(call, HF_INVALID, "invalid cursor");
     json_open(call->json, "keys", '[');
     do {
-        status = scan_once(call, cursor, &count);
-    } while (status == HF_OK && count < KEYS_MIN && strcmp(cursor, "0") != 0 &&
-             ftell(call->json->file) < KEYS_SIZE_MAX && now_ms() < until_ms);
+        status = scan_once(call, cursor, count, &put);
+        count = next_count(call, put);
+    } while (status == HF_OK && put < KEYS_MIN && strcmp(cursor, "0") != 0 &&
+             count >= COUNT_MIN && now_ms() < until_ms);
     json_close(call->json, ']');
     json_text(call->json, "cursor", cursor);
     return status;

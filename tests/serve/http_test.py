@@ -455,6 +455,32 @@ class Queries(unittest.TestCase):
             cursor = answer["cursor"].encode()
         self.assertEqual(len(found), 300)
 
+    def test_few_long_names_are_cut(self):
+        for i in range(300):
+            self.link.ask("SET", f"{i:03}" + "n" * 4000, "v")
+        whole, cursor = 0, b"0"
+        while whole == 0 or cursor != b"0":
+            _, answer = self.server.ask("/keys", cursor=cursor)
+            whole += sum(isinstance(key["name"], str) for key in answer["keys"])
+            cursor = answer["cursor"].encode()
+        self.assertGreater(whole, 270)
+
+    def test_keys_of_others_do_not_make_an_answer_short(self):
+        users = os.path.join(self.folder, "users5")
+        with open(users, "w", encoding="ascii") as file:
+            file.write("user default on nopass ~* &* +@all\n"
+                       f"user page on >{TOKEN} ~app:* +@read +acl|dryrun\n")
+        server = self.other("--users", users, "--http-token-file", self.file)
+        link = server.connect()
+        link.ask("EVAL", "for i = 1, 2000 do redis.call('SET', 'k' .. i, i) "
+                 "end redis.call('SET', 'app:1', 1)", 0)
+        cursor, pages = b"0", 0
+        while pages == 0 or cursor != b"0":
+            cursor = server.ask("/keys", cursor=cursor)[1]["cursor"].encode()
+            pages += 1
+        self.assertLess(pages, 3 * slower(PROGRAM))
+        link.close()
+
     def test_what_is_hostile_is_bounded_and_valid(self):
         for name in HOSTILE:
             self.link.ask("SADD", name, b"\xff" * 100000, b"<script>",
