@@ -52,6 +52,7 @@ struct request {
     struct http_waiter waiter;
     bool waited;
     struct MHD_PostProcessor *body; /* NULL: none, or all of it was read */
+    bool repeated;                  /* an argument is there twice */
     size_t body_size;
 };
 
@@ -221,12 +222,14 @@ static enum MHD_Result on_field(void *user, enum MHD_ValueKind kind,
     (void)file;
     (void)type;
     (void)encoding;
-    (void)offset;
     for (int i = 0; i < HTTP_QUERY_WORDS && query->names[i] != NULL; i++) {
-        if (strcmp(query->names[i], name) == 0)
-            return append_argument(&request->waiter.words[i], data, size)
-                       ? MHD_YES
-                       : MHD_NO;
+        hf_bytes *word = &request->waiter.words[i];
+
+        if (strcmp(query->names[i], name) != 0)
+            continue;
+        request->repeated |=
+            offset != word->size || (offset == 0 && word->data != NULL);
+        return append_argument(word, data, size) ? MHD_YES : MHD_NO;
     }
     return MHD_YES;
 }
@@ -343,6 +346,9 @@ static enum MHD_Result run_query(struct http *http,
                                 "the body is too large\n");
     if (!read_arguments(connection, request))
         return MHD_NO;
+    if (request->repeated)
+        return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
+                                "an argument is there twice\n");
     for (int i = 0; i < query->needed; i++) {
         if (waiter->words[i].data == NULL)
             return answer_missing(connection, query->names[i]);

@@ -59,7 +59,8 @@ static bool url_of(const char *address, char url[URL_SIZE])
     }
     address += 5;
     if (getcwd(folder, sizeof(folder)) == NULL ||
-        snprintf(path, sizeof(path), "%s/%.*s", address[0] == '/' ? "" : folder,
+        snprintf(path, sizeof(path), "%s%s%.*s",
+                 address[0] == '/' ? "" : folder, address[0] == '/' ? "" : "/",
                  (int)strcspn(address, "?"), address) >= PATH_SIZE)
         return false;
     url_of_path(path, url);

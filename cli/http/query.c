@@ -45,7 +45,7 @@ static const struct http_query queries[] = {
     {"/slowlog", false, {NULL}, 0, run_slowlog},
     {"/info", false, {NULL}, 0, run_info},
     {"/delete", true, {"name", "db"}, 1, query_delete},
-    {"/expire", true, {"name", "ttl_ms", "db"}, 1, query_expire},
+    {"/expire", true, {"name", "ttl_ms", "forever", "db"}, 1, query_expire},
     {"/set", true, {"name", "value", "old", "field", "db"}, 3, query_set},
 };
 
@@ -99,6 +99,27 @@ static hf_status open_database(const struct http_query *query,
     return http_own_client(own, (int)db, &call->client, &call->err);
 }
 
+/* Of several commands, without which of them it was. */
+static const char *message_of(const hf_error *err)
+{
+    const char *message = err->message;
+    size_t digits;
+
+    if (strncmp(message, "item ", 5) != 0)
+        return message;
+    digits = strspn(message + 5, "0123456789");
+    return strncmp(message + 5 + digits, ": ", 2) == 0 ? message + digits + 7
+                                                       : message;
+}
+
+static hf_status run_change(const struct http_query *query,
+                            struct http_call *call)
+{
+    hf_status status = check_change(call);
+
+    return status == HF_OK ? end_change(call, query->run(call)) : status;
+}
+
 /* Into a text of JSON; what it was is dropped if there is an error. */
 static hf_status run_into(const struct http_query *query,
                           struct http_call *call, FILE *file)
@@ -112,15 +133,15 @@ static hf_status run_into(const struct http_query *query,
     if (status == HF_OK && now_ms() >= call->until_ms)
         status = fail_query(call, HF_UNAVAILABLE, "the server is too busy");
     if (status == HF_OK && query->writes)
-        status = check_change(call);
-    if (status == HF_OK)
+        status = run_change(query, call);
+    else if (status == HF_OK)
         status = query->run(call);
     if (status == HF_OK && call->cut)
         json_bool(&json, "cut", true);
     if (status != HF_OK && fseek(file, 0, SEEK_SET) == 0) {
         json_begin(&json, file);
         json_text(&json, "error",
-                  call->err.message[0] != '\0' ? call->err.message
+                  call->err.message[0] != '\0' ? message_of(&call->err)
                   : status == HF_NOT_FOUND     ? "there is no such key"
                                                : hf_status_name(status));
     }

@@ -87,7 +87,6 @@ hf_status query_delete(struct http_call *call)
     return change_key(call, 2, words, "was deleted");
 }
 
-/* Without ttl_ms the key does not expire any more. */
 hf_status query_expire(struct http_call *call)
 {
     const hf_bytes words[] = {WORD("pexpire"), call->words[0], call->words[1]};
@@ -95,8 +94,12 @@ hf_status query_expire(struct http_call *call)
     char text[32], what[64];
     int64_t ttl_ms;
 
-    if (call->words[1].data == NULL)
+    if (call->words[1].data == NULL && call->words[2].size == 1 &&
+        memcmp(call->words[2].data, "1", 1) == 0)
         return change_key(call, 2, forever, "does not expire any more");
+    if (call->words[2].data != NULL || call->words[1].data == NULL)
+        return fail_query(call, HF_INVALID,
+                          "either ttl_ms or forever=1 must be given");
     if (!copy_text(call->words[1], text, sizeof(text)) ||
         !number_integer(text, &ttl_ms) || ttl_ms < 1 || ttl_ms > HF_TTL_MAX_MS)
         return fail_query(call, HF_INVALID,
@@ -147,5 +150,20 @@ hf_status query_set(struct http_call *call)
     if (status == HF_OK)
         report_change(call, "was changed");
     json_bool(call->json, "changed", status == HF_OK);
+    return status;
+}
+
+hf_status end_change(struct http_call *call, hf_status status)
+{
+    static const char doubt[] = "; the key may have been changed";
+    char *message = call->err.message;
+    size_t most = sizeof(call->err.message) - sizeof(doubt);
+    size_t size = strlen(message);
+
+    if (status != HF_TIMEOUT && status != HF_INDETERMINATE)
+        return status;
+    report_change(call, "may have been changed");
+    http_own_done(&call->source->own);
+    memcpy(message + (size < most ? size : most), doubt, sizeof(doubt));
     return status;
 }

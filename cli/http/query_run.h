@@ -17,13 +17,17 @@ hf_status query_keys(struct http_call *call);
 hf_status query_value(struct http_call *call);
 
 /* May the key "name" be changed by the page? HF_CONFLICT: it is a lock that is
- * held, or belongs to one. Before each of: */
+ * held, or belongs to one. */
 hf_status check_change(struct http_call *call);
+
+/* What a change returned. If it is not known whether it was made, that is
+ * reported, and the client closed, so that it is not made later. */
+hf_status end_change(struct http_call *call, hf_status status);
 
 /* name */
 hf_status query_delete(struct http_call *call);
 
-/* name, ttl_ms; without it the key does not expire any more */
+/* name, and either ttl_ms, or forever, "1": the key does not expire any more */
 hf_status query_expire(struct http_call *call);
 
 /* name, value, old; field, of a hash */

@@ -149,20 +149,30 @@ static hf_status put_part(struct http_call *call, int64_t first)
     return status;
 }
 
+/* How many digits `text` begins with; 0: none, or more than a number of 64 bits
+ * may have. */
+static size_t count_digits(const char *text)
+{
+    size_t count = strspn(text, "0123456789");
+
+    return count > 20 ? 0 : count;
+}
+
 /* A cursor is a number; the ID of an entry, of which the ones behind are asked
  * for, "(" and two. */
 static bool is_place(const struct shape *shape, const char *at)
 {
-    static const char digits[] = "0123456789";
-    size_t size;
+    size_t first, last;
 
     if (strcmp(at, shape->first) == 0)
         return true;
     if (shape->first[0] != '-')
-        return at[strspn(at, digits)] == '\0';
-    size = at[0] == '(' ? 1 + strspn(at + 1, digits) : 0;
-    return size > 1 && at[size] == '-' && at[size + 1] != '\0' &&
-           at[size + 1 + strspn(at + size + 1, digits)] == '\0';
+        return (first = count_digits(at)) > 0 && at[first] == '\0';
+    first = at[0] == '(' ? count_digits(at + 1) : 0;
+    if (first == 0 || at[first + 1] != '-')
+        return false;
+    last = count_digits(at + first + 2);
+    return last > 0 && at[first + 2 + last] == '\0';
 }
 
 /* From `at` on: an index, a cursor, or an ID. */

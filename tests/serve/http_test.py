@@ -399,7 +399,8 @@ class Queries(unittest.TestCase):
             self.assertEqual(self.server.ask("/value", name=b"list", at=at)[0],
                              400, at)
         for name in (b"stream", b"hash", b"set"):
-            for at in (b"x", b"-1", b"1-", b"(1", b"(1-x", b"\xff", b"1\0"):
+            for at in (b"x", b"-1", b"1-", b"9" * 30, b"9" * 20,
+                       b"(1-" + b"9" * 20, b"(1", b"(1-x", b"\xff", b"1\0"):
                 self.assertEqual(self.server.ask("/value", name=name, at=at)[0],
                                  400, (name, at))
         self.assertEqual(self.server.ask("/value", name=b"none")[0], 404)
@@ -580,7 +581,12 @@ class Queries(unittest.TestCase):
                 (404, {"name": b"h", "field": b"none"})):
             self.assertEqual(post("/set", "POST", old=b"1", value=b"2",
                                   **words)[0], code, words)
-        self.assertEqual(post("/expire", "POST", name=b"a")[0], 200)
+        self.assertEqual(post("/expire", "POST", name=b"a")[0], 400)
+        self.assertEqual(post("/expire", "POST", name=b"a", forever=b"1",
+                              ttl_ms=b"1")[0], 400)
+        self.assertGreater(ask("TTL", "a"), 900)
+        self.assertEqual(post("/expire", "POST", name=b"a",
+                              forever=b"1")[0], 200)
         self.assertEqual(ask("TTL", "a"), -1)
         self.assertEqual(post("/expire", "POST", name=b"a",
                               ttl_ms=b"5000")[0], 200)
@@ -616,7 +622,12 @@ class Queries(unittest.TestCase):
         self.assertEqual(status("/delete?name=a", "POST", **BEARER), 415)
         self.assertEqual(status("/delete", "POST", b"name=a&x=" + b"x" * 200000,
                                 **BEARER), 413)
-        self.assertEqual(self.link.ask("EXISTS", "a"), 1)
+        self.link.ask("SET", "b", "1")
+        for body in (b"name=a&name=b", b"name=&name=b", b"name=a&x=1&name="):
+            self.assertEqual(status("/delete", "POST", body, **BEARER), 400,
+                             body)
+        self.assertEqual(self.link.ask("EXISTS", "a", "b"), 2)
+        self.assertEqual(self.link.ask("DEL", "b"), 1)
         name = b"\0\xff&=+%" + b"x" * 4000
         self.link.ask("SET", name, "1")
         self.assertEqual(self.server.ask("/delete", "POST", name=name),
@@ -858,6 +869,22 @@ class Queries(unittest.TestCase):
         self.assertEqual(await_that(
             lambda: server.ask("/keys")[0] == 200), True)
         self.assertEqual(link.ask("EXISTS", "late", "gone"), 2)
+        link.close()
+
+    def test_a_change_of_which_nothing_is_known_is_reported_and_not_made_later(
+            self):
+        server = self.other("--http-token-file", self.file, "--allow-edit")
+        link = server.connect()
+        link.ask("SET", "a", "1")
+        self.assertEqual(server.ask("/keys")[0], 200)
+        link.ask("CLIENT", "PAUSE", 7000, "ALL")
+        code, answer = server.ask("/delete", "POST", name=b"a")
+        self.assertEqual((code, "the key may have been changed"
+                          in answer["error"]), (503, True), answer)
+        self.assertNotIn("//", answer["error"])
+        self.assertEqual(await_that(
+            lambda: server.ask("/keys")[0] == 200), True)
+        self.assertEqual(link.ask("EXISTS", "a"), 1)
         link.close()
 
     def test_queries_do_not_starve_views_and_are_bounded(self):
