@@ -355,6 +355,29 @@ class Page(unittest.TestCase):
         self.click("#ask-key-cancel")
         self.assertQuiet()
 
+    def test_tabs_and_the_key_are_reached_by_keyboard(self):
+        server = self.serve_with_token()
+        link = server.connect()
+        self.addCleanup(link.close)
+        link.ask("SET", "a", "1")
+        self.log_in(server)
+        self.assertEqual(self.browser.run(
+            "return Array.from(document.querySelectorAll('nav button'), tab =>"
+            "document.getElementById(tab.getAttribute('aria-controls'))"
+            ".getAttribute('aria-labelledby') === tab.id)"), [True] * 5)
+        for tab, focused in (("keys", "match"), ("overview", "filter"),
+                             ("clients", "tab-clients")):
+            self.browser.run(f"document.querySelector('#tab-{tab}').focus()")
+            self.see(tab)
+            self.browser.press("/")
+            self.assertEqual(self.browser.run(
+                "return document.activeElement.id"), focused)
+        self.see("keys")
+        self.pick("sa")
+        self.assertEqual(self.browser.run(
+            "return document.activeElement.id"), "key")
+        self.assertQuiet()
+
     def test_a_lock_and_what_belongs_to_it_have_no_buttons(self):
         server = self.serve_with_token()
         self.hold(server, "job")
