@@ -174,10 +174,9 @@ TEST(results_longer_than_ours_are_filled)
     assert_int_equal(salvaged.more[0], 7);
 }
 
-TEST(server_statistics_of_every_version)
+/* Of an empty embedded store. */
+static hf_server *open_server(fixture *f)
 {
-    fixture *f = *state;
-    NEWER(hf_server_stats) newer = {HF_SERVER_STATS_INIT, {7}};
     hf_server_options options = HF_SERVER_OPTIONS_INIT;
     hf_server *server = NULL;
     char url[FIXTURE_PATH_SIZE], path[FIXTURE_PATH_SIZE];
@@ -191,11 +190,34 @@ TEST(server_statistics_of_every_version)
     options.listen = listen;
     options.listen_count = 1;
     expect_status(HF_OK, hf_server_open(url, &options, &server, ERR));
+    return server;
+}
+
+TEST(server_statistics_of_every_version)
+{
+    NEWER(hf_server_stats) newer = {HF_SERVER_STATS_INIT, {7}};
+    hf_server *server = open_server(*state);
+
     newer.ours.struct_size = sizeof(newer);
     expect_status(HF_OK, hf_server_read_stats(server, &newer.ours, ERR));
     assert_int_equal(newer.ours.struct_size, sizeof(newer));
     assert_int_equal(newer.more[0], 7);
     expect_status(HF_INVALID, hf_server_read_stats(server, NULL, ERR));
+    hf_server_close(server);
+}
+
+TEST(server_says_whether_it_has_a_user)
+{
+    hf_server *server = open_server(*state);
+    uint64_t changes = 7, again = 7;
+
+    expect_status(HF_OK, hf_server_find_user(server, "default", &changes, ERR));
+    expect_status(HF_NOT_FOUND, hf_server_find_user(server, "page", NULL, ERR));
+    expect_status(HF_INVALID, hf_server_find_user(server, NULL, NULL, ERR));
+    expect_status(HF_OK, hf_server_reload(server, ERR));
+    expect_status(HF_OK, hf_server_find_user(server, "default", &again, ERR));
+    assert_int_equal(changes, 0);
+    assert_int_equal(again, 1);
     hf_server_close(server);
 }
 
