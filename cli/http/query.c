@@ -44,8 +44,12 @@ static const struct http_query queries[] = {
     {"/clients", false, {NULL}, 0, run_clients},
     {"/slowlog", false, {NULL}, 0, run_slowlog},
     {"/info", false, {NULL}, 0, run_info},
-    {"/delete", true, {"name", "db"}, 1, query_delete},
-    {"/expire", true, {"name", "ttl_ms", "forever", "db"}, 1, query_expire},
+    {"/delete", true, {"name", "type", "db"}, 1, query_delete},
+    {"/expire",
+     true,
+     {"name", "ttl_ms", "forever", "type", "db"},
+     1,
+     query_expire},
     {"/set", true, {"name", "value", "old", "field", "db"}, 3, query_set},
 };
 
@@ -112,14 +116,6 @@ static const char *message_of(const hf_error *err)
                                                        : message;
 }
 
-static hf_status run_change(const struct http_query *query,
-                            struct http_call *call)
-{
-    hf_status status = check_change(call);
-
-    return status == HF_OK ? end_change(call, query->run(call)) : status;
-}
-
 /* Into a text of JSON; what it was is dropped if there is an error. */
 static hf_status run_into(const struct http_query *query,
                           struct http_call *call, FILE *file)
@@ -132,10 +128,9 @@ static hf_status run_into(const struct http_query *query,
     status = open_database(query, call);
     if (status == HF_OK && now_ms() >= call->until_ms)
         status = fail_query(call, HF_UNAVAILABLE, "the server is too busy");
-    if (status == HF_OK && query->writes)
-        status = run_change(query, call);
-    else if (status == HF_OK)
-        status = query->run(call);
+    if (status == HF_OK)
+        status = query->writes ? end_change(call, query->run(call))
+                               : query->run(call);
     if (status == HF_OK && call->cut)
         json_bool(&json, "cut", true);
     if (status != HF_OK && fseek(file, 0, SEEK_SET) == 0) {

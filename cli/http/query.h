@@ -32,7 +32,7 @@ struct http_call {
     struct http_source *source;
     hf_client *client;
     hf_bytes words[HTTP_QUERY_WORDS]; /* arguments; data NULL: not given */
-    int64_t until_ms;                 /* no command is sent later */
+    int64_t until_ms;                 /* its first command is not sent later */
     struct json *json;                /* an open object */
     bool cut;                         /* not all is in it */
     hf_error err;

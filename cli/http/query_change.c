@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "complain.h"
-#include "holdfast/key.h"
+#include "holdfast/client.h"
 #include "http/query_reply.h"
 #include "http/query_run.h"
 #include "read_number.h"
@@ -24,7 +25,7 @@ static void report_change(const struct http_call *call, const char *what)
              (const char *)name.data, name.size > SHOWN_MAX ? "..." : "", what);
 }
 
-/* Those that this library adds to names, also behind a prefix. */
+/* Has this library added it to a name, also behind a prefix? */
 static bool is_internal(hf_bytes name)
 {
     const char *text = name.data;
@@ -35,122 +36,201 @@ static bool is_internal(hf_bytes name)
     return found;
 }
 
-/* hf_key_type() of what is a lease on its name, and how it is called. */
-static const char *const leases[][2] = {{"lock", "a lock"},
-                                        {"semaphore", "a semaphore"},
-                                        {"election", "an election"}};
+/*
+ * One step, on the key alone: it changes the key (ARGV[1] is the command), if
+ * it still is what the page has shown and no lease. ARGV[2] is its type; empty:
+ * any. ARGV[3] is the clock, us, and the others are those of the command: ms;
+ * or the old value, the new one and a field, which keeps its time to live.
+ * Replies how many keys were changed, or a negative number: see `refusals`.
+ * scripts/use/held.lua says what a lease is; the keys that belong to this one
+ * are not looked at, since the user may not have them.
+ */
+static const char change_script[] =
+    "local key, verb, shown, clock = KEYS[1], ARGV[1], ARGV[2], ARGV[3]\n"
+    "local call, kind = redis.call, redis.call('type', KEYS[1]).ok\n"
+    "if kind == 'none' then return 0 end\n"
+    "if shown ~= '' and shown ~= kind then return -1 end\n"
+    "local function is_owner(text)\n"
+    "    return #text == 32 and string.find(text, '^%x+%-%x+$')\n"
+    "end\n"
+    "local held = {}\n"
+    "function held.string()\n"
+    "    local size = call('strlen', key)\n"
+    "    return size >= 32 and size <= 50 and is_owner(string.match(\n"
+    "        call('get', key), '^(%x+%-%x+)[:=]?%d*%+?$') or '') and -3\n"
+    "end\n"
+    "function held.hash()\n"
+    "    local of = call('hmget', key, 'owner', 'term', 'claim', 'until',\n"
+    "        'digest', 'doubt')\n"
+    "    if of[2] and string.find(of[1] or '', '^%x+%-%x+$') then return -5 "
+    "end\n"
+    "    if #(of[3] or '') == 32 and of[5] and of[6]\n"
+    "        and (tonumber(of[4] or '') or 0) > tonumber(clock) then\n"
+    "        return -7\n"
+    "    end\n"
+    "    local lock = false\n"
+    "    if call('hlen', key) > 1001 or call('pttl', key) < 0 then return end\n"
+    "    for _, field in ipairs(call('hkeys', key)) do\n"
+    "        local owner = string.match(field, '^(.*):write$') or field\n"
+    "        local java = string.match(owner,\n"
+    "            '^(%x+%-%x+%-%x+%-%x+%-%x+):%-?%d+$') or ''\n"
+    "        if #java == 36 or is_owner(owner) then\n"
+    "            lock = -3\n"
+    "        elseif field ~= 'mode' then\n"
+    "            return\n"
+    "        end\n"
+    "    end\n"
+    "    return lock\n"
+    "end\n"
+    "function held.zset()\n"
+    "    local queue = tonumber(call('zscore', key, '*') or 0)\n"
+    "    if queue == 9e15 or queue == 9.001e15 then return end\n"
+    "    local function first(low, high)\n"
+    "        return call('zrangebyscore', key, low, high, 'limit', 0, 1)[1]\n"
+    "    end\n"
+    "    local reader = first('-inf', '-' .. clock)\n"
+    "    local owner = reader or first('(' .. clock, '+inf') or ''\n"
+    "    if is_owner(owner) then return reader and -3 or -4 end\n"
+    "    if #owner == 32 and string.find(owner, '^%x+$') then return -6 end\n"
+    "    return tonumber(call('zscore', key, '=') or 0) < 0 and -8\n"
+    "end\n"
+    "local lease = held[kind] and held[kind]()\n"
+    "if lease then return lease end\n"
+    "if verb == 'pexpire' then return call(verb, key, ARGV[4]) end\n"
+    "if verb ~= 'set' then return call(verb, key) end\n"
+    "local old, value, field = ARGV[4], ARGV[5], ARGV[6]\n"
+    "local now = field and call('hget', key, field)\n"
+    "if not field then now = call('get', key) end\n"
+    "if not now then return 0 end\n"
+    "if now ~= old then return -2 end\n"
+    "if not field then\n"
+    "    call('set', key, value, 'keepttl')\n"
+    "    return 1\n"
+    "end\n"
+    "local at = call('hpexpiretime', key, 'fields', 1, field)[1]\n"
+    "local function keep()\n"
+    "    if at > 0 then\n"
+    "        call('hpexpireat', key, at, 'fields', 1, field)\n"
+    "    end\n"
+    "end\n"
+    "keep()\n" /* if that is refused, before anything has changed */
+    "call('hset', key, field, value)\n"
+    "keep()\n"
+    "return 1\n";
 
-/* The store's client may see every key, but only of database 0. */
-hf_status check_change(struct http_call *call)
+/* What it replies below 0, from -1 on. */
+static const char *const refusals[] = {
+    "the key has another type than was shown",
+    "the value has been changed since it was shown",
+    "a lock is held here: break it instead",
+    "a semaphore is held here: break it instead",
+    "an election is held here: break it instead",
+    "parties wait at this barrier",
+    "a claim of once is held here",
+    "this is a semaphore, whose permits are stored here",
+};
+
+#define ARGUMENTS_MAX 3
+
+/* us of Unix time, in 16 digits. A store's clock is never behind it. */
+static void put_clock(char *text, size_t size)
 {
-    hf_client *client =
-        call->source->own.db == 0 ? call->source->client : call->client;
-    hf_buffer type = HF_BUFFER_INIT;
-    char why[80];
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)snprintf(text, size, "%016" PRId64,
+                   (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+}
+
+/* `shown` is the type, data NULL: any. The arguments end with one that was not
+ * given. 0 in `*changed`: there is no such key or field, or nothing to change.
+ */
+static hf_status change_key(struct http_call *call, const char *verb,
+                            hf_bytes shown,
+                            const hf_bytes arguments[ARGUMENTS_MAX],
+                            bool *changed)
+{
+    char clock[24];
+    hf_bytes words[7 + ARGUMENTS_MAX] = {WORD("eval"), WORD(change_script),
+                                         WORD("1"), call->words[0], WORD(verb)};
+    size_t count = 7;
+    int64_t reply = 0;
     hf_status status;
 
+    *changed = false;
     if (is_internal(call->words[0]))
         return fail_query(call, HF_CONFLICT,
                           "a key with hf: in its name belongs to Holdfast");
-    status = hf_key_type(client, call->words[0], &type, &call->err);
-    if (status == HF_NOT_FOUND)
-        status = HF_OK;
-    for (size_t i = 0; i < sizeof(leases) / sizeof(leases[0]); i++) {
-        if (status != HF_OK || type.size != strlen(leases[i][0]) ||
-            memcmp(type.data, leases[i][0], type.size) != 0)
-            continue;
-        (void)snprintf(why, sizeof(why), "%s is held here: break it instead",
-                       leases[i][1]);
-        status = fail_query(call, HF_CONFLICT, why);
-    }
-    hf_buffer_free(&type);
+    put_clock(clock, sizeof(clock));
+    words[5] = shown.data == NULL ? WORD("") : shown;
+    words[6] = WORD(clock);
+    for (size_t i = 0; i < ARGUMENTS_MAX && arguments[i].data != NULL; i++)
+        words[count++] = arguments[i];
+    status = ask_integer(call, count, words, &reply);
+    *changed = status == HF_OK && reply > 0;
+    if (status == HF_OK && reply < 0 &&
+        reply >= -(int64_t)(sizeof(refusals) / sizeof(refusals[0])))
+        return fail_query(call, HF_CONFLICT, refusals[-1 - reply]);
     return status;
 }
 
-/* A command that replies how many keys it has changed. */
-static hf_status change_key(struct http_call *call, size_t count,
-                            const hf_bytes *words, const char *what)
+/* The answer says whether it was changed. */
+static hf_status put_change(struct http_call *call, hf_status status,
+                            bool changed, const char *what)
 {
-    int64_t changed;
-    hf_status status = ask_integer(call, count, words, &changed);
-
-    if (status == HF_OK && changed > 0)
+    if (changed)
         report_change(call, what);
-    json_bool(call->json, "changed", status == HF_OK && changed > 0);
+    json_bool(call->json, "changed", changed);
     return status;
 }
 
 hf_status query_delete(struct http_call *call)
 {
-    const hf_bytes words[] = {WORD("del"), call->words[0]};
+    const hf_bytes none[ARGUMENTS_MAX] = {{NULL, 0}};
+    bool changed;
+    hf_status status = change_key(call, "del", call->words[1], none, &changed);
 
-    return change_key(call, 2, words, "was deleted");
+    return put_change(call, status, changed, "was deleted");
 }
 
 hf_status query_expire(struct http_call *call)
 {
-    const hf_bytes words[] = {WORD("pexpire"), call->words[0], call->words[1]};
-    const hf_bytes forever[] = {WORD("persist"), call->words[0]};
-    char text[32], what[64];
+    hf_bytes arguments[ARGUMENTS_MAX] = {call->words[1]};
+    bool is_forever = call->words[1].data == NULL && call->words[2].size == 1 &&
+                      memcmp(call->words[2].data, "1", 1) == 0;
+    char text[32], what[64] = "does not expire any more";
     int64_t ttl_ms;
+    bool changed;
+    hf_status status;
 
-    if (call->words[1].data == NULL && call->words[2].size == 1 &&
-        memcmp(call->words[2].data, "1", 1) == 0)
-        return change_key(call, 2, forever, "does not expire any more");
-    if (call->words[2].data != NULL || call->words[1].data == NULL)
+    if (!is_forever &&
+        (call->words[2].data != NULL || call->words[1].data == NULL))
         return fail_query(call, HF_INVALID,
                           "either ttl_ms or forever=1 must be given");
-    if (!copy_text(call->words[1], text, sizeof(text)) ||
-        !number_integer(text, &ttl_ms) || ttl_ms < 1 || ttl_ms > HF_TTL_MAX_MS)
+    if (!is_forever && (!copy_text(call->words[1], text, sizeof(text)) ||
+                        !number_integer(text, &ttl_ms) || ttl_ms < 1 ||
+                        ttl_ms > HF_TTL_MAX_MS))
         return fail_query(call, HF_INVALID,
                           "ttl_ms is not a number of milliseconds");
-    (void)snprintf(what, sizeof(what), "expires in %" PRId64 " ms", ttl_ms);
-    return change_key(call, 3, words, what);
+    if (!is_forever)
+        (void)snprintf(what, sizeof(what), "expires in %" PRId64 " ms", ttl_ms);
+    status = change_key(call, is_forever ? "persist" : "pexpire",
+                        call->words[3], arguments, &changed);
+    return put_change(call, status, changed, what);
 }
-
-/* A string; or a field of a hash, with its time to live. Only if it has still
- * the value that the page has shown: 1; 0: it has another; -1: there is none.
- */
-static const char set_script[] =
-    "local key, old, value, field = KEYS[1], ARGV[1], ARGV[2], ARGV[3]\n"
-    "local now = field and redis.call('hget', key, field)\n"
-    "if not field then now = redis.call('get', key) end\n"
-    "if not now then return -1 end\n"
-    "if now ~= old then return 0 end\n"
-    "if not field then\n"
-    "    redis.call('set', key, value, 'keepttl')\n"
-    "    return 1\n"
-    "end\n"
-    "local at = redis.call('hpexpiretime', key, 'fields', 1, field)[1]\n"
-    "local function keep()\n"
-    "    if at > 0 then\n"
-    "        redis.call('hpexpireat', key, at, 'fields', 1, field)\n"
-    "    end\n"
-    "end\n"
-    "keep()\n" /* if that is refused, before anything has changed */
-    "redis.call('hset', key, field, value)\n"
-    "keep()\n"
-    "return 1\n";
 
 hf_status query_set(struct http_call *call)
 {
     const hf_bytes *given = call->words;
-    const hf_bytes words[] = {WORD("eval"), WORD(set_script), WORD("1"),
-                              given[0],     given[2],         given[1],
-                              given[3]};
-    int64_t changed;
+    const hf_bytes arguments[ARGUMENTS_MAX] = {given[2], given[1], given[3]};
+    bool changed;
     hf_status status =
-        ask_integer(call, given[3].data == NULL ? 6 : 7, words, &changed);
+        change_key(call, "set", WORD(given[3].data == NULL ? "string" : "hash"),
+                   arguments, &changed);
 
-    if (status == HF_OK && changed < 0)
+    if (status == HF_OK && !changed)
         return HF_NOT_FOUND;
-    if (status == HF_OK && changed == 0)
-        return fail_query(call, HF_CONFLICT,
-                          "the value has been changed since it was shown");
-    if (status == HF_OK)
-        report_change(call, "was changed");
-    json_bool(call->json, "changed", status == HF_OK);
-    return status;
+    return put_change(call, status, changed, "was changed");
 }
 
 hf_status end_change(struct http_call *call, hf_status status)

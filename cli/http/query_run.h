@@ -16,18 +16,20 @@ hf_status query_keys(struct http_call *call);
 /* name, at */
 hf_status query_value(struct http_call *call);
 
-/* May the key "name" be changed by the page? HF_CONFLICT: it is a lock that is
- * held, or belongs to one. */
-hf_status check_change(struct http_call *call);
+/*
+ * Changes. HF_CONFLICT: the key is a lease that is held or may be one, parties
+ * wait at it, its name is one of Holdfast's own, or it is not what was shown.
+ */
 
 /* What a change returned. If it is not known whether it was made, that is
  * reported, and the client closed, so that it is not made later. */
 hf_status end_change(struct http_call *call, hf_status status);
 
-/* name */
+/* name, type */
 hf_status query_delete(struct http_call *call);
 
-/* name, and either ttl_ms, or forever, "1": the key does not expire any more */
+/* name, type, and either ttl_ms, or forever, "1": the key does not expire any
+ * more */
 hf_status query_expire(struct http_call *call);
 
 /* name, value, old; field, of a hash */

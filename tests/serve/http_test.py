@@ -5,6 +5,7 @@ import base64
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -636,7 +637,12 @@ class Queries(unittest.TestCase):
     def test_a_read_only_server_refuses_changes(self):
         server = self.other("--http-token-file", self.file, "--allow-edit",
                             "--readonly")
-        self.assertEqual(server.ask("/delete", "POST", name=b"a")[0], 403)
+        subprocess.run([PROGRAM, "--store", server.store, "value", "set", "a",
+                        "1"], check=True)
+        for path, more in (("/delete", {}), ("/expire", {"ttl_ms": b"1"}),
+                           ("/set", {"old": b"1", "value": b"2"})):
+            self.assertEqual(server.ask(path, "POST", name=b"a", **more)[0],
+                             403, path)
 
     def test_changes_need_the_token_post_and_our_page(self):
         self.link.ask("SET", "a", "1")
@@ -726,13 +732,16 @@ class Queries(unittest.TestCase):
         how_to = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                               "../../docs/howto/monitor.md")
         with open(how_to, encoding="utf-8") as file:
-            rules = next(line for line in file
-                         if line.startswith("user page on"))
+            text = file.read()
+        rules = re.search("^user page on.*\n", text, re.MULTILINE)[0]
+        text = text[text.index("For changes, the user"):]
+        changes = re.findall(r"`(\+[^`]*)`", text[:text.index("acl|dryrun")])
         users = os.path.join(self.folder, "users3")
         with open(users, "w", encoding="ascii") as file:
             file.write("user default on nopass ~* &* +@all\n" +
                        rules.replace("TOKEN", TOKEN))
-        server = self.other("--users", users, "--http-token-file", self.file)
+        server = self.other("--users", users, "--http-token-file", self.file,
+                            "--allow-edit")
         link = server.connect()
         link.ask("MSET", "app:1", "a", "secret", "b")
         link.ask("RPUSH", "app:list", "a")
@@ -741,6 +750,27 @@ class Queries(unittest.TestCase):
                             ("/keys", {"db": b"3"})):
             self.assertEqual(server.ask(path, **words)[0], 200, path)
         self.assertIn(b"name=holdfast-page", link.ask("CLIENT", "LIST"))
+        self.assertEqual(link.ask("ACL", "LOG"), [])
+        for commands in changes:
+            self.assertEqual(link.ask("ACL", "SETUSER", "page",
+                                      *commands.split()), b"OK")
+        for db in (0, 3):
+            link.ask("SELECT", db)
+            link.ask("SET", "app:1", "a")
+            link.ask("HSET", "app:h", "f", "a")
+            link.ask("HEXPIRE", "app:h", 1000, "FIELDS", 1, "f")
+            link.ask("ZADD", "app:z", 1, "m")
+            for path, words in (
+                    ("/set", {"name": b"app:1", "old": b"a", "value": b"b"}),
+                    ("/set", {"name": b"app:h", "old": b"a", "value": b"b",
+                              "field": b"f"}),
+                    ("/expire", {"name": b"app:1", "ttl_ms": b"100000"}),
+                    ("/expire", {"name": b"app:1", "forever": b"1"}),
+                    ("/delete", {"name": b"app:1"}),
+                    ("/delete", {"name": b"app:z"})):
+                self.assertEqual(
+                    server.ask(path, "POST", db=b"%d" % db, **words),
+                    (200, {"changed": True}), (db, path, words))
         self.assertEqual(link.ask("ACL", "LOG"), [])
         link.close()
 
@@ -795,7 +825,8 @@ class Queries(unittest.TestCase):
         link.ask("HEXPIRE", "h", 1000, "FIELDS", 1, "f")
         for without in (*commands - {"+get", "+set"}, ""):
             link.ask("ACL", "SETUSER", "page", "reset", "on", f">{TOKEN}",
-                     "~*", *(commands - {without}))
+                     "~*", "+@read", *commands,
+                     *([f"-{without[1:]}"] if without else []))
             self.assertEqual(server.ask(
                 "/set", "POST", name=b"h", field=b"f", old=b"old",
                 value=b"new")[0], 403 if without else 200, without)
@@ -821,6 +852,74 @@ class Queries(unittest.TestCase):
         ask("SET", "job", "1")
         self.assertEqual(post("/delete", "POST", name=b"job"),
                          (200, {"changed": True}))
+
+    def test_what_is_or_may_be_a_lease_is_seen_from_its_key(self):
+        ask, post = self.link.ask, self.server.ask
+        owner, party = "0123456789abcdef-0123456789abcde", "0123456789abcdef" * 2
+        java = "01234567-0123-0123-0123-0123456789ab:1"
+        soon, ago = [int((time.time() + s) * 1e6) for s in (1000, -1000)]
+        once = ["claim", party, "digest", "", "doubt", "0"]
+        for words, code in (
+                (("SET", "k", owner), 409), (("SET", "k", owner + "=12+"), 409),
+                (("SET", "k", owner + "x"), 200), (("SET", "k", party), 200),
+                (("HSET", "k", "owner", owner, "term", "1"), 409),
+                (("HSET", "k", "owner", "ann", "term", "1"), 200),
+                (("HSET", "k", *once, "until", soon), 409),
+                (("HSET", "k", *once, "until", ago), 200),
+                (("HSET", "k", java, 1), 409),
+                (("HSET", "k", "mode", "read", owner + ":write", 1), 409),
+                (("HSET", "k", java, 1, "f", 1), 200),
+                (("ZADD", "k", -soon, owner), 409),
+                (("ZADD", "k", soon, owner), 409),
+                (("ZADD", "k", ago, owner), 200),
+                (("ZADD", "k", -2, "="), 409), (("ZADD", "k", 2, "="), 200),
+                (("ZADD", "k", soon, party), 409),
+                (("ZADD", "k", soon, party, 9e15, "*"), 200),
+                (("SADD", "k", owner), 200), (("RPUSH", "k", owner), 200)):
+            for db in (b"0", b"3"):
+                ask("SELECT", int(db))
+                ask(*words)
+                ask("PEXPIRE", "k", 1000000)
+                for path, more in (("/expire", {"ttl_ms": b"500000"}),
+                                   ("/delete", {})):
+                    self.assertEqual(post(path, "POST", name=b"k", db=db,
+                                          **more)[0], code, (words, path, db))
+                ask("DEL", "k")
+        ask("SELECT", 0)
+
+    def test_a_key_of_another_type_than_was_shown_is_not_changed(self):
+        ask, post = self.link.ask, self.server.ask
+        ask("SET", "", "1")
+        for path, more in (("/expire", {"ttl_ms": b"500000"}),
+                           ("/expire", {"forever": b"1"}), ("/delete", {})):
+            for type_, code in ((b"hash", 409), (b"string", 200)):
+                self.assertEqual(post(path, "POST", name=b"", type=type_,
+                                      **more)[0], code, (path, type_))
+        self.assertEqual(ask("EXISTS", ""), 0)
+
+    def test_a_lock_that_is_acquired_before_a_change_is_run_stays(self):
+        ask = self.link.ask
+        self.assertEqual(self.server.ask("/keys")[0], 200)
+        answers = []
+        ask("CLIENT", "PAUSE", 3000, "WRITE")
+        late = threading.Thread(target=lambda: answers.append(
+            self.server.ask("/delete", "POST", name=b"job")))
+        late.start()
+        time.sleep(0.5)
+        held = self.server.hold("job")
+        late.join()
+        self.assertEqual(answers[0][0], 409, answers)
+        self.assertEqual(ask("EXISTS", "job"), 1)
+        self.assertEqual(end_hold(held), 0)
+
+    def test_a_party_waits_at_a_barrier_that_cannot_be_deleted(self):
+        party = subprocess.Popen([PROGRAM, "--store", self.server.store,
+                                  "barrier", "wait", "bar", "2"])
+        await_that(lambda: self.link.ask("EXISTS", "bar"))
+        self.assertEqual(self.server.ask("/delete", "POST", name=b"bar")[0],
+                         409)
+        party.terminate()
+        party.wait(TIMEOUT)
 
     def test_a_stall_of_the_server_does_not_stop_views(self):
         server = self.other("--http-token-file", self.file)
