@@ -51,8 +51,8 @@ struct http {
 struct request {
     struct http_waiter waiter;
     bool waited;
-    struct MHD_PostProcessor *body; /* NULL: none, or all of it was read */
-    bool repeated;                  /* an argument is there twice */
+    char *body;   /* what has come of it, and a NUL; NULL: nothing */
+    bool unclear; /* an argument is there twice, or the body has a NUL */
     size_t body_size;
 };
 
@@ -209,65 +209,88 @@ static bool copy_argument(struct MHD_Connection *connection, const char *name,
     return value == NULL || append_argument(copy, value, size);
 }
 
-/* One of the body, or a part of it. */
-static enum MHD_Result on_field(void *user, enum MHD_ValueKind kind,
-                                const char *name, const char *file,
-                                const char *type, const char *encoding,
-                                const char *data, uint64_t offset, size_t size)
+static const char *request_header(struct MHD_Connection *connection,
+                                  const char *name)
 {
-    struct request *request = user;
-    const struct http_query *query = request->waiter.query;
-
-    (void)kind;
-    (void)file;
-    (void)type;
-    (void)encoding;
-    for (int i = 0; i < HTTP_QUERY_WORDS && query->names[i] != NULL; i++) {
-        hf_bytes *word = &request->waiter.words[i];
-
-        if (strcmp(query->names[i], name) != 0)
-            continue;
-        request->repeated |=
-            offset != word->size || (offset == 0 && word->data != NULL);
-        return append_argument(word, data, size) ? MHD_YES : MHD_NO;
-    }
-    return MHD_YES;
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static enum MHD_Result begin_body(struct MHD_Connection *connection,
-                                  struct request *request)
+static enum MHD_Result begin_body(struct MHD_Connection *connection)
 {
-    request->body =
-        MHD_create_post_processor(connection, 1024, on_field, request);
-    if (request->body != NULL)
+    static const char form[] = "application/x-www-form-urlencoded";
+    const char *type = request_header(connection, "Content-Type");
+    size_t size = sizeof(form) - 1;
+
+    if (type != NULL && strncasecmp(type, form, size) == 0 &&
+        strchr("; \t", type[size]) != NULL)
         return MHD_YES;
     return http_answer_text(connection, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
                             "the arguments must be in the body, as "
                             "application/x-www-form-urlencoded\n");
 }
 
+/* It comes in parts, which may end anywhere. */
 static enum MHD_Result take_body(struct request *request, const char *data,
                                  size_t *size)
 {
-    enum MHD_Result result = MHD_YES;
+    size_t before = request->body_size;
+    char *body;
 
     request->body_size += *size;
-    if (request->body != NULL && request->body_size <= BODY_MAX)
-        result = MHD_post_process(request->body, data, *size);
+    if (request->body_size <= BODY_MAX) {
+        body = realloc(request->body, request->body_size + 1);
+        if (body == NULL)
+            return MHD_NO;
+        memcpy(body + before, data, *size);
+        body[request->body_size] = '\0';
+        request->body = body;
+    }
     *size = 0;
-    return result;
+    return MHD_YES;
 }
 
-/* The last argument is complete only then. false: out of memory, or none that
- * can be read. */
-static bool end_body(struct request *request)
+/* Decode a part of a body in place; its size. */
+static size_t decode_part(char *text)
 {
-    enum MHD_Result result = request->body == NULL
-                                 ? MHD_YES
-                                 : MHD_destroy_post_processor(request->body);
+    for (char *plus = text; (plus = strchr(plus, '+')) != NULL;)
+        *plus = ' ';
+    return MHD_http_unescape(text);
+}
 
-    request->body = NULL;
-    return result == MHD_YES;
+/* false: out of memory. */
+static bool read_field(struct request *request, char *field)
+{
+    const struct http_query *query = request->waiter.query;
+    char *value = strchr(field, '=');
+    size_t size = 0;
+
+    if (value != NULL) {
+        *value++ = '\0';
+        size = decode_part(value);
+    }
+    (void)decode_part(field);
+    for (int i = 0; i < HTTP_QUERY_WORDS && query->names[i] != NULL; i++) {
+        hf_bytes *word = &request->waiter.words[i];
+
+        if (strcmp(query->names[i], field) != 0)
+            continue;
+        request->unclear |= word->data != NULL;
+        return append_argument(word, value, size);
+    }
+    return true;
+}
+
+/* When all of it has come. false: out of memory. */
+static bool read_body(struct request *request)
+{
+    char *rest = request->body;
+    bool done = true;
+
+    request->unclear =
+        rest != NULL && memchr(rest, 0, request->body_size) != NULL;
+    while (done && rest != NULL)
+        done = read_field(request, strsep(&rest, "&"));
+    return done;
 }
 
 static enum MHD_Result run_break(struct http *http,
@@ -309,7 +332,7 @@ static bool read_arguments(struct MHD_Connection *connection,
                            struct request *request)
 {
     const struct http_query *query = request->waiter.query;
-    bool done = end_body(request);
+    bool done = read_body(request);
 
     for (int i = 0; !query->writes && i < HTTP_QUERY_WORDS; i++)
         done = done && (query->names[i] == NULL ||
@@ -346,9 +369,10 @@ static enum MHD_Result run_query(struct http *http,
                                 "the body is too large\n");
     if (!read_arguments(connection, request))
         return MHD_NO;
-    if (request->repeated)
+    if (request->unclear)
         return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
-                                "an argument is there twice\n");
+                                "an argument is there twice, or the body has "
+                                "a NUL\n");
     for (int i = 0; i < query->needed; i++) {
         if (waiter->words[i].data == NULL)
             return answer_missing(connection, query->names[i]);
@@ -392,12 +416,6 @@ static bool method_fits(const struct route *route, const char *method)
         return strcmp(method, MHD_HTTP_METHOD_POST) == 0;
     return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
            strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-}
-
-static const char *request_header(struct MHD_Connection *connection,
-                                  const char *name)
-{
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
 static enum MHD_Result count_host(void *count, enum MHD_ValueKind kind,
@@ -470,7 +488,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         request->waiter.query = http_query_find(path);
         *context = request;
         if (request->waiter.query != NULL && route->writes)
-            return begin_body(connection, request);
+            return begin_body(connection);
     }
     return route->run(http, connection, request);
 }
@@ -486,7 +504,7 @@ static void on_completed(void *user, struct MHD_Connection *connection,
     if (request == NULL)
         return;
     http_view_drop(request->waiter.view);
-    (void)end_body(request);
+    free(request->body);
     free((void *)(uintptr_t)request->waiter.broken.data);
     free((void *)(uintptr_t)request->waiter.owner.data);
     for (int i = 0; i < HTTP_QUERY_WORDS; i++)

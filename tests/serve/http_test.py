@@ -634,6 +634,36 @@ class Queries(unittest.TestCase):
         self.assertEqual(self.server.ask("/delete", "POST", name=name),
                          (200, {"changed": True}))
 
+    def test_a_body_may_be_split_anywhere(self):
+        def post(*parts):
+            link = self.server.raw(
+                b"POST /set HTTP/1.0\r\nAuthorization: Bearer " +
+                TOKEN.encode() + b"\r\nContent-Type: "
+                b"application/x-www-form-urlencoded; charset=utf-8\r\n"
+                b"Content-Length: %d\r\n\r\n" % len(b"".join(parts)))
+            with link:
+                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for part in parts:
+                    time.sleep(0.05)
+                    link.sendall(part)
+                return link.recv(12)[9:]
+
+        value = b"\xc3\xa9 +%" + b"v" * 3000
+        text = urllib.parse.quote_plus(value).encode()
+        for parts in ((b"name=a&value=%4", b"1&old=b"),
+                      (b"name=a&value=%", b"41&old=b"),
+                      (b"name=a&value=A&ol", b"d=%6", b"2"),
+                      (b"na%6de=%6", b"1&value=", b"A&&old=b&x"),
+                      (b"name=a&value=", b"A&old=b")):
+            self.link.ask("SET", "a", "b")
+            self.assertEqual(post(*parts), b"200", parts)
+            self.assertEqual(self.link.ask("GET", "a"), b"A", parts)
+        self.assertEqual(post(b"name=a&old=A&value=" + text[:1], text[1:]),
+                         b"200")
+        self.assertEqual(self.link.ask("GET", "a"), value)
+        self.assertEqual(post(b"name=a&value=&old=" + text + b"&x=\0"), b"400")
+        self.assertEqual(self.link.ask("GET", "a"), value)
+
     def test_a_read_only_server_refuses_changes(self):
         server = self.other("--http-token-file", self.file, "--allow-edit",
                             "--readonly")
