@@ -55,14 +55,17 @@ static void resume_all(struct http_waiter **list, struct http_view *view)
     }
 }
 
-static bool is_connected(struct MHD_Connection *connection)
+/* Is it of no use to run this? A client that reads may have closed its sending
+ * side; of one that changes something this says that it is gone. */
+static bool is_dropped(const struct http_waiter *waiter)
 {
-    struct pollfd socket = {.events = POLLRDHUP};
+    bool writes = waiter->query == NULL || waiter->query->writes;
+    struct pollfd socket = {.events = writes ? POLLRDHUP : 0};
 
-    socket.fd =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
-            ->connect_fd;
-    return poll(&socket, 1, 0) == 0;
+    socket.fd = MHD_get_connection_info(waiter->connection,
+                                        MHD_CONNECTION_INFO_CONNECTION_FD)
+                    ->connect_fd;
+    return poll(&socket, 1, 0) != 0;
 }
 
 /* Resume those that are not to be run any more; they are in the order of
@@ -71,9 +74,8 @@ static void drop_late_locked(struct http_sampler *sampler)
 {
     struct http_waiter *waiter;
 
-    while (
-        (waiter = sampler->jobs) != NULL &&
-        (waiter->until_ms <= now_ms() || !is_connected(waiter->connection))) {
+    while ((waiter = sampler->jobs) != NULL &&
+           (waiter->until_ms <= now_ms() || is_dropped(waiter))) {
         sampler->jobs = waiter->next;
         sampler->job_count--;
         waiter->next = NULL;

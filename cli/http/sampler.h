@@ -7,8 +7,9 @@
  * waits, at most one each second, and uses at most a tenth of the time for it.
  * It runs the queries of the page one after the other, those that came first
  * first, and for at most half of the time; a view that is due comes before the
- * next of them. One that cannot begin within ten seconds, or whose client is
- * gone, is not run: a change is not made after its answer said that it failed.
+ * next of them. One that cannot begin within ten seconds is not run, nor a
+ * change whose client has closed its connection, even if only for sending: a
+ * change is not made after its answer said that it failed.
  * It notes a point of the history each ten seconds.
  *
  * A request that has to wait suspends its connection, so that the thread of
