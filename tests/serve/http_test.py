@@ -1011,7 +1011,7 @@ class Queries(unittest.TestCase):
                                     ("/delete", {"name": b"late"}))]
         for thread in busy:  # the first two take 5 s and 4 s, each then as
             thread.start()   # long nothing is run
-            time.sleep(1)
+            time.sleep(0.2 if thread is busy[1] else 2)
         server.raw(b"POST /delete HTTP/1.1\r\nHost: localhost\r\n"
                    b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
                    b"Content-Type: application/x-www-form-urlencoded\r\n"
