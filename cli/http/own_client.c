@@ -15,8 +15,8 @@
 #define URL_SIZE (3 * PATH_SIZE + 64)
 #define DATABASE_SIZE 16
 
-/* For the server to reply, ms; until a connection is tried again; and until a
- * password is: each refusal is in ACL LOG. */
+/* For the server to reply, ms; until a connection is tried again; and until one
+ * is that was refused: each refusal is in ACL LOG. */
 #define REPLY_MS 5000
 #define RETRY_MS 2000
 #define REFUSED_MS 60000
@@ -128,8 +128,9 @@ static void look_at_users(struct http_own *own)
     if (own->changes == changes)
         return;
     own->changes = changes;
-    own->refused = own->no_dry_run = false;
-    own->retry_ms = 0;
+    own->no_dry_run = false;
+    for (int i = 0; i < HTTP_DATABASES; i++)
+        own->tried[i].retry_ms = 0;
     http_own_done(own);
 }
 
@@ -154,22 +155,35 @@ static hf_status connect_client(const struct http_own *own, int db,
     return hf_client_open(url, &options, client, err);
 }
 
+/* Where the password was refused it is refused for all. */
+static void note_failure(struct http_own *own, int db,
+                         const struct http_tried *tried)
+{
+    bool is_password = tried->status == HF_DENIED &&
+                       strncmp(tried->err.message, "NOPERM", 6) != 0;
+
+    for (int i = 0; i < HTTP_DATABASES; i++) {
+        if (i == db || is_password)
+            own->tried[i] = *tried;
+    }
+}
+
 static void try_database(struct http_own *own, int db)
 {
+    struct http_tried tried = {.err = HF_ERROR_INIT};
     hf_client *client;
 
-    own->err = (hf_error)HF_ERROR_INIT;
-    own->status = connect_client(own, db, &client, &own->err);
-    own->refused = own->status == HF_DENIED &&
-                   strncmp(own->err.message, "NOPERM", 6) != 0; /* SELECT */
-    own->tried_db = db;
-    own->retry_ms = now_ms() + (own->refused ? REFUSED_MS : RETRY_MS);
-    if (own->status != HF_OK)
+    tried.status = connect_client(own, db, &client, &tried.err);
+    tried.retry_ms =
+        now_ms() + (tried.status == HF_DENIED ? REFUSED_MS : RETRY_MS);
+    if (tried.status != HF_OK) {
+        note_failure(own, db, &tried);
         return;
+    }
     http_own_done(own);
     own->client = client;
     own->db = db;
-    own->retry_ms = 0;
+    own->tried[db].retry_ms = 0;
 }
 
 hf_status http_own_client(struct http_own *own, int db, hf_client **client,
@@ -179,15 +193,15 @@ hf_status http_own_client(struct http_own *own, int db, hf_client **client,
     if (db == HTTP_ANY_DATABASE)
         db = own->client == NULL ? 0 : own->db;
     if ((own->client == NULL || own->db != db) &&
-        (now_ms() >= own->retry_ms || (own->tried_db != db && !own->refused)))
+        now_ms() >= own->tried[db].retry_ms)
         try_database(own, db);
     if (own->client != NULL && own->db == db) {
         *client = own->client;
         return HF_OK;
     }
     *client = NULL;
-    *err = own->err;
-    return own->status;
+    *err = own->tried[db].err;
+    return own->tried[db].status;
 }
 
 void http_own_done(struct http_own *own)

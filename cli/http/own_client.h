@@ -17,20 +17,26 @@
 
 #include "holdfast/serve.h"
 
+/* Those that a server has. */
+#define HTTP_DATABASES 16
+
+/* How a database could not be connected to. */
+struct http_tried {
+    int64_t retry_ms; /* not before; of now_ms() */
+    hf_status status;
+    hf_error err;
+};
+
 struct http_own {
     hf_server *server;
     const char *token;         /* NULL: requests need none */
     const char *password_file; /* of the user "default"; NULL: none */
     bool is_page;              /* this user, else "default" */
-    bool refused;              /* its password was */
     uint64_t changes;          /* of the users, when it was looked */
     bool no_dry_run;           /* who may not run ACL DRYRUN */
     int db;                    /* the database that the client is at */
     hf_client *client;         /* NULL: not connected */
-    int tried_db;              /* the last one that failed */
-    int64_t retry_ms;          /* not before; of now_ms() */
-    hf_status status;          /* until then */
-    hf_error err;
+    struct http_tried tried[HTTP_DATABASES];
 };
 
 /* May every program of this machine connect to the server? Then, by TCP, it may
@@ -42,8 +48,9 @@ bool http_own_is_public(const hf_server *server);
 
 /* The client, connected to this database if it is not; on an error NULL is in
  * `*client`, and one at another database stays connected. After one this
- * database is not tried again for two seconds, and none for a minute if the
- * password was refused, unless users change. */
+ * database is not tried again for two seconds, or for a minute if it was
+ * refused, and none of them for a minute if the password was; unless users
+ * change. */
 hf_status http_own_client(struct http_own *own, int db, hf_client **client,
                           hf_error *err);
 

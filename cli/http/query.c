@@ -10,9 +10,6 @@
 #include "lease_clock.h"
 #include "read_number.h"
 
-/* Of those that a server has. */
-#define DATABASE_MAX 15
-
 /* --------------------------------------------------------------- the server */
 
 static hf_status run_clients(struct http_call *call)
@@ -96,7 +93,7 @@ static hf_status open_database(const struct http_query *query,
     if (i < HTTP_QUERY_WORDS && query->names[i] != NULL) {
         if ((call->words[i].data != NULL &&
              !copy_text(call->words[i], text, sizeof(text))) ||
-            !number_integer(text, &db) || db < 0 || db > DATABASE_MAX)
+            !number_integer(text, &db) || db < 0 || db >= HTTP_DATABASES)
             return fail_query(call, HF_INVALID,
                               "db is not the number of a database");
     }

@@ -829,6 +829,33 @@ class Queries(unittest.TestCase):
         self.assertEqual(link.ask("ACL", "LOG"), [])
         link.close()
 
+    def test_a_database_that_is_refused_is_not_tried_each_time(self):
+        users = os.path.join(self.folder, "users6")
+        with open(users, "w", encoding="ascii") as file:
+            file.write("user default on nopass ~* &* +@all\n"
+                       f"user page on >{TOKEN} ~* +@read +acl|dryrun "
+                       "+client|setname +client|setinfo\n")
+        server = self.other("--users", users, "--http-token-file", self.file)
+        link = server.connect()
+
+        def refusals():
+            """The counts of the entries in ACL LOG."""
+            return [entry[1] for entry in link.ask("ACL", "LOG")]
+
+        for _ in range(3):
+            self.assertEqual([server.ask("/keys", db=db)[0]
+                              for db in (b"1", b"2", b"0")], [403, 403, 200])
+        self.assertEqual(sum(refusals()), 2, link.ask("ACL", "LOG"))
+        link.ask("ACL", "SETUSER", "page", "+select")
+        self.assertEqual(server.ask("/keys", db=b"1")[0], 200)
+        link.ask("ACL", "SETUSER", "page", "resetpass", ">other")
+        link.ask("ACL", "LOG", "RESET")
+        for _ in range(3):
+            self.assertEqual([server.ask("/keys", db=db)[0]
+                              for db in (b"1", b"2", b"0")], [403] * 3)
+        self.assertEqual(sum(refusals()), 1, link.ask("ACL", "LOG"))
+        link.close()
+
     def test_the_user_page_is_not_replaced_by_default(self):
         users = os.path.join(self.folder, "users2")
 
