@@ -352,8 +352,21 @@ class Page(unittest.TestCase):
             "document.querySelector('#ask-key-do').disabled,"
             "document.querySelector('#key').hidden]"), [True, False, False])
         self.assertEqual(link.ask("MGET", "one", "two"), [None, b"2"])
+        state = "return document.querySelector('#state').textContent"
+        self.awaits(state, "Delete this key? one: done")
+        self.awaits(KEYS + ".join()", "two")
         self.click("#ask-key-cancel")
-        self.assertQuiet()
+        self.click("#key .buttons button:last-child")
+        self.click("#ask-key-do")
+        self.click("#ask-key-cancel")
+        link.ask("DEL", "two")
+        link.ask("RPUSH", "two", "of another type")
+        link.ask("SET", "three", "3")
+        self.browser.run("window.goOn()")
+        self.awaits(state, "Delete this key? two: "
+                    "the key has another type than was shown")
+        self.awaits(KEYS + ".sort().join()", "three,two")
+        self.assertQuiet("409 (Conflict)")
 
     def test_tabs_and_the_key_are_reached_by_keyboard(self):
         server = self.serve_with_token()
