@@ -336,7 +336,7 @@ const hf__known_command hf__known_table[] = {
     {"function|delete", 3, NONE, "", WRITE | SLOW | SCRIPTING, NOSCRIPT},
     {"function|dump", 2, NONE, "", SLOW | SCRIPTING, NOSCRIPT},
     {"function|flush", -2, NONE, "", WRITE | SLOW | SCRIPTING, NOSCRIPT},
-    {"function|help", 0, NONE, "", SLOW | SCRIPTING, 0},
+    {"function|help", 2, NONE, "", SLOW | SCRIPTING, 0},
     {"function|kill", 2, NONE, "", SLOW | SCRIPTING, NOSCRIPT},
     {"function|list", -2, NONE, "", SLOW | SCRIPTING, NOSCRIPT},
     {"function|load", -3, NONE, "", WRITE | SLOW | SCRIPTING, NOSCRIPT},

@@ -361,7 +361,7 @@ static void other_lmdb(image *self, const sources *from, prng *random)
 static void newer_format(image *self, const sources *from, prng *random)
 {
     bytes *data = data_of(self);
-    uint32_t version = 5 + (uint32_t)prng_below(random, 1000) * 97;
+    uint32_t version = 6 + (uint32_t)prng_below(random, 1000) * 97;
 
     (void)from;
     for (size_t i = 2 * PAGE; i + 16 < data->size; i++) {

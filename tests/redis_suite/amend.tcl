@@ -2,7 +2,7 @@
 #
 # amend.tcl - loaded by the suite's own client after its procedures.
 
-# What has no counterpart in a store without encodings, snapshots, functions,
+# What has no counterpart in a store without encodings, snapshots,
 # latency events and a cycle that removes expired keys is answered here: an error
 # to what is sent between tests would end the unit. Not with redis-server, for
 # which no test is left out.
@@ -24,7 +24,6 @@ proc ::redis::__dispatch__ {id method args} {
     lassign $args what name value
     if {$::denytags ne {}} {
         switch -nocase $method {
-            function {if {$what eq "flush"} {return OK}}
             debug {if {[regexp -nocase $::debug_answered $what]} {return OK}}
             config {
                 if {[regexp $::config_answered $name] &&
@@ -46,11 +45,8 @@ proc has_debug {code} {
 }
 
 # Reports each test with its tags, which the suite only uses to leave tests out.
-# The unit of scripts runs its tests twice, first with functions.
 rename test suite_test
 proc test {name code {okpattern undefined} {tags {}}} {
-    upvar 1 is_eval is_eval
-    if {[info exists is_eval] && !$is_eval} {lappend tags needs:function}
     if {[has_debug $code]} {
         set tags [lsearch -all -inline -not $tags needs:debug]
     }

@@ -32,7 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 UNITS = """
     type/string type/incr type/list type/list-2 type/list-3 type/set type/zset
     type/hash type/stream type/stream-cgroups sort scan bitops bitfield
-    hyperloglog geo expire keyspace dump scripting multi pubsub protocol other quit info-command introspection introspection-2
+    hyperloglog geo expire keyspace dump scripting functions multi pubsub protocol other quit info-command introspection introspection-2
     querybuf slowlog latency-monitor tracking pause
 """.split()
 

@@ -552,7 +552,7 @@ static void put_newer(MDB_txn *txn, MDB_dbi dbi)
 {
     MDB_val key, value;
     unsigned char head[32];
-    uint32_t version = 5;
+    uint32_t version = 6;
 
     find(txn, dbi, "h", 1, &key, &value);
     memcpy(head, value.mv_data, sizeof(head));
@@ -634,7 +634,7 @@ TEST(a_newer_store_is_unsupported)
     make_store(2);
     spoil(put_newer);
     assert_int_equal(check(findings, &err), HF_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "format 5"));
+    assert_non_null(strstr(err.message, "format 6"));
     assert_string_equal(findings, "");
     assert_int_equal(open_url(at.url, NULL, &store, &err), HF_UNSUPPORTED);
 }

@@ -91,6 +91,7 @@ extern const hf__command_entry hf__commands_stream_info[];
 extern const hf__command_entry hf__commands_server[];
 extern const hf__command_entry hf__commands_publish[];
 extern const hf__command_entry hf__commands_script[];
+extern const hf__command_entry hf__commands_function[];
 extern const hf__command_entry hf__commands_object[];
 extern const hf__command_entry hf__commands_memory[];
 extern const hf__command_entry hf__commands_dump[];

@@ -10,6 +10,7 @@
 #include "engine/commit/redo.h"
 #include "engine/files/header.h"
 #include "engine/keys/databases.h"
+#include "engine/keys/function_record.h"
 #include "engine/keys/key_count.h"
 #include "engine/wake/note.h"
 
@@ -76,10 +77,14 @@ static bool check_flush(hf__tx *tx, const hf_bytes *args, size_t count)
     return false;
 }
 
+/* But libraries of functions, which are not of a database. */
 static void drop_all(hf__tx *tx)
 {
+    hf_bytes functions;
     int rc;
 
+    if (!hf__functions_save(tx, &functions))
+        return;
     /* For their notes. */
     if (tx->watched != 0)
         (void)hf__tx_flush(tx);
@@ -94,6 +99,8 @@ static void drop_all(hf__tx *tx)
         rc = hf__header_put(tx->txn, tx->env->dbi, tx->env->mode);
     if (rc != MDB_SUCCESS)
         hf__tx_fail(tx, rc);
+    else
+        hf__functions_put_saved(tx, functions);
 }
 
 static void run_flushall(hf__tx *tx, const hf_bytes *args, size_t count)

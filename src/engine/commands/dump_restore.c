@@ -217,23 +217,6 @@ static bool read_ttl(hf__tx *tx, hf_bytes arg, int64_t *ttl_ms)
     return false;
 }
 
-/* Version and checksum. */
-static bool check_tail(hf__tx *tx, hf_bytes data)
-{
-    const unsigned char *tail = data.data;
-    uint64_t sum;
-
-    if (data.size >= HF__RDB_TAIL) {
-        tail += data.size - HF__RDB_TAIL;
-        sum = (uint64_t)hf__rdb_integer(tail + 2, 8);
-        if ((uint16_t)hf__rdb_integer(tail, 2) <= HF__RDB_VERSION_DEADLINES &&
-            sum == hf__crc64(0, data.data, data.size - 8))
-            return true;
-    }
-    hf__reply_error(tx, "ERR DUMP payload version or checksum are wrong");
-    return false;
-}
-
 static void put_zset(hf__tx *tx, hf__record *record, const hf__members *list)
 {
     double score;
@@ -328,8 +311,12 @@ static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_error(tx, "BUSYKEY Target key name already exists.");
         return;
     }
-    if (!read_ttl(tx, args[2], &ttl_ms) || !check_tail(tx, args[3]))
+    if (!read_ttl(tx, args[2], &ttl_ms))
         return;
+    if (!hf__rdb_tail_fits(args[3])) {
+        hf__reply_error(tx, HF__ERROR_RDB_TAIL);
+        return;
+    }
     if (!hf__rdb_read(tx, hf_view(args[3].data, args[3].size - HF__RDB_TAIL),
                       &value) ||
         (value.type == HF__TYPE_STREAM && !hf__stream_check(tx, value.data)))

@@ -53,9 +53,10 @@ typedef struct hf__env {
     uint64_t expired;  /* keys that this process found expired and deleted */
     int64_t swept_ms;  /* reclaim.c's, like the next */
     uint32_t sweep_allowance;
-    struct hf__tx *write_tx;        /* made when first needed */
-    struct hf__machine *users;      /* of users' scripts */
-    hf__ring rings[HF__RING_COUNT]; /* mapped when first needed */
+    struct hf__tx *write_tx;         /* made when first needed */
+    struct hf__machine *users;       /* of users' scripts */
+    struct hf__functions *functions; /* of this store; made when needed */
+    hf__ring rings[HF__RING_COUNT];  /* mapped when first needed */
 
     struct hf__queue *queue;
     struct hf__flush *flush; /* NULL: commits are synced by LMDB, or not */

@@ -36,6 +36,7 @@
     X(NEWER, "the store has format {a}, newer than this library's {b}")        \
     X(RECORD_KIND, "page {page}: a record of unknown kind, {key}")             \
     X(RECORD_NAME, "page {page}: the record {key} has a damaged name")         \
+    X(FUNCTIONS, "page {page}: the libraries of functions are damaged")        \
     X(KEY_HEAD, "key {key}: its record is damaged")                            \
     X(KEY_TYPE, "key {key}: unknown type {a} or form {b}")                     \
     X(KEY_SUM, "key {key}: wrong checksum")                                    \

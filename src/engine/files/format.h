@@ -5,6 +5,7 @@
  * Records in LMDB, by first byte. A name that is too long for LMDB is truncated
  * and hashed, and the value then begins with the whole name.
  *
+ *   f                       the libraries of functions (keys/function_record.h)
  *   h                       the header of the store
  *   m key                   a key: head (type, expiry, ...), then its content
  *                           or, for a large hash or (sorted) set, nothing
@@ -33,6 +34,7 @@
 #include <string.h>
 
 enum {
+    HF__RECORD_FUNCTIONS = 'f',
     HF__RECORD_HEADER = 'h',
     HF__RECORD_KEY = 'm',
     HF__RECORD_ELEMENT = 'e',

@@ -12,16 +12,17 @@
 
 /* The newest format that is known, and that of a new store. One that gets a
  * field with a deadline becomes 2, one that gets a key in another database than
- * 0, a stream or a large sorted set with counts becomes 3, and one that gets a
- * string in chunks 4; earlier versions of the library refuse it. No other
- * record differs. */
-#define HF__FORMAT_VERSION 4u
+ * 0, a stream or a large sorted set with counts becomes 3, one that gets a
+ * string in chunks 4, and one that gets a library of functions 5; earlier
+ * versions of the library refuse it. No other record differs. */
+#define HF__FORMAT_VERSION 5u
 #define HF__FORMAT_FIRST 1u
 #define HF__FORMAT_DEADLINES 2u
 #define HF__FORMAT_DATABASES 3u
 #define HF__FORMAT_STREAMS 3u
 #define HF__FORMAT_COUNTS 3u
 #define HF__FORMAT_CHUNKS 4u
+#define HF__FORMAT_FUNCTIONS 5u
 
 #define HF__HEADER_MAGIC "HOLDFAST"
 

@@ -94,6 +94,9 @@ size_t hf__fsck_key_at(hf__fsck *fsck, uint64_t page, uint32_t index,
 void *hf__fsck_map(hf__fsck *fsck, size_t size);
 void hf__fsck_unmap(void *memory, size_t size);
 
+/* fsck_content.c: is the record of libraries of functions intact? */
+bool hf__fsck_functions(hf__fsck *fsck, const hf__item *item);
+
 /* fsck_records.c: check one record; after all, check that they fit together. */
 void hf__fsck_record(hf__fsck *fsck, hf__item *item);
 /* After hf__fsck_compare(): pass a record to `keep`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsck_content.c - checks the content of a small collection.
+ * fsck_content.c - checks the content of a small collection, and the record of
+ * libraries of functions.
  *
  * Entries must fill the content exactly, be as many as the record says, be
  * distinct, and in a sorted set be in order.
@@ -10,6 +11,7 @@
 
 #include "engine/files/format.h"
 #include "engine/fsck/fsck.h"
+#include "engine/keys/function_record.h"
 #include "store/limits.h"
 #include "util/hash_bytes.h"
 
@@ -115,4 +117,24 @@ bool hf__fsck_content(hf__fsck *fsck, hf_bytes key, uint8_t type,
         return true;
     hf__fsck_report(fsck, code, 0, key, found, count);
     return false;
+}
+
+/* All of it is needed for its checksum. */
+bool hf__fsck_functions(hf__fsck *fsck, const hf__item *item)
+{
+    size_t size = item->value_size;
+    unsigned char *whole;
+    bool intact;
+
+    if (item->key.size != 1 || size > HF__FUNCTIONS_SIZE_MAX + sizeof(uint64_t))
+        return false;
+    if (item->value_held == size)
+        return hf__functions_is_intact(item->value, size);
+    whole = hf__fsck_map(fsck, size);
+    if (whole == NULL)
+        return true;
+    intact = hf__fsck_value(fsck, item, 0, whole, size) &&
+             hf__functions_is_intact(whole, size);
+    hf__fsck_unmap(whole, size);
+    return intact;
 }

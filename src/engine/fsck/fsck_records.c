@@ -568,6 +568,10 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item)
         if (item->key.size != 1)
             tell_record(fsck, HF__FOUND_RECORD_NAME, item);
         break;
+    case HF__RECORD_FUNCTIONS:
+        if (!hf__fsck_functions(fsck, item))
+            tell_record(fsck, HF__FOUND_FUNCTIONS, item);
+        break;
     case HF__RECORD_ELEMENT:
         take_element(fsck, item);
         break;
@@ -770,7 +774,9 @@ void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
     }
     switch (kind) {
     case HF__RECORD_HEADER:
-        if (item->key.size == 1)
+    case HF__RECORD_FUNCTIONS:
+        if (kind == HF__RECORD_HEADER ? item->key.size == 1
+                                      : hf__fsck_functions(fsck, item))
             fsck->keep(fsck, item, &nothing);
         break;
     case HF__RECORD_ELEMENT:

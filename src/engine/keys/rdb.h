@@ -39,6 +39,10 @@ enum {
 #define HF__RDB_VERSION_DEADLINES 12u /* Redis 7.4 */
 #define HF__RDB_TAIL 10u              /* version and checksum */
 
+/* Do version and checksum, the last bytes of what DUMP replied, fit? */
+bool hf__rdb_tail_fits(hf_bytes data);
+#define HF__ERROR_RDB_TAIL "ERR DUMP payload version or checksum are wrong"
+
 /* First two bits of a length, or the whole first byte. */
 enum {
     HF__RDB_14_BITS = 0x40,

@@ -8,7 +8,21 @@
 #include "engine/keys/number_text.h"
 #include "engine/keys/rdb.h"
 #include "store/limits.h"
+#include "util/crc64.h"
 #include "util/error.h"
+
+bool hf__rdb_tail_fits(hf_bytes data)
+{
+    const unsigned char *tail = data.data;
+    uint64_t sum;
+
+    if (data.size < HF__RDB_TAIL)
+        return false;
+    tail += data.size - HF__RDB_TAIL;
+    sum = (uint64_t)hf__rdb_integer(tail + 2, 8);
+    return (uint16_t)hf__rdb_integer(tail, 2) <= HF__RDB_VERSION_DEADLINES &&
+           sum == hf__crc64(0, data.data, data.size - 8);
+}
 
 bool hf__rdb_claim(hf__rdb_source *from, uint64_t size)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eval.c - scripts in the arguments of a command. After parsing they run like a
- * request's script; the machine finds the text for a SHA-1.
+ * eval.c - scripts in the arguments of a command, and functions named there.
+ * After parsing they run like a request's script; the machine finds the text
+ * for a SHA-1.
  */
 #include "engine/lua/eval.h"
 
 #include <string.h>
 
 #include "engine/keys/number_text.h"
+#include "engine/lua/functions.h"
+#include "engine/lua/shebang.h"
 #include "store/error_line.h"
 
 /* The name of the command, the script, the number of keys. */
@@ -27,12 +30,13 @@ static void fail_noscript(hf__request *request)
                  "NOSCRIPT No matching script. Please use EVAL.");
 }
 
-static bool read_key_count(hf__request *request, size_t *key_count)
+static bool read_key_count(hf__request *request, const char *no_number,
+                           size_t *key_count)
 {
     int64_t number;
 
     if (!hf__number_integer(request->words[2], &number)) {
-        fail_request(request, HF_SCRIPT, HF__ERROR_INTEGER);
+        fail_request(request, HF_SCRIPT, no_number);
         return false;
     }
     if (number > (int64_t)(request->word_count - WORDS_BEFORE)) {
@@ -52,7 +56,7 @@ static bool read_key_count(hf__request *request, size_t *key_count)
 /* Run it with the arguments after the number of keys; the request is
  * restored. */
 static void run_script(hf__machine *machine, hf__tx *tx, hf__request *request,
-                       const hf__script *script, size_t key_count,
+                       const hf__script *script, int function, size_t key_count,
                        bool read_only, int64_t budget_ms)
 {
     const hf_bytes *words = request->words;
@@ -62,11 +66,40 @@ static void run_script(hf__machine *machine, hf__tx *tx, hf__request *request,
     request->words = words + WORDS_BEFORE;
     request->word_count = word_count - WORDS_BEFORE;
     request->key_count = key_count;
-    (void)hf__machine_run(machine, tx, request, read_only, budget_ms);
+    (void)hf__machine_run_function(machine, tx, request, function, read_only,
+                                   budget_ms);
     request->script = NULL;
     request->words = words;
     request->word_count = word_count;
     request->key_count = 0;
+}
+
+/* FCALL and FCALL_RO. As Redis does, it looks for the function first. */
+static void call_function(hf__tx *tx, hf__request *request, bool read_only,
+                          int64_t budget_ms)
+{
+    hf__functions *functions = hf__functions_current(tx);
+    const hf__function *function;
+    hf__script script;
+    size_t key_count;
+
+    if (functions == NULL)
+        return;
+    function = hf__functions_find(functions, request->words[1]);
+    if (function == NULL) {
+        fail_request(request, HF_SCRIPT, "ERR Function not found");
+        return;
+    }
+    if (!read_key_count(request, "ERR Bad number of keys provided", &key_count))
+        return;
+    if (read_only && (function->flags & HF__SCRIPT_NO_WRITES) == 0) {
+        fail_request(request, HF_SCRIPT, HF__ERROR_SCRIPT_WRITES);
+        return;
+    }
+    script = (hf__script)HF__USER_SCRIPT("", 0, function->name.data);
+    run_script(functions->machine, tx, request, &script, function->reference,
+               key_count, (function->flags & HF__SCRIPT_NO_WRITES) != 0,
+               budget_ms);
 }
 
 void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
@@ -78,24 +111,45 @@ void hf__eval_run(hf__machine *machine, hf__tx *tx, const hf__command *command,
     hf_bytes text = request->words[1];
     size_t key_count;
 
+    if (command->name[0] == 'f') {
+        call_function(tx, request, read_only, budget_ms);
+        return;
+    }
     if (strncmp(command->name, "evalsha", 7) == 0) {
         /* Redis checks the digest's length before the number of keys. */
         if (text.size != HF__SHA1_HEX_SIZE - 1) {
             fail_noscript(request);
             return;
         }
-        if (!read_key_count(request, &key_count))
+        if (!read_key_count(request, HF__ERROR_INTEGER, &key_count))
             return;
         if (!hf__machine_has(machine, text, sha1)) {
             fail_noscript(request);
             return;
         }
     } else {
-        if (!read_key_count(request, &key_count))
+        if (!read_key_count(request, HF__ERROR_INTEGER, &key_count))
             return;
         script.source = text.data != NULL ? text.data : "";
         script.source_size = text.size;
         hf__sha1_hex(script.source, script.source_size, sha1);
     }
-    run_script(machine, tx, request, &script, key_count, read_only, budget_ms);
+    run_script(machine, tx, request, &script, HF__NO_FUNCTION, key_count,
+               read_only, budget_ms);
+}
+
+bool hf__eval_only_reads(hf__machine *machine, hf__tx *tx,
+                         const hf__command *command, hf_bytes name)
+{
+    char sha1[HF__SHA1_HEX_SIZE];
+    const hf__functions *functions;
+    const hf__function *function;
+
+    if (command->name[0] != 'f')
+        return hf__machine_only_reads(machine, name, sha1);
+    functions = hf__functions_current(tx);
+    if (functions == NULL)
+        return false;
+    function = hf__functions_find(functions, name);
+    return function != NULL && (function->flags & HF__SCRIPT_NO_WRITES) != 0;
 }

@@ -29,8 +29,7 @@ static hf__machine *machine_of(lua_State *lua)
     return lua_touserdata(lua, lua_upvalueindex(HF__CALL_MACHINE));
 }
 
-/* An error as scripts see it: a table with the field "err". */
-static int give_error(lua_State *lua, const char *text, bool raise)
+int hf__lua_redis_error(lua_State *lua, const char *text, bool raise)
 {
     lua_createtable(lua, 0, 1);
     lua_pushstring(lua, text);
@@ -42,7 +41,7 @@ static int give_error(lua_State *lua, const char *text, bool raise)
  * that walks the table. */
 static int give_command_error(lua_State *lua, const char *text, bool raise)
 {
-    (void)give_error(lua, text, false);
+    (void)hf__lua_redis_error(lua, text, false);
     lua_pushboolean(lua, 1);
     lua_setfield(lua, -2, "ignore_error_stats_update");
     return raise ? lua_error(lua) : 1;
@@ -156,10 +155,10 @@ static int invoke_command(lua_State *lua, bool raise)
 
     hf__machine_spend(lua, machine, CALL_NS);
     if (count == 0)
-        return give_error(lua, ERROR_NO_WORDS, raise);
+        return hf__lua_redis_error(lua, ERROR_NO_WORDS, raise);
     words = take_words(lua, machine, count);
     if (!read_words(lua, machine, words, count))
-        return give_error(lua, HF__ERROR_SCRIPT_WORDS, raise);
+        return hf__lua_redis_error(lua, HF__ERROR_SCRIPT_WORDS, raise);
     command = find_command(machine, words[0]);
     error = hf__script_refusal(machine->request, machine->read_only, command,
                                words, (size_t)count);
@@ -193,7 +192,8 @@ static int redis_error_reply(lua_State *lua)
     size_t size;
 
     if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
-        return give_error(lua, "ERR wrong number or type of arguments", false);
+        return hf__lua_redis_error(lua, "ERR wrong number or type of arguments",
+                                   false);
     text = lua_tostring(lua, 1);
     if (text[0] == '-')
         text++;
@@ -221,7 +221,8 @@ static int redis_error_reply(lua_State *lua)
 static int redis_status_reply(lua_State *lua)
 {
     if (lua_gettop(lua) != 1 || lua_type(lua, 1) != LUA_TSTRING)
-        return give_error(lua, "ERR wrong number or type of arguments", false);
+        return hf__lua_redis_error(lua, "ERR wrong number or type of arguments",
+                                   false);
     lua_createtable(lua, 0, 1);
     lua_pushvalue(lua, 1);
     lua_setfield(lua, -2, "ok");
@@ -235,7 +236,7 @@ static int redis_sha1hex(lua_State *lua)
     size_t size;
 
     if (lua_gettop(lua) != 1)
-        return give_error(lua, "ERR wrong number of arguments", true);
+        return hf__lua_redis_error(lua, "ERR wrong number of arguments", true);
     data = lua_tolstring(lua, 1, &size);
     hf__sha1_hex(data != NULL ? data : "", data != NULL ? size : 0, text);
     lua_pushstring(lua, text);
@@ -248,16 +249,16 @@ static int redis_log(lua_State *lua)
     lua_Number level;
 
     if (lua_gettop(lua) < 2)
-        return give_error(
+        return hf__lua_redis_error(
             lua, "ERR redis.log() requires two arguments or more.", true);
     if (lua_type(lua, 1) != LUA_TNUMBER)
-        return give_error(lua,
-                          "ERR First argument must be a number (log "
-                          "level).",
-                          true);
+        return hf__lua_redis_error(lua,
+                                   "ERR First argument must be a number (log "
+                                   "level).",
+                                   true);
     level = lua_tonumber(lua, 1);
     if (level < 0 || level > 3)
-        return give_error(lua, "ERR Invalid debug level.", true);
+        return hf__lua_redis_error(lua, "ERR Invalid debug level.", true);
     return 0;
 }
 
@@ -273,13 +274,14 @@ static int redis_set_repl(lua_State *lua)
     lua_Number flags = lua_tonumber(lua, 1);
 
     if (lua_gettop(lua) != 1)
-        return give_error(lua, "ERR redis.set_repl() requires two arguments.",
-                          true);
+        return hf__lua_redis_error(
+            lua, "ERR redis.set_repl() requires two arguments.", true);
     if (!(flags > -1 && flags < REPL_ALL + 1))
-        return give_error(lua,
-                          "ERR Invalid replication flags. Use REPL_AOF, "
-                          "REPL_REPLICA, REPL_ALL or REPL_NONE.",
-                          true);
+        return hf__lua_redis_error(
+            lua,
+            "ERR Invalid replication flags. Use REPL_AOF, "
+            "REPL_REPLICA, REPL_ALL or REPL_NONE.",
+            true);
     return 0;
 }
 
@@ -288,10 +290,11 @@ static int redis_setresp(lua_State *lua)
     lua_Number version = lua_tonumber(lua, 1);
 
     if (lua_gettop(lua) != 1)
-        return give_error(lua, "ERR redis.setresp() requires one argument.",
-                          true);
+        return hf__lua_redis_error(
+            lua, "ERR redis.setresp() requires one argument.", true);
     if (version != 2 && version != 3)
-        return give_error(lua, "ERR RESP version must be 2 or 3.", true);
+        return hf__lua_redis_error(lua, "ERR RESP version must be 2 or 3.",
+                                   true);
     machine_of(lua)->resp3 = version == 3;
     return 0;
 }
@@ -302,14 +305,14 @@ static int redis_acl_check_cmd(lua_State *lua)
     hf_bytes name;
 
     if (lua_gettop(lua) == 0)
-        return give_error(lua, ERROR_NO_WORDS, true);
+        return hf__lua_redis_error(lua, ERROR_NO_WORDS, true);
     for (int i = lua_gettop(lua); i > 0; i--) {
         if (!lua_isstring(lua, i))
-            return give_error(lua, HF__ERROR_SCRIPT_WORDS, true);
+            return hf__lua_redis_error(lua, HF__ERROR_SCRIPT_WORDS, true);
     }
     name.data = lua_tolstring(lua, 1, &name.size);
     if (machine_of(lua)->find(name) == NULL)
-        return give_error(
+        return hf__lua_redis_error(
             lua, "ERR Invalid command passed to redis.acl_check_cmd()", true);
     lua_pushboolean(lua, 1);
     return 1;
@@ -347,11 +350,23 @@ static const struct {
     const char *name;
     int value;
 } numbers[] = {
-    {"LOG_DEBUG", 0},       {"LOG_VERBOSE", 1},
-    {"LOG_NOTICE", 2},      {"LOG_WARNING", 3},
     {"REPL_NONE", 0},       {"REPL_AOF", 1},
     {"REPL_SLAVE", 2},      {"REPL_REPLICA", 2},
-    {"REPL_ALL", REPL_ALL}, {"REDIS_VERSION_NUM", REDIS_VERSION_NUM}};
+    {"REPL_ALL", REPL_ALL}, {"LOG_DEBUG", 0},
+    {"LOG_VERBOSE", 1},     {"LOG_NOTICE", 2},
+    {"LOG_WARNING", 3},     {"REDIS_VERSION_NUM", REDIS_VERSION_NUM}};
+/* Of those that begin with REPL_, the first ones. */
+#define REPL_COUNT 5u
+
+static void set_numbers(lua_State *lua, size_t from)
+{
+    for (size_t i = from; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        lua_pushinteger(lua, numbers[i].value);
+        lua_setfield(lua, -2, numbers[i].name);
+    }
+    lua_pushliteral(lua, REDIS_VERSION);
+    lua_setfield(lua, -2, "REDIS_VERSION");
+}
 
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
 {
@@ -362,10 +377,13 @@ void hf__lua_redis_push(lua_State *lua, hf__machine *machine)
         lua_pushcclosure(lua, functions[i].run, HF__CALL_COUNT);
         lua_setfield(lua, -2, functions[i].name);
     }
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        lua_pushinteger(lua, numbers[i].value);
-        lua_setfield(lua, -2, numbers[i].name);
-    }
-    lua_pushliteral(lua, REDIS_VERSION);
-    lua_setfield(lua, -2, "REDIS_VERSION");
+    set_numbers(lua, 0);
+}
+
+void hf__lua_redis_push_part(lua_State *lua)
+{
+    lua_newtable(lua);
+    lua_pushcfunction(lua, redis_log);
+    lua_setfield(lua, -2, "log");
+    set_numbers(lua, REPL_COUNT);
 }

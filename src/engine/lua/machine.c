@@ -94,7 +94,10 @@ static hf_status undo_stopped(hf__machine *machine)
                                     &machine->time);
     if (machine->stop == HF__STOP_KILLED)
         return hf__script_undo(machine->tx, HF_SCRIPT,
-                               "Script killed by user with SCRIPT KILL.");
+                               machine->function == HF__NO_FUNCTION
+                                   ? "Script killed by user with SCRIPT KILL."
+                                   : "Script killed by user with FUNCTION "
+                                     "KILL.");
     return hf__script_undo_memory(machine->tx, machine->limit_size);
 }
 
@@ -160,6 +163,17 @@ static void set_user_args(lua_State *lua, hf__machine *machine)
     lua_rawset(lua, lua_upvalueindex(HF__UP_USER_ENV));
 }
 
+/* Of a function: its keys, its arguments. */
+static void push_args(lua_State *lua, const hf__request *request)
+{
+    size_t arg_count = request->word_count - request->key_count;
+
+    lua_createtable(lua, (int)request->key_count, 0);
+    fill_args(lua, request->words, request->key_count);
+    lua_createtable(lua, (int)arg_count, 0);
+    fill_args(lua, request->words + request->key_count, arg_count);
+}
+
 /* Does it have more than the cache and some garbage? */
 static bool is_large(const hf__machine *machine)
 {
@@ -170,9 +184,15 @@ static int run_script(lua_State *lua)
 {
     hf__machine *machine = lua_touserdata(lua, lua_upvalueindex(1));
 
-    hf__machine_push_function(lua, machine);
-    set_user_args(lua, machine);
-    lua_call(lua, 0, 1);
+    if (machine->function == HF__NO_FUNCTION) {
+        hf__machine_push_function(lua, machine);
+        set_user_args(lua, machine);
+        lua_call(lua, 0, 1);
+    } else {
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, machine->function);
+        push_args(lua, machine->request);
+        lua_call(lua, 2, 1);
+    }
     if (!hf__lua_reply(lua, &machine->request->reply, &machine->request->arena))
         machine->no_memory = true;
     return 0;
@@ -267,6 +287,18 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     return status;
 }
 
+hf_status hf__machine_run_function(hf__machine *machine, hf__tx *tx,
+                                   hf__request *request, int function,
+                                   bool read_only, int64_t budget_ms)
+{
+    hf_status status;
+
+    machine->function = function;
+    status = hf__machine_run(machine, tx, request, read_only, budget_ms);
+    machine->function = HF__NO_FUNCTION;
+    return status;
+}
+
 /* -------------------------------------------------------------------- life */
 
 /* Push a C function without allocating; see keep_function(). */
@@ -309,6 +341,7 @@ hf__machine *hf__machine_new(hf__command_finder *find)
     if (machine == NULL)
         return NULL;
     machine->find = find;
+    machine->function = HF__NO_FUNCTION;
     machine->limit_size = HF__SCRIPT_MEMORY_MAX;
     hf__rand_bytes(&machine->random, sizeof(machine->random));
     machine->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

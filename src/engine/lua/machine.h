@@ -2,8 +2,9 @@
 /*
  * machine.h - a Lua state in which scripts run.
  *
- * An environment has one in each process for users' scripts, made when first
- * needed and guarded by the writer lock. The library's own scripts are C: see
+ * An environment has one in each process for users' scripts and one for the
+ * store's functions (functions.h), made when first needed and guarded by the
+ * writer lock. The library's own scripts are C: see
  * engine/native/native.h.
  */
 #ifndef HF__ENGINE_MACHINE_H
@@ -12,6 +13,10 @@
 #include "engine/commands/command_row.h"
 #include "store/store.h"
 #include "util/sha1.h"
+
+#define HF__NO_FUNCTION (-2) /* LUA_NOREF */
+#define HF__ERROR_SCRIPT_WRITES                                                \
+    "ERR Can not execute a script with write flag using *_ro command."
 
 #define HF__MACHINE_SHA1_SIZE HF__SHA1_HEX_SIZE
 
@@ -33,6 +38,11 @@ bool hf__machine_is_spoilt(const hf__machine *machine);
 hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
                           hf__request *request, bool read_only,
                           int64_t budget_ms);
+/* The same, running a function of a library in place of a script, unless it is
+ * HF__NO_FUNCTION; the name is the sha1 of the request's script. */
+hf_status hf__machine_run_function(hf__machine *machine, hf__tx *tx,
+                                   hf__request *request, int function,
+                                   bool read_only, int64_t budget_ms);
 
 /* Compile and keep a user's script; false: see `error`, "" for out of
  * memory. */
@@ -43,6 +53,9 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
  * hf__machine_run() needs. */
 bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
                      char lower[HF__MACHINE_SHA1_SIZE]);
+/* And has it the flag no-writes? */
+bool hf__machine_only_reads(hf__machine *machine, hf_bytes sha1,
+                            char lower[HF__MACHINE_SHA1_SIZE]);
 void hf__machine_flush(hf__machine *machine);
 /* How many scripts are kept. */
 size_t hf__machine_count(const hf__machine *machine);

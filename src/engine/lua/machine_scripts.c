@@ -77,10 +77,7 @@ static void obey_flags(lua_State *lua, hf__machine *machine, size_t number)
     bool no_writes = (number & FLAG_NO_WRITES) != 0;
 
     if ((number & FLAG_PRESENT) != 0 && machine->read_only && !no_writes)
-        refuse_script(lua, machine,
-                      "Can not execute a script with write flag using *_ro "
-                      "command.",
-                      "");
+        refuse_script(lua, machine, &HF__ERROR_SCRIPT_WRITES[4], "");
     if (no_writes)
         machine->read_only = true;
 }
@@ -199,6 +196,7 @@ typedef struct script_call {
     hf_bytes text;
     const char *sha1;
     bool found;
+    bool no_writes;
     enum { LOAD, HAS, FLUSH } what;
 } script_call;
 
@@ -222,7 +220,8 @@ static int run_script_call(lua_State *lua)
                           "");
         break;
     case HAS:
-        (void)find_user_function(lua, machine, cache, call->text.data);
+        number = find_user_function(lua, machine, cache, call->text.data);
+        call->no_writes = (number & FLAG_NO_WRITES) != 0;
         call->found = !lua_isnil(lua, -1);
         break;
     case FLUSH:
@@ -259,7 +258,7 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
                       char sha1[HF__MACHINE_SHA1_SIZE], char *error,
                       size_t error_size)
 {
-    script_call call = {machine, source, sha1, false, LOAD};
+    script_call call = {machine, source, sha1, false, false, LOAD};
 
     hf__sha1_hex(source.data, source.size, sha1);
     if (call_machine(&call))
@@ -269,10 +268,11 @@ bool hf__machine_load(hf__machine *machine, hf_bytes source,
     return false;
 }
 
-bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
-                     char lower[HF__MACHINE_SHA1_SIZE])
+static bool find_script(hf__machine *machine, hf_bytes sha1,
+                        char lower[HF__MACHINE_SHA1_SIZE], bool *no_writes)
 {
-    script_call call = {machine, hf_view(lower, sha1.size), NULL, false, HAS};
+    script_call call = {machine, hf_view(lower, sha1.size), NULL, false, false,
+                        HAS};
 
     if (sha1.size != HF__MACHINE_SHA1_SIZE - 1)
         return false;
@@ -283,12 +283,31 @@ bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
             letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
     }
     lower[sha1.size] = '\0';
-    return call_machine(&call) && call.found;
+    if (!call_machine(&call))
+        return false;
+    *no_writes = call.no_writes;
+    return call.found;
+}
+
+bool hf__machine_has(hf__machine *machine, hf_bytes sha1,
+                     char lower[HF__MACHINE_SHA1_SIZE])
+{
+    bool no_writes;
+
+    return find_script(machine, sha1, lower, &no_writes);
+}
+
+bool hf__machine_only_reads(hf__machine *machine, hf_bytes sha1,
+                            char lower[HF__MACHINE_SHA1_SIZE])
+{
+    bool no_writes;
+
+    return find_script(machine, sha1, lower, &no_writes) && no_writes;
 }
 
 void hf__machine_flush(hf__machine *machine)
 {
-    script_call call = {machine, hf_view("", 0), NULL, false, FLUSH};
+    script_call call = {machine, hf_view("", 0), NULL, false, false, FLUSH};
 
     (void)call_machine(&call);
 }

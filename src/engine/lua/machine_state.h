@@ -71,6 +71,8 @@ typedef enum hf__stop {
     HF__STOP_FATAL   /* tx->fatal says why */
 } hf__stop;
 
+struct hf__library;
+
 struct hf__machine {
     lua_State *lua;
     hf__command_finder *find;
@@ -100,6 +102,8 @@ struct hf__machine {
     size_t new_count;      /* of the functions in the first */
     size_t old_count;      /* in the second only */
     bool spoilt;           /* what scripts left is too large: to be replaced */
+    struct hf__library *loading; /* NULL, or what registers its functions */
+    int function; /* in the registry, to be run, or HF__NO_FUNCTION */
     uint64_t random;
     uint64_t unseeded; /* `random` before this script set it */
     bool seeded;
@@ -238,8 +242,15 @@ int hf__sandbox_tonumber(lua_State *lua);
 /* Push the table of users' functions. */
 void hf__sandbox_push_users(lua_State *lua);
 
+/* Make reading a missing field of the table at the top an error. */
+void hf__sandbox_refuse_missing(lua_State *lua);
 /* Push the functions of `redis` as a table. */
 void hf__lua_redis_push(lua_State *lua, hf__machine *machine);
+/* Push the part of it that a library sees while it is loaded: log() and
+ * numbers. */
+void hf__lua_redis_push_part(lua_State *lua);
+/* Push an error as scripts see it, a table with the field "err". Returns 1. */
+int hf__lua_redis_error(lua_State *lua, const char *text, bool raise);
 
 /* Lua's value at the top as a reply; pops it. false: no memory. */
 bool hf__lua_reply(lua_State *lua, hf_reply *reply, hf__arena *arena);

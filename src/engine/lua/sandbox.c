@@ -251,6 +251,14 @@ static void protect_strings(lua_State *lua)
     lua_pop(lua, 1);
 }
 
+void hf__sandbox_refuse_missing(lua_State *lua)
+{
+    lua_newtable(lua);
+    lua_pushcfunction(lua, refuse_missing);
+    lua_setfield(lua, -2, "__index");
+    lua_setmetatable(lua, -2);
+}
+
 /* The real globals of users' scripts; reading an undefined one is an error. */
 static void push_user_env(lua_State *lua)
 {
@@ -266,10 +274,7 @@ static void push_user_env(lua_State *lua)
         lua_setfield(lua, -2, library_names[i]);
     }
     protect_strings(lua);
-    lua_newtable(lua);
-    lua_pushcfunction(lua, refuse_missing);
-    lua_setfield(lua, -2, "__index");
-    lua_setmetatable(lua, -2);
+    hf__sandbox_refuse_missing(lua);
 }
 
 /* Replace the globals of `lua` by a proxy; the real ones stay at the top.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * script_command.c - SCRIPT, and the rows of EVAL and its variants.
+ * script_command.c - SCRIPT, and the rows of EVAL, FCALL and their variants.
  */
 #include <string.h>
 
@@ -76,6 +76,8 @@ const hf__command_entry hf__commands_script[] = {
     {"evalsha", EVAL, NULL},
     {"eval_ro", EVAL, NULL},
     {"evalsha_ro", EVAL, NULL},
+    {"fcall", EVAL, NULL},
+    {"fcall_ro", EVAL, NULL},
     {"script", HF__COMMAND_WRITES | HF__COMMAND_MACHINE | HF__COMMAND_GROUP,
      hf__subcommand_run},
     {"script|load", 0, script_load},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shebang.c - reading the first line of a script. Words are separated by blanks
- * and may be quoted; error texts are Redis 7.0's.
+ * shebang.c - reading the first line of a script or library. Words are
+ * separated by blanks and may be quoted; error texts are Redis 7.0's.
  *
  * Only the flag no-writes has an effect: there is no stale replica and no
  * cluster, and a full store cannot be overcommitted.
@@ -10,6 +10,12 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#include "util/names.h"
+
+const char *const hf__script_flags[HF__SCRIPT_FLAG_COUNT] = {
+    "no-writes", "allow-oom", "allow-stale", "no-cluster",
+    "allow-cross-slot-keys"};
 
 static bool is_blank(char letter)
 {
@@ -57,13 +63,13 @@ static bool fail_line(char *text, size_t text_size, const char *why,
 
 static bool read_flag(hf_bytes flag, hf__shebang *shebang)
 {
-    if (is_text(flag, "no-writes")) {
-        shebang->no_writes = true;
-        return true;
+    for (size_t i = 0; i < HF__SCRIPT_FLAG_COUNT; i++) {
+        if (is_text(flag, hf__script_flags[i])) {
+            shebang->no_writes |= (1u << i) == HF__SCRIPT_NO_WRITES;
+            return true;
+        }
     }
-    return is_text(flag, "allow-oom") || is_text(flag, "allow-stale") ||
-           is_text(flag, "no-cluster") ||
-           is_text(flag, "allow-cross-slot-keys");
+    return false;
 }
 
 /* Separated by commas; an empty text is no flag. */
@@ -134,4 +140,128 @@ bool hf__shebang_read(hf_bytes source, hf__shebang *shebang, char *text,
     shebang->size = (size_t)(end - (const char *)source.data);
     return read_line(hf_view(source.data, shebang->size), shebang, text,
                      text_size);
+}
+
+/* ---------------------------------------------------------------- libraries */
+
+bool hf__function_is_name(hf_bytes name)
+{
+    const char *at = name.data;
+
+    for (size_t i = 0; i < name.size; i++) {
+        char letter = hf__lower(at[i]);
+
+        if (!(letter >= 'a' && letter <= 'z') &&
+            !(letter >= '0' && letter <= '9') && letter != '_')
+            return false;
+    }
+    return name.size > 0 && name.size <= HF__FUNCTION_NAME_MAX;
+}
+
+static bool is_named(hf_bytes word)
+{
+    static const char head[] = "name=";
+    const char *at = word.data;
+
+    if (word.size < sizeof(head) - 1)
+        return false;
+    for (size_t i = 0; i < sizeof(head) - 1; i++) {
+        if (hf__lower(at[i]) != head[i])
+            return false;
+    }
+    return true;
+}
+
+/* Quotes may begin within a word, but here no blank is in them. */
+static hf_bytes strip_quotes(hf_bytes word)
+{
+    const char *at = word.data;
+
+    if (word.size > 1 && (at[0] == '"' || at[0] == '\'') &&
+        at[word.size - 1] == at[0])
+        return hf_view(at + 1, word.size - 2);
+    return word;
+}
+
+static bool is_closed(hf_bytes word)
+{
+    const char *at = word.data;
+    size_t first = 0;
+
+    while (first < word.size && at[first] != '"' && at[first] != '\'')
+        first++;
+    return first == word.size ||
+           (first + 1 < word.size && at[word.size - 1] == at[first]);
+}
+
+/* The words after the first. */
+static bool read_name(hf_bytes line, hf_bytes *name, char *text,
+                      size_t text_size)
+{
+    hf_bytes word;
+
+    *name = hf_view(NULL, 0);
+    while (next_word(&line, &word) && word.size > 0) {
+        if (!is_named(word))
+            return fail_line(text, text_size,
+                             "Invalid metadata value given: ", word);
+        if (name->data != NULL)
+            return fail_line(text, text_size,
+                             "Invalid metadata value, name argument was given "
+                             "multiple times",
+                             hf_view("", 0));
+        *name =
+            strip_quotes(hf_view((const char *)word.data + 5, word.size - 5));
+    }
+    if (name->data == NULL)
+        return fail_line(text, text_size, "Library name was not given",
+                         hf_view("", 0));
+    if (!hf__function_is_name(*name))
+        return fail_line(text, text_size, HF__ERROR_FUNCTION_NAME,
+                         hf_view("", 0));
+    return true;
+}
+
+static bool is_lua(hf_bytes engine)
+{
+    const char *at = engine.data;
+
+    return engine.size == 3 && hf__lower(at[0]) == 'l' &&
+           hf__lower(at[1]) == 'u' && hf__lower(at[2]) == 'a';
+}
+
+bool hf__shebang_library(hf_bytes source, hf_bytes *name, size_t *line_size,
+                         char *text, size_t text_size)
+{
+    const char *end;
+    hf_bytes line, rest, engine, word;
+    char quoted[160];
+    bool closed;
+
+    if (source.size < 2 || memcmp(source.data, "#!", 2) != 0)
+        return fail_line(text, text_size, "Missing library metadata",
+                         hf_view("", 0));
+    end = memchr(source.data, '\n', source.size);
+    if (end == NULL)
+        return fail_line(text, text_size, "Invalid library metadata",
+                         hf_view("", 0));
+    *line_size = (size_t)(end - (const char *)source.data);
+    line = hf_view(source.data, *line_size);
+    rest = line;
+    do
+        closed = next_word(&rest, &word) && is_closed(word);
+    while (closed && word.size > 0);
+    if (!closed)
+        return fail_line(text, text_size, "Invalid library metadata",
+                         hf_view("", 0));
+    (void)next_word(&line, &engine);
+    engine = hf_view((const char *)engine.data + 2, engine.size - 2);
+    if (!read_name(line, name, text, text_size))
+        return false;
+    if (is_lua(engine))
+        return true;
+    (void)snprintf(quoted, sizeof(quoted), "Engine '%.*s' not found",
+                   engine.size > 100 ? 100 : (int)engine.size,
+                   (const char *)engine.data);
+    return fail_line(text, text_size, quoted, hf_view("", 0));
 }

@@ -36,7 +36,7 @@
 #include "engine/files/name.h"
 #include "engine/files/rights.h"
 #include "engine/keys/tx_life.h"
-#include "engine/lua/machine.h"
+#include "engine/lua/functions.h"
 #include "engine/native/native.h"
 #include "engine/open/env_registry.h"
 #include "engine/open/read_only.h"
@@ -440,6 +440,7 @@ static void free_contexts(hf__env *env)
 {
     if (env->users != NULL)
         hf__machine_free(env->users);
+    hf__functions_free(env->functions);
     if (env->write_tx != NULL) {
         hf__native_free(env->write_tx->native);
         hf__tx_free(env->write_tx);

@@ -7,6 +7,7 @@
 #include "engine/keys/records.h"
 #include "engine/keys/tx_life.h"
 #include "engine/lua/eval.h"
+#include "engine/lua/functions.h"
 #include "engine/lua/machine.h"
 #include "engine/run/write.h"
 #include "util/clock.h"
@@ -214,6 +215,25 @@ bool hf__command_round_run(hf__command_round *round, const hf__command *command,
     if ((command->flags & HF__COMMAND_MACHINE) != 0)
         round->cached_scripts = hf__machine_count(round->env->users);
     return tx->fatal == HF_OK;
+}
+
+bool hf__command_round_only_reads(hf__command_round *round,
+                                  const hf__command *command,
+                                  const hf_bytes *words)
+{
+    const hf__job job = {.command = command};
+
+    return hf__execute_prepare(round->env, &job) &&
+           hf__eval_only_reads(round->env->users, round->tx, command, words[1]);
+}
+
+void hf__command_round_functions(const hf__command_round *round,
+                                 size_t *libraries, size_t *functions)
+{
+    const hf__functions *all = round->env->functions;
+
+    *libraries = all != NULL ? all->library_count : 0;
+    *functions = all != NULL ? all->function_count : 0;
 }
 
 void hf__command_round_lookups(const hf__command_round *round,

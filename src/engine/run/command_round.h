@@ -70,6 +70,12 @@ HF__PRIVATE_API bool hf__command_round_run(hf__command_round *round,
                                            hf__out *out,
                                            const hf_reply **reply);
 
+/* In a round that writes: is the script or function that EVALSHA or FCALL calls
+ * known, with the flag no-writes? */
+HF__PRIVATE_API bool hf__command_round_only_reads(hf__command_round *round,
+                                                  const hf__command *command,
+                                                  const hf_bytes *words);
+
 /* What commands of the round's rounds looked up and deleted, since the store
  * was opened; what was undone counts, too. */
 typedef struct hf__lookups {
@@ -79,6 +85,12 @@ typedef struct hf__lookups {
 
 HF__PRIVATE_API void hf__command_round_lookups(const hf__command_round *round,
                                                hf__lookups *lookups);
+
+/* The libraries of functions that this process has loaded, and their
+ * functions. */
+HF__PRIVATE_API void hf__command_round_functions(const hf__command_round *round,
+                                                 size_t *libraries,
+                                                 size_t *functions);
 
 /* Commit, or undo what must be undone. With HF_FULL, round->made_room tells
  * whether the same round may fit now. */

@@ -15,20 +15,23 @@
 #define LOOK_MS 10
 
 #define ERROR_BUSY                                                             \
-    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or "   \
+    "BUSY Redis is busy running a script. You can only call %s KILL or "       \
     "SHUTDOWN NOSAVE."
 #define ERROR_UNKILLABLE                                                       \
     "UNKILLABLE Sorry the script already executed write commands against the " \
     "dataset. You can either wait the script termination or kill the server "  \
     "in a hard way using the SHUTDOWN NOSAVE command."
 
-void hf__busy_begin(hf_server *server)
+void hf__busy_begin(hf_server *server, const hf_bytes *words, size_t count)
 {
     hf__busy *busy = &server->busy;
 
+    busy->words = words;
+    busy->count = count;
+    busy->began_ms = hf__clock_boot_ms();
     busy->next_ms = busy->threshold_ms == 0
                         ? INT64_MAX
-                        : hf__clock_boot_ms() + busy->threshold_ms;
+                        : busy->began_ms + busy->threshold_ms;
     busy->killed = false;
 }
 
@@ -156,13 +159,54 @@ bool hf__busy_allows(const hf__served *served)
     return false;
 }
 
+static bool is_command(const hf_bytes *words, size_t count, const char *name,
+                       const char *subcommand)
+{
+    return count == 2 && hf__arg_is(words[0], name) &&
+           hf__arg_is(words[1], subcommand);
+}
+
+/* FUNCTION STATS: of the function that runs. */
+static void answer_stats(hf__conn *conn)
+{
+    const hf__busy *busy = &conn->server->busy;
+    hf__answer *answer = &conn->answer;
+    size_t libraries, functions;
+
+    hf__command_round_functions(&conn->server->round, &libraries, &functions);
+    hf__answer_map(answer, 2);
+    hf__answer_text(answer, "running_script");
+    hf__answer_map(answer, 3);
+    hf__answer_text(answer, "name");
+    hf__answer_bytes(answer, busy->words[1]);
+    hf__answer_text(answer, "command");
+    hf__answer_array(answer, busy->count);
+    for (size_t i = 0; i < busy->count; i++)
+        hf__answer_bytes(answer, busy->words[i]);
+    hf__answer_text(answer, "duration_ms");
+    hf__answer_integer(answer, hf__clock_boot_ms() - busy->began_ms);
+    hf__answer_text(answer, "engines");
+    hf__answer_map(answer, 1);
+    hf__answer_text(answer, "LUA");
+    hf__answer_map(answer, 2);
+    hf__answer_text(answer, "libraries_count");
+    hf__answer_integer(answer, (int64_t)libraries);
+    hf__answer_text(answer, "functions_count");
+    hf__answer_integer(answer, (int64_t)functions);
+}
+
 void hf__busy_refuse(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__busy *busy = &conn->server->busy;
+    bool function = hf__arg_is(busy->words[0], "fcall") ||
+                    hf__arg_is(busy->words[0], "fcall_ro");
+    const char *name = function ? "function" : "script";
 
-    if (count != 2 || !hf__arg_is(words[0], "script") ||
-        !hf__arg_is(words[1], "kill")) {
-        hf__answer_error(&conn->answer, ERROR_BUSY);
+    if (function && is_command(words, count, "function", "stats")) {
+        answer_stats(conn);
+    } else if (!is_command(words, count, name, "kill")) {
+        hf__answer_error(&conn->answer, ERROR_BUSY,
+                         function ? "FUNCTION" : "SCRIPT");
     } else if (busy->wrote) {
         hf__answer_error(&conn->answer, ERROR_UNKILLABLE);
     } else {

@@ -24,17 +24,21 @@ struct hf__tx;
 #define HF__BUSY_MS_DEFAULT 5000
 
 typedef struct hf__busy {
-    int64_t threshold_ms; /* 0: never */
-    int64_t next_ms;      /* when to look at the connections */
-    bool on;              /* the script has exceeded the threshold */
-    bool wrote;           /* so it cannot be stopped */
+    int64_t threshold_ms;  /* 0: never */
+    int64_t next_ms;       /* when to look at the connections */
+    const hf_bytes *words; /* of the command */
+    size_t count;
+    int64_t began_ms;
+    bool on;    /* the script has exceeded the threshold */
+    bool wrote; /* so it cannot be stopped */
     bool killed;
     /* Answer what the connection has asked, and write. */
     void (*answer)(hf__conn *conn);
 } hf__busy;
 
 /* A command begins that may be a script, and ends. */
-void hf__busy_begin(struct hf_server *server);
+void hf__busy_begin(struct hf_server *server, const hf_bytes *words,
+                    size_t count);
 void hf__busy_end(struct hf_server *server);
 
 /* For hf__tx::attend. */

@@ -343,6 +343,21 @@ const char *const hf__docs_table[] = {
     "evalsha 2.6.0 sha1 numkeys [key]... [arg]...: Run a cached script.",
     "evalsha_ro 7.0.0 sha1 numkeys [key]... [arg]...: "
     "Run a cached script that only reads.",
+    "fcall 7.0.0 function numkeys [key]... [arg]...: Call a function.",
+    "fcall_ro 7.0.0 function numkeys [key]... [arg]...: "
+    "Call a function that only reads.",
+    "function 7.0.0: Load, list and delete libraries of functions.",
+    "function|delete 7.0.0 library-name: Delete a library.",
+    "function|dump 7.0.0: Return all libraries as one value.",
+    "function|flush 7.0.0 [ASYNC|SYNC]: Delete all libraries.",
+    "function|help 7.0.0: Return help.",
+    "function|kill 7.0.0: Stop the function that runs.",
+    "function|list 7.0.0 [LIBRARYNAME pattern] [WITHCODE]: "
+    "Return the libraries and their functions.",
+    "function|load 7.0.0 [REPLACE] function-code: Add a library.",
+    "function|restore 7.0.0 serialized-value [FLUSH|APPEND|REPLACE]: "
+    "Add the libraries of a dump.",
+    "function|stats 7.0.0: Return which function runs.",
     "script 2.6.0: Cache and stop scripts.",
     "script|exists 2.6.0 sha1...: Tell which scripts are cached.",
     "script|flush 2.6.0 [ASYNC|SYNC]: Drop all cached scripts.",

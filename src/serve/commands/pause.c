@@ -44,12 +44,22 @@ void hf__pause_begin(hf_server *server, int64_t until_ms, bool all)
     hf__tick_set(hf__loop_poller(server->loop), &pause->tick, pause->until_ms);
 }
 
+/* What EVALSHA and FCALL call has flags, which the store knows. */
+static bool calls_a_reader(hf_server *server, const hf__command *command,
+                           const hf_bytes *words, size_t count)
+{
+    return (command->flags & HF__COMMAND_EVAL) != 0 && count > 1 &&
+           strcmp(command->name, "eval") != 0 && hf__unit_enter(server, true) &&
+           hf__command_round_only_reads(&server->round, command, words);
+}
+
 static bool may_write(const hf__conn *conn, const hf__served *served,
                       const hf__command *command, const hf_bytes *words,
                       size_t count)
 {
     if (command != NULL)
-        return hf__unit_changes(command, words, count);
+        return hf__unit_changes(command, words, count) &&
+               !calls_a_reader(conn->server, command, words, count);
     return served != NULL && strcmp(served->name, "exec") == 0 &&
            hf__multi_is_open(conn) && conn->multi->now.changes;
 }

@@ -96,7 +96,7 @@ bool hf__unit_changes(const hf__command *command, const hf_bytes *words,
     char why[HF__OUT_ERROR_SIZE];
     hf__shebang shebang;
 
-    /* SCRIPT changes no keys. */
+    /* SCRIPT and FUNCTION change no keys. */
     if (!(command->flags & HF__COMMAND_WRITES) ||
         (command->flags & (HF__COMMAND_MACHINE | HF__COMMAND_EVAL)) ==
             HF__COMMAND_MACHINE)
@@ -162,7 +162,7 @@ void hf__unit_run(hf__conn *conn, const hf__command *command,
         hf__answer_arity(&conn->answer, command->name);
         return;
     }
-    hf__busy_begin(server);
+    hf__busy_begin(server, words, count);
     began_ns = hf__usage_begin(&server->usage);
     if (!hf__command_round_run(&server->round, command, words, count,
                                &conn->answer.out, &reply))

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * library.h - a library of functions in a machine: Lua that is run once, when
+ * it is loaded, and then registers functions.
+ *
+ * While it is loaded it sees nothing but redis.register_function(), redis.log()
+ * and numbers; its functions, when they are called, what scripts see. Its
+ * globals are read-only at both times.
+ */
+#ifndef HF__ENGINE_LIBRARY_H
+#define HF__ENGINE_LIBRARY_H
+
+#include "engine/keys/command_out.h"
+#include "engine/lua/machine.h"
+#include "util/arena.h"
+
+/* Most functions of a store, and bytes of a description. */
+#define HF__FUNCTIONS_MAX 10000u
+#define HF__FUNCTION_TEXT_MAX 1024u
+/* Processor time that loading may take: as in Redis. */
+#define HF__LIBRARY_LOAD_MS 500
+
+typedef struct hf__function {
+    struct hf__function *next;
+    hf_bytes name;        /* a NUL follows */
+    hf_bytes description; /* data NULL: none */
+    unsigned flags;       /* a bit for each of hf__script_flags */
+    int reference;        /* in the machine's registry */
+} hf__function;
+
+typedef struct hf__library {
+    struct hf__library *next;
+    hf_bytes name;
+    hf_bytes code; /* with its first line */
+    hf__function *first, *last;
+    size_t count;
+    hf__arena arena; /* of all that */
+} hf__library;
+
+/* Let libraries be loaded into a new machine. false: no memory. */
+bool hf__library_prepare(hf__machine *machine);
+
+/* The library of this text, of whose first line hf__shebang_library() has read
+ * `name` and `line_size`. NULL: see `error`, "" for out of memory. */
+hf__library *hf__library_load(hf__machine *machine, hf_bytes code,
+                              hf_bytes name, size_t line_size, int64_t limit_ms,
+                              char error[HF__OUT_ERROR_SIZE]);
+/* NULL is allowed. The machine's memory is freed at its next collection. */
+void hf__library_free(hf__machine *machine, hf__library *library);
+
+/* Ignoring case, as a call names it; NULL: none. */
+const hf__function *hf__library_find(const hf__library *library, hf_bytes name);
+
+#endif

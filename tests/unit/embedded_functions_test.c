@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embedded_functions_test.c - libraries of functions: what is kept of them, and
+ * when; what a payload may be; their limits. Replies and error texts are
+ * compared with a Redis by tests/serve/function_test.py.
+ */
+#include "embedded_store.h"
+
+#include "engine/files/header.h"
+#include "engine/keys/function_record.h"
+#include "engine/lua/library.h"
+#include "holdfast/store.h"
+#include "open_env.h"
+#include "support/rdb_forms.h"
+#include "util/mem.h"
+
+#define PAYLOAD_MAX 4096u
+
+static place at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_place(&at, "volatile", "");
+    at.store = must_open(at.url, NULL);
+    return 0;
+}
+
+/* What each test has left is intact. */
+static int tear_down(void **state)
+{
+    (void)state;
+    expect_no_faults(&at);
+    remove_place(&at);
+    return 0;
+}
+
+EACH_TEST_WITH(set_up, tear_down);
+
+/* FUNCTION, with up to three words, of which the second may be any bytes. */
+static void ask(const char *want, const char *subcommand, hf_bytes first,
+                const char *second)
+{
+    hf_bytes words[] = {hf_str("function"), hf_str(subcommand), first,
+                        hf_str(second != NULL ? second : "")};
+    char text[TEXT_SIZE];
+
+    (void)perform(at.store, NULL, words, second != NULL ? 4 : 3, 0, text);
+    assert_string_equal(text, want);
+}
+
+static void load(const char *code, const char *want)
+{
+    ask(want, "load", hf_str(code), NULL);
+}
+
+/* A library of one function, which returns a number. */
+static void load_number(const char *name, int number)
+{
+    char code[200], want[80];
+
+    (void)snprintf(code, sizeof(code),
+                   "#!lua name=%s\nredis.register_function('%s_f', "
+                   "function(keys, args) return %d end)",
+                   name, name, number);
+    (void)snprintf(want, sizeof(want), "s:%s", name);
+    load(code, want);
+}
+
+/* What FUNCTION DUMP replies. */
+static size_t dump(unsigned char bytes[PAYLOAD_MAX])
+{
+    hf_bytes words[] = {hf_str("function"), hf_str("dump")};
+    hf__request request;
+    size_t size;
+
+    hf__request_init(&request);
+    request.words = words;
+    request.word_count = 2;
+    request.deadline_ms = INT64_MAX;
+    hf__embedded_store_ops.perform(at.store, &request);
+    assert_int_equal(request.status, HF_OK);
+    size = request.reply.bytes.size;
+    assert_in_range(size, HF__RDB_TAIL, PAYLOAD_MAX);
+    memcpy(bytes, request.reply.bytes.data, size);
+    hf__request_done(&request);
+    return size;
+}
+
+static void close_and_open(void)
+{
+    close_store(at.store);
+    at.store = must_open(at.url, NULL);
+}
+
+static uint32_t read_format(void)
+{
+    hf__env *env = open_env(at.url);
+    hf__header header;
+    MDB_txn *txn;
+
+    assert_int_equal(mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn), 0);
+    assert_int_equal(hf__header_get(txn, env->dbi, &header), 0);
+    mdb_txn_abort(txn);
+    hf__env_unref(env);
+    return header.version;
+}
+
+TEST(function_is_kept_by_the_store)
+{
+    load_number("a", 1);
+    expect(at.store, "fcall a_f 0", "i:1");
+    close_and_open();
+    expect(at.store, "fcall A_F 0", "i:1");
+    expect(at.store, "fcall_ro a_f 0",
+           "Can not execute a script with write flag using *_ro command.");
+    expect(at.store, "function delete a", "+:OK");
+    expect(at.store, "fcall a_f 0", "Function not found");
+    expect(at.store, "function delete a", "Library not found");
+}
+
+/* Programs of earlier versions, which would take the record for damage. */
+TEST(first_library_raises_the_format)
+{
+    assert_int_equal(read_format(), HF__FORMAT_FIRST);
+    expect(at.store, "fcall a_f 0", "Function not found");
+    expect(at.store, "function list", "[]");
+    assert_int_equal(read_format(), HF__FORMAT_FIRST);
+    load_number("a", 1);
+    assert_int_equal(read_format(), HF__FORMAT_FUNCTIONS);
+}
+
+/* FLUSHALL empties the file, and writes a header of its own. */
+TEST(functions_are_of_no_database)
+{
+    load_number("a", 1);
+    expect(at.store, "set k v", "+:OK");
+    expect(at.store, "dbsize", "i:1");
+    expect(at.store, "keys *", "[s:k]");
+    expect(at.store, "flushall", "+:OK");
+    expect(at.store, "fcall a_f 0", "i:1");
+    expect(at.store, "flushdb", "+:OK");
+    close_and_open();
+    expect(at.store, "fcall a_f 0", "i:1");
+    assert_int_equal(read_format(), HF__FORMAT_FUNCTIONS);
+    expect(at.store, "dbsize", "i:0");
+    expect(at.store, "function flush", "+:OK");
+    expect(at.store, "flushall", "+:OK");
+    assert_int_equal(read_format(), HF__FORMAT_FIRST);
+}
+
+TEST(compacted_store_has_its_functions)
+{
+    hf_store_compaction done = HF_STORE_COMPACTION_INIT;
+    hf_error err = HF_ERROR_INIT;
+
+    load_number("a", 1);
+    load_number("b", 2);
+    close_store(at.store);
+    assert_int_equal(hf_store_compact(at.url, &done, &err), HF_OK);
+    at.store = must_open(at.url, NULL);
+    expect(at.store, "fcall a_f 0", "i:1");
+    expect(at.store, "fcall b_f 0", "i:2");
+}
+
+/* What a library that fails has registered is gone. */
+TEST(failed_load_changes_nothing)
+{
+    load_number("a", 1);
+    load_number("b", 2);
+    load("#!lua name=c\nredis.register_function('c1', function() end) x()",
+         "Error registering functions: ERR user_function:2: Script attempted "
+         "to access nonexistent global variable 'x'");
+    load("#!lua name=c\nredis.register_function('c1', function() end) "
+         "redis.register_function('A_f', function() end)",
+         "Function A_f already exists");
+    ask("Function b_f already exists", "load", hf_str("replace"),
+        "#!lua name=a\nredis.register_function('b_f', function() end)");
+    expect(at.store, "fcall c1 0", "Function not found");
+    expect(at.store, "fcall a_f 0", "i:1");
+    ask("s:a", "load", hf_str("replace"),
+        "#!lua name=a\nredis.register_function('a_f', function() return 3 "
+        "end)");
+    expect(at.store, "fcall a_f 0", "i:3");
+    expect(at.store, "fcall b_f 0", "i:2");
+}
+
+TEST(function_gets_its_keys_and_arguments)
+{
+    load("#!lua name=l\nredis.register_function('f', function(keys, args) "
+         "return {#keys, keys[2], #args, args[1], redis.call('get', keys[1])} "
+         "end)",
+         "s:l");
+    expect(at.store, "set k v", "+:OK");
+    expect(at.store, "fcall f 2 k second x y z",
+           "[i:2, s:second, i:3, s:x, s:v]");
+    expect(at.store, "fcall f 1",
+           "Number of keys can't be greater than number "
+           "of args");
+    expect(at.store, "fcall f -1", "Number of keys can't be negative");
+    expect(at.store, "fcall f x", "Bad number of keys provided");
+}
+
+TEST(script_and_function_do_not_see_each_other)
+{
+    char text[TEXT_SIZE];
+
+    load("#!lua name=l\nlocal count = 0 redis.register_function('f', "
+         "function() count = count + 1 return count end) "
+         "redis.register_function('g', function() return KEYS end)",
+         "s:l");
+    expect(at.store, "fcall f 0", "i:1");
+    (void)evaluate(at.store, "return redis.register_function", 0, "", text);
+    assert_string_equal(text, "nil");
+    (void)evaluate(at.store, "return redis.call('fcall', 'f', 0)", 0, "", text);
+    assert_non_null(strstr(text, "not allowed from script"));
+    expect(at.store, "fcall f 0", "i:2");
+    expect(at.store, "fcall g 0",
+           "user_function:2: Script attempted to access nonexistent global "
+           "variable 'KEYS' script: g, on @user_function:2.");
+}
+
+/* ------------------------------------------------------------------- limits */
+
+TEST(loading_is_limited)
+{
+    load("#!lua name=l\nwhile true do end",
+         "Error registering functions: ERR FUNCTION LOAD timeout");
+    load("#!lua name=l\nlocal s = ('x'):rep(1000000) local t = {} "
+         "local i = 1 while true do t[i] = s:rep(9) .. i i = i + 1 end",
+         "Error registering functions: ERR the library needs too much memory");
+    load("#!lua name=l\nredis.register_function{function_name='f', "
+         "callback=function() end, description=('x'):rep(1025)}",
+         "Error registering functions: ERR the description of a function is "
+         "longer than 1024 bytes");
+    load("#!lua name=l\nlocal i = 0 while true do i = i + 1 "
+         "redis.register_function('f' .. i, function() end) end",
+         "Error registering functions: ERR there are more than 10000 "
+         "functions");
+    expect(at.store, "function list", "[]");
+    load_number("a", 1);
+    expect(at.store, "fcall a_f 0", "i:1");
+}
+
+TEST(libraries_have_a_limit_together)
+{
+    size_t size = HF__FUNCTIONS_SIZE_MAX / 2;
+    char *code = hf__alloc(size);
+    int used;
+
+    for (int i = 0; i < 2; i++) {
+        memset(code, ' ', size);
+        used = snprintf(code, size,
+                        "#!lua name=l%d\nredis.register_function("
+                        "'f%d', function() return %d end)",
+                        i, i, i);
+        code[used] = ' ';
+        ask(i == 0 ? "s:l0"
+                   : "the libraries of functions are too many or too large: "
+                     "at most 1000 in 8 MiB",
+            "load", hf_view(code, size), NULL);
+    }
+    hf__free(code);
+    close_and_open();
+    expect(at.store, "fcall f0 0", "i:0");
+    expect(at.store, "fcall f1 0", "Function not found");
+}
+
+/* A function that keeps too much of its calls loses that. */
+TEST(memory_that_functions_keep_is_limited)
+{
+    char text[TEXT_SIZE];
+
+    load("#!lua name=l\nlocal kept = {} redis.register_function('f', "
+         "function() kept[#kept + 1] = string.rep('x', 10000000) .. #kept "
+         "return #kept end)",
+         "s:l");
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(command(at.store, "fcall f 0", text), HF_OK);
+        assert_in_range(strtol(text + 2, NULL, 10), 1, 3);
+    }
+}
+
+/* ------------------------------------------------------------------ payloads
+ */
+
+TEST(dump_is_restored_by_each_policy)
+{
+    unsigned char bytes[PAYLOAD_MAX];
+    hf_bytes payload;
+
+    load_number("a", 1);
+    load_number("b", 2);
+    payload = hf_view(bytes, dump(bytes));
+    ask("Library a already exists", "restore", payload, NULL);
+    expect(at.store, "function flush", "+:OK");
+    load_number("c", 3);
+    ask("+:OK", "restore", payload, "append");
+    expect(at.store, "fcall a_f 0", "i:1");
+    expect(at.store, "fcall c_f 0", "i:3");
+    ask("+:OK", "restore", payload, "replace");
+    expect(at.store, "fcall c_f 0", "i:3");
+    ask("+:OK", "restore", payload, "flush");
+    expect(at.store, "fcall b_f 0", "i:2");
+    expect(at.store, "fcall c_f 0", "Function not found");
+    ask("Wrong restore policy given, value should be either FLUSH, APPEND or "
+        "REPLACE.",
+        "restore", payload, "x");
+    close_and_open();
+    expect(at.store, "fcall b_f 0", "i:2");
+}
+
+/* Bytes that no Redis writes, with a checksum that fits: refused, or what is
+ * kept of them can be read again. */
+TEST(restore_keeps_nothing_that_cannot_be_read)
+{
+    unsigned char whole[PAYLOAD_MAX], bytes[PAYLOAD_MAX];
+    char text[TEXT_SIZE];
+    size_t size, kept = 0;
+
+    load_number("a", 1);
+    size = dump(whole) - HF__RDB_TAIL;
+    for (size_t i = 0; i < size; i++) {
+        for (int flip = 1; flip < 256; flip *= 4) {
+            size_t all;
+            hf_bytes words[] = {hf_str("function"), hf_str("restore"),
+                                hf_view(bytes, 0), hf_str("flush")};
+
+            memcpy(bytes, whole, size);
+            bytes[i] ^= (unsigned char)flip;
+            all = rdb_put_tail(bytes, size, HF__RDB_VERSION);
+            words[2].size = all;
+            if (perform(at.store, NULL, words, 4, 0, text) != HF_OK)
+                continue;
+            kept++;
+            close_and_open();
+            assert_int_equal(command(at.store, "function stats", text), HF_OK);
+            assert_non_null(strstr(text, "s:libraries_count, i:1"));
+        }
+    }
+    assert_in_range(kept, 1, size * 4);
+    ask("DUMP payload version or checksum are wrong", "restore",
+        hf_view(whole, size), NULL);
+    for (size_t i = 0; i < size; i++) {
+        memcpy(bytes, whole, i);
+        (void)rdb_put_tail(bytes, i, HF__RDB_VERSION);
+        if (i > 0)
+            ask("failed loading the given functions payload", "restore",
+                hf_view(bytes, i + HF__RDB_TAIL), "flush");
+    }
+}
+
+/* ------------------------------------------------------------------- damage */
+
+/* Change a byte of the record behind the library's back. */
+static void flip_byte(void)
+{
+    unsigned char name[1] = {HF__RECORD_FUNCTIONS};
+    MDB_val key = {1, name}, value;
+    unsigned char copy[PAYLOAD_MAX];
+    char folder[512];
+    MDB_env *env;
+    MDB_txn *txn;
+    MDB_dbi dbi;
+
+    (void)snprintf(folder, sizeof(folder), "%s/s", at.folder);
+    assert_int_equal(mdb_env_create(&env), 0);
+    assert_int_equal(mdb_env_set_mapsize(env, 64u << 20), 0);
+    assert_int_equal(mdb_env_open(env, folder, 0, 0600), 0);
+    assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+    assert_int_equal(mdb_dbi_open(txn, NULL, 0, &dbi), 0);
+    assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
+    assert_in_range(value.mv_size, 20, sizeof(copy));
+    memcpy(copy, value.mv_data, value.mv_size);
+    copy[value.mv_size / 2] ^= 1;
+    value.mv_data = copy;
+    assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
+    assert_int_equal(mdb_txn_commit(txn), 0);
+    mdb_env_close(env);
+}
+
+static void note_fault(void *user, const char *fault)
+{
+    (void)snprintf(user, TEXT_SIZE, "%s", fault);
+}
+
+TEST(check_finds_damaged_libraries)
+{
+    char text[TEXT_SIZE] = "";
+    hf_error err = HF_ERROR_INIT;
+
+    load_number("a", 1);
+    close_store(at.store);
+    at.store = NULL;
+    flip_byte();
+    assert_int_equal(hf_store_check(at.url, NULL, note_fault, text, &err),
+                     HF_CORRUPT);
+    assert_non_null(strstr(text, "the libraries of functions are damaged"));
+    flip_byte();
+}
+
+static void note_loss(void *user, hf_bytes key, const char *why)
+{
+    (void)user;
+    fail_msg("%.*s: %s", (int)key.size, (const char *)key.data, why);
+}
+
+TEST(salvaged_store_has_its_functions)
+{
+    hf_store_salvaged done = HF_STORE_SALVAGED_INIT;
+    hf_error err = HF_ERROR_INIT;
+    char url[256];
+
+    remove_place(&at);
+    make_place(&at, "file", "");
+    at.store = must_open(at.url, NULL);
+    load_number("a", 1);
+    expect(at.store, "set k v", "+:OK");
+    close_store(at.store);
+    at.store = NULL;
+    (void)snprintf(url, sizeof(url), "file:%s/new", at.folder);
+    if (hf_store_salvage(at.url, url, note_loss, NULL, &done, &err) != HF_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(done.keys, 1);
+    at.store = must_open(url, NULL);
+    expect(at.store, "fcall a_f 0", "i:1");
+}
