@@ -48,6 +48,13 @@ static void print_line(const char *line, void *user)
     complain("serve", "%s", line);
 }
 
+/* SHUTDOWN: as if the signal had come from outside. */
+static void end_self(void *user)
+{
+    (void)user;
+    (void)kill(getpid(), SIGTERM);
+}
+
 static hf_status open_server(const struct call *call, hf_server **server,
                              hf_error *err)
 {
@@ -67,6 +74,7 @@ static hf_status open_server(const struct call *call, hf_server **server,
     options.users_file = given->text[OPT_USERS];
     options.password_file = given->text[OPT_PASSWORD_FILE];
     options.on_log = print_line;
+    options.on_shutdown = end_self;
     options.read_only = given->given[OPT_READ_ONLY];
     options.idle_ms = given->number[OPT_IDLE];
     options.request_ms = given->number[OPT_REQUEST_TIME];

@@ -99,11 +99,16 @@ typedef struct hf_server_options {
      *  block. */
     void (*on_log)(const char *line, void *user);
     void *log_user; /**< for `on_log` */
+    /** Called on the server's thread when a client has sent SHUTDOWN and may:
+     *  the program is to end the server, from another thread. Must not block.
+     *  NULL: SHUTDOWN is refused. */
+    void (*on_shutdown)(void *user);
+    void *shutdown_user; /**< for `on_shutdown` */
 } hf_server_options;
 
 /* clang-format off */
 #define HF_SERVER_OPTIONS_INIT \
-    { sizeof(hf_server_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(hf_server_options), NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 /* clang-format on */
 
 /**

@@ -9,11 +9,9 @@ const hf__part *const hf__serve_parts[] = {
 };
 
 const hf__served_entry *const hf__serve_tables[] = {
-    hf__served_acl,       hf__served_auth,
-    hf__served_client,    hf__served_command,
-    hf__served_config,    hf__served_hello,
-    hf__served_info,      hf__served_latency,
-    hf__served_monitor,   hf__served_multi,
-    hf__served_slowlog,   hf__served_standalone,
-    hf__served_subscribe, NULL,
+    hf__served_acl,        hf__served_auth,      hf__served_client,
+    hf__served_command,    hf__served_config,    hf__served_hello,
+    hf__served_info,       hf__served_latency,   hf__served_monitor,
+    hf__served_multi,      hf__served_shutdown,  hf__served_slowlog,
+    hf__served_standalone, hf__served_subscribe, NULL,
 };

@@ -28,6 +28,7 @@ extern const hf__served_entry hf__served_info[];
 extern const hf__served_entry hf__served_latency[];
 extern const hf__served_entry hf__served_monitor[];
 extern const hf__served_entry hf__served_multi[];
+extern const hf__served_entry hf__served_shutdown[];
 extern const hf__served_entry hf__served_slowlog[];
 extern const hf__served_entry hf__served_standalone[];
 extern const hf__served_entry hf__served_subscribe[];

@@ -94,6 +94,7 @@ struct hf_server {
     hf__blocking blocking;
     void (*made)(hf__tx *tx, hf_bytes key); /* of each transaction */
     hf__busy busy;
+    bool ending; /* SHUTDOWN was accepted */
 
     hf_server_stats stats;
     hf__info info;

@@ -148,8 +148,8 @@ bool hf__busy_attend(hf__tx *tx, bool wrote, int64_t *spent_us)
 
 bool hf__busy_allows(const hf__served *served)
 {
-    static const char *const names[] = {"auth", "hello", "quit", "multi",
-                                        "discard"};
+    static const char *const names[] = {"auth",  "hello",   "quit",
+                                        "multi", "discard", "shutdown"};
 
     for (size_t i = 0; served != NULL && i < sizeof(names) / sizeof(names[0]);
          i++) {

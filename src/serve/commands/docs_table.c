@@ -478,6 +478,7 @@ const char *const hf__docs_table[] = {
     "role 2.8.12: Return the part that the server has in replication.",
     "save 1.0.0: Return at once, as what was written is saved.",
     "slaveof 1.0.0 host port: Refused, but for NO ONE.",
+    "shutdown 1.0.0 [NOSAVE|SAVE] [NOW] [FORCE] [ABORT]: End the server.",
     "slowlog 2.2.12: Return the slowest commands.",
     "slowlog|get 2.2.12 [count]: Return the newest slow commands.",
     "slowlog|help 6.2.0: Return help.",
