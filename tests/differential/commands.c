@@ -318,6 +318,9 @@ const command_row command_rows[] = {
     {"server", 1, "(eval|eval_ro|evalsha|evalsha_ro) *V", RULE_EXACT,
      SPOIL_NONE},
     {"server", 1, "script (exists A|flush|load (L|V))", EXACT},
+    {"server", 1, "(fcall|fcall_ro) A N *(K|V)", RULE_EXACT, SPOIL_NONE},
+    {"server", 1, "function (list *V|stats|kill|flush ?V|delete V|load +V)",
+     RULE_EXACT, SPOIL_NONE},
     {"server", 1, "nosuchcommand *V", EXACT},
 };
 

@@ -80,6 +80,7 @@ static bool is_special(const hf__command *command)
            strcmp(command->name, "spublish") == 0 ||
            strncmp(command->name, "pubsub", 6) == 0 ||
            strncmp(command->name, "script", 6) == 0 ||
+           strncmp(command->name, "function", 8) == 0 ||
            strcmp(command->name, "xgroup") == 0 ||
            (command->flags & HF__COMMAND_EVAL) != 0;
 }

@@ -8,6 +8,7 @@
 #include "engine/lua/functions.h"
 #include "engine/lua/shebang.h"
 #include "util/glob.h"
+#include "util/order.h"
 
 static void function_load(hf__tx *tx, const hf_bytes *words, size_t count)
 {
@@ -16,9 +17,10 @@ static void function_load(hf__tx *tx, const hf_bytes *words, size_t count)
 
     for (size_t i = 2; i + 1 < count; i++) {
         if (!hf__arg_is(words[i], "replace")) {
-            hf__reply_error(tx, "ERR Unknown option given: %.*s",
-                            words[i].size > 128 ? 128 : (int)words[i].size,
-                            (const char *)words[i].data);
+            hf__reply_error(
+                tx, "ERR Unknown option given: %.*s",
+                (int)hf__at_most((int64_t)words[i].size, HF__OUT_ERROR_SIZE),
+                (const char *)words[i].data);
             return;
         }
         replace = true;
@@ -158,9 +160,10 @@ static bool read_list(hf__tx *tx, const hf_bytes *words, size_t count,
             options->pattern =
                 hf_view(words[i].size > 0 ? words[i].data : "", words[i].size);
         } else {
-            hf__reply_error(tx, "ERR Unknown argument %.*s",
-                            words[i].size > 128 ? 128 : (int)words[i].size,
-                            (const char *)words[i].data);
+            hf__reply_error(
+                tx, "ERR Unknown argument %.*s",
+                (int)hf__at_most((int64_t)words[i].size, HF__OUT_ERROR_SIZE),
+                (const char *)words[i].data);
             return false;
         }
     }

@@ -66,8 +66,8 @@ void hf__retry_fail(hf__request *request, bool doubtful, const hf_error *err)
 /* Is it a user's script: the client's own, or the words of EVAL? */
 static bool is_users_script(const hf__request *request)
 {
-    static const char *const names[] = {"eval", "evalsha", "eval_ro",
-                                        "evalsha_ro"};
+    static const char *const names[] = {"eval",       "evalsha", "eval_ro",
+                                        "evalsha_ro", "fcall",   "fcall_ro"};
     hf_bytes word;
 
     if (request->script != NULL)
