@@ -318,6 +318,16 @@ class Served(unittest.TestCase):
             link.close()
             weak.close()
 
+    def test_info(self):
+        with Server(PROGRAM) as server:
+            link = server.connect()
+            link.ask("FUNCTION", "LOAD", library("l", "f", "g"))
+            link.ask("FUNCTION", "LOAD", library("m", "h"))
+            text = link.ask("INFO", "memory")
+            self.assertIn(b"number_of_functions:3\r\n", text)
+            self.assertIn(b"number_of_libraries:2\r\n", text)
+            link.close()
+
     def test_read_only(self):
         with Server(PROGRAM) as server, \
                 Server(PROGRAM, "--readonly", store=server.store) as other:

@@ -212,8 +212,11 @@ bool hf__command_round_run(hf__command_round *round, const hf__command *command,
         tx->out = out;
         hf__command_run(tx, command, words, count);
     }
-    if ((command->flags & HF__COMMAND_MACHINE) != 0)
+    if ((command->flags & HF__COMMAND_MACHINE) != 0) {
         round->cached_scripts = hf__machine_count(round->env->users);
+        hf__command_round_functions(round, &round->library_count,
+                                    &round->function_count);
+    }
     return tx->fatal == HF_OK;
 }
 

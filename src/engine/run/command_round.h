@@ -35,7 +35,10 @@ typedef struct hf__command_round {
     size_t tries_capacity;
     size_t script_count; /* run in this transaction */
     hf__round_notes notes;
-    size_t cached_scripts; /* when the last command about scripts had run */
+    /* When the last command about scripts or functions had run. */
+    size_t cached_scripts;
+    size_t library_count;
+    size_t function_count;
 } hf__command_round;
 
 HF__PRIVATE_API void hf__command_round_init(hf__command_round *round,

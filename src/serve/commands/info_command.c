@@ -141,6 +141,8 @@ static void put_memory(hf_server *server, hf__buf *text)
           used == 0 ? 0 : (double)resident / (double)used);
     put_bytes(text, "maxmemory", hf__embedded_max_size(server->store));
     PRINT("number_of_cached_scripts:%zu\r\n", server->round.cached_scripts);
+    PRINT("number_of_functions:%zu\r\nnumber_of_libraries:%zu\r\n",
+          server->round.function_count, server->round.library_count);
     PRINT("maxmemory_policy:noeviction\r\nmem_allocator:libc\r\n");
 }
 
