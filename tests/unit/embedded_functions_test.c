@@ -235,7 +235,7 @@ TEST(loading_is_limited)
          "longer than 1024 bytes");
     load("#!lua name=l\nlocal i = 0 while true do i = i + 1 "
          "redis.register_function('f' .. i, function() end) end",
-         "Error registering functions: ERR there are more than 10000 "
+         "Error registering functions: ERR there are more than 4000 "
          "functions");
     expect(at.store, "function list", "[]");
     load_number("a", 1);

@@ -100,8 +100,7 @@ static bool check_library(const hf__functions *self, const hf__library *library,
                           const hf__library *old, char error[])
 {
     if (self->function_count + library->count > HF__FUNCTIONS_MAX)
-        return fail_text(error, "ERR there are more than %s functions",
-                         "10000");
+        return fail_text(error, "ERR there are more than %s functions", "4000");
     for (const hf__library *at = self->first; at != NULL; at = at->next) {
         if (at == old)
             continue;

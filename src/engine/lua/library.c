@@ -158,7 +158,7 @@ static const char *check_registration(const hf__library *library,
     if (read->description.size > HF__FUNCTION_TEXT_MAX)
         return "ERR the description of a function is longer than 1024 bytes";
     if (library->count == HF__FUNCTIONS_MAX)
-        return "ERR there are more than 10000 functions";
+        return "ERR there are more than 4000 functions";
     return NULL;
 }
 

@@ -15,7 +15,7 @@
 #include "util/arena.h"
 
 /* Most functions of a store, and bytes of a description. */
-#define HF__FUNCTIONS_MAX 10000u
+#define HF__FUNCTIONS_MAX 4000u
 #define HF__FUNCTION_TEXT_MAX 1024u
 /* Processor time that loading may take: as in Redis. */
 #define HF__LIBRARY_LOAD_MS 500
