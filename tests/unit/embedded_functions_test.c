@@ -6,6 +6,8 @@
  */
 #include "embedded_store.h"
 
+#include <pthread.h>
+
 #include "engine/files/header.h"
 #include "engine/keys/function_record.h"
 #include "engine/lua/library.h"
@@ -279,6 +281,33 @@ TEST(memory_that_functions_keep_is_limited)
         assert_int_equal(command(at.store, "fcall f 0", text), HF_OK);
         assert_in_range(strtol(text + 2, NULL, 10), 1, 3);
     }
+}
+
+static void *load_on_a_small_stack(void *user)
+{
+    static const char code[] =
+        "#!lua name=l\nredis.register_function('f', function() end)";
+    hf_bytes words[] = {hf_str("function"), hf_str("load"), hf_str(code)};
+
+    (void)perform(at.store, NULL, words, 3, 0, user);
+    return NULL;
+}
+
+/* Its Lua could overflow it. */
+TEST(loading_on_a_small_stack_is_refused)
+{
+    static char text[TEXT_SIZE];
+    pthread_attr_t attr;
+    pthread_t thread;
+
+    assert_int_equal(pthread_attr_init(&attr), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attr, 64 << 10), 0);
+    assert_int_equal(
+        pthread_create(&thread, &attr, load_on_a_small_stack, text), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    (void)pthread_attr_destroy(&attr);
+    assert_non_null(strstr(text, "KiB of stack left"));
+    expect(at.store, "function list", "[]");
 }
 
 /* ------------------------------------------------------------------ payloads

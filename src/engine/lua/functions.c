@@ -219,7 +219,9 @@ hf__functions *hf__functions_current(hf__tx *tx)
     uint64_t generation;
     hf_bytes payload;
 
-    if (!hf__functions_get(tx, &generation, &payload))
+    /* What can be loaded must not depend on the thread. */
+    if (hf__machine_check_stack(tx) != HF_OK ||
+        !hf__functions_get(tx, &generation, &payload))
         return NULL;
     if (is_current(env->functions, generation))
         return env->functions;

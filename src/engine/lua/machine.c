@@ -232,7 +232,7 @@ static int call_runner(hf__machine *machine)
     return result;
 }
 
-static hf_status check_stack(hf__tx *tx)
+hf_status hf__machine_check_stack(hf__tx *tx)
 {
     size_t left = hf__stack_left();
     char text[120];
@@ -255,7 +255,7 @@ hf_status hf__machine_run(hf__machine *machine, hf__tx *tx,
     hf_status status;
     int result;
 
-    if (check_stack(tx) != HF_OK)
+    if (hf__machine_check_stack(tx) != HF_OK)
         return tx->fatal;
     for (size_t i = 0; i < request->word_count; i++)
         words_size += request->words[i].size;

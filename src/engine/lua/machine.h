@@ -44,6 +44,9 @@ hf_status hf__machine_run_function(hf__machine *machine, hf__tx *tx,
                                    hf__request *request, int function,
                                    bool read_only, int64_t budget_ms);
 
+/* Has this thread the stack that Lua needs? If not, the transaction fails. */
+hf_status hf__machine_check_stack(hf__tx *tx);
+
 /* Compile and keep a user's script; false: see `error`, "" for out of
  * memory. */
 bool hf__machine_load(hf__machine *machine, hf_bytes source,
