@@ -381,8 +381,10 @@ TEST(restore_keeps_nothing_that_cannot_be_read)
 
 /* ------------------------------------------------------------------- damage */
 
-/* Change a byte of the record behind the library's back. */
-static void flip_byte(void)
+typedef void damager(unsigned char *record, size_t size);
+
+/* Change the record behind the library's back. */
+static void change_record(damager *change)
 {
     unsigned char name[1] = {HF__RECORD_FUNCTIONS};
     MDB_val key = {1, name}, value;
@@ -401,11 +403,44 @@ static void flip_byte(void)
     assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
     assert_in_range(value.mv_size, 20, sizeof(copy));
     memcpy(copy, value.mv_data, value.mv_size);
-    copy[value.mv_size / 2] ^= 1;
+    change(copy, value.mv_size);
     value.mv_data = copy;
     assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
     assert_int_equal(mdb_txn_commit(txn), 0);
     mdb_env_close(env);
+}
+
+static void flip_byte(unsigned char *record, size_t size)
+{
+    record[size / 2] ^= 1;
+}
+
+/* Another text of the same size, with a checksum that fits. */
+static void swap_text(unsigned char *record, size_t size, const char *from,
+                      const char *to)
+{
+    unsigned char *found = memmem(record, size, from, strlen(from));
+
+    assert_non_null(found);
+    memcpy(found, to, strlen(to));
+    (void)rdb_put_tail(record + 8, size - 8 - HF__RDB_TAIL, HF__RDB_VERSION);
+}
+
+/* As a later version may have it. */
+static void use_the_future(unsigned char *record, size_t size)
+{
+    swap_text(record, size, "LOG_DEBUG", "LOG_OTHER");
+}
+
+static void change_first_line(unsigned char *record, size_t size)
+{
+    swap_text(record, size, "name=m", "nine=m");
+}
+
+static void end_early(unsigned char *record, size_t size)
+{
+    record[8] = 0;
+    (void)rdb_put_tail(record + 8, size - 8 - HF__RDB_TAIL, HF__RDB_VERSION);
 }
 
 static void note_fault(void *user, const char *fault)
@@ -421,11 +456,96 @@ TEST(check_finds_damaged_libraries)
     load_number("a", 1);
     close_store(at.store);
     at.store = NULL;
-    flip_byte();
+    change_record(flip_byte);
     assert_int_equal(hf_store_check(at.url, NULL, note_fault, text, &err),
                      HF_CORRUPT);
     assert_non_null(strstr(text, "the libraries of functions are damaged"));
-    flip_byte();
+    change_record(flip_byte);
+}
+
+/* While the store is closed. */
+static void change_closed(damager *change)
+{
+    close_store(at.store);
+    change_record(change);
+    at.store = must_open(at.url, NULL);
+}
+
+static void load_later(void)
+{
+    load("#!lua name=m\nlocal v = redis.LOG_DEBUG "
+         "redis.register_function('m_f', function() return v end)",
+         "s:m");
+}
+
+#define NOT_LOADED                                                             \
+    "Function not found; the library 'm' was not loaded: ERR Error "           \
+    "registering functions: ERR user_function:2: Script attempted to access "  \
+    "nonexistent global variable 'LOG_OTHER'"
+
+TEST(library_that_does_not_load_is_kept)
+{
+    unsigned char bytes[PAYLOAD_MAX];
+    char text[TEXT_SIZE];
+
+    load_later();
+    load_number("a", 1);
+    change_closed(use_the_future);
+    expect(at.store, "fcall a_f 0", "i:1");
+    expect(at.store, "fcall m_f 0", NOT_LOADED);
+    load_number("b", 2);
+    expect(at.store, "function delete a", "+:OK");
+    close_and_open();
+    expect(at.store, "fcall b_f 0", "i:2");
+    expect(at.store, "fcall m_f 0", NOT_LOADED);
+    assert_int_equal(command(at.store, "function list libraryname m", text),
+                     HF_OK);
+    assert_non_null(strstr(text, "s:library_name, s:m"));
+    assert_non_null(strstr(text, "s:functions, []"));
+    assert_non_null(memmem(bytes, dump(bytes), "LOG_OTHER", 9));
+    ask("s:m", "load", hf_str("replace"),
+        "#!lua name=m\nredis.register_function('m_f', function() return 0 "
+        "end)");
+    expect(at.store, "fcall m_f 0", "i:0");
+    expect(at.store, "function delete m", "+:OK");
+    expect(at.store, "fcall m_f 0", "Function not found");
+}
+
+/* By RESTORE of others too. */
+TEST(library_without_a_name_is_kept)
+{
+    unsigned char bytes[PAYLOAD_MAX];
+    size_t size;
+
+    load_number("a", 1);
+    size = dump(bytes);
+    expect(at.store, "function flush", "+:OK");
+    load_later();
+    change_closed(change_first_line);
+    ask("+:OK", "restore", hf_view(bytes, size), "replace");
+    close_and_open();
+    ask("+:OK", "restore", hf_view(bytes, size), "replace");
+    expect(at.store, "fcall a_f 0", "i:1");
+    assert_non_null(memmem(bytes, dump(bytes), "nine=m", 6));
+    ask("+:OK", "delete", hf_str(""), NULL);
+    expect(at.store, "fcall m_f 0", "Function not found");
+}
+
+/* Nothing of it is called, or written again, but FLUSH ends it. (Of a checksum
+ * that does not fit, opening the store finds out.) */
+TEST(damaged_record_is_refused)
+{
+    char text[TEXT_SIZE];
+
+    load_number("a", 1);
+    change_closed(end_early);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(command(at.store, "fcall a_f 0", text), HF_CORRUPT);
+        assert_int_equal(command(at.store, "function delete a", text),
+                         HF_CORRUPT);
+    }
+    expect(at.store, "function flush", "+:OK");
+    expect(at.store, "fcall a_f 0", "Function not found");
 }
 
 static void note_loss(void *user, hf_bytes key, const char *why)

@@ -6,6 +6,7 @@
  */
 #include "engine/lua/eval.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/keys/number_text.h"
@@ -74,6 +75,22 @@ static void run_script(hf__machine *machine, hf__tx *tx, hf__request *request,
     request->key_count = 0;
 }
 
+/* It may be of a library that could not be loaded here. */
+static void fail_no_function(hf__request *request,
+                             const hf__functions *functions)
+{
+    const hf__library *library = hf__functions_unloaded(functions);
+    char text[2 * HF__OUT_ERROR_SIZE] = "ERR Function not found";
+
+    if (library != NULL)
+        (void)snprintf(text, sizeof(text),
+                       "ERR Function not found; the library '%.*s' was not "
+                       "loaded: %s",
+                       (int)library->name.size,
+                       (const char *)library->name.data, library->why);
+    fail_request(request, HF_SCRIPT, text);
+}
+
 /* FCALL and FCALL_RO. As Redis does, it looks for the function first. */
 static void call_function(hf__tx *tx, hf__request *request, bool read_only,
                           int64_t budget_ms)
@@ -87,7 +104,7 @@ static void call_function(hf__tx *tx, hf__request *request, bool read_only,
         return;
     function = hf__functions_find(functions, request->words[1]);
     if (function == NULL) {
-        fail_request(request, HF_SCRIPT, "ERR Function not found");
+        fail_no_function(request, functions);
         return;
     }
     if (!read_key_count(request, "ERR Bad number of keys provided", &key_count))

@@ -44,6 +44,15 @@ const hf__function *hf__functions_find(const hf__functions *self, hf_bytes name)
     return found;
 }
 
+const hf__library *hf__functions_unloaded(const hf__functions *self)
+{
+    const hf__library *at = self->first;
+
+    while (at != NULL && at->why == NULL)
+        at = at->next;
+    return at;
+}
+
 hf__library *hf__functions_library(const hf__functions *self, hf_bytes name)
 {
     hf__library *at = self->first;
@@ -168,6 +177,24 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
     return true;
 }
 
+/* One that cannot be loaded here stays what it is in the store, and can be
+ * deleted or replaced. Its name is empty if this cannot be read. false: no
+ * memory. */
+static bool keep_unloaded(hf__functions *self, hf_bytes code, const char *why)
+{
+    hf__library *library;
+    hf_bytes name;
+    size_t line_size;
+    char text[HF__OUT_ERROR_SIZE];
+
+    if (!hf__shebang_library(code, &name, &line_size, text, sizeof(text)))
+        name = hf_view("", 0);
+    library = hf__library_keep(code, name, why);
+    if (library != NULL)
+        link_library(self, library);
+    return library != NULL;
+}
+
 /* ----------------------------------------------------------------- the store
  */
 
@@ -180,20 +207,20 @@ static hf__rdb_source read_payload(hf__tx *tx, hf_bytes payload)
                             .room = HF__FUNCTIONS_SIZE_MAX};
 }
 
-/* One that cannot be loaded here is left out, and its functions are not found:
- * what else there is can be used, and it can be deleted. */
 static bool read_store(hf__functions *self, hf__tx *tx, hf_bytes payload)
 {
     hf__rdb_source from = read_payload(tx, payload);
     char error[HF__OUT_ERROR_SIZE];
     hf_bytes code;
 
-    while (from.left > 0 && hf__functions_next(&from, &code)) {
-        if (!add_library(self, tx, code, false, AGAIN_MS, error) &&
-            error[0] == '\0')
+    if (!hf__rdb_tail_fits(payload))
+        hf__tx_fail(tx, MDB_CORRUPTED);
+    while (tx->fatal == HF_OK && from.left > 0) {
+        if (!hf__functions_next(&from, &code))
+            hf__tx_fail(tx, MDB_CORRUPTED);
+        else if (!add_library(self, tx, code, false, AGAIN_MS, error) &&
+                 (error[0] == '\0' || !keep_unloaded(self, code, error)))
             hf__tx_no_memory(tx);
-        if (tx->fatal != HF_OK)
-            return false;
     }
     return tx->fatal == HF_OK;
 }
@@ -340,8 +367,11 @@ static bool keep_others(hf__functions *self, hf__tx *tx,
                         char error[HF__OUT_ERROR_SIZE])
 {
     for (const hf__library *at = old->first; at != NULL; at = at->next) {
-        if (hf__functions_library(self, at->name) == NULL) {
-            if (!add_library(self, tx, at->code, false, AGAIN_MS, error))
+        if (at->name.size == 0 ||
+            hf__functions_library(self, at->name) == NULL) {
+            if (!(at->why != NULL ? keep_unloaded(self, at->code, at->why)
+                                  : add_library(self, tx, at->code, false,
+                                                AGAIN_MS, error)))
                 return false;
         } else if (!replace) {
             return fail_text(error, "ERR Library %s already exists",

@@ -28,6 +28,8 @@ void hf__functions_free(hf__functions *self); /* NULL is allowed */
 /* Ignoring case; NULL: none. */
 const hf__function *hf__functions_find(const hf__functions *self,
                                        hf_bytes name);
+/* The first that could not be loaded here; NULL: none. */
+const hf__library *hf__functions_unloaded(const hf__functions *self);
 /* NULL: none. */
 hf__library *hf__functions_library(const hf__functions *self, hf_bytes name);
 

@@ -389,6 +389,21 @@ hf__library *hf__library_load(hf__machine *machine, hf_bytes code,
     return library;
 }
 
+hf__library *hf__library_keep(hf_bytes code, hf_bytes name, const char *why)
+{
+    hf__library *library = new_library(code, name);
+    hf_bytes text = {NULL, 0};
+
+    if (library == NULL)
+        return NULL;
+    if (!copy_text(library, hf_str(why), &text)) {
+        hf__library_free(NULL, library);
+        return NULL;
+    }
+    library->why = text.data;
+    return library;
+}
+
 void hf__library_free(hf__machine *machine, hf__library *library)
 {
     if (library == NULL)

@@ -34,6 +34,7 @@ typedef struct hf__library {
     hf_bytes code; /* with its first line */
     hf__function *first, *last;
     size_t count;
+    const char *why; /* it was not loaded here: there are no functions */
     hf__arena arena; /* of all that */
 } hf__library;
 
@@ -45,6 +46,8 @@ bool hf__library_prepare(hf__machine *machine);
 hf__library *hf__library_load(hf__machine *machine, hf_bytes code,
                               hf_bytes name, size_t line_size, int64_t limit_ms,
                               char error[HF__OUT_ERROR_SIZE]);
+/* One that could not be loaded, with its error. NULL: no memory. */
+hf__library *hf__library_keep(hf_bytes code, hf_bytes name, const char *why);
 /* NULL is allowed. The machine's memory is freed at its next collection. */
 void hf__library_free(hf__machine *machine, hf__library *library);
 
