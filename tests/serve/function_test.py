@@ -283,6 +283,24 @@ class Served(unittest.TestCase):
             for each in runs, asks, late:
                 each.close()
 
+    def test_busy_loading(self):
+        """It may be over before it can be killed."""
+        with Server(PROGRAM) as server:
+            runs, asks = server.connect(), server.connect()
+            asks.ask("CONFIG", "SET", "busy-reply-threshold", 20)
+            for _ in range(20):
+                runs.send("FUNCTION", "LOAD", "#!lua name=l\nwhile true do end")
+                time.sleep(0.1)
+                if asks.ask("FUNCTION", "KILL") == b"OK":
+                    break
+                self.assertIn("timeout", runs.read())
+            self.assertIn("killed by user with FUNCTION KILL", runs.read())
+            self.assertEqual(asks.ask("FUNCTION", "LOAD", library("l", "f")),
+                             b"l")
+            self.assertEqual(runs.ask("FCALL", "f", 0), b"l")
+            runs.close()
+            asks.close()
+
     def until_busy(self, server):
         for _ in range(200):
             conn = server.connect()

@@ -14,6 +14,7 @@
 #include "holdfast/store.h"
 #include "open_env.h"
 #include "support/rdb_forms.h"
+#include "util/clock.h"
 #include "util/mem.h"
 
 #define PAYLOAD_MAX 4096u
@@ -244,6 +245,66 @@ TEST(loading_is_limited)
     expect(at.store, "fcall a_f 0", "i:1");
 }
 
+/* A loop that takes some tenths of a second of processor time. */
+static const char *make_loop(char text[40], int tenths)
+{
+    static int64_t rounds; /* of 0.1 s */
+    char reply[TEXT_SIZE];
+    int64_t began_us = hf__clock_thread_us();
+
+    if (rounds == 0) {
+        (void)evaluate(at.store, "for i = 1, 4000000 do end", 0, "", reply);
+        rounds = INT64_C(4000000) * 100000 / (hf__clock_thread_us() - began_us);
+    }
+    (void)snprintf(text, 40, "i = 1, %012lld do end",
+                   (long long)(rounds * tenths));
+    return text;
+}
+
+/* Load a library with such a loop; returns the reply. */
+static const char *load_slow(const char *name, int tenths, bool replace,
+                             char text[TEXT_SIZE])
+{
+    char code[300], loop[40];
+    hf_bytes words[] = {hf_str("function"), hf_str("load"), hf_str("replace"),
+                        hf_str("")};
+
+    (void)snprintf(code, sizeof(code),
+                   "#!lua name=%s\nfor %s redis.register_function('%s_f', "
+                   "function() return 1 end)",
+                   name, make_loop(loop, tenths), name);
+    words[3] = hf_str(code);
+    if (!replace)
+        words[2] = words[3];
+    (void)perform(at.store, NULL, words, replace ? 4 : 3, 0, text);
+    return text;
+}
+
+TEST(time_of_all_libraries_is_limited)
+{
+    unsigned char bytes[PAYLOAD_MAX];
+    char text[TEXT_SIZE];
+    size_t size;
+
+    assert_string_equal(load_slow("a", 3, false, text), "s:a");
+    assert_string_equal(load_slow("b", 3, false, text), "s:b");
+    size = dump(bytes);
+    assert_string_equal(load_slow("c", 3, false, text), "s:c");
+    assert_non_null(strstr(load_slow("d", 3, false, text), "timeout"));
+    assert_string_equal(load_slow("b", 3, true, text), "s:b");
+    expect(at.store, "function delete a", "+:OK");
+    expect(at.store, "function delete b", "+:OK");
+    assert_string_equal(load_slow("d", 3, false, text), "s:d");
+    ask("Error registering functions: ERR FUNCTION LOAD timeout", "restore",
+        hf_view(bytes, size), NULL);
+    expect(at.store, "fcall a_f 0", "Function not found");
+    expect(at.store, "function delete c", "+:OK");
+    ask("+:OK", "restore", hf_view(bytes, size), NULL);
+    close_and_open();
+    expect(at.store, "fcall a_f 0", "i:1");
+    expect(at.store, "fcall d_f 0", "i:1");
+}
+
 TEST(libraries_have_a_limit_together)
 {
     size_t size = HF__FUNCTIONS_SIZE_MAX / 2;
@@ -432,6 +493,14 @@ static void use_the_future(unsigned char *record, size_t size)
     swap_text(record, size, "LOG_DEBUG", "LOG_OTHER");
 }
 
+static void slow_down(unsigned char *record, size_t size)
+{
+    char before[40], after[40];
+
+    for (int i = 0; i < 3; i++)
+        swap_text(record, size, make_loop(before, 3), make_loop(after, 8));
+}
+
 static void change_first_line(unsigned char *record, size_t size)
 {
     swap_text(record, size, "name=m", "nine=m");
@@ -509,6 +578,28 @@ TEST(library_that_does_not_load_is_kept)
     expect(at.store, "fcall m_f 0", "i:0");
     expect(at.store, "function delete m", "+:OK");
     expect(at.store, "fcall m_f 0", "Function not found");
+}
+
+/* As they are where another process has loaded them on a faster machine. */
+TEST(reload_is_limited)
+{
+    char text[TEXT_SIZE];
+
+    (void)load_slow("a", 3, false, text);
+    (void)load_slow("b", 3, false, text);
+    assert_string_equal(load_slow("c", 3, false, text), "s:c");
+    change_closed(slow_down);
+    expect(at.store, "fcall a_f 0", "i:1");
+    expect(at.store, "fcall b_f 0", "i:1");
+    expect(at.store, "fcall c_f 0",
+           "Function not found; the library 'c' was not loaded: ERR Error "
+           "registering functions: ERR FUNCTION LOAD timeout");
+    load("#!lua name=d\nredis.register_function('d_f', function() end)",
+         "loading all libraries of functions takes more than 1000 ms of "
+         "processor time");
+    expect(at.store, "function delete c", "+:OK");
+    expect(at.store, "function delete b", "+:OK");
+    load_number("d", 1);
 }
 
 /* By RESTORE of others too. */

@@ -12,12 +12,14 @@
 #include "engine/keys/rdb_write.h"
 #include "engine/lua/machine_state.h"
 #include "engine/lua/shebang.h"
+#include "util/clock.h"
 #include "util/crc64.h"
 #include "util/mem.h"
 
-/* Processor time for loading a library that another process has accepted, which
- * may have been on a faster machine. */
-#define AGAIN_MS (10 * HF__LIBRARY_LOAD_MS)
+/* Processor time for loading all libraries; and when another process has
+ * accepted them, which may have been on a faster machine. */
+#define LOAD_MS HF__LIBRARIES_LOAD_MS
+#define AGAIN_MS (2 * HF__LIBRARIES_LOAD_MS)
 
 void hf__functions_free(hf__functions *self)
 {
@@ -81,6 +83,7 @@ static void unlink_library(hf__functions *self, hf__library *library)
     self->library_count--;
     self->function_count -= library->count;
     self->code_size -= library->code.size;
+    self->load_us -= library->load_us;
     hf__library_free(self->machine, library);
 }
 
@@ -94,6 +97,7 @@ static void link_library(hf__functions *self, hf__library *library)
     self->library_count++;
     self->function_count += library->count;
     self->code_size += library->code.size;
+    self->load_us += library->load_us;
 }
 
 /* "" is no memory. Returns false. */
@@ -132,14 +136,38 @@ static bool have_machine(hf__functions *self, hf__tx *tx)
             self->machine = NULL;
         }
     }
-    return self->machine != NULL;
+    if (self->machine == NULL)
+        return false;
+    /* Of what is loaded, tx->attend() can stop it. */
+    self->machine->tx = tx;
+    self->machine->wrote = false;
+    return true;
 }
 
-/* The only way into memory, whatever a text comes from. false: see `error`. */
+/* Processor time that is left for one more, of all_ms for all: at most half.
+ * Not above 0: `error` is set. */
+static int64_t time_left(const hf__functions *self, const hf__library *old,
+                         int64_t all_ms, char error[HF__OUT_ERROR_SIZE])
+{
+    int64_t used_us = self->load_us - (old != NULL ? old->load_us : 0);
+    int64_t left_ms = all_ms - used_us / 1000;
+
+    if (left_ms <= 0)
+        (void)snprintf(error, HF__OUT_ERROR_SIZE,
+                       "ERR loading all libraries of functions takes more than "
+                       "%d ms of processor time",
+                       HF__LIBRARIES_LOAD_MS);
+    return left_ms < all_ms / 2 ? left_ms : all_ms / 2;
+}
+
+/* The only way into memory, whatever a text comes from. false: see `error`, or
+ * tx->fatal. */
 static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
-                        bool replace, int64_t limit_ms,
+                        bool replace, int64_t all_ms,
                         char error[HF__OUT_ERROR_SIZE])
 {
+    int64_t began_us = hf__clock_thread_us();
+    int64_t left_ms;
     hf__library *library, *old;
     hf_bytes name;
     size_t line_size;
@@ -163,8 +191,11 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
                          "8 MiB");
     if (!have_machine(self, tx))
         return false;
+    left_ms = time_left(self, old, all_ms, error);
+    if (left_ms <= 0)
+        return false;
     library =
-        hf__library_load(self->machine, code, name, line_size, limit_ms, error);
+        hf__library_load(self->machine, code, name, line_size, left_ms, error);
     if (library == NULL)
         return false;
     if (!check_library(self, library, old, error)) {
@@ -173,6 +204,7 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
     }
     if (old != NULL)
         unlink_library(self, old);
+    library->load_us = hf__clock_thread_us() - began_us;
     link_library(self, library);
     return true;
 }
@@ -180,7 +212,8 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
 /* One that cannot be loaded here stays what it is in the store, and can be
  * deleted or replaced. Its name is empty if this cannot be read. false: no
  * memory. */
-static bool keep_unloaded(hf__functions *self, hf_bytes code, const char *why)
+static bool keep_unloaded(hf__functions *self, hf_bytes code, const char *why,
+                          int64_t load_us)
 {
     hf__library *library;
     hf_bytes name;
@@ -190,9 +223,11 @@ static bool keep_unloaded(hf__functions *self, hf_bytes code, const char *why)
     if (!hf__shebang_library(code, &name, &line_size, text, sizeof(text)))
         name = hf_view("", 0);
     library = hf__library_keep(code, name, why);
-    if (library != NULL)
-        link_library(self, library);
-    return library != NULL;
+    if (library == NULL)
+        return false;
+    library->load_us = load_us;
+    link_library(self, library);
+    return true;
 }
 
 /* ----------------------------------------------------------------- the store
@@ -207,10 +242,22 @@ static hf__rdb_source read_payload(hf__tx *tx, hf_bytes payload)
                             .room = HF__FUNCTIONS_SIZE_MAX};
 }
 
+/* One that another process has accepted. false: fatal. */
+static bool read_library(hf__functions *self, hf__tx *tx, hf_bytes code)
+{
+    int64_t began_us = hf__clock_thread_us();
+    char error[HF__OUT_ERROR_SIZE];
+
+    if (!add_library(self, tx, code, false, AGAIN_MS, error) &&
+        (error[0] == '\0' ||
+         !keep_unloaded(self, code, error, hf__clock_thread_us() - began_us)))
+        hf__tx_no_memory(tx);
+    return tx->fatal == HF_OK;
+}
+
 static bool read_store(hf__functions *self, hf__tx *tx, hf_bytes payload)
 {
     hf__rdb_source from = read_payload(tx, payload);
-    char error[HF__OUT_ERROR_SIZE];
     hf_bytes code;
 
     if (!hf__rdb_tail_fits(payload))
@@ -218,9 +265,8 @@ static bool read_store(hf__functions *self, hf__tx *tx, hf_bytes payload)
     while (tx->fatal == HF_OK && from.left > 0) {
         if (!hf__functions_next(&from, &code))
             hf__tx_fail(tx, MDB_CORRUPTED);
-        else if (!add_library(self, tx, code, false, AGAIN_MS, error) &&
-                 (error[0] == '\0' || !keep_unloaded(self, code, error)))
-            hf__tx_no_memory(tx);
+        else
+            (void)read_library(self, tx, code);
     }
     return tx->fatal == HF_OK;
 }
@@ -312,7 +358,7 @@ bool hf__functions_load(hf__tx *tx, hf_bytes code, bool replace,
 
     if (self == NULL)
         return false;
-    if (!add_library(self, tx, code, replace, HF__LIBRARY_LOAD_MS, error))
+    if (!add_library(self, tx, code, replace, LOAD_MS, error))
         return reply_failure(tx, error);
     *library = self->last;
     return put_store(self, tx);
@@ -355,7 +401,7 @@ static bool read_restored(hf__functions *self, hf__tx *tx, hf_bytes payload,
                                 "failed loading the given functions payload");
             return false;
         }
-        if (!add_library(self, tx, code, false, HF__LIBRARY_LOAD_MS, error))
+        if (!add_library(self, tx, code, false, LOAD_MS, error))
             return false;
     }
     return true;
@@ -369,9 +415,9 @@ static bool keep_others(hf__functions *self, hf__tx *tx,
     for (const hf__library *at = old->first; at != NULL; at = at->next) {
         if (at->name.size == 0 ||
             hf__functions_library(self, at->name) == NULL) {
-            if (!(at->why != NULL ? keep_unloaded(self, at->code, at->why)
-                                  : add_library(self, tx, at->code, false,
-                                                AGAIN_MS, error)))
+            if (!(at->why != NULL
+                      ? keep_unloaded(self, at->code, at->why, at->load_us)
+                      : add_library(self, tx, at->code, false, LOAD_MS, error)))
                 return false;
         } else if (!replace) {
             return fail_text(error, "ERR Library %s already exists",

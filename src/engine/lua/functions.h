@@ -17,7 +17,8 @@ typedef struct hf__functions {
     hf__library *first, *last;
     size_t library_count;
     size_t function_count;
-    size_t code_size;    /* of all libraries */
+    size_t code_size; /* of all libraries, like the next */
+    int64_t load_us;
     uint64_t generation; /* of the record */
 } hf__functions;
 

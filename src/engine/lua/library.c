@@ -273,7 +273,7 @@ static int run_library(lua_State *lua)
     return 0;
 }
 
-/* Why it failed, by its error at the top. */
+/* Why it failed, by its error at the top; "" if the transaction did. */
 static void say_error(lua_State *lua, hf__machine *machine, int result,
                       char error[HF__OUT_ERROR_SIZE])
 {
@@ -282,7 +282,9 @@ static void say_error(lua_State *lua, hf__machine *machine, int result,
     const char *text = NULL;
 
     error[0] = '\0';
-    if (machine->no_memory)
+    if (machine->stop == HF__STOP_KILLED)
+        (void)hf__script_undo(machine->tx, HF_SCRIPT, HF__ERROR_KILLED);
+    if (machine->stop == HF__STOP_KILLED || machine->no_memory)
         return;
     if (machine->stop == HF__STOP_TIME) {
         text = "FUNCTION LOAD timeout";

@@ -17,8 +17,9 @@
 /* Most functions of a store, and bytes of a description. */
 #define HF__FUNCTIONS_MAX 4000u
 #define HF__FUNCTION_TEXT_MAX 1024u
-/* Processor time that loading may take: as in Redis. */
+/* Processor time that loading may take: of one as in Redis, and of all. */
 #define HF__LIBRARY_LOAD_MS 500
+#define HF__LIBRARIES_LOAD_MS 1000
 
 typedef struct hf__function {
     struct hf__function *next;
@@ -34,6 +35,7 @@ typedef struct hf__library {
     hf_bytes code; /* with its first line */
     hf__function *first, *last;
     size_t count;
+    int64_t load_us; /* processor time that loading it took */
     const char *why; /* it was not loaded here: there are no functions */
     hf__arena arena; /* of all that */
 } hf__library;

@@ -96,8 +96,7 @@ static hf_status undo_stopped(hf__machine *machine)
         return hf__script_undo(machine->tx, HF_SCRIPT,
                                machine->function == HF__NO_FUNCTION
                                    ? "Script killed by user with SCRIPT KILL."
-                                   : "Script killed by user with FUNCTION "
-                                     "KILL.");
+                                   : HF__ERROR_KILLED);
     return hf__script_undo_memory(machine->tx, machine->limit_size);
 }
 

@@ -95,8 +95,9 @@ static bool is_killed(hf__machine *machine)
 {
     hf__tx *tx = machine->tx;
     int64_t spent_us = 0;
-    bool killed = tx != NULL && tx->check != NULL && tx->attend != NULL &&
-                  !tx->attend(tx, machine->wrote, &spent_us);
+    bool killed =
+        tx != NULL && (machine->loading != NULL || tx->check != NULL) &&
+        tx->attend != NULL && !tx->attend(tx, machine->wrote, &spent_us);
 
     machine->time.began_us += spent_us;
     return killed;

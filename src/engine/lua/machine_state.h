@@ -71,6 +71,9 @@ typedef enum hf__stop {
     HF__STOP_FATAL   /* tx->fatal says why */
 } hf__stop;
 
+/* Of a function, or of a library while it is loaded. */
+#define HF__ERROR_KILLED "Script killed by user with FUNCTION KILL."
+
 struct hf__library;
 
 struct hf__machine {

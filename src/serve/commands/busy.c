@@ -198,7 +198,8 @@ static void answer_stats(hf__conn *conn)
 void hf__busy_refuse(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf__busy *busy = &conn->server->busy;
-    bool function = hf__arg_is(busy->words[0], "fcall") ||
+    bool function = hf__arg_is(busy->words[0], "function") ||
+                    hf__arg_is(busy->words[0], "fcall") ||
                     hf__arg_is(busy->words[0], "fcall_ro");
     const char *name = function ? "function" : "script";
 

@@ -44,13 +44,16 @@ void hf__pause_begin(hf_server *server, int64_t until_ms, bool all)
     hf__tick_set(hf__loop_poller(server->loop), &pause->tick, pause->until_ms);
 }
 
-/* What EVALSHA and FCALL call has flags, which the store knows. */
+/* What EVALSHA and FCALL call has flags, which the store knows. If it loads
+ * libraries for that, others wait: the request is not in a unit yet. */
 static bool calls_a_reader(hf_server *server, const hf__command *command,
                            const hf_bytes *words, size_t count)
 {
-    return (command->flags & HF__COMMAND_EVAL) != 0 && count > 1 &&
-           strcmp(command->name, "eval") != 0 && hf__unit_enter(server, true) &&
-           hf__command_round_only_reads(&server->round, command, words);
+    if ((command->flags & HF__COMMAND_EVAL) == 0 || count < 2 ||
+        strcmp(command->name, "eval") == 0 || !hf__unit_enter(server, true))
+        return false;
+    server->round.tx->attend = NULL;
+    return hf__command_round_only_reads(&server->round, command, words);
 }
 
 static bool may_write(const hf__conn *conn, const hf__served *served,
