@@ -52,6 +52,17 @@ static void ask(const char *want, const char *subcommand, hf_bytes first,
     assert_string_equal(text, want);
 }
 
+/* FUNCTION LOAD REPLACE. */
+static void load_again(hf_bytes code, const char *want)
+{
+    hf_bytes words[] = {hf_str("function"), hf_str("load"), hf_str("replace"),
+                        code};
+    char text[TEXT_SIZE];
+
+    (void)perform(at.store, NULL, words, 4, 0, text);
+    assert_string_equal(text, want);
+}
+
 static void load(const char *code, const char *want)
 {
     ask(want, "load", hf_str(code), NULL);
@@ -327,6 +338,46 @@ TEST(libraries_have_a_limit_together)
     close_and_open();
     expect(at.store, "fcall f0 0", "i:0");
     expect(at.store, "fcall f1 0", "Function not found");
+}
+
+/* A library of so many functions, filled up with spaces. */
+static void load_sized(const char *name, int functions, size_t size,
+                       bool replace, const char *want)
+{
+    char *code = hf__alloc(size);
+    int used;
+
+    memset(code, ' ', size);
+    used = snprintf(code, size,
+                    "#!lua name=%s\nfor i = 1, %d do "
+                    "redis.register_function('%s' .. i, function() end) end",
+                    name, functions, name);
+    code[used] = ' ';
+    if (replace)
+        load_again(hf_view(code, size), want);
+    else
+        ask(want, "load", hf_view(code, size), NULL);
+    hf__free(code);
+}
+
+/* What it replaces does not count. */
+TEST(replacing_at_the_limits)
+{
+    static const char memory[] =
+        "#!lua name=l\nlocal s = ('x'):rep(1000000) local t = {} "
+        "for i = 1, 120 do t[i] = s .. i end "
+        "redis.register_function('f', function() return #t end)";
+
+    load_sized("a", 1, HF__FUNCTIONS_SIZE_MAX / 2, false, "s:a");
+    load_sized("a", 2, HF__FUNCTIONS_SIZE_MAX / 2, true, "s:a");
+    expect(at.store, "function delete a", "+:OK");
+    load_sized("b", 4000, 1000, false, "s:b");
+    load_sized("b", 4000, 1000, true, "s:b");
+    expect(at.store, "function delete b", "+:OK");
+    load(memory, "s:l");
+    for (int i = 0; i < 4; i++)
+        load_again(hf_str(memory), "s:l");
+    expect(at.store, "fcall f 0", "i:120");
 }
 
 /* A function that keeps too much of its calls loses that. */

@@ -112,7 +112,9 @@ static bool fail_text(char error[HF__OUT_ERROR_SIZE], const char *format,
 static bool check_library(const hf__functions *self, const hf__library *library,
                           const hf__library *old, char error[])
 {
-    if (self->function_count + library->count > HF__FUNCTIONS_MAX)
+    size_t functions = self->function_count - (old != NULL ? old->count : 0);
+
+    if (functions + library->count > HF__FUNCTIONS_MAX)
         return fail_text(error, "ERR there are more than %s functions", "4000");
     for (const hf__library *at = self->first; at != NULL; at = at->next) {
         if (at == old)
@@ -142,6 +144,17 @@ static bool have_machine(hf__functions *self, hf__tx *tx)
     self->machine->tx = tx;
     self->machine->wrote = false;
     return true;
+}
+
+/* For its text, once `old` is gone? */
+static bool has_room(const hf__functions *self, hf_bytes code,
+                     const hf__library *old)
+{
+    size_t size = self->code_size - (old != NULL ? old->code.size : 0);
+
+    return self->library_count - (old != NULL) < HF__FUNCTIONS_LIBRARIES_MAX &&
+           size + code.size + 16 * HF__FUNCTIONS_LIBRARIES_MAX <=
+               HF__FUNCTIONS_SIZE_MAX;
 }
 
 /* Processor time that is left for one more, of all_ms for all: at most half.
@@ -182,9 +195,7 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
                        (const char *)name.data);
         return fail_text(error, "ERR Library '%.256s' already exists", why);
     }
-    if (self->library_count == HF__FUNCTIONS_LIBRARIES_MAX ||
-        self->code_size + code.size + 16 * HF__FUNCTIONS_LIBRARIES_MAX >
-            HF__FUNCTIONS_SIZE_MAX)
+    if (!has_room(self, code, old))
         return fail_text(error,
                          "ERR the libraries of functions are too many or too "
                          "large: at most 1000 in %s",
@@ -194,16 +205,18 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
     left_ms = time_left(self, old, all_ms, error);
     if (left_ms <= 0)
         return false;
-    library =
-        hf__library_load(self->machine, code, name, line_size, left_ms, error);
+    library = hf__library_load(self->machine, code, name, line_size, left_ms,
+                               old != NULL ? old->memory : 0, error);
     if (library == NULL)
         return false;
     if (!check_library(self, library, old, error)) {
         hf__library_free(self->machine, library);
         return false;
     }
-    if (old != NULL)
+    if (old != NULL) {
         unlink_library(self, old);
+        hf__library_count_memory(self->machine);
+    }
     library->load_us = hf__clock_thread_us() - began_us;
     link_library(self, library);
     return true;

@@ -306,7 +306,7 @@ static void say_error(lua_State *lua, hf__machine *machine, int result,
 
 /* As a script is run, but that nothing of it can be reached. */
 static bool run_loading(hf__machine *machine, hf__library *library,
-                        hf_bytes text, int64_t limit_ms,
+                        hf_bytes text, int64_t limit_ms, size_t spare,
                         char error[HF__OUT_ERROR_SIZE])
 {
     lua_State *lua = machine->lua;
@@ -314,7 +314,7 @@ static bool run_loading(hf__machine *machine, hf__library *library,
     locale_t before = uselocale(machine->locale);
     int result;
 
-    hf__machine_arm_for(machine, limit_ms, MEMORY_MAX);
+    hf__machine_arm_for(machine, limit_ms, MEMORY_MAX + spare);
     machine->error[0] = '\0';
     machine->loading = library;
     /* The table that the globals show otherwise, kept on the stack. */
@@ -344,7 +344,7 @@ static int collect_rest(lua_State *lua)
     return 0;
 }
 
-static void count_memory(hf__machine *machine)
+void hf__library_count_memory(hf__machine *machine)
 {
     hf__machine_arm_for(machine, INT32_MAX, INT64_MAX);
     (void)lua_cpcall(machine->lua, collect_rest, NULL);
@@ -369,17 +369,18 @@ static hf__library *new_library(hf_bytes code, hf_bytes name)
 
 hf__library *hf__library_load(hf__machine *machine, hf_bytes code,
                               hf_bytes name, size_t line_size, int64_t limit_ms,
-                              char error[HF__OUT_ERROR_SIZE])
+                              size_t spare, char error[HF__OUT_ERROR_SIZE])
 {
     hf__library *library = new_library(code, name);
     hf_bytes text =
         hf_view((const char *)code.data + line_size, code.size - line_size);
+    size_t before = machine->used_size;
     bool loaded;
 
     error[0] = '\0';
     if (library == NULL)
         return NULL;
-    loaded = run_loading(machine, library, text, limit_ms, error);
+    loaded = run_loading(machine, library, text, limit_ms, spare, error);
     if (loaded && library->count == 0)
         (void)snprintf(error, HF__OUT_ERROR_SIZE,
                        "ERR No functions registered");
@@ -387,7 +388,9 @@ hf__library *hf__library_load(hf__machine *machine, hf_bytes code,
         hf__library_free(machine, library);
         library = NULL;
     }
-    count_memory(machine);
+    hf__library_count_memory(machine);
+    if (library != NULL && machine->used_size > before)
+        library->memory = machine->used_size - before;
     return library;
 }
 

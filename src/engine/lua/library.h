@@ -35,6 +35,7 @@ typedef struct hf__library {
     hf_bytes code; /* with its first line */
     hf__function *first, *last;
     size_t count;
+    size_t memory;   /* of the machine that it took */
     int64_t load_us; /* processor time that loading it took */
     const char *why; /* it was not loaded here: there are no functions */
     hf__arena arena; /* of all that */
@@ -44,10 +45,14 @@ typedef struct hf__library {
 bool hf__library_prepare(hf__machine *machine);
 
 /* The library of this text, of whose first line hf__shebang_library() has read
- * `name` and `line_size`. NULL: see `error`, "" for out of memory. */
+ * `name` and `line_size`. It may have `spare` bytes of memory more than all
+ * have, of the one that it replaces. NULL: see `error`, "" for out of memory.
+ */
 hf__library *hf__library_load(hf__machine *machine, hf_bytes code,
                               hf_bytes name, size_t line_size, int64_t limit_ms,
-                              char error[HF__OUT_ERROR_SIZE]);
+                              size_t spare, char error[HF__OUT_ERROR_SIZE]);
+/* Collect what is not used any more, and count the rest as the libraries'. */
+void hf__library_count_memory(hf__machine *machine);
 /* One that could not be loaded, with its error. NULL: no memory. */
 hf__library *hf__library_keep(hf_bytes code, hf_bytes name, const char *why);
 /* NULL is allowed. The machine's memory is freed at its next collection. */
