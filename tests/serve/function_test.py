@@ -4,6 +4,7 @@ by the processes of a store, and kept when one is killed."""
 
 import os
 import random
+import select
 import shutil
 import subprocess
 import sys
@@ -335,6 +336,26 @@ class Served(unittest.TestCase):
             self.assertIn("NOPERM", weak.ask("FCALL_RO", "f", 0))
             link.close()
             weak.close()
+
+    def test_pause(self):
+        with Server(PROGRAM) as server:
+            link, other = server.connect(), server.connect()
+            link.ask("FUNCTION", "LOAD", library("l", "f"))
+            dump = link.ask("FUNCTION", "DUMP")
+            for words, waits in (
+                    (("LOAD", library("m", "g")), True), (("DELETE", "m"), True),
+                    (("FLUSH",), True), (("RESTORE", dump), True),
+                    (("LIST",), False), (("DUMP",), False),
+                    (("STATS",), False)):
+                link.ask("CLIENT", "PAUSE", 60000, "WRITE")
+                other.send("FUNCTION", *words)
+                answered = select.select([other.socket], [], [],
+                                         0.1 if waits else 60)[0]
+                self.assertEqual(answered == [], waits, words)
+                link.ask("CLIENT", "UNPAUSE")
+                self.assertNotIsInstance(other.read(), Error, words)
+            link.close()
+            other.close()
 
     def test_info(self):
         with Server(PROGRAM) as server:

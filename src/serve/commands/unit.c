@@ -8,6 +8,7 @@
 #include "serve/commands/busy.h"
 #include "serve/state.h"
 #include "serve/users/access.h"
+#include "store/known_commands.h"
 #include "util/mem.h"
 
 /* What Redis's clients know of such a failure. */
@@ -94,13 +95,17 @@ bool hf__unit_changes(const hf__command *command, const hf_bytes *words,
                       size_t count)
 {
     char why[HF__OUT_ERROR_SIZE];
+    const hf__known_command *known;
     hf__shebang shebang;
 
-    /* SCRIPT and FUNCTION change no keys. */
-    if (!(command->flags & HF__COMMAND_WRITES) ||
-        (command->flags & (HF__COMMAND_MACHINE | HF__COMMAND_EVAL)) ==
-            HF__COMMAND_MACHINE)
+    if (!(command->flags & HF__COMMAND_WRITES))
         return false;
+    /* SCRIPT and FUNCTION change no keys, but some the libraries. */
+    if ((command->flags & (HF__COMMAND_MACHINE | HF__COMMAND_EVAL)) ==
+        HF__COMMAND_MACHINE) {
+        known = hf__known_find_words(words, count);
+        return known != NULL && (known->categories & HF__CATEGORY_WRITE) != 0;
+    }
     if (!(command->flags & HF__COMMAND_EVAL))
         return true;
     if (strstr(command->name, "_ro") != NULL)
