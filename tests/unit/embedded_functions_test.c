@@ -395,6 +395,32 @@ TEST(memory_that_functions_keep_is_limited)
     }
 }
 
+/* Whichever allocation fails: what is called is what the store has. */
+TEST(change_without_memory_changes_nothing)
+{
+    static char code[300000];
+    hf_bytes load[] = {hf_str("function"), hf_str("load"), hf_str("replace"),
+                       hf_view(code, sizeof(code))};
+    hf_bytes drop[] = {hf_str("function"), hf_str("delete"), hf_str("b")};
+    char text[TEXT_SIZE];
+    bool failed = true;
+
+    load_number("a", 1);
+    memset(code, ' ', sizeof(code));
+    (void)strcpy(code, "#!lua name=b\nredis.register_function('b_f', "
+                       "function() return 2 end)--");
+    code[strlen(code)] = ' ';
+    for (long after = 0; failed; after++) {
+        (void)hf__alloc_fail_after(after);
+        (void)perform(at.store, NULL, load, 4, 0, text);
+        failed = hf__alloc_fail_after(-1) < 0;
+        expect(at.store, "fcall b_f 0",
+               strcmp(text, "s:b") == 0 ? "i:2" : "Function not found");
+        expect(at.store, "fcall a_f 0", "i:1");
+        (void)perform(at.store, NULL, drop, 3, 0, text);
+    }
+}
+
 static void *load_on_a_small_stack(void *user)
 {
     static const char code[] =

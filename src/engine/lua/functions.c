@@ -340,15 +340,18 @@ bool hf__functions_dump(hf__tx *tx, const hf__functions *self,
     return tx->fatal == HF_OK;
 }
 
-/* What is in memory. */
+/* What is in memory. If that fails, memory has what the store has not. */
 static bool put_store(hf__functions *self, hf__tx *tx)
 {
     hf_bytes payload = hf_view(NULL, 0);
 
-    if (self->first != NULL && !hf__functions_dump(tx, self, &payload))
-        return false;
-    hf__functions_put(tx, payload, &self->generation);
-    return tx->fatal == HF_OK;
+    if (self->first == NULL || hf__functions_dump(tx, self, &payload))
+        hf__functions_put(tx, payload, &self->generation);
+    if (tx->fatal == HF_OK)
+        return true;
+    hf__functions_free(self);
+    tx->env->functions = NULL;
+    return false;
 }
 
 /* ------------------------------------------------------------------- changes

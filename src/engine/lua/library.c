@@ -221,12 +221,28 @@ static int register_function(lua_State *lua)
 
 /* ----------------------------------------------------------------- loading */
 
+/* Let luaL_ref() and luaL_unref() allocate nothing: a table of Lua 5.1 that
+ * could not grow has lost elements, and luaL_unref() may be called
+ * unprotected. For all functions, and as many of a library that replaces one.
+ */
+static void reserve_references(lua_State *lua)
+{
+    const int count = 2 * HF__FUNCTIONS_MAX;
+    int last = 0;
+
+    lua_pushinteger(lua, 0); /* the list */
+    lua_rawseti(lua, LUA_REGISTRYINDEX, 0);
+    for (int i = 0; i < count; i++) {
+        lua_pushboolean(lua, true);
+        last = luaL_ref(lua, LUA_REGISTRYINDEX);
+    }
+    for (int i = 0; i < count; i++)
+        luaL_unref(lua, LUA_REGISTRYINDEX, last - i);
+}
+
 static int make_api(lua_State *lua)
 {
-    /* luaL_unref() needs a field for its list, and may be called unprotected:
-     * with this it allocates nothing. */
-    lua_pushinteger(lua, 0);
-    lua_rawseti(lua, LUA_REGISTRYINDEX, 0);
+    reserve_references(lua);
     lua_pushlightuserdata(lua, &api_key);
     lua_newtable(lua);
     hf__lua_redis_push_part(lua);
