@@ -10,6 +10,9 @@
 
 #include "util/error.h"
 
+/* Of a function, as in Redis. */
+#define NAME_MAX_SIZE 256u
+
 bool hf__text_begins(hf_bytes text, const char *with)
 {
     size_t size = strlen(with);
@@ -35,31 +38,54 @@ static unsigned leading_number(hf_bytes text, size_t *digits)
     return number;
 }
 
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_';
+}
+
+/* Bytes at the front that the name of a function, or a SHA-1, may have. */
+static size_t name_size(hf_bytes text)
+{
+    const char *data = text.data;
+    size_t size = 0;
+
+    while (size < text.size && size < NAME_MAX_SIZE && is_word(data[size]))
+        size++;
+    return size;
+}
+
 /* Where the line's number is in " script: <sha1>, on @user_script:<line>.", or
- * without the SHA-1, as Valkey 9.1 has it; 0: not such a tail. */
+ * without the SHA-1, as Valkey 9.1 has it, or in
+ * " script: <name>, on @user_function:<line>."; 0: not such a tail. */
 static size_t find_line(hf_bytes tail)
 {
     static const char mark[] = " script: ";
-    static const char on[] = "on @user_script:";
-    const size_t on_at = sizeof(mark) - 1;
-    const size_t later_at = on_at + 40 + 2;
+    static const char script[] = ", on @user_script:";
+    static const char function[] = ", on @user_function:";
+    size_t at = sizeof(mark) - 1;
+    size_t size;
 
     if (!hf__text_begins(tail, mark))
         return 0;
-    if (hf__text_begins(hf__text_skip(tail, on_at), on))
-        return on_at + sizeof(on) - 1;
-    if (tail.size > later_at &&
-        hf__text_begins(hf__text_skip(tail, later_at - 2), ", ") &&
-        hf__text_begins(hf__text_skip(tail, later_at), on))
-        return later_at + sizeof(on) - 1;
+    tail = hf__text_skip(tail, at);
+    if (hf__text_begins(tail, script + 2))
+        return at + sizeof(script) - 3;
+    size = name_size(tail);
+    tail = hf__text_skip(tail, size);
+    at += size;
+    if (size == 40 && hf__text_begins(tail, script))
+        return at + sizeof(script) - 1;
+    if (size > 0 && hf__text_begins(tail, function))
+        return at + sizeof(function) - 1;
     return 0;
 }
 
 /* Cut it off the end and return the line; 0: there is none. */
 static unsigned cut_tail(hf_bytes *text)
 {
-    /* " script: ", SHA-1, ", on @user_script:", ten digits, the full stop */
-    const size_t longest = 9 + 40 + 18 + 11;
+    /* " script: ", a name, ", on @user_function:", ten digits, the full stop */
+    const size_t longest = 9 + NAME_MAX_SIZE + 20 + 11;
     size_t at = text->size > longest ? text->size - longest : 0;
     hf_bytes tail;
     size_t line_at;
@@ -76,17 +102,21 @@ static unsigned cut_tail(hf_bytes *text)
     return 0;
 }
 
-/* Cut "user_script:<line>: " off the front, where Lua's error() puts it. */
+/* Cut "user_script:<line>: ", or "user_function:<line>: ", off the front, where
+ * Lua's error() puts it. */
 static unsigned cut_place(hf_bytes *text)
 {
-    static const char mark[] = "user_script:";
+    static const char script[] = "user_script:";
+    static const char function[] = "user_function:";
+    bool is_script = hf__text_begins(*text, script);
     hf_bytes rest;
     size_t digits;
     unsigned line;
 
-    if (!hf__text_begins(*text, mark))
+    if (!is_script && !hf__text_begins(*text, function))
         return 0;
-    rest = hf__text_skip(*text, sizeof(mark) - 1);
+    rest = hf__text_skip(*text,
+                         is_script ? sizeof(script) - 1 : sizeof(function) - 1);
     line = leading_number(rest, &digits);
     rest = hf__text_skip(rest, digits);
     if (digits == 0 || !hf__text_begins(rest, ": "))

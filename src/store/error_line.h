@@ -18,8 +18,9 @@ hf_bytes hf__text_skip(hf_bytes text, size_t size);
 
 /*
  * Fill `err` from an error text of Redis's form: "CODE text", perhaps with
- * "user_script:<line>: " or " script: <sha1>, on @user_script:<line>." in it.
- * `hint` is appended; it may be NULL. Returns `status`.
+ * "user_script:<line>: " or " script: <sha1>, on @user_script:<line>." in it,
+ * or what a function of a library has in place of these. `hint` is appended; it
+ * may be NULL. Returns `status`.
  */
 hf_status hf__error_line(hf_error *err, hf_status status, hf_bytes text,
                          const char *hint);

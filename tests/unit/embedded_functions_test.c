@@ -230,8 +230,8 @@ TEST(script_and_function_do_not_see_each_other)
     assert_non_null(strstr(text, "not allowed from script"));
     expect(at.store, "fcall f 0", "i:2");
     expect(at.store, "fcall g 0",
-           "user_function:2: Script attempted to access nonexistent global "
-           "variable 'KEYS' script: g, on @user_function:2.");
+           "Script attempted to access nonexistent global variable 'KEYS' "
+           "(line 2)");
 }
 
 /* ------------------------------------------------------------------- limits */

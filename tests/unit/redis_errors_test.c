@@ -149,6 +149,12 @@ static const error_case cases[] = {
      HF__VERDICT_ANSWER, HF_SCRIPT, "boom (line 3)"},
     {"WRONGTYPE x script: on @user_script:12.", true, HF__VERDICT_ANSWER,
      HF_WRONG_TYPE, "WRONGTYPE x (line 12)"},
+    {"ERR user_function:3: boom script: f_1, on @user_function:2.", true,
+     HF__VERDICT_ANSWER, HF_SCRIPT, "boom (line 3)"},
+    {"WRONGTYPE x script: f, on @user_function:12.", true, HF__VERDICT_ANSWER,
+     HF_WRONG_TYPE, "WRONGTYPE x (line 12)"},
+    {"x script: f-1, on @user_function:1.", true, HF__VERDICT_ANSWER, HF_SCRIPT,
+     NULL},
     {"x script: short, on @user_script:1.", true, HF__VERDICT_ANSWER, HF_SCRIPT,
      NULL},
 };
