@@ -43,7 +43,10 @@ void hf__command_run(hf__tx *tx, const hf__command *command,
     tx->command = command;
     tx->reads = (command->flags & HF__COMMAND_WRITES) == 0;
     tx->claimed_size = 0;
-    if ((command->flags & HF__COMMAND_WRITES) && !hf__tx_may_write(tx))
+    /* Those of the machine write the store only in part: functions.c. */
+    if ((command->flags & (HF__COMMAND_WRITES | HF__COMMAND_MACHINE)) ==
+            HF__COMMAND_WRITES &&
+        !hf__tx_may_write(tx))
         return;
     hf__arena_free(&tx->arena);
     hf__tx_trim(tx);

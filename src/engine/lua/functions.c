@@ -345,7 +345,8 @@ static bool put_store(hf__functions *self, hf__tx *tx)
 {
     hf_bytes payload = hf_view(NULL, 0);
 
-    if (self->first == NULL || hf__functions_dump(tx, self, &payload))
+    if (hf__tx_may_write(tx) &&
+        (self->first == NULL || hf__functions_dump(tx, self, &payload)))
         hf__functions_put(tx, payload, &self->generation);
     if (tx->fatal == HF_OK)
         return true;
@@ -398,6 +399,8 @@ bool hf__functions_flush(hf__tx *tx)
 {
     uint64_t generation;
 
+    if (!hf__tx_may_write(tx))
+        return false;
     hf__functions_free(tx->env->functions);
     tx->env->functions = NULL;
     hf__functions_put(tx, hf_view(NULL, 0), &generation);
