@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from server import Connection, Error, Server, slower
+from server import Connection, Error, Server, slower, until_busy
 
 PROGRAM = sys.argv.pop()
 KILLS = int(os.environ.get("HF_TEST_KILLS", "6"))
@@ -264,7 +264,7 @@ class Served(unittest.TestCase):
                      "#!lua name=l\nredis.register_function('f', "
                      "function() while true do end end)")
             runs.send("FCALL", "f", 0, "word")
-            self.until_busy(server)
+            until_busy(server)
             late = server.connect()
             late.ask("HELLO", 3)
             stats = late.ask("FUNCTION", "STATS")
@@ -276,7 +276,7 @@ class Served(unittest.TestCase):
             self.assertIn("killed by user with FUNCTION KILL", runs.read())
             self.assertIn("NOTBUSY", late.ask("FUNCTION", "KILL"))
             runs.send("EVAL", "while true do end", 0)
-            self.until_busy(server)
+            until_busy(server)
             self.assertIn("SCRIPT KILL", late.ask("FUNCTION", "KILL"))
             self.assertIn("SCRIPT KILL", late.ask("FUNCTION", "STATS"))
             self.assertEqual(late.ask("SCRIPT", "KILL"), b"OK")
@@ -301,20 +301,6 @@ class Served(unittest.TestCase):
             self.assertEqual(runs.ask("FCALL", "f", 0), b"l")
             runs.close()
             asks.close()
-
-    def until_busy(self, server):
-        for _ in range(200):
-            conn = server.connect()
-            conn.socket.settimeout(0.3)
-            try:
-                if "BUSY" in str(conn.ask("PING")):
-                    return
-            except TimeoutError:
-                pass
-            finally:
-                conn.close()
-            time.sleep(0.02)
-        self.fail("the server is not busy")
 
     def test_rights(self):
         """A function's commands are checked as a script's are."""

@@ -5,26 +5,10 @@ import sys
 import time
 import unittest
 
-from server import Server, encode
+from server import Server, encode, until_busy
 
 PROGRAM = sys.argv.pop()
 READ_ONLY = "Attempt to modify a readonly table"
-
-
-def until_busy(server):
-    """A request that is in the same round as the script is not answered."""
-    for _ in range(100):
-        conn = server.connect()
-        conn.socket.settimeout(0.3)
-        try:
-            if "BUSY" in str(conn.ask("PING")):
-                return
-        except TimeoutError:
-            pass
-        finally:
-            conn.close()
-        time.sleep(0.02)
-    raise AssertionError("the server is not busy")
 
 
 class Script(unittest.TestCase):

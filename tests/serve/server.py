@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 TIMEOUT = 60
@@ -138,3 +139,19 @@ class Server:
     def __exit__(self, *_):
         if self.process.poll() is None:
             self.close()
+
+
+def until_busy(server):
+    """A request that is in the same round as the script is not answered."""
+    for _ in range(100):
+        conn = server.connect()
+        conn.socket.settimeout(0.3)
+        try:
+            if "BUSY" in str(conn.ask("PING")):
+                return
+        except TimeoutError:
+            pass
+        finally:
+            conn.close()
+        time.sleep(0.02)
+    raise AssertionError("the server is not busy")

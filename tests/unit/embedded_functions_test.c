@@ -567,24 +567,18 @@ static void change_record(damager *change)
     MDB_val key = {1, name}, value;
     unsigned char copy[PAYLOAD_MAX];
     char folder[512];
-    MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
 
     (void)snprintf(folder, sizeof(folder), "%s/s", at.folder);
-    assert_int_equal(mdb_env_create(&env), 0);
-    assert_int_equal(mdb_env_set_mapsize(env, 64u << 20), 0);
-    assert_int_equal(mdb_env_open(env, folder, 0, 0600), 0);
-    assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-    assert_int_equal(mdb_dbi_open(txn, NULL, 0, &dbi), 0);
+    txn = begin_raw(folder, &dbi);
     assert_int_equal(mdb_get(txn, dbi, &key, &value), 0);
     assert_in_range(value.mv_size, 20, sizeof(copy));
     memcpy(copy, value.mv_data, value.mv_size);
     change(copy, value.mv_size);
     value.mv_data = copy;
     assert_int_equal(mdb_put(txn, dbi, &key, &value, 0), 0);
-    assert_int_equal(mdb_txn_commit(txn), 0);
-    mdb_env_close(env);
+    commit_raw(txn);
 }
 
 static void flip_byte(unsigned char *record, size_t size)

@@ -10,6 +10,7 @@
 #define EMBEDDED_STORE_H
 
 #include <ftw.h>
+#include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,29 @@ HELPER void expect_no_faults(const place *at)
 
     if (hf_store_check(at->url, NULL, print_fault, NULL, &err) != HF_OK)
         fail_msg("check: %s", err.message);
+}
+
+/* Write to a store's folder behind the library's back, through LMDB, so that
+ * its pages are valid and only our records are not. */
+HELPER MDB_txn *begin_raw(const char *folder, MDB_dbi *dbi)
+{
+    MDB_env *env;
+    MDB_txn *txn;
+
+    assert_int_equal(mdb_env_create(&env), 0);
+    assert_int_equal(mdb_env_set_mapsize(env, 64u << 20), 0);
+    assert_int_equal(mdb_env_open(env, folder, 0, 0600), 0);
+    assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
+    assert_int_equal(mdb_dbi_open(txn, NULL, 0, dbi), 0);
+    return txn;
+}
+
+HELPER void commit_raw(MDB_txn *txn)
+{
+    MDB_env *env = mdb_txn_env(txn);
+
+    assert_int_equal(mdb_txn_commit(txn), 0);
+    mdb_env_close(env);
 }
 
 /* ------------------------------------------------------------------ replies */

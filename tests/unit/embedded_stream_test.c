@@ -400,15 +400,10 @@ static hf_status check_changed(const char *folder, char kind, size_t offset,
     hf_error err = HF_ERROR_INIT;
     uint64_t pending;
     MDB_cursor *cursor;
-    MDB_env *env;
     MDB_txn *txn;
     MDB_dbi dbi;
 
-    assert_int_equal(mdb_env_create(&env), 0);
-    assert_int_equal(mdb_env_set_mapsize(env, 64u << 20), 0);
-    assert_int_equal(mdb_env_open(env, folder, 0, 0600), 0);
-    assert_int_equal(mdb_txn_begin(env, NULL, 0, &txn), 0);
-    assert_int_equal(mdb_dbi_open(txn, NULL, 0, &dbi), 0);
+    txn = begin_raw(folder, &dbi);
     assert_int_equal(mdb_cursor_open(txn, dbi, &cursor), 0);
     assert_int_equal(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE), 0);
     assert_int_equal(*(char *)key.mv_data, kind);
@@ -420,8 +415,7 @@ static hf_status check_changed(const char *folder, char kind, size_t offset,
     value.mv_data = bytes;
     assert_int_equal(mdb_cursor_put(cursor, &key, &value, MDB_CURRENT), 0);
     mdb_cursor_close(cursor);
-    assert_int_equal(mdb_txn_commit(txn), 0);
-    mdb_env_close(env);
+    commit_raw(txn);
     (void)hf__fsck_file(dir, hf__clock_boot_ms() + 10000 * SLOWER, &err);
     (void)close(dir);
     return err.status;
