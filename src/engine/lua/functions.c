@@ -16,8 +16,8 @@
 #include "util/crc64.h"
 #include "util/mem.h"
 
-/* Processor time for loading all libraries; and when another process has
- * accepted them, which may have been on a faster machine. */
+/* Processor time for loading all libraries; and when they were accepted before,
+ * by another process or for a dump, perhaps on a faster machine. */
 #define LOAD_MS HF__LIBRARIES_LOAD_MS
 #define AGAIN_MS (2 * HF__LIBRARIES_LOAD_MS)
 
@@ -157,6 +157,14 @@ static bool has_room(const hf__functions *self, hf_bytes code,
                HF__FUNCTIONS_SIZE_MAX;
 }
 
+static bool fail_full(char error[HF__OUT_ERROR_SIZE])
+{
+    return fail_text(error,
+                     "ERR the libraries of functions are too many or too "
+                     "large: at most 1000 in %s",
+                     "8 MiB");
+}
+
 /* Processor time that is left for one more, of all_ms for all: at most half.
  * Not above 0: `error` is set. */
 static int64_t time_left(const hf__functions *self, const hf__library *old,
@@ -196,10 +204,7 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
         return fail_text(error, "ERR Library '%.256s' already exists", why);
     }
     if (!has_room(self, code, old))
-        return fail_text(error,
-                         "ERR the libraries of functions are too many or too "
-                         "large: at most 1000 in %s",
-                         "8 MiB");
+        return fail_full(error);
     if (!have_machine(self, tx))
         return false;
     left_ms = time_left(self, old, all_ms, error);
@@ -392,6 +397,8 @@ bool hf__functions_delete(hf__tx *tx, hf_bytes name)
     if (library == NULL)
         return reply_failure(tx, "ERR Library not found");
     unlink_library(self, library);
+    if (self->machine != NULL)
+        hf__library_count_memory(self->machine);
     return put_store(self, tx);
 }
 
@@ -420,10 +427,21 @@ static bool read_restored(hf__functions *self, hf__tx *tx, hf_bytes payload,
                                 "failed loading the given functions payload");
             return false;
         }
-        if (!add_library(self, tx, code, false, LOAD_MS, error))
+        if (!add_library(self, tx, code, false, AGAIN_MS, error))
             return false;
     }
     return true;
+}
+
+/* Of those that there were. */
+static bool keep_other(hf__functions *self, hf__tx *tx,
+                       const hf__library *other, char error[HF__OUT_ERROR_SIZE])
+{
+    if (other->why == NULL)
+        return add_library(self, tx, other->code, false, AGAIN_MS, error);
+    if (!has_room(self, other->code, NULL))
+        return fail_full(error);
+    return keep_unloaded(self, other->code, other->why, other->load_us);
 }
 
 /* Those that there were; `error` as before. */
@@ -434,9 +452,7 @@ static bool keep_others(hf__functions *self, hf__tx *tx,
     for (const hf__library *at = old->first; at != NULL; at = at->next) {
         if (at->name.size == 0 ||
             hf__functions_library(self, at->name) == NULL) {
-            if (!(at->why != NULL
-                      ? keep_unloaded(self, at->code, at->why, at->load_us)
-                      : add_library(self, tx, at->code, false, LOAD_MS, error)))
+            if (!keep_other(self, tx, at, error))
                 return false;
         } else if (!replace) {
             return fail_text(error, "ERR Library %s already exists",
