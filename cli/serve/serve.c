@@ -48,11 +48,15 @@ static void print_line(const char *line, void *user)
     complain("serve", "%s", line);
 }
 
-/* SHUTDOWN: as if the signal had come from outside. */
+/* Atomic: a signal would be the second, which ends the process. */
+static bool is_ending;
+
+/* SHUTDOWN: as if the first signal had come from outside. */
 static void end_self(void *user)
 {
     (void)user;
-    (void)kill(getpid(), SIGTERM);
+    if (!__atomic_load_n(&is_ending, __ATOMIC_SEQ_CST))
+        (void)kill(getpid(), SIGTERM);
 }
 
 static hf_status open_server(const struct call *call, hf_server **server,
@@ -224,6 +228,7 @@ static int run_server(const struct call *call, hf_server *server,
     systemd_notify("READY=1");
     status = await_end(server, client, signals, &number, &err);
     systemd_notify("STOPPING=1");
+    __atomic_store_n(&is_ending, true, __ATOMIC_SEQ_CST);
     unblock_signals();
     code = end_by(status, number, &err);
     http_stop(http);

@@ -99,8 +99,9 @@ typedef struct hf_server_options {
      *  block. */
     void (*on_log)(const char *line, void *user);
     void *log_user; /**< for `on_log` */
-    /** Called on the server's thread when a client has sent SHUTDOWN and may:
-     *  the program is to end the server, from another thread. Must not block.
+    /** Called on the server's thread, at most once, when a client has sent
+     *  SHUTDOWN and may: the program is to end the server, from another thread.
+     *  Must not block, nor use the store: a script may be running in it.
      *  NULL: SHUTDOWN is refused. */
     void (*on_shutdown)(void *user);
     void *shutdown_user; /**< for `on_shutdown` */

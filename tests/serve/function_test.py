@@ -35,9 +35,14 @@ class Redis:
             ["redis-server", "--port", "0", "--unixsocket", path, "--save", "",
              "--dir", self.folder], stdout=subprocess.DEVNULL)
         until = time.monotonic() + 60
-        while not os.path.exists(path) and time.monotonic() < until:
-            time.sleep(0.02)
-        self.link = Connection(path)
+        while True:
+            try:
+                self.link = Connection(path)
+                break
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
 
     def close(self):
         self.link.close()

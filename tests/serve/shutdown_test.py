@@ -5,7 +5,7 @@ import sys
 import time
 import unittest
 
-from server import TIMEOUT, Server
+from server import TIMEOUT, Server, until_busy
 
 PROGRAM = sys.argv.pop()
 
@@ -66,20 +66,40 @@ class Shutdown(unittest.TestCase):
         self.assertIn("NOPERM", link.ask("SHUTDOWN"))
         self.assertEqual(link.ask("PING"), b"PONG")
 
-    def test_busy(self):
-        """NOSAVE also undoes a script that has written."""
+    def be_busy(self):
+        """A server whose script has written, and another connection."""
         server = self.serve(scheme="file", url="?script_budget_ms=60000")
         runs, asks = self.link(server), self.link(server)
         asks.ask("CONFIG", "SET", "busy-reply-threshold", 20)
         runs.send("EVAL", "redis.call('SET', 'a', 1) while true do end", 0)
-        time.sleep(0.5)
+        until_busy(server)
+        return server, asks
+
+    def expect_undone(self, server):
+        again = self.serve(store=server.store)
+        self.assertIsNone(self.link(again).ask("GET", "a"))
+
+    def test_busy(self):
+        """NOSAVE also undoes a script that has written."""
+        server, asks = self.be_busy()
         self.assertIn("BUSY", asks.ask("SHUTDOWN"))
         self.assertIn("UNKILLABLE", asks.ask("SCRIPT", "KILL"))
+        other = self.link(server)
+        self.assertEqual(other.ask("MULTI"), b"OK")
+        self.assertIn("not allowed inside a transaction",
+                      other.ask("SHUTDOWN", "NOSAVE"))
         began = time.monotonic()
         self.expect_end(server, asks, "NOSAVE")
         self.assertLess(time.monotonic() - began, 30)
-        again = self.serve(store=server.store)
-        self.assertIsNone(self.link(again).ask("GET", "a"))
+        self.expect_undone(server)
+
+    def test_after_a_signal(self):
+        """The server waits for the script, and is not ended by force."""
+        server, asks = self.be_busy()
+        server.process.terminate()
+        time.sleep(0.5)
+        self.expect_end(server, asks, "NOSAVE")
+        self.expect_undone(server)
 
 
 if __name__ == "__main__":

@@ -179,17 +179,19 @@ static void run_request(hf__conn *conn, const hf__served *served,
 }
 
 /* While a script is busy: without the store. */
-static void run_meanwhile(hf__conn *conn, const hf__served *served,
+static void run_meanwhile(hf__conn *conn, const hf__served *served, bool queues,
                           const hf_bytes *words, size_t count)
 {
     if (!hf__busy_allows(served)) {
         hf__busy_refuse(conn, words, count);
         if (hf__multi_is_open(conn) && conn->answer.out.failed)
             hf__multi_refused(conn, served);
-        return;
+    } else if (queues) {
+        queue_request(conn, served, NULL, words, count);
+    } else {
+        conn->last = served->name;
+        served->run(conn, words, count);
     }
-    conn->last = served->name;
-    served->run(conn, words, count);
 }
 
 /* false: it has to wait. */
@@ -210,7 +212,7 @@ static bool run_words(hf__conn *conn, const hf_bytes *words, size_t count)
         if (hf__multi_is_open(conn))
             hf__multi_refused(conn, served);
     } else if (busy) {
-        run_meanwhile(conn, served, words, count);
+        run_meanwhile(conn, served, queues, words, count);
     } else if (conn->server->pause.until_ms != 0 &&
                hf__pause_holds(conn, served, command, words, count)) {
         return false;
