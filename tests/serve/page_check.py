@@ -85,6 +85,14 @@ class Page(unittest.TestCase):
         for line in self.browser.console():
             self.assertTrue(any(words in line for words in expected), line)
 
+    def fits_each_width(self):
+        """Nothing of the page is wider than the window."""
+        for width in (1280, 390, 320):
+            self.browser.look(width, 800, "dark")
+            self.assertLessEqual(self.browser.run(
+                "return document.documentElement.scrollWidth"), width)
+        self.browser.look(1280, 900, "light")
+
     def test_a_lock_appears_and_disappears(self):
         server = self.serve()
         self.awaits("return document.querySelector('#state').textContent",
@@ -109,11 +117,7 @@ class Page(unittest.TestCase):
             "x" * 300 + " … 3796 more")))
         self.assertEqual(self.browser.run(
             "return document.scripts.length"), 1)
-        for width in (1280, 390, 320):
-            self.browser.look(width, 800, "dark")
-            self.assertLessEqual(self.browser.run(
-                "return document.documentElement.scrollWidth"), width)
-        self.browser.look(1280, 900, "light")
+        self.fits_each_width()
         self.assertQuiet()
 
     def test_rows_are_sorted_and_filtered_by_keyboard(self):
@@ -279,11 +283,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.run(
             "return document.querySelectorAll('#keys img, #keys b, "
             "#keys script').length"), 0)
-        for width in (1280, 390, 320):
-            self.browser.look(width, 800, "dark")
-            self.assertLessEqual(self.browser.run(
-                "return document.documentElement.scrollWidth"), width)
-        self.browser.look(1280, 900, "light")
+        self.fits_each_width()
         self.assertQuiet()
 
     def test_a_key_is_edited_and_deleted(self):
