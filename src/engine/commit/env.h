@@ -50,7 +50,8 @@ typedef struct hf__env {
     uint64_t awaited;
     uint64_t advanced; /* write.c's: its last empty transaction */
     bool tight;        /* little space left; set by begin_write */
-    uint64_t expired;  /* keys that this process found expired and deleted */
+    uint64_t expired;  /* keys that this process found expired and deleted;
+                          atomic */
     int64_t swept_ms;  /* reclaim.c's, like the next */
     uint32_t sweep_allowance;
     struct hf__tx *write_tx;         /* made when first needed */
@@ -108,6 +109,11 @@ bool hf__env_overdraw(hf__env *env, int64_t now_ms);
  */
 hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err);
 void hf__env_end_read(hf__env *env, MDB_txn *txn);
+
+static inline void hf__env_note_expired(hf__env *env)
+{
+    (void)__atomic_add_fetch(&env->expired, 1, __ATOMIC_RELAXED);
+}
 
 /* Fail with HF_DENIED. */
 hf_status hf__env_fail_read_only(hf_error *err);

@@ -161,7 +161,7 @@ static void expire_key(hf__tx *tx, hf__record *record)
 {
     hf__key_drop(tx, record);
     record->expired = true;
-    tx->env->expired++;
+    hf__env_note_expired(tx->env);
     hf__record_event(tx, HF__EVENT_EXPIRED, "expired", record);
 }
 

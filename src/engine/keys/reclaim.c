@@ -223,7 +223,7 @@ static void note_expired(hf__tx *tx, const MDB_val *name, const MDB_val *value)
     hf__keyhead_read(&head, value->mv_data);
     if (!hf__expiry_is_tombstone(head.expire_ms) &&
         head.key_size <= value->mv_size - HF__KEYHEAD_SIZE) {
-        tx->env->expired++;
+        hf__env_note_expired(tx->env);
         report_expired(tx, hf__keyhead_key(&head, name->mv_data, name->mv_size,
                                            value->mv_data));
     }

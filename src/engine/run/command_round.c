@@ -77,6 +77,8 @@ static hf_status begin_write(hf__command_round *round, int64_t deadline_ms,
         status = hf__fail(err, HF_NO_MEMORY, "out of memory");
     if (status == HF_OK) {
         round->tx = env->write_tx;
+        round->hits -= round->tx->hits;
+        round->misses -= round->tx->misses;
         return HF_OK;
     }
     if (env->write_tx != NULL) {
@@ -239,12 +241,16 @@ void hf__command_round_functions(const hf__command_round *round,
     *functions = all != NULL ? all->function_count : 0;
 }
 
+/* The transaction that writes is only the round's while the lock is held. */
 void hf__command_round_lookups(const hf__command_round *round,
                                hf__lookups *lookups)
 {
-    const hf__tx *all[] = {round->reader, round->env->write_tx};
+    const hf__tx *all[] = {round->reader,
+                           round->tx != round->reader ? round->tx : NULL};
 
-    *lookups = (hf__lookups){.expired = round->env->expired};
+    *lookups =
+        (hf__lookups){round->hits, round->misses,
+                      __atomic_load_n(&round->env->expired, __ATOMIC_RELAXED)};
     for (size_t i = 0; i < 2; i++) {
         if (all[i] == NULL)
             continue;
@@ -301,6 +307,8 @@ hf_status hf__command_round_end(hf__command_round *round, int64_t deadline_ms,
         (void)hf__fail(err, status, "%s", tx->error.message);
     if (!tx->writable)
         return status;
+    round->hits += tx->hits;
+    round->misses += tx->misses;
     if (status == HF_FULL)
         round->made_room = make_room(round, deadline_ms);
     else

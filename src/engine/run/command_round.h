@@ -21,6 +21,13 @@ typedef struct hf__round_notes {
     bool lost, flushed; /* in place of them there is a gap: hf__noted */
 } hf__round_notes;
 
+/* What has been looked up and deleted since the store was opened; what was
+ * undone counts, too. */
+typedef struct hf__lookups {
+    uint64_t hits, misses; /* by commands of the round that only read */
+    uint64_t expired;      /* keys that the process found expired and deleted */
+} hf__lookups;
+
 typedef struct hf__command_round {
     hf__env *env;
     int64_t budget_ms;   /* of a script */
@@ -35,6 +42,9 @@ typedef struct hf__command_round {
     size_t tries_capacity;
     size_t script_count; /* run in this transaction */
     hf__round_notes notes;
+    /* In transactions that write and have ended, less what others had looked up
+     * in the one that is open. */
+    uint64_t hits, misses;
     /* When the last command about scripts or functions had run. */
     size_t cached_scripts;
     size_t library_count;
@@ -79,13 +89,7 @@ HF__PRIVATE_API bool hf__command_round_only_reads(hf__command_round *round,
                                                   const hf__command *command,
                                                   const hf_bytes *words);
 
-/* What commands of the round's rounds looked up and deleted, since the store
- * was opened; what was undone counts, too. */
-typedef struct hf__lookups {
-    uint64_t hits, misses; /* by commands that only read */
-    uint64_t expired;      /* keys that were found expired and deleted */
-} hf__lookups;
-
+/* On the thread that runs the round. */
 HF__PRIVATE_API void hf__command_round_lookups(const hf__command_round *round,
                                                hf__lookups *lookups);
 
