@@ -105,16 +105,16 @@ static void put_name(struct json *json, const char *name)
     json->follows = true;
 }
 
-static bool printed;
+static bool printed; /* atomic: several threads write the page's answers */
 
 bool json_was_printed(void)
 {
-    return printed;
+    return __atomic_load_n(&printed, __ATOMIC_RELAXED);
 }
 
 void json_begin(struct json *json, FILE *file)
 {
-    printed = true;
+    __atomic_store_n(&printed, true, __ATOMIC_RELAXED);
     json->file = file;
     json->follows = false;
     putc('{', file);
