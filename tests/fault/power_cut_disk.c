@@ -312,12 +312,32 @@ static void sync_one(file *self, const recorder_event *event)
     fold_file(self);
 }
 
+/* Who has made a directory may not have run since, while others use it. */
+static bool was_done(const disk *self, const recorder_event *event,
+                     uint64_t before)
+{
+    const char *name = name_of(event);
+    size_t size = strlen(name);
+    bool done = event->done < before;
+
+    if (event->kind != RECORDER_MKDIR)
+        return done;
+    for (size_t i = 0; !done && i < self->moment_count; i++) {
+        const recorder_event *other = self->moments[i].event;
+
+        done = other->kind == RECORDER_CREATE && other->done < before &&
+               strncmp(name_of(other), name, size) == 0 &&
+               name_of(other)[size] == '/';
+    }
+    return done;
+}
+
 static void sync_names(disk *self, const recorder_event *event)
 {
     for (size_t i = 0; i < self->loose.count; i++) {
         change *item = &self->loose.items[i];
 
-        if (item->event->done < event->begin &&
+        if (was_done(self, item->event, event->begin) &&
             is_in(name_of(item->event), name_of(event)))
             item->durable = true;
     }
