@@ -5,10 +5,10 @@
 #include "engine/lua/functions.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/keys/command_reply.h"
 #include "engine/keys/function_record.h"
+#include "engine/keys/packed.h"
 #include "engine/keys/rdb_write.h"
 #include "engine/lua/machine_state.h"
 #include "engine/lua/shebang.h"
@@ -59,8 +59,7 @@ hf__library *hf__functions_library(const hf__functions *self, hf_bytes name)
 {
     hf__library *at = self->first;
 
-    while (at != NULL && !(at->name.size == name.size &&
-                           memcmp(at->name.data, name.data, name.size) == 0))
+    while (at != NULL && !hf__bytes_same(at->name, name))
         at = at->next;
     return at;
 }
@@ -85,6 +84,8 @@ static void unlink_library(hf__functions *self, hf__library *library)
     self->code_size -= library->code.size;
     self->load_us -= library->load_us;
     hf__library_free(self->machine, library);
+    if (self->machine != NULL)
+        hf__library_count_memory(self->machine);
 }
 
 static void link_library(hf__functions *self, hf__library *library)
@@ -218,10 +219,8 @@ static bool add_library(hf__functions *self, hf__tx *tx, hf_bytes code,
         hf__library_free(self->machine, library);
         return false;
     }
-    if (old != NULL) {
+    if (old != NULL)
         unlink_library(self, old);
-        hf__library_count_memory(self->machine);
-    }
     library->load_us = hf__clock_thread_us() - began_us;
     link_library(self, library);
     return true;
@@ -397,8 +396,6 @@ bool hf__functions_delete(hf__tx *tx, hf_bytes name)
     if (library == NULL)
         return reply_failure(tx, "ERR Library not found");
     unlink_library(self, library);
-    if (self->machine != NULL)
-        hf__library_count_memory(self->machine);
     return put_store(self, tx);
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/keys/argument.h"
 #include "util/names.h"
 
 const char *const hf__script_flags[HF__SCRIPT_FLAG_COUNT] = {
@@ -144,6 +145,9 @@ bool hf__shebang_read(hf_bytes source, hf__shebang *shebang, char *text,
 
 /* ---------------------------------------------------------------- libraries */
 
+#define NAME "name="
+#define NAME_SIZE (sizeof(NAME) - 1)
+
 bool hf__function_is_name(hf_bytes name)
 {
     const char *at = name.data;
@@ -160,16 +164,8 @@ bool hf__function_is_name(hf_bytes name)
 
 static bool is_named(hf_bytes word)
 {
-    static const char head[] = "name=";
-    const char *at = word.data;
-
-    if (word.size < sizeof(head) - 1)
-        return false;
-    for (size_t i = 0; i < sizeof(head) - 1; i++) {
-        if (hf__lower(at[i]) != head[i])
-            return false;
-    }
-    return true;
+    return word.size >= NAME_SIZE &&
+           hf__arg_is(hf_view(word.data, NAME_SIZE), NAME);
 }
 
 /* Quotes may begin within a word, but here no blank is in them. */
@@ -210,8 +206,8 @@ static bool read_name(hf_bytes line, hf_bytes *name, char *text,
                              "Invalid metadata value, name argument was given "
                              "multiple times",
                              hf_view("", 0));
-        *name =
-            strip_quotes(hf_view((const char *)word.data + 5, word.size - 5));
+        *name = strip_quotes(hf_view((const char *)word.data + NAME_SIZE,
+                                     word.size - NAME_SIZE));
     }
     if (name->data == NULL)
         return fail_line(text, text_size, "Library name was not given",
@@ -220,14 +216,6 @@ static bool read_name(hf_bytes line, hf_bytes *name, char *text,
         return fail_line(text, text_size, HF__ERROR_FUNCTION_NAME,
                          hf_view("", 0));
     return true;
-}
-
-static bool is_lua(hf_bytes engine)
-{
-    const char *at = engine.data;
-
-    return engine.size == 3 && hf__lower(at[0]) == 'l' &&
-           hf__lower(at[1]) == 'u' && hf__lower(at[2]) == 'a';
 }
 
 bool hf__shebang_library(hf_bytes source, hf_bytes *name, size_t *line_size,
@@ -258,7 +246,7 @@ bool hf__shebang_library(hf_bytes source, hf_bytes *name, size_t *line_size,
     engine = hf_view((const char *)engine.data + 2, engine.size - 2);
     if (!read_name(line, name, text, text_size))
         return false;
-    if (is_lua(engine))
+    if (hf__arg_is(engine, "lua"))
         return true;
     (void)snprintf(quoted, sizeof(quoted), "Engine '%.*s' not found",
                    engine.size > 100 ? 100 : (int)engine.size,
