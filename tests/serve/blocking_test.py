@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """blocking_test.py PROGRAM - commands that wait for an element."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -234,6 +235,21 @@ class Blocking(Waiters):
         self.write_elsewhere("RPUSH", "l", "1")
         self.assertEqual(list_link.read(), [b"l", b"1"])
         self.assertEqual(self.link.ask("EXISTS", "l"), 0)
+
+    def test_a_locked_store_serves_waiters_later(self):
+        link = self.block("BLPOP", "l", 0)
+        locker = Server(PROGRAM, store=self.server.store.replace("50", "60000"))
+        self.addCleanup(locker.close)
+        holder = locker.connect()
+        self.addCleanup(holder.close)
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.write_elsewhere("RPUSH", "l", "1")
+        holder.send("EVAL", "redis.call('incr', 'n') while true do end", 0)
+        time.sleep(0.5)
+        self.server.process.send_signal(signal.SIGCONT)
+        time.sleep(6)  # longer than the server waits for the lock
+        locker.process.kill()
+        self.assertEqual(link.read(), [b"l", b"1"])
 
     def test_a_thousand_waiters(self):
         links = []

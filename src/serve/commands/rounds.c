@@ -359,6 +359,8 @@ static hf_status try_round(hf_server *server, hf__conn *list, size_t limit,
     hf_status status;
 
     server->unit_count = 0;
+    if (server->failure.status == HF_OK)
+        server->unit_conn = NULL;
     server->unit_limit = limit;
     server->broken.status = HF_OK;
     if (server->trackers.first != NULL)
@@ -417,13 +419,14 @@ static void run_others(hf_server *server, hf__conn *list, size_t count,
     server->hasty = error->status == HF_UNAVAILABLE;
     if (!server->hasty) /* it may have run for long */
         server->deadline_ms = hf__clock_boot_ms() + LOCK_MS;
-    if (failed->share > 0) /* even if another leaves its place free */
-        failed->share--;
+    if (failed != NULL && failed->share > 0)
+        failed->share--; /* even if another leaves its place free */
     if (count > 1 && try_round(server, list, count - 1, &again) != HF_OK) {
         for (size_t i = 1; i < count; i++)
             run_alone(server, list);
     }
-    failed->share++;
+    if (failed != NULL)
+        failed->share++;
     server->failure = *error;
     server->unit_conn = failed;
     (void)try_round(server, list, 1, &again);
