@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "engine/files/format.h"
 #include "util/sha1.h"
 
 #define DIGITS HF__NAME_DIGITS
@@ -30,29 +31,6 @@ size_t hf__name_fold(unsigned char *to, size_t room, hf_bytes name)
     return room;
 }
 
-/* So many bytes as a number, the first as its highest. */
-static uint64_t load_word(const unsigned char *at)
-{
-    uint64_t word;
-
-    memcpy(&word, at, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
-/* Names of less than a word, which few records have. */
-static int compare_short(const unsigned char *a, const unsigned char *b,
-                         size_t size)
-{
-    int order = 0;
-
-    for (size_t i = 0; order == 0 && i < size; i++)
-        order = a[i] - b[i];
-    return order;
-}
-
 int hf__name_compare(const MDB_val *one, const MDB_val *other)
 {
     const unsigned char *a = one->mv_data, *b = other->mv_data;
@@ -62,19 +40,19 @@ int hf__name_compare(const MDB_val *one, const MDB_val *other)
     uint64_t left, right;
 
     if (size < WORD) {
-        int order = compare_short(a, b, size);
+        int order = memcmp(a, b, size);
 
         return order != 0 ? order : longer;
     }
     for (size_t at = 0; at + WORD < size; at += WORD) {
-        left = load_word(a + at);
-        right = load_word(b + at);
+        left = hf__get_be64(a + at);
+        right = hf__get_be64(b + at);
         if (left != right)
             return left < right ? -1 : 1;
     }
     /* The last word overlaps the one before, which is equal. */
-    left = load_word(a + size - WORD);
-    right = load_word(b + size - WORD);
+    left = hf__get_be64(a + size - WORD);
+    right = hf__get_be64(b + size - WORD);
     if (left != right)
         return left < right ? -1 : 1;
     return longer;
