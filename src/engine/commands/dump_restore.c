@@ -18,7 +18,6 @@
 #include "engine/keys/type_string.h"
 #include "engine/keys/type_zset.h"
 #include "engine/streams/stream_rdb.h"
-#include "util/crc64.h"
 
 /* -------------------------------------------------------------------- DUMP */
 
@@ -149,9 +148,7 @@ static void run_dump(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__stream_dump(&to, record);
         break;
     }
-    hf__rdb_put_integer(&to, version, 2);
-    if (tx->fatal == HF_OK)
-        hf__rdb_put_integer(&to, hf__crc64(0, tx->scratch, to.size), 8);
+    hf__rdb_put_tail(&to, version);
     if (tx->fatal == HF_OK)
         hf__reply_bytes(tx, tx->scratch, to.size);
 }

@@ -3,6 +3,7 @@
 #include "engine/keys/rdb_write.h"
 
 #include "engine/keys/rdb.h"
+#include "util/crc64.h"
 
 void hf__rdb_put_bytes(hf__rdb_out *to, const void *data, size_t size)
 {
@@ -55,6 +56,13 @@ static void put_back_size(hf__rdb_out *to, size_t size)
     for (unsigned i = width; i-- > 0;)
         hf__rdb_put_integer(
             to, (size >> 7 * i & 0x7f) | (i + 1 < width ? 0x80 : 0), 1);
+}
+
+void hf__rdb_put_tail(hf__rdb_out *to, uint64_t version)
+{
+    hf__rdb_put_integer(to, version, 2);
+    if (to->tx->fatal == HF_OK)
+        hf__rdb_put_integer(to, hf__crc64(0, to->tx->scratch, to->size), 8);
 }
 
 /* The length of the string, as one of 32 bits, and the head are written by

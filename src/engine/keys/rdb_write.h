@@ -19,6 +19,9 @@ void hf__rdb_put_integer(hf__rdb_out *to, uint64_t value, unsigned width);
 void hf__rdb_put_length(hf__rdb_out *to, uint64_t length);
 void hf__rdb_put_string(hf__rdb_out *to, hf_bytes text);
 
+/* The version and the checksum, with which it ends. */
+void hf__rdb_put_tail(hf__rdb_out *to, uint64_t version);
+
 /* A listpack, as a string: begin it; put its elements; end it. */
 typedef struct hf__rdb_listpack_out {
     hf__rdb_out *to;

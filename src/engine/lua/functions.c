@@ -13,7 +13,6 @@
 #include "engine/lua/machine_state.h"
 #include "engine/lua/shebang.h"
 #include "util/clock.h"
-#include "util/crc64.h"
 #include "util/mem.h"
 
 /* Processor time for loading all libraries; and when they were accepted before,
@@ -337,9 +336,7 @@ bool hf__functions_dump(hf__tx *tx, const hf__functions *self,
         hf__rdb_put_integer(&to, HF__RDB_FUNCTION, 1);
         hf__rdb_put_string(&to, at->code);
     }
-    hf__rdb_put_integer(&to, HF__RDB_VERSION, 2);
-    if (tx->fatal == HF_OK)
-        hf__rdb_put_integer(&to, hf__crc64(0, tx->scratch, to.size), 8);
+    hf__rdb_put_tail(&to, HF__RDB_VERSION);
     *payload = hf_view(tx->scratch, to.size);
     return tx->fatal == HF_OK;
 }
