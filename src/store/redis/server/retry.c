@@ -12,7 +12,6 @@
 #include "store/redis/server/retry.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "store/error_line.h"
 #include "store/known_commands.h"
@@ -66,22 +65,15 @@ void hf__retry_fail(hf__request *request, bool doubtful, const hf_error *err)
 /* Is it a user's script: the client's own, or the words of EVAL? */
 static bool is_users_script(const hf__request *request)
 {
-    static const char *const names[] = {"eval",       "evalsha", "eval_ro",
-                                        "evalsha_ro", "fcall",   "fcall_ro"};
-    hf_bytes word;
+    const hf__known_command *known;
 
     if (request->script != NULL)
         return request->script->index == HF__SCRIPT_USER;
     /* With fewer words the error is about their number. */
     if (request->word_count < 3)
         return false;
-    word = request->words[0];
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (word.size == strlen(names[i]) &&
-            strncasecmp(word.data, names[i], word.size) == 0)
-            return true;
-    }
-    return false;
+    known = hf__known_find(request->words[0]);
+    return known != NULL && (known->categories & HF__CATEGORY_SCRIPTING) != 0;
 }
 
 /* A user's script may return any error, such as "BUSY later", after it has run.
