@@ -108,15 +108,14 @@ static unsigned cut_place(hf_bytes *text)
 {
     static const char script[] = "user_script:";
     static const char function[] = "user_function:";
-    bool is_script = hf__text_begins(*text, script);
+    const char *mark = hf__text_begins(*text, script) ? script : function;
     hf_bytes rest;
     size_t digits;
     unsigned line;
 
-    if (!is_script && !hf__text_begins(*text, function))
+    if (!hf__text_begins(*text, mark))
         return 0;
-    rest = hf__text_skip(*text,
-                         is_script ? sizeof(script) - 1 : sizeof(function) - 1);
+    rest = hf__text_skip(*text, strlen(mark));
     line = leading_number(rest, &digits);
     rest = hf__text_skip(rest, digits);
     if (digits == 0 || !hf__text_begins(rest, ": "))

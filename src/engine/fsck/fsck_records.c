@@ -774,9 +774,11 @@ void hf__fsck_keep(hf__fsck *fsck, hf__item *item)
     }
     switch (kind) {
     case HF__RECORD_HEADER:
+        if (item->key.size == 1)
+            fsck->keep(fsck, item, &nothing);
+        break;
     case HF__RECORD_FUNCTIONS:
-        if (kind == HF__RECORD_HEADER ? item->key.size == 1
-                                      : hf__fsck_functions(fsck, item))
+        if (hf__fsck_functions(fsck, item))
             fsck->keep(fsck, item, &nothing);
         break;
     case HF__RECORD_ELEMENT:

@@ -225,9 +225,8 @@ void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
     }
     name_key(&name, keyid);
     for (size_t i = 0; i < count; i++) {
-        values[i] = hf_view(NULL, 0);
         name_field(&name, fields[i]);
-        if (tx->fatal == HF_OK &&
+        if (tx->fatal != HF_OK ||
             !get_near(&self, &name, fields[i], &values[i]))
             values[i] = hf_view(NULL, 0);
     }

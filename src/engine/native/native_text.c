@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/keys/number_text.h"
+#include "engine/keys/packed.h"
 #include "engine/native/native_code.h"
 #include "util/sha1.h"
 
@@ -115,10 +116,8 @@ static int compare_values(hf__native *run, hf__nv one, hf__nv other)
     if (!hf__nv_is_text(one) || !hf__nv_is_text(other))
         hf__native_raise(run, "attempt to compare %s with %s", kind_name(one),
                          kind_name(other));
-    if (one.tag != HF__NV_TEXT)
-        one = hf__native_text(run, one);
-    if (other.tag != HF__NV_TEXT)
-        other = hf__native_text(run, other);
+    one = hf__native_text(run, one);
+    other = hf__native_text(run, other);
     size = one.size < other.size ? one.size : other.size;
     order = memcmp(one.text, other.text, size);
     return order != 0 ? order
@@ -169,7 +168,7 @@ bool hf__nv_same_score(hf__nv one, hf__nv other)
     char texts[2][HF__NUMBER_TEXT_SIZE];
     hf_bytes a = text_of(one, texts[0]), b = text_of(other, texts[1]);
 
-    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+    return hf__bytes_same(a, b);
 }
 
 hf__nv hf__native_tostring(hf__native *run, hf__nv value)
@@ -191,12 +190,10 @@ hf__nv hf__native_text(hf__native *run, hf__nv value)
 {
     if (value.tag == HF__NV_TEXT)
         return value;
-    if (value.tag == HF__NV_SCORE)
-        return score_text(run, value.number);
-    if (value.tag != HF__NV_NUMBER)
+    if (value.tag != HF__NV_SCORE && value.tag != HF__NV_NUMBER)
         hf__native_raise(run, "bad argument (string expected, got %s)",
                          kind_name(value));
-    return number_text(run, value.number);
+    return hf__native_tostring(run, value);
 }
 
 hf__nv hf__native_digits(hf__native *run, double number, int base, int width)

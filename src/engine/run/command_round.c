@@ -216,8 +216,7 @@ bool hf__command_round_run(hf__command_round *round, const hf__command *command,
     }
     if ((command->flags & HF__COMMAND_MACHINE) != 0) {
         round->cached_scripts = hf__machine_count(round->env->users);
-        hf__command_round_functions(round, &round->library_count,
-                                    &round->function_count);
+        hf__command_round_functions(round);
     }
     return tx->fatal == HF_OK;
 }
@@ -232,13 +231,12 @@ bool hf__command_round_only_reads(hf__command_round *round,
            hf__eval_only_reads(round->env->users, round->tx, command, words[1]);
 }
 
-void hf__command_round_functions(const hf__command_round *round,
-                                 size_t *libraries, size_t *functions)
+void hf__command_round_functions(hf__command_round *round)
 {
     const hf__functions *all = round->env->functions;
 
-    *libraries = all != NULL ? all->library_count : 0;
-    *functions = all != NULL ? all->function_count : 0;
+    round->library_count = all != NULL ? all->library_count : 0;
+    round->function_count = all != NULL ? all->function_count : 0;
 }
 
 /* The transaction that writes is only the round's while the lock is held. */

@@ -93,11 +93,9 @@ HF__PRIVATE_API bool hf__command_round_only_reads(hf__command_round *round,
 HF__PRIVATE_API void hf__command_round_lookups(const hf__command_round *round,
                                                hf__lookups *lookups);
 
-/* The libraries of functions that this process has loaded, and their
- * functions. */
-HF__PRIVATE_API void hf__command_round_functions(const hf__command_round *round,
-                                                 size_t *libraries,
-                                                 size_t *functions);
+/* Count the libraries of functions that this process has loaded, and their
+ * functions. The writer lock is held. */
+HF__PRIVATE_API void hf__command_round_functions(hf__command_round *round);
 
 /* Commit, or undo what must be undone. With HF_FULL, round->made_room tells
  * whether the same round may fit now. */

@@ -171,9 +171,9 @@ static void answer_stats(hf__conn *conn)
 {
     const hf__busy *busy = &conn->server->busy;
     hf__answer *answer = &conn->answer;
-    size_t libraries, functions;
+    hf__command_round *round = &conn->server->round;
 
-    hf__command_round_functions(&conn->server->round, &libraries, &functions);
+    hf__command_round_functions(round);
     hf__answer_map(answer, 2);
     hf__answer_text(answer, "running_script");
     hf__answer_map(answer, 3);
@@ -190,9 +190,9 @@ static void answer_stats(hf__conn *conn)
     hf__answer_text(answer, "LUA");
     hf__answer_map(answer, 2);
     hf__answer_text(answer, "libraries_count");
-    hf__answer_integer(answer, (int64_t)libraries);
+    hf__answer_integer(answer, (int64_t)round->library_count);
     hf__answer_text(answer, "functions_count");
-    hf__answer_integer(answer, (int64_t)functions);
+    hf__answer_integer(answer, (int64_t)round->function_count);
 }
 
 void hf__busy_refuse(hf__conn *conn, const hf_bytes *words, size_t count)
