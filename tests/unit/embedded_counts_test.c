@@ -480,41 +480,28 @@ TEST(a_set_of_an_earlier_version_gets_counts)
     in_transaction(expect_all_counted);
 }
 
-static void expect_format(uint32_t version)
-{
-    hf__env *env = open_env(at.url);
-    hf__header header;
-    MDB_txn *txn;
-
-    assert_int_equal(mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn), 0);
-    assert_int_equal(hf__header_get(txn, env->dbi, &header), 0);
-    mdb_txn_abort(txn);
-    hf__env_unref(env);
-    assert_int_equal(header.version, version);
-}
-
 TEST(only_a_large_sorted_set_raises_the_format)
 {
     ask("i:1", "zadd z 1 a");
     ask("i:1", "sadd set a");
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     for (int i = 0; i < 100; i++)
         ask("i:1", "zadd z 1 m%d", i);
-    expect_format(HF__FORMAT_COUNTS);
+    expect_format(at.url, HF__FORMAT_COUNTS);
     in_transaction(forget_counts);
     ask("i:100", "zrank z m99");
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     ask("i:1", "zrem z m99");
-    expect_format(HF__FORMAT_COUNTS);
+    expect_format(at.url, HF__FORMAT_COUNTS);
 }
 
 TEST(a_key_of_another_database_raises_the_format)
 {
     ask("+:OK", "set a 0");
     ask("+:OK", "swapdb 0 0");
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     ask("i:1", "copy a a db 3");
-    expect_format(HF__FORMAT_DATABASES);
+    expect_format(at.url, HF__FORMAT_DATABASES);
 }
 
 static void let_earlier_version_in(hf__tx *tx)
@@ -550,12 +537,12 @@ TEST(no_counts_while_an_earlier_version_may_have_the_store_open)
     ask("i:99", "zcount z 0 0");
     ask("[s:m054]", "zrange z 500 500");
     in_transaction(expect_none_counted);
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     in_transaction(keep_earlier_version_out);
     ask("i:1", "zrem z m101");
     ask("i:697", "zrank z m699");
     in_transaction(expect_all_made);
-    expect_format(HF__FORMAT_COUNTS);
+    expect_format(at.url, HF__FORMAT_COUNTS);
 }
 
 /* It would delete and copy them without their records. */
@@ -569,8 +556,8 @@ TEST(no_streams_while_an_earlier_version_may_have_the_store_open)
     ask(refusal, "xadd s 1-1 f v");
     ask(refusal, "xgroup create s g 0 mkstream");
     ask("i:0", "exists s");
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     in_transaction(keep_earlier_version_out);
     ask("s:1-1", "xadd s 1-1 f v");
-    expect_format(HF__FORMAT_STREAMS);
+    expect_format(at.url, HF__FORMAT_STREAMS);
 }

@@ -96,19 +96,6 @@ static void close_and_open(void)
     at.store = must_open(at.url, NULL);
 }
 
-static uint32_t read_format(void)
-{
-    hf__env *env = open_env(at.url);
-    hf__header header;
-    MDB_txn *txn;
-
-    assert_int_equal(mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn), 0);
-    assert_int_equal(hf__header_get(txn, env->dbi, &header), 0);
-    mdb_txn_abort(txn);
-    hf__env_unref(env);
-    return header.version;
-}
-
 TEST(function_is_kept_by_the_store)
 {
     load_number("a", 1);
@@ -125,12 +112,12 @@ TEST(function_is_kept_by_the_store)
 /* Programs of earlier versions, which would take the record for damage. */
 TEST(first_library_raises_the_format)
 {
-    assert_int_equal(read_format(), HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     expect(at.store, "fcall a_f 0", "Function not found");
     expect(at.store, "function list", "[]");
-    assert_int_equal(read_format(), HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     load_number("a", 1);
-    assert_int_equal(read_format(), HF__FORMAT_FUNCTIONS);
+    expect_format(at.url, HF__FORMAT_FUNCTIONS);
 }
 
 /* FLUSHALL empties the file, and writes a header of its own. */
@@ -145,11 +132,11 @@ TEST(functions_are_of_no_database)
     expect(at.store, "flushdb", "+:OK");
     close_and_open();
     expect(at.store, "fcall a_f 0", "i:1");
-    assert_int_equal(read_format(), HF__FORMAT_FUNCTIONS);
+    expect_format(at.url, HF__FORMAT_FUNCTIONS);
     expect(at.store, "dbsize", "i:0");
     expect(at.store, "function flush", "+:OK");
     expect(at.store, "flushall", "+:OK");
-    assert_int_equal(read_format(), HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
 }
 
 TEST(compacted_store_has_its_functions)
@@ -602,11 +589,6 @@ static void end_early(unsigned char *record, size_t size)
     (void)rdb_put_tail(record + 8, size - 8 - HF__RDB_TAIL, HF__RDB_VERSION);
 }
 
-static void note_fault(void *user, const char *fault)
-{
-    (void)snprintf(user, TEXT_SIZE, "%s", fault);
-}
-
 TEST(check_finds_damaged_libraries)
 {
     char text[TEXT_SIZE] = "";
@@ -616,7 +598,7 @@ TEST(check_finds_damaged_libraries)
     close_store(at.store);
     at.store = NULL;
     change_record(flip_byte);
-    assert_int_equal(hf_store_check(at.url, NULL, note_fault, text, &err),
+    assert_int_equal(hf_store_check(at.url, NULL, keep_fault, text, &err),
                      HF_CORRUPT);
     assert_non_null(strstr(text, "the libraries of functions are damaged"));
     change_record(flip_byte);

@@ -192,22 +192,11 @@ static const struct {
 
 static int set_up(void **state)
 {
-    static place at;
-
     script_budget_ms = 10000; /* of what repeats until the store has grown */
-    make_place(&at, "volatile", "");
-    at.store = must_open(at.url, NULL);
-    *state = &at;
-    return 0;
+    return open_volatile_place(state);
 }
 
-static int tear_down(void **state)
-{
-    remove_place(*state);
-    return 0;
-}
-
-EACH_TEST_WITH(set_up, tear_down);
+EACH_TEST_WITH(set_up, remove_state_place);
 
 TEST(commands_answer_as_redis_does)
 {

@@ -124,6 +124,12 @@ HELPER void print_fault(void *user, const char *fault)
     fprintf(stderr, "%s\n", fault);
 }
 
+/* `user` is a text of TEXT_SIZE. */
+HELPER void keep_fault(void *user, const char *fault)
+{
+    (void)snprintf(user, TEXT_SIZE, "%s", fault);
+}
+
 /* A check of the place's store finds no fault. */
 HELPER void expect_no_faults(const place *at)
 {

@@ -169,13 +169,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    remove_place(*state);
-    return 0;
-}
-
-EACH_TEST_WITH(set_up, tear_down);
+EACH_TEST_WITH(set_up, remove_state_place);
 
 TEST(commands_answer_as_redis_does)
 {

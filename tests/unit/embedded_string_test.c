@@ -190,27 +190,14 @@ static void expect_chunks(hf__tx *tx)
     expect_form(tx, HF__FORM_ELEMENTS);
 }
 
-static void expect_format(uint32_t version)
-{
-    hf__env *env = open_env(at.url);
-    hf__header header;
-    MDB_txn *txn;
-
-    assert_int_equal(mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn), 0);
-    assert_int_equal(hf__header_get(txn, env->dbi, &header), 0);
-    mdb_txn_abort(txn);
-    hf__env_unref(env);
-    assert_int_equal(header.version, version);
-}
-
 TEST(a_string_is_in_chunks_from_a_partial_write_of_a_large_one)
 {
     set_model(200000);
     in_transaction(expect_whole);
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     set_range(100000, 1, 'x');
     in_transaction(expect_chunks);
-    expect_format(HF__FORMAT_CHUNKS);
+    expect_format(at.url, HF__FORMAT_CHUNKS);
     expect_model("s");
     set_model(200000);
     in_transaction(expect_whole);
@@ -305,7 +292,7 @@ TEST(no_chunks_while_an_earlier_version_may_have_the_store_open)
     set_model(200000);
     set_range(100000, 1, 'x');
     in_transaction(expect_whole);
-    expect_format(HF__FORMAT_FIRST);
+    expect_format(at.url, HF__FORMAT_FIRST);
     in_transaction(keep_earlier_version_out);
     set_range(100001, 1, 'x');
     in_transaction(expect_chunks);
@@ -449,11 +436,6 @@ static void change_bit(hf__tx *tx)
     bytes[2000] ^= 4;
     value.mv_data = bytes;
     assert_true(hf__tx_put(tx, &key, &value));
-}
-
-static void keep_fault(void *user, const char *fault)
-{
-    (void)snprintf(user, TEXT_SIZE, "%s", fault);
 }
 
 static void expect_fault(void (*how)(hf__tx *tx), const char *want)

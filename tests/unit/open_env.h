@@ -8,4 +8,7 @@
 /* End it by hf__env_unref(). The test fails if it cannot be opened. */
 hf__env *open_env(const char *url);
 
+/* The format that the header of the store says. */
+void expect_format(const char *url, uint32_t version);
+
 #endif
