@@ -38,7 +38,7 @@ struct http_waiter {
     char *text;
     size_t size;
     hf_bytes broken;  /* the lock to break */
-    hf_bytes owner;   /* only if this one holds it; NULL: any */
+    hf_bytes owner;   /* only if this one holds it; empty: any */
     hf_status status; /* [out] of breaking it */
     hf_error err;     /* [out] */
 };

@@ -43,7 +43,7 @@ void http_source_done(struct http_source *source)
 hf_status http_source_break(struct http_source *source, hf_bytes name,
                             hf_bytes owner, hf_error *err)
 {
-    if (owner.data == NULL)
+    if (owner.size == 0)
         return hf_lock_break(source->client, name, err);
     return lock_sample_break(source->client, name, owner, err);
 }

@@ -64,7 +64,7 @@ void http_source_init(struct http_source *source, hf_client *client,
 /* Closes the client. */
 void http_source_done(struct http_source *source);
 
-/* Break a lock; if `owner` is not NULL, only if that still holds it:
+/* Break a lock; if `owner` is not empty, only if that still holds it:
  * HF_CONFLICT. */
 hf_status http_source_break(struct http_source *source, hf_bytes name,
                             hf_bytes owner, hf_error *err);

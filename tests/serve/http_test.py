@@ -322,6 +322,13 @@ class Token(unittest.TestCase):
         held.terminate()
         end_hold(held)
 
+    def test_a_break_with_an_empty_owner_is_one_of_any(self):
+        held = self.server.hold("anyone's")
+        self.assertEqual(self.server.status("/break?name=anyone's&owner=",
+                                            "POST", **BEARER), 200)
+        held.terminate()
+        end_hold(held)
+
 
 class Queries(unittest.TestCase):
     """What the page reads and changes; the token and --allow-edit are given."""
