@@ -46,18 +46,25 @@ static void on_command(void *user, const hf_server_command *command)
     counters->timed_ns += command->timed_ns;
 }
 
-static void read_counters(hf_server *server, struct http_counters *counters)
+/* Without those of commands, which on_command() adds. */
+static struct http_counters counters_of(const hf_server_stats *stats)
+{
+    return (struct http_counters){.at_ms = now_ms(),
+                                  .commands = stats->commands,
+                                  .failed = stats->failed,
+                                  .hits = stats->hits,
+                                  .misses = stats->misses};
+}
+
+static struct http_counters read_counters(hf_server *server)
 {
     hf_server_stats stats = HF_SERVER_STATS_INIT;
+    struct http_counters counters;
 
-    memset(counters, 0, sizeof(*counters));
-    (void)!hf_server_read_commands(server, on_command, counters, NULL);
     (void)!hf_server_read_stats(server, &stats, NULL);
-    counters->at_ms = now_ms();
-    counters->commands = stats.commands;
-    counters->failed = stats.failed;
-    counters->hits = stats.hits;
-    counters->misses = stats.misses;
+    counters = counters_of(&stats);
+    (void)!hf_server_read_commands(server, on_command, &counters, NULL);
+    return counters;
 }
 
 /* `part` of `whole`, both since the reading before; -1: there was none. */
@@ -92,12 +99,15 @@ static struct http_rates compare_counters(const struct http_counters *before,
 /* ------------------------------------------------------------------ history */
 
 struct http_rates http_history_rates(struct http_history *history,
-                                     hf_server *server)
+                                     const hf_server_stats *stats,
+                                     const hf_server_command *commands,
+                                     size_t count)
 {
     const struct http_counters *before = &history->seen;
-    struct http_counters now;
+    struct http_counters now = counters_of(stats);
 
-    read_counters(server, &now);
+    for (size_t i = 0; i < count; i++)
+        on_command(&now, &commands[i]);
     if (before->at_ms == 0 || now.at_ms - before->at_ms > SEEN_MS)
         before = &history->point;
     if (now.at_ms - before->at_ms < SPAN_MIN_MS)
@@ -111,9 +121,8 @@ void http_history_add(struct http_history *history, hf_server *server,
                       int64_t size)
 {
     struct http_point *point = &history->points[history->next];
-    struct http_counters now;
+    struct http_counters now = read_counters(server);
 
-    read_counters(server, &now);
     pthread_mutex_lock(&history->mutex);
     point->at_ms = unix_ms();
     point->rates = compare_counters(&history->point, &now);

@@ -53,9 +53,11 @@ struct http_history {
 void http_history_init(struct http_history *history, int64_t began_ms);
 void http_history_done(struct http_history *history);
 
-/* The rates since the last view. */
+/* The rates since the last view, from what was read for this one. */
 struct http_rates http_history_rates(struct http_history *history,
-                                     hf_server *server);
+                                     const hf_server_stats *stats,
+                                     const hf_server_command *commands,
+                                     size_t count);
 
 /* Their members of an object. */
 void http_rates_json(const struct http_rates *rates, struct json *json);

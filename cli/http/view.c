@@ -50,17 +50,6 @@ hf_status http_source_break(struct http_source *source, hf_bytes name,
 
 /* ------------------------------------------------------------------ figures */
 
-/* All but those of locks. */
-static void read_figures(struct http_source *source,
-                         struct http_figures *figures)
-{
-    (void)store_facts_read(&figures->store, source->client);
-    figures->server = (hf_server_stats)HF_SERVER_STATS_INIT;
-    (void)!hf_server_read_stats(source->server, &figures->server, NULL);
-    figures->up_ms = now_ms() - source->began_ms;
-    figures->rates = http_history_rates(&source->history, source->server);
-}
-
 void http_source_note(struct http_source *source)
 {
     struct store_facts facts;
@@ -95,6 +84,20 @@ static void read_commands(const struct http_source *source,
     if (view->command_count > 0)
         qsort(view->commands, view->command_count, sizeof(*view->commands),
               by_name);
+}
+
+/* All but those of locks. */
+static void read_figures(struct http_source *source, struct http_view *view)
+{
+    struct http_figures *figures = &view->figures;
+
+    (void)store_facts_read(&figures->store, source->client);
+    figures->server = (hf_server_stats)HF_SERVER_STATS_INIT;
+    (void)!hf_server_read_stats(source->server, &figures->server, NULL);
+    read_commands(source, view);
+    figures->up_ms = now_ms() - source->began_ms;
+    figures->rates = http_history_rates(&source->history, &figures->server,
+                                        view->commands, view->command_count);
 }
 
 static void sum_up(struct http_figures *figures,
@@ -251,8 +254,7 @@ struct http_view *http_view_make(struct http_source *source)
         free(view);
         return NULL;
     }
-    read_figures(source, &view->figures);
-    read_commands(source, view);
+    read_figures(source, view);
     status = lock_sample_take(source->client, hf_view("", 0), source->previous,
                               NULL, &sample, &err);
     if (status == HF_OK) {
