@@ -23,6 +23,34 @@
 #define COUNT_MIN 10
 #define COUNT_MAX 100
 
+/* Commands that are sent together. */
+struct key_batch {
+    hf_bytes *words;
+    hf_command_item *items;
+    hf_reply **replies;
+    hf_status *statuses;
+};
+
+static void close_batch(struct key_batch *batch)
+{
+    free(batch->words);
+    free(batch->items);
+    free(batch->replies);
+    free(batch->statuses);
+}
+
+/* For so many commands with so many words in all. false: out of memory; it is
+ * to be closed then, too. */
+static bool open_batch(struct key_batch *batch, size_t count, size_t words)
+{
+    batch->words = calloc(words + 1, sizeof(*batch->words));
+    batch->items = calloc(count + 1, sizeof(*batch->items));
+    batch->replies = calloc(count + 1, sizeof(hf_reply *));
+    batch->statuses = calloc(count + 1, sizeof(*batch->statuses));
+    return batch->words != NULL && batch->items != NULL &&
+           batch->replies != NULL && batch->statuses != NULL;
+}
+
 /* Keep the names that the user may read: a refusal for each of the others in
  * ACL LOG would drop what is in there. ACL DRYRUN makes none, but not every
  * user may run it; the second try is TYPE itself. */
@@ -30,37 +58,32 @@ static hf_status keep_allowed(struct http_call *call, hf_bytes *names,
                               size_t *count, bool tries)
 {
     size_t size = tries ? 5 : 2, kept = 0;
-    hf_bytes *words = calloc(*count + 1, size * sizeof(*words));
-    hf_command_item *items = calloc(*count + 1, sizeof(*items));
-    hf_reply **replies = calloc(*count + 1, sizeof(*replies));
-    hf_status *statuses = calloc(*count + 1, sizeof(*statuses));
     hf_status status = HF_NO_MEMORY;
+    struct key_batch batch;
 
-    if (words == NULL || items == NULL || replies == NULL || statuses == NULL)
+    if (!open_batch(&batch, *count, size * *count))
         goto done;
     for (size_t i = 0; i < *count; i++) {
         const hf_bytes dry[] = {WORD("acl"), WORD("dryrun"), WORD("page"),
                                 WORD("type"), names[i]};
+        hf_bytes *words = batch.words + size * i;
 
-        memcpy(words + size * i, tries ? dry : dry + 3, size * sizeof(*words));
-        items[i] = (hf_command_item){size, words + size * i};
+        memcpy(words, tries ? dry : dry + 3, size * sizeof(*words));
+        batch.items[i] = (hf_command_item){size, words};
     }
-    status = hf_command_many(call->client, items, *count, replies, statuses,
-                             &call->err);
+    status = hf_command_many(call->client, batch.items, *count, batch.replies,
+                             batch.statuses, &call->err);
     if (status == HF_DENIED && !tries)
         status = HF_OK; /* of some keys */
     for (size_t i = 0; i < *count; i++) {
-        if (hf_reply_type(replies[i]) == HF_REPLY_STATUS)
+        if (hf_reply_type(batch.replies[i]) == HF_REPLY_STATUS)
             names[kept++] = names[i];
-        hf_reply_free(replies[i]);
+        hf_reply_free(batch.replies[i]);
     }
     if (status == HF_OK)
         *count = kept;
 done:
-    free(words);
-    free(items);
-    free(replies);
-    free(statuses);
+    close_batch(&batch);
     return status;
 }
 
@@ -77,41 +100,39 @@ static hf_status filter_names(struct http_call *call, hf_bytes *names,
                                : status;
 }
 
+static void put_key(struct json *json, hf_bytes name, hf_reply **replies)
+{
+    struct about about;
+
+    about_read(replies, &about);
+    if (about.type[0] == '\0' || strcmp(about.type, "none") == 0)
+        return; /* it is gone */
+    json_open(json, NULL, '{');
+    put_string(json, "name", name,
+               ftell(json->file) < KEYS_SIZE_MAX ? HF_NAME_MAX : NAME_SHOWN);
+    about_json(json, &about);
+    json_close(json, '}');
+}
+
 static hf_status put_keys(struct http_call *call, const hf_bytes *names,
                           size_t count)
 {
-    hf_bytes *words = calloc(count + 1, ABOUT_WORDS * sizeof(*words));
-    hf_command_item *items = calloc(count + 1, ABOUT_COMMANDS * sizeof(*items));
-    hf_reply **replies = calloc(count + 1, ABOUT_COMMANDS * sizeof(*replies));
-    hf_status *statuses = calloc(count + 1, ABOUT_COMMANDS * sizeof(*statuses));
     hf_status status = HF_NO_MEMORY;
+    struct key_batch batch;
 
-    if (words != NULL && items != NULL && replies != NULL && statuses != NULL) {
-        for (size_t i = 0; i < count; i++)
-            about_commands(names[i], words + ABOUT_WORDS * i,
-                           items + ABOUT_COMMANDS * i);
-        status = hf_command_many(call->client, items, ABOUT_COMMANDS * count,
-                                 replies, statuses, &call->err);
-        if (status == HF_DENIED)
-            status = HF_OK; /* some of the commands */
-        for (size_t i = 0; i < count; i++) {
-            struct about about;
-
-            about_read(replies + ABOUT_COMMANDS * i, &about);
-            if (about.type[0] == '\0' || strcmp(about.type, "none") == 0)
-                continue; /* it is gone */
-            json_open(call->json, NULL, '{');
-            put_string(call->json, "name", names[i],
-                       ftell(call->json->file) < KEYS_SIZE_MAX ? HF_NAME_MAX
-                                                               : NAME_SHOWN);
-            about_json(call->json, &about);
-            json_close(call->json, '}');
-        }
-    }
-    free(words);
-    free(items);
-    free(replies);
-    free(statuses);
+    if (!open_batch(&batch, ABOUT_COMMANDS * count, ABOUT_WORDS * count))
+        goto done;
+    for (size_t i = 0; i < count; i++)
+        about_commands(names[i], batch.words + ABOUT_WORDS * i,
+                       batch.items + ABOUT_COMMANDS * i);
+    status = hf_command_many(call->client, batch.items, ABOUT_COMMANDS * count,
+                             batch.replies, batch.statuses, &call->err);
+    if (status == HF_DENIED)
+        status = HF_OK; /* some of the commands */
+    for (size_t i = 0; i < count; i++)
+        put_key(call->json, names[i], batch.replies + ABOUT_COMMANDS * i);
+done:
+    close_batch(&batch);
     return status;
 }
 
