@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lease_clock.h"
 
@@ -14,14 +13,6 @@
 
 /* In less time two readings say little. */
 #define SPAN_MIN_MS 20
-
-static int64_t unix_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void http_history_init(struct http_history *history, int64_t began_ms)
 {

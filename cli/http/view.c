@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "holder_text.h"
 #include "lease_clock.h"
@@ -198,14 +197,6 @@ static void add_server(struct json *json, const struct http_figures *figures)
     json_integer(json, "bytes_out", (int64_t)stats->bytes_out);
     http_rates_json(&figures->rates, json);
     json_close(json, '}');
-}
-
-static int64_t unix_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* `error`: why there is no new sample; NULL: there is. */
