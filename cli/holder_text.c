@@ -160,10 +160,7 @@ void holder_lock_json(struct json *json, hf_bytes name, bool held,
             json_integer(json, "holders", info->holders);
         }
         json_bytes(json, "owner", holder_owner(info));
-        if (info->remaining_ms < 0)
-            json_null(json, "remaining_ms");
-        else
-            json_integer(json, "remaining_ms", info->remaining_ms);
+        json_known(json, "remaining_ms", info->remaining_ms);
         holder_token_json(json, info);
     }
     if (holder != NULL)

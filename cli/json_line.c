@@ -187,6 +187,14 @@ void json_null(struct json *json, const char *name)
     fputs("null", json->file);
 }
 
+void json_known(struct json *json, const char *name, int64_t value)
+{
+    if (value < 0)
+        json_null(json, name);
+    else
+        json_integer(json, name, value);
+}
+
 void json_buffer(struct json *json, const char *name, const hf_buffer *value)
 {
     if (value->data == NULL)

@@ -39,6 +39,9 @@ void json_number_text(char text[JSON_NUMBER_SIZE], double value);
 void json_bool(struct json *json, const char *name, bool value);
 void json_null(struct json *json, const char *name);
 
+/* An integer; null if it is below 0, which means that there is none. */
+void json_known(struct json *json, const char *name, int64_t value);
+
 /* A value from a call; null if there was none. */
 void json_buffer(struct json *json, const char *name, const hf_buffer *value);
 

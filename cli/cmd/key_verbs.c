@@ -55,10 +55,7 @@ static void print_ttl(const struct call *call, int64_t ttl_ms)
 
     if (call->json) {
         begin_json(&json, call_operand(call, 0));
-        if (ttl_ms < 0)
-            json_null(&json, "ttl_ms");
-        else
-            json_integer(&json, "ttl_ms", ttl_ms);
+        json_known(&json, "ttl_ms", ttl_ms);
         json_end(&json);
     } else if (ttl_ms < 0) {
         puts("never");

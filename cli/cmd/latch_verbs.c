@@ -24,10 +24,7 @@ static void print_left(const struct call *call, int64_t left)
     }
     json_begin(&json, stdout);
     json_bytes(&json, "name", call_operand(call, 0));
-    if (left >= 0)
-        json_integer(&json, "left", left);
-    else
-        json_null(&json, "left");
+    json_known(&json, "left", left);
     json_end(&json);
 }
 

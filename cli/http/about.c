@@ -39,12 +39,6 @@ void about_read(hf_reply **replies, struct about *about)
 void about_json(struct json *json, const struct about *about)
 {
     json_text(json, "type", about->type);
-    if (about->ttl_ms < 0)
-        json_null(json, "ttl_ms");
-    else
-        json_integer(json, "ttl_ms", about->ttl_ms);
-    if (about->size < 0)
-        json_null(json, "size");
-    else
-        json_integer(json, "size", about->size);
+    json_known(json, "ttl_ms", about->ttl_ms);
+    json_known(json, "size", about->size);
 }

@@ -156,10 +156,7 @@ static void add_points(const struct http_history *history, struct json *json)
         json_open(json, NULL, '{');
         json_integer(json, "at_ms", point->at_ms);
         http_rates_json(&point->rates, json);
-        if (point->size < 0)
-            json_null(json, "bytes_in_use");
-        else
-            json_integer(json, "bytes_in_use", point->size);
+        json_known(json, "bytes_in_use", point->size);
         json_close(json, '}');
     }
     json_close(json, ']');

@@ -162,19 +162,11 @@ static int64_t add_locks(struct json *json, const struct lock_sample *sample)
     return shown;
 }
 
-static void add_known(struct json *json, const char *name, int64_t value)
-{
-    if (value < 0)
-        json_null(json, name);
-    else
-        json_integer(json, name, value);
-}
-
 static void add_figures(struct json *json, const struct http_figures *figures)
 {
-    add_known(json, "keys", figures->store.keys);
-    add_known(json, "bytes_in_use", figures->store.size);
-    add_known(json, "bytes_at_most", figures->store.size_max);
+    json_known(json, "keys", figures->store.keys);
+    json_known(json, "bytes_in_use", figures->store.size);
+    json_known(json, "bytes_at_most", figures->store.size_max);
     json_integer(json, "locks_held", figures->locks);
     json_integer(json, "waiters", figures->waiters);
     json_integer(json, "contended", figures->contended);
