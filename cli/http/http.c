@@ -182,18 +182,17 @@ static enum MHD_Result answer_break(struct MHD_Connection *connection,
     }
 }
 
-/* Append to an argument in memory of the request, which is then given, even if
- * it is empty; false: out of memory. */
-static bool append_argument(hf_bytes *argument, const char *data, size_t size)
+/* Into memory of the request. The argument is then given, even if it is empty;
+ * false: out of memory. */
+static bool set_argument(hf_bytes *argument, const char *data, size_t size)
 {
-    char *memory =
-        realloc((void *)(uintptr_t)argument->data, argument->size + size + 1);
+    char *memory = malloc(size + 1);
 
     if (memory == NULL)
         return false;
     if (size > 0)
-        memcpy(memory + argument->size, data, size);
-    *argument = hf_view(memory, argument->size + size);
+        memcpy(memory, data, size);
+    *argument = hf_view(memory, size);
     return true;
 }
 
@@ -206,7 +205,7 @@ static bool copy_argument(struct MHD_Connection *connection, const char *name,
 
     (void)!MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND,
                                          name, strlen(name), &value, &size);
-    return value == NULL || append_argument(copy, value, size);
+    return value == NULL || set_argument(copy, value, size);
 }
 
 static const char *request_header(struct MHD_Connection *connection,
@@ -260,24 +259,23 @@ static size_t decode_part(char *text)
 /* false: out of memory. */
 static bool read_field(struct request *request, char *field)
 {
-    const struct http_query *query = request->waiter.query;
     char *value = strchr(field, '=');
     size_t size = 0;
+    int i;
 
     if (value != NULL) {
         *value++ = '\0';
         size = decode_part(value);
     }
     (void)decode_part(field);
-    for (int i = 0; i < HTTP_QUERY_WORDS && query->names[i] != NULL; i++) {
-        hf_bytes *word = &request->waiter.words[i];
-
-        if (strcmp(query->names[i], field) != 0)
-            continue;
-        request->unclear |= word->data != NULL;
-        return append_argument(word, value, size);
+    i = http_query_word(request->waiter.query, field);
+    if (i < 0)
+        return true;
+    if (request->waiter.words[i].data != NULL) {
+        request->unclear = true;
+        return true;
     }
-    return true;
+    return set_argument(&request->waiter.words[i], value, size);
 }
 
 /* When all of it has come. false: out of memory. */

@@ -59,6 +59,15 @@ const struct http_query *http_query_find(const char *path)
     return NULL;
 }
 
+int http_query_word(const struct http_query *query, const char *name)
+{
+    for (int i = 0; i < HTTP_QUERY_WORDS && query->names[i] != NULL; i++) {
+        if (strcmp(query->names[i], name) == 0)
+            return i;
+    }
+    return -1;
+}
+
 static unsigned code_of(hf_status status, const hf_error *err)
 {
     if (strncmp(err->message, "READONLY", 8) == 0)
@@ -85,12 +94,9 @@ static hf_status open_database(const struct http_query *query,
     struct http_own *own = &call->source->own;
     char text[8] = "0";
     int64_t db = HTTP_ANY_DATABASE;
-    int i = 0;
+    int i = http_query_word(query, "db");
 
-    while (i < HTTP_QUERY_WORDS && query->names[i] != NULL &&
-           strcmp(query->names[i], "db") != 0)
-        i++;
-    if (i < HTTP_QUERY_WORDS && query->names[i] != NULL) {
+    if (i >= 0) {
         if ((call->words[i].data != NULL &&
              !copy_text(call->words[i], text, sizeof(text))) ||
             !number_integer(text, &db) || db < 0 || db >= HTTP_DATABASES)

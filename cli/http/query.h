@@ -41,6 +41,9 @@ struct http_call {
 /* NULL: there is no such path. */
 const struct http_query *http_query_find(const char *path);
 
+/* Which of its arguments has this name; -1: none has. */
+int http_query_word(const struct http_query *query, const char *name);
+
 /* Run one, unless `until_ms` of now_ms() has passed when its client is
  * connected; its JSON into `*text`, to be freed by free(). Returns the status
  * of HTTP; `*text` is NULL if there was no memory. */
