@@ -164,8 +164,8 @@ static enum MHD_Result answer_break(struct MHD_Connection *connection,
 {
     switch (waiter->status) {
     case HF_OK:
-        complain(WHAT, "lock \"%.*s\" was broken", (int)waiter->broken.size,
-                 (const char *)waiter->broken.data);
+        complain(WHAT, "lock \"%.*s\" was broken", (int)waiter->words[0].size,
+                 (const char *)waiter->words[0].data);
         return http_answer_text(connection, MHD_HTTP_OK, "broken\n");
     case HF_NOT_FOUND:
         return http_answer_text(connection, MHD_HTTP_NOT_FOUND,
@@ -299,10 +299,10 @@ static enum MHD_Result run_break(struct http *http,
 
     if (request->waited)
         return answer_break(connection, waiter);
-    if (!copy_argument(connection, "name", &waiter->broken) ||
-        !copy_argument(connection, "owner", &waiter->owner))
+    if (!copy_argument(connection, "name", &waiter->words[0]) ||
+        !copy_argument(connection, "owner", &waiter->words[1]))
         return MHD_NO;
-    if (waiter->broken.size == 0)
+    if (waiter->words[0].size == 0)
         return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
                                 "?name= is missing\n");
     request->waited = !http_sampler_run(http->sampler, waiter);
@@ -503,8 +503,6 @@ static void on_completed(void *user, struct MHD_Connection *connection,
         return;
     http_view_drop(request->waiter.view);
     free(request->body);
-    free((void *)(uintptr_t)request->waiter.broken.data);
-    free((void *)(uintptr_t)request->waiter.owner.data);
     for (int i = 0; i < HTTP_QUERY_WORDS; i++)
         free((void *)(uintptr_t)request->waiter.words[i].data);
     free(request->waiter.text);

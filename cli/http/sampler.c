@@ -98,8 +98,8 @@ static void run_one_locked(struct http_sampler *sampler)
             http_query_run(waiter->query, sampler->source, waiter->words,
                            waiter->until_ms, &waiter->text, &waiter->size);
     else
-        waiter->status = http_source_break(sampler->source, waiter->broken,
-                                           waiter->owner, &waiter->err);
+        waiter->status = http_source_break(sampler->source, waiter->words[0],
+                                           waiter->words[1], &waiter->err);
     pthread_mutex_lock(&sampler->mutex);
     if (waiter->query == NULL)
         sampler->next_ms = 0;
@@ -286,8 +286,6 @@ bool http_sampler_run(struct http_sampler *sampler, struct http_waiter *waiter)
     bool done;
 
     waiter->status = HF_UNAVAILABLE;
-    waiter->text = NULL;
-    waiter->code = 0;
     waiter->until_ms = now_ms() + JOB_MS;
     pthread_mutex_lock(&sampler->mutex);
     done = sampler->job_count >= JOBS_MAX ||

@@ -32,13 +32,13 @@ struct http_waiter {
     struct MHD_Connection *connection;
     struct http_view *view;         /* [out] of http_sampler_view(), counted */
     const struct http_query *query; /* to be run; NULL: break a lock */
-    hf_bytes words[HTTP_QUERY_WORDS]; /* of the query, each to be freed */
-    int64_t until_ms;                 /* not run after that; of now_ms() */
-    unsigned code;                    /* [out] of the query; 0: not run */
+    /* Of the query, each to be freed. To break a lock, its name and the owner
+     * that must hold it; empty: any. */
+    hf_bytes words[HTTP_QUERY_WORDS];
+    int64_t until_ms; /* not run after that; of now_ms() */
+    unsigned code;    /* [out] of the query; 0: not run */
     char *text;
     size_t size;
-    hf_bytes broken;  /* the lock to break */
-    hf_bytes owner;   /* only if this one holds it; empty: any */
     hf_status status; /* [out] of breaking it */
     hf_error err;     /* [out] */
 };
@@ -64,9 +64,9 @@ void http_sampler_free(struct http_sampler *sampler);
 bool http_sampler_view(struct http_sampler *sampler, struct http_waiter *waiter,
                        const struct http_view *seen);
 
-/* Run the query, or break the lock waiter->broken. false: the connection was
- * suspended until that is done, or is too late: then, too, there is no text and
- * the status is HF_UNAVAILABLE. true: too many wait, or the server ends. */
+/* Run the query, or break the lock. false: the connection was suspended until
+ * that is done, or is too late: then, too, there is no text and the status is
+ * HF_UNAVAILABLE. true: too many wait, or the server ends. */
 bool http_sampler_run(struct http_sampler *sampler, struct http_waiter *waiter);
 
 #endif
