@@ -36,17 +36,23 @@ size_t whole_characters(hf_bytes text, size_t most)
     return (bytes[size] & 0xc0) == 0x80 ? most : size;
 }
 
+static void put_cut(struct json *json, const char *name, hf_bytes part,
+                    int64_t size)
+{
+    json_open(json, name, '{');
+    json_bytes(json, "cut", part);
+    json_integer(json, "size", size);
+    json_close(json, '}');
+}
+
 void put_string(struct json *json, const char *name, hf_bytes bytes,
                 size_t most)
 {
-    if (bytes.size <= most) {
+    if (bytes.size <= most)
         json_bytes(json, name, bytes);
-        return;
-    }
-    json_open(json, name, '{');
-    json_bytes(json, "cut", hf_view(bytes.data, whole_characters(bytes, most)));
-    json_integer(json, "size", (int64_t)bytes.size);
-    json_close(json, '}');
+    else
+        put_cut(json, name, hf_view(bytes.data, whole_characters(bytes, most)),
+                (int64_t)bytes.size);
 }
 
 static void put_nested(struct http_call *call, const char *name,
@@ -65,12 +71,8 @@ static void put_array(struct http_call *call, const char *name,
     struct json *json = call->json;
 
     if (was_cut(reply)) {
-        hf_bytes part = hf_reply_bytes(hf_reply_at(reply, 1));
-
-        json_open(json, name, '{');
-        json_bytes(json, "cut", part);
-        json_integer(json, "size", hf_reply_integer(hf_reply_at(reply, 2)));
-        json_close(json, '}');
+        put_cut(json, name, hf_reply_bytes(hf_reply_at(reply, 1)),
+                hf_reply_integer(hf_reply_at(reply, 2)));
         return;
     }
     json_open(json, name, '[');
