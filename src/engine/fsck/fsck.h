@@ -47,7 +47,7 @@ struct hf__fsck {
     bool again;  /* the second walk, for `keep`: findings are not reported */
     hf__finding last; /* of the second walk */
     struct hf__fsck_memory *memory;
-    struct hf__groups *groups;      /* fsck_records.c's */
+    struct hf__groups *groups;      /* fsck_groups.h */
     struct hf__kept_counts *counts; /* fsck_counts.c's */
     unsigned char *scratch;         /* HF__SUM_PART bytes */
 };

@@ -16,6 +16,7 @@
 #include "engine/files/name.h"
 #include "engine/files/sum.h"
 #include "engine/fsck/fsck.h"
+#include "engine/fsck/fsck_groups.h"
 #include "engine/keys/score.h"
 #include "engine/keys/type_set.h"
 #include "engine/streams/stream_group.h"
@@ -26,117 +27,6 @@
 #define ORDER_SIZE 17u /* and the score */
 #define LIST_SIZE 17u  /* and the number */
 #define COUNT_SIZE 10u /* or the level */
-#define GROUPS_FIRST 1024u
-
-typedef struct group {
-    uint64_t keyid;
-    uint64_t element_count;
-    uint64_t element_sum;
-    uint64_t order_count;
-    uint64_t order_sum;
-    uint64_t list_count;
-    uint64_t list_first;
-    uint64_t list_last;
-    uint64_t list_end;      /* of a string, by its last chunk */
-    uint64_t level_records; /* counts of the last level */
-    hf__counts_root root;   /* by the key's record, of a sorted set */
-    uint64_t count;         /* by the key's record */
-    /* By the key's record: of a list; packs of a stream; size of a string. */
-    uint64_t first;
-    hf__stream_tally stream;
-    uint64_t page;  /* of the key's record */
-    uint64_t a, b;  /* of `code` */
-    uint64_t other; /* the id of the same key's other entry; 0: none */
-    uint32_t index; /* of the key's record */
-    uint8_t code;   /* hf__finding_code: what is wrong with it */
-    uint8_t type;   /* hf__type; 0: no key seen */
-    bool taken;     /* this entry is in use */
-    bool pending_delete;
-    bool odd;          /* an element cannot be one of a sorted set */
-    bool gap;          /* a list's numbers have gaps */
-    bool no_chunks;    /* an element of a list cannot be a chunk */
-    bool wrong;        /* a member of a set is at a wrong position */
-    uint8_t level;     /* of the last count */
-    bool has_counts;   /* by the key's record */
-    bool wrong_counts; /* one is not the sum of what is below it */
-} group;
-
-struct hf__groups {
-    size_t map_size; /* bytes of this struct */
-    uint64_t count;
-    uint64_t capacity; /* a power of two */
-    group *last;       /* the last entry used */
-    group entries[];
-};
-
-/* ----------------------------------------------------------------- groups */
-
-static struct hf__groups *new_groups(hf__fsck *fsck, uint64_t capacity)
-{
-    size_t size = sizeof(struct hf__groups) + capacity * sizeof(group);
-    struct hf__groups *groups = hf__fsck_map(fsck, size);
-
-    if (groups == NULL)
-        return NULL;
-    groups->map_size = size;
-    groups->capacity = capacity;
-    return groups;
-}
-
-static group *slot_of(struct hf__groups *groups, uint64_t keyid)
-{
-    uint64_t mask = groups->capacity - 1;
-    uint64_t at = hf__hash(hf_view(&keyid, sizeof(keyid)), 0) & mask;
-
-    /* There is always a free one. */
-    while (groups->entries[at].taken && groups->entries[at].keyid != keyid)
-        at = (at + 1) & mask;
-    return &groups->entries[at];
-}
-
-static struct hf__groups *grow_groups(hf__fsck *fsck, struct hf__groups *old)
-{
-    struct hf__groups *groups = new_groups(fsck, 2 * old->capacity);
-
-    if (groups == NULL)
-        return NULL;
-    for (uint64_t i = 0; i < old->capacity; i++) {
-        if (old->entries[i].taken)
-            *slot_of(groups, old->entries[i].keyid) = old->entries[i];
-    }
-    groups->count = old->count;
-    hf__fsck_unmap(old, old->map_size);
-    fsck->groups = groups;
-    return groups;
-}
-
-/* The entry of an id, created if missing. NULL: no memory. */
-static group *group_of(hf__fsck *fsck, uint64_t keyid)
-{
-    struct hf__groups *groups = fsck->groups;
-    group *at;
-
-    if (groups == NULL)
-        groups = fsck->groups = new_groups(fsck, GROUPS_FIRST);
-    if (groups == NULL)
-        return NULL;
-    if (groups->last != NULL && groups->last->keyid == keyid)
-        return groups->last;
-    at = slot_of(groups, keyid);
-    if (!at->taken && groups->count >= groups->capacity / 4 * 3) {
-        groups = grow_groups(fsck, groups);
-        if (groups == NULL)
-            return NULL;
-        at = slot_of(groups, keyid);
-    }
-    if (!at->taken) {
-        at->taken = true;
-        at->keyid = keyid;
-        groups->count++;
-    }
-    groups->last = at;
-    return at;
-}
 
 void hf__fsck_drop_keys(hf__fsck *fsck)
 {
@@ -199,14 +89,14 @@ static void take_element(hf__fsck *fsck, const hf__item *item)
     hf_bytes name;
     size_t used;
     double score;
-    group *at;
+    hf__fsck_group *at;
 
     if (item->key.size < PREFIX_SIZE ||
         !whole_name(item, PREFIX_SIZE, &name, &used)) {
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    at = hf__fsck_group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     at->element_count++;
@@ -228,7 +118,7 @@ static void take_order(hf__fsck *fsck, const hf__item *item)
     hf_bytes name;
     size_t used;
     double score;
-    group *at;
+    hf__fsck_group *at;
 
     if (item->key.size < ORDER_SIZE ||
         !whole_name(item, ORDER_SIZE, &name, &used) ||
@@ -236,7 +126,7 @@ static void take_order(hf__fsck *fsck, const hf__item *item)
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    at = hf__fsck_group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     score = hf__score_of(hf__get_be64(name_of(item) + PREFIX_SIZE));
@@ -255,13 +145,13 @@ static void take_count(hf__fsck *fsck, const hf__item *item)
 {
     hf__count count;
     uint8_t level;
-    group *at;
+    hf__fsck_group *at;
 
     if (item->key.size < COUNT_SIZE || item->value_size != sizeof(count)) {
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    at = hf__fsck_group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     level = name_of(item)[PREFIX_SIZE];
@@ -279,14 +169,14 @@ static void take_count(hf__fsck *fsck, const hf__item *item)
 
 static void note_wrong_counts(hf__fsck *fsck, uint64_t keyid)
 {
-    group *at = group_of(fsck, keyid);
+    hf__fsck_group *at = hf__fsck_group_of(fsck, keyid);
 
     if (at != NULL)
         at->wrong_counts = true;
 }
 
 /* Do the root and the counts of a sorted set fit together? */
-static bool counts_fit(const group *at)
+static bool counts_fit(const hf__fsck_group *at)
 {
     uint64_t top = at->level == 0 ? at->count : at->level_records;
 
@@ -311,13 +201,13 @@ static bool is_chunk(const hf__item *item, uint64_t number)
 static void take_list(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t number;
-    group *at;
+    hf__fsck_group *at;
 
     if (item->key.size != LIST_SIZE) {
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    at = hf__fsck_group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at == NULL)
         return;
     number = hf__get_be64(name_of(item) + PREFIX_SIZE);
@@ -332,13 +222,13 @@ static void take_list(hf__fsck *fsck, const hf__item *item)
 
 static void take_stream(hf__fsck *fsck, const hf__item *item)
 {
-    group *at;
+    hf__fsck_group *at;
 
     if (!hf__fsck_stream_is_named(item)) {
         tell_record(fsck, HF__FOUND_ELEMENT, item);
         return;
     }
-    at = group_of(fsck, hf__get_be64(name_of(item) + 1));
+    at = hf__fsck_group_of(fsck, hf__get_be64(name_of(item) + 1));
     if (at != NULL)
         hf__fsck_stream_add(item, &at->stream);
 }
@@ -346,14 +236,14 @@ static void take_stream(hf__fsck *fsck, const hf__item *item)
 static void take_pending_delete(hf__fsck *fsck, const hf__item *item)
 {
     uint64_t keyid;
-    group *at;
+    hf__fsck_group *at;
 
     if (item->key.size != PREFIX_SIZE || item->value_size != 0) {
         tell_record(fsck, HF__FOUND_RECORD_NAME, item);
         return;
     }
     memcpy(&keyid, name_of(item) + 1, sizeof(keyid));
-    at = group_of(fsck, keyid);
+    at = hf__fsck_group_of(fsck, keyid);
     if (at != NULL)
         at->pending_delete = true;
 }
@@ -404,9 +294,9 @@ static bool is_named(const hf__item *item, const hf__keyhead *head)
 /* NULL in *at: no memory. false: it belongs to another key. The second walk
  * finds what the first one has claimed. */
 static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
-                        uint8_t type, uint64_t count, group **at)
+                        uint8_t type, uint64_t count, hf__fsck_group **at)
 {
-    *at = group_of(fsck, keyid);
+    *at = hf__fsck_group_of(fsck, keyid);
     if (*at == NULL)
         return true;
     if ((*at)->type != 0)
@@ -423,7 +313,7 @@ static bool claim_group(hf__fsck *fsck, const hf__item *item, uint64_t keyid,
 static void join_keys(hf__fsck *fsck, uint64_t keyid, uint64_t other,
                       uint8_t code)
 {
-    group *at = group_of(fsck, keyid);
+    hf__fsck_group *at = hf__fsck_group_of(fsck, keyid);
 
     if (at == NULL)
         return;
@@ -441,7 +331,7 @@ static hf__finding_code take_deadlines(hf__fsck *fsck, const hf__item *item,
                                        size_t size)
 {
     hf__deadlines fields;
-    group *at;
+    hf__fsck_group *at;
 
     if (head->type != HF__TYPE_HASH || size != sizeof(fields))
         return HF__FOUND_KEY_HEAD;
@@ -482,7 +372,7 @@ static hf__finding_code take_large_key(hf__fsck *fsck, const hf__item *item,
         head->type == HF__TYPE_ZSET && size == sizeof(hf__counts_root);
     hf__stream_head stream;
     hf__chunks chunks;
-    group *at;
+    hf__fsck_group *at;
 
     if (head->form == HF__FORM_DEADLINES)
         return take_deadlines(fsck, item, head, content, size);
@@ -598,7 +488,7 @@ void hf__fsck_record(hf__fsck *fsck, hf__item *item)
 /* -------------------------------------------------------------- all of them */
 
 /* The number of elements in the type's own index; there must be no others. */
-static uint64_t count_of(const group *at, bool *others)
+static uint64_t count_of(const hf__fsck_group *at, bool *others)
 {
     if (at->type == HF__TYPE_STREAM) { /* its groups are elements */
         *others = at->order_count + at->list_count > 0;
@@ -625,8 +515,8 @@ static uint64_t count_of(const group *at, bool *others)
     }
 }
 
-static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
-                       uint64_t a, uint64_t b)
+static void tell_group(hf__fsck *fsck, hf__fsck_group *at,
+                       hf__finding_code code, uint64_t a, uint64_t b)
 {
     unsigned char name[HF__FINDING_KEY_MAX + 1];
     size_t size =
@@ -640,7 +530,7 @@ static void tell_group(hf__fsck *fsck, group *at, hf__finding_code code,
 }
 
 /* Are the chunks undamaged, and within the string? */
-static bool chunks_fit(const group *at)
+static bool chunks_fit(const hf__fsck_group *at)
 {
     return at->type != HF__TYPE_STRING ||
            (!at->no_chunks &&
@@ -649,7 +539,7 @@ static bool chunks_fit(const group *at)
 }
 
 /* It may be empty. */
-static void judge_stream(hf__fsck *fsck, group *at)
+static void judge_stream(hf__fsck *fsck, hf__fsck_group *at)
 {
     if (at->stream.bent || !hf__fsck_stream_agrees(&at->stream))
         tell_group(fsck, at, HF__FOUND_KEY_INDEX, 0, 0);
@@ -658,7 +548,7 @@ static void judge_stream(hf__fsck *fsck, group *at)
                    at->count);
 }
 
-static void judge_group(hf__fsck *fsck, group *at)
+static void judge_group(hf__fsck *fsck, hf__fsck_group *at)
 {
     uint64_t elements = at->element_count + at->order_count + at->list_count +
                         at->level_records + at->stream.records;
@@ -714,13 +604,13 @@ void hf__fsck_compare(hf__fsck *fsck)
 /* What is wrong with the elements of this id? */
 static void judge_elements(hf__fsck *fsck, uint64_t keyid, hf__finding *why)
 {
-    const group *at = group_of(fsck, keyid);
-    const group *other = at;
+    const hf__fsck_group *at = hf__fsck_group_of(fsck, keyid);
+    const hf__fsck_group *other = at;
 
     if (at == NULL)
         return;
     if (at->code == HF__FOUND_NONE && at->other != 0)
-        other = group_of(fsck, at->other);
+        other = hf__fsck_group_of(fsck, at->other);
     if (other == NULL)
         return;
     why->code = other->type != 0 ? other->code : HF__FOUND_NO_KEY;
