@@ -16,30 +16,33 @@ left       variable: most items
 page       list of ids
 reply      of timeline_page
 ]]
-local ids, times, others = {}, {}, {}
+local ids, others, first = {}, {}, name_size + 1
 for i, place in ipairs(found) do
-    local start = string.find(place, '\0\0', name_size + 1, true)
+    local start = string.find(place, '\0\0', first, true)
     ids[i] = string.sub(place, start + 18)
-    times[i] = string.sub(place, start + 2, start + 17)
-    others[i] = label ~= '' and label .. string.sub(place, start + 2) or nil
+    if label ~= '' then
+        others[i] = label .. string.sub(place, start + 2)
+    end
 end
 local ends = #ids > 0 and call('zmscore', due, unpack(ids))
 local has = #others > 0 and call('zmscore', order, unpack(others))
-for i, id in ipairs(ids) do
-    local live = left > 0 and ends[i] and tonumber(ends[i]) > now_ms
-    if has and not has[i] or times[i] < low or times[i] >= high then
-        live = nil
-    end
-    if live and skip > 0 then
-        skip = skip - 1
-    elseif live then
-        left = left - 1
-        page[#page + 1] = id
-        reply[1] = found[i]
-        reply[5 * #page - 2] = id
-        reply[5 * #page - 1] = tonumber(times[i])
-        reply[5 * #page] = ends[i] - now_ms
-    elseif left > 0 and live ~= nil then
-        reply[2] = reply[2] + 1
+local timed, last = low ~= '' or high ~= ':', reply[1]
+for i, place in ipairs(found) do
+    local id, rest = ids[i], 0
+    local time = string.sub(place, -16 - #id, -1 - #id)
+    if left > 0 and (not has or has[i]) and (not timed or time >= low and time < high) then
+        if ends[i] then
+            rest = ends[i] - now_ms
+        end
+        if rest <= 0 then
+            reply[2] = reply[2] + 1
+        elseif skip > 0 then
+            skip = skip - 1
+        else
+            local at = 5 * #page
+            left, last, page[#page + 1] = left - 1, place, id
+            reply[at + 3], reply[at + 4], reply[at + 5] = id, tonumber(time), rest
+        end
     end
 end
+reply[1] = last
