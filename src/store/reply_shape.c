@@ -34,6 +34,18 @@ static bool integer_fits(int64_t number, const hf__shape *shape, size_t keys)
     return number >= shape->low && number <= high;
 }
 
+/* Most items are what the shape names first. */
+static inline bool fits_at_once(const hf_reply *reply, const hf__shape *shape)
+{
+    const unsigned strings = HF__IS_STRING | HF__IS_DIGITS;
+
+    if (reply->kind == HF_REPLY_INTEGER)
+        return (shape->kinds & HF__IS_INTEGER) != 0 &&
+               reply->integer >= shape->low && reply->integer <= shape->high;
+    return reply->kind == HF_REPLY_STRING &&
+           (shape->kinds & strings) == HF__IS_STRING && shape->size == 0;
+}
+
 static bool array_fits(const hf_reply *reply, const hf__shape *shape,
                        size_t keys)
 {
@@ -49,7 +61,8 @@ static bool array_fits(const hf_reply *reply, const hf__shape *shape,
     for (size_t i = 0, at = 0; i < count; i++, at++) {
         if (at == shape->item_count)
             at = alone;
-        if (!hf__reply_fits(&reply->array.items[i], &shape->items[at], keys))
+        if (!fits_at_once(&reply->array.items[i], &shape->items[at]) &&
+            !hf__reply_fits(&reply->array.items[i], &shape->items[at], keys))
             return false;
     }
     return true;

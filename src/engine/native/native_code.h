@@ -222,7 +222,11 @@ hf__nv hf__native_type(hf__nv value);
 /* %0WIDTH.0f or, with base 16, %0WIDTHx. */
 hf__nv hf__native_digits(hf__native *run, double number, int base, int width);
 /* Argument of a function that takes a string. */
-hf__nv hf__native_text(hf__native *run, hf__nv value);
+hf__nv hf__native_to_text(hf__native *run, hf__nv value);
+static inline hf__nv hf__native_text(hf__native *run, hf__nv value)
+{
+    return value.tag == HF__NV_TEXT ? value : hf__native_to_text(run, value);
+}
 hf__nv hf__native_concat(hf__native *run, const hf__nv *parts, size_t count);
 hf__nv hf__native_sub(hf__native *run, hf__nv text, double from, double to);
 hf__nv hf__native_byte(hf__native *run, hf__nv text);

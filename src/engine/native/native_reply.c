@@ -56,6 +56,9 @@ static bool set_array(hf_reply *reply, const hf__native_table *table,
 
         if (is_short(table->items[i]))
             next = set_short(item, table->items[i], next);
+        else if (table->items[i].tag == HF__NV_NUMBER)
+            hf__reply_set_integer(item,
+                                  hf__number_truncated(table->items[i].number));
         else if (!hf__native_reply(item, table->items[i], arena))
             return false;
     }

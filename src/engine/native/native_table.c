@@ -4,6 +4,8 @@
  */
 #include "engine/native/native_code.h"
 
+_Static_assert(HF__NV_NIL == 0, "items that are zeros are nil");
+
 /* A list may have so many gaps before it becomes a map. */
 #define GAPS_MAX 8u
 
@@ -17,10 +19,10 @@ hf__native_table *hf__native_table_new(hf__native *run, size_t size)
     hf__native_table *table = hf__native_alloc(run, sizeof(*table));
 
     *table = (hf__native_table){0};
-    if (size > 0)
+    if (size > 0) {
         table->items = hf__native_alloc(run, size * sizeof(*table->items));
-    for (size_t i = 0; i < size; i++)
-        table->items[i] = hf__nv_nil();
+        memset(table->items, 0, size * sizeof(*table->items));
+    }
     table->size = size;
     return table;
 }
@@ -193,8 +195,7 @@ static void grow_items(hf__native *run, hf__native_table *table, size_t at)
 
     if (table->size > 0)
         memcpy(items, table->items, table->size * sizeof(*items));
-    for (size_t i = table->size; i < size; i++)
-        items[i] = hf__nv_nil();
+    memset(items + table->size, 0, (size - table->size) * sizeof(*items));
     table->items = items;
     for (size_t i = 0; i < table->pair_size; i++) {
         size_t place = index_of(table->pairs[i].key);
@@ -205,13 +206,13 @@ static void grow_items(hf__native *run, hf__native_table *table, size_t at)
     table->size = size;
 }
 
-static void set_item(hf__native_table *table, size_t at, hf__nv value)
+static inline void set_item(hf__native_table *table, size_t at, hf__nv value)
 {
     table->items[at - 1] = value;
-    if (value.tag == HF__NV_NIL && at <= table->count)
-        table->count = at - 1;
-    else if (at == table->count + 1)
+    if (at == table->count + 1)
         count_on(table);
+    else if (value.tag == HF__NV_NIL && at <= table->count)
+        table->count = at - 1;
 }
 
 void hf__native_set(hf__native *run, hf__nv table, hf__nv key, hf__nv value)

@@ -186,10 +186,8 @@ hf__nv hf__native_tostring(hf__native *run, hf__nv value)
     return hf__native_type(value);
 }
 
-hf__nv hf__native_text(hf__native *run, hf__nv value)
+hf__nv hf__native_to_text(hf__native *run, hf__nv value)
 {
-    if (value.tag == HF__NV_TEXT)
-        return value;
     if (value.tag != HF__NV_SCORE && value.tag != HF__NV_NUMBER)
         hf__native_raise(run, "bad argument (string expected, got %s)",
                          kind_name(value));
