@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embedded_lookup_test.c - commands that read several elements of a large hash
- * or sorted set: neighbours, scattered ones, missing ones, the same one twice.
+ * embedded_lookup_test.c - commands that read several keys, or elements of a
+ * large hash or sorted set: neighbours, scattered ones, missing ones, the same
+ * one twice.
  */
 #include "embedded_store.h"
 
@@ -32,16 +33,20 @@ static void fill(hf__store *store)
         (void)snprintf(line, sizeof(line), "zadd z %zu %s", i * 7 % COUNT,
                        name);
         expect(store, line, "i:1");
+        (void)snprintf(line, sizeof(line), "set %s k%zu", name, i * 7 % COUNT);
+        expect(store, line, "+:OK");
     }
 }
 
-/* Elements first, first + step, ... */
+/* Elements first, first + step, ...; `key` NULL: keys. */
 static void expect_several(hf__store *store, const char *command,
                            const char *key, const char *before, size_t first,
                            size_t step, size_t count)
 {
     static char names[WORD_MAX][LONG_SIZE + 8];
-    hf_bytes words[WORD_MAX] = {hf_str(command), hf_str(key)};
+    hf_bytes words[WORD_MAX] = {hf_str(command),
+                                hf_str(key != NULL ? key : "")};
+    size_t begin = key != NULL ? 2 : 1;
     char want[TEXT_SIZE] = "[", text[TEXT_SIZE];
     size_t used = 1;
 
@@ -49,7 +54,7 @@ static void expect_several(hf__store *store, const char *command,
         size_t index = (first + i * step) % (COUNT + 50);
 
         make_name(names[i], index);
-        words[i + 2] = hf_str(names[i]);
+        words[begin + i] = hf_str(names[i]);
         used += (size_t)snprintf(want + used, sizeof(want) - used, "%s",
                                  i > 0 ? ", " : "");
         used +=
@@ -57,11 +62,11 @@ static void expect_several(hf__store *store, const char *command,
                              index < COUNT ? "s:%s%zu" : "nil", before, index);
     }
     (void)snprintf(want + used, sizeof(want) - used, "]");
-    (void)perform(store, NULL, words, count + 2, 0, text);
+    (void)perform(store, NULL, words, begin + count, 0, text);
     assert_string_equal(text, want);
 }
 
-TEST(several_elements_are_those_of_their_names)
+TEST(several_keys_and_elements_are_those_of_their_names)
 {
     /* The last two are backward. */
     static const size_t steps[] = {0, 1, 2, 3, 7, 127, COUNT + 48, COUNT + 49};
@@ -74,6 +79,8 @@ TEST(several_elements_are_those_of_their_names)
             expect_several(at->store, "hmget", "h", "v", 11 * k, steps[i],
                            counts[k]);
             expect_several(at->store, "zmscore", "z", "", COUNT - k, steps[i],
+                           counts[k]);
+            expect_several(at->store, "mget", NULL, "k", 11 * k, steps[i],
                            counts[k]);
         }
     }

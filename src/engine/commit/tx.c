@@ -205,6 +205,34 @@ bool hf__tx_raise_format(hf__tx *tx, uint32_t version)
     return hf__tx_put(tx, &key, &value);
 }
 
+/* ---------------------------------------------------------------- cursors */
+
+int hf__tx_cursor_open(hf__tx *tx, MDB_cursor **cursor)
+{
+    if (tx->spare == NULL)
+        return mdb_cursor_open(tx->txn, tx->env->dbi, cursor);
+    *cursor = tx->spare;
+    tx->spare = NULL;
+    return MDB_SUCCESS;
+}
+
+void hf__tx_cursor_close(hf__tx *tx, MDB_cursor *cursor)
+{
+    if (tx->writable || tx->spare != NULL)
+        mdb_cursor_close(cursor);
+    else
+        tx->spare = cursor;
+}
+
+void hf__tx_cursors_drop(hf__tx *tx)
+{
+    if (tx->spare != NULL)
+        mdb_cursor_close(tx->spare);
+    if (tx->key_cursor != NULL)
+        mdb_cursor_close(tx->key_cursor);
+    tx->spare = tx->key_cursor = NULL;
+}
+
 static int take_at_cursor(hf__tx *tx, MDB_val *key, void *value, size_t size)
 {
     MDB_cursor *cursor;

@@ -149,6 +149,11 @@ typedef struct hf__tx {
     hf__saying sayings[HF__SAYING_MAX];
     size_t saying_count;
 
+    /* Of a reader, to the end of its transaction: a search by one finds what is
+     * in the page where it is without beginning at the root. NULL: none yet. */
+    MDB_cursor *spare;      /* hf__tx_cursor_close() */
+    MDB_cursor *key_cursor; /* of key records */
+
     uint32_t watched; /* the rings that someone reads, and classes of events */
     hf__noted noted[HF__RING_COUNT];
 } hf__tx;
@@ -172,6 +177,13 @@ bool hf__tx_add(hf__tx *tx, MDB_val *key, MDB_val *value);
  * is. */
 bool hf__tx_replace(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
                     MDB_val *value);
+
+/* Returns LMDB's error. A reader gets the cursor that it last closed, which is
+ * where it was. */
+int hf__tx_cursor_open(hf__tx *tx, MDB_cursor **cursor);
+void hf__tx_cursor_close(hf__tx *tx, MDB_cursor *cursor);
+/* Before a reader's transaction ends. */
+void hf__tx_cursors_drop(hf__tx *tx);
 
 /* Let no library open the store that does not know this format (header.h). */
 bool hf__tx_raise_format(hf__tx *tx, uint32_t version);

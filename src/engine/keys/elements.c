@@ -219,7 +219,7 @@ void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
     int rc;
 
     if (self.strays == 0 && tx->fatal == HF_OK) {
-        rc = mdb_cursor_open(tx->txn, tx->env->dbi, &self.cursor);
+        rc = hf__tx_cursor_open(tx, &self.cursor);
         if (rc != MDB_SUCCESS)
             hf__tx_fail(tx, rc);
     }
@@ -231,7 +231,7 @@ void hf__elements_get(hf__tx *tx, uint64_t keyid, const hf_bytes *fields,
             values[i] = hf_view(NULL, 0);
     }
     if (self.cursor != NULL)
-        mdb_cursor_close(self.cursor);
+        hf__tx_cursor_close(tx, self.cursor);
 }
 
 /* Put `value`, preceded by the whole name if that was folded. `value` must not
@@ -384,7 +384,7 @@ static bool seek_record(hf__walk *walk, const unsigned char *from, size_t size)
 
     walk->key.mv_data = (void *)(uintptr_t)from;
     walk->key.mv_size = size;
-    rc = mdb_cursor_open(walk->tx->txn, walk->tx->env->dbi, &walk->cursor);
+    rc = hf__tx_cursor_open(walk->tx, &walk->cursor);
     if (rc != MDB_SUCCESS) {
         walk->cursor = NULL;
         hf__tx_fail(walk->tx, rc);
@@ -520,7 +520,7 @@ bool hf__walk_next(hf__walk *walk, hf_bytes *name, hf_bytes *value,
 void hf__walk_end(hf__walk *walk)
 {
     if (walk->cursor != NULL)
-        mdb_cursor_close(walk->cursor);
+        hf__tx_cursor_close(walk->tx, walk->cursor);
     walk->cursor = NULL;
 }
 

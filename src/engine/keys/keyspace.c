@@ -197,12 +197,32 @@ static bool restore_cached(hf__tx *tx, hf__record *record,
     return own_short(tx, record, hf__cached_record_content(from));
 }
 
+/* The keys of an object are mostly neighbours. A command or script has few
+ * keys, of which the first is found sooner without a cursor; where there are
+ * many they are not looked for in this way. */
+#define NEAR_FIRST 2u
+#define NEAR_LAST 8u
+
+static int get_stored(hf__tx *tx, MDB_val *name, MDB_val *value)
+{
+    int rc = MDB_SUCCESS;
+
+    if (tx->writable || tx->record_count < NEAR_FIRST ||
+        tx->record_count > NEAR_LAST)
+        return mdb_get(tx->txn, tx->env->dbi, name, value);
+    if (tx->key_cursor == NULL)
+        rc = mdb_cursor_open(tx->txn, tx->env->dbi, &tx->key_cursor);
+    return rc != MDB_SUCCESS
+               ? rc
+               : mdb_cursor_get(tx->key_cursor, name, value, MDB_SET);
+}
+
 /* Read it from LMDB. false: fatal. */
 static bool read_stored(hf__tx *tx, hf__record *record)
 {
     MDB_val name = {record->name_size, record->name};
     MDB_val value;
-    int rc = mdb_get(tx->txn, tx->env->dbi, &name, &value);
+    int rc = get_stored(tx, &name, &value);
 
     hf__record_clear(record);
     record->stored = rc == MDB_SUCCESS;

@@ -269,23 +269,23 @@ static void begin_lex(hf__range_walk *walk, hf__tx *tx, hf__record *record,
 {
     const hf__range_text *from =
         range->backward ? &range->max_text : &range->min_text;
-    hf_bytes first = hf_view(NULL, 0);
-    hf_bytes last = first;
-    double low = 0;
-    double high = 0;
+    bool near = range->backward;
+    hf_bytes ends[2] = {{NULL, 0}, {NULL, 0}}; /* first, last */
+    double scores[2] = {0, 0};
 
-    if (!find_end(tx, record, false, &first, &low) ||
-        !find_end(tx, record, true, &last, &high))
+    /* A reader's cursor stays at the end that is found last. */
+    if (!find_end(tx, record, !near, &ends[!near], &scores[!near]) ||
+        !find_end(tx, record, near, &ends[near], &scores[near]))
         walk->left = 0;
-    else if (low < high &&
-             (is_below(range, last, high) || is_above(range, first, low)))
+    else if (scores[0] < scores[1] && (is_below(range, ends[1], scores[1]) ||
+                                       is_above(range, ends[0], scores[0])))
         walk->left = 0;
-    if (low < high || from->beyond != 0)
+    if (scores[0] < scores[1] || from->beyond != 0)
         hf__zset_walk_begin(&walk->walk, tx, record,
                             range->backward ? INFINITY : -INFINITY,
                             range->backward);
     else
-        hf__zset_walk_begin_at(&walk->walk, tx, record, low, from->text,
+        hf__zset_walk_begin_at(&walk->walk, tx, record, scores[0], from->text,
                                range->backward);
 }
 

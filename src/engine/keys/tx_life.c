@@ -113,6 +113,7 @@ hf_status hf__tx_finish(hf__tx *tx)
     int rc;
 
     if (!tx->writable) {
+        hf__tx_cursors_drop(tx);
         hf__env_end_read(tx->env, tx->txn);
         hf__records_drop(tx);
         drop_scratch(tx);
