@@ -313,6 +313,7 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
     if (record == NULL || !set_key(tx, record, key))
         return NULL;
     record->hash = hash;
+    record->looked_up = 0;
     tx->record_count++;
     record->next = tx->chains[chain].first;
     tx->chains[chain].first = record;

@@ -33,6 +33,8 @@ typedef struct hf__record {
     size_t key_size;         /* of the whole key */
     size_t name_size;        /* of `name` */
     unsigned char *long_key; /* the whole key, if `name` does not hold it */
+    struct hf__cached_record *cached; /* record_cache.c: its entry, if ... */
+    uint64_t looked_up;               /* ... none has become another's since */
     unsigned char name[HF__LMDB_KEY_MAX + 1]; /* key of the record in LMDB */
 } hf__record;
 

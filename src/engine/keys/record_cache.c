@@ -31,6 +31,7 @@
 struct hf__record_cache {
     uint64_t era;
     uint64_t number; /* the next transaction for which this is valid */
+    uint64_t taken;  /* counts entries that became another key's; from 1 */
     uint32_t hashes[SET_COUNT][WAYS];
     uint32_t oldest[SET_COUNT];
     hf__cached_record sets[SET_COUNT][WAYS];
@@ -41,7 +42,7 @@ hf__record_cache *hf__record_cache_new(void)
     hf__record_cache *cache = hf__calloc(1, sizeof(*cache));
 
     if (cache != NULL)
-        cache->era = 1;
+        cache->era = cache->taken = 1;
     return cache;
 }
 
@@ -103,24 +104,29 @@ void hf__record_cache_drop(hf__record_cache *cache, uint32_t hash, hf_bytes key)
         one->era = 0;
 }
 
+/* The record remembers it, as it is asked for again when it is put. */
 static hf__cached_record *find_record(hf__record_cache *cache,
-                                      const hf__record *record)
+                                      hf__record *record)
 {
     if (cache == NULL || record->key_size > HF__RECORD_CACHE_KEY_MAX)
         return NULL;
-    return find_entry(cache, record->hash, key_of(record));
+    if (record->looked_up != cache->taken) {
+        record->cached = find_entry(cache, record->hash, key_of(record));
+        record->looked_up = cache->taken;
+    }
+    return record->cached;
 }
 
 const hf__cached_record *hf__record_cache_find(hf__record_cache *cache,
-                                               const hf__record *record)
+                                               hf__record *record)
 {
     const hf__cached_record *one = find_record(cache, record);
 
     return one != NULL && one->era == cache->era ? one : NULL;
 }
 
-bool hf__record_cache_comes_back(hf__record_cache *cache,
-                                 const hf__record *record, size_t *content_size)
+bool hf__record_cache_comes_back(hf__record_cache *cache, hf__record *record,
+                                 size_t *content_size)
 {
     const hf__cached_record *one = find_record(cache, record);
 
@@ -137,6 +143,7 @@ static hf__cached_record *take_oldest(hf__record_cache *cache,
     size_t way = cache->oldest[set]++ % WAYS;
     hf__cached_record *one = &cache->sets[set][way];
 
+    cache->taken++;
     cache->hashes[set][way] = record->hash;
     one->key_size = (uint8_t)record->key_size;
     one->came_back = false;
@@ -145,14 +152,14 @@ static hf__cached_record *take_oldest(hf__record_cache *cache,
     return one;
 }
 
-void hf__record_cache_put(hf__record_cache *cache, const hf__record *record)
+void hf__record_cache_put(hf__record_cache *cache, hf__record *record)
 {
     hf__cached_record *one;
     size_t size = record->stored ? record->content_size : 0;
 
     if (cache == NULL || record->key_size > HF__RECORD_CACHE_KEY_MAX)
         return;
-    one = find_entry(cache, record->hash, key_of(record));
+    one = find_record(cache, record);
     if (size > HF__RECORD_CACHE_CONTENT_MAX || (size > 0 && !record->owned)) {
         if (one != NULL)
             one->era = 0;

@@ -55,13 +55,12 @@ void hf__record_cache_drop(hf__record_cache *cache, uint32_t hash,
 
 /* NULL: not cached. Valid until the next call of hf__record_cache_put(). */
 const hf__cached_record *hf__record_cache_find(hf__record_cache *cache,
-                                               const hf__record *record);
+                                               hf__record *record);
 /* Has the key been created again after a deletion? Then the size of its last
  * content is set, too. */
-bool hf__record_cache_comes_back(hf__record_cache *cache,
-                                 const hf__record *record,
+bool hf__record_cache_comes_back(hf__record_cache *cache, hf__record *record,
                                  size_t *content_size);
 /* The record is in LMDB now. */
-void hf__record_cache_put(hf__record_cache *cache, const hf__record *record);
+void hf__record_cache_put(hf__record_cache *cache, hf__record *record);
 
 #endif
