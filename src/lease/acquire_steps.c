@@ -62,9 +62,10 @@
 /* An event so soon after the key was tracked again says that it exists. */
 #define LOOK_AGAIN_MS 2
 
-static void draw_owner(hf__steps *steps)
+static void draw_owner(hf__steps *steps, int64_t now_ms)
 {
-    hf__owner_draw(&steps->lock->client->leases->owners, steps->grant.owner);
+    hf__owner_draw(&steps->lock->client->leases->owners, now_ms,
+                   steps->grant.owner);
 }
 
 void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
@@ -93,7 +94,7 @@ void hf__steps_init(hf__steps *steps, hf_lock *lock, int64_t wait_ms,
     steps->queue = NULL;
     steps->entry = NULL;
     steps->end = (hf__end_first){.outcome.what = NULL};
-    draw_owner(steps);
+    draw_owner(steps, steps->entered_ms);
 }
 
 /* ------------------------------------------------------------------- a try */
@@ -106,7 +107,7 @@ static void renew_owner(hf__steps *steps)
     if (steps->unanswered)
         undo_acquire(steps);
     steps->unanswered = steps->unresolved = false;
-    draw_owner(steps);
+    draw_owner(steps, hf__clock_boot_ms());
 }
 
 bool hf__steps_listens(const hf__steps *steps)
@@ -151,11 +152,12 @@ static hf_bytes entry_of(hf__steps *steps)
 static void fill_entry(hf__steps *steps)
 {
     hf_bytes *words = steps->words;
+    int64_t rank = hf__lock_rank(steps->lock);
 
     words[HF__LOCK_ACQUIRE_ENTRY] = hf_str("");
     words[HF__LOCK_ACQUIRE_BEGAN] = hf_str("0");
     words[HF__LOCK_ACQUIRE_RANK] =
-        hf__number(steps->rank_text, hf__lock_rank(steps->lock));
+        rank == 0 ? hf_str("0") : hf__number(steps->rank_text, rank);
     if (steps->queue == NULL)
         return;
     if (steps->lock->kind->redisson != NULL) {
@@ -217,7 +219,8 @@ void hf__steps_fill(hf__steps *steps)
     if (steps->tried && store_undoes(steps))
         renew_owner(steps);
     else if (steps->refused && !steps->queued && lock->kind->redisson == NULL)
-        draw_owner(steps); /* it says since when the lease is held */
+        /* it says since when the lease is held */
+        draw_owner(steps, hf__clock_boot_ms());
     steps->refused = false;
     steps->tried = true;
     steps->gather_ms = 0;

@@ -31,9 +31,10 @@ static void put_hex(char *at, uint64_t number, int digits)
     }
 }
 
-void hf__owner_draw(hf__owners *owners, char owner[HF_OWNER_SIZE])
+void hf__owner_draw(hf__owners *owners, int64_t now_ms,
+                    char owner[HF_OWNER_SIZE])
 {
-    uint64_t passed_ms = (uint64_t)(hf__clock_boot_ms() - owners->opened_ms);
+    uint64_t passed_ms = (uint64_t)(now_ms - owners->opened_ms);
     uint64_t last = atomic_load(&owners->last);
     uint64_t number;
 

@@ -28,8 +28,10 @@ typedef struct hf__owners {
 /* Draws the client's id. */
 void hf__owners_init(hf__owners *owners);
 
-/* A new owner id. Any thread. */
-void hf__owner_draw(hf__owners *owners, char owner[HF_OWNER_SIZE]);
+/* A new owner id; `now_ms` is of hf__clock_boot_ms(), read in this call. Any
+ * thread. */
+void hf__owner_draw(hf__owners *owners, int64_t now_ms,
+                    char owner[HF_OWNER_SIZE]);
 
 /* Does it have the form of a Holdfast owner id? */
 bool hf__owner_is_ours(hf_bytes owner);

@@ -295,7 +295,8 @@ static hf_status make_heir(hf_call *call, const hf__exported *from,
     call->release = release_heir;
     memcpy(self->from, from->owner, HF_OWNER_SIZE);
     self->grant.token = (uint64_t)from->token;
-    hf__owner_draw(&call->client->leases->owners, self->grant.owner);
+    hf__owner_draw(&call->client->leases->owners, hf__clock_boot_ms(),
+                   self->grant.owner);
     status = hf__options_load(&options, sizeof(options), sizeof(options), opts,
                               "hf_lock_options", err);
     options.struct_size = sizeof(options);

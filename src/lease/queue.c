@@ -359,6 +359,9 @@ char *hf__wait_queue_take_offer(hf__wait_queues *queues, const hf_lock *holder,
     char *entry = NULL;
     hf__wait_queue *queue;
 
+    /* A queue that has this holder is there since its acquire. */
+    if (atomic_load(&queues->count) == 0)
+        return NULL;
     pthread_mutex_lock(&queues->mutex);
     queue = held_locked(queues, holder);
     if (queue != NULL && queue->offer != NULL)

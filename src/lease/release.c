@@ -387,7 +387,8 @@ static void fill_release(hf_call *call, hf_lock *lock, int64_t valid_ms,
     call->note = lock->downgrading ? DOWNGRADING : valid_ms > 0 ? VALID : ENDED;
     if (outcome != NULL)
         call->note = valid_ms > 0 ? valid_ms : KEPT + 1;
-    if (valid_ms > 0 && keep_minimum(call, lock)) {
+    if (valid_ms > 0 && lock->options.min_hold_ms > 0 &&
+        keep_minimum(call, lock)) {
         call->note = KEPT;
         return;
     }

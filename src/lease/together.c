@@ -258,6 +258,7 @@ static hf__request *fill_script(hf__procedure *procedure)
     together *self = together_of(procedure);
     size_t n = self->run;
     hf_bytes *words = self->words;
+    int64_t now_ms = hf__clock_boot_ms();
 
     words[0] = self->members[self->at].lock->keys.token;
     words[2 * n + 1] = hf_str(self->wait_ms == 0 ? "1" : "0");
@@ -265,7 +266,7 @@ static hf__request *fill_script(hf__procedure *procedure)
         together_member *one = &self->members[self->at + i];
         hf_lock *lock = one->lock;
 
-        hf__owner_draw(&self->client->leases->owners, one->grant.owner);
+        hf__owner_draw(&self->client->leases->owners, now_ms, one->grant.owner);
         words[1 + i] = lock->keys.main;
         words[1 + n + i] = lock->keys.waiters;
         words[2 * n + 2 + 2 * i] = hf_str(one->grant.owner);

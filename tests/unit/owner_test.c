@@ -7,6 +7,7 @@
 #include "holdfast/lock.h"
 #include "lease/owner.h"
 #include "support/test.h"
+#include "util/clock.h"
 
 #define THREADS 4
 #define DRAWS 20000
@@ -21,7 +22,7 @@ static void *draw(void *user)
     drawer *self = user;
 
     for (size_t i = 0; i < DRAWS; i++)
-        hf__owner_draw(self->owners, self->drawn[i]);
+        hf__owner_draw(self->owners, hf__clock_boot_ms(), self->drawn[i]);
     return NULL;
 }
 
@@ -64,7 +65,7 @@ TEST(owner_id_tells_when_it_was_drawn)
 
     hf__owners_init(&owners);
     owners.opened_ms -= 123456789; /* opened long ago */
-    hf__owner_draw(&owners, owner);
+    hf__owner_draw(&owners, hf__clock_boot_ms(), owner);
     assert_in_range(hf__owner_drawn_ms(hf_str(owner)), 123456789,
                     123456789 + 60000);
 }
