@@ -31,29 +31,53 @@ size_t hf__name_fold(unsigned char *to, size_t room, hf_bytes name)
     return room;
 }
 
+static bool is_same_word(const unsigned char *a, const unsigned char *b)
+{
+    uint64_t one, other;
+
+    memcpy(&one, a, WORD);
+    memcpy(&other, b, WORD);
+    return one == other;
+}
+
+/* Of words that differ. */
+static int word_order(const unsigned char *a, const unsigned char *b)
+{
+    return hf__get_be64(a) < hf__get_be64(b) ? -1 : 1;
+}
+
+static int size_order(const MDB_val *one, const MDB_val *other)
+{
+    return (one->mv_size > other->mv_size) - (one->mv_size < other->mv_size);
+}
+
+/* No call, for which the comparison would have to save registers. */
+static int short_order(const unsigned char *a, const unsigned char *b,
+                       size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    }
+    return 0;
+}
+
 int hf__name_compare(const MDB_val *one, const MDB_val *other)
 {
     const unsigned char *a = one->mv_data, *b = other->mv_data;
     size_t size = one->mv_size < other->mv_size ? one->mv_size : other->mv_size;
-    int longer =
-        (one->mv_size > other->mv_size) - (one->mv_size < other->mv_size);
-    uint64_t left, right;
 
     if (size < WORD) {
-        int order = memcmp(a, b, size);
+        int order = short_order(a, b, size);
 
-        return order != 0 ? order : longer;
+        return order != 0 ? order : size_order(one, other);
     }
     for (size_t at = 0; at + WORD < size; at += WORD) {
-        left = hf__get_be64(a + at);
-        right = hf__get_be64(b + at);
-        if (left != right)
-            return left < right ? -1 : 1;
+        if (!is_same_word(a + at, b + at))
+            return word_order(a + at, b + at);
     }
     /* The last word overlaps the one before, which is equal. */
-    left = hf__get_be64(a + size - WORD);
-    right = hf__get_be64(b + size - WORD);
-    if (left != right)
-        return left < right ? -1 : 1;
-    return longer;
+    a += size - WORD;
+    b += size - WORD;
+    return is_same_word(a, b) ? size_order(one, other) : word_order(a, b);
 }
