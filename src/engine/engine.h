@@ -25,6 +25,8 @@
 #include "engine/run/command_table.h"
 /* Flags of scripts. */
 #include "engine/lua/shebang.h"
+/* A copy of it. */
+#include "engine/maintenance/rdb_file.h"
 /* What other processes do. */
 #include "engine/wake/key_event.h"
 #include "engine/wake/message_reader.h"

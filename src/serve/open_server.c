@@ -412,6 +412,7 @@ static void run_close(hf__task *task)
     hf__tick_stop(&server->sweep);
     hf__multi_close_server(server);
     hf__blocking_close_server(server);
+    hf__sync_close_server(server);
 }
 
 /* ------------------------------------------------------------------ closing */

@@ -16,6 +16,7 @@ extern const hf__part hf__limits_part;
 extern const hf__part hf__monitor_part;
 extern const hf__part hf__multi_part;
 extern const hf__part hf__subscribe_part;
+extern const hf__part hf__sync_part;
 extern const hf__part hf__tracking_part;
 
 extern const hf__served_entry hf__served_acl[];
@@ -32,6 +33,7 @@ extern const hf__served_entry hf__served_shutdown[];
 extern const hf__served_entry hf__served_slowlog[];
 extern const hf__served_entry hf__served_standalone[];
 extern const hf__served_entry hf__served_subscribe[];
+extern const hf__served_entry hf__served_sync[];
 
 /* All of them; each ends with NULL. */
 extern const hf__part *const hf__serve_parts[];

@@ -12,6 +12,7 @@
 #include "serve/commands/info_command.h"
 #include "serve/commands/pause.h"
 #include "serve/commands/slowlog.h"
+#include "serve/commands/sync.h"
 #include "serve/commands/usage.h"
 #include "serve/conn/conn.h"
 #include "serve/messages/monitor.h"
@@ -101,6 +102,7 @@ struct hf_server {
     hf__usage usage;
     hf__slowlog slowlog;
     hf__pause pause;
+    hf__sync sync;
 };
 
 #endif

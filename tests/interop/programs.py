@@ -39,7 +39,7 @@ STEPS = {
     "Sidekiq": "queue work retries dead scheduled process killed end",
     "Redisson": """stream group info block topic geo hyperloglog cache limiter
         end""",
-    "redis-cli": """bigkeys memkeys scan dbsize hotkeys stat pipe repeat stdin
+    "redis-cli": """bigkeys memkeys scan dbsize hotkeys stat pipe rdb repeat stdin
         database url csv json error multi eval subscribe""",
 }
 

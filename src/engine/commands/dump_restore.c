@@ -3,6 +3,8 @@
  * dump_restore.c - DUMP and RESTORE: a value in the form of Redis (rdb.h),
  * which any Redis from 7.0 on reads.
  */
+#include "engine/commands/dump.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -23,11 +25,16 @@
 
 static void dump_string(hf__rdb_out *to, hf__record *record)
 {
-    hf_bytes text = hf__string_bytes(to->tx, record);
+    size_t size = hf__string_size(record);
 
-    hf__rdb_put_integer(to, HF__RDB_STRING, 1);
-    if (text.data != NULL)
-        hf__rdb_put_string(to, text);
+    hf__rdb_put_type(to, HF__RDB_STRING);
+    hf__rdb_put_length(to, size);
+    for (size_t at = 0; at < size && to->tx->fatal == HF_OK;) {
+        hf_bytes piece = hf__string_piece(to->tx, record, at);
+
+        hf__rdb_put_part(to, piece);
+        at += piece.size;
+    }
 }
 
 static void dump_list(hf__rdb_out *to, hf__record *record)
@@ -35,7 +42,7 @@ static void dump_list(hf__rdb_out *to, hf__record *record)
     hf__list_walk walk;
     hf_bytes value;
 
-    hf__rdb_put_integer(to, HF__RDB_LIST, 1);
+    hf__rdb_put_type(to, HF__RDB_LIST);
     hf__rdb_put_length(to, record->count);
     hf__list_walk_begin(&walk, to->tx, record, 0, false);
     while (hf__list_walk_next(&walk, &value))
@@ -48,7 +55,7 @@ static void dump_set(hf__rdb_out *to, hf__record *record)
     hf__set_walk walk;
     hf_bytes member;
 
-    hf__rdb_put_integer(to, HF__RDB_SET, 1);
+    hf__rdb_put_type(to, HF__RDB_SET);
     hf__rdb_put_length(to, record->count);
     hf__set_walk_begin(&walk, to->tx, record);
     while (hf__set_walk_next(&walk, &member))
@@ -62,7 +69,7 @@ static void dump_zset(hf__rdb_out *to, hf__record *record)
     hf_bytes member;
     double score;
 
-    hf__rdb_put_integer(to, HF__RDB_ZSET, 1);
+    hf__rdb_put_type(to, HF__RDB_ZSET);
     hf__rdb_put_length(to, record->count);
     hf__zset_walk_begin(&walk, to->tx, record, -INFINITY, false);
     while (hf__zset_walk_next(&walk, &member, &score)) {
@@ -103,52 +110,58 @@ static unsigned dump_hash(hf__rdb_out *to, hf__record *record)
     hf__deadlines fields;
 
     if (record->form != HF__FORM_DEADLINES) {
-        hf__rdb_put_integer(to, HF__RDB_HASH, 1);
+        hf__rdb_put_type(to, HF__RDB_HASH);
         put_fields(to, record, 0);
         return HF__RDB_VERSION;
     }
     if (content == NULL)
         return 0;
     memcpy(&fields, content, sizeof(fields));
-    hf__rdb_put_integer(to, HF__RDB_HASH_DEADLINES, 1);
+    hf__rdb_put_type(to, HF__RDB_HASH_DEADLINES);
     hf__rdb_put_integer(to, (uint64_t)hf__tx_to_unix(to->tx, fields.first_ms),
                         8);
     put_fields(to, record, fields.first_ms);
     return HF__RDB_VERSION_DEADLINES;
 }
 
+unsigned hf__dump_value(hf__rdb_out *to, hf__record *record)
+{
+    unsigned version = HF__RDB_VERSION;
+
+    switch ((hf__type)record->type) {
+    case HF__TYPE_STRING:
+        dump_string(to, record);
+        break;
+    case HF__TYPE_LIST:
+        dump_list(to, record);
+        break;
+    case HF__TYPE_SET:
+        dump_set(to, record);
+        break;
+    case HF__TYPE_ZSET:
+        dump_zset(to, record);
+        break;
+    case HF__TYPE_HASH:
+        version = dump_hash(to, record);
+        break;
+    case HF__TYPE_STREAM:
+        hf__stream_dump(to, record);
+        break;
+    }
+    return version;
+}
+
 static void run_dump(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record = hf__key_find(tx, args[1]);
-    unsigned version = HF__RDB_VERSION;
-    hf__rdb_out to = {tx, 0};
+    hf__rdb_out to = {.tx = tx};
 
     (void)count;
     if (record == NULL) {
         hf__reply_nil(tx);
         return;
     }
-    switch ((hf__type)record->type) {
-    case HF__TYPE_STRING:
-        dump_string(&to, record);
-        break;
-    case HF__TYPE_LIST:
-        dump_list(&to, record);
-        break;
-    case HF__TYPE_SET:
-        dump_set(&to, record);
-        break;
-    case HF__TYPE_ZSET:
-        dump_zset(&to, record);
-        break;
-    case HF__TYPE_HASH:
-        version = dump_hash(&to, record);
-        break;
-    case HF__TYPE_STREAM:
-        hf__stream_dump(&to, record);
-        break;
-    }
-    hf__rdb_put_tail(&to, version);
+    hf__rdb_put_tail(&to, hf__dump_value(&to, record));
     if (tx->fatal == HF_OK)
         hf__reply_bytes(tx, tx->scratch, to.size);
 }

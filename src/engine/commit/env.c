@@ -280,6 +280,17 @@ hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
     return hf__files_fail_mdb(err, rc, "cannot begin a transaction");
 }
 
+void hf__env_pause_read(hf__env *env)
+{
+    pthread_rwlock_unlock(&env->map_lock);
+}
+
+bool hf__env_resume_read(hf__env *env)
+{
+    pthread_rwlock_rdlock(&env->map_lock);
+    return !env->broken;
+}
+
 void hf__env_end_read(hf__env *env, MDB_txn *txn)
 {
     hf__tsan_release(env);

@@ -64,6 +64,9 @@ typedef struct hf__env {
     struct hf__redo *redo;   /* NULL: there is no log */
     bool reverted;           /* to the checkpoint, by this open */
 
+    uint64_t awaiting; /* a snapshot whose end a writer of the process waits
+                          for, or 0; atomic */
+
     /* What identity.c saw last, and when. Touched with __atomic builtins. */
     int64_t identity_checked_ms;
     uint32_t identity;
@@ -109,6 +112,14 @@ bool hf__env_overdraw(hf__env *env, int64_t now_ms);
  */
 hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err);
 void hf__env_end_read(hf__env *env, MDB_txn *txn);
+
+/*
+ * Let others replace LMDB's map within a read transaction, which keeps its
+ * snapshot: it has page numbers, not addresses. Its cursors and views end.
+ * false of the second: there is no map, and the transaction must be ended.
+ */
+void hf__env_pause_read(hf__env *env);
+bool hf__env_resume_read(hf__env *env);
 
 static inline void hf__env_note_expired(hf__env *env)
 {

@@ -36,10 +36,29 @@ void hf__rdb_put_length(hf__rdb_out *to, uint64_t length)
     hf__rdb_put_bytes(to, bytes, width + 1);
 }
 
+void hf__rdb_put_part(hf__rdb_out *to, hf_bytes part)
+{
+    for (size_t at = 0; at < part.size && to->tx->fatal == HF_OK;) {
+        size_t left = part.size - at;
+        size_t size = left < HF__RDB_PIECE ? left : HF__RDB_PIECE;
+
+        hf__rdb_put_bytes(to, (const char *)part.data + at, size);
+        hf__rdb_flush(to);
+        at += size;
+    }
+}
+
 void hf__rdb_put_string(hf__rdb_out *to, hf_bytes text)
 {
     hf__rdb_put_length(to, text.size);
-    hf__rdb_put_bytes(to, text.data, text.size);
+    hf__rdb_put_part(to, text);
+}
+
+void hf__rdb_put_type(hf__rdb_out *to, unsigned type)
+{
+    hf__rdb_put_integer(to, type, 1);
+    if (to->key.data != NULL)
+        hf__rdb_put_string(to, to->key);
 }
 
 /* --------------------------------------------------------------- listpacks */

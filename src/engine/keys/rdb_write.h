@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rdb_write.h - writing what DUMP replies (rdb.h), in tx->scratch.
+ * rdb_write.h - writing what DUMP replies (rdb.h), in tx->scratch; or a value
+ * of an RDB file, which a key follows its type in, in pieces.
  */
 #ifndef HF__ENGINE_RDB_WRITE_H
 #define HF__ENGINE_RDB_WRITE_H
@@ -10,7 +11,19 @@
 typedef struct hf__rdb_out {
     hf__tx *tx;
     size_t size;
+    /* Of a file: the key; takes away what tx->scratch has, and sets `size` to
+     * 0. NULL: none. */
+    hf_bytes key;
+    void (*flush)(struct hf__rdb_out *to);
 } hf__rdb_out;
+
+/* From so many bytes on it is called, where a value may be cut. */
+#define HF__RDB_PIECE (size_t)(256u << 10)
+static inline void hf__rdb_flush(hf__rdb_out *to)
+{
+    if (to->flush != NULL && to->size >= HF__RDB_PIECE)
+        to->flush(to);
+}
 
 /* Failures set tx->fatal. */
 void hf__rdb_put_bytes(hf__rdb_out *to, const void *data, size_t size);
@@ -18,6 +31,10 @@ void hf__rdb_put_bytes(hf__rdb_out *to, const void *data, size_t size);
 void hf__rdb_put_integer(hf__rdb_out *to, uint64_t value, unsigned width);
 void hf__rdb_put_length(hf__rdb_out *to, uint64_t length);
 void hf__rdb_put_string(hf__rdb_out *to, hf_bytes text);
+/* A part of a string behind its length. */
+void hf__rdb_put_part(hf__rdb_out *to, hf_bytes part);
+/* A value begins. */
+void hf__rdb_put_type(hf__rdb_out *to, unsigned type);
 
 /* The version and the checksum, with which it ends. */
 void hf__rdb_put_tail(hf__rdb_out *to, uint64_t version);

@@ -330,7 +330,7 @@ hf__functions *hf__functions_current(hf__tx *tx)
 bool hf__functions_dump(hf__tx *tx, const hf__functions *self,
                         hf_bytes *payload)
 {
-    hf__rdb_out to = {tx, 0};
+    hf__rdb_out to = {.tx = tx};
 
     for (const hf__library *at = self->first; at != NULL; at = at->next) {
         hf__rdb_put_integer(&to, HF__RDB_FUNCTION, 1);

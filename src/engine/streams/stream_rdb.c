@@ -95,6 +95,7 @@ static void put_packs(hf__rdb_out *to, const hf__record *record,
     for (uint32_t i = 0;
          i < head->packs && hf__stream_pack(to->tx, record, id, &pack); i++) {
         put_pack(to, &pack);
+        hf__rdb_flush(to);
         id = pack.id;
         (void)hf__stream_id_next(&id);
     }
@@ -115,6 +116,7 @@ static void put_pending(hf__rdb_out *to, const hf__record *record,
             return;
         }
         put_sorted_id(to, id);
+        hf__rdb_flush(to);
         if (consumer == 0) {
             hf__rdb_put_integer(to, (uint64_t)pending.since_ms, 8);
             hf__rdb_put_length(to, pending.deliveries);
@@ -161,7 +163,7 @@ void hf__stream_dump(hf__rdb_out *to, hf__record *record)
     hf__members_init(&groups, to->tx);
     hf__group_list(to->tx, record, &groups);
     (void)hf__stream_edge(to->tx, record, false, &first);
-    hf__rdb_put_integer(to, HF__RDB_STREAM_2, 1);
+    hf__rdb_put_type(to, HF__RDB_STREAM_2);
     put_packs(to, record, &head);
     hf__rdb_put_length(to, record->count);
     put_id(to, head.last);

@@ -474,6 +474,8 @@ const char *const hf__docs_table[] = {
     "module 4.0.0: List modules.",
     "module|list 4.0.0: Return the modules, of which there are none.",
     "monitor 1.0.0: Receive all commands that the server runs.",
+    "psync 2.8.0 replicationid offset: As SYNC.",
+    "replconf 3.0.0: Say what a client of SYNC can read.",
     "replicaof 5.0.0 host port: Refused, but for NO ONE.",
     "role 2.8.12: Return the part that the server has in replication.",
     "save 1.0.0: Return at once, as what was written is saved.",
@@ -485,6 +487,7 @@ const char *const hf__docs_table[] = {
     "slowlog|len 2.2.12: Return the number of slow commands.",
     "slowlog|reset 2.2.12: Drop all slow commands.",
     "swapdb 4.0.0 index1 index2: Exchange two databases.",
+    "sync 1.0.0: Receive a copy of the store as an RDB file.",
     "time 2.6.0: Return the time of the server.",
     NULL};
 /* clang-format on */

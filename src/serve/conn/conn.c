@@ -206,7 +206,10 @@ static void on_ready(hf__poll *poll, int events)
         continue_handshake(conn);
         return;
     }
-    if ((events & HF__POLL_OUT) != 0 && conn->writing)
+    if ((events & HF__POLL_OUT) != 0 && conn->supplied &&
+        hf__buf_size(&conn->out) == 0)
+        CALL_PARTS(supply, conn);
+    if (!conn->dead && (events & HF__POLL_OUT) != 0 && conn->writing)
         hf__conn_write(conn);
     if (!conn->dead && (events & HF__POLL_IN) != 0 && conn->listening)
         read_some(conn);
@@ -226,6 +229,7 @@ static void watch_next(hf__conn *conn)
     size_t left = hf__buf_size(&conn->out);
     bool running = conn->waiter == NULL && left < OUT_PAUSE;
     bool behind = !running || conn->held || conn->again;
+    bool writing = left > 0 || conn->supplied;
     size_t most = conn->user == NULL ? STRANGER_IN_PAUSE : IN_PAUSE;
     bool listening = !conn->closing && !conn->ended &&
                      !conn->server->stopping &&
@@ -233,15 +237,15 @@ static void watch_next(hf__conn *conn)
 
     trim_buf(&conn->out);
     trim_buf(&conn->in);
-    if (left == 0 && conn->closing) {
+    if (left == 0 && conn->closing && !conn->copies) {
         hf__conn_close(conn);
         return;
     }
     if (conn->paused && running)
         hf__conn_wake(conn);
     conn->paused = !running;
-    if (conn->writing != (left > 0) || conn->listening != listening) {
-        conn->writing = left > 0;
+    if (conn->writing != writing || conn->listening != listening) {
+        conn->writing = writing;
         conn->listening = listening;
         watch_conn(conn);
     }

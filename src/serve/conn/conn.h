@@ -66,6 +66,11 @@ typedef struct hf__conn {
 
     bool monitors, shown; /* monitor.c */
 
+    /* What follows `out` before it is closed: sync.c. */
+    bool copies;   /* something does */
+    bool supplied; /* and may be put there */
+    bool replica;  /* it says that it is one */
+
     /* What it was not asked: push.c. */
     struct hf__conn *pushed_next;
     bool pushed;
@@ -108,6 +113,8 @@ typedef struct hf__part {
     /* As hf__conn_mark() and hf__conn_rewind(). */
     void (*mark)(hf__conn *conn);
     void (*rewind)(hf__conn *conn);
+    /* `out` is empty, and conn->supplied: put more there. May close it. */
+    void (*supply)(hf__conn *conn);
 } hf__part;
 
 /* Take over an accepted socket, which speaks TLS unless `tls` is NULL; false:

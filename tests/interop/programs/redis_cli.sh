@@ -47,6 +47,14 @@ printf 'SET s text\r\nINCR s\r\nLPUSH s 1\r\nNONE\r\nGET s\r\n' |
     $cli --pipe 2>&1 | say pipe
 $cli DBSIZE | say pipe
 
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fill 2
+$cli SET late 1 EX 10000 | say rdb
+$cli --rdb "$folder/rdb" 2>&1 | grep -o 'with success' | say rdb
+redis-check-rdb "$folder/rdb" | grep -oE '[0-9]+ (keys|expires|already).*|looks OK' |
+    say rdb
+
 $cli -r 3 -i 0.01 INCR repeated | say repeat
 printf 'text of a pipe' | $cli -x SET piped | say stdin
 printf 'some' | $cli -X word EVAL 'return {KEYS[1], ARGV[1]}' 1 word b |
@@ -60,8 +68,6 @@ $cli --csv LRANGE csv 0 -1 | say csv
 $cli --json -3 LRANGE csv 0 -1 | say json
 $cli -e NONE 2>&1 | say error || true
 printf 'MULTI\nINCR m\nINCR m\nEXEC\nSELECT 4\nGET m\n' | $cli | say multi
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 echo 'return {KEYS[1], ARGV[1], redis.call("dbsize") > 0}' >"$folder/lua"
 $cli --eval "$folder/lua" key , argument | say eval
 
