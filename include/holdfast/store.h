@@ -430,6 +430,10 @@ typedef struct hf_store_dump_options {
  * in the dump. Fields of hashes keep their deadlines; of a hash above 4096
  * fields or 1 MiB, value and deadline are read one after the other.
  *
+ * The libraries of functions (FUNCTION LOAD) are in it, too, and count as one
+ * key; not with a pattern, nor if the user may not run FUNCTION DUMP. An
+ * earlier version of the library does not load such a dump.
+ *
  * Memory: 24 bytes for each key, one whole string (at most 512 MiB), and a few
  * MiB.
  *
@@ -527,7 +531,8 @@ typedef struct hf_store_load_options {
  *
  * @retval HF_OK           all keys of the dump were loaded, or are counted in
  *                         `result`
- * @retval HF_CONFLICT     without a flag: a key exists
+ * @retval HF_CONFLICT     without a flag: a key exists, or, before any key is
+ *                         loaded, a library of functions
  * @retval HF_CORRUPT      the dump is damaged or truncated; the message says
  *                         where
  * @retval HF_UNSUPPORTED  with `result->complete`: the whole dump was loaded

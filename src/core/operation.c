@@ -23,6 +23,9 @@ OPERATION(get, "GET", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
 /* The same value again; its caller knows what nil means then. */
 OPERATION(load_set, "SET", AGAIN, KIND(HF__IS_STATUS | HF__IS_NIL));
 OPERATION(dump, "DUMP", AGAIN, KIND(HF__IS_STRING | HF__IS_NIL));
+/* The word DUMP or RESTORE follows. */
+OPERATION(function_dump, "FUNCTION", AGAIN, KIND(HF__IS_STRING));
+OPERATION(function_restore, "FUNCTION", ONCE, KIND(HF__IS_STATUS));
 
 OPERATION(exists, "EXISTS", AGAIN, NUMBER(0, 1));
 OPERATION(unlink, "UNLINK", AGAIN, NUMBER(0, 1));

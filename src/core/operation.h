@@ -39,6 +39,8 @@ void hf__operation_request(hf__request *request, const hf__operation *operation,
 extern const hf__operation hf__op_get;
 extern const hf__operation hf__op_load_set;
 extern const hf__operation hf__op_dump;
+extern const hf__operation hf__op_function_dump;
+extern const hf__operation hf__op_function_restore;
 
 extern const hf__operation hf__op_exists;
 extern const hf__operation hf__op_unlink;

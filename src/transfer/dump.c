@@ -374,6 +374,42 @@ static uint64_t count_keys(hf__dump *dump)
     return count;
 }
 
+/* What FUNCTION DUMP replies, of the first part: each has all libraries. Only
+ * a tail: there are none; or this server has no functions, or they may not be
+ * read. */
+#define FUNCTIONS_NONE 10u
+static hf_status begin_dump(hf__dump *dump, int64_t unix_ms, hf_error *err)
+{
+    hf_bytes words[2] = {hf_str(""), hf_str("DUMP")};
+    hf_bytes functions = hf_view(NULL, 0);
+    hf__request request;
+    hf_status status;
+
+    hf__operation_request(&request, &hf__op_function_dump, words, 2);
+    if (dump->walk.parts.count > 0)
+        request.part = dump->walk.parts.ids[0];
+    status = dump->options->pattern.size > 0
+                 ? HF_UNSUPPORTED
+                 : hf__run(dump->client, &request, INT64_MAX, err);
+    if (status == HF_OK)
+        functions = hf_reply_bytes(&request.reply);
+    if (status == HF_UNSUPPORTED || status == HF_DENIED)
+        status = HF_OK;
+    if (functions.size > FUNCTIONS_NONE)
+        dump->writer.flags = HF__DUMP_HAS_FUNCTIONS;
+    if (status == HF_OK)
+        status = hf__dump_writer_begin(&dump->writer, unix_ms, err);
+    if (status == HF_OK && dump->writer.flags != 0)
+        status = hf__dump_writer_key(&dump->writer, HF__DUMP_FUNCTIONS, 0,
+                                     hf_str(""), err);
+    if (status == HF_OK && dump->writer.flags != 0)
+        status = hf__dump_writer_element(&dump->writer, functions, err);
+    if (status == HF_OK && dump->writer.flags != 0)
+        status = hf__dump_writer_key_end(&dump->writer, err);
+    hf__request_done(&request);
+    return status;
+}
+
 static hf_status run_dump(hf__dump *dump, hf_error *err)
 {
     reads *room = hf__alloc(sizeof(*room));
@@ -389,7 +425,7 @@ static hf_status run_dump(hf__dump *dump, hf_error *err)
                                           &dump->fields_expire, err);
     if (status == HF_OK) {
         dump->so_far.keys_total = count_keys(dump);
-        status = hf__dump_writer_begin(&dump->writer, unix_ms, err);
+        status = begin_dump(dump, unix_ms, err);
     }
     for (int turn = HF__TURN_SHARED; turn <= HF__TURN_REST && status == HF_OK;
          turn++) {

@@ -25,6 +25,9 @@
 #define HF__DUMP_VERSION 1u
 #define HF__DUMP_HEAD_SIZE 28u
 
+/* Flags of the head, for which older readers refuse it. */
+enum { HF__DUMP_HAS_FUNCTIONS = 1u };
+
 /* size and kind; and the checksum after it. */
 #define HF__DUMP_RECORD_HEAD 5u
 #define HF__DUMP_RECORD_EXTRA (HF__DUMP_RECORD_HEAD + 4u)
@@ -52,7 +55,8 @@ enum { HF__DUMP_LAST = 1u }; /* the content ends here */
  * has one; a hash fields and values by turns, a sorted set members and
  * scores, written as the store writes them. A hash of which a field expires has
  * field, value and deadline: Unix ms, decimal; 0: none. A stream has one: what
- * DUMP replies. */
+ * DUMP replies; so have functions, a key without a name that comes first: what
+ * FUNCTION DUMP replies. */
 #define HF__DUMP_ELEMENT_HEAD 4u
 
 typedef enum hf__dump_type {
@@ -62,10 +66,11 @@ typedef enum hf__dump_type {
     HF__DUMP_SET = 4,
     HF__DUMP_ZSET = 5,
     HF__DUMP_TIMED_HASH = 6, /* older readers refuse this and what follows */
-    HF__DUMP_STREAM = 7
+    HF__DUMP_STREAM = 7,
+    HF__DUMP_FUNCTIONS = 8
 } hf__dump_type;
 
-#define HF__DUMP_TYPE_MAX HF__DUMP_STREAM
+#define HF__DUMP_TYPE_MAX HF__DUMP_FUNCTIONS
 
 /* Longest text of a score: sign, 17 digits, point, exponent, and to spare: a
  * whole number may have all its 309 digits. */
@@ -76,8 +81,9 @@ typedef enum hf__dump_type {
 
 static inline const char *hf__dump_type_name(hf__dump_type type)
 {
-    static const char *const names[] = {
-        "", "string", "hash", "list", "set", "zset", "timed-hash", "stream"};
+    static const char *const names[] = {"",           "string", "hash",
+                                        "list",       "set",    "zset",
+                                        "timed-hash", "stream", "functions"};
 
     return names[type];
 }
@@ -85,7 +91,7 @@ static inline const char *hf__dump_type_name(hf__dump_type type)
 /* Is the content one element? */
 static inline bool hf__dump_is_one(hf__dump_type type)
 {
-    return type == HF__DUMP_STRING || type == HF__DUMP_STREAM;
+    return type == HF__DUMP_STRING || type >= HF__DUMP_STREAM;
 }
 
 /* Elements that belong together. */

@@ -73,7 +73,7 @@ void hf__dump_leave_out(hf__dump *dump, hf_bytes name, hf_bytes type_name)
 
 static hf__dump_type type_of(hf_bytes name)
 {
-    for (hf__dump_type type = HF__DUMP_STRING; type <= HF__DUMP_TYPE_MAX;
+    for (hf__dump_type type = HF__DUMP_STRING; type <= HF__DUMP_STREAM;
          type++) {
         const char *known = hf__dump_type_name(type);
 

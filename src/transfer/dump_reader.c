@@ -102,7 +102,8 @@ static hf_status check_head(hf__dump_reader *reader, const unsigned char *head,
     if (reader->crc != hf__dump_get(head + HF__DUMP_HEAD_SIZE - 4, 4))
         return fail_damaged(reader, "checksum of the head", err);
     version = hf__dump_get(head + 8, 2);
-    if (version != HF__DUMP_VERSION || hf__dump_get(head + 10, 2) != 0 ||
+    if (version != HF__DUMP_VERSION ||
+        hf__dump_get(head + 10, 2) > HF__DUMP_HAS_FUNCTIONS ||
         hf__dump_get(head + 12, 4) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
                         "the dump has format %llu, flags 0x%llx; this library "
@@ -185,6 +186,7 @@ static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
         return fail_damaged(reader, "size of a key", err);
     reader->expires_unix_ms = (int64_t)hf__dump_get(head + 2, 8);
     if (head[0] < HF__DUMP_STRING || head[0] > HF__DUMP_TYPE_MAX ||
+        (head[0] == HF__DUMP_FUNCTIONS && key_size > 0) ||
         head[1] > HF__DUMP_LAST || !hf__is_expiry(reader->expires_unix_ms))
         return fail_damaged(reader, "type, flags or expiry of a key", err);
     reader->type = (hf__dump_type)head[0];

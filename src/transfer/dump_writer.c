@@ -82,7 +82,7 @@ hf_status hf__dump_writer_begin(hf__dump_writer *writer, int64_t clock_unix_ms,
     memcpy(writer->room, HF__DUMP_MAGIC, HF__DUMP_MAGIC_SIZE);
     writer->used = HF__DUMP_MAGIC_SIZE;
     put_bytes(writer, HF__DUMP_VERSION, 2);
-    put_bytes(writer, 0, 2);
+    put_bytes(writer, writer->flags, 2);
     put_bytes(writer, 0, 4);
     put_bytes(writer, (uint64_t)clock_unix_ms, 8);
     writer->crc = hf__crc32c(0, writer->room, writer->used);

@@ -15,6 +15,7 @@
 typedef struct hf__dump_writer {
     int (*write)(void *user, const void *data, size_t size);
     void *user;
+    unsigned flags;      /* of the head; set before it begins */
     unsigned char *room; /* what is not handed out yet */
     size_t used;
     size_t record_at; /* in room, where the open record begins */

@@ -148,8 +148,8 @@ static hf_status sum_up(const hf_store_transfer *so_far, hf_error *err)
 {
     if (so_far->refused > 0)
         return hf__fail(err, HF_UNSUPPORTED,
-                        "fields of %llu keys expire, and this server has no "
-                        "HPEXPIRE",
+                        "%llu keys have fields that expire, or are functions, "
+                        "which this server has not",
                         (unsigned long long)so_far->refused);
     if (so_far->left_out > 0)
         return hf__fail(err, HF_UNSUPPORTED,

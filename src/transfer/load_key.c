@@ -414,6 +414,65 @@ static hf_status look_up(hf__loader *self, hf_error *err)
     return HF_OK;
 }
 
+/* ---------------------------------------------------------------- functions */
+
+/* One part of the store has them, or has what hinders. */
+static hf_status judge_functions(hf__loader *self, hf_status status,
+                                 hf_error *err, const hf_error *detail)
+{
+    uint32_t flags = self->options.flags;
+
+    if (status == HF_UNSUPPORTED && (flags & HF_LOAD_CONTINUE) != 0) {
+        self->fate = HF__FATE_REFUSED;
+        return HF_OK;
+    }
+    if (status != HF_OK && strstr(detail->message, "already exists") != NULL) {
+        self->fate = HF__FATE_EXISTING;
+        if ((flags & HF_LOAD_SKIP) != 0)
+            return HF_OK;
+        status = HF_CONFLICT;
+    }
+    return status == HF_OK ? HF_OK
+                           : hf__fail(err, status,
+                                      "libraries of functions: %s; nothing of "
+                                      "the dump was loaded",
+                                      detail->message);
+}
+
+/* All libraries in one step, or none, in each part. */
+static hf_status load_functions(hf__loader *self, hf_error *err)
+{
+    bool replace = (self->options.flags & HF_LOAD_REPLACE) != 0;
+    hf_bytes words[] = {hf_str(""), hf_str("RESTORE"),
+                        hf_view(hf__buf_front(&self->elements->bytes),
+                                hf__buf_size(&self->elements->bytes)),
+                        hf_str(replace ? "REPLACE" : "APPEND")};
+    hf_error detail = HF_ERROR_INIT;
+    hf__key_walk walk; /* for its parts */
+    hf_status status;
+
+    hf__key_walk_begin(&walk, hf_view(NULL, 0));
+    status = hf__key_walk_start(&walk, self->client, err);
+    for (size_t i = 0; status == HF_OK && (i == 0 || i < walk.parts.count);
+         i++) {
+        hf__request request;
+
+        hf__operation_request(&request, &hf__op_function_restore, words, 4);
+        request.part = walk.parts.count > 0 ? walk.parts.ids[i] : 0;
+        status = judge_functions(
+            self, hf__run(self->client, &request, INT64_MAX, &detail), err,
+            &detail);
+        hf__request_done(&request);
+    }
+    hf__key_walk_done(&walk);
+    self->so_far.existing += self->fate == HF__FATE_EXISTING;
+    self->so_far.refused += self->fate == HF__FATE_REFUSED;
+    self->so_far.keys += self->fate == HF__FATE_LOAD && status == HF_OK;
+    if (self->fate == HF__FATE_REFUSED && self->options.refused != NULL)
+        self->options.refused(self->user, self->key, "functions");
+    return status;
+}
+
 hf_status hf__load_key_check(hf__loader *self, hf_error *err)
 {
     uint64_t refused = self->so_far.refused;
@@ -422,7 +481,7 @@ hf_status hf__load_key_check(hf__loader *self, hf_error *err)
     if (status == HF_OK)
         status = check_field_times(self, err);
     if (status == HF_OK && (self->options.flags & HF_LOAD_LOOK_UP) != 0 &&
-        self->so_far.refused == refused)
+        self->type != HF__DUMP_FUNCTIONS && self->so_far.refused == refused)
         status = look_up(self, err);
     return status;
 }
@@ -557,6 +616,8 @@ hf_status hf__load_key_end(hf__loader *self, hf_error *err)
         self->so_far.expired++;
         return HF_OK;
     }
+    if (self->type == HF__DUMP_FUNCTIONS)
+        return load_functions(self, err);
     status = keep_order(self, &belongs, err);
     if (status == HF_OK)
         status = write_key(self, err);

@@ -121,6 +121,7 @@ const char *every_usual_answer(const char *target)
         {"SCAN", "*2\r\n$1\r\n0\r\n*1\r\n$1\r\na\r\n"},
         {"lock_list", "*0\r\n"},
         {"HPEXPIRETIME", "*1\r\n:-2\r\n"},
+        {"FUNCTION", "$0\r\n\r\n"},
         {"key_read", "*1\r\n$4\r\nnone\r\n"},
         {"key_write", ":1\r\n"},
         {"txn_run", "*1\r\n+OK\r\n"},

@@ -168,6 +168,7 @@ EVERY(store_dump, "store dump, clock", "TIME", TRANSFER)
 EVERY(store_dump, "store dump, names", "SCAN", TRANSFER)
 EVERY(store_dump, "store dump, times of fields", "HPEXPIRETIME", TRANSFER,
       NEWER)
+EVERY(store_dump, "store dump, functions", "FUNCTION", TRANSFER, NEWER)
 EVERY(store_dump, "store dump, key", "key_read", TRANSFER)
 EVERY(store_load, "store load, clock", "TIME", TRANSFER)
 EVERY(store_load, "store load, string", "SET", TRANSFER)

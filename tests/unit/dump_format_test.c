@@ -494,11 +494,13 @@ TEST(rules_of_the_format_hold_with_fitting_checksums)
 {
     static const edit edits[] = {
         {8, 2, 2, HF_UNSUPPORTED},  /* a newer version */
-        {10, 2, 1, HF_UNSUPPORTED}, /* an unknown flag */
+        {10, 2, 1, HF_OK},          /* it may have functions */
+        {10, 2, 2, HF_UNSUPPORTED}, /* an unknown flag */
         {12, 4, 1, HF_UNSUPPORTED},
         {16, 8, 1, HF_OK},             /* another clock is fine */
         {FIRST, 1, 0, HF_CORRUPT},     /* type */
-        {FIRST, 1, 8, HF_CORRUPT},     /* likewise */
+        {FIRST, 1, 8, HF_CORRUPT},     /* functions with a name */
+        {FIRST, 1, 9, HF_CORRUPT},     /* type */
         {FIRST, 1, 6, HF_CORRUPT},     /* a timed hash of one element */
         {FIRST, 1, 2, HF_CORRUPT},     /* a hash of one element */
         {FIRST + 1, 1, 2, HF_CORRUPT}, /* an unknown flag */

@@ -562,6 +562,7 @@ static const fits table[] = {
     {"store dump, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
     {"store dump, names", {{"*2\r\n$1\r\n0\r\n*0\r\n", HF_OK}}},
     {"store dump, times of fields", {{"*1\r\n:1\r\n", HF_OK}}},
+    {"store dump, functions", {STRINGS(HF_OK)}},
     {"store dump, key", {{"*1\r\n" A, HF_UNSUPPORTED}}},
     {"store load, clock", {{"*2\r\n$1\r\n1\r\n$1\r\n1\r\n", HF_OK}}},
     {"store load, string", {STATUSES(HF_OK), NIL(HF_CONFLICT)}},
