@@ -106,6 +106,7 @@ static void submit_call(hf_call *call, const hf_async *async)
     hf__call_start_begin(call, async);
     request->on_done = request_done;
     request->user = call;
+    request->any_thread = call->cancel == NULL && call->answered == NULL;
     call->probed_us = call->skips_store ? 0 : hf__request_probe_begin(request);
     if (call->skips_store)
         hf__call_complete(call);

@@ -22,11 +22,13 @@ void hf__completions_init(hf__completions *self, size_t calls_max,
     hf__cond_init(&self->changed);
     self->end = &self->first;
     self->fd = -1;
+    self->reader_fd = -1;
 }
 
 void hf__completions_done(hf__completions *self)
 {
     hf__event_fd_free(self->fd);
+    hf__event_fd_free(self->reader_fd);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->mutex);
 }
@@ -47,6 +49,18 @@ static void lower_locked(hf__completions *self)
     hf__event_fd_lower(self->fd);
 }
 
+/* Wake the threads in hf_client_wait(). */
+static void wake_all_locked(hf__completions *self)
+{
+    if (self->sleeping > 0)
+        pthread_cond_broadcast(&self->changed);
+    if (!self->reading || self->reader_raised ||
+        pthread_equal(self->reader, pthread_self()))
+        return;
+    self->reader_raised = true;
+    hf__event_fd_raise(self->reader_fd);
+}
+
 void hf__call_complete(hf_call *call)
 {
     hf__completions *self = &call->client->completions;
@@ -61,8 +75,7 @@ void hf__call_complete(hf_call *call)
     self->end = &call->next;
     self->waiting++;
     raise_locked(self);
-    if (self->sleeping > 0)
-        pthread_cond_broadcast(&self->changed);
+    wake_all_locked(self);
     pthread_mutex_unlock(&self->mutex);
 }
 
@@ -272,8 +285,34 @@ static void wake_sleeper(hf__sleeper *sleeper)
         hf__container_of(sleeper, sleep_call, sleeper)->completions;
 
     pthread_mutex_lock(&self->mutex);
-    pthread_cond_broadcast(&self->changed);
+    wake_all_locked(self);
     pthread_mutex_unlock(&self->mutex);
+}
+
+/* Read replies here, unless another thread does. false: there are none to be
+ * read. Unlocks meanwhile. */
+static bool read_locked(hf_client *client, int64_t until_ms)
+{
+    hf__completions *self = &client->completions;
+    hf__store *store = client->store;
+    bool read;
+
+    if (store->ops->await == NULL || self->reading)
+        return false;
+    if (self->reader_fd < 0)
+        self->reader_fd = hf__event_fd_new();
+    if (self->reader_fd < 0)
+        return false;
+    self->reading = true;
+    self->reader = pthread_self();
+    pthread_mutex_unlock(&self->mutex);
+    read = store->ops->await(store, self->reader_fd, until_ms);
+    pthread_mutex_lock(&self->mutex);
+    self->reading = false;
+    if (self->reader_raised)
+        hf__event_fd_lower(self->reader_fd);
+    self->reader_raised = false;
+    return read;
 }
 
 /* Until a call has completed, the client is interrupted, or time is up. */
@@ -282,6 +321,7 @@ static hf_status sleep_until(hf_client *client, int64_t until_ms,
 {
     hf__completions *self = &client->completions;
     hf_status status = HF_OK;
+    bool reads = true;
 
     pthread_mutex_lock(&self->mutex);
     self->sleeping++;
@@ -291,7 +331,12 @@ static hf_status sleep_until(hf_client *client, int64_t until_ms,
                                                             : HF_OK;
         if (status != HF_OK)
             break;
+        if (reads) {
+            reads = read_locked(client, until_ms);
+            continue;
+        }
         hf__cond_wait_until(&self->changed, &self->mutex, until_ms);
+        reads = true;
     }
     self->sleeping--;
     pthread_mutex_unlock(&self->mutex);

@@ -3,6 +3,9 @@
  * completion.h - asynchronous calls that have completed, until their done() has
  * run.
  *
+ * A thread in hf_client_wait() reads the reply itself if the store lets it (see
+ * await() in store.h); the others sleep.
+ *
  * A completed call is appended to the client's list and raises its descriptor;
  * hf_client_dispatch() takes the calls of the list one by one, finishes each
  * and calls its done(). So done() runs only where the user calls us. It may
@@ -32,8 +35,12 @@ typedef struct hf__completions {
     bool closed;       /* hf_client_close() was called, perhaps by a done() */
     unsigned sleeping; /* in hf_client_wait(); `changed` wakes them */
     pthread_cond_t changed;
-    bool raised; /* the descriptor */
-    int fd;      /* readable while the list is not empty; -1: not made yet */
+    bool reading; /* one of them, `reader`, reads replies itself; ... */
+    pthread_t reader;
+    bool reader_raised; /* ... this descriptor wakes it */
+    int reader_fd;      /* -1: not made yet */
+    bool raised;        /* the descriptor */
+    int fd; /* readable while the list is not empty; -1: not made yet */
 } hf__completions;
 
 void hf__completions_init(hf__completions *self, size_t calls_max,

@@ -78,6 +78,9 @@ struct hf__request {
     /* Embedded: which commands a user's script may not call; NULL: none. */
     hf__command_refuser *refuse;
     void *refuse_user;
+    /* on_done may run on a thread in await(), too (store.h). It takes no lock
+     * but that of the completions, and enters no driver. */
+    bool any_thread;
     hf__lane lane;
     void (*on_done)(hf__request *request); /* submit() only; the request may be
                                               freed or reused in it */

@@ -146,6 +146,16 @@ typedef struct hf__store_ops {
                    size_t count);
 
     /*
+     * Read the reply to a request with any_thread on the calling thread, if
+     * nothing else is under way: until it completes, `fd` is readable, or
+     * until_ms has come. `fd` is an event_fd that stays open until close();
+     * what the store raises it lowers. Returns early at any time; false: at
+     * once, as there is nothing to read. One thread at a time, not the loop
+     * thread. NULL: replies are not read, or by the loop thread only.
+     */
+    bool (*await)(hf__store *store, int fd, int64_t until_ms);
+
+    /*
      * This client's channel for wake-ups, a NUL-terminated text valid until
      * close(), which ends in the client's id. A script wakes a waiter by
      *     redis.call('publish', inbox, text .. '\0' .. topic)

@@ -30,16 +30,30 @@ void hf__poller_close(hf__poller *poller)
 
 /* -------------------------------------------------------------- descriptors */
 
-int hf__poll_watch(hf__poller *poller, hf__poll *poll, int events)
+static struct epoll_event event_of(hf__poll *poll, int events)
 {
     struct epoll_event event = {.data.ptr = poll};
-    bool added = poll->added;
-    int rc;
 
     if ((events & HF__POLL_IN) != 0)
         event.events |= EPOLLIN;
     if ((events & HF__POLL_OUT) != 0)
         event.events |= EPOLLOUT;
+    return event;
+}
+
+void hf__poll_change(hf__poller *poller, hf__poll *poll, int events)
+{
+    struct epoll_event event = event_of(poll, events);
+
+    (void)epoll_ctl(poller->fd, EPOLL_CTL_MOD, poll->fd, &event);
+}
+
+int hf__poll_watch(hf__poller *poller, hf__poll *poll, int events)
+{
+    struct epoll_event event = event_of(poll, events);
+    bool added = poll->added;
+    int rc;
+
     /* Before: on another thread, the callback may stop it at once. */
     poll->added = true;
     rc = epoll_ctl(poller->fd, added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, poll->fd,

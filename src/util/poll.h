@@ -56,6 +56,9 @@ void hf__poller_turn(hf__poller *poller);
 /* Watch poll->fd for these events from now on. 0 or an errno: unchanged. The
  * first time from any thread. */
 int hf__poll_watch(hf__poller *poller, hf__poll *poll, int events);
+/* Watch one for other events, or with 0 for errors only; nothing if it is not
+ * watched any more. Any thread, but not while the descriptor is closed. */
+void hf__poll_change(hf__poller *poller, hf__poll *poll, int events);
 /* No more calls. Before the descriptor is closed. */
 void hf__poll_stop(hf__poller *poller, hf__poll *poll);
 

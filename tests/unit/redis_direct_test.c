@@ -80,37 +80,6 @@ static bool has_received(noting_server *self, unsigned count)
     return atomic_load(&self->received) >= count;
 }
 
-/* The loop thread sleeps in a task. */
-typedef struct hold_up {
-    hf__task task;
-    uint32_t held;     /* futex */
-    uint32_t released; /* futex */
-} hold_up;
-
-static void run_hold_up(hf__task *task)
-{
-    hold_up *self = (hold_up *)task;
-
-    __atomic_store_n(&self->held, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&self->held, false);
-    while (__atomic_load_n(&self->released, __ATOMIC_ACQUIRE) == 0)
-        hf__futex_wait(&self->released, 0, INT64_MAX, false);
-}
-
-static void hold_loop(noting_server *self, hold_up *how)
-{
-    *how = (hold_up){.task = {.run = run_hold_up}};
-    hf__loop_post(self->driver.loop, &how->task);
-    while (__atomic_load_n(&how->held, __ATOMIC_ACQUIRE) == 0)
-        hf__futex_wait(&how->held, 0, INT64_MAX, false);
-}
-
-static void let_loop_go(hold_up *how)
-{
-    __atomic_store_n(&how->released, 1, __ATOMIC_RELEASE);
-    hf__futex_wake_all(&how->released, false);
-}
-
 TEST(submitted_request_is_sent_by_the_caller)
 {
     noting_server self;
@@ -118,7 +87,7 @@ TEST(submitted_request_is_sent_by_the_caller)
     test_call call;
 
     noting_open(&self);
-    hold_loop(&self, &how);
+    hold_loop(self.driver.loop, &how);
     CALL(&call, ENOUGH_MS, "SET", "k", "second");
     call_submit(&self.driver, &call);
     assert_true(has_received(&self, 2));
@@ -137,7 +106,7 @@ TEST(order_of_one_caller_is_kept)
     char names[5][8];
 
     noting_open(&self);
-    hold_loop(&self, &how);
+    hold_loop(self.driver.loop, &how);
     for (int i = 0; i < 5; i++) {
         snprintf(names[i], sizeof(names[i]), "w%d", i);
         CALL(&calls[i], ENOUGH_MS, "SET", "k", names[i]);

@@ -184,6 +184,42 @@ static inline void assert_integer(const test_call *call, int64_t number)
 #define RUN(driver, call, ...)                                                 \
     (CALL(call, ENOUGH_MS, __VA_ARGS__), call_perform(driver, call))
 
+/* The loop thread sleeps in a task, until it is let go. */
+typedef struct hold_up {
+    hf__task task;
+    uint32_t held;     /* futex */
+    uint32_t released; /* futex */
+} hold_up;
+
+static inline void run_hold_up(hf__task *task)
+{
+    hold_up *self = (hold_up *)task;
+
+    __atomic_store_n(&self->held, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&self->held, false);
+    while (__atomic_load_n(&self->released, __ATOMIC_ACQUIRE) == 0)
+        hf__futex_wait(&self->released, 0, INT64_MAX, false);
+}
+
+static inline void await_held(hold_up *how)
+{
+    while (__atomic_load_n(&how->held, __ATOMIC_ACQUIRE) == 0)
+        hf__futex_wait(&how->held, 0, INT64_MAX, false);
+}
+
+static inline void hold_loop(hf__loop *loop, hold_up *how)
+{
+    *how = (hold_up){.task = {.run = run_hold_up}};
+    hf__loop_post(loop, &how->task);
+    await_held(how);
+}
+
+static inline void let_loop_go(hold_up *how)
+{
+    __atomic_store_n(&how->released, 1, __ATOMIC_RELEASE);
+    hf__futex_wake_all(&how->released, false);
+}
+
 static inline void command(const redis_server *server, const char *text,
                            const char *expected)
 {

@@ -189,6 +189,35 @@ void hf__async_conn_send(hf__async_conn *conn)
     conn->sent += (uint64_t)sent;
 }
 
+ssize_t hf__async_conn_receive(hf__async_conn *conn)
+{
+    size_t size = READ_SIZE;
+    void *room = hf__resp_room(&conn->resp, &conn->in, &size);
+    ssize_t got = -1;
+
+    if (room != NULL)
+        got = hf__channel_recv(&conn->channel, room, size, false);
+    if (got > 0) {
+        hf__resp_received(&conn->resp, &conn->in, (size_t)got);
+        conn->alive_ms = hf__clock_boot_ms();
+        conn->delay_ms = 0;
+        return got;
+    }
+    return room != NULL && got < 0 && (errno == EAGAIN || errno == EINTR) ? 0
+                                                                          : -1;
+}
+
+void hf__async_conn_lend(hf__async_conn *conn)
+{
+    hf__poll_change(poller_of(conn), &conn->poll, 0);
+}
+
+void hf__async_conn_reclaim(hf__async_conn *conn)
+{
+    if (conn->channel.fd >= 0 && conn->poll_events != 0)
+        hf__poll_change(poller_of(conn), &conn->poll, conn->poll_events);
+}
+
 void hf__async_conn_pause(hf__async_conn *conn)
 {
     want_more(conn, true);

@@ -103,6 +103,14 @@ void hf__async_conn_flush(hf__async_conn *conn);
 /* Send once; what is left, and a failure, is for flush(). On another thread, if
  * the owner has the loop thread wait in enter() meanwhile. */
 void hf__async_conn_send(hf__async_conn *conn);
+/* Read once, if input has come: its size; 0: none has; negative: it failed,
+ * which the loop thread will find. Of a channel without TLS. Where send() may
+ * be called. */
+ssize_t hf__async_conn_receive(hf__async_conn *conn);
+/* Have the loop thread watch the socket for errors only, because another thread
+ * waits for its input; or for all again. Where send() may be called. */
+void hf__async_conn_lend(hf__async_conn *conn);
+void hf__async_conn_reclaim(hf__async_conn *conn);
 /* Call drained() in a later turn of the loop. */
 void hf__async_conn_pause(hf__async_conn *conn);
 

@@ -45,6 +45,18 @@ static void take_inbound(hf__pipeline *pipe)
         hf__pipeline_accept(pipe, entry);
 }
 
+/* What a reader could not complete; a failure is read again. */
+static void read_rest(hf__pipeline *pipe)
+{
+    hf__async_conn *conn = &pipe->conn;
+    bool reads = pipe->loop_reads;
+
+    pipe->loop_reads = false;
+    if (reads && conn->state == HF__ASYNC_UP &&
+        (pipe->broken || hf__buf_size(&conn->in) > 0))
+        conn->ops->input(conn);
+}
+
 static void run_task(hf__task *task)
 {
     hf__pipeline *pipe = hf__container_of(task, hf__pipeline, task);
@@ -57,6 +69,7 @@ static void run_task(hf__task *task)
     else if (pipe->in_flight.count > 0)
         sched_yield();
     take_inbound(pipe);
+    read_rest(pipe);
     if (pipe->conn.state == HF__ASYNC_CLOSED)
         hf__pipeline_fail_all(pipe);
     /* What a caller could not send. */
@@ -208,6 +221,7 @@ void hf__pipeline_init(hf__pipeline *pipe, hf__redis_node *node)
     pipe->conn.purpose = &for_requests;
     pipe->context = node->context;
     pthread_mutex_init(&pipe->mutex, NULL);
+    pthread_mutex_init(&pipe->reading, NULL);
     pipe->task.run = run_task;
     hf__heap_init(&pipe->due);
     hf__heap_init(&pipe->again);
@@ -267,6 +281,7 @@ void hf__pipeline_done(hf__pipeline *pipe)
 {
     assert(hf__pipeline_depth(pipe) == 0);
     pthread_mutex_destroy(&pipe->mutex);
+    pthread_mutex_destroy(&pipe->reading);
     hf__heap_done(&pipe->due);
     hf__heap_done(&pipe->again);
     hf__async_conn_done(&pipe->conn);

@@ -30,12 +30,16 @@ typedef struct hf__pipeline {
     hf__pipeline_list inbound;
     bool posted; /* the task is posted */
     hf__task task;
-    atomic_size_t depth;    /* requests not complete yet */
-    atomic_size_t crowd;    /* mean of entries taken together; in 16ths */
-    atomic_bool retired;    /* the server is being removed */
-    atomic_uint generation; /* how often the connection was made */
-    atomic_uint losses;     /* how often one that was up broke */
-    uint32_t owner;         /* futex; see pipeline_direct.c */
+    atomic_size_t depth;     /* requests not complete yet */
+    atomic_size_t crowd;     /* mean of entries taken together; in 16ths */
+    atomic_bool retired;     /* the server is being removed */
+    atomic_uint generation;  /* how often the connection was made */
+    atomic_uint losses;      /* how often one that was up broke */
+    uint32_t owner;          /* futex; see pipeline_owner.c */
+    atomic_bool lent;        /* see pipeline_reader.c; changed by the owner */
+    atomic_bool deserted;    /* it is lent to a reader that has left */
+    atomic_bool woken;       /* the reader's descriptor was raised */
+    pthread_mutex_t reading; /* held while a reader completes a request */
 
     /* The owner: the loop thread, or a caller that sends. */
     unsigned inside; /* begin() without end(); the loop thread's alone */
@@ -43,6 +47,8 @@ typedef struct hf__pipeline {
     hf__pipeline_list in_flight;
     hf__heap due;
     hf__heap again;
+    int reader_fd;            /* raised if it is reclaimed */
+    bool loop_reads;          /* a reader has left input to the loop thread */
     bool parsing;             /* the head's reply has begun */
     bool broken;              /* what was received is not a reply */
     bool leaving;             /* stop writing; drop once all is answered */
@@ -87,6 +93,9 @@ void hf__pipeline_perform(hf__pipeline *pipe, hf__request *request,
 /* The loop thread: store.h's cancel(), whichever pipeline the request is on;
  * one that has completed is left alone. */
 void hf__pipeline_cancel(hf__request *request);
+
+/* store.h's await(). */
+bool hf__pipeline_await(hf__pipeline *pipe, int fd, int64_t until_ms);
 
 /* Have the conn look at what it is to do. Any thread; nothing if the loop was
  * not started. */

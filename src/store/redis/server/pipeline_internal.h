@@ -5,8 +5,8 @@
  * entries when it breaks (pipeline_requeue.c), a second connection to a silent
  * server (pipeline_probe.c), and counting replicas of its writes
  * (pipeline_wait.c), and ending waits (pipeline_unblock.c). All on the loop
- * thread, except that a caller sends on an
- * idle connection (pipeline_direct.c).
+ * thread, except that a caller sends on an idle connection (pipeline_direct.c),
+ * and one that waits may read (pipeline_reader.c).
  */
 #ifndef HF__STORE_REDIS_PIPELINE_INTERNAL_H
 #define HF__STORE_REDIS_PIPELINE_INTERNAL_H
@@ -75,11 +75,21 @@ void hf__pipeline_begin(hf__pipeline *pipe);
 void hf__pipeline_end(hf__pipeline *pipe);
 /* By a caller, if it is idle; until it gives it back. */
 bool hf__pipeline_take(hf__pipeline *pipe);
+/* By a reader, if it is open, or idle though it is lent. */
+bool hf__pipeline_take_open(hf__pipeline *pipe);
 void hf__pipeline_give_back(hf__pipeline *pipe);
 
 /* Send entries on the calling thread, if nothing is under way. false: they are
  * unchanged. */
 bool hf__pipeline_send(hf__pipeline *pipe, hf__pipeline_list *entries);
+
+/* The owner: have the loop thread watch the socket again; `wake`: wake the
+ * reader. */
+void hf__pipeline_reclaim(hf__pipeline *pipe, bool wake);
+
+/* A reader, being the owner: read once, and complete the request if its reply
+ * is there and is no error. All else is left to the loop thread. */
+void hf__pipeline_read(hf__pipeline *pipe);
 
 /* So many entries were taken together: the mean moves by an eighth of that. */
 static inline void hf__pipeline_note_crowd(hf__pipeline *pipe, size_t taken)

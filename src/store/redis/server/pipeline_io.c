@@ -24,7 +24,8 @@
  * possible when the server drops a script later.
  *
  * Only the loop thread is here, and holds no lock: on_done may submit. A caller
- * that sends itself does step 1 in its place (pipeline_direct.c).
+ * that sends itself does step 1 in its place (pipeline_direct.c), a reader step
+ * 2 (pipeline_reader.c).
  */
 #include "store/redis/server/pipeline_internal.h"
 
@@ -306,6 +307,25 @@ static void on_input(hf__async_conn *conn)
         hf__async_conn_drop(conn);
     write_requests(pipe);
     hf__pipeline_end_callback(pipe);
+}
+
+/* An error may have the request sent again, and a push is no reply. */
+static bool is_plain(const hf__buf *in)
+{
+    return strchr("+:$*_", (char)*hf__buf_front(in)) != NULL;
+}
+
+void hf__pipeline_read(hf__pipeline *pipe)
+{
+    hf__async_conn *conn = &pipe->conn;
+    ssize_t got = hf__async_conn_receive(conn);
+
+    if (got > 0) {
+        note_silence(pipe);
+        if (is_plain(&conn->in))
+            (void)read_reply(pipe);
+    }
+    pipe->loop_reads = got < 0 || pipe->broken || hf__buf_size(&conn->in) > 0;
 }
 
 static bool is_wanted(hf__async_conn *conn)

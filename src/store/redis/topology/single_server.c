@@ -45,8 +45,17 @@ void hf__single_server_submit(hf__store *store, hf__request *const *requests,
 
 void hf__single_server_cancel(hf__store *store, hf__request *request)
 {
-    (void)store;
+    hf__pipeline *pipe = &single_server_of(store)->server->pipeline;
+
+    pthread_mutex_lock(&pipe->reading);
     hf__pipeline_cancel(request);
+    pthread_mutex_unlock(&pipe->reading);
+}
+
+bool hf__single_server_await(hf__store *store, int fd, int64_t until_ms)
+{
+    return hf__pipeline_await(&single_server_of(store)->server->pipeline, fd,
+                              until_ms);
 }
 
 uint32_t hf__single_server_generation(hf__store *store)

@@ -25,6 +25,7 @@ void hf__single_server_perform(hf__store *store, hf__request *request);
 void hf__single_server_submit(hf__store *store, hf__request *const *requests,
                               size_t count);
 void hf__single_server_cancel(hf__store *store, hf__request *request);
+bool hf__single_server_await(hf__store *store, int fd, int64_t until_ms);
 uint32_t hf__single_server_generation(hf__store *store);
 uint32_t hf__single_server_shard(const hf__store *store, hf_bytes key);
 const char *hf__single_server_inbox(hf__store *store);
@@ -48,7 +49,7 @@ void hf__single_server_feed_close(hf__store *store, hf__feed *feed);
 /* These, for a table of functions. */
 #define HF__SINGLE_SERVER_OPS                                                  \
     .perform = hf__single_server_perform, .submit = hf__single_server_submit,  \
-    .cancel = hf__single_server_cancel,                                        \
+    .cancel = hf__single_server_cancel, .await = hf__single_server_await,      \
     .generation = hf__single_server_generation,                                \
     .shard = hf__single_server_shard, .inbox = hf__single_server_inbox,        \
     .event_seq = hf__single_server_event_seq,                                  \
