@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <lmdb.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "engine/files/files.h"
@@ -458,4 +459,45 @@ TEST(many_may_open_at_once)
     }
     at.store = must_open(at.url, NULL);
     expect(at.store, "get n", "s:400");
+}
+
+/* ------------------------------------------------------- use without others */
+
+#define RING_SIZE (sizeof(((hf__sidecar_map *)NULL)->inboxes))
+
+/* Of `inboxes`, the whole pages: from the first on. */
+static unsigned char *whole_pages(hf__sidecar_map *map, size_t *size)
+{
+    uintptr_t from = ((uintptr_t)map->inboxes + 4095) / 4096 * 4096;
+    uintptr_t to = ((uintptr_t)map->inboxes + RING_SIZE) / 4096 * 4096;
+
+    *size = to - from;
+    return (unsigned char *)map->inboxes + (from - (uintptr_t)map->inboxes);
+}
+
+/* All but the first two are 0, and may not be written. */
+TEST(first_process_clears_what_is_not_zero_and_writes_nothing_else)
+{
+    static const hf__event_text no_text;
+    hf__sidecar_map *map = mmap(NULL, sizeof(*map), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *pages;
+    size_t size;
+
+    assert_true(map != MAP_FAILED);
+    map->version = HF__SIDECAR_VERSION;
+    memset(map->buckets, 0xff, sizeof(map->buckets));
+    memset(map->texts, 0xff, sizeof(map->texts));
+    pages = whole_pages(map, &size);
+    assert_true(size >= 3 * 4096);
+    pages[0] = pages[4095] = 1;
+    assert_int_equal(mprotect(pages + 8192, size - 8192, PROT_READ), 0);
+    hf__sidecar_reset(map);
+    for (size_t i = 0; i < sizeof(map->buckets); i++)
+        assert_int_equal(((const unsigned char *)map->buckets)[i], 0);
+    for (size_t i = 0; i < RING_SIZE; i++)
+        assert_int_equal(((const unsigned char *)map->inboxes)[i], 0);
+    for (size_t i = 0; i < HF__BUCKET_MAX; i++)
+        assert_memory_equal(&map->texts[i], &no_text, sizeof(no_text));
+    munmap(map, sizeof(*map));
 }

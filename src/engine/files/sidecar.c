@@ -31,6 +31,8 @@
 #define SIZE_1 offsetof(hf__sidecar_map, unix_ahead_ms)
 #define SIZE_2 offsetof(hf__sidecar_map, texts)
 #define SIZE_3 offsetof(hf__sidecar_map, front)
+/* What is looked at, and cleared, at once. */
+#define CLEAR_SIZE ((size_t)4096)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
 hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
@@ -96,6 +98,25 @@ int64_t hf__sidecar_now_ms(const hf__sidecar *sidecar, int64_t boot_ms)
     return boot_ms + hf__sidecar_unix_ahead_ms(sidecar);
 }
 
+static bool is_zero(const unsigned char *bytes, size_t size)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
+}
+
+/* Most of it is 0 already. The first write to a page of a file is a fault in
+ * which the file system allocates and notes it; a read is not. */
+static void clear_memory(void *memory, size_t size)
+{
+    unsigned char *bytes = memory;
+    size_t piece;
+
+    for (; size > 0; bytes += piece, size -= piece) {
+        piece = size < CLEAR_SIZE ? size : CLEAR_SIZE;
+        if (!is_zero(bytes, piece))
+            memset(bytes, 0, piece);
+    }
+}
+
 void hf__sidecar_reset(hf__sidecar_map *map)
 {
     map->sweep_ms = 0;
@@ -104,10 +125,10 @@ void hf__sidecar_reset(hf__sidecar_map *map)
     map->inbox_next = 0;
     map->watched = 0;
     init_lock(&map->writer);
-    memset(map->buckets, 0, sizeof(map->buckets));
-    memset(map->inboxes, 0, sizeof(map->inboxes));
+    clear_memory(map->buckets, sizeof(map->buckets));
+    clear_memory(map->inboxes, sizeof(map->inboxes));
     if (hf__sidecar_has_texts(map))
-        memset(map->texts, 0, sizeof(map->texts));
+        clear_memory(map->texts, sizeof(map->texts));
     if (hf__sidecar_has_front(map)) {
         memset(&map->front, 0, sizeof(map->front));
         init_lock(&map->front.writer);
