@@ -237,7 +237,7 @@ TEST(pages_that_cannot_be_read_lose_their_keys_only)
     size_t tried = 0;
 
     fill_both();
-    for (uint64_t page = 2; page < 400 && tried < 12; page += 7) {
+    for (uint64_t page = 2; page < 4000 && tried < 12; page += 7) {
         hf_store_salvaged done;
         hf_error err = HF_ERROR_INIT;
 

@@ -119,6 +119,63 @@ bool hf__tx_may_write(hf__tx *tx)
     return tx->fatal == HF_OK;
 }
 
+/* -------------------------------------------------------------- the place */
+
+void hf__tx_leave_place(hf__tx *tx)
+{
+    if (tx->place != NULL)
+        mdb_cursor_close(tx->place);
+    tx->place = NULL;
+    tx->placed = NULL;
+}
+
+int hf__tx_find(hf__tx *tx, MDB_val *key, MDB_val *value)
+{
+    int rc = MDB_SUCCESS;
+
+    if (!tx->writable)
+        return mdb_get(tx->txn, tx->env->dbi, key, value);
+    if (!hf__tx_is_placed(tx)) {
+        hf__tx_leave_place(tx);
+        rc = mdb_cursor_open(tx->txn, tx->env->dbi, &tx->place);
+    }
+    if (rc != MDB_SUCCESS) {
+        tx->place = NULL;
+        return rc;
+    }
+    tx->place_epoch = tx->epoch;
+    tx->placed = NULL;
+    return mdb_cursor_get(tx->place, key, value, MDB_SET);
+}
+
+static bool is_at(MDB_cursor *place, const MDB_val *key)
+{
+    MDB_val found, value;
+
+    return mdb_cursor_get(place, &found, &value, MDB_GET_CURRENT) ==
+               MDB_SUCCESS &&
+           found.mv_size == key->mv_size &&
+           memcmp(found.mv_data, key->mv_data, key->mv_size) == 0;
+}
+
+static int put_placed(hf__tx *tx, MDB_val *key, MDB_val *value, unsigned flags)
+{
+    tx->placed = NULL;
+    if (flags == 0 && is_at(tx->place, key))
+        flags = MDB_CURRENT;
+    return mdb_cursor_put(tx->place, key, value, flags);
+}
+
+static int delete_placed(hf__tx *tx, MDB_val *key)
+{
+    MDB_val value;
+    int rc = mdb_cursor_get(tx->place, key, &value, MDB_SET);
+
+    return rc == MDB_SUCCESS ? mdb_cursor_del(tx->place, 0) : rc;
+}
+
+/* ----------------------------------------------------------------- writing */
+
 /* Account for a record to be put. false: fatal. */
 static bool begin_put(hf__tx *tx, MDB_val *key, size_t size, size_t ns)
 {
@@ -145,9 +202,14 @@ static bool end_put(hf__tx *tx, int rc)
 bool hf__tx_put(hf__tx *tx, MDB_val *key, MDB_val *value)
 {
     unsigned flags = value->mv_data == NULL ? MDB_RESERVE : 0;
+    bool placed = hf__tx_is_placed(tx);
 
-    return begin_put(tx, key, value->mv_size, 800) &&
-           end_put(tx, mdb_put(tx->txn, tx->env->dbi, key, value, flags));
+    if (!begin_put(tx, key, value->mv_size, 800))
+        return false;
+    if (!placed)
+        return end_put(tx, mdb_put(tx->txn, tx->env->dbi, key, value, flags));
+    tx->place_epoch = tx->epoch;
+    return end_put(tx, put_placed(tx, key, value, flags));
 }
 
 bool hf__tx_add(hf__tx *tx, MDB_val *key, MDB_val *value)
@@ -173,6 +235,7 @@ bool hf__tx_replace(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
 
 void hf__tx_delete(hf__tx *tx, MDB_val *key)
 {
+    bool placed = hf__tx_is_placed(tx);
     int rc;
 
     assert(tx->writable);
@@ -182,7 +245,8 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
     tx->changed = true;
     rc = hf__redo_note(tx, key) ? MDB_SUCCESS : ENOMEM;
     if (rc == MDB_SUCCESS)
-        rc = mdb_del(tx->txn, tx->env->dbi, key, NULL);
+        rc = placed ? delete_placed(tx, key)
+                    : mdb_del(tx->txn, tx->env->dbi, key, NULL);
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
 }

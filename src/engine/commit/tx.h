@@ -107,6 +107,12 @@ typedef struct hf__tx {
     size_t gathered_size;
     size_t largest_size; /* of the values read */
 
+    /* Where a record of LMDB was found or put last, as long as `epoch` is that:
+     * nothing else was written since. NULL: nowhere. */
+    MDB_cursor *place;
+    uint32_t place_epoch;
+    struct hf__record *placed; /* the key record that was read there, or NULL */
+
     struct hf__record_cache *cache; /* NULL: a reader's */
     struct hf__native *native;      /* after its first script */
     struct hf__record *records[HF__RECORD_MAX];
@@ -163,6 +169,16 @@ void hf__tx_fail(hf__tx *tx, int rc);
 void hf__tx_no_memory(hf__tx *tx);
 /* false: the transaction has failed, or is read-only and fails now. */
 bool hf__tx_may_write(hf__tx *tx);
+
+/* Look up a record of LMDB, as mdb_get() does. A put or deletion of it that is
+ * the next thing to be written does not search for it again. */
+int hf__tx_find(hf__tx *tx, MDB_val *key, MDB_val *value);
+static inline bool hf__tx_is_placed(const hf__tx *tx)
+{
+    return tx->place != NULL && tx->place_epoch == tx->epoch;
+}
+/* Before the transaction ends. */
+void hf__tx_leave_place(hf__tx *tx);
 
 /* Put and delete a record of LMDB; failures set `fatal`. If `value->mv_data` is
  * NULL, it is set to space that the caller fills. */

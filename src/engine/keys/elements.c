@@ -123,7 +123,7 @@ static bool get_named(hf__tx *tx, MDB_cursor *cursor, element_name *name,
     if (cursor != NULL)
         rc = mdb_cursor_get(cursor, &name->key, &found, MDB_SET);
     else
-        rc = mdb_get(tx->txn, tx->env->dbi, &name->key, &found);
+        rc = hf__tx_find(tx, &name->key, &found);
     if (rc == MDB_NOTFOUND)
         return false;
     if (rc != MDB_SUCCESS) {
@@ -241,16 +241,15 @@ static void put_folded(hf__tx *tx, MDB_val *key, bool folded, hf_bytes whole,
 {
     uint32_t size = (uint32_t)whole.size;
     size_t head = folded ? sizeof(size) + whole.size : 0;
-    MDB_val room = {head + value.size, NULL};
+    MDB_val room = {head + value.size,
+                    folded ? NULL : (void *)(uintptr_t)value.data};
     unsigned char *at;
 
-    if (!hf__tx_put(tx, key, &room))
+    if (!hf__tx_put(tx, key, &room) || !folded)
         return;
     at = room.mv_data;
-    if (folded) {
-        memcpy(at, &size, sizeof(size));
-        memcpy(at + sizeof(size), whole.data, whole.size);
-    }
+    memcpy(at, &size, sizeof(size));
+    memcpy(at + sizeof(size), whole.data, whole.size);
     if (value.size > 0)
         memcpy(at + head, value.data, value.size);
 }

@@ -209,7 +209,7 @@ static int get_stored(hf__tx *tx, MDB_val *name, MDB_val *value)
 
     if (tx->writable || tx->record_count < NEAR_FIRST ||
         tx->record_count > NEAR_LAST)
-        return mdb_get(tx->txn, tx->env->dbi, name, value);
+        return hf__tx_find(tx, name, value);
     if (tx->key_cursor == NULL)
         rc = mdb_cursor_open(tx->txn, tx->env->dbi, &tx->key_cursor);
     return rc != MDB_SUCCESS
@@ -224,6 +224,7 @@ static bool read_stored(hf__tx *tx, hf__record *record)
     MDB_val value;
     int rc = get_stored(tx, &name, &value);
 
+    tx->placed = record;
     hf__record_clear(record);
     record->stored = rc == MDB_SUCCESS;
     record->dirty = false;
@@ -389,7 +390,7 @@ const unsigned char *hf__content(hf__tx *tx, hf__record *record)
                                        : (const unsigned char *)"";
     if (tx->largest_size < record->content_size)
         tx->largest_size = record->content_size;
-    rc = mdb_get(tx->txn, tx->env->dbi, &name, &value);
+    rc = hf__tx_find(tx, &name, &value);
     if (rc != MDB_SUCCESS || value.mv_size < record->content_size) {
         hf__tx_fail(tx, rc != MDB_SUCCESS ? rc : MDB_CORRUPTED);
         return NULL;

@@ -14,6 +14,8 @@
 
 /* Larger buffers are freed after the transaction. */
 #define KEEP_SIZE 65536u
+/* A larger record is put together in LMDB's page, which takes a search. */
+#define SMALL_MAX 256u
 
 /* --------------------------------------------------------- writing out */
 
@@ -53,9 +55,17 @@ static void write_record(hf__tx *tx, hf__record *record)
         HF__KEYHEAD_SIZE + (record->long_key != NULL ? record->key_size : 0);
     MDB_val name = {record->name_size, record->name};
     MDB_val value = {head + record->content_size, NULL};
+    unsigned char small[SMALL_MAX];
 
-    if (knows_databases(tx, record) && hf__tx_put(tx, &name, &value))
+    if (!knows_databases(tx, record))
+        return;
+    if (record->stored && hf__tx_is_placed(tx) && value.mv_size <= SMALL_MAX) {
+        encode_record(record, small, value.mv_size);
+        value.mv_data = small;
+        (void)hf__tx_put(tx, &name, &value);
+    } else if (hf__tx_put(tx, &name, &value)) {
         encode_record(record, value.mv_data, value.mv_size);
+    }
 }
 
 /* For a key that comes and goes, as locks do, leave an expired record to be
@@ -82,6 +92,20 @@ static hf_change_kind kind_of(const hf__record *record)
     return record->expired ? HF_CHANGE_EXPIRED : HF_CHANGE_DELETED;
 }
 
+static void write_out(hf__tx *tx, hf__record *record)
+{
+    MDB_val name = {record->name_size, record->name};
+
+    hf__note(tx, hf__record_database(record), kind_of(record),
+             hf__record_key(record));
+    if (record->live)
+        write_record(tx, record);
+    else if (record->stored && !leave_tombstone(tx, record))
+        hf__tx_delete(tx, &name);
+    record->dirty = false;
+    record->stored = record->live;
+}
+
 bool hf__tx_flush(hf__tx *tx)
 {
     /* First copy content out of the map: writing would move it. */
@@ -93,19 +117,8 @@ bool hf__tx_flush(hf__tx *tx)
             return false;
     }
     for (uint32_t i = 0; i < tx->record_count && tx->fatal == HF_OK; i++) {
-        hf__record *record = tx->records[i];
-        MDB_val name = {record->name_size, record->name};
-
-        if (!record->dirty)
-            continue;
-        hf__note(tx, hf__record_database(record), kind_of(record),
-                 hf__record_key(record));
-        if (record->live)
-            write_record(tx, record);
-        else if (record->stored && !leave_tombstone(tx, record))
-            hf__tx_delete(tx, &name);
-        record->dirty = false;
-        record->stored = record->live;
+        if (tx->records[i]->dirty)
+            write_out(tx, tx->records[i]);
     }
     tx->dirty_size = 0;
     return tx->fatal == HF_OK;
@@ -131,6 +144,7 @@ void hf__records_drop(hf__tx *tx)
     for (uint32_t i = 0; i < tx->record_count; i++)
         free_memory(tx->records[i]);
     tx->record_count = 0;
+    tx->placed = NULL;
     tx->dirty_size = 0;
     tx->stamp++;
 }
@@ -148,9 +162,21 @@ void hf__tx_drop_records(hf__tx *tx)
     hf__records_drop(tx);
 }
 
+/* LMDB has just found the key that was changed: written now, it is not searched
+ * for again. Not if changes are noted, of which there is one for a key. */
+static void write_placed(hf__tx *tx)
+{
+    hf__record *record = tx->placed;
+
+    if (record != NULL && hf__tx_is_placed(tx) && record->dirty &&
+        record->live && record->owned && tx->watched == 0)
+        write_out(tx, record);
+}
+
 void hf__tx_trim(hf__tx *tx)
 {
     hf__tx_drop_gathered(tx);
+    write_placed(tx);
     if (tx->record_count < HF__RECORD_MAX - HF__RECORD_HEADROOM &&
         tx->dirty_size < HF__DIRTY_MAX)
         return;

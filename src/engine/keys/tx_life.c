@@ -127,6 +127,7 @@ hf_status hf__tx_finish(hf__tx *tx)
     claimed = tx->watched != 0 && tx->fatal == HF_OK;
     if (tx->fatal == HF_OK && tx->changed)
         (void)hf__redo_write(tx);
+    hf__tx_leave_place(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = hf__env_commit(tx->env, tx->txn);
         if (rc != MDB_SUCCESS)

@@ -53,7 +53,7 @@ static bool get_element(hf__tx *tx, uint64_t keyid, uint64_t number,
     if (tx->fatal != HF_OK)
         return false;
     name_element(name, keyid, number);
-    rc = mdb_get(tx->txn, tx->env->dbi, &key, &found);
+    rc = hf__tx_find(tx, &key, &found);
     if (rc != MDB_SUCCESS) {
         hf__tx_fail(tx, rc == MDB_NOTFOUND ? MDB_CORRUPTED : rc);
         return false;

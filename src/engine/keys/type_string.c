@@ -46,7 +46,7 @@ static bool find_chunk(hf__tx *tx, const hf__record *record, uint64_t number,
     if (!hf__tx_spend(tx, 500))
         return false;
     name_chunk(name, record, number);
-    rc = mdb_get(tx->txn, tx->env->dbi, &key, &found);
+    rc = hf__tx_find(tx, &key, &found);
     if (rc == MDB_SUCCESS && (found.mv_size <= HF__CHUNK_SUM ||
                               found.mv_size > HF__CHUNK_SUM + HF__STRING_CHUNK))
         rc = MDB_CORRUPTED;

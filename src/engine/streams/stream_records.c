@@ -58,7 +58,7 @@ bool hf__stream_record_get(hf__tx *tx, const hf__stream_name *name,
 
     if (!hf__tx_spend(tx, 500))
         return false;
-    rc = mdb_get(tx->txn, tx->env->dbi, &key, &found);
+    rc = hf__tx_find(tx, &key, &found);
     if (rc == MDB_SUCCESS)
         *value = hf_view(found.mv_data, found.mv_size);
     else if (rc != MDB_NOTFOUND)
@@ -70,10 +70,9 @@ void hf__stream_record_put(hf__tx *tx, const hf__stream_name *name,
                            hf_bytes value)
 {
     MDB_val key = key_of(name);
-    MDB_val room = {value.size, NULL};
+    MDB_val data = {value.size, (void *)(uintptr_t)value.data};
 
-    if (hf__tx_put(tx, &key, &room) && value.size > 0)
-        memcpy(room.mv_data, value.data, value.size);
+    (void)hf__tx_put(tx, &key, &data);
 }
 
 void hf__stream_record_delete(hf__tx *tx, const hf__stream_name *name)
