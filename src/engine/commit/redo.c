@@ -169,54 +169,69 @@ static bool put_again(hf__tx *tx, const void *data, size_t size, uint64_t at)
 
 /* --------------------------------------------------------------- a record */
 
-typedef bool each_change(hf__tx *tx, const hf__redo_change *change,
-                         const MDB_val *key, const MDB_val *value, void *user);
+typedef bool each_note(hf__tx *tx, hf__redo_note_head *head, MDB_val *key,
+                       void *user);
 
-/* What the transaction leaves under the names that it noted. */
-static bool walk_changes(hf__tx *tx, each_change *each, void *user)
+static bool walk_notes(hf__tx *tx, each_note *each, void *user)
 {
-    const unsigned char *at = hf__buf_front(&tx->changes);
+    unsigned char *at = hf__buf_front(&tx->changes);
     const unsigned char *end = at + hf__buf_size(&tx->changes);
-    hf__redo_change change = {.kind = HF__REDO_DROP};
-    MDB_val key = {0, NULL}, value = {0, NULL};
-    int rc;
+    hf__redo_note_head head;
+    MDB_val key;
 
-    if (tx->dropped && !each(tx, &change, &key, &value, user))
-        return false;
     while (at < end) {
-        memcpy(&change.key_size, at, sizeof(change.key_size));
-        at += sizeof(change.key_size);
-        key = (MDB_val){change.key_size, (void *)(uintptr_t)at};
-        at += change.key_size;
-        value = (MDB_val){0, NULL};
-        rc = mdb_get(tx->txn, tx->env->dbi, &key, &value);
-        if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND) {
-            hf__tx_fail(tx, rc);
+        memcpy(&head, at, sizeof(head));
+        key = (MDB_val){head.size, at + sizeof(head)};
+        if (!each(tx, &head, &key, user))
             return false;
-        }
-        change.kind = rc == MDB_SUCCESS ? HF__REDO_PUT : HF__REDO_DELETE;
-        change.value_size = rc == MDB_SUCCESS ? value.mv_size : 0;
-        if (!each(tx, &change, &key, &value, user))
-            return false;
+        memcpy(at, &head, sizeof(head));
+        at += sizeof(head) + head.size;
     }
     return true;
 }
 
-static bool add_size(hf__tx *tx, const hf__redo_change *change,
-                     const MDB_val *key, const MDB_val *value, void *user)
+/* What the transaction leaves under a name that it noted. Nothing is written
+ * until the commit, so it stays where it is. */
+static bool look_up(hf__tx *tx, hf__redo_note_head *head, MDB_val *key,
+                    void *size)
 {
-    (void)tx;
-    *(uint64_t *)user += sizeof(*change) + key->mv_size + value->mv_size;
-    return true;
+    int rc = mdb_get(tx->txn, tx->env->dbi, key, &head->value);
+
+    if (rc == MDB_NOTFOUND)
+        head->value = (MDB_val){0, NULL};
+    else if (rc != MDB_SUCCESS)
+        hf__tx_fail(tx, rc);
+    *(uint64_t *)size +=
+        sizeof(hf__redo_change) + head->size + head->value.mv_size;
+    return tx->fatal == HF_OK;
 }
 
-static bool put_change(hf__tx *tx, const hf__redo_change *change,
-                       const MDB_val *key, const MDB_val *value, void *user)
+static bool find_changes(hf__tx *tx, uint64_t *size)
 {
+    *size = tx->dropped ? sizeof(hf__redo_change) : 0;
+    return walk_notes(tx, look_up, size);
+}
+
+static bool put_change(hf__tx *tx, hf__redo_note_head *head, MDB_val *key,
+                       void *user)
+{
+    const hf__redo_change change = {
+        .kind = head->value.mv_data != NULL ? HF__REDO_PUT : HF__REDO_DELETE,
+        .key_size = head->size,
+        .value_size = head->value.mv_size};
+
     (void)user;
-    return put_bytes(tx, change, sizeof(*change)) &&
+    return put_bytes(tx, &change, sizeof(change)) &&
            put_bytes(tx, key->mv_data, key->mv_size) &&
-           put_bytes(tx, value->mv_data, value->mv_size);
+           put_bytes(tx, head->value.mv_data, head->value.mv_size);
+}
+
+static bool put_changes(hf__tx *tx)
+{
+    const hf__redo_change drop = {.kind = HF__REDO_DROP};
+
+    return (!tx->dropped || put_bytes(tx, &drop, sizeof(drop))) &&
+           walk_notes(tx, put_change, NULL);
 }
 
 static bool fits_part(uint64_t end, uint64_t size)
@@ -305,7 +320,7 @@ static bool put_record(hf__tx *tx, hf__redo_record *record)
     if (!put_bytes(tx, record, sizeof(*record)))
         return false;
     self->sum = hf__redo_sum(self->salt, record);
-    if (!walk_changes(tx, put_change, NULL))
+    if (!put_changes(tx))
         return false;
     record->sum = self->sum;
     return put_bytes(tx, zeros, hf__redo_padded(record->size) - record->size) &&
@@ -350,7 +365,7 @@ bool hf__redo_write(hf__tx *tx)
     if (self == NULL)
         return true;
     self->record_at = 0;
-    if (!walk_changes(tx, add_size, &record.size))
+    if (!find_changes(tx, &record.size))
         return false;
     record.txn = mdb_txn_id(tx->txn);
     record.serial = ++map_of(tx->env)->serial;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redo_note.c - what a transaction changes, for the log: the names of records
- * of LMDB, each after its size.
+ * of LMDB, each after its head.
  */
 #include <string.h>
 
@@ -13,11 +13,11 @@
 static bool is_at(const hf__buf *all, size_t at, const MDB_val *key)
 {
     const unsigned char *note = hf__buf_front(all) + at;
-    uint32_t size;
+    hf__redo_note_head head;
 
-    memcpy(&size, note, sizeof(size));
-    return size == key->mv_size &&
-           memcmp(note + sizeof(size), key->mv_data, size) == 0;
+    memcpy(&head, note, sizeof(head));
+    return head.size == key->mv_size &&
+           memcmp(note + sizeof(head), key->mv_data, head.size) == 0;
 }
 
 void hf__redo_clear(hf__tx *tx)
@@ -32,20 +32,20 @@ void hf__redo_clear(hf__tx *tx)
  * the transaction leaves in them for each note. */
 bool hf__redo_note(hf__tx *tx, const MDB_val *key)
 {
-    uint32_t size = (uint32_t)key->mv_size;
+    const hf__redo_note_head head = {.size = (uint32_t)key->mv_size};
     hf__buf *all = &tx->changes;
     hf__redo *self = tx->env->redo;
     hf__redo_noted *noted;
 
     if (self == NULL)
         return true;
-    noted =
-        &self->noted[hf__hash(hf_view(key->mv_data, size), 0) % HF__REDO_NOTED];
+    noted = &self->noted[hf__hash(hf_view(key->mv_data, head.size), 0) %
+                         HF__REDO_NOTED];
     if (noted->round == self->round && is_at(all, noted->at, key))
         return true;
     *noted = (hf__redo_noted){self->round, hf__buf_size(all)};
-    return hf__buf_append(all, &size, sizeof(size)) &&
-           hf__buf_append(all, key->mv_data, size);
+    return hf__buf_append(all, &head, sizeof(head)) &&
+           hf__buf_append(all, key->mv_data, head.size);
 }
 
 bool hf__redo_note_drop(hf__tx *tx)

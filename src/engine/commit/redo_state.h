@@ -11,6 +11,12 @@
 /* Records are put together here; longer ones are written piece by piece. */
 #define HF__REDO_BUFFER_SIZE ((size_t)64 << 10)
 
+/* In tx->changes, before the name. */
+typedef struct hf__redo_note_head {
+    uint32_t size; /* of the name */
+    MDB_val value; /* once looked up; without data: the record is deleted */
+} hf__redo_note_head;
+
 /* Notes that are looked for before another is made: one for each hash. */
 #define HF__REDO_NOTED 256u
 

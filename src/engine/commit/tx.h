@@ -147,7 +147,7 @@ typedef struct hf__tx {
     size_t event_count;
     size_t event_capacity;
     /* Of a store with a log: the names of what was changed, each after its
-     * size; all was deleted before that. */
+     * head (redo_state.h); all was deleted before that. */
     hf__buf changes;
     bool log_full; /* HF_FULL is of the log */
     bool dropped;
