@@ -91,6 +91,30 @@ class Config(unittest.TestCase):
         self.assertEqual(ask("SLOWLOG", "RESET"), b"OK")
         self.assertEqual(ask("SLOWLOG", "GET"), [])
 
+    def test_a_password_can_be_required(self):
+        def new(*words):
+            link = self.server.connect()
+            self.addCleanup(link.close)
+            return link.ask(*words)
+
+        self.config("SET", "slowlog-log-slower-than", 0)
+        self.assertIn("maxclients", self.link.ask(
+            "CONFIG", "SET", "requirepass", "secret", "maxclients", "x"))
+        self.assertEqual(new("PING"), b"PONG")
+        self.assertEqual(self.config("SET", "requirepass", "secret"), b"OK")
+        self.assertEqual(self.link.ask("PING"), b"PONG")
+        self.assertIn("NOAUTH", new("PING"))
+        self.assertIn("WRONGPASS", new("AUTH", ""))
+        self.assertEqual(new("AUTH", "secret"), b"OK")
+        self.assertEqual(self.config("GET", "requirepass"),
+                         [b"requirepass", b""])
+        self.assertEqual(self.config("SET", "requirepass", "other"), b"OK")
+        self.assertIn("WRONGPASS", new("AUTH", "secret"))
+        self.assertNotIn(b"secret", repr(self.link.ask("SLOWLOG", "GET", -1))
+                         .encode())
+        self.assertEqual(self.config("SET", "requirepass", ""), b"OK")
+        self.assertEqual(new("PING"), b"PONG")
+
     def test_only_what_is_slow_is_logged(self):
         self.config("SET", "slowlog-log-slower-than", 50000)
         slow = "for i = 1, 60000000 do end"

@@ -13,6 +13,7 @@
 #include "serve/conn/listener.h"
 #include "serve/messages/notify.h"
 #include "serve/parts.h"
+#include "serve/users/acl_change.h"
 #include "util/glob.h"
 
 static const hf__config *const tables[] = {
@@ -88,6 +89,24 @@ static bool set_busy(hf_server *server, hf_bytes value, bool apply,
     if (apply)
         server->busy.threshold_ms = number;
     return true;
+}
+
+/* Only its hash is kept. */
+static void get_password(hf_server *server, hf__buf *text)
+{
+    (void)server;
+    (void)text;
+}
+
+static bool set_password(hf_server *server, hf_bytes value, bool apply,
+                         char error[HF__CONFIG_ERROR_SIZE])
+{
+    hf_error why = HF_ERROR_INIT;
+
+    if (hf__acl_password(server, value, apply, &why))
+        return true;
+    (void)snprintf(error, HF__CONFIG_ERROR_SIZE, "%s", why.message);
+    return false;
 }
 
 /* "HOST:PORT" of the first listener on TCP. */
@@ -190,6 +209,7 @@ const hf__config hf__config_server[] = {
     {"port", NULL, get_port, NULL},
     {"proto-max-bulk-len", NULL, get_bulk_max, NULL},
     {"replica-read-only", "yes", NULL, NULL},
+    {"requirepass", NULL, get_password, set_password},
     {"save", "", NULL, NULL},
     {"set-max-intset-entries", "512", NULL, NULL},
     {"timeout", NULL, get_timeout, set_timeout},

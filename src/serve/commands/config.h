@@ -5,7 +5,7 @@
 
 #include "serve/state.h"
 
-#define HF__CONFIG_ERROR_SIZE 128
+#define HF__CONFIG_ERROR_SIZE 256
 
 typedef struct hf__config {
     const char *name; /* lower case; NULL ends a table */

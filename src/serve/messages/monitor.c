@@ -61,6 +61,10 @@ size_t hf__monitor_secrets(const hf_bytes *words, size_t count)
     if (hf__arg_is(words[0], "acl") && count > 2 &&
         hf__arg_is(words[1], "setuser"))
         return 2;
+    for (size_t i = 2; i < count && hf__arg_is(words[0], "config"); i++) {
+        if (hf__arg_is(words[i], "requirepass"))
+            return i + 1;
+    }
     for (size_t i = 1; i < count && hf__arg_is(words[0], "hello"); i++) {
         if (hf__arg_is(words[i], "auth"))
             return i + 1;

@@ -5,9 +5,13 @@
  */
 #include "serve/users/acl_change.h"
 
+#include <string.h>
+
 #include "serve/state.h"
 #include "serve/users/auth.h"
 #include "serve/users/user_rules.h"
+#include "util/error.h"
+#include "util/mem.h"
 
 #define ERROR_NO_FILE                                                          \
     "ERR This Redis instance is not configured to use an ACL file. You may "   \
@@ -48,10 +52,9 @@ static bool is_subscriber(const hf__conn *conn)
 /* Its connections have the new rules from now on; those that may have
  * subscribed to a channel that it has lost are closed, `self` after its
  * reply. */
-static void move_conns(hf__conn *self, const hf__user *old,
+static void move_conns(hf_server *server, hf__conn *self, const hf__user *old,
                        const hf__user *user)
 {
-    hf_server *server = self->server;
     bool loses = loses_channels(old, user);
     hf__conn *next;
 
@@ -69,16 +72,49 @@ static void move_conns(hf__conn *self, const hf__user *old,
     }
 }
 
-/* Who can reach the server must not become able to do anything. */
-static bool may_have(hf__conn *conn)
+/* Put it in place of the one of its name, unless it is only checked. false: who
+ * can reach the server would become able to do anything. */
+static bool put_user(hf_server *server, hf__conn *self, hf__user *user,
+                     bool apply, hf_error *why)
 {
-    hf_server *server = conn->server;
-    hf_error error = HF_ERROR_INIT;
+    hf__user *old = hf__users_put(&server->users, user);
+    bool fits = server->check_users(server, &server->users, why) == HF_OK;
 
-    if (server->check_users(server, &server->users, &error) == HF_OK)
-        return true;
-    hf__answer_error(&conn->answer, "ERR %s", error.message);
-    return false;
+    if (!fits || !apply) {
+        if (old != NULL)
+            (void)hf__users_put(&server->users, old);
+        else
+            (void)hf__users_take(&server->users, hf_str(user->name));
+        hf__user_free(user);
+        return fits;
+    }
+    if (old != NULL) {
+        move_conns(server, self, old, user);
+        hf__user_free(old);
+    }
+    server->user_changes++;
+    return true;
+}
+
+bool hf__acl_password(hf_server *server, hf_bytes password, bool apply,
+                      hf_error *why)
+{
+    bool none = password.size == 0;
+    hf_bytes rules[2] = {hf_str("resetpass"), hf_str("nopass")};
+    char *rule = hf__alloc(1 + password.size);
+    hf__user *user = NULL;
+
+    if (rule == NULL)
+        return hf__fail(why, HF_NO_MEMORY, "out of memory") == HF_OK;
+    rule[0] = '>';
+    if (!none) {
+        memcpy(rule + 1, password.data, password.size);
+        rules[1] = hf_view(rule, 1 + password.size);
+    }
+    user = hf__user_made(&server->users, hf_str("default"), rules, 2, why);
+    explicit_bzero(rule, 1 + password.size);
+    hf__free(rule);
+    return user != NULL && put_user(server, NULL, user, apply, why);
 }
 
 static bool is_name(hf__conn *conn, hf_bytes name)
@@ -98,30 +134,15 @@ void hf__acl_setuser(hf__conn *conn, const hf_bytes *words, size_t count)
 {
     hf_server *server = conn->server;
     hf_error why = HF_ERROR_INIT;
-    hf__user *user, *old;
+    hf__user *user;
 
     if (!is_name(conn, words[2]))
         return;
     user = hf__user_made(&server->users, words[2], words + 3, count - 3, &why);
-    if (user == NULL) {
+    if (user != NULL && put_user(server, conn, user, true, &why))
+        hf__answer_line(&conn->answer, "OK");
+    else
         hf__answer_error(&conn->answer, "ERR %s", why.message);
-        return;
-    }
-    old = hf__users_put(&server->users, user);
-    if (!may_have(conn)) {
-        if (old != NULL)
-            (void)hf__users_put(&server->users, old);
-        else
-            (void)hf__users_take(&server->users, words[2]);
-        hf__user_free(user);
-        return;
-    }
-    if (old != NULL) {
-        move_conns(conn, old, user);
-        hf__user_free(old);
-    }
-    server->user_changes++;
-    hf__answer_line(&conn->answer, "OK");
 }
 
 void hf__acl_deluser(hf__conn *conn, const hf_bytes *words, size_t count)
