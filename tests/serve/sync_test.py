@@ -2,6 +2,8 @@
 """sync_test.py PROGRAM - SYNC: a copy of the store, as `redis-cli --rdb` takes
 it, and what a redis-server makes of it."""
 
+import ctypes
+import ctypes.util
 import os
 import select
 import shutil
@@ -271,6 +273,31 @@ class Sync(unittest.TestCase):
         self.assertEqual(line,
                          b"-ERR the store has become too full meanwhile\r\n")
         self.assertEqual(link.ask("SET", "a", value), b"OK")
+
+    def take_reader_slots(self, folder):
+        """All of them, as other processes would; call the result to end."""
+        lmdb = ctypes.CDLL(ctypes.util.find_library("lmdb"))
+        env, txn = ctypes.c_void_p(), ctypes.c_void_p()
+        read_only, no_tls = 0x20000, 0x200000
+        lmdb.mdb_env_create(ctypes.byref(env))
+        lmdb.mdb_env_set_maxreaders(env, 4096)
+        self.assertEqual(lmdb.mdb_env_open(
+            env, folder.encode(), read_only | no_tls, 0o600), 0)
+        while not lmdb.mdb_txn_begin(env, None, read_only, ctypes.byref(txn)):
+            lmdb.mdb_txn_reset(txn)
+        return lambda: lmdb.mdb_env_close(env)
+
+    def test_without_a_reader_slot(self):
+        server = self.serve(scheme="file")
+        link = self.link(server)
+        link.ask("SET", "a", 1)
+        give_back = self.take_reader_slots(server.folder + "/store")
+        try:
+            self.assertEqual(self.link(server).ask("SYNC"),
+                             "ERR no free reader slot")
+            self.assertEqual(link.ask("GET", "a"), b"1")
+        finally:
+            give_back()
 
     def test_refused(self):
         server = self.serve()

@@ -275,8 +275,11 @@ hf_status hf__env_begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
         return HF_OK;
     }
     pthread_rwlock_unlock(&env->map_lock);
-    if (rc == MDB_READERS_FULL || rc == MDB_MAP_RESIZED || rc == EAGAIN)
-        return HF_UNAVAILABLE;
+    if (rc == MDB_MAP_RESIZED)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "another process has extended the data file");
+    if (rc == MDB_READERS_FULL || rc == EAGAIN)
+        return hf__fail(err, HF_UNAVAILABLE, "no free reader slot");
     return hf__files_fail_mdb(err, rc, "cannot begin a transaction");
 }
 

@@ -370,8 +370,6 @@ static hf_status pin_snapshot(hf__env *env, const hf__check *check, int fd,
     if (room != NULL)
         mdb_txn_abort(room);
     status = hf__env_begin_read(env, txn, err);
-    if (status == HF_UNAVAILABLE)
-        return hf__fail(err, HF_UNAVAILABLE, "no free reader slot");
     if (status != HF_OK)
         return status;
     /* From here on only the slot is needed, not the map. */

@@ -183,19 +183,37 @@ static void put_all(rdb_file *file)
     write_piece(&file->out);
 }
 
+/* Another process has extended the file, and no one has adopted its size. */
+static bool is_outgrown(hf__env *env)
+{
+    uint64_t size =
+        __atomic_load_n(&env->sidecar.map->allocated_size, __ATOMIC_RELAXED);
+    MDB_envinfo info;
+    bool outgrown;
+
+    pthread_rwlock_rdlock(&env->map_lock);
+    outgrown = !env->broken && mdb_env_info(env->mdb, &info) == MDB_SUCCESS &&
+               info.me_mapsize < size;
+    pthread_rwlock_unlock(&env->map_lock);
+    return outgrown;
+}
+
 static hf_status begin_read(hf__env *env, MDB_txn **txn, hf_error *err)
 {
     hf_status status = hf__env_begin_read(env, txn, err);
 
-    /* Another process has extended the file. */
     if (status != HF_UNAVAILABLE || env->read_only)
         return status;
+    if (!is_outgrown(env))
+        return hf__env_begin_read(env, txn, err);
     status = hf__env_lock(env, hf__clock_boot_ms() + LOCK_MS, err);
     if (status != HF_OK)
         return status;
+    /* Until it has begun, no one extends the file again. */
     (void)hf__env_adopt_size(env);
+    status = hf__env_begin_read(env, txn, err);
     hf__env_unlock(env);
-    return hf__env_begin_read(env, txn, err);
+    return status;
 }
 
 hf_status hf__rdb_file_write(hf__env *env, int fd, const atomic_bool *cancelled,

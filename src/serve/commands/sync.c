@@ -49,8 +49,9 @@ static void *make_copy(void *user)
     hf_server *server = user;
     hf__sync *sync = &server->sync;
 
-    (void)hf__rdb_file_write(hf__embedded_env(server->store), sync->fd,
-                             &sync->cancelled, &sync->size, &sync->error);
+    sync->status =
+        hf__rdb_file_write(hf__embedded_env(server->store), sync->fd,
+                           &sync->cancelled, &sync->size, &sync->error);
     atomic_store(&sync->made, true);
     return NULL;
 }
@@ -78,7 +79,7 @@ static void announce_copy(hf__conn *conn)
 {
     hf__sync *sync = &conn->server->sync;
 
-    if (sync->error.status != HF_OK) {
+    if (sync->status != HF_OK) {
         hf__conn_count_error(conn, "ERR");
         (void)hf__buf_print(&conn->out, "-ERR %s\r\n", sync->error.message);
         end_copy(sync);

@@ -17,7 +17,8 @@ typedef struct hf__sync {
     bool making;    /* by the thread, which is to be joined */
     pthread_t thread;
     atomic_bool cancelled, made;
-    hf_error error; /* if it could not be made */
+    hf_status status; /* of making it */
+    hf_error error;
     uint64_t size;
     uint64_t left; /* to be read from the file */
     uint64_t seen; /* of that, `left` when it was looked at last, */
