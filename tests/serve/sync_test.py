@@ -257,10 +257,8 @@ class Sync(unittest.TestCase):
             first, last = self.load(path).ask("MGET", "aaa", "zzz")
             self.assertEqual(first, last)
 
-    def test_a_store_that_becomes_full_ends_it(self):
-        server = self.serve(url="?max_size=64M")
-        link = self.fill_much(server, 200000 * slower(PROGRAM))
-        value = b"x" * 500000
+    def expect_full(self, server, link, value):
+        """A copy ends when a value that fits takes the place of another."""
         for _ in range(20):
             copier = self.link(server)
             copier.send("SYNC")
@@ -273,6 +271,24 @@ class Sync(unittest.TestCase):
         self.assertEqual(line,
                          b"-ERR the store has become too full meanwhile\r\n")
         self.assertEqual(link.ask("SET", "a", value), b"OK")
+
+    def test_a_store_that_becomes_full_ends_it(self):
+        server = self.serve(url="?max_size=64M")
+        link = self.fill_much(server, 200000 * slower(PROGRAM))
+        self.expect_full(server, link, b"x" * 500000)
+
+    def test_a_store_that_becomes_full_ends_it_within_a_value(self):
+        for more in "", "&durability=log":
+            server = self.serve(scheme="file", url="?max_size=200M" + more)
+            link = self.link(server)
+            link.ask("SET", "big", os.urandom(1 << 20) * 150)
+            for i in range(1000):
+                if isinstance(link.ask("SET", f"more{i}", b"x" * 500000),
+                              Error):
+                    break
+            for at in range(i - 5, i):
+                link.ask("DEL", f"more{at}")
+            self.expect_full(server, link, b"x" * 400000)
 
     def take_reader_slots(self, folder):
         """All of them, as other processes would; call the result to end."""

@@ -64,8 +64,8 @@ typedef struct hf__env {
     struct hf__redo *redo;   /* NULL: there is no log */
     bool reverted;           /* to the checkpoint, by this open */
 
-    uint64_t awaiting; /* a snapshot whose end a writer of the process waits
-                          for, or 0; atomic */
+    uint64_t awaiting; /* the snapshot whose end a writer of the process has
+                          waited for last, or 0; atomic */
 
     /* What identity.c saw last, and when. Touched with __atomic builtins. */
     int64_t identity_checked_ms;

@@ -410,6 +410,7 @@ static bool await_others(hf__env *env, uint64_t oldest, int64_t deadline_ms)
 {
     int64_t until_ms = hf__clock_boot_ms() + OTHERS_MS;
 
+    __atomic_store_n(&env->awaiting, oldest, __ATOMIC_RELAXED);
     for (int i = 0; i < OTHERS_LOOKS || hf__clock_boot_ms() < until_ms; i++) {
         if (hf__clock_boot_ms() >= deadline_ms ||
             hf__flush_checkpoint(env, UINT64_MAX, false, deadline_ms, NULL) !=

@@ -57,12 +57,12 @@ bool hf__readers_await(hf__env *env)
         oldest >= info.me_last_txnid ||
         (oldest == env->awaited && now_ms < env->await_again_ms))
         return false;
+    /* It stays so: no later snapshot has that number. */
     __atomic_store_n(&env->awaiting, oldest, __ATOMIC_RELAXED);
     while (now_ms < until_ms && hf__readers_oldest(env) <= oldest) {
         hf__clock_sleep_until(now_ms + 1);
         now_ms = hf__clock_boot_ms();
     }
-    __atomic_store_n(&env->awaiting, 0, __ATOMIC_RELAXED);
     if (hf__readers_oldest(env) > oldest)
         return true;
     env->awaited = oldest;

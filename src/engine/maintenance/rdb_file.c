@@ -3,7 +3,8 @@
  * rdb_file.c - see rdb_file.h.
  *
  * One read transaction, in slices: between two of them others may extend the
- * data file. A value is in one slice, however large, but written in pieces.
+ * data file. A value is in one slice, however large, but written in pieces,
+ * after each of which it may end.
  *
  * The file says that it is of Redis 7.0. A hash whose fields have deadlines
  * needs Redis 7.4, which reads it nevertheless.
@@ -41,6 +42,19 @@ typedef struct rdb_file {
     unsigned char name[HF__LMDB_KEY_MAX];
 } rdb_file;
 
+/* fatal, if it is to end before it has all. */
+static void look_at_others(const rdb_file *file)
+{
+    hf__tx *tx = file->out.tx;
+
+    if (atomic_load(file->cancelled))
+        tx->fatal = hf__fail(&tx->error, HF_CANCELLED, "cancelled");
+    else if (__atomic_load_n(&tx->env->awaiting, __ATOMIC_RELAXED) ==
+             mdb_txn_id(tx->txn))
+        tx->fatal = hf__fail(&tx->error, HF_FULL,
+                             "the store has become too full meanwhile");
+}
+
 static void write_piece(hf__rdb_out *out)
 {
     rdb_file *file = hf__container_of(out, rdb_file, out);
@@ -63,6 +77,8 @@ static void write_piece(hf__rdb_out *out)
         at += done;
         left -= (size_t)done;
     }
+    if (out->tx->fatal == HF_OK)
+        look_at_others(file);
 }
 
 /* The key of this record, unless it has expired. */
@@ -143,12 +159,8 @@ static bool let_others(rdb_file *file)
     hf__env_pause_read(tx->env);
     if (!hf__env_resume_read(tx->env))
         tx->fatal = hf__fail(&tx->error, HF_SYSTEM, "cannot map the data file");
-    else if (atomic_load(file->cancelled))
-        tx->fatal = hf__fail(&tx->error, HF_CANCELLED, "cancelled");
-    else if (__atomic_load_n(&tx->env->awaiting, __ATOMIC_RELAXED) ==
-             mdb_txn_id(tx->txn))
-        tx->fatal = hf__fail(&tx->error, HF_FULL,
-                             "the store has become too full meanwhile");
+    else
+        look_at_others(file);
     return tx->fatal == HF_OK;
 }
 
