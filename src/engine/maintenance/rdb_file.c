@@ -118,13 +118,14 @@ static void put_key(rdb_file *file, const MDB_val *name, const MDB_val *value)
     hf__tx_trim(tx);
 }
 
-/* Keys of the database. false: that were all, or fatal. */
+/* Keys of the database, at least one. false: that were all, or fatal. */
 static bool put_slice(rdb_file *file)
 {
     hf__tx *tx = file->out.tx;
     int64_t until_ms = hf__clock_boot_ms() + SLICE_MS;
     MDB_val name = {file->name_size, file->name}, value;
     MDB_cursor *cursor;
+    size_t count = 0;
     bool more;
     int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
 
@@ -135,7 +136,7 @@ static bool put_slice(rdb_file *file)
     rc = mdb_cursor_get(cursor, &name, &value, MDB_SET_RANGE);
     while ((more = rc == MDB_SUCCESS && tx->fatal == HF_OK &&
                    *(unsigned char *)name.mv_data == file->name[0]) &&
-           hf__clock_boot_ms() < until_ms) {
+           (count++ == 0 || hf__clock_boot_ms() < until_ms)) {
         put_key(file, &name, &value);
         rc = mdb_cursor_get(cursor, &name, &value, MDB_NEXT);
     }
