@@ -331,6 +331,30 @@ class Sync(unittest.TestCase):
             self.assertIn("no replicas", link.ask(*words))
         self.assertEqual(link.ask("PING"), b"PONG")
 
+    def test_what_is_said_unasked_is_not_in_it(self):
+        server = self.serve()
+        for words in (["SUBSCRIBE", "c"], ["MONITOR"],
+                      ["CLIENT", "TRACKING", "ON", "BCAST"]):
+            link = self.link(server)
+            link.ask("HELLO", 3)
+            link.ask(*words)
+            self.assertIn("no copy for a client with", link.ask("SYNC"))
+            self.assertEqual(link.ask("RESET"), b"RESET")
+            link.send("SYNC")
+            self.assertRegex(link.lines.readline(), rb"\$\d+\r\n")
+            link.lines.read()
+        writer = self.fill_much(server)
+        target = self.link(server)
+        target.ask("HELLO", 3)
+        name = target.ask("CLIENT", "ID")
+        target.send("SYNC")
+        writer.ask("CLIENT", "TRACKING", "ON", "BCAST", "REDIRECT", name)
+        writer.ask("SET", "a", 1)
+        size = int(target.lines.readline()[1:])
+        writer.ask("SET", "a", 2)
+        self.assertNotIn(b"invalidate", target.lines.read(size))
+        self.assertEqual(target.lines.read(), b"")
+
     def test_it_needs_the_right(self):
         path = os.path.join(self.folder(), "users")
         with open(path, "w", encoding="utf-8") as file:

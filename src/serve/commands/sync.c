@@ -143,6 +143,10 @@ static const char *begin_copy(hf__conn *conn)
 
     if (conn->replica)
         return "this server has no replicas";
+    /* Its messages would get into the copy. */
+    if (conn->followed != NULL || conn->tracker != NULL || conn->monitors)
+        return "no copy for a client with subscriptions, CLIENT TRACKING or "
+               "MONITOR";
     if (sync->conn != NULL || sync->making)
         return "another client receives a copy; try again later";
     *sync = (hf__sync){.conn = conn, .fd = open_file()};

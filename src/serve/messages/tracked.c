@@ -112,7 +112,7 @@ static hf__conn *target_of(hf__tracker *tracker)
     conn = find_conn(conn->server, tracker->redirect);
     if (conn == NULL)
         say_broken(tracker);
-    else if (!conn->resp3 && conn->followed == NULL)
+    else if (conn->closing || (!conn->resp3 && conn->followed == NULL))
         return NULL;
     return conn;
 }
