@@ -93,6 +93,12 @@ static void announce_copy(hf__conn *conn)
     hf__conn_write(conn);
 }
 
+/* Not only a client that takes whole pieces takes something. */
+static uint64_t untaken_size(const hf__sync *sync)
+{
+    return sync->left + hf__buf_size(&sync->conn->out);
+}
+
 static void look_at(hf__tick *tick)
 {
     hf_server *server = tick->user;
@@ -107,8 +113,8 @@ static void look_at(hf__tick *tick)
             announce_copy(sync->conn);
         else
             end_copy(sync);
-    } else if (!sync->making && sync->left != sync->seen) {
-        sync->seen = sync->left;
+    } else if (!sync->making && untaken_size(sync) != sync->seen) {
+        sync->seen = untaken_size(sync);
         sync->seen_ms = now_ms;
     } else if (!sync->making &&
                now_ms - sync->seen_ms > server->options.request_ms) {

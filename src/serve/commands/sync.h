@@ -21,7 +21,7 @@ typedef struct hf__sync {
     hf_error error;
     uint64_t size;
     uint64_t left; /* to be read from the file */
-    uint64_t seen; /* of that, `left` when it was looked at last, */
+    uint64_t seen; /* what the client had not taken when that last changed, */
     int64_t seen_ms;
     hf__tick tick;
 } hf__sync;
