@@ -111,6 +111,7 @@ static hf_status check_head(hf__dump_reader *reader, const unsigned char *head,
                         (unsigned long long)version,
                         (unsigned long long)hf__dump_get(head + 10, 2),
                         HF__DUMP_VERSION);
+    reader->has_functions = hf__dump_get(head + 10, 2) != 0;
     return HF_OK;
 }
 
@@ -173,6 +174,15 @@ static hf_status read_record(hf__dump_reader *reader, hf_error *err)
     return HF_OK;
 }
 
+/* Functions come first, if the head says so, without a name and an expiry. */
+static bool is_in_place(const hf__dump_reader *reader, unsigned type,
+                        size_t key_size)
+{
+    return type != HF__DUMP_FUNCTIONS ||
+           (reader->has_functions && reader->record_at == HF__DUMP_HEAD_SIZE &&
+            key_size == 0 && reader->expires_unix_ms == 0);
+}
+
 static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
 {
     const unsigned char *head = payload_of(reader);
@@ -186,8 +196,8 @@ static hf_status begin_key(hf__dump_reader *reader, hf_error *err)
         return fail_damaged(reader, "size of a key", err);
     reader->expires_unix_ms = (int64_t)hf__dump_get(head + 2, 8);
     if (head[0] < HF__DUMP_STRING || head[0] > HF__DUMP_TYPE_MAX ||
-        (head[0] == HF__DUMP_FUNCTIONS && key_size > 0) ||
-        head[1] > HF__DUMP_LAST || !hf__is_expiry(reader->expires_unix_ms))
+        !is_in_place(reader, head[0], key_size) || head[1] > HF__DUMP_LAST ||
+        !hf__is_expiry(reader->expires_unix_ms))
         return fail_damaged(reader, "type, flags or expiry of a key", err);
     reader->type = (hf__dump_type)head[0];
     reader->last = (head[1] & HF__DUMP_LAST) != 0;

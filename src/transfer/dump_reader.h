@@ -54,6 +54,7 @@ typedef struct hf__dump_reader {
     unsigned char name[HF__DUMP_NAME_KEPT]; /* of the open key, likewise */
     size_t name_size;
     uint32_t crc;
+    bool has_functions; /* the head says so */
     bool key_open;
     bool last;       /* the open key ends with this record */
     bool in_element; /* its size is known and its bytes are not over */

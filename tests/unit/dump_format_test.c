@@ -529,6 +529,40 @@ TEST(rules_of_the_format_hold_with_fitting_checksums)
     }
 }
 
+/* A dump with `flags`, and a key of each type of `types`. */
+static hf_status take_types(unsigned flags, const char *types, int64_t expires)
+{
+    hf__dump_writer writer = {.write = put, .flags = flags};
+    stream dump = {.slice = 1000};
+    hf_status status;
+    taken all;
+
+    writer.user = &dump;
+    assert_int_equal(hf__dump_writer_begin(&writer, 0, NULL), HF_OK);
+    for (; *types != '\0'; types++) {
+        hf__dump_type type = (hf__dump_type)(*types - '0');
+
+        put_key(&writer, type, type == HF__DUMP_FUNCTIONS ? "" : "key", expires,
+                LIST("v"));
+        assert_int_equal(hf__dump_writer_key_end(&writer, NULL), HF_OK);
+    }
+    assert_int_equal(hf__dump_writer_end(&writer, NULL), HF_OK);
+    hf__dump_writer_done(&writer);
+    status = take(&dump, &all, NULL);
+    free(dump.data);
+    return status;
+}
+
+TEST(functions_come_first_and_once_if_the_head_says_so)
+{
+    assert_int_equal(take_types(1, "81", 0), HF_OK);
+    assert_int_equal(take_types(1, "1", 0), HF_OK);
+    assert_int_equal(take_types(0, "81", 0), HF_CORRUPT);
+    assert_int_equal(take_types(1, "18", 0), HF_CORRUPT);
+    assert_int_equal(take_types(1, "88", 0), HF_CORRUPT);
+    assert_int_equal(take_types(1, "8", 4000000000000), HF_CORRUPT);
+}
+
 static hf_status take_timed(const char *const *elements)
 {
     hf__dump_writer writer = {.write = put};
