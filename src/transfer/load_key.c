@@ -418,7 +418,7 @@ static hf_status look_up(hf__loader *self, hf_error *err)
 
 /* One part of the store has them, or has what hinders. */
 static hf_status judge_functions(hf__loader *self, hf_status status,
-                                 hf_error *err, const hf_error *detail)
+                                 const hf_error *detail)
 {
     uint32_t flags = self->options.flags;
 
@@ -428,15 +428,24 @@ static hf_status judge_functions(hf__loader *self, hf_status status,
     }
     if (status != HF_OK && strstr(detail->message, "already exists") != NULL) {
         self->fate = HF__FATE_EXISTING;
-        if ((flags & HF_LOAD_SKIP) != 0)
-            return HF_OK;
-        status = HF_CONFLICT;
+        return (flags & HF_LOAD_SKIP) != 0 ? HF_OK : HF_CONFLICT;
     }
-    return status == HF_OK ? HF_OK
-                           : hf__fail(err, status,
-                                      "libraries of functions: %s; nothing of "
-                                      "the dump was loaded",
-                                      detail->message);
+    return status;
+}
+
+/* `have` of `total` parts have them. */
+static hf_status fail_functions(hf_status status, const hf_error *detail,
+                                size_t have, size_t total, hf_error *err)
+{
+    if (have == 0)
+        return hf__fail(err, status,
+                        "libraries of functions: %s; nothing of the dump was "
+                        "loaded",
+                        detail->message);
+    return hf__fail(err, status,
+                    "libraries of functions: %s; %zu of %zu servers have them "
+                    "now, and no key was loaded",
+                    detail->message, have, total);
 }
 
 /* All libraries in one step, or none, in each part. */
@@ -449,6 +458,7 @@ static hf_status load_functions(hf__loader *self, hf_error *err)
                         hf_str(replace ? "REPLACE" : "APPEND")};
     hf_error detail = HF_ERROR_INIT;
     hf__key_walk walk; /* for its parts */
+    size_t have = 0;
     hf_status status;
 
     hf__key_walk_begin(&walk, hf_view(NULL, 0));
@@ -459,9 +469,11 @@ static hf_status load_functions(hf__loader *self, hf_error *err)
 
         hf__operation_request(&request, &hf__op_function_restore, words, 4);
         request.part = walk.parts.count > 0 ? walk.parts.ids[i] : 0;
-        status = judge_functions(
-            self, hf__run(self->client, &request, INT64_MAX, &detail), err,
-            &detail);
+        status = hf__run(self->client, &request, INT64_MAX, &detail);
+        have += status == HF_OK;
+        status = judge_functions(self, status, &detail);
+        if (status != HF_OK)
+            (void)fail_functions(status, &detail, have, walk.parts.count, err);
         hf__request_done(&request);
     }
     hf__key_walk_done(&walk);

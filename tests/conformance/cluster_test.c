@@ -12,6 +12,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/script.h"
 #include "holdfast/store.h"
+#include "support/dump_tape.h"
 #include "support/log_lines.h"
 #include "support/test_clock.h"
 
@@ -206,4 +207,50 @@ TEST(waiter_is_woken_after_its_slot_moved)
     expect_status_at(HF_OK, self.status, "waiting", __FILE__, __LINE__);
     assert_in_time(self.done_ms - released_ms, WOKEN_MS);
     expect_status(HF_OK, hf_lock_release(self.lock, ERR));
+}
+
+static void make_library(const fixture *f, int at)
+{
+    char answer[64];
+
+    assert_true(redis_server_command(
+        redis_cluster_server(f->cluster, at),
+        "FUNCTION LOAD \"#!lua name=spread\\n"
+        "redis.register_function('spread', function() return 7 end)\"",
+        answer, sizeof(answer)));
+    assert_int_equal(answer[0], '$');
+}
+
+/* Which is asked first is not known. */
+TEST(load_of_functions_that_one_server_refuses_says_how_many_have_them)
+{
+    static const char *const says[] = {"nothing of the dump was loaded",
+                                       "1 of 3 servers have them now",
+                                       "2 of 3 servers have them now"};
+    fixture *f = *state;
+    hf_error err = HF_ERROR_INIT;
+    dump_tape tape = {.data = NULL};
+    int said[3] = {0};
+
+    if (f->rights != FIXTURE_RIGHTS_ALL) { /* these do not include dumps */
+        skip();
+    }
+    for (int at = 0; at < 3; at++)
+        make_library(f, at);
+    expect_status(
+        HF_OK, hf_store_dump(f->client, NULL, dump_tape_put, &tape, NULL, ERR));
+    for (int at = 0; at < 3; at++) {
+        assert_true(redis_cluster_command(f->cluster, "FUNCTION FLUSH"));
+        make_library(f, at);
+        tape.at = 0;
+        expect_status(
+            HF_CONFLICT,
+            hf_store_load(f->client, NULL, dump_tape_take, &tape, NULL, &err));
+        for (int i = 0; i < 3; i++)
+            said[i] += strstr(err.message, says[i]) != NULL;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(said[i], 1);
+    assert_true(redis_cluster_command(f->cluster, "FUNCTION FLUSH"));
+    free(tape.data);
 }
