@@ -516,6 +516,12 @@ typedef struct hf_store_load_options {
  * message names it; the keys before it, and up to 255 after it, are loaded. A
  * fencing token never goes back, whatever the flags.
  *
+ * Libraries of functions are loaded before any key, all of them or none: with
+ * HF_LOAD_SKIP none if one of them exists, or a function of a name in them; and
+ * with HF_LOAD_REPLACE such a function of another library ends the load. In a
+ * cluster this holds for each server: where one refuses them, the message says
+ * how many have them already.
+ *
  * A damaged dump is refused where the damage is found; the keys before it are
  * loaded. HF_LOAD_CHECK finds it in advance.
  *
@@ -531,8 +537,9 @@ typedef struct hf_store_load_options {
  *
  * @retval HF_OK           all keys of the dump were loaded, or are counted in
  *                         `result`
- * @retval HF_CONFLICT     without a flag: a key exists, or, before any key is
- *                         loaded, a library of functions
+ * @retval HF_CONFLICT     without a flag: a key exists, or a library of
+ *                         functions; with HF_LOAD_REPLACE: a function of a name
+ *                         in the dump's libraries is in another library
  * @retval HF_CORRUPT      the dump is damaged or truncated; the message says
  *                         where
  * @retval HF_UNSUPPORTED  with `result->complete`: the whole dump was loaded
