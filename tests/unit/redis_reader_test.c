@@ -118,6 +118,11 @@ static bool obey(obeying_server *self, int fd, const char *key)
         return fake_server_say(fd, "-ERR no\r\n");
     if (strcmp(key, "script") == 0)
         return fake_server_say(fd, "-LOADING Redis is loading\r\n");
+    if (strcmp(key, "refuse") == 0) {
+        /* The other thread waits by then. */
+        hf__clock_sleep_until(hf__clock_boot_ms() + 4);
+        return fake_server_say(fd, "-READONLY no\r\n");
+    }
     if (strcmp(key, "large") == 0)
         return say_large(fd);
     if (strcmp(key, "end") == 0)
@@ -316,6 +321,37 @@ TEST(connection_that_ends_or_fails_is_remade)
         call_end(&reads.call);
         connect_idle(&self);
     }
+    obeying_close(&self);
+}
+
+static void read_refusal(obeying_server *self)
+{
+    reading reads;
+
+    reading_submit(&reads, &self->driver, "refuse", ENOUGH_MS);
+    while (!is_done(&reads)) {
+        if (!await_once(&reads, ENOUGH_MS)) /* not connected */
+            hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    }
+    assert_int_equal(call_wait(&reads.call), HF_UNAVAILABLE);
+    call_end(&reads.call);
+}
+
+/* Each refusal drops the connection, and the next waits 20 ms or more. */
+TEST(server_that_refuses_is_not_reconnected_to_without_a_pause)
+{
+    enum { REFUSALS = 8 };
+    obeying_server self;
+    int64_t begin_ms;
+
+    obeying_open(&self);
+    begin_ms = hf__clock_boot_ms();
+    for (int i = 0; i < REFUSALS; i++)
+        read_refusal(&self);
+    assert_in_range(hf__clock_boot_ms() - begin_ms, (REFUSALS - 2) * 20,
+                    ENOUGH_MS);
+    assert_in_range(fake_server_count(self.fake), REFUSALS, REFUSALS + 2);
+    connect_idle(&self);
     obeying_close(&self);
 }
 

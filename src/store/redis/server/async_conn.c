@@ -200,7 +200,6 @@ ssize_t hf__async_conn_receive(hf__async_conn *conn)
     if (got > 0) {
         hf__resp_received(&conn->resp, &conn->in, (size_t)got);
         conn->alive_ms = hf__clock_boot_ms();
-        conn->delay_ms = 0;
         return got;
     }
     return room != NULL && got < 0 && (errno == EAGAIN || errno == EINTR) ? 0

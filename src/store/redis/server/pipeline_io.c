@@ -322,8 +322,9 @@ void hf__pipeline_read(hf__pipeline *pipe)
 
     if (got > 0) {
         note_silence(pipe);
-        if (is_plain(&conn->in))
-            (void)read_reply(pipe);
+        /* The connection has worked. */
+        if (is_plain(&conn->in) && read_reply(pipe))
+            conn->delay_ms = 0;
     }
     pipe->loop_reads = got < 0 || pipe->broken || hf__buf_size(&conn->in) > 0;
 }
