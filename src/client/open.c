@@ -84,9 +84,12 @@ static hf_status open_store(hf_client *client, const hf__url *url,
 
 static void client_free(hf_client *client)
 {
+    bool forked = hf__client_forked(client);
+
     hf__leases_free(client->leases);
-    hf__completions_done(&client->completions);
-    hf__client_feeds_done(&client->feeds);
+    hf__completions_done(&client->completions, forked);
+    if (!forked)
+        hf__client_feeds_done(&client->feeds);
     hf__cas_sessions_done(&client->cas_sessions);
     hf__cas_sessions_done(&client->txn_sessions);
     hf__log_hook_free(client->log);

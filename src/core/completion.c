@@ -25,10 +25,12 @@ void hf__completions_init(hf__completions *self, size_t calls_max,
     self->reader_fd = -1;
 }
 
-void hf__completions_done(hf__completions *self)
+void hf__completions_done(hf__completions *self, bool forked)
 {
     hf__event_fd_free(self->fd);
     hf__event_fd_free(self->reader_fd);
+    if (forked)
+        return;
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->mutex);
 }

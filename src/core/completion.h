@@ -59,6 +59,8 @@ void hf__call_unlock_pending(hf_call *call);
  * dispatch that has not returned will. */
 bool hf__completions_close(hf__completions *self, hf_client *client,
                            bool forked);
-void hf__completions_done(hf__completions *self);
+/* In a forked child the mutex may be locked, and the condition have waiters,
+ * for which pthread_cond_destroy() would wait. */
+void hf__completions_done(hf__completions *self, bool forked);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct hf__client_feeds {
 } hf__client_feeds;
 
 void hf__client_feeds_init(hf__client_feeds *feeds);
-void hf__client_feeds_done(hf__client_feeds *feeds);
+void hf__client_feeds_done(hf__client_feeds *feeds); /* not in a child */
 
 /* Open a feed of the keys that begin with the client's prefix and `prefix`;
  * its callbacks are set. Inside the client, which it keeps. */

@@ -86,8 +86,10 @@ static void unref_ids(hf_ids *ids)
 
     if (atomic_fetch_sub(&ids->references, 1) != 1)
         return;
-    pthread_cond_destroy(&ids->fetched);
-    pthread_mutex_destroy(&ids->mutex);
+    if (!hf__client_forked(client)) {
+        pthread_cond_destroy(&ids->fetched);
+        pthread_mutex_destroy(&ids->mutex);
+    }
     hf__free(ids);
     hf__client_unref(client);
 }

@@ -4,6 +4,7 @@
  * HF_INVALID for it, and does no harm to the parent. A child reports by its
  * exit status.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -274,6 +275,35 @@ TEST(fork_leaves_started_calls_to_the_parent)
     await_told(f->client, &granted, 1);
     expect_status(HF_OK, granted.status);
     expect_status(HF_OK, hf_lock_release(mine.waiter, ERR));
+}
+
+static void *wait_for_calls(void *user)
+{
+    return hf_client_wait(user, HF_FOREVER, NULL) == HF_OK ? user : NULL;
+}
+
+static int close_client(void *user)
+{
+    hf_client_close(user);
+    return 0;
+}
+
+/* The child does not have the threads that wait. */
+TEST(child_closes_a_client_that_threads_of_the_parent_wait_in)
+{
+    fixture *f = *state;
+    hf_client *client = NULL;
+    pthread_t waits[2];
+
+    expect_status(HF_OK, hf_client_open(f->url, NULL, &client, ERR));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(
+            pthread_create(&waits[i], NULL, wait_for_calls, client), 0);
+    (void)usleep(50000); /* until both wait, mostly */
+    assert_int_equal(in_child(close_client, client), 0);
+    hf_client_close(client); /* ends the waits */
+    for (size_t i = 0; i < 2; i++)
+        pthread_join(waits[i], NULL);
 }
 
 typedef struct forking {
