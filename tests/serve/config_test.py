@@ -115,6 +115,28 @@ class Config(unittest.TestCase):
         self.assertEqual(self.config("SET", "requirepass", ""), b"OK")
         self.assertEqual(new("PING"), b"PONG")
 
+    def test_only_who_may_change_users_requires_a_password(self):
+        refused = ("NOPERM this user has no permissions to run the "
+                   "'acl|setuser' command")
+        self.link.ask("ACL", "SETUSER", "ops", "on", ">p", "+config", "+multi",
+                      "+exec")
+        link = self.server.connect()
+        self.addCleanup(link.close)
+        self.assertEqual(link.ask("AUTH", "ops", "p"), b"OK")
+        for words in (("requirepass", "mine"), ("requirepass", ""),
+                      ("timeout", 7, "requirepass", "mine")):
+            self.assertEqual(link.ask("CONFIG", "SET", *words), refused)
+        link.ask("MULTI")
+        link.ask("CONFIG", "SET", "requirepass", "mine")
+        self.assertEqual(link.ask("EXEC"), [refused])
+        self.assertEqual(link.ask("CONFIG", "GET", "timeout"),
+                         [b"timeout", b"0"])
+        self.assertEqual(link.ask("CONFIG", "SET", "timeout", 0), b"OK")
+        self.assertEqual(self.server.connect().ask("PING"), b"PONG")
+        self.link.ask("ACL", "SETUSER", "ops", "+acl|setuser")
+        self.assertEqual(link.ask("CONFIG", "SET", "requirepass", "mine"),
+                         b"OK")
+
     def test_only_what_is_slow_is_logged(self):
         self.config("SET", "slowlog-log-slower-than", 50000)
         slow = "for i = 1, 60000000 do end"

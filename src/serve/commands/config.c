@@ -13,6 +13,7 @@
 #include "serve/conn/listener.h"
 #include "serve/messages/notify.h"
 #include "serve/parts.h"
+#include "serve/users/access.h"
 #include "serve/users/acl_change.h"
 #include "util/glob.h"
 
@@ -107,6 +108,14 @@ static bool set_password(hf_server *server, hf_bytes value, bool apply,
         return true;
     (void)snprintf(error, HF__CONFIG_ERROR_SIZE, "%s", why.message);
     return false;
+}
+
+/* Who may change it may log in as that user. */
+static bool may_set(hf__conn *conn, const hf__config *row)
+{
+    const hf_bytes words[] = {hf_str("acl"), hf_str("setuser")};
+
+    return row->set != set_password || hf__access_allows(conn, words, 2, false);
 }
 
 /* "HOST:PORT" of the first listener on TCP. */
@@ -334,6 +343,8 @@ static bool set_word(hf__conn *conn, const hf_bytes *words, size_t at,
     char error[HF__CONFIG_ERROR_SIZE] = "duplicate parameter";
     bool fits = row != NULL;
 
+    if (fits && what == NAMES && !may_set(conn, row))
+        return false;
     if (fits && what == NAMES)
         fits = !is_repeated(words, at);
     else if (fits)
