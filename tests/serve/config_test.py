@@ -20,6 +20,12 @@ class Config(unittest.TestCase):
     def config(self, *words):
         return self.link.ask("CONFIG", *words)
 
+    def ask_new(self, *words):
+        """The first reply on a new connection."""
+        link = self.server.connect()
+        self.addCleanup(link.close)
+        return link.ask(*words)
+
     def test_parameters_are_read_by_patterns(self):
         self.assertEqual(self.config("GET", "nosuch"), [])
         self.assertEqual(self.config("GET", "SAVE", "append*only"),
@@ -92,11 +98,7 @@ class Config(unittest.TestCase):
         self.assertEqual(ask("SLOWLOG", "GET"), [])
 
     def test_a_password_can_be_required(self):
-        def new(*words):
-            link = self.server.connect()
-            self.addCleanup(link.close)
-            return link.ask(*words)
-
+        new = self.ask_new
         self.config("SET", "slowlog-log-slower-than", 0)
         self.assertIn("maxclients", self.link.ask(
             "CONFIG", "SET", "requirepass", "secret", "maxclients", "x"))
@@ -115,6 +117,17 @@ class Config(unittest.TestCase):
         self.assertEqual(self.config("SET", "requirepass", ""), b"OK")
         self.assertEqual(new("PING"), b"PONG")
 
+    def test_a_password_fits_into_a_login(self):
+        most, why = "x" * 16384, "A password has at most 16384 bytes"
+        for words in (("CONFIG", "SET", "requirepass"),
+                      ("ACL", "SETUSER", "default", "resetpass")):
+            sign = "" if words[0] == "CONFIG" else ">"
+            self.assertIn(why, str(self.link.ask(*words, sign + most + "x")))
+            self.assertEqual(self.ask_new("PING"), b"PONG")
+            self.assertEqual(self.link.ask(*words, sign + most), b"OK")
+            self.assertEqual(self.ask_new("AUTH", most), b"OK")
+            self.assertEqual(self.config("SET", "requirepass", ""), b"OK")
+
     def test_only_who_may_change_users_requires_a_password(self):
         refused = ("NOPERM this user has no permissions to run the "
                    "'acl|setuser' command")
@@ -132,7 +145,7 @@ class Config(unittest.TestCase):
         self.assertEqual(link.ask("CONFIG", "GET", "timeout"),
                          [b"timeout", b"0"])
         self.assertEqual(link.ask("CONFIG", "SET", "timeout", 0), b"OK")
-        self.assertEqual(self.server.connect().ask("PING"), b"PONG")
+        self.assertEqual(self.ask_new("PING"), b"PONG")
         self.link.ask("ACL", "SETUSER", "ops", "+acl|setuser")
         self.assertEqual(link.ask("CONFIG", "SET", "requirepass", "mine"),
                          b"OK")

@@ -324,6 +324,8 @@ class Change(WithFile):
         self.write("user a on\nuser a on\n")
         self.assertIn('line 2: user "a" is there twice; users not changed',
                       self.acl("LOAD"))
+        self.write("user a on >" + "x" * 16385)
+        self.assertIn("A password has at most 16384 bytes", self.acl("LOAD"))
         self.assertEqual(self.line("new"), saved)
 
     def test_what_is_left_in_its_way_is_not_written(self):

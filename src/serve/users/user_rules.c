@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "serve/conn/parser.h"
 #include "serve/users/sha256.h"
 #include "util/digits.h"
 #include "util/glob.h"
@@ -15,6 +16,10 @@
 #define ERROR_HASH                                                             \
     "The password hash must be exactly 64 characters and contain only "        \
     "lowercase hexadecimal characters"
+/* AUTH could not carry a longer one. */
+#define PASSWORD_MAX HF__PARSER_STRANGER_BULK
+#define ERROR_PASSWORD "A password has at most 16384 bytes"
+_Static_assert(PASSWORD_MAX == 16384, "ERROR_PASSWORD has it");
 #define ERROR_ALL_KEYS                                                         \
     "Adding a pattern after the * pattern (or the 'allkeys' flag) is not "     \
     "valid and does not have any effect. Try 'resetkeys' to start with an "    \
@@ -109,6 +114,8 @@ static const char *apply_password(hf__user *user, char sign, hf_bytes text)
 {
     unsigned char bytes[HF__USERS_HASH_SIZE];
 
+    if (sign == '>' && text.size > PASSWORD_MAX)
+        return ERROR_PASSWORD;
     if (sign == '>' || sign == '<')
         hf__sha256(text.data, text.size, bytes);
     else if (!read_hex(text, bytes))
