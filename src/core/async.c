@@ -231,7 +231,8 @@ hf_status hf__call_start(hf_call *call, hf_status prepared,
 
 /* ------------------------------------------------------------------ cancel */
 
-/* Where a store can cancel, its requests complete only on this thread. */
+/* On the loop thread. The request may complete on another, in
+ * hf_client_wait(): the store sees to it that none does while it cancels. */
 static void cancel_request(hf_call *call)
 {
     hf__store *store = call->client->store;

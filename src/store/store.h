@@ -284,7 +284,8 @@ typedef struct hf__store_ops {
      * Have a submitted request complete as if its deadline had come; no effect
      * on one that has completed but is still allocated. One that waits for an
      * element stops waiting, and completes as HF_CANCELLED unless it has got
-     * one. On the loop thread, where then all completions of submit() run.
+     * one. On the loop thread, where then all completions of submit() run but
+     * those of requests with any_thread, of which none completes meanwhile.
      * NULL: requests complete within submit().
      */
     void (*cancel)(hf__store *store, hf__request *request);

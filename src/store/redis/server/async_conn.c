@@ -10,8 +10,10 @@
  * received after its login, or when its owner says so: one that breaks on its
  * first request is not remade without a pause.
  *
- * Everything runs on the loop thread, so there are no locks. One timer serves
- * the connection and its owner.
+ * There are no locks. Everything runs on the loop thread, but for
+ * hf__async_conn_send(), receive(), lend() and reclaim() of a pipeline's
+ * connection, which run on the thread that owns the pipeline
+ * (pipeline_owner.c). One timer serves the connection and its owner.
  */
 #include "store/redis/server/async_conn.h"
 

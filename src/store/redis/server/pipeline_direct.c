@@ -4,13 +4,13 @@
  * connection is idle, which saves waking the loop thread for it.
  *
  * It takes the pipeline (pipeline_owner.c), formats, sends once without
- * waiting, and returns it to the loop thread, which reads the reply. The task
- * is posted if not all was sent, or if the loop thread would not wake in time
- * for the deadlines.
+ * waiting, and returns it. The reply is read by the loop thread, or by a thread
+ * that waits for it (pipeline_reader.c). The task is posted if not all was
+ * sent, or if the loop thread would not wake in time for the deadlines.
  *
  * A batch that needs more than one write is left to the loop thread, where
  * renewals come between the writes. What the loop thread submits itself waits
- * for its own turn. A caller completes nothing: on_done is for the loop thread.
+ * for its own turn. Sending completes nothing, so it calls no on_done.
  */
 #include "store/redis/server/pipeline_internal.h"
 
