@@ -161,7 +161,8 @@ HF_API HF_MUST_USE hf_status hf_client_dispatch(hf_client *client,
  *                       client
  *
  * Blocks: up to wait_ms. Several threads may wait at once: one completed call
- * wakes all of them.
+ * wakes all of them. It is no cancellation point: pthread_cancel() takes effect
+ * after it.
  */
 HF_API HF_MUST_USE hf_status hf_client_wait(hf_client *client, int64_t wait_ms,
                                             hf_error *err);

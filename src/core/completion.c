@@ -345,6 +345,20 @@ static hf_status sleep_until(hf_client *client, int64_t until_ms,
     return status;
 }
 
+/* A thread that is cancelled within would leave a mutex locked, the socket lent
+ * and the client in use. */
+static hf_status sleep_to_the_end(hf_client *client, int64_t until_ms,
+                                  unsigned interrupts)
+{
+    hf_status status;
+    int state;
+
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    status = sleep_until(client, until_ms, interrupts);
+    (void)pthread_setcancelstate(state, NULL);
+    return status;
+}
+
 hf_status hf_client_wait(hf_client *client, int64_t wait_ms, hf_error *err)
 {
     hf_status status = hf__check_wait(wait_ms, err);
@@ -358,8 +372,8 @@ hf_status hf_client_wait(hf_client *client, int64_t wait_ms, hf_error *err)
     interrupts = atomic_load(&client->interrupts.count);
     self.completions = &client->completions;
     hf__sleeper_add(&client->interrupts, &self.sleeper);
-    status = sleep_until(client, hf__clock_after(hf__clock_boot_ms(), wait_ms),
-                         interrupts);
+    status = sleep_to_the_end(
+        client, hf__clock_after(hf__clock_boot_ms(), wait_ms), interrupts);
     hf__sleeper_remove(&client->interrupts, &self.sleeper);
     hf__life_leave(&client->life);
     if (status == HF_TIMEOUT)

@@ -224,6 +224,24 @@ TEST(wait_for_a_reply_is_interrupted)
     await_ok(f->client, &said);
 }
 
+TEST(thread_that_is_cancelled_ends_its_wait_first)
+{
+    fixture *f = *state;
+    told said = {0};
+    waiter self = {.status = HF_OK};
+
+    fixture_only_redis(f);
+    start_silent(f, f->client, &said);
+    start_waiting(&self, f->client);
+    assert_int_equal(pthread_cancel(self.thread), 0);
+    test_rest();
+    expect_status(HF_OK, hf_client_interrupt(f->client, ERR));
+    pthread_join(self.thread, NULL);
+    expect_status(HF_CANCELLED, self.status);
+    assert_true(fixture_server_command(f, "CLIENT UNPAUSE"));
+    await_ok(f->client, &said);
+}
+
 TEST(wait_for_a_reply_ends_when_the_client_is_closed)
 {
     fixture *f = *state;
