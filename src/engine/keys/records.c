@@ -162,15 +162,28 @@ void hf__tx_drop_records(hf__tx *tx)
     hf__records_drop(tx);
 }
 
+/* Its content is in LMDB. What is large stays counted until its memory is
+ * freed: that bounds what a transaction holds. Less may have been counted, as a
+ * new expiry alone is not. */
+static void discount_record(hf__tx *tx, const hf__record *record)
+{
+    size_t size = record->content_size;
+
+    if (record->memory_size <= KEEP_SIZE)
+        tx->dirty_size -= size < tx->dirty_size ? size : tx->dirty_size;
+}
+
 /* LMDB has just found the key that was changed: written now, it is not searched
  * for again. Not if changes are noted, of which there is one for a key. */
 static void write_placed(hf__tx *tx)
 {
     hf__record *record = tx->placed;
 
-    if (record != NULL && hf__tx_is_placed(tx) && record->dirty &&
-        record->live && record->owned && tx->watched == 0)
-        write_out(tx, record);
+    if (record == NULL || !hf__tx_is_placed(tx) || !record->dirty ||
+        !record->live || !record->owned || tx->watched != 0)
+        return;
+    write_out(tx, record);
+    discount_record(tx, record);
 }
 
 void hf__tx_trim(hf__tx *tx)
