@@ -173,15 +173,6 @@ static bool run_read(hf__env *env, const hf__job *job)
 
 /* --------------------------------------------------------------- requests */
 
-static void fail_unknown(const hf__env *env, hf__request *request)
-{
-    char text[HF__OUT_ERROR_SIZE];
-
-    hf__unknown_text(text, request->words, request->word_count);
-    hf__command_fail(env, text, false, &request->error);
-    hf__request_error(request, hf_str(text));
-}
-
 /* false: the request has failed. */
 static bool prepare_job(const embedded *self, hf__request *request,
                         hf__job *job)
@@ -202,7 +193,7 @@ static bool prepare_job(const embedded *self, hf__request *request,
     if (request->word_count > 0)
         job->command = hf__command_find(request->words[0]);
     if (job->command == NULL)
-        fail_unknown(self->env, request);
+        hf__execute_unknown(self->env, request);
     return job->command != NULL;
 }
 

@@ -27,6 +27,8 @@
 #include "engine/lua/shebang.h"
 /* A copy of it. */
 #include "engine/maintenance/rdb_file.h"
+/* Running a request on records that its user keeps. */
+#include "engine/scratch/scratch.h"
 /* What other processes do. */
 #include "engine/wake/key_event.h"
 #include "engine/wake/message_reader.h"

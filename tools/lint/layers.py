@@ -54,7 +54,7 @@ LAYERS = (
 # The folders of a driver: each uses only those before it.
 ROOMS = {
     "engine/": ("files", "commit", "wake", "keys", "streams", "commands", "lua", "native", "run",
-                "fsck", "open", "maintenance"),
+                "fsck", "open", "maintenance", "scratch"),
     "store/redis/": ("wire", "server", "events", "diagnose"),  # < topology
 }
 # Users of the libraries: they may include public headers and their own.

@@ -3,7 +3,7 @@
  * dump_restore.c - DUMP and RESTORE: a value in the form of Redis (rdb.h),
  * which any Redis from 7.0 on reads.
  */
-#include "engine/commands/dump.h"
+#include "engine/commands/payload.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,19 +151,27 @@ unsigned hf__dump_value(hf__rdb_out *to, hf__record *record)
     return version;
 }
 
+hf_bytes hf__payload_put(hf__tx *tx, hf__record *record)
+{
+    hf__rdb_out to = {.tx = tx};
+
+    hf__rdb_put_tail(&to, hf__dump_value(&to, record));
+    return hf_view(tx->scratch, to.size);
+}
+
 static void run_dump(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__record *record = hf__key_find(tx, args[1]);
-    hf__rdb_out to = {.tx = tx};
+    hf_bytes payload;
 
     (void)count;
     if (record == NULL) {
         hf__reply_nil(tx);
         return;
     }
-    hf__rdb_put_tail(&to, hf__dump_value(&to, record));
+    payload = hf__payload_put(tx, record);
     if (tx->fatal == HF_OK)
-        hf__reply_bytes(tx, tx->scratch, to.size);
+        hf__reply_bytes(tx, payload.data, payload.size);
 }
 
 /* ----------------------------------------------------------------- RESTORE */
@@ -225,6 +233,18 @@ static bool read_ttl(hf__tx *tx, hf_bytes arg, int64_t *ttl_ms)
         return true;
     hf__reply_error(tx, "ERR Invalid TTL value, must be >= 0");
     return false;
+}
+
+static bool read_payload(hf__tx *tx, hf_bytes payload, hf__rdb_value *value)
+{
+    if (!hf__rdb_tail_fits(payload)) {
+        hf__reply_error(tx, HF__ERROR_RDB_TAIL);
+        return false;
+    }
+    return hf__rdb_read(tx, hf_view(payload.data, payload.size - HF__RDB_TAIL),
+                        value) &&
+           (value->type != HF__TYPE_STREAM ||
+            hf__stream_check(tx, value->data));
 }
 
 static void put_zset(hf__tx *tx, hf__record *record, const hf__members *list)
@@ -308,6 +328,15 @@ static void store_value(hf__tx *tx, hf_bytes key, const hf__rdb_value *value,
     hf__key_event(tx, HF__EVENT_GENERIC, "restore", key);
 }
 
+void hf__payload_get(hf__tx *tx, hf_bytes key, hf_bytes payload,
+                     int64_t expire_ms)
+{
+    hf__rdb_value value;
+
+    if (read_payload(tx, payload, &value))
+        store_value(tx, key, &value, expire_ms);
+}
+
 static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     restore options = {0};
@@ -321,15 +350,7 @@ static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_error(tx, "BUSYKEY Target key name already exists.");
         return;
     }
-    if (!read_ttl(tx, args[2], &ttl_ms))
-        return;
-    if (!hf__rdb_tail_fits(args[3])) {
-        hf__reply_error(tx, HF__ERROR_RDB_TAIL);
-        return;
-    }
-    if (!hf__rdb_read(tx, hf_view(args[3].data, args[3].size - HF__RDB_TAIL),
-                      &value) ||
-        (value.type == HF__TYPE_STREAM && !hf__stream_check(tx, value.data)))
+    if (!read_ttl(tx, args[2], &ttl_ms) || !read_payload(tx, args[3], &value))
         return;
     if (ttl_ms == 0 ||
         hf__expiry_instant(tx, (hf__expiry){false, options.absolute}, ttl_ms,

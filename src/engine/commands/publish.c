@@ -11,6 +11,15 @@
 #include "engine/wake/wake.h"
 #include "store/store.h"
 
+static void publish_outside(hf__tx *tx, hf_bytes channel, hf_bytes text)
+{
+    int64_t receivers = tx->outside->publish(tx->outside, channel, text);
+
+    if (receivers < 0)
+        hf__tx_no_memory(tx);
+    hf__reply_integer(tx, receivers);
+}
+
 /* The variant is a hf__channel_kind, here and of PUBSUB. */
 static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
 {
@@ -21,6 +30,10 @@ static void run_publish(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)count;
     if (args[1].size + args[2].size > HF__MESSAGE_MAX) {
         hf__reply_error(tx, "ERR channel and message exceed 1 MiB");
+        return;
+    }
+    if (tx->outside != NULL) {
+        publish_outside(tx, args[1], args[2]);
         return;
     }
     receivers = hf__message_publish(tx, kind, args[1], args[2]);
@@ -41,6 +54,8 @@ static int64_t count_subscribers(hf__tx *tx, hf__channel_kind kind,
     int64_t inboxes = 0;
     uint32_t index;
 
+    if (tx->outside != NULL)
+        return tx->outside->listens(tx->outside, channel);
     if (kind == HF__CHANNEL && hf__wake_listens(tx->env, channel, &index))
         inboxes = 1;
     return inboxes + hf__message_subscribers(tx, kind, channel);

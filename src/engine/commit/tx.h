@@ -72,6 +72,14 @@ typedef struct hf__block {
     bool asks;    /* the request, of one key, is only to call ready() */
 } hf__block;
 
+/* Of a scratch transaction: who receives its messages. */
+typedef struct hf__outside {
+    /* The number of receivers; -1: no memory. */
+    int64_t (*publish)(struct hf__outside *outside, hf_bytes channel,
+                       hf_bytes text);
+    bool (*listens)(struct hf__outside *outside, hf_bytes channel);
+} hf__outside;
+
 typedef struct hf__tx {
     hf__env *env;
     MDB_txn *txn;
@@ -142,6 +150,9 @@ typedef struct hf__tx {
      * processor time that it took, which is not the script's. Set as `made`,
      * whose user it has. */
     bool (*attend)(struct hf__tx *tx, bool wrote, int64_t *spent_us);
+
+    hf__outside *outside; /* NULL: it is no scratch transaction */
+    bool sealed;          /* it has all the records that it may use */
 
     hf__event *events; /* delivered after the commit */
     size_t event_count;

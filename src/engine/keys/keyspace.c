@@ -291,6 +291,17 @@ static hf__record *take_record(hf__tx *tx)
     return *at;
 }
 
+/* It is not among those that the caller has read and will check. */
+static void refuse_key(hf__tx *tx, hf_bytes key)
+{
+    char quoted[HF__QUOTED_SIZE];
+
+    tx->fatal = hf__fail(&tx->error, HF_INVALID,
+                         "a script of this store may use no key that is not "
+                         "in KEYS, such as %s",
+                         hf__quoted(quoted, key));
+}
+
 hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
 {
     uint32_t hash = hf__key_hash(tx->database, key);
@@ -309,6 +320,10 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
             (key.size == 0 || /* then data may be NULL */
              memcmp(hf__record_key(record).data, key.data, key.size) == 0))
             return record;
+    }
+    if (tx->sealed) {
+        refuse_key(tx, key);
+        return NULL;
     }
     record = take_record(tx);
     if (record == NULL || !set_key(tx, record, key))

@@ -10,6 +10,7 @@
 #include "engine/files/keyhead.h"
 #include "engine/keys/record_cache.h"
 #include "engine/wake/note.h"
+#include "util/error.h"
 #include "util/mem.h"
 
 /* Larger buffers are freed after the transaction. */
@@ -106,8 +107,19 @@ static void write_out(hf__tx *tx, hf__record *record)
     record->stored = record->live;
 }
 
+/* It would write records that are only lent, and lose which are changed. */
+static bool refuse_sealed(hf__tx *tx)
+{
+    if (tx->fatal == HF_OK)
+        tx->fatal = hf__fail(&tx->error, HF_UNSUPPORTED,
+                             "no command about all keys runs on this store");
+    return false;
+}
+
 bool hf__tx_flush(hf__tx *tx)
 {
+    if (tx->sealed)
+        return refuse_sealed(tx);
     /* First copy content out of the map: writing would move it. */
     for (uint32_t i = 0; i < tx->record_count; i++) {
         hf__record *record = tx->records[i];
@@ -189,6 +201,8 @@ static void write_placed(hf__tx *tx)
 void hf__tx_trim(hf__tx *tx)
 {
     hf__tx_drop_gathered(tx);
+    if (tx->sealed)
+        return;
     write_placed(tx);
     if (tx->record_count < HF__RECORD_MAX - HF__RECORD_HEADROOM &&
         tx->dirty_size < HF__DIRTY_MAX)

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/commands/dump.h"
+#include "engine/commands/payload.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/function_record.h"
 #include "engine/keys/records.h"

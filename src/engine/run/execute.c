@@ -139,6 +139,15 @@ bool hf__execute_prepare(hf__env *env, const hf__job *job)
                          : hf__execute_prepare_native(env->write_tx);
 }
 
+void hf__execute_unknown(const hf__env *env, hf__request *request)
+{
+    char text[HF__OUT_ERROR_SIZE];
+
+    hf__unknown_text(text, request->words, request->word_count);
+    hf__command_fail(env, text, false, &request->error);
+    hf__request_error(request, hf_str(text));
+}
+
 void hf__execute_drop_reply(hf__request *request)
 {
     hf__arena_free(&request->arena);

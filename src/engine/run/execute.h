@@ -37,6 +37,9 @@ void hf__execute(hf__tx *tx, const hf__job *job);
 /* Copy what a block points at into an arena. false: no memory. */
 bool hf__block_keep(hf__block *block, hf__arena *arena);
 
+/* Fail: there is no such command. */
+void hf__execute_unknown(const hf__env *env, hf__request *request);
+
 /* Drop the reply of a try that was undone. */
 void hf__execute_drop_reply(hf__request *request);
 

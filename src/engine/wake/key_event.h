@@ -19,7 +19,9 @@ enum {
     HF__EVENT_ZSET = 1u << 13,    /* z */
     HF__EVENT_EXPIRED = 1u << 14, /* x */
     HF__EVENT_NEW = 1u << 15,     /* n */
-    HF__EVENT_STREAM = 1u << 16   /* t */
+    HF__EVENT_STREAM = 1u << 16,  /* t */
+    /* None: a key whose elements alone change is changed, too. */
+    HF__EVENT_TOUCHED = 1u << 17
 };
 /* An event has its class and, from this bit on, the number of its database. */
 #define HF__EVENT_DATABASE_AT 24

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scratch.c - see scratch.h.
+ *
+ * The transaction is one of LMDB on an empty file in memory, of which nothing
+ * but its header is ever written: its pages are memory of this process, which
+ * the abort frees. Only elements of large collections go there; a record stays
+ * in the transaction's context, which is sealed once all are loaded. A record
+ * that is dirty at the end was changed.
+ */
+#include "engine/scratch/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/commands/payload.h"
+#include "engine/files/header.h"
+#include "engine/files/rights.h"
+#include "engine/keys/command_out.h"
+#include "engine/keys/record_cache.h"
+#include "engine/keys/tx_life.h"
+#include "engine/lua/machine.h"
+#include "engine/native/native.h"
+#include "engine/run/command_table.h"
+#include "engine/run/execute.h"
+#include "util/buf.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+/* Elements of large collections. */
+#define PAGES_SIZE (UINT64_C(256) << 20)
+/* Of one request, as on an embedded store. */
+#define MESSAGES_SIZE (size_t)(2u << 20)
+
+_Static_assert(HF__SCRATCH_KEYS <= HF__RECORD_MAX - HF__RECORD_HEADROOM,
+               "all records are in memory");
+
+struct hf__scratch {
+    hf__outside outside; /* first: see self_of() */
+    hf__env env;
+    hf__arena arena; /* of what the last run has returned */
+    hf__scratch_call *call;
+    hf__buf messages; /* hf__scratch_message */
+    size_t message_size;
+    hf__scratch_record changed[HF__SCRATCH_KEYS];
+};
+
+static hf__scratch *self_of(hf__outside *outside)
+{
+    return (hf__scratch *)(void *)outside;
+}
+
+/* --------------------------------------------------------------- messages */
+
+static bool copy_bytes(hf__scratch *self, hf_bytes *bytes)
+{
+    const char *copy = hf__arena_copy(&self->arena, bytes->data, bytes->size);
+
+    bytes->data = copy;
+    return copy != NULL;
+}
+
+static bool is_listening(hf__outside *outside, hf_bytes channel)
+{
+    const hf__scratch_call *call = self_of(outside)->call;
+
+    return call->listens != NULL && call->listens(call->user, channel);
+}
+
+static int64_t publish_message(hf__outside *outside, hf_bytes channel,
+                               hf_bytes text)
+{
+    hf__scratch *self = self_of(outside);
+    hf__scratch_message message = {channel, text};
+
+    if (!is_listening(outside, channel))
+        return 0;
+    self->message_size += channel.size + text.size;
+    if (self->message_size > MESSAGES_SIZE ||
+        !copy_bytes(self, &message.channel) ||
+        !copy_bytes(self, &message.text) ||
+        !hf__buf_append(&self->messages, &message, sizeof(message)))
+        return -1;
+    return 1;
+}
+
+/* ---------------------------------------------------------------- records */
+
+/* false: fatal. */
+static bool load_record(hf__tx *tx, const hf__scratch_record *from)
+{
+    char quoted[HF__QUOTED_SIZE];
+    hf__arena arena;
+    hf_reply reply;
+    hf__out_tree tree;
+
+    if (from->payload.size == 0 ||
+        (from->expire_ms != 0 && from->expire_ms <= tx->now_ms))
+        return hf__key_record(tx, from->key) != NULL;
+    hf__arena_init(&arena);
+    hf__out_tree_init(&tree, &reply, &arena);
+    tx->out = &tree.out;
+    hf__payload_get(tx, from->key, from->payload, from->expire_ms);
+    if (tree.out.failed && tx->fatal == HF_OK)
+        tx->fatal =
+            hf__fail(&tx->error, HF_CORRUPT, "the record of key %s is damaged",
+                     hf__quoted(quoted, from->key));
+    hf__arena_free(&arena);
+    hf__arena_free(&tx->arena);
+    return tx->fatal == HF_OK;
+}
+
+/* From here on what is dirty was changed by the request. */
+static void seal_records(hf__tx *tx)
+{
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        tx->records[i]->stored = tx->records[i]->live;
+        tx->records[i]->dirty = false;
+    }
+    tx->sealed = true;
+    tx->watched = HF__EVENT_TOUCHED;
+}
+
+static bool load_records(hf__tx *tx, const hf__scratch_call *call)
+{
+    if (call->record_count > HF__SCRATCH_KEYS) {
+        tx->fatal =
+            hf__fail(&tx->error, HF_INVALID, "more than %u keys in one request",
+                     HF__SCRATCH_KEYS);
+        return false;
+    }
+    for (size_t i = 0; i < call->record_count; i++) {
+        if (!load_record(tx, &call->records[i]))
+            return false;
+    }
+    seal_records(tx);
+    return true;
+}
+
+/* false: fatal. */
+static bool copy_changed(hf__scratch *self, hf__record *record)
+{
+    hf__tx *tx = self->env.write_tx;
+    hf__scratch_record *to = &self->changed[self->call->changed_count++];
+
+    *to = (hf__scratch_record){.key = hf__record_key(record)};
+    if (record->live) {
+        to->payload = hf__payload_put(tx, record);
+        to->expire_ms = record->expire_ms;
+    }
+    if (tx->fatal == HF_OK &&
+        (!copy_bytes(self, &to->key) ||
+         (record->live && !copy_bytes(self, &to->payload))))
+        hf__tx_no_memory(tx);
+    return tx->fatal == HF_OK;
+}
+
+static void collect_changes(hf__scratch *self)
+{
+    hf__tx *tx = self->env.write_tx;
+    hf__scratch_call *call = self->call;
+
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        hf__record *record = tx->records[i];
+
+        if (record->dirty && (record->live || record->stored) &&
+            !copy_changed(self, record))
+            return;
+    }
+    call->changed = self->changed;
+    call->message_count =
+        hf__buf_size(&self->messages) / sizeof(hf__scratch_message);
+    call->messages = (const void *)hf__buf_front(&self->messages);
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* false: the request has failed. */
+static bool prepare_job(hf__scratch *self, hf__job *job)
+{
+    hf__request *request = job->request;
+
+    request->tries = (hf__script_tries){0};
+    if (request->script == NULL) {
+        if (request->word_count > 0)
+            job->command = hf__command_find(request->words[0]);
+        if (job->command == NULL) {
+            hf__execute_unknown(&self->env, request);
+            return false;
+        }
+    }
+    if (hf__execute_prepare(&self->env, job))
+        return true;
+    hf__request_fail(request, HF_NO_MEMORY, "out of memory");
+    return false;
+}
+
+static void start_run(hf__scratch *self, hf__scratch_call *call)
+{
+    hf__tx *tx = self->env.write_tx;
+
+    hf__arena_free(&self->arena);
+    hf__buf_clear(&self->messages);
+    self->message_size = 0;
+    self->call = call;
+    call->changed = NULL;
+    call->messages = NULL;
+    call->changed_count = call->message_count = 0;
+    hf__tx_start(tx, hf__clock_boot_ms());
+    tx->sealed = false;
+    tx->now_ms = call->now_us / 1000;
+    tx->unix_us = call->now_us;
+}
+
+/* Undo all of it in memory. */
+static void finish_run(hf__scratch *self, hf__request *request)
+{
+    hf__tx *tx = self->env.write_tx;
+    hf_status status = tx->fatal;
+
+    if (status == HF_OK)
+        tx->fatal = HF_UNAVAILABLE;
+    tx->sealed = false;
+    (void)hf__tx_finish(tx);
+    if (status == HF_OK)
+        return;
+    self->call->changed_count = self->call->message_count = 0;
+    hf__execute_drop_reply(request);
+    if (status == HF_FULL)
+        hf__request_fail(request, status,
+                         "the request needs more than %u MiB of memory",
+                         (unsigned)(PAGES_SIZE >> 20));
+    else
+        hf__request_fail(request, status, "%s", tx->error.message);
+}
+
+void hf__scratch_run(hf__scratch *self, hf__request *request,
+                     hf__scratch_call *call)
+{
+    hf__tx *tx = self->env.write_tx;
+    hf__job job = {.request = request, .budget_ms = call->budget_ms};
+    int rc;
+
+    call->changed_count = call->message_count = 0;
+    if (!prepare_job(self, &job))
+        return;
+    rc = mdb_txn_begin(self->env.mdb, NULL, 0, &tx->txn);
+    if (rc != MDB_SUCCESS) {
+        hf__request_fail(request, HF_SYSTEM, "cannot begin a transaction: %s",
+                         mdb_strerror(rc));
+        return;
+    }
+    start_run(self, call);
+    if (load_records(tx, call))
+        hf__execute(tx, &job);
+    if (tx->fatal == HF_OK)
+        collect_changes(self);
+    finish_run(self, request);
+}
+
+/* ------------------------------------------------------------------- life */
+
+static int write_header(hf__env *env)
+{
+    MDB_txn *txn;
+    int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+
+    if (rc != MDB_SUCCESS)
+        return rc;
+    rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    if (rc == MDB_SUCCESS)
+        rc = hf__header_put(txn, env->dbi, env->mode);
+    if (rc == MDB_SUCCESS)
+        return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return rc;
+}
+
+static hf_status open_pages(hf__env *env, hf_error *err)
+{
+    const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC;
+    int fd = memfd_create("holdfast", MFD_CLOEXEC);
+    char path[HF__FD_PATH_SIZE];
+    MDB_stat stat;
+    int rc = mdb_env_create(&env->mdb);
+
+    if (fd < 0)
+        return hf__files_fail(err, errno, "cannot create a file in memory");
+    hf__rights_fd_path(path, fd);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_set_mapsize(env->mdb, (size_t)PAGES_SIZE);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_open(env->mdb, path, flags, 0600);
+    close(fd);
+    if (rc == MDB_SUCCESS)
+        rc = write_header(env);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_get_fd(env->mdb, &env->data_fd);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_stat(env->mdb, &stat);
+    if (rc != MDB_SUCCESS)
+        return hf__files_fail_mdb(err, rc, "cannot open a file in memory");
+    env->page_size = stat.ms_psize;
+    (void)fcntl(env->data_fd, F_SETFD, FD_CLOEXEC);
+    return HF_OK;
+}
+
+static hf_status open_env(hf__env *env, hf_error *err)
+{
+    hf_status status;
+
+    env->mode = HF__MODE_DURABLE; /* its clock is Unix time */
+    env->data_fd = env->lock_fd = env->dir_fd = env->sidecar.fd = -1;
+    status = hf__sidecar_private(env->mode, &env->sidecar, err);
+    if (status == HF_OK)
+        status = open_pages(env, err);
+    if (status != HF_OK)
+        return status;
+    env->map_size = env->sidecar.map->max_size = PAGES_SIZE;
+    env->sidecar.map->allocated_size = PAGES_SIZE;
+    env->write_tx = hf__tx_new(env, true);
+    if (env->write_tx == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    /* Records of the last run must not be found in the next. */
+    hf__record_cache_free(env->write_tx->cache);
+    env->write_tx->cache = NULL;
+    return HF_OK;
+}
+
+hf_status hf__scratch_open(hf__scratch **scratch, hf_error *err)
+{
+    hf__scratch *self = hf__calloc(1, sizeof(*self));
+    hf_status status;
+
+    if (self == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    self->outside.publish = publish_message;
+    self->outside.listens = is_listening;
+    hf__arena_init(&self->arena);
+    hf__buf_init(&self->messages, MESSAGES_SIZE);
+    status = open_env(&self->env, err);
+    if (status != HF_OK) {
+        hf__scratch_close(self);
+        return status;
+    }
+    self->env.write_tx->outside = &self->outside;
+    *scratch = self;
+    return HF_OK;
+}
+
+void hf__scratch_close(hf__scratch *self)
+{
+    hf__env *env = &self->env;
+
+    if (env->users != NULL)
+        hf__machine_free(env->users);
+    if (env->write_tx != NULL) {
+        hf__native_free(env->write_tx->native);
+        hf__tx_free(env->write_tx);
+    }
+    if (env->mdb != NULL)
+        mdb_env_close(env->mdb);
+    if (env->sidecar.fd >= 0)
+        hf__sidecar_close(&env->sidecar);
+    hf__buf_done(&self->messages);
+    hf__arena_free(&self->arena);
+    hf__free(self);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scratch.h - one request on records that its caller keeps: for a store that
+ * can read records with versions, and write them if no version has changed.
+ *
+ * The caller reads the records of the request's keys and an instant. The
+ * request runs on them in memory, in a transaction that is never committed; the
+ * caller commits what it has changed, with its messages, or runs it again on
+ * newer records.
+ */
+#ifndef HF__ENGINE_SCRATCH_H
+#define HF__ENGINE_SCRATCH_H
+
+#include "store/request.h"
+
+/* Most keys of a request. */
+#define HF__SCRATCH_KEYS 496u
+
+typedef struct hf__scratch hf__scratch;
+
+typedef struct hf__scratch_record {
+    hf_bytes key;
+    /* The value as DUMP returns it; size 0: the key does not exist. */
+    hf_bytes payload;
+    /* Unix time, ms, 0: never. One that is over does not exist. */
+    int64_t expire_ms;
+} hf__scratch_record;
+
+typedef struct hf__scratch_message {
+    hf_bytes channel;
+    hf_bytes text;
+} hf__scratch_message;
+
+typedef struct hf__scratch_call {
+    /* By the caller. Records of all keys of the request, those that do not
+     * exist as well: it can use no other key. */
+    const hf__scratch_record *records;
+    size_t record_count;
+    int64_t now_us;    /* what TIME replies: Unix time, us */
+    int64_t budget_ms; /* of a user's script, processor time */
+    /* Does a client listen on the channel? So PUBLISH and PUBSUB NUMSUB reply
+     * 1 or 0. */
+    bool (*listens)(void *user, hf_bytes channel);
+    void *user;
+
+    /* By the engine. Views of memory that is valid until the next run; none if
+     * the request was undone. Messages are in the order of PUBLISH, and of
+     * channels on which a client listens. */
+    const hf__scratch_record *changed;
+    size_t changed_count;
+    const hf__scratch_message *messages;
+    size_t message_count;
+} hf__scratch_call;
+
+/* HF_SYSTEM, HF_NO_MEMORY. No file is left behind if the process is killed. */
+hf_status hf__scratch_open(hf__scratch **scratch, hf_error *err);
+void hf__scratch_close(hf__scratch *scratch);
+
+/*
+ * Run a request: a script of ours or a user's, or a command. On return its
+ * status and reply are set as a driver sets them. HF_CORRUPT: a payload is
+ * damaged; HF_INVALID: it uses another key, or more than HF__SCRATCH_KEYS;
+ * HF_UNSUPPORTED: it is about all keys; HF_FULL: it needs too much
+ * memory. One thread at a time.
+ */
+void hf__scratch_run(hf__scratch *scratch, hf__request *request,
+                     hf__scratch_call *call);
+
+#endif
