@@ -27,6 +27,7 @@ typedef struct records {
     hf__scratch *scratch;
     kept_record kept[KEYS];
     hf__scratch_call call; /* the last */
+    bool used[KEYS];       /* by it */
     int64_t now_us;
     const char *present; /* the channel on which a client listens */
 } records;
@@ -115,6 +116,7 @@ static hf_status run(records *self, const hf__script *script,
                                     .record_count = key_count,
                                     .now_us = self->now_us,
                                     .budget_ms = 5000,
+                                    .used = self->used,
                                     .listens = is_present,
                                     .user = self};
     hf__request_init(&request);
@@ -274,6 +276,17 @@ TEST(scratch_reports_only_what_changed)
     want(text, "i:1");
     assert_int_equal(self->call.changed_count, 1);
     assert_int_equal(changed(self, "a")->payload.size, 0);
+}
+
+TEST(scratch_says_which_records_matter)
+{
+    records *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(acquire(self, OWNER, "", text), HF_OK);
+    assert_true(self->used[0] && self->used[1] && self->used[2]);
+    assert_int_equal(release(self, OWNER, text), HF_OK);
+    assert_true(self->used[0] && !self->used[1] && !self->used[2]);
 }
 
 TEST(scratch_keeps_what_a_failed_script_has_written)

@@ -318,8 +318,10 @@ hf__record *hf__key_record(hf__tx *tx, hf_bytes key)
          record = record->next) {
         if (record->hash == hash && record->key_size == key.size &&
             (key.size == 0 || /* then data may be NULL */
-             memcmp(hf__record_key(record).data, key.data, key.size) == 0))
+             memcmp(hf__record_key(record).data, key.data, key.size) == 0)) {
+            record->used = true;
             return record;
+        }
     }
     if (tx->sealed) {
         refuse_key(tx, key);

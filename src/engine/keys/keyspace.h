@@ -20,6 +20,7 @@ typedef struct hf__record {
     bool dirty;              /* newer than in LMDB */
     bool expired;            /* not live for that reason */
     bool owned;              /* content is in `memory`, not in LMDB's map */
+    bool used;               /* by a command, since it was last cleared */
     uint8_t type;            /* hf__type */
     uint8_t form;            /* HF__FORM_... */
     uint32_t epoch;          /* of a `content` in LMDB's map */

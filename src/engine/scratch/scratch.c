@@ -45,6 +45,7 @@ struct hf__scratch {
     hf__scratch_call *call;
     hf__buf messages; /* hf__scratch_message */
     size_t message_size;
+    const hf__record *loaded[HF__SCRATCH_KEYS]; /* the caller's records */
     hf__scratch_record changed[HF__SCRATCH_KEYS];
 };
 
@@ -119,13 +120,17 @@ static void seal_records(hf__tx *tx)
     for (uint32_t i = 0; i < tx->record_count; i++) {
         tx->records[i]->stored = tx->records[i]->live;
         tx->records[i]->dirty = false;
+        tx->records[i]->used = false;
     }
     tx->sealed = true;
     tx->watched = HF__EVENT_TOUCHED;
 }
 
-static bool load_records(hf__tx *tx, const hf__scratch_call *call)
+static bool load_records(hf__scratch *self)
 {
+    hf__tx *tx = self->env.write_tx;
+    const hf__scratch_call *call = self->call;
+
     if (call->record_count > HF__SCRATCH_KEYS) {
         tx->fatal =
             hf__fail(&tx->error, HF_INVALID, "more than %u keys in one request",
@@ -135,6 +140,7 @@ static bool load_records(hf__tx *tx, const hf__scratch_call *call)
     for (size_t i = 0; i < call->record_count; i++) {
         if (!load_record(tx, &call->records[i]))
             return false;
+        self->loaded[i] = hf__key_record(tx, call->records[i].key);
     }
     seal_records(tx);
     return true;
@@ -170,6 +176,8 @@ static void collect_changes(hf__scratch *self)
             !copy_changed(self, record))
             return;
     }
+    for (size_t i = 0; call->used != NULL && i < call->record_count; i++)
+        call->used[i] = self->loaded[i]->used;
     call->changed = self->changed;
     call->message_count =
         hf__buf_size(&self->messages) / sizeof(hf__scratch_message);
@@ -254,7 +262,7 @@ void hf__scratch_run(hf__scratch *self, hf__request *request,
         return;
     }
     start_run(self, call);
-    if (load_records(tx, call))
+    if (load_records(self))
         hf__execute(tx, &job);
     if (tx->fatal == HF_OK)
         collect_changes(self);

@@ -38,6 +38,9 @@ typedef struct hf__scratch_call {
     size_t record_count;
     int64_t now_us;    /* what TIME replies: Unix time, us */
     int64_t budget_ms; /* of a user's script, processor time */
+    /* Of so many records, set to whether the reply and the changes depend on
+     * the record. NULL: not wanted. */
+    bool *used;
     /* Does a client listen on the channel? So PUBLISH and PUBSUB NUMSUB reply
      * 1 or 0. */
     bool (*listens)(void *user, hf_bytes channel);
