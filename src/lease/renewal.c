@@ -160,7 +160,7 @@ static void renewal_done(hf__request *request)
                 atomic_store(&lock->acked, request->acked);
             if (answered) {
                 hf__lease_answer_locked(watchdog, lock, answers[i],
-                                        batch->sent_ms,
+                                        request->began_ms,
                                         batch->entries[i].lease_ms);
             } else {
                 watchdog->counts.unrenewed++;

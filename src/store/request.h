@@ -60,7 +60,10 @@ struct hf__request {
     size_t key_count; /* script: how many of the words are keys */
     /* Shape of a command's reply; NULL: any. Scripts have their own. */
     const hf__shape *answer;
-    int64_t began_ms;    /* on hf__clock_boot_ms(): before submission */
+    /* On hf__clock_boot_ms(): before submission. A driver that runs it by an
+     * instant of the store's clock that may be older sets it to what that
+     * corresponds to: leases are counted from it. */
+    int64_t began_ms;
     int64_t deadline_ms; /* on the same clock */
     /* Not 0: a command that waits for an element, so long at most (INT64_MAX:
      * no limit), and has until deadline_ms for the rest. By submit() only, on a

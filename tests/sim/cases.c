@@ -47,6 +47,13 @@ const sim_case sim_cases[] = {
     {.name = "slow", .drift_ppm = -9900, .faults = ALL,
      .handles = {LOCK(0), LOCK(1)},
      .actors = {HOLD(0, 0, 1500), HOLD(1, 1, 100)}},
+    /* With --records: the store's clock is set forward beyond the lease. */
+    {.name = "stepped", .faults = FAULT_STEP | FAULT_TIME | FAULT_ORDER,
+     .handles = {LOCK(0), LOCK(1)},
+     .actors = {HOLD(0, 0, 2500),
+                {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, WAIT},
+                     {OP_SLEEP, 1, 100}, {OP_RELEASE, 1, 0}, END}},
+                }},
     /* Waits that time out, also while the lock is handed over. */
     {.name = "short", .faults = ALL,
      .handles = {LOCK(0), LOCK(1)},

@@ -97,7 +97,8 @@ void hf__loop_call(hf__loop *loop, hf__task *task)
 {
     while (loop->first != NULL)
         run_first(loop);
-    sim_loop_inside(loop, run_task, task);
+    if (task != NULL)
+        sim_loop_inside(loop, run_task, task);
 }
 
 void hf__loop_run(hf__loop *loop, hf__task *task)

@@ -3,7 +3,7 @@
  * main.c - sim: see sim.h.
  *
  *     sim [--case NAME] [--deviations N] [--random ROUNDS] [--seed N]
- *         [--cheat NAME] [--plan none|STEP:MOVE,...]
+ *         [--records] [--cheat NAME] [--plan none|STEP:MOVE,...]
  *
  * Runs every plan with up to N deviations of each case, then random ones with
  * more. Exit status: 0 nothing was violated, 1 a violation, 2 it could not run.
@@ -42,6 +42,11 @@ static bool read_option(int letter, const char *value, arguments *args)
         return true;
     case 'x':
         sim_cheat = value;
+        if (sim_cheats("stale") || sim_cheats("unguarded"))
+            sim_records = true; /* they are of its store */
+        return true;
+    case 'k':
+        sim_records = true;
         return true;
     case 'p':
         args->plan = value;
@@ -68,6 +73,7 @@ static bool read_arguments(int argc, char **argv, arguments *args)
         {"random", required_argument, NULL, 'r'},
         {"seed", required_argument, NULL, 's'},
         {"cheat", required_argument, NULL, 'x'},
+        {"records", no_argument, NULL, 'k'},
         {"plan", required_argument, NULL, 'p'},
         {NULL, 0, NULL, 0}};
     int letter;
@@ -131,6 +137,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; !failed && i < sim_case_count; i++) {
         if (args.name != NULL && strcmp(args.name, sim_cases[i].name) != 0)
             continue;
+        if (sim_records && sim_cases[i].capabilities != 0)
+            continue; /* of other stores */
         cases++;
         failed = explore(&sim_cases[i], &args, &sums);
     }

@@ -12,6 +12,9 @@
 /* Longer than two leases and the time limit of a request. */
 #define LONG_MS 7000
 
+/* More than a lease. */
+#define STEP_US INT64_C(20000000)
+
 /* Of MOVE_PASS: something could happen before. */
 #define EARLY 1
 
@@ -208,6 +211,8 @@ static void list_losses(moves *list, const size_t *packets, size_t count)
             add(list, MOVE_RECONNECT, packets[i], 0);
         } else if (!one->answered && one->request != NULL) {
             add(list, MOVE_REFUSE, packets[i], 0);
+            if (one->fake != NULL)
+                add(list, MOVE_FLOAT, packets[i], 0);
         } else if (one->request != NULL && one->request->replicas != NULL) {
             add(list, MOVE_MISS, packets[i], 0);
         }
@@ -273,6 +278,8 @@ void moves_list(moves *list)
     list_clients(list);
     if (allows(FAULT_RESTART))
         add(list, MOVE_RESTART, 0, 0);
+    if (sim_records && allows(FAULT_STEP))
+        add(list, MOVE_STEP, 0, 0);
     if (allows(FAULT_FAILOVER))
         add(list, MOVE_FAILOVER, 0, 0);
     if (allows(FAULT_MEMORY))
@@ -310,6 +317,13 @@ static void disturb(const move *one)
         sim_world.lossy = true;
         net_refuse(&net_packets[one->index]);
         break;
+    case MOVE_FLOAT:
+        net_float(&net_packets[one->index]);
+        break;
+    case MOVE_STEP:
+        sim_step_us += STEP_US;
+        world_refresh();
+        break;
     case MOVE_MISS:
         net_miss(&net_packets[one->index]);
         break;
@@ -324,6 +338,8 @@ static void disturb(const move *one)
         break;
     }
     case MOVE_STALL:
+        /* A request of several calls may not be sent on in time. */
+        sim_world.lossy = sim_world.lossy || sim_records;
         sim_world.clients[one->index].stalled_until_ms = one->at_ms;
         break;
     case MOVE_KILL:
@@ -401,6 +417,8 @@ static const char *const names[] = {
     [MOVE_PASS] = "time passes",
     [MOVE_LOSE] = "lost",
     [MOVE_REFUSE] = "refused",
+    [MOVE_FLOAT] = "its connection breaks, and it arrives later",
+    [MOVE_STEP] = "the store's clock is set forward",
     [MOVE_MISS] = "delivered, acknowledged by no replica",
     [MOVE_REPEAT] = "delivered twice",
     [MOVE_STALL] = "is stalled",
@@ -437,7 +455,8 @@ void moves_show(const move *one)
     else if (one->kind == MOVE_STALL || one->kind == MOVE_KILL)
         printf("client %d: ", one->index);
     else if (one->kind != MOVE_PASS && one->kind != MOVE_RESTART &&
-             one->kind != MOVE_FAILOVER && one->kind != MOVE_NO_MEMORY)
+             one->kind != MOVE_FAILOVER && one->kind != MOVE_STEP &&
+             one->kind != MOVE_NO_MEMORY)
         show_packet(&net_packets[one->index]);
     printf("%s", names[one->kind]);
     if (one->at_ms != 0)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "holdfast/lock.h"
+#include "records/record_store.h"
 #include "sim.h"
 #include "store/drivers.h"
 #include "util/clock.h"
@@ -16,16 +17,23 @@
 typedef struct net_store {
     hf__store base;
     client *of;
+    hf__record_store records; /* with --records */
 } net_store;
 
 packet net_packets[PACKETS];
 bool net_draining;
 static uint64_t sent;
+static packet *published; /* the last */
 static const hf__store_ops ops;
 
 static client *client_of(const hf__store *store)
 {
     return ((const net_store *)(const void *)store)->of;
+}
+
+static hf__record_store *records_of(hf__store *store)
+{
+    return &((net_store *)(void *)store)->records;
 }
 
 /* ------------------------------------------------------------------ packets */
@@ -53,6 +61,9 @@ static void packet_free(packet *self)
     free(self->words);
     free(self->text);
     free(self->topic);
+    if (self->fake != NULL)
+        records_free(self->fake);
+    records_unlearn(self->learned);
     self->used = false;
 }
 
@@ -114,6 +125,11 @@ static packet *send_request(client *of, hf__request *request, actor *performer)
     request->sends = 1;
     be_proud(self, true);
     return self;
+}
+
+void net_send(client *of, hf__request *request, fake_call *fake)
+{
+    send_request(of, request, NULL)->fake = fake;
 }
 
 /* -------------------------------------------------------------- completing */
@@ -245,7 +261,11 @@ static void at_server(packet *self)
         server_save();
     sim_world.lossy = sim_world.lossy || overtakes(self);
     self->answered = true;
-    run_words(self);
+    if (self->fake != NULL)
+        records_at_store(self->fake);
+    else
+        run_words(self);
+    self->answer.status = self->fake != NULL ? HF_OK : self->answer.status;
     world_refresh();
 }
 
@@ -292,6 +312,8 @@ static void read_message(void *user)
     packet *self = user;
     client *of = self->client;
 
+    if (self->learned != NULL)
+        records_learn(self->learned, of->records);
     if (sim_cheats("late"))
         make_late(self);
     if (self->text[0] != '\0' && !is_local())
@@ -338,6 +360,21 @@ void net_refuse(packet *self)
 {
     fail(self, HF_UNAVAILABLE, "the server refused it");
     packet_free(self);
+}
+
+void net_refuse_all(const client *of)
+{
+    for (size_t i = 0; i < PACKETS; i++) {
+        if (net_packets[i].used && net_packets[i].client == of &&
+            net_packets[i].request != NULL)
+            net_refuse(&net_packets[i]);
+    }
+}
+
+void net_float(packet *self)
+{
+    sim_world.lossy = true;
+    fail(self, HF_INDETERMINATE, "the connection broke");
 }
 
 void net_miss(packet *self)
@@ -393,7 +430,13 @@ int64_t net_publish(hf_bytes channel, hf_bytes text, hf_bytes topic)
     self->message = true;
     self->text = copy(text);
     self->topic = copy(topic);
+    published = self;
     return 1;
+}
+
+void net_attach(learned *all)
+{
+    published->learned = all;
 }
 
 /* -------------------------------------------------------------- the driver */
@@ -403,7 +446,6 @@ static hf_status net_open(const hf__store_config *config, hf__store **store,
 {
     net_store *self = calloc(1, sizeof(*self));
 
-    (void)err;
     if (self == NULL)
         abort();
     self->base.ops = &ops;
@@ -412,6 +454,10 @@ static hf_status net_open(const hf__store_config *config, hf__store **store,
     self->of->config = *config;
     hf__store_channel(self->of->inbox, config->prefix, config->client_id);
     *store = &self->base;
+    self->of->records = &self->records;
+    if (sim_records)
+        return hf__record_store_open(&self->records, config->loop,
+                                     records_open(self->of), 1000, err);
     return HF_OK;
 }
 
@@ -433,6 +479,10 @@ static void net_perform(hf__store *store, hf__request *request)
         run_here(request);
         return;
     }
+    if (!net_draining && sim_records && sim_actor != NULL) {
+        hf__record_store_perform(records_of(store), request);
+        return;
+    }
     if (net_draining || sim_actor == NULL) {
         hf__request_fail(request, HF_UNAVAILABLE, "the simulation ends");
         return;
@@ -451,6 +501,10 @@ static void net_submit(hf__store *store, hf__request *const *requests,
         if (!net_draining && is_local()) {
             run_here(requests[i]);
             requests[i]->on_done(requests[i]);
+            continue;
+        }
+        if (sim_records) {
+            hf__record_store_submit(records_of(store), requests[i]);
             continue;
         }
         self = send_request(client_of(store), requests[i], NULL);
@@ -557,7 +611,8 @@ static uint32_t net_shard(const hf__store *store, hf_bytes key)
 
 static void net_cancel(hf__store *store, hf__request *request)
 {
-    (void)store;
+    if (sim_records)
+        hf__record_store_cancel(records_of(store), request);
     for (size_t i = 0; i < PACKETS; i++) {
         if (net_packets[i].used && net_packets[i].request == request) {
             net_expire(&net_packets[i]);
@@ -568,6 +623,8 @@ static void net_cancel(hf__store *store, hf__request *request)
 
 static void net_close(hf__store *store)
 {
+    if (sim_records)
+        hf__record_store_close(records_of(store));
     free(store);
 }
 

@@ -64,6 +64,7 @@ void server_close(void)
     char command[128];
 
     free_copies();
+    records_close();
     store->ops->close(store);
     hf__loop_free(loop);
     snprintf(command, sizeof(command), "rm -rf /dev/shm/holdfast-%u/%s",
@@ -76,6 +77,11 @@ void server_run(hf__request *request)
 {
     long fail_after = hf__alloc_fail_after(-1);
 
+    if (sim_records) {
+        records_run(request);
+        (void)hf__alloc_fail_after(fail_after);
+        return;
+    }
     sim_at_store = true;
     request->deadline_ms = INT64_MAX;
     store->ops->perform(store, request);

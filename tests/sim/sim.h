@@ -9,7 +9,8 @@
  * (threads.c), a client's background thread is a queue that the world empties
  * (loop.c). The scripts run in the embedded store, which stands for a server
  * (server.c); requests, replies and messages are packets that the world
- * delivers, delays, repeats or loses (net.c).
+ * delivers, delays, repeats or loses (net.c). With --records the store is one
+ * of records, behind the driver of these (records.c).
  *
  * A run is a list of moves (moves.c). Move 0 of each step is what happens when
  * nothing goes wrong; any other is a deviation. So a run is described by its
@@ -92,6 +93,26 @@ int64_t server_waiters(void);
 void server_save(void);
 void server_restore(void);
 
+/* ----------------------------------------------------------------- records */
+
+/* With --records; by how much the store's clock was set forward. */
+extern bool sim_records;
+extern int64_t sim_step_us;
+typedef struct fake_call fake_call;
+struct hf__backend;
+struct hf__record_store;
+struct hf__backend *records_open(struct client *of);
+void records_clear(void);
+void records_close(void);
+/* A command on one key. */
+void records_run(hf__request *request);
+void records_at_store(fake_call *self);
+void records_free(fake_call *self);
+/* What a message carries: the records that its commit has written. */
+typedef struct learned learned;
+void records_learn(learned *all, struct hf__record_store *store);
+void records_unlearn(learned *all);
+
 /* --------------------------------------------------------------------- net */
 
 typedef struct packet packet;
@@ -110,7 +131,9 @@ struct packet {
     size_t word_count;
     size_t key_count;
     hf__request answer;
-    char *text; /* of a message, and its topic */
+    learned *learned; /* with --records, of a message; NULL: nothing */
+    fake_call *fake;  /* with --records: what it is; NULL: a message */
+    char *text;       /* of a message, and its topic */
     char *topic;
 };
 
@@ -123,6 +146,11 @@ void net_end(void);
 void net_deliver(packet *self);
 void net_lose(packet *self);
 void net_refuse(packet *self);
+/* For the fake backend: send a packet; fail all of a client. */
+void net_send(struct client *of, hf__request *request, fake_call *fake);
+void net_refuse_all(const struct client *of);
+/* The connection breaks, and the request arrives later. */
+void net_float(packet *self);
 void net_miss(packet *self);
 void net_expire(packet *self);
 /* The client's connection has broken and is there again: every counter moves.
@@ -130,6 +158,8 @@ void net_expire(packet *self);
 void net_reconnect(struct client *client);
 /* For the server: the number of receivers. */
 int64_t net_publish(hf_bytes channel, hf_bytes text, hf_bytes topic);
+/* The message that was published last has this, which it frees. */
+void net_attach(learned *all);
 bool net_listens(hf_bytes channel);
 
 /* ------------------------------------------------------------------- world */
@@ -192,7 +222,8 @@ enum {
     FAULT_FAILOVER = 1u << 4,
     FAULT_TIME = 1u << 5, /* packets are delayed */
     FAULT_ORDER = 1u << 6,
-    FAULT_MEMORY = 1u << 7 /* an allocation fails */
+    FAULT_MEMORY = 1u << 7, /* an allocation fails */
+    FAULT_STEP = 1u << 8    /* with --records: of the store's clock */
 };
 
 typedef struct sim_case {
@@ -221,6 +252,7 @@ typedef struct client {
     hf__watch *watches;
     char inbox[HF__CHANNEL_SIZE];
     hf__store_config config;
+    struct hf__record_store *records; /* with --records */
 } client;
 
 typedef struct handle {
@@ -264,6 +296,7 @@ typedef struct world {
     int64_t busy_ms; /* when a waiter last had no reason to be granted */
     char truth[HF_OWNER_SIZE]; /* who holds it, at the store ... */
     int64_t truth_until_ms;    /* ... and until when, clients' clock */
+    bool truth_stepped;        /* the store's clock was set forward */
     bool lossy; /* a request was lost, or took effect out of order */
     int passed[GENERATIONS]; /* parties, by generation of the barrier */
     int arrivals;            /* at the latch, that have begun */
@@ -329,6 +362,8 @@ typedef enum move_kind {
     MOVE_PASS,   /* time passes until `at_ms` */
     MOVE_LOSE,
     MOVE_REFUSE,
+    MOVE_FLOAT,  /* a request arrives after its connection broke */
+    MOVE_STEP,   /* the store's clock is set forward */
     MOVE_MISS,   /* a reply: no replica has acknowledged the write */
     MOVE_REPEAT, /* a message arrives twice */
     MOVE_STALL,  /* a client does nothing until `at_ms` */

@@ -351,6 +351,7 @@ void world_begin(const sim_case *of)
     sim_world = (world){.of = of};
     sim_drift_ppm = sim_cheats("fast") ? 30000 : of->drift_ppm;
     sim_clock_begin(1);
+    records_clear();
     server_clear();
     net_begin();
     count_clients(of);
@@ -384,6 +385,7 @@ void world_refresh(void)
     sim_at_store = true;
     pttl_ms += hf__clock_boot_ms();
     sim_at_store = false;
+    sim_world.truth_stepped = sim_step_us != 0;
     sim_world.truth_until_ms = sim_from_store(pttl_ms);
 }
 

@@ -29,6 +29,8 @@ LAYERS = (
     ("src/store/redis/", ("store/redis/", "store/tls/", "store/*",
                           *BELOW_STORE)),
     ("src/engine/", ("engine/", "store/*", *BELOW_STORE)),
+    ("src/records/", ("records/", "engine/engine.h", "store/*",
+                      *BELOW_STORE)),
     ("src/store/quorum/", ("store/quorum/", "store/redis/redis.h", "store/*",
                            *BELOW_STORE)),
     ("src/store/tls/", ("store/tls/", "util/", "holdfast/base.h",

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_store.h - requests on a store of records: the part of a driver that
+ * runs them, without its events.
+ *
+ * All of it but the queueing of requests runs on the loop thread.
+ */
+#ifndef HF__RECORDS_RECORD_STORE_H
+#define HF__RECORDS_RECORD_STORE_H
+
+#include "records/backend.h"
+#include "records/instant.h"
+#include "records/kept.h"
+#include "util/heap.h"
+
+struct hf__work;
+
+typedef struct hf__record_store {
+    hf__loop *loop;
+    hf__backend *backend;
+    int64_t budget_ms; /* of a user's script */
+
+    /* For the works: one is over, and is freed; set its timer, INT64_MAX: the
+     * deadline of its request. */
+    void (*ended)(struct hf__work *work);
+    void (*wake_at)(struct hf__work *work, int64_t at_ms);
+
+    /* The loop thread's. */
+    hf__scratch *scratch;
+    hf__kept_table kept;
+    hf__instant instant; /* the newest */
+    hf__heap timers;     /* of works */
+    hf__alarm *alarm;
+    struct hf__work *first; /* all works, in the order of their arrival */
+    struct hf__work **end;
+    size_t count;
+    hf__task next_task; /* begins works that have waited */
+    bool begins;        /* it is posted */
+    bool closing;
+} hf__record_store;
+
+/* The store owns the backend from then on. HF_SYSTEM, HF_NO_MEMORY. Starts the
+ * loop. */
+hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
+                                hf__backend *backend, int64_t budget_ms,
+                                hf_error *err);
+
+/* See hf__store_ops. */
+void hf__record_store_perform(hf__record_store *store, hf__request *request);
+void hf__record_store_submit(hf__record_store *store, hf__request *request);
+void hf__record_store_cancel(hf__record_store *store, hf__request *request);
+void hf__record_store_close(hf__record_store *store);
+
+/* A message has come with a record that its commit has written or, of version
+ * 0, removed: what the receiver does next need not meet a conflict first. It
+ * may be older than what is kept. On the loop thread. */
+void hf__record_store_learn(hf__record_store *store,
+                            const hf__backend_record *record);
+
+#endif

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_work.c - one request on a store of records.
+ *
+ * A try of it:
+ *
+ *  1. Take the records of its keys from what is kept, or read them all.
+ *  2. Run it on them in memory, with a lower bound of the store's clock as
+ *     TIME, and with the inboxes as listening that are not known to be absent.
+ *  3. Commit what it changed and published, if the records that mattered have
+ *     the same versions, the inboxes listen, and TIME was right. If it has
+ *     changed nothing, this is still checked, unless 1 was one read.
+ *
+ * If that was refused, try again on the records that came with the refusal. If
+ * the commit is not answered, read: a record with its version says that it was
+ * done. Otherwise it may be done yet, until its TIME is too old; a repeatable
+ * request is tried again nevertheless, as it may be sent again to a server.
+ *
+ * A lease that is over counts as expired only if this client has seen the same
+ * version of its record for as long as the lease was: the store's clock may
+ * have been set forward (docs/adr/0121).
+ */
+#include "records/record_work.h"
+
+#include <string.h>
+
+#include "store/known_commands.h"
+#include "util/clock.h"
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/order.h"
+#include "util/rand.h"
+
+/* The most that a try waits after a conflict, ms; doubled up to it. */
+#define PAUSE_MAX_MS 64
+/* After the connection broke, ms. */
+#define BROKEN_MS 20
+/* How long what gives back a lease or a place is tried after its request has
+ * completed. */
+#define DETACHED_MS 5000
+/* See instant.c. */
+#define RATE_SHARE 100
+
+static void run_try(hf__work *work);
+
+/* ------------------------------------------------------------------- life */
+
+static void *take_memory(hf__work *work, size_t count, size_t size)
+{
+    void *memory = hf__arena_alloc(&work->work_arena, (count + 1) * size);
+
+    if (memory != NULL)
+        memset(memory, 0, (count + 1) * size);
+    return memory;
+}
+
+static bool take_arrays(hf__work *work, size_t count)
+{
+    work->records = take_memory(work, count, sizeof(*work->records));
+    work->given = take_memory(work, count, sizeof(*work->given));
+    work->used = take_memory(work, count, sizeof(*work->used));
+    work->checks = take_memory(work, count, sizeof(*work->checks));
+    work->check_of = take_memory(work, count, sizeof(*work->check_of));
+    work->writes = take_memory(work, count, sizeof(*work->writes));
+    work->required =
+        take_memory(work, HF__WORK_ABSENT_MAX, sizeof(*work->required));
+    return work->records != NULL && work->given != NULL && work->used != NULL &&
+           work->checks != NULL && work->check_of != NULL &&
+           work->writes != NULL && work->required != NULL;
+}
+
+/* One key may be there twice. A copy: a call may outlive the request. false: no
+ * memory. */
+static bool add_key(hf__work *work, hf_bytes key)
+{
+    char *copy;
+
+    for (size_t i = 0; i < work->key_count; i++) {
+        const hf_bytes *other = &work->records[i].key;
+
+        if (other->size == key.size &&
+            (key.size == 0 || memcmp(other->data, key.data, key.size) == 0))
+            return true;
+    }
+    copy = hf__arena_copy(&work->work_arena, key.data, key.size);
+    work->records[work->key_count++].key = hf_view(copy, key.size);
+    return copy != NULL;
+}
+
+static bool add_keys(hf__work *work)
+{
+    const hf__request *request = work->request;
+    bool added = true;
+    hf__key_words keys;
+
+    for (size_t i = 0; request->script != NULL && i < request->key_count; i++)
+        added = added && add_key(work, request->words[i]);
+    if (request->script != NULL)
+        return added;
+    hf__known_keys(hf__known_find_words(request->words, request->word_count),
+                   request->words, request->word_count, &keys);
+    for (size_t at = hf__key_words_begin(&keys); at != 0;
+         at = hf__key_words_next(&keys, at))
+        added = added && add_key(work, request->words[at]);
+    return added;
+}
+
+hf__work *hf__work_new(hf__record_store *store, hf__request *request)
+{
+    hf__work *work = hf__calloc(1, sizeof(*work));
+
+    if (work == NULL)
+        return NULL;
+    work->store = store;
+    work->request = request;
+    hf__heap_node_init(&work->timer);
+    hf__arena_init(&work->call.arena);
+    hf__arena_init(&work->try_arena);
+    hf__arena_init(&work->work_arena);
+    work->call.user = work;
+    if (take_arrays(work, request->word_count) && add_keys(work))
+        return work;
+    hf__work_free(work);
+    return NULL;
+}
+
+void hf__work_free(hf__work *work)
+{
+    hf__arena_free(&work->call.arena);
+    hf__arena_free(&work->try_arena);
+    hf__arena_free(&work->work_arena);
+    hf__free(work);
+}
+
+bool hf__work_overlaps(const hf__work *work, const hf__work *other)
+{
+    for (size_t i = 0; i < work->key_count; i++) {
+        hf_bytes key = work->records[i].key;
+
+        for (size_t j = 0; j < other->key_count; j++) {
+            hf_bytes its = other->records[j].key;
+
+            if (key.size == its.size &&
+                (key.size == 0 || memcmp(key.data, its.data, key.size) == 0))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A call that is under way keeps its keys: what undoes it must come after. */
+static void complete_work(hf__work *work)
+{
+    hf__request *request = work->request;
+
+    work->request = NULL;
+    work->done(work, request);
+    if (!work->calling)
+        work->store->ended(work);
+}
+
+static void fail_work(hf__work *work, hf_status status, const char *why)
+{
+    if (status == HF_UNAVAILABLE && work->doubtful)
+        status = HF_INDETERMINATE;
+    hf__request_done(work->request);
+    hf__request_fail(work->request, status, "%s", why);
+    complete_work(work);
+}
+
+static void drop_request(hf__work *work, hf__request *request)
+{
+    (void)work;
+    hf__request_done(request);
+}
+
+/* Copy the request with its words. false: no memory. */
+static bool own_request(hf__work *work)
+{
+    const hf__request *from = work->request;
+    hf_bytes *words = take_memory(work, from->word_count, sizeof(*words));
+
+    for (size_t i = 0; words != NULL && i < from->word_count; i++) {
+        char *copy = hf__arena_copy(&work->work_arena, from->words[i].data,
+                                    from->words[i].size);
+
+        if (copy == NULL)
+            return false;
+        words[i] = hf_view(copy, from->words[i].size);
+    }
+    if (words == NULL)
+        return false;
+    hf__request_init(&work->own);
+    hf__request_set_script(&work->own, from->script, words, from->word_count,
+                           from->key_count);
+    work->own.deadline_ms = hf__clock_boot_ms() + DETACHED_MS;
+    return true;
+}
+
+bool hf__work_cancel(hf__work *work)
+{
+    hf__request *request = work->request;
+
+    if (request == NULL)
+        return false;
+    if (request == &work->own || request->lane != HF__LANE_LEASE ||
+        !request->repeatable || request->script == NULL || !own_request(work)) {
+        hf__work_expire(work);
+        return false;
+    }
+    hf__request_done(request);
+    hf__request_fail(request, HF_INDETERMINATE,
+                     "no answer by the deadline; it may be done later");
+    work->request = &work->own;
+    work->done(work, request);
+    work->done = drop_request;
+    work->store->wake_at(work, work->pause_until_ms > 0 ? work->pause_until_ms
+                                                        : INT64_MAX);
+    return true;
+}
+
+void hf__work_expire(hf__work *work)
+{
+    bool commits = work->calling && work->call.version != 0;
+
+    if (work->request == NULL)
+        return;
+    if (commits)
+        work->doubtful = true;
+    fail_work(work, HF_UNAVAILABLE, "no answer by the deadline");
+}
+
+/* ------------------------------------------------------------------ trying */
+
+static void try_again(hf__work *work, int64_t pause_ms)
+{
+    if (pause_ms <= 0) {
+        run_try(work);
+        return;
+    }
+    work->pause_until_ms = hf__clock_boot_ms() + pause_ms;
+    work->store->wake_at(work, work->pause_until_ms);
+}
+
+void hf__work_begin(hf__work *work)
+{
+    work->store->wake_at(work, INT64_MAX);
+    run_try(work);
+}
+
+void hf__work_tick(hf__work *work)
+{
+    if (work->request == NULL)
+        return;
+    if (hf__clock_boot_ms() >= work->request->deadline_ms) {
+        (void)hf__work_cancel(work);
+        return;
+    }
+    work->store->wake_at(work, INT64_MAX);
+    if (work->pause_until_ms == 0)
+        return;
+    work->pause_until_ms = 0;
+    run_try(work);
+}
+
+/* Does a record show that the last commit was done? */
+static bool shows_commit(const hf__work *work)
+{
+    for (size_t i = 0; work->doubt != 0 && i < work->call.record_count; i++) {
+        if (work->call.records[i].version == work->doubt)
+            return true;
+    }
+    return false;
+}
+
+/* What has come with a read or a refusal. false: the work is over. */
+static bool take_records(hf__work *work)
+{
+    hf__record_store *store = work->store;
+    int64_t now_us = hf__clock_boot_us();
+
+    for (size_t i = 0; i < work->call.record_count; i++)
+        hf__kept_put(&store->kept, &work->call.records[i], now_us);
+    if (work->request == NULL) {
+        store->ended(work);
+        return false;
+    }
+    if (shows_commit(work)) {
+        complete_work(work);
+        return false;
+    }
+    work->doubt = 0;
+    if (work->doubtful && !work->request->repeatable) {
+        fail_work(work, HF_INDETERMINATE,
+                  "the commit was not answered, and may have been done");
+        return false;
+    }
+    return true;
+}
+
+static void take_sample(hf__work *work, int64_t began_us)
+{
+    if (work->call.store_us != 0)
+        work->store->instant = (hf__instant){.store_us = work->call.store_us,
+                                             .began_us = began_us,
+                                             .ended_us = hf__clock_boot_us()};
+}
+
+/* Begin a call; its fields are set. */
+static void begin_call(hf__work *work,
+                       void (*start)(hf__backend *, hf__backend_call *),
+                       void (*done)(hf__backend_call *call))
+{
+    hf__backend_call *call = &work->call;
+
+    hf__arena_free(&call->arena);
+    call->deadline_ms = work->request->deadline_ms;
+    call->done = done;
+    call->status = HF_OK;
+    call->error = (hf_error)HF_ERROR_INIT;
+    call->store_us = 0;
+    work->calling = true;
+    work->call_began_us = hf__clock_boot_us();
+    start(work->store->backend, call);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static void read_done(hf__backend_call *call)
+{
+    hf__work *work = call->user;
+
+    work->calling = false;
+    take_sample(work, work->call_began_us);
+    if (call->outcome == HF__BACKEND_DONE) {
+        work->rereads = false;
+        if (!take_records(work))
+            return;
+        work->fresh = true;
+        run_try(work);
+    } else if (work->request == NULL) {
+        work->store->ended(work);
+    } else if (call->outcome == HF__BACKEND_FAILED) {
+        fail_work(work, call->status, call->error.message);
+    } else {
+        try_again(work, BROKEN_MS);
+    }
+}
+
+/* All of them, so that they are of one instant. */
+static void read_records(hf__work *work)
+{
+    hf__backend_call *call = &work->call;
+
+    call->records = work->records;
+    call->record_count = work->key_count;
+    call->version = 0;
+    begin_call(work, work->store->backend->ops->read, read_done);
+}
+
+/* false: some are not known. */
+static bool take_kept(hf__work *work)
+{
+    for (size_t i = 0; i < work->key_count; i++) {
+        const hf__kept *one =
+            hf__kept_find(&work->store->kept, work->records[i].key);
+        hf_bytes key = work->records[i].key;
+
+        if (one == NULL)
+            return false;
+        work->records[i] = one->record;
+        work->records[i].key = key;
+    }
+    return true;
+}
+
+/* --------------------------------------------------------------- committing */
+
+static void drop_records(hf__work *work)
+{
+    for (size_t i = 0; i < work->call.record_count; i++)
+        hf__kept_drop(&work->store->kept, work->call.records[i].key);
+}
+
+/* Keep what was written. */
+static void keep_writes(hf__work *work)
+{
+    const hf__backend_call *call = &work->call;
+    int64_t now_us = hf__clock_boot_us();
+
+    for (size_t i = 0; i < call->write_count; i++) {
+        const hf__backend_write *write = &call->writes[i];
+        hf__backend_record record = {.key = call->records[write->at].key};
+
+        if (write->payload.size > 0) {
+            record.payload = write->payload;
+            record.expire_ms = write->expire_ms;
+            record.at_us = call->now_us;
+            record.version = call->version;
+        }
+        hf__kept_put(&work->store->kept, &record, now_us);
+    }
+}
+
+static void add_absent(hf__work *work, hf_bytes channel)
+{
+    char *copy = hf__arena_copy(&work->work_arena, channel.data, channel.size);
+
+    if (copy != NULL && work->absent_count < HF__WORK_ABSENT_MAX)
+        work->absent[work->absent_count++] = hf_view(copy, channel.size);
+}
+
+/* The commit of a request that has completed. */
+static void end_late(hf__work *work)
+{
+    if (work->call.outcome == HF__BACKEND_UNKNOWN ||
+        work->call.outcome == HF__BACKEND_DONE)
+        drop_records(work);
+    work->store->ended(work);
+}
+
+static void retry_conflict(hf__work *work)
+{
+    int64_t most_ms = INT64_C(1) << hf__at_most(work->tries, 6);
+
+    if (!take_records(work))
+        return;
+    /* The first costs nothing: the records are here. */
+    try_again(work,
+              work->tries++ == 0
+                  ? 0
+                  : hf__rand_between(0, hf__at_most(most_ms, PAUSE_MAX_MS)));
+}
+
+static void doubt_commit(hf__work *work)
+{
+    work->doubt = work->call.write_count > 0 ? work->call.version : 0;
+    work->doubtful = work->doubtful || work->call.write_count > 0 ||
+                     work->call.message_count > 0;
+    work->rereads = true;
+    drop_records(work);
+    try_again(work, BROKEN_MS);
+}
+
+static void commit_done(hf__backend_call *call)
+{
+    hf__work *work = call->user;
+
+    work->calling = false;
+    take_sample(work, work->call_began_us);
+    if (work->request == NULL) {
+        end_late(work);
+        return;
+    }
+    switch (call->outcome) {
+    case HF__BACKEND_DONE:
+        keep_writes(work);
+        complete_work(work);
+        break;
+    case HF__BACKEND_CONFLICT:
+        retry_conflict(work);
+        break;
+    case HF__BACKEND_ABSENT:
+        add_absent(work, call->required[call->absent]);
+        run_try(work);
+        break;
+    case HF__BACKEND_TIMING:
+        try_again(work, work->tries++ == 0 ? 0 : 1);
+        break;
+    case HF__BACKEND_FAILED:
+        fail_work(work, call->status, call->error.message);
+        break;
+    case HF__BACKEND_UNKNOWN:
+        doubt_commit(work);
+    }
+}
+
+static bool copy_bytes(hf__work *work, hf_bytes *bytes)
+{
+    bytes->data = hf__arena_copy(&work->try_arena, bytes->data, bytes->size);
+    return bytes->data != NULL;
+}
+
+/* The records on which the reply and the changes depend. */
+static void list_checks(hf__work *work)
+{
+    hf__backend_call *call = &work->call;
+
+    call->records = work->checks;
+    call->record_count = 0;
+    for (size_t i = 0; i < work->key_count; i++) {
+        if (!work->used[i])
+            continue;
+        work->check_of[i] = call->record_count;
+        work->checks[call->record_count++] = work->records[i];
+    }
+}
+
+/* The index of a changed record among those that are checked. */
+static size_t check_of(const hf__work *work, hf_bytes key)
+{
+    size_t i = 0;
+
+    while (work->records[i].key.size != key.size ||
+           (key.size > 0 &&
+            memcmp(work->records[i].key.data, key.data, key.size) != 0))
+        i++;
+    return work->check_of[i];
+}
+
+/* Copies, as others run in the same memory. false: no memory. */
+static bool list_writes(hf__work *work, const hf__scratch_call *run)
+{
+    hf__backend_call *call = &work->call;
+
+    call->writes = work->writes;
+    call->write_count = 0;
+    for (size_t i = 0; i < run->changed_count; i++) {
+        hf__backend_write *write = &work->writes[call->write_count];
+
+        write->at = check_of(work, run->changed[i].key);
+        write->payload = run->changed[i].payload;
+        write->expire_ms = run->changed[i].expire_ms;
+        /* Of one that expired there may be a record. */
+        if (write->payload.size == 0 && call->records[write->at].version == 0)
+            continue;
+        if (write->payload.size > 0 && !copy_bytes(work, &write->payload))
+            return false;
+        call->write_count++;
+    }
+    return true;
+}
+
+static bool list_messages(hf__work *work, const hf__scratch_call *run)
+{
+    size_t size = run->message_count * sizeof(*run->messages);
+    hf__scratch_message *copies = hf__arena_alloc(&work->try_arena, size + 1);
+
+    work->call.messages = copies;
+    work->call.message_count = run->message_count;
+    for (size_t i = 0; copies != NULL && i < run->message_count; i++) {
+        copies[i] = run->messages[i];
+        if (!copy_bytes(work, &copies[i].channel) ||
+            !copy_bytes(work, &copies[i].text))
+            return false;
+    }
+    return copies != NULL;
+}
+
+static void commit_try(hf__work *work, const hf__scratch_call *run)
+{
+    hf__backend_call *call = &work->call;
+
+    list_checks(work);
+    if (!list_writes(work, run) || !list_messages(work, run)) {
+        fail_work(work, HF_NO_MEMORY, "out of memory");
+        return;
+    }
+    if (call->write_count == 0 && call->message_count == 0 && work->fresh &&
+        work->required_count == 0) {
+        complete_work(work);
+        return;
+    }
+    work->fresh = false;
+    call->required = work->required;
+    call->required_count = work->required_count;
+    call->now_us = run->now_us;
+    do {
+        hf__rand_bytes(&call->version, sizeof(call->version));
+        call->version >>= 1; /* a positive integer of SQL */
+    } while (call->version == 0);
+    begin_call(work, work->store->backend->ops->commit, commit_done);
+}
+
+/* ------------------------------------------------------------------ running */
+
+static bool is_among(const hf_bytes *list, size_t count, hf_bytes one)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i].size == one.size &&
+            memcmp(list[i].data, one.data, one.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Until a commit says otherwise, a client listens. */
+static bool is_listening(void *user, hf_bytes channel)
+{
+    hf__work *work = user;
+    hf_bytes copy = channel;
+
+    if (is_among(work->absent, work->absent_count, channel))
+        return false;
+    if (is_among(work->required, work->required_count, channel))
+        return true;
+    if (work->required_count == HF__WORK_ABSENT_MAX || !copy_bytes(work, &copy))
+        return false;
+    work->required[work->required_count++] = copy;
+    return true;
+}
+
+/* Does the request decide whether a lease is over? Then its first key is it. */
+static bool is_of_lease(const hf__request *request)
+{
+    return request->script != NULL &&
+           (request->script->quorum == HF__QUORUM_ACQUIRE ||
+            request->script->lane == HF__LANE_LEASE);
+}
+
+/* When a lease is over, also by this client's own clock. */
+static int64_t end_of_lease(hf__work *work, const hf__backend_record *record,
+                            int64_t now_ms)
+{
+    const hf__kept *one = hf__kept_find(&work->store->kept, record->key);
+    int64_t length_ms = record->expire_ms - record->at_us / 1000;
+    int64_t seen_ms = 0;
+
+    if (record->expire_ms == 0 || record->expire_ms > now_ms)
+        return record->expire_ms;
+    if (one != NULL && one->record.version == record->version)
+        seen_ms = (hf__clock_boot_us() - one->since_us) / 1000;
+    length_ms += length_ms / RATE_SHARE + 1;
+    return seen_ms >= length_ms ? record->expire_ms
+                                : now_ms + length_ms - seen_ms;
+}
+
+static void give_records(hf__work *work, int64_t now_us)
+{
+    bool guarded = is_of_lease(work->request);
+
+    for (size_t i = 0; i < work->key_count; i++) {
+        const hf__backend_record *record = &work->records[i];
+        hf__scratch_record *given = &work->given[i];
+
+        *given = (hf__scratch_record){.key = record->key};
+        if (record->version == 0)
+            continue;
+        given->payload = record->payload;
+        given->expire_ms = record->expire_ms;
+        if (guarded && i == 0)
+            given->expire_ms = end_of_lease(work, record, now_us / 1000);
+    }
+}
+
+/* Time never goes back for a key. */
+static int64_t not_before(const hf__work *work, int64_t now_us)
+{
+    for (size_t i = 0; i < work->key_count; i++) {
+        if (work->records[i].version != 0)
+            now_us = hf__at_least(now_us, work->records[i].at_us);
+    }
+    return now_us;
+}
+
+static void run_try(hf__work *work)
+{
+    hf__scratch_call run = {.records = work->given,
+                            .record_count = work->key_count,
+                            .budget_ms = work->store->budget_ms,
+                            .used = work->used,
+                            .listens = is_listening,
+                            .user = work};
+    hf__request *request = work->request;
+    int64_t local_us = hf__clock_boot_us();
+    int64_t skew_us;
+    bool good;
+
+    if (local_us / 1000 >= request->deadline_ms) {
+        if (!hf__work_cancel(work))
+            return;
+        request = work->request;
+    }
+    good =
+        hf__instant_now(&work->store->instant, local_us, &run.now_us, &skew_us);
+    if (!work->fresh && (!good || work->rereads || !take_kept(work))) {
+        read_records(work);
+        return;
+    }
+    run.now_us = not_before(work, run.now_us);
+    give_records(work, run.now_us);
+    hf__request_done(request);
+    hf__arena_free(&work->try_arena);
+    work->required_count = 0;
+    hf__scratch_run(work->store->scratch, request, &run);
+    request->sends = work->doubtful ? 2 : 1;
+    request->began_ms = (local_us - skew_us) / 1000;
+    commit_try(work, &run);
+}

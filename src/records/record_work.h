@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_work.h - one request on a store of records. Loop thread only. */
+#ifndef HF__RECORDS_RECORD_WORK_H
+#define HF__RECORDS_RECORD_WORK_H
+
+#include "records/record_store.h"
+
+/* Waiters that were found to be gone while a request ran. */
+#define HF__WORK_ABSENT_MAX 128u
+
+typedef struct hf__work hf__work;
+struct hf__work {
+    hf__task task; /* first */
+    hf__work *next;
+    hf__work **place; /* of the pointer to it */
+    hf__record_store *store;
+    hf__request *request; /* NULL: it has completed */
+    hf__request own;      /* instead of one that was cancelled */
+    /* Called once it has, on the loop thread, with no other access after it. */
+    void (*done)(hf__work *work, hf__request *request);
+    void *user;
+
+    bool waits;   /* for another request on one of its keys */
+    bool calling; /* `call` is under way */
+    hf__heap_node timer;
+    int64_t pause_until_ms; /* 0: it does not pause */
+    unsigned tries;         /* that met a conflict */
+
+    size_t key_count;
+    hf__backend_record *records; /* of its keys, as the last try used them */
+    hf__scratch_record *given;
+    bool *used;
+    bool fresh;   /* they are of one read, made for this try */
+    bool rereads; /* what is kept is not to be believed */
+
+    hf__backend_call call;
+    int64_t call_began_us;
+    hf__backend_record *checks;
+    size_t *check_of; /* index in `checks`, by key */
+    hf__backend_write *writes;
+    hf_bytes *required; /* of this try */
+    size_t required_count;
+    hf_bytes absent[HF__WORK_ABSENT_MAX];
+    size_t absent_count;
+    hf__arena try_arena;  /* of this try */
+    hf__arena work_arena; /* of `absent` */
+
+    uint64_t doubt; /* version of the last commit, whose outcome is unknown and
+                       whose reply the request has; 0: none */
+    bool doubtful;  /* some commit may have been done */
+};
+
+/* NULL: no memory. */
+hf__work *hf__work_new(hf__record_store *store, hf__request *request);
+void hf__work_free(hf__work *work);
+
+/* None of its keys is used by another. */
+void hf__work_begin(hf__work *work);
+/* Its timer has rung. */
+void hf__work_tick(hf__work *work);
+/* Complete it as if its deadline had come. It is freed later. */
+void hf__work_expire(hf__work *work);
+/* The same, but what gives back a lease or a place is still done: true. */
+bool hf__work_cancel(hf__work *work);
+bool hf__work_overlaps(const hf__work *work, const hf__work *other);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.c - with --records: a store of records in memory, which the clients
+ * reach by the driver of such stores (src/records/). Its reads and commits are
+ * the packets: they are delayed, lost before and after they were done, refused,
+ * and late; its clock may be set forward.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "records/record_store.h"
+#include "sim.h"
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/error.h"
+
+#define RECORDS 32
+#define KEY_SIZE 128
+#define LISTED 8
+
+/* A read or a commit on its way. */
+struct fake_call {
+    hf__request request;    /* what the packet carries */
+    hf__backend_call *call; /* the driver's; NULL: it is over */
+    bool commits;
+    hf__backend_record records[LISTED];
+    size_t record_count;
+    hf__backend_write writes[LISTED];
+    size_t write_count;
+    hf__scratch_message messages[LISTED];
+    size_t message_count;
+    hf_bytes required[LISTED];
+    size_t required_count;
+    int64_t now_us;
+    uint64_t version;
+    hf__backend_outcome outcome;
+    size_t absent;
+    int64_t store_us;
+    hf__arena arena;
+};
+
+typedef struct fake_backend {
+    hf__backend base;
+    client *of;
+} fake_backend;
+
+typedef struct stored {
+    char key[KEY_SIZE];
+    size_t key_size;
+    hf__backend_record record; /* version 0: there is none */
+} stored;
+
+bool sim_records;
+int64_t sim_step_us;
+static stored store[RECORDS];
+static hf__scratch *scratch;
+
+/* ------------------------------------------------------------------ records */
+
+static int64_t clock_us(void)
+{
+    bool before = sim_at_store;
+    int64_t now_us;
+
+    sim_at_store = true;
+    now_us = hf__clock_unix_us() + sim_step_us;
+    sim_at_store = before;
+    return now_us;
+}
+
+/* Made if there is none. */
+static stored *stored_of(hf_bytes key)
+{
+    size_t i = 0;
+
+    while (i < RECORDS && store[i].key_size != 0 &&
+           (store[i].key_size != key.size ||
+            memcmp(store[i].key, key.data, key.size) != 0))
+        i++;
+    if (i == RECORDS || key.size > KEY_SIZE || key.size == 0) {
+        check_fail("more than %d keys", RECORDS);
+        abort();
+    }
+    if (store[i].key_size == 0) {
+        memcpy(store[i].key, key.data, key.size);
+        store[i].key_size = key.size;
+        store[i].record.key = hf_view(store[i].key, key.size);
+    }
+    return &store[i];
+}
+
+static void clear(stored *one)
+{
+    free((void *)(uintptr_t)one->record.payload.data);
+    one->record = (hf__backend_record){.key = hf_view(one->key, one->key_size)};
+}
+
+static void put(stored *one, hf_bytes payload, int64_t expire_ms, int64_t at_us,
+                uint64_t version)
+{
+    char *copy = malloc(payload.size + 1);
+
+    clear(one);
+    if (payload.size == 0) {
+        free(copy);
+        return;
+    }
+    if (copy == NULL)
+        abort();
+    memcpy(copy, payload.data, payload.size);
+    one->record.payload = hf_view(copy, payload.size);
+    one->record.expire_ms = expire_ms;
+    one->record.at_us = at_us;
+    one->record.version = version;
+}
+
+void records_clear(void)
+{
+    for (size_t i = 0; i < RECORDS; i++) {
+        clear(&store[i]);
+        store[i].key_size = 0;
+    }
+    sim_step_us = 0;
+}
+
+/* ------------------------------------------------- what the checks look at */
+
+static bool is_listening(void *user, hf_bytes channel)
+{
+    (void)user;
+    return net_listens(channel);
+}
+
+/* A command on one key, at once. */
+void records_run(hf__request *request)
+{
+    static uint64_t version = UINT64_C(1) << 63;
+    stored *one = stored_of(request->words[1]);
+    hf__scratch_record given = {one->record.key, one->record.payload,
+                                one->record.expire_ms};
+    hf__scratch_call run = {.records = &given,
+                            .record_count = 1,
+                            .now_us = clock_us(),
+                            .budget_ms = 1000,
+                            .listens = is_listening};
+
+    if (scratch == NULL && hf__scratch_open(&scratch, NULL) != HF_OK)
+        abort();
+    request->deadline_ms = INT64_MAX;
+    hf__scratch_run(scratch, request, &run);
+    for (size_t i = 0; i < run.changed_count; i++)
+        put(one, run.changed[i].payload, run.changed[i].expire_ms, run.now_us,
+            version++);
+}
+
+void records_close(void)
+{
+    records_clear();
+    if (scratch != NULL)
+        hf__scratch_close(scratch);
+    scratch = NULL;
+}
+
+/* ------------------------------------------------------------- at the store */
+
+static void copy_bytes(hf__arena *arena, hf_bytes *bytes)
+{
+    bytes->data = hf__arena_copy(arena, bytes->data, bytes->size);
+    if (bytes->data == NULL)
+        abort();
+}
+
+static void read_all(fake_call *self)
+{
+    for (size_t i = 0; i < self->record_count; i++) {
+        hf__backend_record *to = &self->records[i];
+        hf_bytes key = to->key;
+
+        *to = stored_of(key)->record;
+        to->key = key;
+        copy_bytes(&self->arena, &to->payload);
+        /* With --cheat unguarded: a lease that is over was short. */
+        if (sim_cheats("unguarded") && to->expire_ms * 1000 < self->store_us)
+            to->at_us = to->expire_ms * 1000;
+    }
+}
+
+/* The instants of all clients' commits must be below this. */
+static int64_t latest_us(const fake_call *self)
+{
+    int64_t latest = self->store_us;
+
+    for (size_t i = 0; i < self->record_count; i++) {
+        const hf__backend_record *one =
+            &stored_of(self->records[i].key)->record;
+
+        if (one->version != 0 && one->at_us > latest)
+            latest = one->at_us;
+    }
+    return latest;
+}
+
+static bool has_conflict(const fake_call *self)
+{
+    if (sim_cheats("stale"))
+        return false;
+    for (size_t i = 0; i < self->record_count; i++) {
+        if (stored_of(self->records[i].key)->record.version !=
+            self->records[i].version)
+            return true;
+    }
+    return false;
+}
+
+static bool is_absent(fake_call *self)
+{
+    for (size_t i = 0; i < self->required_count; i++) {
+        if (!net_listens(self->required[i])) {
+            self->absent = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_mistimed(const fake_call *self)
+{
+    return self->now_us > latest_us(self) ||
+           self->now_us < self->store_us - HF__BACKEND_LATE_US;
+}
+
+struct learned {
+    hf__backend_record records[LISTED];
+    size_t count;
+    hf__arena arena;
+};
+
+static learned *make_learned(const fake_call *self)
+{
+    learned *all = calloc(1, sizeof(*all));
+
+    if (all == NULL)
+        abort();
+    hf__arena_init(&all->arena);
+    for (size_t i = 0; i < self->write_count; i++) {
+        hf__backend_record *to = &all->records[all->count++];
+
+        *to = stored_of(self->records[self->writes[i].at].key)->record;
+        copy_bytes(&all->arena, &to->key);
+        copy_bytes(&all->arena, &to->payload);
+    }
+    return all;
+}
+
+void records_learn(learned *all, hf__record_store *of)
+{
+    for (size_t i = 0; i < all->count; i++)
+        hf__record_store_learn(of, &all->records[i]);
+}
+
+void records_unlearn(learned *all)
+{
+    if (all == NULL)
+        return;
+    hf__arena_free(&all->arena);
+    free(all);
+}
+
+static void write_all(const fake_call *self)
+{
+    for (size_t i = 0; i < self->write_count; i++) {
+        const hf__backend_write *write = &self->writes[i];
+
+        put(stored_of(self->records[write->at].key), write->payload,
+            write->expire_ms, self->now_us, self->version);
+    }
+    for (size_t i = 0; i < self->message_count; i++) {
+        hf_bytes text, topic;
+
+        hf__store_message(self->messages[i].text, &text, &topic);
+        if (net_publish(self->messages[i].channel, text, topic) > 0)
+            net_attach(make_learned(self));
+    }
+}
+
+void records_at_store(fake_call *self)
+{
+    long fail_after = hf__alloc_fail_after(-1);
+
+    self->store_us = clock_us();
+    self->outcome = HF__BACKEND_DONE;
+    if (!self->commits) {
+        read_all(self);
+    } else if (has_conflict(self)) {
+        self->outcome = HF__BACKEND_CONFLICT;
+        read_all(self);
+    } else if (is_absent(self)) {
+        self->outcome = HF__BACKEND_ABSENT;
+    } else if (is_mistimed(self) && !sim_cheats("untimed")) {
+        self->outcome = HF__BACKEND_TIMING;
+    } else {
+        write_all(self);
+    }
+    (void)hf__alloc_fail_after(fail_after);
+}
+
+/* ------------------------------------------------------------ the backend */
+
+static void fill_call(const fake_call *self, hf__backend_call *call)
+{
+    long fail_after = hf__alloc_fail_after(-1);
+
+    call->outcome = self->outcome;
+    call->absent = self->absent;
+    call->store_us = self->store_us;
+    if (!self->commits || self->outcome == HF__BACKEND_CONFLICT) {
+        for (size_t i = 0; i < self->record_count; i++) {
+            hf_bytes key = call->records[i].key;
+
+            call->records[i] = self->records[i];
+            call->records[i].key = key;
+            copy_bytes(&call->arena, &call->records[i].payload);
+        }
+    }
+    (void)hf__alloc_fail_after(fail_after);
+}
+
+/* On the loop thread. */
+static void call_done(hf__request *request)
+{
+    fake_call *self = hf__container_of(request, fake_call, request);
+    hf__backend_call *call = self->call;
+
+    self->call = NULL;
+    if (request->status == HF_OK) {
+        fill_call(self, call);
+    } else if (request->status == HF_UNAVAILABLE) {
+        call->outcome = HF__BACKEND_FAILED;
+        call->status = request->status;
+        hf__fail_copy(&call->error, &request->error);
+    } else {
+        call->outcome = HF__BACKEND_UNKNOWN;
+    }
+    call->done(call);
+}
+
+void records_free(fake_call *self)
+{
+    hf__request_done(&self->request);
+    hf__arena_free(&self->arena);
+    free(self);
+}
+
+static void copy_records(fake_call *self, const hf__backend_call *call)
+{
+    self->record_count = call->record_count;
+    for (size_t i = 0; i < call->record_count; i++) {
+        self->records[i] = call->records[i];
+        self->records[i].payload = hf_view("", 0);
+        copy_bytes(&self->arena, &self->records[i].key);
+    }
+}
+
+static void copy_commit(fake_call *self, const hf__backend_call *call)
+{
+    self->commits = true;
+    self->write_count = call->write_count;
+    self->message_count = call->message_count;
+    self->required_count = call->required_count;
+    self->now_us = call->now_us;
+    self->version = call->version;
+    for (size_t i = 0; i < call->write_count; i++) {
+        self->writes[i] = call->writes[i];
+        copy_bytes(&self->arena, &self->writes[i].payload);
+    }
+    for (size_t i = 0; i < call->message_count; i++) {
+        self->messages[i] = call->messages[i];
+        copy_bytes(&self->arena, &self->messages[i].channel);
+        copy_bytes(&self->arena, &self->messages[i].text);
+    }
+    for (size_t i = 0; i < call->required_count; i++) {
+        self->required[i] = call->required[i];
+        copy_bytes(&self->arena, &self->required[i]);
+    }
+}
+
+static void send_call(hf__backend *backend, hf__backend_call *call,
+                      bool commits)
+{
+    static const hf_bytes nothing[1];
+    long fail_after = hf__alloc_fail_after(-1);
+    fake_call *self = calloc(1, sizeof(*self));
+
+    if (self == NULL || call->record_count > LISTED ||
+        call->write_count > LISTED || call->message_count > LISTED ||
+        call->required_count > LISTED)
+        abort();
+    hf__arena_init(&self->arena);
+    copy_records(self, call);
+    if (commits)
+        copy_commit(self, call);
+    self->call = call;
+    hf__request_command(&self->request, nothing, 0, false);
+    self->request.deadline_ms = call->deadline_ms;
+    self->request.on_done = call_done;
+    net_send(((fake_backend *)(void *)backend)->of, &self->request, self);
+    (void)hf__alloc_fail_after(fail_after);
+}
+
+static void fake_read(hf__backend *backend, hf__backend_call *call)
+{
+    send_call(backend, call, false);
+}
+
+static void fake_commit(hf__backend *backend, hf__backend_call *call)
+{
+    send_call(backend, call, true);
+}
+
+static void fake_close(hf__backend *backend)
+{
+    net_refuse_all(((fake_backend *)(void *)backend)->of);
+    free(backend);
+}
+
+hf__backend *records_open(client *of)
+{
+    static const hf__backend_ops ops = {fake_read, fake_commit, fake_close};
+    fake_backend *self = calloc(1, sizeof(*self));
+
+    if (self == NULL)
+        abort();
+    self->base.ops = &ops;
+    self->of = of;
+    return &self->base;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_store_test.c - requests on a store of records in memory: how many
+ * calls of the store they cost, and what becomes of those that are not
+ * answered. Interleavings are in tests/sim.
+ */
+#include "embedded_store.h"
+
+#include "records/record_store.h"
+#include "util/mem.h"
+
+#define RECORDS 8
+#define OWNER "0123456789abcdef-fedcba987654321"
+#define OTHER "0123456789abcdef-fedcba987654322"
+
+/* What the store does with the next commit. */
+typedef enum fate { ANSWERED, UNANSWERED, LOST, SILENT } fate;
+
+typedef struct memory {
+    hf__backend base;
+    hf__loop *loop;
+    hf__backend_record records[RECORDS]; /* of version 0: there is none */
+    fate next;
+    size_t reads;
+    size_t commits;
+    hf__backend_call *silent; /* it will not be answered */
+} memory;
+
+typedef struct setting {
+    hf__loop *loop;
+    memory *store;
+    hf__record_store records;
+} setting;
+
+/* ------------------------------------------------------- the store in memory
+ */
+
+static hf_bytes copy_of(hf_bytes bytes)
+{
+    char *copy = malloc(bytes.size + 1);
+
+    assert_non_null(copy);
+    if (bytes.size > 0)
+        memcpy(copy, bytes.data, bytes.size);
+    return hf_view(copy, bytes.size);
+}
+
+static hf__backend_record *stored_of(memory *self, hf_bytes key)
+{
+    size_t i = 0;
+
+    while (self->records[i].key.data != NULL &&
+           (self->records[i].key.size != key.size ||
+            memcmp(self->records[i].key.data, key.data, key.size) != 0))
+        i++;
+    assert_true(i < RECORDS);
+    if (self->records[i].key.data == NULL)
+        self->records[i].key = copy_of(key);
+    return &self->records[i];
+}
+
+static void read_all(memory *self, hf__backend_call *call)
+{
+    for (size_t i = 0; i < call->record_count; i++) {
+        hf__backend_record *to = &call->records[i];
+        hf_bytes key = to->key;
+
+        *to = *stored_of(self, key);
+        to->key = key;
+        to->payload.data =
+            hf__arena_copy(&call->arena, to->payload.data, to->payload.size);
+        assert_non_null(to->payload.data);
+    }
+}
+
+static bool has_conflict(memory *self, const hf__backend_call *call)
+{
+    for (size_t i = 0; i < call->record_count; i++) {
+        if (stored_of(self, call->records[i].key)->version !=
+            call->records[i].version)
+            return true;
+    }
+    return false;
+}
+
+static void write_all(memory *self, const hf__backend_call *call)
+{
+    for (size_t i = 0; i < call->write_count; i++) {
+        const hf__backend_write *write = &call->writes[i];
+        hf__backend_record *to = stored_of(self, call->records[write->at].key);
+
+        free((void *)(uintptr_t)to->payload.data);
+        *to = (hf__backend_record){.key = to->key};
+        if (write->payload.size == 0)
+            continue;
+        to->payload = copy_of(write->payload);
+        to->expire_ms = write->expire_ms;
+        to->at_us = call->now_us;
+        to->version = call->version;
+    }
+}
+
+typedef struct answer {
+    hf__task task;
+    memory *self;
+    hf__backend_call *call;
+    bool commits;
+} answer;
+
+static void commit_call(memory *self, hf__backend_call *call)
+{
+    fate what = self->next;
+
+    self->commits++;
+    self->next = ANSWERED;
+    if (has_conflict(self, call)) {
+        call->outcome = HF__BACKEND_CONFLICT;
+        read_all(self, call);
+        return;
+    }
+    if (what != LOST)
+        write_all(self, call);
+    if (what != ANSWERED)
+        call->outcome = HF__BACKEND_UNKNOWN;
+}
+
+static void run_answer(hf__task *task)
+{
+    answer of = *(answer *)task;
+    hf__backend_call *call = of.call;
+
+    free(task);
+    if (of.commits && of.self->next == SILENT) {
+        of.self->silent = call;
+        return;
+    }
+    call->outcome = HF__BACKEND_DONE;
+    call->store_us = hf__clock_unix_us();
+    if (of.commits) {
+        commit_call(of.self, call);
+    } else {
+        of.self->reads++;
+        read_all(of.self, call);
+    }
+    call->done(call);
+}
+
+static void post_answer(hf__backend *backend, hf__backend_call *call,
+                        bool commits)
+{
+    memory *self = (memory *)(void *)backend;
+    answer *of = malloc(sizeof(*of));
+
+    assert_non_null(of);
+    *of = (answer){{run_answer, NULL}, self, call, commits};
+    hf__loop_post(self->loop, &of->task);
+}
+
+static void memory_read(hf__backend *backend, hf__backend_call *call)
+{
+    post_answer(backend, call, false);
+}
+
+static void memory_commit(hf__backend *backend, hf__backend_call *call)
+{
+    post_answer(backend, call, true);
+}
+
+static void memory_close(hf__backend *backend)
+{
+    memory *self = (memory *)(void *)backend;
+
+    if (self->silent != NULL) {
+        self->silent->outcome = HF__BACKEND_UNKNOWN;
+        self->silent->done(self->silent);
+    }
+    for (size_t i = 0; i < RECORDS; i++) {
+        free((void *)(uintptr_t)self->records[i].key.data);
+        free((void *)(uintptr_t)self->records[i].payload.data);
+    }
+    free(self);
+}
+
+static int set_up(void **state)
+{
+    static const hf__backend_ops ops = {memory_read, memory_commit,
+                                        memory_close};
+    setting *self = calloc(1, sizeof(*self));
+
+    assert_non_null(self);
+    self->store = calloc(1, sizeof(*self->store));
+    assert_non_null(self->store);
+    self->loop = self->store->loop = hf__loop_new();
+    self->store->base.ops = &ops;
+    assert_int_equal(hf__record_store_open(&self->records, self->loop,
+                                           &self->store->base, 5000, NULL),
+                     HF_OK);
+    *state = self;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    setting *self = *state;
+
+    hf__record_store_close(&self->records);
+    hf__loop_free(self->loop);
+    free(self);
+    return 0;
+}
+
+EACH_TEST_WITH(set_up, tear_down);
+
+/* ----------------------------------------------------------------- requests */
+
+static hf_status finish(setting *self, hf__request *request, int64_t within_ms,
+                        char text[TEXT_SIZE])
+{
+    hf_status status;
+
+    request->began_ms = hf__clock_boot_ms();
+    request->deadline_ms = request->began_ms + within_ms;
+    hf__record_store_perform(&self->records, request);
+    text[0] = '\0';
+    if (request->status == HF_OK)
+        show(text, &request->reply);
+    status = request->status;
+    hf__request_done(request);
+    return status;
+}
+
+static hf_status line(setting *self, const char *words, bool repeatable,
+                      char text[TEXT_SIZE])
+{
+    hf_bytes list[WORD_MAX];
+    hf__request request;
+
+    hf__request_command(&request, list, split(words, list), repeatable);
+    return finish(self, &request, 20000 * SLOWER, text);
+}
+
+static hf_status lock(setting *self, hf__script_id id, const char *owner,
+                      char text[TEXT_SIZE])
+{
+    hf_bytes words[] = {hf_str("L"), hf_str("hf:token"), hf_str("hf:wait"),
+                        hf_str(owner), hf_str("15000")};
+    hf__request request;
+
+    hf__request_script(&request, &hf__scripts[id], words,
+                       id == HF__SCRIPT_LOCK_ACQUIRE ? 5 : 4, 3);
+    return finish(self, &request, 20000 * SLOWER, text);
+}
+
+static void want_calls(const setting *self, size_t reads, size_t commits)
+{
+    assert_int_equal(self->store->reads, reads);
+    assert_int_equal(self->store->commits, commits);
+    self->store->reads = self->store->commits = 0;
+}
+
+TEST(record_store_pair_costs_two_calls)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text),
+                         HF_OK);
+        assert_int_equal(lock(self, HF__SCRIPT_LOCK_RELEASE, OWNER, text),
+                         HF_OK);
+        assert_string_equal(text, "i:1");
+        /* The first reads what it does not know. */
+        want_calls(self, i == 0, 2);
+    }
+}
+
+TEST(record_store_refusal_checks_what_was_kept)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    want_calls(self, 1, 1);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, text), HF_OK);
+    assert_non_null(strstr(text, OWNER));
+    want_calls(self, 0, 1);
+    /* Another client has released it. */
+    stored_of(self->store, hf_str("L"))->version = 0;
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, text), HF_OK);
+    assert_null(strstr(text, OWNER));
+    want_calls(self, 0, 2);
+}
+
+TEST(record_store_learns_from_messages)
+{
+    setting *self = *state;
+    hf__backend_record removed = {.key = hf_str("L")};
+    char text[TEXT_SIZE];
+
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    stored_of(self->store, hf_str("L"))->version = 0;
+    hf__record_store_learn(&self->records, &removed);
+    self->store->reads = self->store->commits = 0;
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, text), HF_OK);
+    want_calls(self, 0, 1);
+}
+
+TEST(record_store_read_is_one_call)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    assert_string_equal(text, "nil");
+    want_calls(self, 1, 0);
+    assert_int_equal(line(self, "dbsize", true, text), HF_UNSUPPORTED);
+}
+
+TEST(record_store_unanswered_commit_is_recognised)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    self->store->next = UNANSWERED;
+    assert_int_equal(line(self, "incr a", false, text), HF_OK);
+    assert_string_equal(text, "i:1");
+    want_calls(self, 2, 1);
+    assert_int_equal(line(self, "incr a", false, text), HF_OK);
+    assert_string_equal(text, "i:2");
+}
+
+/* It may be done later. */
+TEST(record_store_lost_commit_is_repeated_only_if_it_may_be)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    self->store->next = LOST;
+    assert_int_equal(line(self, "incr a", false, text), HF_INDETERMINATE);
+    self->store->next = LOST;
+    assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    assert_string_equal(text, "s:5");
+}
+
+TEST(record_store_returns_by_the_deadline)
+{
+    setting *self = *state;
+    hf_bytes words[] = {hf_str("set"), hf_str("a"), hf_str("1")};
+    int64_t began_ms = hf__clock_boot_ms();
+    char text[TEXT_SIZE];
+    hf__request request;
+
+    self->store->next = SILENT;
+    hf__request_command(&request, words, 3, true);
+    assert_int_equal(finish(self, &request, 200, text), HF_INDETERMINATE);
+    assert_true(hf__clock_boot_ms() - began_ms < 200 + 2000 * SLOWER);
+    /* One on the same key waits for it, and has not been sent. */
+    hf__request_command(&request, words, 3, true);
+    assert_int_equal(finish(self, &request, 50, text), HF_UNAVAILABLE);
+}
