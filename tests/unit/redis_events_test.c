@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "store/redis/events/events.h"
+#include "store/events.h"
 #include "support/slowness.h"
 
 EACH_TEST_WITH(driver_set_up, driver_tear_down);

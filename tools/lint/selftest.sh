@@ -173,7 +173,7 @@ bad_c layers.py 'may not include .util/' include/holdfast/y.h \
 bad_c layers.py 'may not include .store/redis/' src/store/quorum/y.c \
     '#include "store/redis/conn.h"'
 bad_c layers.py 'later room' src/store/redis/server/y.c \
-    '#include "store/redis/events/events.h"'
+    '#include "store/redis/events/channels.h"'
 bad_c layers.py 'climbs' src/core/y.c '#include "../util/heap.h"'
 bad_c layers.py 'lmdb.h> belongs' src/core/y.c '#include <lmdb.h>'
 bad_c layers.py 'lua.h> belongs' src/store/redis/y.c '#include <lua.h>'

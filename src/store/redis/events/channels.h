@@ -9,7 +9,7 @@
 #ifndef HF__STORE_REDIS_CHANNELS_H
 #define HF__STORE_REDIS_CHANNELS_H
 
-#include "store/redis/events/events.h"
+#include "store/events.h"
 #include "store/redis/events/key_tracking.h"
 
 /* Above this, waiters poll. */

@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "store/events.h"
 #include "store/redis/events/channels.h"
-#include "store/redis/events/events.h"
 #include "store/redis/events/key_tracking.h"
 #include "store/redis/server/async_conn.h"
 

@@ -5,7 +5,7 @@
  * A counter is a futex word. Any thread reads and sleeps; watches belong to the
  * loop thread, so there is no lock.
  */
-#include "store/redis/events/events.h"
+#include "store/events.h"
 
 #include <string.h>
 

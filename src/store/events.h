@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* events.h - event counters by topic, shared by the threads of one client. */
-#ifndef HF__STORE_REDIS_EVENTS_H
-#define HF__STORE_REDIS_EVENTS_H
+#ifndef HF__STORE_EVENTS_H
+#define HF__STORE_EVENTS_H
 
 #include "store/store.h"
 
