@@ -40,6 +40,8 @@
 #define DETACHED_MS 5000
 /* See instant.c. */
 #define RATE_SHARE 100
+/* Keys that a script makes up: it is run again with each of them. */
+#define DERIVED_MAX 16u
 
 static void run_try(hf__work *work);
 
@@ -118,7 +120,7 @@ hf__work *hf__work_new(hf__record_store *store, hf__request *request)
     hf__arena_init(&work->try_arena);
     hf__arena_init(&work->work_arena);
     work->call.user = work;
-    if (take_arrays(work, request->word_count) && add_keys(work))
+    if (take_arrays(work, request->word_count + DERIVED_MAX) && add_keys(work))
         return work;
     hf__work_free(work);
     return NULL;
@@ -653,6 +655,13 @@ static int64_t not_before(const hf__work *work, int64_t now_us)
     return now_us;
 }
 
+/* Is there another key, of which the record must be read first? */
+static bool take_missing(hf__work *work, hf_bytes key)
+{
+    return key.data != NULL && work->derived_count++ < DERIVED_MAX &&
+           add_key(work, key);
+}
+
 static void run_try(hf__work *work)
 {
     hf__scratch_call run = {.records = work->given,
@@ -683,6 +692,10 @@ static void run_try(hf__work *work)
     hf__arena_free(&work->try_arena);
     work->required_count = 0;
     hf__scratch_run(work->store->scratch, request, &run);
+    if (take_missing(work, run.missing)) {
+        read_records(work);
+        return;
+    }
     request->sends = work->doubtful ? 2 : 1;
     request->began_ms = (local_us - skew_us) / 1000;
     commit_try(work, &run);

@@ -27,6 +27,7 @@ struct hf__work {
     unsigned tries;         /* that met a conflict */
 
     size_t key_count;
+    size_t derived_count;        /* of them, made up by the script */
     hf__backend_record *records; /* of its keys, as the last try used them */
     hf__scratch_record *given;
     bool *used;

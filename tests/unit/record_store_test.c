@@ -183,8 +183,8 @@ static void memory_close(hf__backend *backend)
 
 static int set_up(void **state)
 {
-    static const hf__backend_ops ops = {memory_read, memory_commit,
-                                        memory_close};
+    static const hf__backend_ops ops = {
+        .read = memory_read, .commit = memory_commit, .close = memory_close};
     setting *self = calloc(1, sizeof(*self));
 
     assert_non_null(self);
@@ -314,6 +314,27 @@ TEST(record_store_read_is_one_call)
     assert_string_equal(text, "nil");
     want_calls(self, 1, 0);
     assert_int_equal(line(self, "dbsize", true, text), HF_UNSUPPORTED);
+}
+
+/* What belongs to the key is not in KEYS. */
+TEST(record_store_reads_keys_that_a_script_makes_up)
+{
+    setting *self = *state;
+    hf_bytes word = hf_str("a");
+    hf__request request;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+    want_calls(self, 1, 1);
+    hf__request_script(&request, &hf__scripts[HF__SCRIPT_KEY_DELETE], &word, 1,
+                       1);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    assert_string_equal(text, "i:1");
+    /* One more read for each key that it has met. */
+    assert_true(self->store->reads > 0);
+    assert_int_equal(self->store->commits, 1);
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    assert_string_equal(text, "nil");
 }
 
 TEST(record_store_unanswered_commit_is_recognised)

@@ -153,6 +153,8 @@ typedef struct hf__tx {
 
     hf__outside *outside; /* NULL: it is no scratch transaction */
     bool sealed;          /* it has all the records that it may use */
+    char *missing_key;    /* sealed: owned; of another that it tried to use */
+    size_t missing_size;
 
     hf__event *events; /* delivered after the commit */
     size_t event_count;

@@ -296,6 +296,9 @@ static void refuse_key(hf__tx *tx, hf_bytes key)
 {
     char quoted[HF__QUOTED_SIZE];
 
+    if (tx->missing_key == NULL)
+        tx->missing_key = hf__memdup(key.data, key.size);
+    tx->missing_size = key.size;
     tx->fatal = hf__fail(&tx->error, HF_INVALID,
                          "a script of this store may use no key that is not "
                          "in KEYS, such as %s",

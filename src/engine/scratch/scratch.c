@@ -217,10 +217,24 @@ static void start_run(hf__scratch *self, hf__scratch_call *call)
     call->changed = NULL;
     call->messages = NULL;
     call->changed_count = call->message_count = 0;
+    call->missing = hf_view(NULL, 0);
     hf__tx_start(tx, hf__clock_boot_ms());
     tx->sealed = false;
     tx->now_ms = call->now_us / 1000;
     tx->unix_us = call->now_us;
+}
+
+static void take_missing(hf__scratch *self)
+{
+    hf__tx *tx = self->env.write_tx;
+
+    if (tx->missing_key == NULL)
+        return;
+    self->call->missing =
+        hf_view(hf__arena_copy(&self->arena, tx->missing_key, tx->missing_size),
+                tx->missing_size);
+    hf__free(tx->missing_key);
+    tx->missing_key = NULL;
 }
 
 /* Undo all of it in memory. */
@@ -233,6 +247,7 @@ static void finish_run(hf__scratch *self, hf__request *request)
         tx->fatal = HF_UNAVAILABLE;
     tx->sealed = false;
     (void)hf__tx_finish(tx);
+    take_missing(self);
     if (status == HF_OK)
         return;
     self->call->changed_count = self->call->message_count = 0;
@@ -253,6 +268,7 @@ void hf__scratch_run(hf__scratch *self, hf__request *request,
     int rc;
 
     call->changed_count = call->message_count = 0;
+    call->missing = hf_view(NULL, 0);
     if (!prepare_job(self, &job))
         return;
     rc = mdb_txn_begin(self->env.mdb, NULL, 0, &tx->txn);

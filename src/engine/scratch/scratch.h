@@ -53,6 +53,9 @@ typedef struct hf__scratch_call {
     size_t changed_count;
     const hf__scratch_message *messages;
     size_t message_count;
+    /* Another key that it tried to use; data NULL: none. With its record as
+     * well, it may succeed. */
+    hf_bytes missing;
 } hf__scratch_call;
 
 /* HF_SYSTEM, HF_NO_MEMORY. No file is left behind if the process is killed. */
