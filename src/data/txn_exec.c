@@ -22,9 +22,9 @@
 
 /* ------------------------------------------------------------------- words */
 
-static bool is_local(const hf_txn *txn)
+static bool is_atomic(const hf_txn *txn)
 {
-    return (txn->base.client->store->capabilities & HF__CAP_LOCAL) != 0;
+    return (txn->base.client->store->capabilities & HF__CAP_ATOMIC) != 0;
 }
 
 static bool only_reads(const hf_txn *txn)
@@ -54,7 +54,7 @@ static const char *mode_of(const hf_txn *txn, size_t at)
 {
     const hf__txn_operation *one = &txn->operations[at];
 
-    if (is_local(txn))
+    if (is_atomic(txn))
         return "";
     if (at < txn->saved && !one->reads)
         return "s";
@@ -108,7 +108,7 @@ static hf_bytes take_session(hf_call *call, hf_txn *txn)
     hf_client *client = call->client;
     hf_bytes none = hf_str("");
 
-    if (is_local(txn) || (txn->flags & HF_TXN_ONCE) != 0 || only_reads(txn) ||
+    if (is_atomic(txn) || (txn->flags & HF_TXN_ONCE) != 0 || only_reads(txn) ||
         txn->key_count == 0)
         return none;
     txn->session = hf__cas_session_take(&client->txn_sessions);

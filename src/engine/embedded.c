@@ -515,7 +515,8 @@ static hf_status embedded_open(const hf__store_config *config,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &hf__embedded_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_LOCAL | HF__CAP_WAITS;
+    self->base.capabilities =
+        HF__CAP_EVENTS | HF__CAP_LOCAL | HF__CAP_WAITS | HF__CAP_ATOMIC;
     if (hf__mode_syncs(settings.mode))
         self->base.capabilities |= HF__CAP_DURABLE;
     self->log = config->log;

@@ -66,7 +66,11 @@ enum {
      * to pass later: the next try needs an owner id of its own. */
     HF__CAP_UNDOES = 1u << 3,
     HF__CAP_REPLICAS = 1u << 4, /* it can wait for replicas */
-    HF__CAP_WAITS = 1u << 5     /* hf__request.wait_ms */
+    HF__CAP_WAITS = 1u << 5,    /* hf__request.wait_ms */
+    /* What one of our scripts had written when it failed is undone, and what
+     * one that was not answered has done is found out: a transaction needs no
+     * dedup record. */
+    HF__CAP_ATOMIC = 1u << 6
 };
 
 /* Key-value lines about a store, for people. */
