@@ -3,7 +3,7 @@
 #
 # deps.sh - install the Debian packages (12 and 13) that the build needs.
 #
-#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi] [peers]
+#     tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi] [peers] [records]
 #
 # By default: build test.
 #
@@ -14,7 +14,9 @@
 # without `model`, that of docs/model/. `package` is for tools/package_debian.sh,
 # `suite` for `make redis-suite`,
 # `web` for `make test-web`, `docs` for `make docs`, `abi` for tools/abi.sh, `peers`
-# for `make bench-peers`: RocksDB, which is left out there if it is not available.
+# for `make bench-peers`: RocksDB, which is left out there if it is not available;
+# `records` for the module for PostgreSQL and its tests, which are left out
+# without.
 #
 # valkey-server is optional: Debian 13 has it, Debian 12 only in its backports,
 # from where it is installed without changing the machine's apt sources and
@@ -30,7 +32,7 @@
 # shellcheck disable=SC2016,SC2086 # apt has its own $; words are lists
 set -eu
 
-services="redis-server valkey-server"
+services="redis-server valkey-server postgresql"
 policy=/usr/sbin/policy-rc.d
 
 packages_of()
@@ -60,6 +62,7 @@ packages_of()
     web) echo chromium chromium-driver ;;
     docs) echo python3-venv ;;
     abi) echo abigail-tools ;;
+    records) echo libpq-dev postgresql ;;
     esac
 }
 
@@ -74,7 +77,7 @@ optional_packages_of()
 
 usage()
 {
-    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi] [peers]" >&2
+    echo "usage: tools/deps.sh [--check] [build] [test] [lint] [fuzz] [go] [model] [package] [suite] [web] [docs] [abi] [peers] [records]" >&2
     exit 2
 }
 
@@ -200,7 +203,7 @@ work=
 for argument; do
     case $argument in
     --check) check=true ;;
-    build | test | lint | fuzz | go | model | package | suite | web | docs | abi | peers) groups="$groups $argument" ;;
+    build | test | lint | fuzz | go | model | package | suite | web | docs | abi | peers | records) groups="$groups $argument" ;;
     *) usage ;;
     esac
 done

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_verbs.c - holdfast store info|check|compact, and the table of all.
+ * store_verbs.c - holdfast store info|check|compact|setup, and the table of
+ * all.
  */
 #include "cmd/store_verbs.h"
 
@@ -197,6 +198,33 @@ static int store_compact(struct call *call)
     return status == HF_OK ? EXIT_YES : call_failed(call, status, &err);
 }
 
+/* ------------------------------------------------------------------- setup */
+
+static void put_sql(void *user, const char *sql)
+{
+    if (user != NULL)
+        json_text(user, "sql", sql);
+    else
+        fputs(sql, stdout);
+}
+
+static int store_setup(struct call *call)
+{
+    bool prints = call->options->given[OPT_DRY_RUN];
+    hf_error err = HF_ERROR_INIT;
+    struct json json;
+    hf_status status;
+
+    if (call->json)
+        json_begin(&json, stdout);
+    status =
+        hf_store_setup(call->options->text[OPT_STORE], prints ? put_sql : NULL,
+                       call->json ? &json : NULL, &err);
+    if (call->json)
+        json_bool(&json, "done", status == HF_OK && !prints);
+    return call_end_json(call, &json, status, &err);
+}
+
 const struct command store_commands[] = {
     {.grammar = {.name = "store info", .accepts = OPTIONS_COMMON},
      .run = store_info},
@@ -229,5 +257,9 @@ const struct command store_commands[] = {
                  .operands_max = 1,
                  .operands = "[FILE|-]"},
      .run = store_load},
+    {.grammar = {.name = "store setup",
+                 .accepts = OPTIONS_COMMON | OPTION(DRY_RUN)},
+     .opens_store = true,
+     .run = store_setup},
     COMMAND_END,
 };

@@ -6,6 +6,7 @@
  * - hf_store_info(): kind, versions, sizes, counts
  * - hf_store_diagnose(): configuration and health
  * - hf_store_check(), hf_store_compact(), hf_store_salvage(): embedded stores
+ * - hf_store_setup(): what a store needs in a database
  * - hf_store_dump(), hf_store_load(): all keys, from any store to any other
  *
  * @code
@@ -563,6 +564,43 @@ HF_API HF_MUST_USE hf_status hf_store_load(hf_client *client,
                                            hf_store_read_fn read, void *user,
                                            hf_store_transfer *result,
                                            hf_error *err);
+
+/**
+ * Called with the SQL of hf_store_setup().
+ *
+ * @param user  as passed to hf_store_setup()
+ * @param sql   several statements with comments, valid during the call
+ */
+typedef void (*hf_store_setup_fn)(void *user, const char *sql);
+
+/**
+ * Set up a database as a store: in PostgreSQL, a schema with tables and
+ * functions. It can be done again, also by a newer release, and changes no
+ * data. Clients that are open meanwhile continue.
+ *
+ * Who sets it up needs the right to create the schema; who then uses the store
+ * needs USAGE of the schema and EXECUTE of its functions.
+ *
+ * @param url    as for hf_client_open(), with its environment
+ * @param print  NULL: run the SQL; otherwise only call this with it, for an
+ *               administrator to run
+ * @param user   passed to `print`
+ *
+ * @retval HF_OK           it is set up, or was printed
+ * @retval HF_INVALID      the URL is invalid
+ * @retval HF_UNSUPPORTED  this store needs no setup, or the package for it is
+ *                         not installed
+ * @retval HF_DENIED       login refused, or no right to create the schema
+ * @retval HF_UNAVAILABLE  no connection, or the database cannot do it now
+ * @retval HF_NO_MEMORY    out of memory
+ * @retval HF_SYSTEM       the package for this store cannot be loaded
+ *
+ * Blocks: for connect_ms at most to connect (2 s), then as long as the database
+ * takes.
+ */
+HF_API HF_MUST_USE hf_status hf_store_setup(const char *url,
+                                            hf_store_setup_fn print, void *user,
+                                            hf_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * look_after.c - looking after a store: what it is, whether it is whole,
- * compacting it, salvaging it.
+ * compacting it, salvaging it, setting it up.
  *
  * Only arguments are checked here; the drivers know their stores. All but the
  * first take a URL, because a damaged store has no client.
  */
 #include <stddef.h>
+#include <string.h>
 
+#include "client/client_options.h"
 #include "core/client.h"
 #include "holdfast/store.h"
 #include "store/drivers.h"
@@ -139,6 +141,34 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
     done.struct_size = result->struct_size;
     if (status == HF_OK || status == HF_FULL)
         *result = done;
+    return status;
+}
+
+hf_status hf_store_setup(const char *url, hf_store_setup_fn print, void *user,
+                         hf_error *err)
+{
+    hf__store_config config = {.connect_ms = CONNECT_MS};
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    const hf__store_ops *ops = NULL;
+    char password[HF__SECRET_SIZE];
+    hf__url parsed;
+    hf_status status = parse_url(url, &parsed, &ops, err);
+
+    if (status != HF_OK)
+        return status;
+    config.url = &parsed;
+    config.username = parsed.username;
+    if (ops->setup == NULL)
+        status =
+            hf__fail(err, HF_UNSUPPORTED,
+                     "there is nothing to set up on %s: stores", parsed.scheme);
+    else
+        status = hf__client_password(&options, &parsed, password,
+                                     &config.password, err);
+    if (status == HF_OK)
+        status = ops->setup(&config, print, user, err);
+    explicit_bzero(password, sizeof(password));
+    hf__url_done(&parsed);
     return status;
 }
 

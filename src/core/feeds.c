@@ -70,7 +70,7 @@ static hf_status open_feed(hf__client_feed *self, hf_bytes prefix,
         return ops->stamps_open(client->store, deadline_ms, &self->stamps, err);
     if (ops->feed_open == NULL)
         return hf__fail(err, HF_UNSUPPORTED,
-                        "a quorum does not report changes of keys");
+                        "this store does not report changes of keys");
     self->prefix = hf__alloc(size);
     if (self->prefix == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a watch");

@@ -10,10 +10,16 @@
 #define HF__RECORDS_BACKEND_H
 
 #include "engine/engine.h"
+#include "store/maintenance.h"
 #include "store/store.h"
 
 /* How much older than the store's clock the instant of a commit may be, us. */
 #define HF__BACKEND_LATE_US INT64_C(250000)
+
+/* Of a module: these types may change with every release. */
+#define HF__BACKEND_VERSION                                                    \
+    ((uint32_t)HF_VERSION_MAJOR << 20 | (uint32_t)HF_VERSION_MINOR << 10 |     \
+     (uint32_t)HF_VERSION_PATCH)
 
 typedef struct hf__backend hf__backend;
 
@@ -59,7 +65,9 @@ struct hf__backend_call {
      * in a record that is checked, whichever is later; nor older than
      * HF__BACKEND_LATE_US. */
     int64_t now_us;
-    uint64_t version; /* of what it writes; drawn, never twice the same */
+    uint64_t version;   /* of what it writes; drawn, never twice the same */
+    unsigned conflicts; /* that the same request has met before */
+    hf_bytes first_key; /* of the request: what others contend for */
 
     int64_t deadline_ms; /* of hf__clock_boot_ms() */
     void (*done)(hf__backend_call *call);
@@ -76,16 +84,71 @@ struct hf__backend_call {
     void *backend;
 };
 
+/* One diagnostic; see hf__report(). `remedy` is "" if there is none. */
+typedef void (*hf__backend_report_fn)(void *user, hf_level level,
+                                      const char *name, const char *value,
+                                      const char *remedy);
+
 typedef struct hf__backend_ops {
     void (*read)(hf__backend *backend, hf__backend_call *call);
     void (*commit)(hf__backend *backend, hf__backend_call *call);
     /* Completes what is under way, UNKNOWN or FAILED, and frees. */
     void (*close)(hf__backend *backend);
+
+    /* Listen on this client's channel from now on, and report it;
+     * once broken, try again. NULL: no messages. */
+    void (*listen)(hf__backend *backend);
+    /* These may block, and run on any thread but the loop's. NULL: nothing to
+     * say. */
+    void (*describe)(hf__backend *backend, hf__describe_fn line, void *user);
+    void (*diagnose)(hf__backend *backend, hf__backend_report_fn report,
+                     void *user);
+    /* In a forked child, instead of close(): free what no one else uses. */
+    void (*close_forked)(hf__backend *backend);
 } hf__backend_ops;
 
 /* A backend's own struct begins with this. */
 struct hf__backend {
     const hf__backend_ops *ops;
+    bool durable; /* a commit survives a power cut */
 };
+
+/* What a backend says of the client's channel, on the loop thread. */
+typedef struct hf__backend_listener {
+    void (*message)(void *user, hf_bytes text);
+    /* With a message: a record that its commit wrote, or of version 0,
+     * removed. */
+    void (*record)(void *user, const hf__backend_record *record);
+    /* It listens now, or does not any more; messages may have been missed. */
+    void (*state)(void *user, bool listens);
+    void *user;
+} hf__backend_listener;
+
+/* How a backend is opened. All but the strings of `store` outlives it. */
+typedef struct hf__backend_config {
+    const hf__store_config *store; /* until open() returns */
+    const char *inbox;             /* this client's channel */
+    const hf__backend_listener *listener;
+    hf__loop *loop; /* it runs */
+    struct hf__poller *poller;
+    /* hf__loop_post(): a module has no loop of its own. */
+    void (*post)(hf__loop *loop, hf__task *task);
+} hf__backend_config;
+
+/*
+ * A backend that is not part of the library: libholdfast-<name>.so in the
+ * library's folder, which has one of these, called hf__backend_found. It is
+ * loaded when a URL first names it, and stays.
+ */
+typedef struct hf__backend_module {
+    uint32_t version; /* HF__BACKEND_VERSION; another is refused */
+    /* Connects and logs in, for connect_ms at most. Not on the loop thread. */
+    hf_status (*open)(const hf__backend_config *config, hf__backend **backend,
+                      hf_error *err);
+    /* See hf__store_ops. */
+    hf_status (*setup)(const hf__store_config *config,
+                       void (*print)(void *user, const char *sql), void *user,
+                       hf_error *err);
+} hf__backend_module;
 
 #endif

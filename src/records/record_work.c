@@ -31,8 +31,11 @@
 #include "util/order.h"
 #include "util/rand.h"
 
-/* The most that a try waits after a conflict, ms; doubled up to it. */
-#define PAUSE_MAX_MS 64
+/* The records come with the conflict: the sooner they are used, the less likely
+ * is another. So the first tries do not wait; the later ones wait for so many
+ * ms at most, doubled up to it. */
+#define EAGER_TRIES 4
+#define PAUSE_MAX_MS 16
 /* After the connection broke, ms. */
 #define BROKEN_MS 20
 /* How long what gives back a lease or a place is tried after its request has
@@ -423,15 +426,17 @@ static void end_late(hf__work *work)
 
 static void retry_conflict(hf__work *work)
 {
-    int64_t most_ms = INT64_C(1) << hf__at_most(work->tries, 6);
+    unsigned late;
 
     if (!take_records(work))
         return;
-    /* The first costs nothing: the records are here. */
-    try_again(work,
-              work->tries++ == 0
-                  ? 0
-                  : hf__rand_between(0, hf__at_most(most_ms, PAUSE_MAX_MS)));
+    late = work->tries < EAGER_TRIES ? 0 : work->tries - EAGER_TRIES + 1;
+    work->tries++;
+    try_again(work, late == 0
+                        ? 0
+                        : hf__rand_between(
+                              0, hf__at_most(INT64_C(1) << hf__at_most(late, 6),
+                                             PAUSE_MAX_MS)));
 }
 
 static void doubt_commit(hf__work *work)
@@ -567,6 +572,8 @@ static void commit_try(hf__work *work, const hf__scratch_call *run)
     call->required = work->required;
     call->required_count = work->required_count;
     call->now_us = run->now_us;
+    call->conflicts = work->tries;
+    call->first_key = work->records[0].key;
     do {
         hf__rand_bytes(&call->version, sizeof(call->version));
         call->version >>= 1; /* a positive integer of SQL */

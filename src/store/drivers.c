@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/engine.h"
+#include "records/record_driver.h"
 #include "store/quorum/quorum.h"
 #include "store/redis/redis.h"
 #include "util/error.h"
@@ -14,7 +15,7 @@
 
 static const hf__store_ops *const drivers[] = {
     &hf__embedded_store_ops, &hf__redis_store_ops,  &hf__sentinel_store_ops,
-    &hf__cluster_store_ops,  &hf__quorum_store_ops,
+    &hf__cluster_store_ops,  &hf__quorum_store_ops, &hf__postgres_store_ops,
 };
 
 static hf_status unknown_scheme(const char *name, hf_error *err)
@@ -24,7 +25,7 @@ static hf_status unknown_scheme(const char *name, hf_error *err)
     return hf__fail(err, HF_INVALID,
                     "unknown scheme %s; known schemes: volatile, file, redis, "
                     "rediss, valkey, valkeys (these four also with +sentinel "
-                    "or +cluster), redis+unix, valkey+unix, redlock",
+                    "or +cluster), redis+unix, valkey+unix, redlock, postgres",
                     hf__quoted(quoted, hf_str(name)));
 }
 

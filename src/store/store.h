@@ -285,6 +285,16 @@ typedef struct hf__store_ops {
                          struct hf_store_salvaged *done, hf_error *err);
 
     /*
+     * Make in the database at config->url what the store needs, or, if `print`
+     * is not NULL, give it the SQL that does, and connect to nothing. Of the
+     * config, url, username, password, tls and connect_ms are used. NULL: there
+     * is nothing to set up.
+     */
+    hf_status (*setup)(const hf__store_config *config,
+                       void (*print)(void *user, const char *sql), void *user,
+                       hf_error *err);
+
+    /*
      * Have a submitted request complete as if its deadline had come; no effect
      * on one that has completed but is still allocated. One that waits for an
      * element stops waiting, and completes as HF_CANCELLED unless it has got

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# store_test.sh - store info, check and compact.
+# store_test.sh - store info, check, compact and setup.
 
 is_embedded() {
     case $HOLDFAST_STORE in
@@ -152,4 +152,22 @@ test_compact_leaves_a_store_in_use_in_its_file() {
     ends 0 $pid
     expect 0 store compact --json
     contains "$out" '"rewritten":true,"in_use":false}'
+}
+
+test_setup_is_for_databases() {
+    expect 78 store setup
+    contains "$err" "nothing to set up"
+}
+
+# The library alone, as where the module's package is not installed.
+test_missing_module_is_named() {
+    local library
+
+    library=$(ldd "$HOLDFAST" |
+        sed -n 's/.*libholdfast\.so[^ ]* => \([^ ]*\) .*/\1/p')
+    [ -n "$library" ] || return 0
+    mkdir alone
+    cp "$library" alone/
+    LD_LIBRARY_PATH=$PWD/alone expect 78 --store postgres://db/ value get a
+    contains "$err" "package libholdfast-postgres, which is not installed"
 }

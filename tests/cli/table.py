@@ -22,6 +22,7 @@ ELSEWHERE = {
     "store check": (78, "embedded stores only"),
     "store compact": (78, "embedded stores only"),
     "store salvage": (64, ""),
+    "store setup": (78, "nothing to set up"),
 }
 failures = []
 

@@ -263,6 +263,7 @@ TEST(cache_stale_value_is_returned_after_an_error)
     hf_cache_options options = lasting(1);
     filler self = {.f = f, .key = key, .status = HF_UNAVAILABLE};
 
+    fixture_not_records(f);
     options.error_ms = 60000;
     put(f, key, "old", &options);
     test_rest();

@@ -363,6 +363,7 @@ TEST(once_a_record_expires)
     hf_once_options once = HF_ONCE_OPTIONS_INIT;
     hf_lock *one, *late;
 
+    fixture_not_records(f);
     once.keep_ms = SHORT_MS;
     one = claim_with(f, f->client, key, &once, NULL);
     expect_status(HF_OK, hf_lock_try(one, ERR));

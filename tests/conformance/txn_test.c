@@ -659,7 +659,8 @@ TEST(keys_of_two_slots_are_refused_before_anything_is_sent)
 {
     fixture *f = *state;
     hf_bytes a = fixture_key(f, "{a}1"), b = fixture_key(f, "{b}2");
-    hf_status want = f->cluster != NULL ? HF_INVALID : HF_OK;
+    bool parts = f->cluster != NULL || f->store == FIXTURE_POSTGRES;
+    hf_status want = parts ? HF_INVALID : HF_OK;
     hf_async q = begin(f);
 
     expect_status(HF_OK, hf_txn_if_absent(q.txn, a, ERR));
@@ -719,11 +720,16 @@ TEST(key_too_large_to_be_restored_is_refused)
     fixture *f = *state;
     hf_bytes big = fixture_key(f, "{t}big"), n = fixture_key(f, "{t}n");
     size_t size = 6 * 1024 * 1024;
-    char *value = calloc(1, size);
-    hf_bytes set[] = {bytes("SET"), big, hf_view(value, size)};
+    char *value;
+    hf_bytes set[] = {bytes("SET"), big, hf_view(NULL, 0)};
     hf_status want = fixture_is_embedded(f) ? HF_OK : HF_UNSUPPORTED;
-    hf_async q = begin(f);
+    hf_async q;
 
+    if (f->store == FIXTURE_POSTGRES)
+        skip(); /* which has no key of that size */
+    value = calloc(1, size);
+    set[2] = hf_view(value, size);
+    q = begin(f);
     expect_status(HF_OK, hf_command_start(f->client, 3, set, NULL, &q, ERR));
     exec_and_free(HF_OK, q.txn);
     free(value);

@@ -425,7 +425,8 @@ static void fake_close(hf__backend *backend)
 
 hf__backend *records_open(client *of)
 {
-    static const hf__backend_ops ops = {fake_read, fake_commit, fake_close};
+    static const hf__backend_ops ops = {
+        .read = fake_read, .commit = fake_commit, .close = fake_close};
     fake_backend *self = calloc(1, sizeof(*self));
 
     if (self == NULL)

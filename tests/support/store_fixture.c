@@ -54,6 +54,7 @@ static const struct {
     {"valkey-rights", FIXTURE_REDIS_TCP, VALKEY, FIXTURE_RIGHTS_LEAST},
     {"served-volatile", FIXTURE_SERVED_VOLATILE, NULL, FIXTURE_RIGHTS_ALL},
     {"served-file", FIXTURE_SERVED_FILE, NULL, FIXTURE_RIGHTS_ALL},
+    {"postgres", FIXTURE_POSTGRES, NULL, FIXTURE_RIGHTS_ALL},
     {"valkey-quorum", FIXTURE_QUORUM, VALKEY, FIXTURE_RIGHTS_ALL},
 };
 
@@ -206,6 +207,13 @@ static bool start_store(fixture *f)
     if (f->store == FIXTURE_QUORUM) {
         return start_quorum(f);
     }
+    if (f->store == FIXTURE_POSTGRES) {
+        f->postgres = postgres_server_start(false);
+        if (f->postgres != NULL)
+            (void)snprintf(f->url, sizeof(f->url), "%s",
+                           postgres_server_url(f->postgres));
+        return f->postgres != NULL;
+    }
     if (f->store == FIXTURE_REDIS_CLUSTER) {
         return start_cluster(f);
     }
@@ -263,6 +271,8 @@ int fixture_stop(void **state)
     }
     redis_cluster_stop(f->cluster);
     f->cluster = NULL;
+    postgres_server_stop(f->postgres);
+    f->postgres = NULL;
     certificates_free(f->issued);
     f->issued = NULL;
     if (f->directory[0] == '\0') {
@@ -483,7 +493,7 @@ void fixture_only_embedded(const fixture *f)
 
 void fixture_only_redis(const fixture *f)
 {
-    if (fixture_is_embedded(f)) {
+    if (fixture_is_embedded(f) || f->store == FIXTURE_POSTGRES) {
         skip();
     }
 }
@@ -491,6 +501,13 @@ void fixture_only_redis(const fixture *f)
 void fixture_not_quorum(const fixture *f)
 {
     if (f->store == FIXTURE_QUORUM) {
+        skip();
+    }
+}
+
+void fixture_not_records(const fixture *f)
+{
+    if (f->store == FIXTURE_POSTGRES) {
         skip();
     }
 }

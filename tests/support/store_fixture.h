@@ -2,11 +2,11 @@
 /*
  * store_fixture.h - one suite, every store. HOLDFAST_TEST_STORE says which:
  * embedded-volatile, embedded-file, embedded-flush, redis-unix, redis-tcp,
- * redis-tls, served-volatile, served-file (`holdfast serve`), quorum (five
- * servers, two of them dead), redis-cluster (three masters), redis-sentinel (a
- * master, two replicas, three sentinels), or another of the rows in
- * store_fixture.c: with fewer rights, or Valkey. CTest runs each program once
- * per store.
+ * redis-tls, served-volatile, served-file (`holdfast serve`), postgres, quorum
+ * (five servers, two of them dead), redis-cluster (three masters),
+ * redis-sentinel (a master, two replicas, three sentinels), or another of the
+ * rows in store_fixture.c: with fewer rights, or Valkey. CTest runs each
+ * program once per store.
  *
  * A program has one store: a fresh directory, and a fresh server if needed.
  * Each test has its own two clients and its own key names, so that no test sees
@@ -18,6 +18,7 @@
 
 #include "support/certificates.h"
 #include "support/expect.h"
+#include "support/postgres_server.h"
 #include "support/redis_cluster.h"
 #include "support/redis_sentinel.h"
 #include "support/redis_server.h"
@@ -39,7 +40,8 @@ typedef enum fixture_store {
     FIXTURE_REDIS_CLUSTER,
     FIXTURE_REDIS_SENTINEL,
     FIXTURE_SERVED_VOLATILE, /* the embedded stores, by `holdfast serve` */
-    FIXTURE_SERVED_FILE
+    FIXTURE_SERVED_FILE,
+    FIXTURE_POSTGRES
 } fixture_store;
 
 /* Our rights on a server. */
@@ -65,8 +67,9 @@ typedef struct fixture {
     redis_server *server;                      /* NULL: an embedded store */
     redis_server *quorum[FIXTURE_QUORUM_SIZE]; /* NULL: no quorum */
     redis_cluster *cluster;                    /* NULL: no cluster */
-    redis_sentinel *sentinel; /* NULL: none; `server` is its master */
-    certificates *issued;     /* for TLS; else NULL */
+    redis_sentinel *sentinel;  /* NULL: none; `server` is its master */
+    postgres_server *postgres; /* NULL: none */
+    certificates *issued;      /* for TLS; else NULL */
     redis_server_tls tls;
     char tls_paths[3][CERTIFICATES_PATH_SIZE];
     char url[FIXTURE_PATH_SIZE];
@@ -144,6 +147,9 @@ bool fixture_is_served(const fixture *f);
 void fixture_only_embedded(const fixture *f);
 void fixture_only_redis(const fixture *f);
 void fixture_not_quorum(const fixture *f); /* which has locks only */
+/* There, a lease is over once the client has seen it for as long as it lasts,
+ * and what expires does up to 100 ms late (docs/adr/0121). */
+void fixture_not_records(const fixture *f);
 
 /* hf_lock_try(), again while the servers of a quorum are too late to vote: on a
  * busy machine they take longer than their 200 ms. */

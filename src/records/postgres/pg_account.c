@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pg_account.c - see pg_account.h. */
+#include "records/postgres/pg_account.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/mem.h"
+#include "util/url.h"
+
+/* A connection whose other end is gone is noticed after so long. */
+#define SILENCE_MS "10000"
+
+static hf_status add_setting(hf__pg_account *account, const char *name,
+                             const char *value, hf_error *err)
+{
+    if (value == NULL || value[0] == '\0')
+        return HF_OK;
+    account->names[account->count] = name;
+    account->values[account->count] = hf__strdup(value);
+    if (account->values[account->count] == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    account->count++;
+    return HF_OK;
+}
+
+/* Lists of both, as libpq has them. */
+static hf_status add_hosts(hf__pg_account *account, const hf__url *url,
+                           hf_error *err)
+{
+    char hosts[2048] = "";
+    char ports[512] = "";
+    char host[HF__URL_HOST_SIZE];
+    size_t host_size = 0;
+    size_t port_size = 0;
+    int port;
+
+    for (size_t i = 0; hf__url_host(url, i, host, &port); i++) {
+        const char *comma = i > 0 ? "," : "";
+
+        if (host_size + strlen(host) + 2 > sizeof(hosts) ||
+            port_size + 8 > sizeof(ports))
+            return hf__fail(err, HF_INVALID, "the URL has too many hosts");
+        host_size += (size_t)snprintf(
+            hosts + host_size, sizeof(hosts) - host_size, "%s%s", comma, host);
+        port_size +=
+            (size_t)snprintf(ports + port_size, sizeof(ports) - port_size,
+                             "%s%d", comma, port > 0 ? port : 5432);
+    }
+    if (hosts[0] == '\0')
+        return HF_OK;
+    if (hf__url_param_get(url, "host") != NULL)
+        return hf__fail(err, HF_INVALID,
+                        "the URL has a host, and a parameter \"host\"");
+    if (add_setting(account, "host", hosts, err) != HF_OK)
+        return HF_NO_MEMORY;
+    return add_setting(account, "port", ports, err);
+}
+
+/* Parameters of the URL that libpq takes as they are. */
+static const char *const passed[] = {
+    "host",    "port",   "sslmode",          "sslrootcert",
+    "sslcert", "sslkey", "application_name", "target_session_attrs",
+    NULL};
+static const char *const known[] = {
+    "host",    "port",   "sslmode",          "sslrootcert",
+    "sslcert", "sslkey", "application_name", "target_session_attrs",
+    "schema",  "listen", "password_file",    NULL};
+
+static hf_status add_params(hf__pg_account *account,
+                            const hf__store_config *config, hf_error *err)
+{
+    const hf__url *url = config->url;
+    hf_status status = hf__url_check_params(url, known, err);
+
+    for (size_t i = 0; status == HF_OK && passed[i] != NULL; i++)
+        status = add_setting(account, passed[i],
+                             hf__url_param_get(url, passed[i]), err);
+    if (status == HF_OK && hf__url_param_get(url, "application_name") == NULL)
+        status = add_setting(account, "application_name",
+                             config->client_name != NULL ? config->client_name
+                                                         : "holdfast",
+                             err);
+    if (status == HF_OK &&
+        hf__url_param_get(url, "target_session_attrs") == NULL)
+        status =
+            add_setting(account, "target_session_attrs", "read-write", err);
+    return status;
+}
+
+static hf_status add_tls(hf__pg_account *account, const hf_tls_options *tls,
+                         const hf__url *url, hf_error *err)
+{
+    const char *mode = "verify-full";
+    hf_status status;
+
+    if (tls == NULL)
+        return HF_OK;
+    if (hf__url_param_get(url, "sslmode") != NULL)
+        return hf__fail(err, HF_INVALID,
+                        "options for TLS were given, and the URL has sslmode");
+    if (tls->ca_dir != NULL || tls->name != NULL ||
+        tls->key_password_file != NULL)
+        return hf__fail(err, HF_UNSUPPORTED,
+                        "PostgreSQL has no ca_dir, name or key_password_file");
+    if (tls->verify != NULL && strcmp(tls->verify, "ca") == 0)
+        mode = "verify-ca";
+    if (tls->verify != NULL && strcmp(tls->verify, "none") == 0)
+        mode = "require";
+    status = add_setting(account, "sslmode", mode, err);
+    if (status == HF_OK)
+        status = add_setting(account, "sslrootcert",
+                             tls->ca != NULL ? tls->ca : "system", err);
+    if (status == HF_OK)
+        status = add_setting(account, "sslcert", tls->cert, err);
+    if (status == HF_OK)
+        status = add_setting(account, "sslkey", tls->key, err);
+    if (status == HF_OK)
+        status = add_setting(account, "sslpassword", tls->key_password, err);
+    return status;
+}
+
+static hf_status add_login(hf__pg_account *account,
+                           const hf__store_config *config, hf_error *err)
+{
+    const char *path = config->url->path;
+    char seconds[24];
+    hf_status status;
+
+    /* Whole ones, of which libpq takes 2 at least. */
+    (void)snprintf(seconds, sizeof(seconds), "%lld",
+                   (long long)((config->connect_ms + 999) / 1000));
+    status = add_setting(account, "user", config->username, err);
+    if (status == HF_OK)
+        status = add_setting(account, "password", config->password, err);
+    if (status == HF_OK)
+        status = add_setting(account, "dbname", path + (path[0] == '/'), err);
+    if (status == HF_OK)
+        status = add_setting(account, "connect_timeout", seconds, err);
+    if (status == HF_OK)
+        status = add_setting(account, "client_encoding", "UTF8", err);
+    if (status == HF_OK)
+        status = add_setting(account, "keepalives_idle", "5", err);
+    if (status == HF_OK)
+        status = add_setting(account, "keepalives_interval", "2", err);
+    if (status == HF_OK)
+        status = add_setting(account, "tcp_user_timeout", SILENCE_MS, err);
+    return status;
+}
+
+static hf_status take_schema(hf__pg_account *account, const hf__url *url,
+                             hf_error *err)
+{
+    const char *name = hf__url_param_get(url, "schema");
+    char *to = account->schema;
+
+    if (name == NULL)
+        name = "holdfast";
+    if (name[0] == '\0' || strlen(name) > 63)
+        return hf__fail(err, HF_INVALID, "schema must be 1 to 63 bytes");
+    *to++ = '"';
+    for (; *name != '\0'; name++) {
+        if (*name == '"')
+            *to++ = '"';
+        *to++ = *name;
+    }
+    *to++ = '"';
+    *to = '\0';
+    return HF_OK;
+}
+
+/* HOST or HOST:PORT. */
+static hf_status take_listen(hf__pg_account *account, const hf__url *url,
+                             hf_error *err)
+{
+    const char *text = hf__url_param_get(url, "listen");
+    char *colon;
+
+    if (text == NULL)
+        return HF_OK;
+    account->listen_host = hf__strdup(text);
+    if (account->listen_host == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    colon = strrchr(account->listen_host, ':');
+    account->listen_port = hf__strdup(colon != NULL ? colon + 1 : "5432");
+    if (colon != NULL)
+        *colon = '\0';
+    return account->listen_port != NULL
+               ? HF_OK
+               : hf__fail(err, HF_NO_MEMORY, "out of memory");
+}
+
+hf_status hf__pg_account_init(hf__pg_account *account,
+                              const hf__store_config *config, hf_error *err)
+{
+    hf_status status;
+
+    *account = (hf__pg_account){.count = 0};
+    status = add_params(account, config, err);
+    if (status == HF_OK)
+        status = add_hosts(account, config->url, err);
+    if (status == HF_OK)
+        status = add_login(account, config, err);
+    if (status == HF_OK)
+        status = add_tls(account, config->tls, config->url, err);
+    if (status == HF_OK)
+        status = take_schema(account, config->url, err);
+    if (status == HF_OK)
+        status = take_listen(account, config->url, err);
+    if (status != HF_OK)
+        hf__pg_account_done(account);
+    return status;
+}
+
+void hf__pg_account_done(hf__pg_account *account)
+{
+    for (size_t i = 0; i < account->count; i++) {
+        explicit_bzero(account->values[i], strlen(account->values[i]));
+        hf__free(account->values[i]);
+    }
+    hf__free(account->listen_host);
+    hf__free(account->listen_port);
+}
+
+/* ----------------------------------------------------------------- connect */
+
+static void ignore_notice(void *user, const PGresult *result)
+{
+    (void)user;
+    (void)result;
+}
+
+hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
+                         PGconn **conn, hf_error *err)
+{
+    const char *names[HF__PG_SETTINGS + 1] = {NULL};
+    const char *values[HF__PG_SETTINGS + 1] = {NULL};
+    PGconn *made;
+    hf_status status;
+
+    for (size_t i = 0; i < account->count; i++) {
+        names[i] = account->names[i];
+        values[i] = account->values[i];
+        if (!listens || account->listen_host == NULL)
+            continue;
+        if (strcmp(names[i], "host") == 0)
+            values[i] = account->listen_host;
+        if (strcmp(names[i], "port") == 0)
+            values[i] = account->listen_port;
+    }
+    made = PQconnectdbParams(names, values, 0);
+    if (made == NULL)
+        return hf__fail(err, HF_NO_MEMORY, "out of memory");
+    if (PQstatus(made) == CONNECTION_OK) {
+        PQsetNoticeReceiver(made, ignore_notice, NULL);
+        *conn = made;
+        return HF_OK;
+    }
+    status = PQconnectionNeedsPassword(made) != 0 ||
+                     strstr(PQerrorMessage(made), "authentication") != NULL
+                 ? HF_DENIED
+                 : HF_UNAVAILABLE;
+    status = hf__fail(err, status, "%s", PQerrorMessage(made));
+    PQfinish(made);
+    return status;
+}
+
+/* Classes of SQLSTATE, and what they mean. */
+static const struct {
+    const char *begins;
+    hf_status status;
+} meanings[] = {
+    {"42501", HF_DENIED},  {"28", HF_DENIED},         {"3F", HF_INVALID},
+    {"42883", HF_INVALID}, {"42P01", HF_INVALID},     {"53100", HF_FULL},
+    {"54", HF_FULL},       {"53200", HF_UNAVAILABLE}, {"XX001", HF_CORRUPT},
+    {"XX002", HF_CORRUPT}, {"", HF_UNAVAILABLE},
+};
+
+hf_status hf__pg_failed(const PGconn *conn, const PGresult *result,
+                        hf_error *err)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    size_t i = 0;
+
+    if (state == NULL)
+        state = "";
+    if (text == NULL)
+        text = PQerrorMessage(conn);
+    while (strncmp(state, meanings[i].begins, strlen(meanings[i].begins)) != 0)
+        i++;
+    if (meanings[i].status == HF_INVALID)
+        return hf__fail(err, HF_INVALID,
+                        "the database is not set up for Holdfast, see "
+                        "`holdfast store setup`: %s",
+                        text);
+    return hf__fail(err, meanings[i].status, "PostgreSQL: %s", text);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pg_calls.c - see pg_calls.h. Nothing is prepared, as a pooler may give each
+ * query to another session.
+ */
+#include "records/postgres/pg_calls.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "records/postgres/pg_words.h"
+#include "util/error.h"
+#include "util/hash_bytes.h"
+#include "util/order.h"
+
+#define COLUMNS                                                                \
+    "SELECT outcome, store_us, absent, payloads, expires, ats, versions FROM "
+enum { OUTCOME, STORE_US, ABSENT, PAYLOADS, EXPIRES, ATS, VERSIONS, COUNT };
+
+/* Of commit_records(). */
+enum {
+    KEYS,
+    EXPECTED,
+    SLOTS,
+    PLACES,
+    WRITTEN,
+    WRITTEN_EXPIRES,
+    NOW_US,
+    VERSION,
+    CHANNELS,
+    MESSAGES,
+    REQUIRED,
+    FIRST_SLOT,
+    CLIENT,
+    CONFLICTS,
+    PARAMS
+};
+
+/* Of all parameters together. */
+#define WORDS_MAX (HF__PG_WRITE_MAX + ((size_t)8 << 20))
+
+void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
+                            hf_bytes inbox)
+{
+    (void)snprintf(statements->read, sizeof(statements->read),
+                   COLUMNS "%s.read_records($1)", schema);
+    (void)snprintf(statements->commit, sizeof(statements->commit),
+                   COLUMNS "%s.commit_records($1, $2, $3, $4, $5, $6, $7, $8, "
+                           "$9, $10, $11, $12, $13, $14)",
+                   schema);
+    statements->client = hf__pg_presence(inbox);
+}
+
+bool hf__pg_accepts(hf__backend_call *call)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; hf__pg_commits(call) && i < call->write_count; i++)
+        size += call->writes[i].payload.size;
+    if (size <= HF__PG_WRITE_MAX)
+        return true;
+    call->outcome = HF__BACKEND_FAILED;
+    call->status = hf__fail(&call->error, HF_FULL,
+                            "a request on PostgreSQL may write %zu MiB at most",
+                            HF__PG_WRITE_MAX >> 20);
+    return false;
+}
+
+/* ----------------------------------------------------------------- sending */
+
+/* Parameters, as they are put one after the other. */
+typedef struct params {
+    hf__buf words;
+    size_t begins[PARAMS + 1];
+    Oid types[PARAMS];
+    int count;
+} params;
+
+static void begin_param(params *of, Oid type)
+{
+    of->types[of->count] = type;
+    of->begins[of->count++] = hf__buf_size(&of->words);
+}
+
+static bool put_keys(params *of, const hf__backend_call *call)
+{
+    bool put;
+
+    begin_param(of, HF__PG_BYTEAS);
+    put = hf__pg_put_array(&of->words, HF__PG_BYTEA, call->record_count);
+    for (size_t i = 0; put && i < call->record_count; i++)
+        put = hf__pg_put_element(&of->words, call->records[i].key);
+    return put;
+}
+
+static bool put_versions(params *of, const hf__backend_call *call)
+{
+    bool put;
+
+    begin_param(of, HF__PG_INT8S);
+    put = hf__pg_put_array(&of->words, HF__PG_INT8, call->record_count);
+    for (size_t i = 0; put && i < call->record_count; i++)
+        put =
+            hf__pg_put_element8(&of->words, (int64_t)call->records[i].version);
+    return put;
+}
+
+static int32_t slot_of(hf_bytes key)
+{
+    return (int32_t)(hf__hash(key, 2) & INT32_MAX);
+}
+
+static int order_slots(const void *one, const void *other)
+{
+    int32_t a;
+    int32_t b;
+
+    memcpy(&a, one, sizeof(a));
+    memcpy(&b, other, sizeof(b));
+    return (a > b) - (a < b);
+}
+
+/* In their order, as all clients take them. */
+static bool put_slots(params *of, const hf__backend_call *call)
+{
+    int32_t slots[HF__SCRATCH_KEYS + 1];
+    size_t count = 0;
+    bool put;
+
+    for (size_t i = 0; i < call->record_count && count < HF__SCRATCH_KEYS; i++)
+        slots[count++] = slot_of(call->records[i].key);
+    qsort(slots, count, sizeof(slots[0]), order_slots);
+    begin_param(of, HF__PG_INT4S);
+    put = hf__pg_put_array(&of->words, HF__PG_INT4, count);
+    for (size_t i = 0; put && i < count; i++)
+        put = hf__pg_put_element4(&of->words, slots[i]);
+    return put;
+}
+
+static bool put_writes(params *of, const hf__backend_call *call)
+{
+    size_t count = call->write_count;
+    bool put;
+
+    begin_param(of, HF__PG_INT4S);
+    put = hf__pg_put_array(&of->words, HF__PG_INT4, count);
+    for (size_t i = 0; put && i < count; i++)
+        put = hf__pg_put_element4(&of->words, (int32_t)call->writes[i].at + 1);
+    begin_param(of, HF__PG_BYTEAS);
+    put = put && hf__pg_put_array(&of->words, HF__PG_BYTEA, count);
+    for (size_t i = 0; put && i < count; i++)
+        put = hf__pg_put_element(&of->words, call->writes[i].payload);
+    begin_param(of, HF__PG_INT8S);
+    put = put && hf__pg_put_array(&of->words, HF__PG_INT8, count);
+    for (size_t i = 0; put && i < count; i++)
+        put = hf__pg_put_element8(&of->words, call->writes[i].expire_ms);
+    return put;
+}
+
+static bool put_instant(params *of, const hf__backend_call *call)
+{
+    begin_param(of, HF__PG_INT8);
+    if (!hf__pg_put_int8(&of->words, call->now_us))
+        return false;
+    begin_param(of, HF__PG_INT8);
+    return hf__pg_put_int8(&of->words, (int64_t)call->version);
+}
+
+static bool put_messages(params *of, const hf__backend_call *call)
+{
+    size_t count = call->message_count;
+    bool put;
+
+    begin_param(of, HF__PG_TEXTS);
+    put = hf__pg_put_array(&of->words, HF__PG_TEXT, count);
+    for (size_t i = 0; put && i < count; i++) {
+        char channel[HF__PG_CHANNEL_SIZE];
+
+        hf__pg_channel(channel, call->messages[i].channel);
+        put = hf__pg_put_element(&of->words, hf_str(channel));
+    }
+    begin_param(of, HF__PG_TEXTS);
+    put = put && hf__pg_put_array(&of->words, HF__PG_TEXT, count);
+    for (size_t i = 0; put && i < count; i++)
+        put = hf__pg_put_message(&of->words, call, call->messages[i].text);
+    return put;
+}
+
+static bool put_required(params *of, const hf__backend_call *call)
+{
+    bool put;
+
+    begin_param(of, HF__PG_INT8S);
+    put = hf__pg_put_array(&of->words, HF__PG_INT8, call->required_count);
+    for (size_t i = 0; put && i < call->required_count; i++)
+        put =
+            hf__pg_put_element8(&of->words, hf__pg_presence(call->required[i]));
+    return put;
+}
+
+static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
+{
+    begin_param(of, HF__PG_INT4);
+    if (!hf__pg_put_int4(&of->words, slot_of(call->first_key)))
+        return false;
+    begin_param(of, HF__PG_INT8);
+    if (!hf__pg_put_int8(&of->words, client))
+        return false;
+    begin_param(of, HF__PG_INT4);
+    return hf__pg_put_int4(&of->words,
+                           (int32_t)hf__at_most(call->conflicts, INT32_MAX));
+}
+
+static bool put_params(params *of, const hf__backend_call *call, int64_t client)
+{
+    if (!put_keys(of, call))
+        return false;
+    return !hf__pg_commits(call) ||
+           (put_versions(of, call) && put_slots(of, call) &&
+            put_writes(of, call) && put_instant(of, call) &&
+            put_messages(of, call) && put_required(of, call) &&
+            put_turn(of, call, client));
+}
+
+bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
+                 const hf__backend_call *call)
+{
+    params of = {.count = 0};
+    const char *values[PARAMS];
+    int sizes[PARAMS];
+    int forms[PARAMS];
+    bool sent = false;
+
+    hf__buf_init(&of.words, WORDS_MAX);
+    if (put_params(&of, call, statements->client)) {
+        of.begins[of.count] = hf__buf_size(&of.words);
+        for (int i = 0; i < of.count; i++) {
+            values[i] = (const char *)hf__buf_front(&of.words) + of.begins[i];
+            sizes[i] = (int)(of.begins[i + 1] - of.begins[i]);
+            forms[i] = 1;
+        }
+        sent = PQsendQueryParams(
+                   conn,
+                   hf__pg_commits(call) ? statements->commit : statements->read,
+                   of.count, of.types, values, sizes, forms, 1) == 1;
+    }
+    hf__buf_done(&of.words);
+    return sent;
+}
+
+/* --------------------------------------------------------------- receiving */
+
+static hf_bytes value_of(const PGresult *result, int column)
+{
+    if (PQgetisnull(result, 0, column))
+        return hf_view(NULL, 0);
+    return hf_view(PQgetvalue(result, 0, column),
+                   (size_t)PQgetlength(result, 0, column));
+}
+
+static int64_t number_of(hf_bytes bytes)
+{
+    return bytes.data != NULL && bytes.size == 8 ? hf__pg_get_int8(bytes.data)
+                                                 : 0;
+}
+
+/* false: no memory, or a malformed reply. */
+static bool take_records(const PGresult *result, hf__backend_call *call)
+{
+    hf__pg_reader readers[COUNT];
+
+    for (int i = PAYLOADS; i < COUNT; i++) {
+        if (hf__pg_read_array(&readers[i], value_of(result, i),
+                              call->record_count) != call->record_count)
+            return false;
+    }
+    for (size_t i = 0; i < call->record_count; i++) {
+        hf__backend_record *to = &call->records[i];
+        hf_bytes payload = hf__pg_read_element(&readers[PAYLOADS]);
+        const char *copy =
+            hf__arena_copy(&call->arena, payload.data, payload.size);
+
+        if (copy == NULL)
+            return false;
+        to->payload = hf_view(copy, payload.size);
+        to->expire_ms = number_of(hf__pg_read_element(&readers[EXPIRES]));
+        to->at_us = number_of(hf__pg_read_element(&readers[ATS]));
+        to->version =
+            (uint64_t)number_of(hf__pg_read_element(&readers[VERSIONS]));
+    }
+    return true;
+}
+
+static void take_row(const PGresult *result, hf__backend_call *call)
+{
+    static const hf__backend_outcome outcomes[] = {
+        HF__BACKEND_DONE, HF__BACKEND_CONFLICT, HF__BACKEND_ABSENT,
+        HF__BACKEND_TIMING};
+    hf_bytes outcome = value_of(result, OUTCOME);
+    hf_bytes absent = value_of(result, ABSENT);
+    uint32_t number = outcome.size == 4
+                          ? (uint32_t)hf__pg_get_int4(outcome.data)
+                          : UINT32_MAX;
+    bool whole = number <= 3;
+
+    if (whole) {
+        call->outcome = outcomes[number];
+        call->store_us = number_of(value_of(result, STORE_US));
+    }
+    if (whole && (!hf__pg_commits(call) || number == 1))
+        whole = take_records(result, call);
+    if (whole && number == 2) {
+        call->absent = absent.size == 4
+                           ? (size_t)hf__pg_get_int4(absent.data) - 1
+                           : SIZE_MAX;
+        whole = call->absent < call->required_count;
+    }
+    if (whole)
+        return;
+    call->outcome = HF__BACKEND_FAILED;
+    call->status =
+        hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent a malformed reply");
+}
+
+void hf__pg_take(PGconn *conn, const PGresult *result, hf__backend_call *call)
+{
+    const char *severity;
+
+    if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 &&
+        PQnfields(result) == COUNT) {
+        take_row(result, call);
+        return;
+    }
+    severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    call->status = hf__pg_failed(conn, result, &call->error);
+    /* Of another severity, the server is about to end the session, or the
+     * connection broke. */
+    call->outcome = !hf__pg_commits(call) ||
+                            (severity != NULL && strcmp(severity, "ERROR") == 0)
+                        ? HF__BACKEND_FAILED
+                        : HF__BACKEND_UNKNOWN;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pg_calls.h - reads and commits as queries of PostgreSQL. */
+#ifndef HF__RECORDS_PG_CALLS_H
+#define HF__RECORDS_PG_CALLS_H
+
+#include "records/backend.h"
+#include "records/postgres/pg_account.h"
+
+/* The most that a commit writes, bytes. */
+#define HF__PG_WRITE_MAX ((size_t)8 << 20)
+
+/* The statements, with the schema in them. */
+#define HF__PG_STATEMENT_SIZE 512
+typedef struct hf__pg_statements {
+    char read[HF__PG_STATEMENT_SIZE];
+    char commit[HF__PG_STATEMENT_SIZE];
+    int64_t client; /* who takes turns with others */
+} hf__pg_statements;
+void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
+                            hf_bytes inbox);
+
+/* A commit, not a read? */
+static inline bool hf__pg_commits(const hf__backend_call *call)
+{
+    return call->version != 0;
+}
+
+/* Can it be sent? Otherwise its outcome is set. */
+bool hf__pg_accepts(hf__backend_call *call);
+/* Send it; false: there is no memory, or no connection. */
+bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
+                 const hf__backend_call *call);
+/* Set its outcome from one of its results, of which the last error counts. */
+void hf__pg_take(PGconn *conn, const PGresult *result, hf__backend_call *call);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pg_pool.c - the connections that run calls, and the calls that wait for one.
+ *
+ * A connection has one query at a time. A call is sent on the first that is
+ * free; if none is, another is made, up to HF__PG_CONNS. One whose call is not
+ * answered by its deadline is closed: its answer would be taken for that of
+ * the next call.
+ */
+#include <stdio.h>
+
+#include "records/postgres/pg_backend.h"
+#include "util/clock.h"
+#include "util/container.h"
+#include "util/error.h"
+
+static void on_ready(hf__poll *poll, int events);
+static void on_deadline(hf__tick *tick);
+
+/* ------------------------------------------------------------------- queue */
+
+/* The tick rings no later than the first of the deadlines. */
+static void set_queue_tick(hf__pg_backend *self, int64_t at_ms)
+{
+    if (self->queue_tick.link == NULL || at_ms < self->queue_tick.at_ms)
+        hf__tick_set(self->config.poller, &self->queue_tick, at_ms);
+}
+
+static void put_last(hf__pg_backend *self, hf__backend_call *call)
+{
+    call->backend = NULL;
+    *self->end = call;
+    self->end = (hf__backend_call **)&call->backend;
+    set_queue_tick(self, call->deadline_ms);
+}
+
+static hf__backend_call *take_first(hf__pg_backend *self)
+{
+    hf__backend_call *call = self->first;
+
+    self->first = call->backend;
+    if (self->first == NULL)
+        self->end = &self->first;
+    return call;
+}
+
+/* Complete a call that was not sent. */
+static void refuse_call(hf__backend_call *call, hf_status status,
+                        const char *why)
+{
+    call->outcome = HF__BACKEND_FAILED;
+    call->status = hf__fail(&call->error, status, "%s", why);
+    call->done(call);
+}
+
+static void expire_queue(hf__tick *tick)
+{
+    hf__pg_backend *self = hf__container_of(tick, hf__pg_backend, queue_tick);
+    hf__backend_call *call = self->first;
+    int64_t now_ms = hf__clock_boot_ms();
+
+    self->first = NULL;
+    self->end = &self->first;
+    while (call != NULL) {
+        hf__backend_call *next = call->backend;
+
+        if (call->deadline_ms <= now_ms)
+            refuse_call(call, HF_UNAVAILABLE,
+                        "no connection to PostgreSQL by the deadline");
+        else
+            put_last(self, call);
+        call = next;
+    }
+}
+
+/* ------------------------------------------------------------- connections */
+
+static void drop_conn(hf__pg_conn *conn)
+{
+    hf__tick_stop(&conn->tick);
+    if (conn->poll.added)
+        hf__poll_stop(conn->self->config.poller, &conn->poll);
+    PQfinish(conn->pg);
+    conn->pg = NULL;
+    conn->busy = false;
+    conn->call = NULL;
+}
+
+/* The connection is gone, and with it the answer. */
+static void break_conn(hf__pg_conn *conn, const char *why)
+{
+    hf__backend_call *call = conn->call;
+
+    drop_conn(conn);
+    if (call == NULL)
+        return;
+    call->outcome =
+        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->status =
+        hf__fail(&call->error, HF_UNAVAILABLE, "PostgreSQL: %s", why);
+    call->done(call);
+}
+
+/* false: it is broken. */
+static bool watch_conn(hf__pg_conn *conn)
+{
+    int left = PQflush(conn->pg);
+
+    return left >= 0 && hf__poll_watch(conn->self->config.poller, &conn->poll,
+                                       left > 0 ? HF__POLL_IN | HF__POLL_OUT
+                                                : HF__POLL_IN) == 0;
+}
+
+static void end_query(hf__pg_conn *conn)
+{
+    hf__backend_call *call = conn->call;
+
+    conn->busy = false;
+    conn->call = NULL;
+    hf__tick_stop(&conn->tick);
+    if (call != NULL)
+        call->done(call);
+}
+
+/* Take all results that are here. */
+static void take_results(hf__pg_conn *conn)
+{
+    while (conn->busy && PQisBusy(conn->pg) == 0) {
+        PGresult *result = PQgetResult(conn->pg);
+
+        if (result == NULL) {
+            if (PQstatus(conn->pg) == CONNECTION_OK)
+                end_query(conn);
+            else
+                break_conn(conn, "the connection broke");
+            return;
+        }
+        if (conn->call != NULL)
+            hf__pg_take(conn->pg, result, conn->call);
+        PQclear(result);
+    }
+}
+
+static void on_ready(hf__poll *poll, int events)
+{
+    hf__pg_conn *conn = hf__container_of(poll, hf__pg_conn, poll);
+    hf__pg_backend *self = conn->self;
+
+    (void)events;
+    if (PQconsumeInput(conn->pg) == 0)
+        break_conn(conn, "the connection broke");
+    else if (conn->busy)
+        take_results(conn);
+    if (conn->pg != NULL && !watch_conn(conn))
+        break_conn(conn, "the connection broke");
+    hf__pg_pool_pump(self);
+}
+
+static void on_deadline(hf__tick *tick)
+{
+    hf__pg_conn *conn = hf__container_of(tick, hf__pg_conn, tick);
+    hf__pg_backend *self = conn->self;
+
+    break_conn(conn, "no answer by the deadline");
+    hf__pg_pool_pump(self);
+}
+
+void hf__pg_pool_add(hf__pg_backend *self, PGconn *pg)
+{
+    hf__pg_conn *conn = self->conns;
+
+    while (conn < self->conns + HF__PG_CONNS && conn->pg != NULL)
+        conn++;
+    if (conn == self->conns + HF__PG_CONNS) {
+        PQfinish(pg);
+        return;
+    }
+    *conn = (hf__pg_conn){.self = self, .pg = pg};
+    conn->poll.ready = on_ready;
+    conn->poll.fd = PQsocket(pg);
+    conn->tick.ring = on_deadline;
+    if (!watch_conn(conn))
+        drop_conn(conn);
+    hf__pg_pool_pump(self);
+}
+
+/* ------------------------------------------------------------------ sending */
+
+/* A message to ourselves, by the way that those of others take. */
+static bool send_probe(hf__pg_conn *conn)
+{
+    char text[80];
+
+    (void)snprintf(text, sizeof(text), "SELECT pg_notify('%s', '')",
+                   conn->self->listener.channel);
+    return PQsendQuery(conn->pg, text) == 1;
+}
+
+/* false: the connection is broken. */
+static bool send_next(hf__pg_conn *conn)
+{
+    hf__pg_backend *self = conn->self;
+    hf__backend_call *call = self->first;
+    bool sent;
+
+    if (self->probe) {
+        sent = send_probe(conn);
+        self->probe = !sent;
+        call = NULL;
+    } else {
+        sent = hf__pg_send(conn->pg, &self->statements, call);
+    }
+    if (!sent)
+        return false;
+    conn->busy = true;
+    if (call != NULL) {
+        conn->call = take_first(self);
+        hf__tick_set(self->config.poller, &conn->tick, call->deadline_ms);
+    }
+    return watch_conn(conn);
+}
+
+static hf__pg_conn *find_free(hf__pg_backend *self)
+{
+    for (size_t i = 0; i < HF__PG_CONNS; i++) {
+        if (self->conns[i].pg != NULL && !self->conns[i].busy)
+            return &self->conns[i];
+    }
+    return NULL;
+}
+
+static size_t count_conns(const hf__pg_backend *self)
+{
+    size_t count = self->connecting;
+
+    for (size_t i = 0; i < HF__PG_CONNS; i++)
+        count += self->conns[i].pg != NULL;
+    return count;
+}
+
+/* One for each call that waits. */
+static void make_conns(hf__pg_backend *self)
+{
+    const hf__backend_call *call = self->first;
+    size_t wanted = self->probe;
+
+    for (; call != NULL && wanted < HF__PG_CONNS; call = call->backend)
+        wanted++;
+    while (self->connecting < wanted && count_conns(self) < HF__PG_CONNS &&
+           hf__pg_connector_start(self->connector, false))
+        self->connecting++;
+}
+
+/* The connection by which the backend was opened. */
+static void take_opened(hf__pg_backend *self)
+{
+    PGconn *pg = self->opened;
+
+    self->opened = NULL;
+    if (pg != NULL)
+        hf__pg_pool_add(self, pg);
+}
+
+void hf__pg_pool_pump(hf__pg_backend *self)
+{
+    take_opened(self);
+    while (self->first != NULL || self->probe) {
+        hf__pg_conn *conn = find_free(self);
+
+        if (conn == NULL)
+            break;
+        /* A call that was not sent stays first; one that was, in part, is
+         * completed by the loop, which sees the broken connection. */
+        if (!send_next(conn) && conn->call == NULL)
+            drop_conn(conn);
+    }
+    make_conns(self);
+}
+
+static void refuse_posted(hf__task *task)
+{
+    hf__pg_backend *self = hf__container_of(task, hf__pg_backend, refuse_task);
+    hf__backend_call *call = self->first;
+
+    self->refuses = false;
+    self->first = NULL;
+    self->end = &self->first;
+    while (call != NULL) {
+        hf__backend_call *next = call->backend;
+
+        if (hf__pg_accepts(call))
+            put_last(self, call);
+        else
+            call->done(call);
+        call = next;
+    }
+    hf__pg_pool_pump(self);
+}
+
+void hf__pg_pool_call(hf__backend *backend, hf__backend_call *call)
+{
+    hf__pg_backend *self = (hf__pg_backend *)backend;
+
+    put_last(self, call);
+    if (hf__pg_accepts(call)) {
+        if (!self->refuses)
+            hf__pg_pool_pump(self);
+        return;
+    }
+    /* Not within this function. */
+    if (!self->refuses)
+        self->config.post(self->config.loop, &self->refuse_task);
+    self->refuses = true;
+}
+
+void hf__pg_pool_fail(hf__pg_backend *self, hf_status status,
+                      const hf_error *error)
+{
+    hf__backend_call *call = self->first;
+
+    /* Others have a connection, and take what waits. */
+    if (count_conns(self) > self->connecting)
+        return;
+    self->first = NULL;
+    self->end = &self->first;
+    while (call != NULL) {
+        hf__backend_call *next = call->backend;
+
+        refuse_call(call, status, error->message);
+        call = next;
+    }
+}
+
+void hf__pg_pool_init(hf__pg_backend *self)
+{
+    self->end = &self->first;
+    self->queue_tick.ring = expire_queue;
+    self->refuse_task.run = refuse_posted;
+}
+
+void hf__pg_pool_close(hf__pg_backend *self)
+{
+    for (size_t i = 0; i < HF__PG_CONNS; i++) {
+        if (self->conns[i].pg != NULL)
+            break_conn(&self->conns[i], "the client is closed");
+    }
+    while (self->first != NULL)
+        refuse_call(take_first(self), HF_UNAVAILABLE, "the client is closed");
+    hf__tick_stop(&self->queue_tick);
+    if (self->opened != NULL)
+        PQfinish(self->opened);
+}

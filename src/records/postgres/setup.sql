@@ -1,0 +1,195 @@
+-- SPDX-License-Identifier: Apache-2.0
+--
+-- setup.sql - what Holdfast needs in a database: a schema with a table of
+-- records, functions that read and commit them, and a fence for tables of your
+-- own. `holdfast store setup` replaces the schema's name, which is "holdfast"
+-- here. It can be run again; it changes no data.
+--
+-- Who uses the store needs USAGE on the schema, and EXECUTE on the functions,
+-- which run with their owner's rights: no rights on the tables.
+
+CREATE SCHEMA IF NOT EXISTS holdfast;
+
+-- A key, or what remains of one that has expired. payload: as DUMP returns it.
+-- at_us: by the clock of this database, when it was written; version: drawn by
+-- the client that wrote it, and never drawn again. Half of each page is left
+-- free, so that a lock is rewritten in place.
+CREATE TABLE IF NOT EXISTS holdfast.records (
+    key bytea PRIMARY KEY,
+    payload bytea NOT NULL,
+    expire_ms bigint NOT NULL,
+    at_us bigint NOT NULL,
+    version bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX IF NOT EXISTS records_expire ON holdfast.records (expire_ms)
+    WHERE expire_ms > 0;
+
+-- Who has met several conflicts on a key is let through next: until then, and for
+-- some 20 ms at most, commits of others on the key are conflicts. Not logged, as
+-- it is worth nothing after a crash.
+CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.turns (
+    slot int PRIMARY KEY,
+    client bigint NOT NULL,
+    until_us bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- The highest token that was seen for each name, see check_token().
+CREATE TABLE IF NOT EXISTS holdfast.fences (
+    name text PRIMARY KEY,
+    token bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- What this file makes; a client refuses another number.
+CREATE OR REPLACE FUNCTION holdfast.protocol() RETURNS int
+LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+
+-- All records of `keys`, in one snapshot; of one that does not exist, nulls.
+CREATE OR REPLACE FUNCTION holdfast.read_records(
+    keys bytea[],
+    OUT outcome int, OUT store_us bigint, OUT absent int,
+    OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
+    OUT versions bigint[])
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    outcome := 0;
+    absent := 0;
+    SELECT array_agg(r.payload ORDER BY k.n), array_agg(r.expire_ms ORDER BY k.n),
+           array_agg(r.at_us ORDER BY k.n), array_agg(r.version ORDER BY k.n)
+    INTO payloads, expires, ats, versions
+    FROM unnest(keys) WITH ORDINALITY k(key, n)
+    LEFT JOIN holdfast.records r ON r.key = k.key;
+    store_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+END $$;
+
+-- Write records and send messages, if the records of `keys` have these
+-- versions, clients listen on `required`, and `now_us` is neither ahead of the
+-- clock nor too old. outcome: 0 done; 1 a version differs, and the records are
+-- those that there are; 2 no one listens on required[absent]; 3 now_us is wrong.
+--
+-- 1. A lock for each key, of `slots`: a commit that expects a key to be absent
+--    excludes one that makes it. In order, so that there is no deadlock. They end with
+--    the transaction, so a pooler may give each to another session.
+-- 2. Records are read after that, by a snapshot of their own: READ COMMITTED.
+-- 3. A listening client has a shared lock of its session; who gets the
+--    exclusive one knows that there is none.
+-- 4. A commit that waited for a lock of step 1 has nearly always met a conflict
+--    once it has it. So that a client that commits all the time does not shut
+--    out the others, they take turns on the first key. What writes nothing is no
+--    one's rival.
+CREATE OR REPLACE FUNCTION holdfast.commit_records(
+    keys bytea[], expected bigint[], slots int[],
+    places int[], written bytea[], written_expires bigint[],
+    now_us bigint, version bigint,
+    channels text[], messages text[], required bigint[],
+    first_slot int, client bigint, conflicts int,
+    OUT outcome int, OUT store_us bigint, OUT absent int,
+    OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
+    OUT versions bigint[])
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    latest bigint;
+    one int;
+    writes boolean := coalesce(array_length(places, 1), 0) > 0;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'the transaction must be READ COMMITTED';
+    END IF;
+    FOREACH one IN ARRAY slots LOOP
+        PERFORM pg_advisory_xact_lock(1752132708, one);
+    END LOOP;
+    absent := 0;
+    SELECT array_agg(r.payload ORDER BY k.n), array_agg(r.expire_ms ORDER BY k.n),
+           array_agg(r.at_us ORDER BY k.n),
+           array_agg(coalesce(r.version, 0) ORDER BY k.n), max(r.at_us)
+    INTO payloads, expires, ats, versions, latest
+    FROM unnest(keys) WITH ORDINALITY k(key, n)
+    LEFT JOIN holdfast.records r ON r.key = k.key;
+    store_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    outcome := 1;
+    IF versions <> expected OR writes AND EXISTS (
+        SELECT FROM holdfast.turns t WHERE t.slot = first_slot
+        AND t.client <> commit_records.client AND t.until_us > store_us) THEN
+        IF conflicts > 0 AND writes THEN
+            INSERT INTO holdfast.turns AS t
+            VALUES (first_slot, client, store_us + 20000)
+            ON CONFLICT ON CONSTRAINT turns_pkey DO UPDATE
+            SET client = excluded.client, until_us = excluded.until_us
+            WHERE t.until_us <= store_us;
+        END IF;
+        RETURN;
+    END IF;
+    payloads := NULL;
+    expires := NULL;
+    ats := NULL;
+    versions := NULL;
+    outcome := 2;
+    FOR i IN 1 .. coalesce(array_length(required, 1), 0) LOOP
+        IF pg_try_advisory_xact_lock(required[i]) THEN
+            absent := i;
+            RETURN;
+        END IF;
+    END LOOP;
+    outcome := 3;
+    IF now_us > greatest(store_us, coalesce(latest, 0)) OR
+       now_us < store_us - 250000 THEN
+        RETURN;
+    END IF;
+    outcome := 0;
+    IF conflicts > 0 THEN
+        DELETE FROM holdfast.turns t WHERE t.slot = first_slot
+        AND t.client = commit_records.client;
+    END IF;
+    FOR i IN 1 .. coalesce(array_length(places, 1), 0) LOOP
+        IF length(written[i]) = 0 THEN
+            DELETE FROM holdfast.records r WHERE r.key = keys[places[i]];
+        ELSE
+            INSERT INTO holdfast.records AS r
+            VALUES (keys[places[i]], written[i], written_expires[i], now_us,
+                    version)
+            ON CONFLICT (key) DO UPDATE
+            SET payload = excluded.payload, expire_ms = excluded.expire_ms,
+                at_us = excluded.at_us, version = excluded.version;
+        END IF;
+    END LOOP;
+    FOR i IN 1 .. coalesce(array_length(channels, 1), 0) LOOP
+        PERFORM pg_notify(channels[i], messages[i]);
+    END LOOP;
+    IF writes THEN
+        -- What was acknowledged survives a power cut.
+        IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+            PERFORM set_config('synchronous_commit', 'on', true);
+        END IF;
+        -- Now and then, remove what expired an hour ago: by then, no client
+        -- believes in it.
+        IF version % 128 = 0 THEN
+            DELETE FROM holdfast.records r WHERE r.key IN (
+                SELECT e.key FROM holdfast.records e
+                WHERE e.expire_ms > 0
+                  AND e.expire_ms < store_us / 1000 - 3600000
+                ORDER BY e.expire_ms LIMIT 500 FOR UPDATE SKIP LOCKED);
+        END IF;
+    END IF;
+END $$;
+
+-- Refuse a fencing token that is lower than one that was seen for this name.
+-- In the transaction that writes to your own tables: a holder that was paused,
+-- and has lost its lock meanwhile, fails before it can overwrite what the next
+-- one wrote.
+CREATE OR REPLACE FUNCTION holdfast.check_token(name text, token bigint)
+RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    seen bigint;
+BEGIN
+    INSERT INTO holdfast.fences AS f VALUES (name, token)
+    ON CONFLICT ON CONSTRAINT fences_pkey DO UPDATE
+    SET token = greatest(f.token, excluded.token)
+    RETURNING f.token INTO seen;
+    IF seen > token THEN
+        RAISE EXCEPTION 'the lock "%" was granted again: token % is lower than %',
+            name, token, seen USING ERRCODE = 'serialization_failure';
+    END IF;
+END $$;
+
+REVOKE ALL ON FUNCTION holdfast.read_records, holdfast.commit_records,
+    holdfast.check_token FROM PUBLIC;

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * postgres_server.c - see postgres_server.h. Owns a process and a temporary
+ * directory with its data, its socket and its log.
+ */
+#include "support/postgres_server.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/await_child.h"
+#include "support/redis_server.h"
+
+#define PATH_SIZE 256
+#define ARGUMENTS_MAX 24
+#define READY_TRIES 600
+#define START_TRIES 40
+#define PAUSE_NS 50000000
+
+struct postgres_server {
+    pid_t pid; /* 0: not running */
+    bool fsync;
+    char dir[64];
+    char port[12];
+    char url[96];
+};
+
+/* Become the user that may run the server, and the program. */
+static void exec_program(const postgres_server *server,
+                         const char *const *arguments)
+{
+    const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
+    const char *folder = getenv("HF_TEST_POSTGRES");
+    char path[PATH_SIZE];
+    int log_fd;
+
+    (void)snprintf(path, sizeof(path), "%s/log", server->dir);
+    log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    if (user != NULL && (setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 ||
+                         setuid(user->pw_uid) != 0))
+        _exit(126);
+    if (chdir("/") != 0)
+        _exit(126);
+    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(log_fd, 1);
+    dup2(log_fd, 2);
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, arguments[0]);
+    execv(path, (char *const *)(void *)arguments);
+    _exit(127);
+}
+
+static bool run_program(const postgres_server *server,
+                        const char *const *arguments)
+{
+    pid_t pid = fork();
+    int status = -1;
+
+    if (pid == 0)
+        exec_program(server, arguments);
+    return pid > 0 && await_child(pid, &status) == pid && status == 0;
+}
+
+static bool run_psql(const postgres_server *server, const char *option,
+                     const char *what)
+{
+    const char *arguments[] = {"psql", "-qXtA",      "-v", "ON_ERROR_STOP=1",
+                               "-U",   "postgres",   "-h", server->dir,
+                               "-p",   server->port, "-d", "postgres",
+                               option, what,         NULL};
+
+    return run_program(server, arguments);
+}
+
+bool postgres_server_run(const postgres_server *server, const char *sql)
+{
+    return run_psql(server, "-c", sql);
+}
+
+static void pause_short(void)
+{
+    struct timespec span = {0, PAUSE_NS};
+
+    nanosleep(&span, NULL);
+}
+
+/* false: it has ended. */
+static bool wait_ready(postgres_server *server)
+{
+    int status;
+
+    for (int i = 0; i < READY_TRIES; i++) {
+        if (postgres_server_run(server, "SELECT 1"))
+            return true;
+        if (waitpid(server->pid, &status, WNOHANG) == server->pid) {
+            server->pid = 0;
+            return false;
+        }
+        pause_short();
+    }
+    return false;
+}
+
+static bool start_once(postgres_server *server)
+{
+    char data[PATH_SIZE];
+    pid_t parent = getpid();
+    const char *arguments[] = {"postgres",
+                               "-D",
+                               data,
+                               "-k",
+                               server->dir,
+                               "-p",
+                               server->port,
+                               "-h",
+                               "127.0.0.1",
+                               "-c",
+                               server->fsync ? "fsync=on" : "fsync=off",
+                               "-c",
+                               "max_connections=300",
+                               "-c",
+                               "shared_buffers=32MB",
+                               NULL};
+
+    (void)snprintf(data, sizeof(data), "%s/data", server->dir);
+    server->pid = fork();
+    if (server->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(126);
+        exec_program(server, arguments);
+    }
+    return server->pid > 0 && wait_ready(server);
+}
+
+/* It refuses to start while a process of the one before it has not noticed
+ * that that was killed. */
+bool postgres_server_restart(postgres_server *server)
+{
+    postgres_server_kill(server);
+    for (int i = 0; i < START_TRIES; i++) {
+        if (start_once(server))
+            return true;
+        pause_short();
+    }
+    return false;
+}
+
+static bool make_data(postgres_server *server)
+{
+    const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
+    char data[PATH_SIZE];
+    const char *arguments[] = {
+        "initdb", "-D", data, "-U",   "postgres",   "-A",
+        "trust",  "-N", "-E", "UTF8", "--locale=C", "--no-instructions",
+        NULL};
+
+    (void)snprintf(server->dir, sizeof(server->dir), "/tmp/hf-pg-XXXXXX");
+    if (mkdtemp(server->dir) == NULL || chmod(server->dir, 0755) != 0)
+        return false;
+    if (user != NULL && chown(server->dir, user->pw_uid, user->pw_gid) != 0)
+        return false;
+    (void)snprintf(data, sizeof(data), "%s/data", server->dir);
+    return run_program(server, arguments);
+}
+
+postgres_server *postgres_server_start(bool fsync)
+{
+    postgres_server *server = calloc(1, sizeof(*server));
+    int port = redis_server_free_port();
+
+    if (server == NULL || getenv("HF_TEST_POSTGRES") == NULL)
+        return NULL;
+    server->fsync = fsync;
+    (void)snprintf(server->port, sizeof(server->port), "%d", port);
+    (void)snprintf(server->url, sizeof(server->url),
+                   "postgres://postgres@127.0.0.1:%d/postgres", port);
+    if (make_data(server) && postgres_server_restart(server) &&
+        run_psql(server, "-f", HF_POSTGRES_SETUP))
+        return server;
+    fprintf(stderr, "cannot start PostgreSQL for the test, see %s/log\n",
+            server->dir);
+    postgres_server_kill(server);
+    free(server);
+    return NULL;
+}
+
+void postgres_server_kill(postgres_server *server)
+{
+    int status;
+
+    if (server->pid <= 0)
+        return;
+    (void)kill(server->pid, SIGKILL);
+    (void)await_child(server->pid, &status);
+    server->pid = 0;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind,
+                        struct FTW *place)
+{
+    (void)info;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void postgres_server_stop(postgres_server *server)
+{
+    if (server == NULL)
+        return;
+    postgres_server_kill(server);
+    (void)nftw(server->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(server);
+}
+
+const char *postgres_server_url(const postgres_server *server)
+{
+    return server->url;
+}
