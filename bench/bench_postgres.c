@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_postgres.c - pairs of acquire and release of one lock by several
+ * processes, on a PostgreSQL of its own: Holdfast, a lease by INSERT ... ON
+ * CONFLICT and DELETE with polls, as ShedLock has it, and pg_advisory_lock.
+ * Each round has all three. Trips are calls of the functions, as the server
+ * counts them.
+ *
+ *     bench_postgres [ROUNDS [SECONDS]]
+ */
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "holdfast/client.h"
+#include "holdfast/lock.h"
+#include "support/postgres_server.h"
+#include "util/clock.h"
+
+#define POLL_US 10000
+#define PROCESSES_MAX 50
+
+typedef enum way { HOLDFAST, LEASE, ADVISORY, WAYS } way;
+static const char *const names[] = {"holdfast", "on conflict", "advisory"};
+
+typedef struct result {
+    long pairs;
+    double seconds;
+} result;
+
+static const char *url;
+static double seconds = 4;
+
+static void fail_bench(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_postgres: %s: %s\n", what, why);
+    _exit(1);
+}
+
+static PGconn *connect_bench(void)
+{
+    PGconn *conn = PQconnectdb(url);
+
+    if (PQstatus(conn) != CONNECTION_OK)
+        fail_bench("connect", PQerrorMessage(conn));
+    return conn;
+}
+
+/* Rows that were affected, or the only value. */
+static long run_sql(PGconn *conn, const char *sql)
+{
+    PGresult *done = PQexec(conn, sql);
+    ExecStatusType status = PQresultStatus(done);
+    long number = 0;
+
+    if (status == PGRES_TUPLES_OK && PQntuples(done) > 0)
+        number = strtol(PQgetvalue(done, 0, 0), NULL, 10);
+    else if (status == PGRES_COMMAND_OK)
+        number = strtol(PQcmdTuples(done), NULL, 10);
+    else if (status != PGRES_TUPLES_OK)
+        fail_bench(sql, PQerrorMessage(conn));
+    PQclear(done);
+    return number;
+}
+
+static long count_trips(PGconn *conn)
+{
+    (void)sleep(1); /* until the server has counted */
+    return run_sql(conn, "SELECT sum(calls) FROM pg_stat_user_functions WHERE "
+                         "funcname IN ('read_records', 'commit_records')");
+}
+
+/* ---------------------------------------------------------------- the ways */
+
+static long pairs_holdfast(int64_t until_us)
+{
+    hf_error err = HF_ERROR_INIT;
+    hf_client *client;
+    hf_lock *lock;
+    long pairs = 0;
+
+    if (hf_client_open(url, NULL, &client, &err) != HF_OK ||
+        hf_lock_new(client, hf_str("lock"), NULL, &lock, &err) != HF_OK)
+        fail_bench("open", err.message);
+    while (hf__clock_boot_us() < until_us) {
+        if (hf_lock_acquire(lock, 20000, &err) != HF_OK ||
+            hf_lock_release(lock, &err) != HF_OK)
+            fail_bench("pair", err.message);
+        pairs++;
+    }
+    hf_lock_free(lock);
+    hf_client_close(client);
+    return pairs;
+}
+
+static long pairs_lease(int64_t until_us)
+{
+    PGconn *conn = connect_bench();
+    long pairs = 0;
+
+    while (hf__clock_boot_us() < until_us) {
+        if (run_sql(conn, "INSERT INTO leases VALUES ('lock', now() + interval "
+                          "'10 s') ON CONFLICT (name) DO UPDATE SET until = "
+                          "excluded.until WHERE leases.until < now()") == 0) {
+            (void)usleep(POLL_US);
+            continue;
+        }
+        (void)run_sql(conn, "DELETE FROM leases WHERE name = 'lock'");
+        pairs++;
+    }
+    PQfinish(conn);
+    return pairs;
+}
+
+static long pairs_advisory(int64_t until_us)
+{
+    PGconn *conn = connect_bench();
+    long pairs = 0;
+
+    while (hf__clock_boot_us() < until_us) {
+        (void)run_sql(conn, "SELECT pg_advisory_lock(1)");
+        (void)run_sql(conn, "SELECT pg_advisory_unlock(1)");
+        pairs++;
+    }
+    PQfinish(conn);
+    return pairs;
+}
+
+static void run_worker(way how, int out)
+{
+    static long (*const ways[])(int64_t) = {pairs_holdfast, pairs_lease,
+                                            pairs_advisory};
+    int64_t began_us = hf__clock_boot_us();
+    result got = {.pairs = ways[how](began_us + (int64_t)(seconds * 1e6))};
+
+    got.seconds = (double)(hf__clock_boot_us() - began_us) / 1e6;
+    if (write(out, &got, sizeof(got)) != sizeof(got))
+        _exit(1);
+    _exit(0);
+}
+
+/* ------------------------------------------------------------------ figures */
+
+static void run_figure(PGconn *conn, way how, int processes)
+{
+    long trips = count_trips(conn);
+    long least = -1;
+    long most = 0;
+    result sum = {0, 0};
+    result one;
+    pid_t workers[PROCESSES_MAX];
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        fail_bench("pipe", "");
+    for (int i = 0; i < processes; i++) {
+        workers[i] = fork();
+        if (workers[i] == 0)
+            run_worker(how, ends[1]);
+    }
+    close(ends[1]);
+    while (read(ends[0], &one, sizeof(one)) == (ssize_t)sizeof(one)) {
+        sum.pairs += one.pairs;
+        sum.seconds = one.seconds > sum.seconds ? one.seconds : sum.seconds;
+        least = least < 0 || one.pairs < least ? one.pairs : least;
+        most = one.pairs > most ? one.pairs : most;
+    }
+    close(ends[0]);
+    for (int i = 0; i < processes; i++)
+        (void)waitpid(workers[i], NULL, 0);
+    trips = count_trips(conn) - trips;
+    printf("%-12s %2d processes: %7.0f pairs/s, each %ld to %ld", names[how],
+           processes, (double)sum.pairs / sum.seconds, least, most);
+    if (how == HOLDFAST)
+        printf(", %.2f trips a pair", (double)trips / (double)sum.pairs);
+    printf("\n");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static const int processes[] = {1, 2, 10, PROCESSES_MAX};
+    long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 3;
+    postgres_server *server = postgres_server_start(true);
+    PGconn *conn;
+
+    if (argc > 2)
+        seconds = strtod(argv[2], NULL);
+    if (server == NULL)
+        return 1;
+    url = postgres_server_url(server);
+    if (!postgres_server_run(server, "ALTER SYSTEM SET track_functions = pl") ||
+        !postgres_server_restart(server))
+        return 1;
+    conn = connect_bench();
+    (void)run_sql(conn, "CREATE TABLE leases(name text PRIMARY KEY, until "
+                        "timestamptz NOT NULL)");
+    for (long round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
+            for (int how = HOLDFAST; how < WAYS; how++)
+                run_figure(conn, (way)how, processes[i]);
+        }
+    }
+    PQfinish(conn);
+    postgres_server_stop(server);
+    return 0;
+}
