@@ -26,10 +26,21 @@ typedef struct hf__backend hf__backend;
 typedef struct hf__backend_record {
     hf_bytes key;
     hf_bytes payload;  /* as DUMP returns it */
-    int64_t expire_ms; /* by the store's clock, Unix time; 0: never */
+    int64_t expire_ms; /* see hf__backend_end() */
     int64_t at_us;     /* call->now_us of the commit that wrote it */
     uint64_t version;  /* call->version of that; 0: there is no record */
 } hf__backend_record;
+
+/*
+ * When a record ends, by the store's clock, Unix time; 0: never. expire_ms of a
+ * lock's lease is less than 0, and the negation of that: the clock, which may
+ * have been set, says too little of whether it is over. A backend may remove a
+ * record that has ended, but not a lease.
+ */
+static inline int64_t hf__backend_end(int64_t expire_ms)
+{
+    return expire_ms < 0 ? -expire_ms : expire_ms;
+}
 
 typedef struct hf__backend_write {
     size_t at;        /* index of its record in call->records */

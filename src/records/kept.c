@@ -90,8 +90,7 @@ static hf__kept *copy_record(const hf__backend_record *record)
     return one;
 }
 
-void hf__kept_put(hf__kept_table *table, const hf__backend_record *record,
-                  int64_t now_us)
+void hf__kept_put(hf__kept_table *table, const hf__backend_record *record)
 {
     hf__kept **at = find_place(table, record->key);
     hf__kept *one = NULL;
@@ -109,7 +108,6 @@ void hf__kept_put(hf__kept_table *table, const hf__backend_record *record,
     if (table->count >= HF__KEPT_MAX)
         remove_oldest(table);
     at = chain_of(table, record->key);
-    one->since_us = now_us;
     one->turn = ++table->turn;
     one->next = *at;
     *at = one;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kept.h - records that a client has read or written, and since when it has
- * seen the same version of each. They may be stale: a commit checks versions.
- * Loop thread only.
+ * kept.h - records that a client has read or written. They may be stale: a
+ * commit checks versions. Loop thread only.
  */
 #ifndef HF__RECORDS_KEPT_H
 #define HF__RECORDS_KEPT_H
@@ -12,7 +11,6 @@
 typedef struct hf__kept {
     struct hf__kept *next;     /* in its chain */
     hf__backend_record record; /* of version 0: there is none */
-    int64_t since_us;          /* of hf__clock_boot_us() */
     uint64_t turn;             /* when it was last found or put */
 } hf__kept;
 
@@ -33,8 +31,7 @@ void hf__kept_done(hf__kept_table *table);
 /* NULL: not known. Valid until the next put or drop. */
 const hf__kept *hf__kept_find(hf__kept_table *table, hf_bytes key);
 /* Copies it. What there is no memory for, or is too large, is dropped. */
-void hf__kept_put(hf__kept_table *table, const hf__backend_record *record,
-                  int64_t now_us);
+void hf__kept_put(hf__kept_table *table, const hf__backend_record *record);
 void hf__kept_drop(hf__kept_table *table, hf_bytes key);
 
 #endif

@@ -210,7 +210,7 @@ void hf__record_store_learn(hf__record_store *store,
 
     if (one == NULL || record->version == 0 ||
         one->record.at_us <= record->at_us)
-        hf__kept_put(&store->kept, record, hf__clock_boot_us());
+        hf__record_store_keep(store, record);
 }
 
 /* -------------------------------------------------------------------- life */
@@ -227,15 +227,19 @@ hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
     store->ended = end_work;
     store->wake_at = wake_at;
     hf__heap_init(&store->timers);
-    status = hf__loop_start(loop, err);
+    store->guard = hf__guard_new();
+    status = store->guard == NULL ? hf__fail(err, HF_NO_MEMORY, "out of memory")
+                                  : hf__loop_start(loop, err);
     if (status == HF_OK)
         status = hf__scratch_open(&store->scratch, err);
     if (status == HF_OK)
         status = hf__alarm_new(loop, ring_alarm, store, &store->alarm, err);
     if (status != HF_OK && store->scratch != NULL)
         hf__scratch_close(store->scratch);
-    if (status != HF_OK)
+    if (status != HF_OK) {
+        hf__guard_free(store->guard);
         backend->ops->close(backend);
+    }
     return status;
 }
 
@@ -268,5 +272,6 @@ void hf__record_store_close(hf__record_store *store)
     hf__alarm_free(store->alarm);
     hf__scratch_close(store->scratch);
     hf__kept_done(&store->kept);
+    hf__guard_free(store->guard);
     hf__heap_done(&store->timers);
 }

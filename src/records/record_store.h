@@ -11,6 +11,8 @@
 #include "records/backend.h"
 #include "records/instant.h"
 #include "records/kept.h"
+#include "records/record_guard.h"
+#include "util/clock.h"
 #include "util/heap.h"
 
 struct hf__work;
@@ -28,6 +30,7 @@ typedef struct hf__record_store {
     /* The loop thread's. */
     hf__scratch *scratch;
     hf__kept_table kept;
+    hf__guard *guard;
     hf__instant instant; /* the newest */
     hf__heap timers;     /* of works */
     hf__alarm *alarm;
@@ -56,5 +59,15 @@ void hf__record_store_close(hf__record_store *store);
  * may be older than what is kept. On the loop thread. */
 void hf__record_store_learn(hf__record_store *store,
                             const hf__backend_record *record);
+
+/* For the works: keep a record that was read or written. */
+static inline void hf__record_store_keep(hf__record_store *store,
+                                         const hf__backend_record *record)
+{
+    hf__kept_put(&store->kept, record);
+    if (record->expire_ms < 0)
+        (void)hf__guard_since(store->guard, record->version,
+                              hf__clock_boot_us());
+}
 
 #endif

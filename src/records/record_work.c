@@ -16,9 +16,11 @@
  * done. Otherwise it may be done yet, until its TIME is too old; a repeatable
  * request is tried again nevertheless, as it may be sent again to a server.
  *
- * A lease that is over counts as expired only if this client has seen the same
+ * A lease counts as expired only if someone on this machine has seen the same
  * version of its record for as long as the lease was: the store's clock may
- * have been set forward (docs/adr/0121).
+ * have been set forward (docs/adr/0121). Who acquires a lock whose lease looks
+ * over leaves a mark, and believes one, of a process that may be gone: else who
+ * does not wait would begin to watch each time, and never be granted it.
  */
 #include "records/record_work.h"
 
@@ -43,6 +45,8 @@
 #define DETACHED_MS 5000
 /* See instant.c. */
 #define RATE_SHARE 100
+/* How long a mark is of use after its lease, ms. */
+#define MARK_MS INT64_C(3600000)
 /* Keys that a script makes up: it is run again with each of them. */
 #define DERIVED_MAX 16u
 
@@ -88,6 +92,7 @@ static bool add_key(hf__work *work, hf_bytes key)
             return true;
     }
     copy = hf__arena_copy(&work->work_arena, key.data, key.size);
+    work->marked = false; /* its place */
     work->records[work->key_count++].key = hf_view(copy, key.size);
     return copy != NULL;
 }
@@ -282,10 +287,9 @@ static bool shows_commit(const hf__work *work)
 static bool take_records(hf__work *work)
 {
     hf__record_store *store = work->store;
-    int64_t now_us = hf__clock_boot_us();
 
     for (size_t i = 0; i < work->call.record_count; i++)
-        hf__kept_put(&store->kept, &work->call.records[i], now_us);
+        hf__record_store_keep(store, &work->call.records[i]);
     if (work->request == NULL) {
         store->ended(work);
         return false;
@@ -358,7 +362,7 @@ static void read_records(hf__work *work)
     hf__backend_call *call = &work->call;
 
     call->records = work->records;
-    call->record_count = work->key_count;
+    call->record_count = work->key_count + work->marked;
     call->version = 0;
     begin_call(work, work->store->backend->ops->read, read_done);
 }
@@ -366,7 +370,7 @@ static void read_records(hf__work *work)
 /* false: some are not known. */
 static bool take_kept(hf__work *work)
 {
-    for (size_t i = 0; i < work->key_count; i++) {
+    for (size_t i = 0; i < work->key_count + work->marked; i++) {
         const hf__kept *one =
             hf__kept_find(&work->store->kept, work->records[i].key);
         hf_bytes key = work->records[i].key;
@@ -391,7 +395,6 @@ static void drop_records(hf__work *work)
 static void keep_writes(hf__work *work)
 {
     const hf__backend_call *call = &work->call;
-    int64_t now_us = hf__clock_boot_us();
 
     for (size_t i = 0; i < call->write_count; i++) {
         const hf__backend_write *write = &call->writes[i];
@@ -403,7 +406,7 @@ static void keep_writes(hf__work *work)
             record.at_us = call->now_us;
             record.version = call->version;
         }
-        hf__kept_put(&work->store->kept, &record, now_us);
+        hf__record_store_keep(work->store, &record);
     }
 }
 
@@ -495,8 +498,8 @@ static void list_checks(hf__work *work)
 
     call->records = work->checks;
     call->record_count = 0;
-    for (size_t i = 0; i < work->key_count; i++) {
-        if (!work->used[i])
+    for (size_t i = 0; i < work->key_count + work->marks; i++) {
+        if (i < work->key_count && !work->used[i])
             continue;
         work->check_of[i] = call->record_count;
         work->checks[call->record_count++] = work->records[i];
@@ -515,6 +518,13 @@ static size_t check_of(const hf__work *work, hf_bytes key)
     return work->check_of[i];
 }
 
+/* Then its first key is the lock. */
+static bool is_lock(const hf__request *request)
+{
+    return request->script != NULL &&
+           request->script->quorum != HF__QUORUM_NONE;
+}
+
 /* Copies, as others run in the same memory. false: no memory. */
 static bool list_writes(hf__work *work, const hf__scratch_call *run)
 {
@@ -528,6 +538,9 @@ static bool list_writes(hf__work *work, const hf__scratch_call *run)
         write->at = check_of(work, run->changed[i].key);
         write->payload = run->changed[i].payload;
         write->expire_ms = run->changed[i].expire_ms;
+        if (is_lock(work->request) &&
+            call->records[write->at].key.data == work->records[0].key.data)
+            write->expire_ms = -write->expire_ms;
         /* Of one that expired there may be a record. */
         if (write->payload.size == 0 && call->records[write->at].version == 0)
             continue;
@@ -535,6 +548,11 @@ static bool list_writes(hf__work *work, const hf__scratch_call *run)
             return false;
         call->write_count++;
     }
+    if (work->marks)
+        work->writes[call->write_count++] = (hf__backend_write){
+            .at = work->check_of[work->key_count],
+            .payload = hf_view(work->mark, sizeof(work->mark)),
+            .expire_ms = work->given[0].expire_ms + MARK_MS};
     return true;
 }
 
@@ -621,23 +639,25 @@ static bool is_of_lease(const hf__request *request)
 static int64_t end_of_lease(hf__work *work, const hf__backend_record *record,
                             int64_t now_ms)
 {
-    const hf__kept *one = hf__kept_find(&work->store->kept, record->key);
-    int64_t length_ms = record->expire_ms - record->at_us / 1000;
-    int64_t seen_ms = 0;
+    int64_t end_ms = hf__backend_end(record->expire_ms);
+    int64_t length_ms = end_ms - record->at_us / 1000;
+    int64_t local_us = hf__clock_boot_us();
+    int64_t since_us =
+        hf__guard_since(work->store->guard, record->version, local_us);
+    int64_t left_ms =
+        length_ms + length_ms / RATE_SHARE + 1 - (local_us - since_us) / 1000;
 
-    if (record->expire_ms == 0 || record->expire_ms > now_ms)
-        return record->expire_ms;
-    if (one != NULL && one->record.version == record->version)
-        seen_ms = (hf__clock_boot_us() - one->since_us) / 1000;
-    length_ms += length_ms / RATE_SHARE + 1;
-    return seen_ms >= length_ms ? record->expire_ms
-                                : now_ms + length_ms - seen_ms;
+    if (end_ms == 0 || end_ms > now_ms || left_ms <= 0)
+        return end_ms;
+    work->guarded = true;
+    return now_ms + left_ms;
 }
 
 static void give_records(hf__work *work, int64_t now_us)
 {
     bool guarded = is_of_lease(work->request);
 
+    work->guarded = false;
     for (size_t i = 0; i < work->key_count; i++) {
         const hf__backend_record *record = &work->records[i];
         hf__scratch_record *given = &work->given[i];
@@ -646,10 +666,58 @@ static void give_records(hf__work *work, int64_t now_us)
         if (record->version == 0)
             continue;
         given->payload = record->payload;
-        given->expire_ms = record->expire_ms;
+        given->expire_ms = hf__backend_end(record->expire_ms);
         if (guarded && i == 0)
             given->expire_ms = end_of_lease(work, record, now_us / 1000);
     }
+}
+
+/* Know the record of this machine's mark on the first key. false: a read has
+ * begun, or there are no marks. */
+static bool take_mark(hf__work *work)
+{
+    hf__backend_record *record = &work->records[work->key_count];
+    const hf__kept *kept;
+    hf_bytes key;
+
+    if (work->marked)
+        return true;
+    key = hf__guard_mark_key(work->store->guard, work->records[0].key,
+                             &work->work_arena);
+    if (key.data == NULL)
+        return false;
+    work->marked = true;
+    kept = hf__kept_find(&work->store->kept, key);
+    if (kept != NULL)
+        *record = kept->record;
+    record->key = key;
+    if (kept == NULL)
+        read_records(work);
+    return kept != NULL;
+}
+
+/* A lease looks over: believe the mark, or leave one. false: the work waits for
+ * a read. */
+static bool use_mark(hf__work *work, int64_t now_us)
+{
+    const hf__script *script = work->request->script;
+    const hf__backend_record *lease = &work->records[0];
+    int64_t local_us = hf__clock_boot_us();
+
+    work->marks = false;
+    if (!work->guarded || script->quorum != HF__QUORUM_ACQUIRE ||
+        !take_mark(work))
+        return !work->calling;
+    if (hf__guard_read_mark(work->store->guard,
+                            work->records[work->key_count].payload,
+                            lease->version, local_us)) {
+        give_records(work, now_us);
+        return true;
+    }
+    work->marks = true;
+    hf__guard_write_mark(work->store->guard, lease->version, local_us,
+                         work->mark);
+    return true;
 }
 
 /* Time never goes back for a key. */
@@ -695,6 +763,8 @@ static void run_try(hf__work *work)
     }
     run.now_us = not_before(work, run.now_us);
     give_records(work, run.now_us);
+    if (!use_mark(work, run.now_us))
+        return;
     hf__request_done(request);
     hf__arena_free(&work->try_arena);
     work->required_count = 0;

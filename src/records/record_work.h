@@ -33,6 +33,10 @@ struct hf__work {
     bool *used;
     bool fresh;   /* they are of one read, made for this try */
     bool rereads; /* what is kept is not to be believed */
+    bool guarded; /* a lease looks over, and is not for this process */
+    bool marked;  /* behind its records, that of the mark is known ... */
+    bool marks;   /* ... and is written */
+    char mark[HF__GUARD_MARK_SIZE];
 
     hf__backend_call call;
     int64_t call_began_us;

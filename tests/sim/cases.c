@@ -54,6 +54,16 @@ const sim_case sim_cases[] = {
                 {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, WAIT},
                      {OP_SLEEP, 1, 100}, {OP_RELEASE, 1, 0}, END}},
                 }},
+    /* ... and who does not wait is a new process each time. */
+    {.name = "newcomers", .faults = FAULT_STEP | FAULT_TIME | FAULT_KILL,
+     .handles = {{0, KIND_LOCK, TTL, {.flags = HF_LOCK_NO_RENEW}}, LOCK(1)},
+     .actors = {HOLD(0, 0, 2900),
+                {1, {{OP_WAIT, 1, 50}, {OP_TRY, 1, 0}, {OP_RELEASE, 1, 0},
+                     {OP_WAIT, 1, 1000}, {OP_FORGET, 1, 0}, {OP_TRY, 1, 0},
+                     {OP_RELEASE, 1, 0}, {OP_WAIT, 1, 1000},
+                     {OP_FORGET, 1, 0}, {OP_TRY, 1, 0}, {OP_RELEASE, 1, 0},
+                     END}},
+                }},
     /* Waits that time out, also while the lock is handed over. */
     {.name = "short", .faults = ALL,
      .handles = {LOCK(0), LOCK(1)},

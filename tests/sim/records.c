@@ -17,6 +17,8 @@
 #define RECORDS 32
 #define KEY_SIZE 128
 #define LISTED 8
+/* The backend removes what has ended for so long: less than a step. */
+#define KEEP_MS 5000
 
 /* A read or a commit on its way. */
 struct fake_call {
@@ -137,7 +139,7 @@ void records_run(hf__request *request)
     static uint64_t version = UINT64_C(1) << 63;
     stored *one = stored_of(request->words[1]);
     hf__scratch_record given = {one->record.key, one->record.payload,
-                                one->record.expire_ms};
+                                hf__backend_end(one->record.expire_ms)};
     hf__scratch_call run = {.records = &given,
                             .record_count = 1,
                             .now_us = clock_us(),
@@ -180,8 +182,9 @@ static void read_all(fake_call *self)
         to->key = key;
         copy_bytes(&self->arena, &to->payload);
         /* With --cheat unguarded: a lease that is over was short. */
-        if (sim_cheats("unguarded") && to->expire_ms * 1000 < self->store_us)
-            to->at_us = to->expire_ms * 1000;
+        if (sim_cheats("unguarded") &&
+            hf__backend_end(to->expire_ms) * 1000 < self->store_us)
+            to->at_us = hf__backend_end(to->expire_ms) * 1000;
     }
 }
 
@@ -258,6 +261,14 @@ void records_learn(learned *all, hf__record_store *of)
         hf__record_store_learn(of, &all->records[i]);
 }
 
+void records_forget(const client *of)
+{
+    hf__record_store *records = of->records;
+
+    hf__kept_done(&records->kept);
+    memset(records->guard->watched, 0, sizeof(records->guard->watched));
+}
+
 void records_unlearn(learned *all)
 {
     if (all == NULL)
@@ -266,13 +277,46 @@ void records_unlearn(learned *all)
     free(all);
 }
 
+/* Of what may be removed. With --cheat purged: also leases. */
+static void purge(int64_t now_us)
+{
+    for (size_t i = 0; i < RECORDS; i++) {
+        int64_t end_ms = store[i].record.expire_ms;
+
+        if (sim_cheats("purged"))
+            end_ms = hf__backend_end(end_ms);
+        if (end_ms > 0 && end_ms < now_us / 1000 - KEEP_MS)
+            clear(&store[i]);
+    }
+}
+
+/* With --cheat hasty: a mark says that a lease was always seen. */
+static void make_hasty(const fake_call *self, stored *one)
+{
+    const char *mark = one->record.payload.data;
+    uint64_t version = self->records[0].version;
+    hf__guard *guard;
+
+    if (!sim_cheats("hasty") || one->key_size < 10 ||
+        memcmp(one->key, "hf:watched", 10) != 0)
+        return;
+    guard = hf__guard_new();
+    if (guard == NULL)
+        abort();
+    (void)hf__guard_since(guard, version, 0);
+    hf__guard_write_mark(guard, version, 0, (char *)(uintptr_t)mark);
+    hf__guard_free(guard);
+}
+
 static void write_all(const fake_call *self)
 {
+    purge(self->store_us);
     for (size_t i = 0; i < self->write_count; i++) {
         const hf__backend_write *write = &self->writes[i];
 
         put(stored_of(self->records[write->at].key), write->payload,
             write->expire_ms, self->now_us, self->version);
+        make_hasty(self, stored_of(self->records[write->at].key));
     }
     for (size_t i = 0; i < self->message_count; i++) {
         hf_bytes text, topic;

@@ -112,6 +112,7 @@ void records_free(fake_call *self);
 typedef struct learned learned;
 void records_learn(learned *all, struct hf__record_store *store);
 void records_unlearn(learned *all);
+void records_forget(const struct client *of);
 
 /* --------------------------------------------------------------------- net */
 
@@ -192,7 +193,8 @@ enum {
     OP_PUT,        /* a job; arg: its number */
     OP_DONE,       /* with the job of the handle */
     OP_NEXT,       /* the same, and take the next; arg: wait_ms */
-    OP_NEXT_START
+    OP_NEXT_START,
+    OP_FORGET /* with --records: as if a new process had opened the client */
 };
 
 typedef struct op {

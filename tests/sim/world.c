@@ -251,6 +251,9 @@ static void do_step(program *of, const op *step)
     case OP_RELEASE_MANY:
         do_many(of->of, step->what == OP_RELEASE_MANY);
         break;
+    case OP_FORGET:
+        records_forget(of->of);
+        break;
     case OP_DOWNGRADE:
         on->released = true;
         (void)!hf_rwlock_downgrade(on->lock, NULL);

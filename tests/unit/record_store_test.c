@@ -20,6 +20,7 @@ typedef struct memory {
     hf__backend base;
     hf__loop *loop;
     hf__backend_record records[RECORDS]; /* of version 0: there is none */
+    int64_t ahead_us; /* by how much its clock was set forward */
     fate next;
     size_t reads;
     size_t commits;
@@ -83,8 +84,24 @@ static bool has_conflict(memory *self, const hf__backend_call *call)
     return false;
 }
 
+static int64_t clock_us(const memory *self)
+{
+    return hf__clock_unix_us() + self->ahead_us;
+}
+
+/* What a backend may remove, by its clock. */
+static void purge(memory *self)
+{
+    for (size_t i = 0; i < RECORDS; i++) {
+        if (self->records[i].expire_ms > 0 &&
+            self->records[i].expire_ms < clock_us(self) / 1000 - 3600000)
+            self->records[i].version = 0;
+    }
+}
+
 static void write_all(memory *self, const hf__backend_call *call)
 {
+    purge(self);
     for (size_t i = 0; i < call->write_count; i++) {
         const hf__backend_write *write = &call->writes[i];
         hf__backend_record *to = stored_of(self, call->records[write->at].key);
@@ -135,7 +152,7 @@ static void run_answer(hf__task *task)
         return;
     }
     call->outcome = HF__BACKEND_DONE;
-    call->store_us = hf__clock_unix_us();
+    call->store_us = clock_us(of.self);
     if (of.commits) {
         commit_call(of.self, call);
     } else {
@@ -239,16 +256,22 @@ static hf_status line(setting *self, const char *words, bool repeatable,
     return finish(self, &request, 20000 * SLOWER, text);
 }
 
-static hf_status lock(setting *self, hf__script_id id, const char *owner,
-                      char text[TEXT_SIZE])
+static hf_status lock_for(setting *self, hf__script_id id, const char *owner,
+                          const char *ttl, char text[TEXT_SIZE])
 {
     hf_bytes words[] = {hf_str("L"), hf_str("hf:token"), hf_str("hf:wait"),
-                        hf_str(owner), hf_str("15000")};
+                        hf_str(owner), hf_str(ttl)};
     hf__request request;
 
     hf__request_script(&request, &hf__scripts[id], words,
                        id == HF__SCRIPT_LOCK_ACQUIRE ? 5 : 4, 3);
     return finish(self, &request, 20000 * SLOWER, text);
+}
+
+static hf_status lock(setting *self, hf__script_id id, const char *owner,
+                      char text[TEXT_SIZE])
+{
+    return lock_for(self, id, owner, "15000", text);
 }
 
 static void want_calls(const setting *self, size_t reads, size_t commits)
@@ -303,6 +326,55 @@ TEST(record_store_learns_from_messages)
     self->store->reads = self->store->commits = 0;
     assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, text), HF_OK);
     want_calls(self, 0, 1);
+}
+
+/* A new process tries to acquire it. false: it is held. */
+static bool try_newly(setting *self)
+{
+    char text[TEXT_SIZE];
+
+    hf__kept_done(&self->records.kept);
+    hf__guard_free(self->records.guard);
+    self->records.guard = hf__guard_new();
+    assert_int_equal(
+        lock_for(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, "15000", text), HF_OK);
+    return strstr(text, OWNER) == NULL;
+}
+
+/* None of them sees the lease for as long as it was. */
+TEST(record_store_newcomers_are_granted_what_a_dead_process_held)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+    int64_t began_ms = hf__clock_boot_ms();
+
+    assert_int_equal(
+        lock_for(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, "300", text), HF_OK);
+    while (!try_newly(self)) {
+        assert_true(hf__clock_boot_ms() - began_ms < 5000 * SLOWER);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    }
+    /* One has watched it from its end on. */
+    assert_true(hf__clock_boot_ms() - began_ms >= 600);
+}
+
+TEST(record_store_lease_outlives_a_clock_that_is_set_forward)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+    int64_t began_ms;
+
+    assert_int_equal(
+        lock_for(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, "1000", text), HF_OK);
+    began_ms = hf__clock_boot_ms();
+    self->store->ahead_us = INT64_C(10000000000);
+    /* A commit, after which what has ended for hours is gone. */
+    assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+    while (!try_newly(self)) {
+        assert_true(hf__clock_boot_ms() - began_ms < 9000 * SLOWER);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    }
+    assert_true(hf__clock_boot_ms() - began_ms >= 1000);
 }
 
 TEST(record_store_read_is_one_call)

@@ -151,7 +151,7 @@ static hf_status write_slot(int fd, uint32_t pair, uint32_t which,
     made.version = VERSION;
     made.page_size = what->page_size;
     made.txn = what->txn;
-    status = hf__sidecar_boot_id(made.boot_id, err);
+    status = hf__boot_id_read(made.boot_id, err);
     if (status != HF_OK)
         return status;
     memcpy(made.meta, what->meta, sizeof(made.meta));
@@ -168,7 +168,7 @@ hf_status hf__checkpoint_newest(int fd, hf__checkpoint *newest, bool *same_boot,
 {
     char boot_id[HF__BOOT_ID_SIZE];
     slot one;
-    hf_status status = hf__sidecar_boot_id(boot_id, err);
+    hf_status status = hf__boot_id_read(boot_id, err);
 
     if (status != HF_OK)
         return status;

@@ -35,22 +35,6 @@
 #define CLEAR_SIZE ((size_t)4096)
 #define NEW_NAME HF__FILE_SIDECAR ".new"
 
-hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err)
-{
-    static const char path[] = "/proc/sys/kernel/random/boot_id";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size;
-
-    if (fd < 0)
-        return hf__fail_errno(err, HF_SYSTEM, errno, "cannot open %s", path);
-    memset(boot_id, 0, HF__BOOT_ID_SIZE);
-    size = read(fd, boot_id, HF__BOOT_ID_SIZE - 1);
-    close(fd);
-    if (size <= 0)
-        return hf__fail(err, HF_SYSTEM, "cannot read %s", path);
-    return HF_OK;
-}
-
 static void init_lock(pthread_mutex_t *mutex)
 {
     pthread_mutexattr_t attr;
@@ -157,7 +141,7 @@ static hf_status fill_file(uint32_t mode, uint32_t state, int64_t ahead_ms,
                       : hf__clock_unix_ahead_ms() + sidecar->namespace_ms;
     map->mode = mode;
     map->state = state;
-    status = hf__sidecar_boot_id(map->boot_id, err);
+    status = hf__boot_id_read(map->boot_id, err);
     if (status != HF_OK)
         return status;
     map->head_sum = hf__sidecar_head_sum(map);

@@ -14,14 +14,13 @@
 #include "engine/files/seal.h"
 #include "engine/files/wait_line.h"
 #include "holdfast/base.h"
+#include "util/boot_id.h"
 
 /* With fewer buckets, more waiters of other topics would be woken. */
 #define HF__BUCKET_MAX 1024u
 /* Store handles open at once; three hexadecimal digits of an inbox id. */
 #define HF__INBOX_MAX 4096u
 #define HF__INBOX_SIZE 16
-
-#define HF__BOOT_ID_SIZE 40
 
 /* State of the data file. */
 enum {
@@ -152,10 +151,6 @@ typedef struct hf__sidecar {
     /* One bit for each inbox of this process. Guarded by the writer lock. */
     uint64_t own[HF__INBOX_MAX / 64];
 } hf__sidecar;
-
-/* The id of this boot, zero-padded. Without it, as without descriptors, no one
- * may take a store for one of an earlier boot. */
-hf_status hf__sidecar_boot_id(char boot_id[HF__BOOT_ID_SIZE], hf_error *err);
 
 /*
  * Create one in `dir_fd`, replacing any that exists, and map it. `ahead_ms`:

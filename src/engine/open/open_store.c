@@ -133,7 +133,7 @@ static hf_status judge_sidecar(const hf__sidecar *sidecar, int dir_fd,
     hf_status status;
     bool same_boot;
 
-    status = hf__sidecar_boot_id(boot_id, err);
+    status = hf__boot_id_read(boot_id, err);
     if (status != HF_OK)
         return status;
     same_boot = memcmp(boot_id, map->boot_id, sizeof(boot_id)) == 0;

@@ -29,7 +29,7 @@ static bool is_of_this_boot(int fd)
 {
     char boot_id[HF__BOOT_ID_SIZE], found[HF__BOOT_ID_SIZE];
 
-    return hf__sidecar_boot_id(boot_id, NULL) == HF_OK &&
+    return hf__boot_id_read(boot_id, NULL) == HF_OK &&
            pread(fd, found, sizeof(found),
                  (off_t)offsetof(hf__sidecar_map, boot_id)) ==
                (ssize_t)sizeof(found) &&

@@ -12,7 +12,9 @@ CREATE SCHEMA IF NOT EXISTS holdfast;
 
 -- A key, or what remains of one that has expired. payload: as DUMP returns it.
 -- at_us: by the clock of this database, when it was written; version: drawn by
--- the client that wrote it, and never drawn again. Half of each page is left
+-- the client that wrote it, and never drawn again. expire_ms: when it ends, Unix
+-- time; 0: never; of the lease of a lock less than 0, and the negation of that:
+-- this database's clock does not end it, as it may have been set. Half of each page is left
 -- free, so that a lock is rewritten in place.
 CREATE TABLE IF NOT EXISTS holdfast.records (
     key bytea PRIMARY KEY,
@@ -160,7 +162,7 @@ BEGIN
             PERFORM set_config('synchronous_commit', 'on', true);
         END IF;
         -- Now and then, remove what expired an hour ago: by then, no client
-        -- believes in it.
+        -- believes in it. Not leases: see records.expire_ms.
         IF version % 128 = 0 THEN
             DELETE FROM holdfast.records r WHERE r.key IN (
                 SELECT e.key FROM holdfast.records e
