@@ -26,10 +26,8 @@
 
 #include <string.h>
 
-#include "store/known_commands.h"
 #include "util/clock.h"
 #include "util/error.h"
-#include "util/mem.h"
 #include "util/order.h"
 #include "util/rand.h"
 
@@ -47,116 +45,10 @@
 #define RATE_SHARE 100
 /* How long a mark is of use after its lease, ms. */
 #define MARK_MS INT64_C(3600000)
-/* Keys that a script makes up: it is run again with each of them. */
-#define DERIVED_MAX 16u
 
 static void run_try(hf__work *work);
 
 /* ------------------------------------------------------------------- life */
-
-static void *take_memory(hf__work *work, size_t count, size_t size)
-{
-    void *memory = hf__arena_alloc(&work->work_arena, (count + 1) * size);
-
-    if (memory != NULL)
-        memset(memory, 0, (count + 1) * size);
-    return memory;
-}
-
-static bool take_arrays(hf__work *work, size_t count)
-{
-    work->records = take_memory(work, count, sizeof(*work->records));
-    work->given = take_memory(work, count, sizeof(*work->given));
-    work->used = take_memory(work, count, sizeof(*work->used));
-    work->checks = take_memory(work, count, sizeof(*work->checks));
-    work->check_of = take_memory(work, count, sizeof(*work->check_of));
-    work->writes = take_memory(work, count, sizeof(*work->writes));
-    work->required =
-        take_memory(work, HF__WORK_ABSENT_MAX, sizeof(*work->required));
-    return work->records != NULL && work->given != NULL && work->used != NULL &&
-           work->checks != NULL && work->check_of != NULL &&
-           work->writes != NULL && work->required != NULL;
-}
-
-/* One key may be there twice. A copy: a call may outlive the request. false: no
- * memory. */
-static bool add_key(hf__work *work, hf_bytes key)
-{
-    char *copy;
-
-    for (size_t i = 0; i < work->key_count; i++) {
-        const hf_bytes *other = &work->records[i].key;
-
-        if (other->size == key.size &&
-            (key.size == 0 || memcmp(other->data, key.data, key.size) == 0))
-            return true;
-    }
-    copy = hf__arena_copy(&work->work_arena, key.data, key.size);
-    work->marked = false; /* its place */
-    work->records[work->key_count++].key = hf_view(copy, key.size);
-    return copy != NULL;
-}
-
-static bool add_keys(hf__work *work)
-{
-    const hf__request *request = work->request;
-    bool added = true;
-    hf__key_words keys;
-
-    for (size_t i = 0; request->script != NULL && i < request->key_count; i++)
-        added = added && add_key(work, request->words[i]);
-    if (request->script != NULL)
-        return added;
-    hf__known_keys(hf__known_find_words(request->words, request->word_count),
-                   request->words, request->word_count, &keys);
-    for (size_t at = hf__key_words_begin(&keys); at != 0;
-         at = hf__key_words_next(&keys, at))
-        added = added && add_key(work, request->words[at]);
-    return added;
-}
-
-hf__work *hf__work_new(hf__record_store *store, hf__request *request)
-{
-    hf__work *work = hf__calloc(1, sizeof(*work));
-
-    if (work == NULL)
-        return NULL;
-    work->store = store;
-    work->request = request;
-    hf__heap_node_init(&work->timer);
-    hf__arena_init(&work->call.arena);
-    hf__arena_init(&work->try_arena);
-    hf__arena_init(&work->work_arena);
-    work->call.user = work;
-    if (take_arrays(work, request->word_count + DERIVED_MAX) && add_keys(work))
-        return work;
-    hf__work_free(work);
-    return NULL;
-}
-
-void hf__work_free(hf__work *work)
-{
-    hf__arena_free(&work->call.arena);
-    hf__arena_free(&work->try_arena);
-    hf__arena_free(&work->work_arena);
-    hf__free(work);
-}
-
-bool hf__work_overlaps(const hf__work *work, const hf__work *other)
-{
-    for (size_t i = 0; i < work->key_count; i++) {
-        hf_bytes key = work->records[i].key;
-
-        for (size_t j = 0; j < other->key_count; j++) {
-            hf_bytes its = other->records[j].key;
-
-            if (key.size == its.size &&
-                (key.size == 0 || memcmp(key.data, its.data, key.size) == 0))
-                return true;
-        }
-    }
-    return false;
-}
 
 /* A call that is under way keeps its keys: what undoes it must come after. */
 static void complete_work(hf__work *work)
@@ -188,7 +80,8 @@ static void drop_request(hf__work *work, hf__request *request)
 static bool own_request(hf__work *work)
 {
     const hf__request *from = work->request;
-    hf_bytes *words = take_memory(work, from->word_count, sizeof(*words));
+    hf_bytes *words = hf__arena_alloc(&work->work_arena,
+                                      (from->word_count + 1) * sizeof(*words));
 
     for (size_t i = 0; words != NULL && i < from->word_count; i++) {
         char *copy = hf__arena_copy(&work->work_arena, from->words[i].data,
@@ -733,8 +626,8 @@ static int64_t not_before(const hf__work *work, int64_t now_us)
 /* Is there another key, of which the record must be read first? */
 static bool take_missing(hf__work *work, hf_bytes key)
 {
-    return key.data != NULL && work->derived_count++ < DERIVED_MAX &&
-           add_key(work, key);
+    return key.data != NULL && work->derived_count++ < HF__WORK_DERIVED_MAX &&
+           hf__work_add_key(work, key);
 }
 
 static void run_try(hf__work *work)

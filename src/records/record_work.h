@@ -7,6 +7,8 @@
 
 /* Waiters that were found to be gone while a request ran. */
 #define HF__WORK_ABSENT_MAX 128u
+/* Keys that a script makes up: it is run again with each of them. */
+#define HF__WORK_DERIVED_MAX 16u
 
 typedef struct hf__work hf__work;
 struct hf__work {
@@ -67,6 +69,9 @@ void hf__work_tick(hf__work *work);
 void hf__work_expire(hf__work *work);
 /* The same, but what gives back a lease or a place is still done: true. */
 bool hf__work_cancel(hf__work *work);
+/* One key more, unless it has it. A copy: a call may outlive the request.
+ * false: no memory. */
+bool hf__work_add_key(hf__work *work, hf_bytes key);
 bool hf__work_overlaps(const hf__work *work, const hf__work *other);
 
 #endif

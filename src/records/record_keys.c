@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_keys.c - the keys of a request, and what is needed for each. */
+#include <string.h>
+
+#include "records/record_work.h"
+#include "store/known_commands.h"
+#include "util/mem.h"
+
+static void *take_memory(hf__work *work, size_t count, size_t size)
+{
+    void *memory = hf__arena_alloc(&work->work_arena, (count + 1) * size);
+
+    if (memory != NULL)
+        memset(memory, 0, (count + 1) * size);
+    return memory;
+}
+
+static bool take_arrays(hf__work *work, size_t count)
+{
+    work->records = take_memory(work, count, sizeof(*work->records));
+    work->given = take_memory(work, count, sizeof(*work->given));
+    work->used = take_memory(work, count, sizeof(*work->used));
+    work->checks = take_memory(work, count, sizeof(*work->checks));
+    work->check_of = take_memory(work, count, sizeof(*work->check_of));
+    work->writes = take_memory(work, count, sizeof(*work->writes));
+    work->required =
+        take_memory(work, HF__WORK_ABSENT_MAX, sizeof(*work->required));
+    return work->records != NULL && work->given != NULL && work->used != NULL &&
+           work->checks != NULL && work->check_of != NULL &&
+           work->writes != NULL && work->required != NULL;
+}
+
+/* One key may be there twice. */
+bool hf__work_add_key(hf__work *work, hf_bytes key)
+{
+    char *copy;
+
+    for (size_t i = 0; i < work->key_count; i++) {
+        const hf_bytes *other = &work->records[i].key;
+
+        if (other->size == key.size &&
+            (key.size == 0 || memcmp(other->data, key.data, key.size) == 0))
+            return true;
+    }
+    copy = hf__arena_copy(&work->work_arena, key.data, key.size);
+    work->marked = false; /* its place */
+    work->records[work->key_count++].key = hf_view(copy, key.size);
+    return copy != NULL;
+}
+
+static bool add_keys(hf__work *work)
+{
+    const hf__request *request = work->request;
+    bool added = true;
+    hf__key_words keys;
+
+    for (size_t i = 0; request->script != NULL && i < request->key_count; i++)
+        added = added && hf__work_add_key(work, request->words[i]);
+    if (request->script != NULL)
+        return added;
+    hf__known_keys(hf__known_find_words(request->words, request->word_count),
+                   request->words, request->word_count, &keys);
+    for (size_t at = hf__key_words_begin(&keys); at != 0;
+         at = hf__key_words_next(&keys, at))
+        added = added && hf__work_add_key(work, request->words[at]);
+    return added;
+}
+
+hf__work *hf__work_new(hf__record_store *store, hf__request *request)
+{
+    hf__work *work = hf__calloc(1, sizeof(*work));
+
+    if (work == NULL)
+        return NULL;
+    work->store = store;
+    work->request = request;
+    hf__heap_node_init(&work->timer);
+    hf__arena_init(&work->call.arena);
+    hf__arena_init(&work->try_arena);
+    hf__arena_init(&work->work_arena);
+    work->call.user = work;
+    if (take_arrays(work, request->word_count + HF__WORK_DERIVED_MAX) &&
+        add_keys(work))
+        return work;
+    hf__work_free(work);
+    return NULL;
+}
+
+void hf__work_free(hf__work *work)
+{
+    hf__arena_free(&work->call.arena);
+    hf__arena_free(&work->try_arena);
+    hf__arena_free(&work->work_arena);
+    hf__free(work);
+}
+
+bool hf__work_overlaps(const hf__work *work, const hf__work *other)
+{
+    for (size_t i = 0; i < work->key_count; i++) {
+        hf_bytes key = work->records[i].key;
+
+        for (size_t j = 0; j < other->key_count; j++) {
+            hf_bytes its = other->records[j].key;
+
+            if (key.size == its.size &&
+                (key.size == 0 || memcmp(key.data, its.data, key.size) == 0))
+                return true;
+        }
+    }
+    return false;
+}
