@@ -17,6 +17,9 @@ static void *take_memory(hf__work *work, size_t count, size_t size)
 
 static bool take_arrays(hf__work *work, size_t count)
 {
+    if (count > HF__SCRATCH_KEYS)
+        count = HF__SCRATCH_KEYS;
+    count += HF__WORK_DERIVED_MAX;
     work->records = take_memory(work, count, sizeof(*work->records));
     work->given = take_memory(work, count, sizeof(*work->given));
     work->used = take_memory(work, count, sizeof(*work->used));
@@ -42,6 +45,9 @@ bool hf__work_add_key(hf__work *work, hf_bytes key)
             (key.size == 0 || memcmp(other->data, key.data, key.size) == 0))
             return true;
     }
+    work->too_many = work->key_count == HF__SCRATCH_KEYS;
+    if (work->too_many)
+        return false;
     copy = hf__arena_copy(&work->work_arena, key.data, key.size);
     work->marked = false; /* its place */
     work->records[work->key_count++].key = hf_view(copy, key.size);
@@ -54,15 +60,16 @@ static bool add_keys(hf__work *work)
     bool added = true;
     hf__key_words keys;
 
-    for (size_t i = 0; request->script != NULL && i < request->key_count; i++)
-        added = added && hf__work_add_key(work, request->words[i]);
+    for (size_t i = 0;
+         added && request->script != NULL && i < request->key_count; i++)
+        added = hf__work_add_key(work, request->words[i]);
     if (request->script != NULL)
         return added;
     hf__known_keys(hf__known_find_words(request->words, request->word_count),
                    request->words, request->word_count, &keys);
-    for (size_t at = hf__key_words_begin(&keys); at != 0;
+    for (size_t at = hf__key_words_begin(&keys); added && at != 0;
          at = hf__key_words_next(&keys, at))
-        added = added && hf__work_add_key(work, request->words[at]);
+        added = hf__work_add_key(work, request->words[at]);
     return added;
 }
 
@@ -79,8 +86,8 @@ hf__work *hf__work_new(hf__record_store *store, hf__request *request)
     hf__arena_init(&work->try_arena);
     hf__arena_init(&work->work_arena);
     work->call.user = work;
-    if (take_arrays(work, request->word_count + HF__WORK_DERIVED_MAX) &&
-        add_keys(work))
+    if (take_arrays(work, request->word_count) &&
+        (add_keys(work) || work->too_many))
         return work;
     hf__work_free(work);
     return NULL;

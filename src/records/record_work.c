@@ -36,13 +36,17 @@
  * ms at most, doubled up to it. */
 #define EAGER_TRIES 4
 #define PAUSE_MAX_MS 16
-/* After the connection broke, ms. */
+/* After the connection broke, or could not be made, ms: doubled up to the
+ * second of these. */
 #define BROKEN_MS 20
+#define BROKEN_MAX_MS 500
 /* How long what gives back a lease or a place is tried after its request has
  * completed. */
 #define DETACHED_MS 5000
 /* See instant.c. */
 #define RATE_SHARE 100
+/* More than TIME is behind the store's clock. */
+#define SET_BACK_US INT64_C(5000000)
 /* How long a mark is of use after its lease, ms. */
 #define MARK_MS INT64_C(3600000)
 
@@ -63,7 +67,7 @@ static void complete_work(hf__work *work)
 
 static void fail_work(hf__work *work, hf_status status, const char *why)
 {
-    if (status == HF_UNAVAILABLE && work->doubtful)
+    if (work->doubtful)
         status = HF_INDETERMINATE;
     hf__request_done(work->request);
     hf__request_fail(work->request, status, "%s", why);
@@ -122,15 +126,22 @@ bool hf__work_cancel(hf__work *work)
     return true;
 }
 
+/* The commit may have been done, or may be yet. */
+static void doubt_call(hf__work *work)
+{
+    if (work->call.write_count > 0 || work->call.message_count > 0)
+        work->doubtful = true;
+}
+
 void hf__work_expire(hf__work *work)
 {
-    bool commits = work->calling && work->call.version != 0;
-
     if (work->request == NULL)
         return;
-    if (commits)
-        work->doubtful = true;
-    fail_work(work, HF_UNAVAILABLE, "no answer by the deadline");
+    if (work->calling && work->call.version != 0)
+        doubt_call(work);
+    fail_work(work, HF_UNAVAILABLE,
+              work->breaks > 0 ? work->broken.message
+                               : "no answer by the deadline");
 }
 
 /* ------------------------------------------------------------------ trying */
@@ -147,8 +158,17 @@ static void try_again(hf__work *work, int64_t pause_ms)
 
 void hf__work_begin(hf__work *work)
 {
+    hf_error error = HF_ERROR_INIT;
+
     work->store->wake_at(work, INT64_MAX);
-    run_try(work);
+    if (work->too_many)
+        fail_work(work,
+                  hf__fail(&error, HF_INVALID,
+                           "more than %u keys in one request",
+                           HF__SCRATCH_KEYS),
+                  error.message);
+    else
+        run_try(work);
 }
 
 void hf__work_tick(hf__work *work)
@@ -208,6 +228,22 @@ static void take_sample(hf__work *work, int64_t began_us)
                                              .ended_us = hf__clock_boot_us()};
 }
 
+/* The store is away, as while it restarts, and nothing was done: as on a
+ * server, the request waits for it. */
+static void retry_broken(hf__work *work)
+{
+    int64_t pause_ms = (int64_t)BROKEN_MS << hf__at_most(work->breaks, 5);
+
+    if (work->call.status != HF_UNAVAILABLE) {
+        fail_work(work, work->call.status, work->call.error.message);
+        return;
+    }
+    work->breaks++;
+    hf__fail_copy(&work->broken, &work->call.error);
+    try_again(work, hf__at_most(pause_ms, BROKEN_MAX_MS) -
+                        hf__rand_between(0, BROKEN_MS / 2));
+}
+
 /* Begin a call; its fields are set. */
 static void begin_call(hf__work *work,
                        void (*start)(hf__backend *, hf__backend_call *),
@@ -243,7 +279,7 @@ static void read_done(hf__backend_call *call)
     } else if (work->request == NULL) {
         work->store->ended(work);
     } else if (call->outcome == HF__BACKEND_FAILED) {
-        fail_work(work, call->status, call->error.message);
+        retry_broken(work);
     } else {
         try_again(work, BROKEN_MS);
     }
@@ -320,26 +356,20 @@ static void end_late(hf__work *work)
     work->store->ended(work);
 }
 
-static void retry_conflict(hf__work *work)
+/* After `eager` refusals, longer each time. */
+static void try_later(hf__work *work, unsigned eager, int64_t max_ms)
 {
-    unsigned late;
+    unsigned late = work->tries < eager ? 0 : work->tries - eager + 1;
+    int64_t most_ms = hf__at_most(INT64_C(1) << hf__at_most(late, 9), max_ms);
 
-    if (!take_records(work))
-        return;
-    late = work->tries < EAGER_TRIES ? 0 : work->tries - EAGER_TRIES + 1;
     work->tries++;
-    try_again(work, late == 0
-                        ? 0
-                        : hf__rand_between(
-                              0, hf__at_most(INT64_C(1) << hf__at_most(late, 6),
-                                             PAUSE_MAX_MS)));
+    try_again(work, late == 0 ? 0 : hf__rand_between(0, most_ms));
 }
 
 static void doubt_commit(hf__work *work)
 {
     work->doubt = work->call.write_count > 0 ? work->call.version : 0;
-    work->doubtful = work->doubtful || work->call.write_count > 0 ||
-                     work->call.message_count > 0;
+    doubt_call(work);
     work->rereads = true;
     drop_records(work);
     try_again(work, BROKEN_MS);
@@ -361,17 +391,18 @@ static void commit_done(hf__backend_call *call)
         complete_work(work);
         break;
     case HF__BACKEND_CONFLICT:
-        retry_conflict(work);
+        if (take_records(work))
+            try_later(work, EAGER_TRIES, PAUSE_MAX_MS);
         break;
     case HF__BACKEND_ABSENT:
         add_absent(work, call->required[call->absent]);
         run_try(work);
         break;
     case HF__BACKEND_TIMING:
-        try_again(work, work->tries++ == 0 ? 0 : 1);
+        try_later(work, 1, BROKEN_MAX_MS);
         break;
     case HF__BACKEND_FAILED:
-        fail_work(work, call->status, call->error.message);
+        retry_broken(work);
         break;
     case HF__BACKEND_UNKNOWN:
         doubt_commit(work);
@@ -384,7 +415,13 @@ static bool copy_bytes(hf__work *work, hf_bytes *bytes)
     return bytes->data != NULL;
 }
 
-/* The records on which the reply and the changes depend. */
+/* TIME is ahead of the store's clock, which was set back, because of it. */
+static bool raises_time(const hf__work *work, const hf__backend_record *record)
+{
+    return record->version != 0 && record->at_us > work->bound_us;
+}
+
+/* The records on which the reply, the changes or TIME depend. */
 static void list_checks(hf__work *work)
 {
     hf__backend_call *call = &work->call;
@@ -392,7 +429,8 @@ static void list_checks(hf__work *work)
     call->records = work->checks;
     call->record_count = 0;
     for (size_t i = 0; i < work->key_count + work->marks; i++) {
-        if (i < work->key_count && !work->used[i])
+        if (i < work->key_count && !work->used[i] &&
+            !raises_time(work, &work->records[i]))
             continue;
         work->check_of[i] = call->record_count;
         work->checks[call->record_count++] = work->records[i];
@@ -468,7 +506,12 @@ static bool list_messages(hf__work *work, const hf__scratch_call *run)
 static void commit_try(hf__work *work, const hf__scratch_call *run)
 {
     hf__backend_call *call = &work->call;
+    hf_error error = work->request->error;
 
+    if (work->doubtful && work->request->status != HF_OK) {
+        fail_work(work, HF_INDETERMINATE, error.message);
+        return;
+    }
     list_checks(work);
     if (!list_writes(work, run) || !list_messages(work, run)) {
         fail_work(work, HF_NO_MEMORY, "out of memory");
@@ -528,7 +571,7 @@ static bool is_of_lease(const hf__request *request)
             request->script->lane == HF__LANE_LEASE);
 }
 
-/* When a lease is over, also by this client's own clock. */
+/* When a lease is over: by this machine's clock, and as the store's tells. */
 static int64_t end_of_lease(hf__work *work, const hf__backend_record *record,
                             int64_t now_ms)
 {
@@ -540,10 +583,15 @@ static int64_t end_of_lease(hf__work *work, const hf__backend_record *record,
     int64_t left_ms =
         length_ms + length_ms / RATE_SHARE + 1 - (local_us - since_us) / 1000;
 
-    if (end_ms == 0 || end_ms > now_ms || left_ms <= 0)
-        return end_ms;
-    work->guarded = true;
-    return now_ms + left_ms;
+    if (end_ms == 0)
+        return 0;
+    if (left_ms <= 0)
+        return hf__at_most(end_ms, now_ms);
+    /* A clock that was set back would show the end too late. */
+    work->guarded =
+        end_ms <= now_ms || record->at_us > work->bound_us + SET_BACK_US;
+    return end_ms <= now_ms ? now_ms + left_ms
+                            : hf__at_most(end_ms, now_ms + left_ms);
 }
 
 static void give_records(hf__work *work, int64_t now_us)
@@ -650,6 +698,7 @@ static void run_try(hf__work *work)
     }
     good =
         hf__instant_now(&work->store->instant, local_us, &run.now_us, &skew_us);
+    work->bound_us = run.now_us;
     if (!work->fresh && (!good || work->rereads || !take_kept(work))) {
         read_records(work);
         return;

@@ -26,18 +26,22 @@ struct hf__work {
     bool calling; /* `call` is under way */
     hf__heap_node timer;
     int64_t pause_until_ms; /* 0: it does not pause */
-    unsigned tries;         /* that met a conflict */
+    unsigned tries;         /* that met a conflict, or had a wrong TIME */
+    unsigned breaks;        /* calls that failed as the store was away ... */
+    hf_error broken;        /* ... the last of them */
 
     size_t key_count;
+    bool too_many;               /* keys */
     size_t derived_count;        /* of them, made up by the script */
     hf__backend_record *records; /* of its keys, as the last try used them */
     hf__scratch_record *given;
     bool *used;
-    bool fresh;   /* they are of one read, made for this try */
-    bool rereads; /* what is kept is not to be believed */
-    bool guarded; /* a lease looks over, and is not for this process */
-    bool marked;  /* behind its records, that of the mark is known ... */
-    bool marks;   /* ... and is written */
+    bool fresh;       /* they are of one read, made for this try */
+    bool rereads;     /* what is kept is not to be believed */
+    int64_t bound_us; /* of the store's clock, at this try */
+    bool guarded;     /* a lease looks over, and is not for this process */
+    bool marked;      /* behind its records, that of the mark is known ... */
+    bool marks;       /* ... and is written */
     char mark[HF__GUARD_MARK_SIZE];
 
     hf__backend_call call;
@@ -70,7 +74,7 @@ void hf__work_expire(hf__work *work);
 /* The same, but what gives back a lease or a place is still done: true. */
 bool hf__work_cancel(hf__work *work);
 /* One key more, unless it has it. A copy: a call may outlive the request.
- * false: no memory. */
+ * false: no memory, or too many. */
 bool hf__work_add_key(hf__work *work, hf_bytes key);
 bool hf__work_overlaps(const hf__work *work, const hf__work *other);
 

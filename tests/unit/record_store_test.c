@@ -7,6 +7,7 @@
 #include "embedded_store.h"
 
 #include "records/record_store.h"
+#include "util/error.h"
 #include "util/mem.h"
 
 #define RECORDS 8
@@ -14,13 +15,21 @@
 #define OTHER "0123456789abcdef-fedcba987654322"
 
 /* What the store does with the next commit. */
-typedef enum fate { ANSWERED, UNANSWERED, LOST, SILENT } fate;
+typedef enum fate {
+    ANSWERED,
+    UNANSWERED,
+    LOST,
+    REFUSED_LATER, /* lost, and the next call finds the store full */
+    SILENT
+} fate;
 
 typedef struct memory {
     hf__backend base;
     hf__loop *loop;
     hf__backend_record records[RECORDS]; /* of version 0: there is none */
-    int64_t ahead_us; /* by how much its clock was set forward */
+    int64_t ahead_us;  /* by how much its clock was set forward */
+    size_t refusals;   /* so many calls fail ... */
+    hf_status refusal; /* ... with this */
     fate next;
     size_t reads;
     size_t commits;
@@ -74,6 +83,25 @@ static void read_all(memory *self, hf__backend_call *call)
     }
 }
 
+static int64_t clock_us(const memory *self)
+{
+    return hf__clock_unix_us() + self->ahead_us;
+}
+
+static bool is_mistimed(memory *self, const hf__backend_call *call)
+{
+    int64_t latest_us = clock_us(self);
+
+    for (size_t i = 0; i < call->record_count; i++) {
+        const hf__backend_record *one = stored_of(self, call->records[i].key);
+
+        if (one->version != 0 && one->at_us > latest_us)
+            latest_us = one->at_us;
+    }
+    return call->now_us > latest_us ||
+           call->now_us < clock_us(self) - HF__BACKEND_LATE_US;
+}
+
 static bool has_conflict(memory *self, const hf__backend_call *call)
 {
     for (size_t i = 0; i < call->record_count; i++) {
@@ -82,11 +110,6 @@ static bool has_conflict(memory *self, const hf__backend_call *call)
             return true;
     }
     return false;
-}
-
-static int64_t clock_us(const memory *self)
-{
-    return hf__clock_unix_us() + self->ahead_us;
 }
 
 /* What a backend may remove, by its clock. */
@@ -135,7 +158,15 @@ static void commit_call(memory *self, hf__backend_call *call)
         read_all(self, call);
         return;
     }
-    if (what != LOST)
+    if (is_mistimed(self, call)) {
+        call->outcome = HF__BACKEND_TIMING;
+        return;
+    }
+    if (what == REFUSED_LATER) {
+        self->refusals = 1;
+        self->refusal = HF_FULL;
+    }
+    if (what != LOST && what != REFUSED_LATER)
         write_all(self, call);
     if (what != ANSWERED)
         call->outcome = HF__BACKEND_UNKNOWN;
@@ -153,7 +184,11 @@ static void run_answer(hf__task *task)
     }
     call->outcome = HF__BACKEND_DONE;
     call->store_us = clock_us(of.self);
-    if (of.commits) {
+    if (of.self->refusals > 0) {
+        of.self->refusals--;
+        call->outcome = HF__BACKEND_FAILED;
+        call->status = hf__fail(&call->error, of.self->refusal, "it is away");
+    } else if (of.commits) {
         commit_call(of.self, call);
     } else {
         of.self->reads++;
@@ -241,6 +276,8 @@ static hf_status finish(setting *self, hf__request *request, int64_t within_ms,
     text[0] = '\0';
     if (request->status == HF_OK)
         show(text, &request->reply);
+    else
+        (void)snprintf(text, TEXT_SIZE, "%s", request->error.message);
     status = request->status;
     hf__request_done(request);
     return status;
@@ -420,6 +457,88 @@ TEST(record_store_unanswered_commit_is_recognised)
     want_calls(self, 2, 1);
     assert_int_equal(line(self, "incr a", false, text), HF_OK);
     assert_string_equal(text, "i:2");
+}
+
+/* Nothing says any more that it was not done. */
+TEST(record_store_failure_after_a_lost_commit_leaves_it_unknown)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    self->store->next = REFUSED_LATER;
+    assert_int_equal(line(self, "set a 5", true, text), HF_INDETERMINATE);
+    assert_string_equal(text, "it is away");
+}
+
+TEST(record_store_waits_for_a_store_that_is_away)
+{
+    setting *self = *state;
+    hf_bytes words[] = {hf_str("get"), hf_str("a")};
+    int64_t began_ms = hf__clock_boot_ms();
+    char text[TEXT_SIZE];
+    hf__request request;
+
+    self->store->refusal = HF_UNAVAILABLE;
+    self->store->refusals = 3;
+    assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+    self->store->refusals = 1000000;
+    hf__request_command(&request, words, 2, true);
+    began_ms = hf__clock_boot_ms();
+    /* A read, as what is kept is checked. */
+    hf__kept_done(&self->records.kept);
+    assert_int_equal(finish(self, &request, 200, text), HF_UNAVAILABLE);
+    assert_true(hf__clock_boot_ms() - began_ms >= 200);
+    assert_string_equal(text, "it is away");
+    self->store->refusals = 0;
+}
+
+TEST(record_store_release_works_after_the_clock_was_set_back)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    self->store->commits = 0;
+    self->store->ahead_us = -INT64_C(10000000000);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_RELEASE, OWNER, text), HF_OK);
+    assert_string_equal(text, "i:1");
+    assert_true(self->store->commits <= 3);
+}
+
+TEST(record_store_lease_ends_although_the_clock_was_set_back)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+    int64_t began_ms = hf__clock_boot_ms();
+
+    assert_int_equal(
+        lock_for(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, "300", text), HF_OK);
+    self->store->ahead_us = -INT64_C(10000000000);
+    while (!try_newly(self)) {
+        assert_true(hf__clock_boot_ms() - began_ms < 5000 * SLOWER);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    }
+    assert_true(hf__clock_boot_ms() - began_ms >= 300);
+}
+
+TEST(record_store_refuses_too_many_keys)
+{
+    setting *self = *state;
+    static hf_bytes words[1 + 100000];
+    static char keys[100000][8];
+    hf__request request;
+    char text[TEXT_SIZE];
+
+    words[0] = hf_str("del");
+    for (size_t i = 0; i < 100000; i++) {
+        (void)snprintf(keys[i], sizeof(keys[i]), "k%zu", i);
+        words[1 + i] = hf_str(keys[i]);
+    }
+    hf__request_command(&request, words, 100001, true);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_INVALID);
+    assert_string_equal(text, "more than 496 keys in one request");
+    want_calls(self, 0, 0);
 }
 
 /* It may be done later. */
