@@ -13,9 +13,6 @@
 #include "store/maintenance.h"
 #include "store/store.h"
 
-/* How much older than the store's clock the instant of a commit may be, us. */
-#define HF__BACKEND_LATE_US INT64_C(250000)
-
 /* Of a module: these types may change with every release. */
 #define HF__BACKEND_VERSION                                                    \
     ((uint32_t)HF_VERSION_MAJOR << 20 | (uint32_t)HF_VERSION_MINOR << 10 |     \
@@ -73,9 +70,10 @@ struct hf__backend_call {
     const hf_bytes *required; /* channels on which a client must listen */
     size_t required_count;
     /* What scripts had as TIME. Not ahead of the store's clock, nor of what is
-     * in a record that is checked, whichever is later; nor older than
-     * HF__BACKEND_LATE_US. */
+     * in a record that is checked, whichever is later; nor older than the
+     * clock less late_us. */
     int64_t now_us;
+    int64_t late_us;
     uint64_t version;   /* of what it writes; drawn, never twice the same */
     unsigned conflicts; /* that the same request has met before */
     hf_bytes first_key; /* of the request: what others contend for */
@@ -122,6 +120,9 @@ typedef struct hf__backend_ops {
 struct hf__backend {
     const hf__backend_ops *ops;
     bool durable; /* a commit survives a power cut */
+    /* Calls that it runs at once; 0: any number. No more are begun, as TIME of
+     * those that wait would be too old, and renewals would wait for them. */
+    size_t calls_max;
 };
 
 /* What a backend says of the client's channel, on the loop thread. */

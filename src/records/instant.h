@@ -18,7 +18,16 @@ typedef struct hf__instant {
     int64_t store_us; /* 0: none */
     int64_t began_us; /* hf__clock_boot_us() before and after */
     int64_t ended_us;
+    int64_t trip_us; /* how long calls take, smoothed; 0: not known */
 } hf__instant;
+
+/* A call that began and ended then has shown the store's clock. */
+void hf__instant_take(hf__instant *instant, int64_t store_us, int64_t began_us,
+                      int64_t ended_us);
+
+/* How late a commit may arrive: TIME is as old as the answer that it comes
+ * from, and the way there. */
+int64_t hf__instant_late_us(const hf__instant *instant);
 
 /*
  * The lower bound at `now_us`, and how much higher the store's clock may be;

@@ -4,6 +4,7 @@
 
 #include "records/record_work.h"
 #include "store/known_commands.h"
+#include "util/hash_bytes.h"
 #include "util/mem.h"
 
 static void *take_memory(hf__work *work, size_t count, size_t size)
@@ -50,6 +51,7 @@ bool hf__work_add_key(hf__work *work, hf_bytes key)
         return false;
     copy = hf__arena_copy(&work->work_arena, key.data, key.size);
     work->marked = false; /* its place */
+    work->mask |= UINT64_C(1) << hf__hash(key, 0) % 64;
     work->records[work->key_count++].key = hf_view(copy, key.size);
     return copy != NULL;
 }
@@ -103,6 +105,8 @@ void hf__work_free(hf__work *work)
 
 bool hf__work_overlaps(const hf__work *work, const hf__work *other)
 {
+    if ((work->mask & other->mask) == 0)
+        return false;
     for (size_t i = 0; i < work->key_count; i++) {
         hf_bytes key = work->records[i].key;
 

@@ -224,6 +224,8 @@ hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
     *store = (hf__record_store){
         .loop = loop, .backend = backend, .budget_ms = budget_ms};
     store->end = &store->first;
+    store->line_end[0] = &store->line[0];
+    store->line_end[1] = &store->line[1];
     store->ended = end_work;
     store->wake_at = wake_at;
     hf__heap_init(&store->timers);

@@ -32,7 +32,12 @@ typedef struct hf__record_store {
     hf__kept_table kept;
     hf__guard *guard;
     hf__instant instant; /* the newest */
-    hf__heap timers;     /* of works */
+    size_t calls;        /* of the backend, under way */
+    /* Works that wait for one to end: what keeps or gives back leases first, of
+     * each the oldest first. */
+    struct hf__work *line[2];
+    struct hf__work **line_end[2];
+    hf__heap timers; /* of works */
     hf__alarm *alarm;
     struct hf__work *first; /* all works, in the order of their arrival */
     struct hf__work **end;

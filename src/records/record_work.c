@@ -11,6 +11,9 @@
  *     the same versions, the inboxes listen, and TIME was right. If it has
  *     changed nothing, this is still checked, unless 1 was one read.
  *
+ * A try begins when the backend can take a call, so that TIME is not older than
+ * the trip, and goes on to its commit without waiting again.
+ *
  * If that was refused, try again on the records that came with the refusal. If
  * the commit is not answered, read: a record with its version says that it was
  * done. Otherwise it may be done yet, until its TIME is too old; a repeatable
@@ -52,13 +55,67 @@
 
 static void run_try(hf__work *work);
 
-/* ------------------------------------------------------------------- life */
+/* -------------------------------------------------------------------- line */
+
+static void leave_line(hf__work *work)
+{
+    hf__record_store *store = work->store;
+    hf__work **place = work->line_place;
+
+    if (place == NULL)
+        return;
+    *place = work->line_next;
+    for (size_t i = 0; i < 2; i++) {
+        if (store->line_end[i] == &work->line_next)
+            store->line_end[i] = place;
+    }
+    if (work->line_next != NULL)
+        work->line_next->line_place = place;
+    work->line_place = NULL;
+}
+
+static bool has_room(const hf__record_store *store)
+{
+    size_t max = store->backend->calls_max;
+
+    return max == 0 || store->calls < max;
+}
+
+/* Run a try, or later, when a call can begin. */
+static void try_in_turn(hf__work *work)
+{
+    hf__record_store *store = work->store;
+    size_t lane = work->request->lane != HF__LANE_LEASE;
+
+    if (has_room(store)) {
+        run_try(work);
+        return;
+    }
+    work->line_next = NULL;
+    work->line_place = store->line_end[lane];
+    *work->line_place = work;
+    store->line_end[lane] = &work->line_next;
+}
+
+/* A call has ended. */
+static void serve_line(hf__record_store *store)
+{
+    while (has_room(store)) {
+        hf__work *work = store->line[store->line[0] == NULL];
+
+        if (work == NULL)
+            return;
+        leave_line(work);
+        run_try(work);
+    }
+}
 
 /* A call that is under way keeps its keys: what undoes it must come after. */
 static void complete_work(hf__work *work)
 {
     hf__request *request = work->request;
 
+    leave_line(work);
     work->request = NULL;
     work->done(work, request);
     if (!work->calling)
@@ -149,7 +206,7 @@ void hf__work_expire(hf__work *work)
 static void try_again(hf__work *work, int64_t pause_ms)
 {
     if (pause_ms <= 0) {
-        run_try(work);
+        try_in_turn(work);
         return;
     }
     work->pause_until_ms = hf__clock_boot_ms() + pause_ms;
@@ -168,7 +225,7 @@ void hf__work_begin(hf__work *work)
                            HF__SCRATCH_KEYS),
                   error.message);
     else
-        run_try(work);
+        try_in_turn(work);
 }
 
 void hf__work_tick(hf__work *work)
@@ -183,7 +240,7 @@ void hf__work_tick(hf__work *work)
     if (work->pause_until_ms == 0)
         return;
     work->pause_until_ms = 0;
-    run_try(work);
+    try_in_turn(work);
 }
 
 /* Does a record show that the last commit was done? */
@@ -223,9 +280,8 @@ static bool take_records(hf__work *work)
 static void take_sample(hf__work *work, int64_t began_us)
 {
     if (work->call.store_us != 0)
-        work->store->instant = (hf__instant){.store_us = work->call.store_us,
-                                             .began_us = began_us,
-                                             .ended_us = hf__clock_boot_us()};
+        hf__instant_take(&work->store->instant, work->call.store_us, began_us,
+                         hf__clock_boot_us());
 }
 
 /* The store is away, as while it restarts, and nothing was done: as on a
@@ -258,18 +314,17 @@ static void begin_call(hf__work *work,
     call->error = (hf_error)HF_ERROR_INIT;
     call->store_us = 0;
     work->calling = true;
+    work->store->calls++;
     work->call_began_us = hf__clock_boot_us();
     start(work->store->backend, call);
 }
 
 /* ----------------------------------------------------------------- reading */
 
-static void read_done(hf__backend_call *call)
+static void take_read(hf__work *work)
 {
-    hf__work *work = call->user;
+    const hf__backend_call *call = &work->call;
 
-    work->calling = false;
-    take_sample(work, work->call_began_us);
     if (call->outcome == HF__BACKEND_DONE) {
         work->rereads = false;
         if (!take_records(work))
@@ -283,6 +338,18 @@ static void read_done(hf__backend_call *call)
     } else {
         try_again(work, BROKEN_MS);
     }
+}
+
+static void read_done(hf__backend_call *call)
+{
+    hf__work *work = call->user;
+    hf__record_store *store = work->store;
+
+    work->calling = false;
+    store->calls--;
+    take_sample(work, work->call_began_us);
+    take_read(work);
+    serve_line(store);
 }
 
 /* All of them, so that they are of one instant. */
@@ -375,12 +442,10 @@ static void doubt_commit(hf__work *work)
     try_again(work, BROKEN_MS);
 }
 
-static void commit_done(hf__backend_call *call)
+static void take_outcome(hf__work *work)
 {
-    hf__work *work = call->user;
+    const hf__backend_call *call = &work->call;
 
-    work->calling = false;
-    take_sample(work, work->call_began_us);
     if (work->request == NULL) {
         end_late(work);
         return;
@@ -407,6 +472,18 @@ static void commit_done(hf__backend_call *call)
     case HF__BACKEND_UNKNOWN:
         doubt_commit(work);
     }
+}
+
+static void commit_done(hf__backend_call *call)
+{
+    hf__work *work = call->user;
+    hf__record_store *store = work->store;
+
+    work->calling = false;
+    store->calls--;
+    take_sample(work, work->call_began_us);
+    take_outcome(work);
+    serve_line(store);
 }
 
 static bool copy_bytes(hf__work *work, hf_bytes *bytes)
@@ -526,6 +603,7 @@ static void commit_try(hf__work *work, const hf__scratch_call *run)
     call->required = work->required;
     call->required_count = work->required_count;
     call->now_us = run->now_us;
+    call->late_us = hf__instant_late_us(&work->store->instant);
     call->conflicts = work->tries;
     call->first_key = work->records[0].key;
     do {

@@ -22,8 +22,10 @@ struct hf__work {
     void (*done)(hf__work *work, hf__request *request);
     void *user;
 
-    bool waits;   /* for another request on one of its keys */
-    bool calling; /* `call` is under way */
+    hf__work *line_next;   /* in the line for a call ... */
+    hf__work **line_place; /* ... NULL: it is not there */
+    bool waits;            /* for another request on one of its keys */
+    bool calling;          /* `call` is under way */
     hf__heap_node timer;
     int64_t pause_until_ms; /* 0: it does not pause */
     unsigned tries;         /* that met a conflict, or had a wrong TIME */
@@ -31,8 +33,9 @@ struct hf__work {
     hf_error broken;        /* ... the last of them */
 
     size_t key_count;
-    bool too_many;               /* keys */
-    size_t derived_count;        /* of them, made up by the script */
+    bool too_many;        /* keys */
+    size_t derived_count; /* of them, made up by the script */
+    uint64_t mask;        /* a bit for each key: whether others can overlap */
     hf__backend_record *records; /* of its keys, as the last try used them */
     hf__scratch_record *given;
     bool *used;

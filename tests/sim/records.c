@@ -34,6 +34,7 @@ struct fake_call {
     hf_bytes required[LISTED];
     size_t required_count;
     int64_t now_us;
+    int64_t late_us;
     uint64_t version;
     hf__backend_outcome outcome;
     size_t absent;
@@ -229,7 +230,7 @@ static bool is_absent(fake_call *self)
 static bool is_mistimed(const fake_call *self)
 {
     return self->now_us > latest_us(self) ||
-           self->now_us < self->store_us - HF__BACKEND_LATE_US;
+           self->now_us < self->store_us - self->late_us;
 }
 
 struct learned {
@@ -412,6 +413,7 @@ static void copy_commit(fake_call *self, const hf__backend_call *call)
     self->message_count = call->message_count;
     self->required_count = call->required_count;
     self->now_us = call->now_us;
+    self->late_us = call->late_us;
     self->version = call->version;
     for (size_t i = 0; i < call->write_count; i++) {
         self->writes[i] = call->writes[i];
@@ -476,6 +478,7 @@ hf__backend *records_open(client *of)
     if (self == NULL)
         abort();
     self->base.ops = &ops;
+    self->base.calls_max = 2;
     self->of = of;
     return &self->base;
 }

@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-#define RECORDS 8
+#define RECORDS 256
 #define OWNER "0123456789abcdef-fedcba987654321"
 #define OTHER "0123456789abcdef-fedcba987654322"
 
@@ -27,6 +27,7 @@ typedef struct memory {
     hf__backend base;
     hf__loop *loop;
     hf__backend_record records[RECORDS]; /* of version 0: there is none */
+    int64_t trip_ms;                     /* a call takes so long to get there */
     int64_t ahead_us;  /* by how much its clock was set forward */
     size_t refusals;   /* so many calls fail ... */
     hf_status refusal; /* ... with this */
@@ -99,7 +100,7 @@ static bool is_mistimed(memory *self, const hf__backend_call *call)
             latest_us = one->at_us;
     }
     return call->now_us > latest_us ||
-           call->now_us < clock_us(self) - HF__BACKEND_LATE_US;
+           call->now_us < clock_us(self) - call->late_us;
 }
 
 static bool has_conflict(memory *self, const hf__backend_call *call)
@@ -182,6 +183,7 @@ static void run_answer(hf__task *task)
         of.self->silent = call;
         return;
     }
+    hf__clock_sleep_until(hf__clock_boot_ms() + of.self->trip_ms);
     call->outcome = HF__BACKEND_DONE;
     call->store_us = clock_us(of.self);
     if (of.self->refusals > 0) {
@@ -457,6 +459,68 @@ TEST(record_store_unanswered_commit_is_recognised)
     want_calls(self, 2, 1);
     assert_int_equal(line(self, "incr a", false, text), HF_OK);
     assert_string_equal(text, "i:2");
+}
+
+TEST(record_store_may_be_far_away)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    self->store->trip_ms = 400;
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_RELEASE, OWNER, text), HF_OK);
+    assert_string_equal(text, "i:1");
+    want_calls(self, 1, 2);
+}
+
+#define FLOOD 200
+
+typedef struct flood {
+    hf__request requests[FLOOD];
+    hf_bytes words[FLOOD][3];
+    char keys[FLOOD][8];
+    size_t done;
+} flood;
+
+static void count_done(hf__request *request)
+{
+    flood *all = request->user;
+
+    assert_int_equal(request->status, HF_OK);
+    __atomic_add_fetch(&all->done, 1, __ATOMIC_RELEASE);
+}
+
+/* Each begins when the store can take it, and a release goes first. */
+TEST(record_store_many_requests_wait_for_their_turn)
+{
+    static flood all;
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    self->store->base.calls_max = 1;
+    self->store->trip_ms = 2;
+    self->store->commits = 0;
+    for (size_t i = 0; i < FLOOD; i++) {
+        (void)snprintf(all.keys[i], sizeof(all.keys[i]), "k%zu", i);
+        all.words[i][0] = hf_str("set");
+        all.words[i][1] = hf_str(all.keys[i]);
+        all.words[i][2] = hf_str("v");
+        hf__request_command(&all.requests[i], all.words[i], 3, true);
+        all.requests[i].on_done = count_done;
+        all.requests[i].user = &all;
+        all.requests[i].began_ms = hf__clock_boot_ms();
+        all.requests[i].deadline_ms = all.requests[i].began_ms + 60000 * SLOWER;
+        hf__record_store_submit(&self->records, &all.requests[i]);
+    }
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_RELEASE, OWNER, text), HF_OK);
+    assert_true(__atomic_load_n(&all.done, __ATOMIC_ACQUIRE) < FLOOD / 2);
+    while (__atomic_load_n(&all.done, __ATOMIC_ACQUIRE) < FLOOD)
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    /* None was refused as too old. */
+    assert_int_equal(self->store->commits, FLOOD + 1);
+    for (size_t i = 0; i < FLOOD; i++)
+        hf__request_done(&all.requests[i]);
 }
 
 /* Nothing says any more that it was not done. */

@@ -35,6 +35,7 @@ enum {
     FIRST_SLOT,
     CLIENT,
     CONFLICTS,
+    LATE_US,
     PARAMS
 };
 
@@ -48,7 +49,7 @@ void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
                    COLUMNS "%s.read_records($1)", schema);
     (void)snprintf(statements->commit, sizeof(statements->commit),
                    COLUMNS "%s.commit_records($1, $2, $3, $4, $5, $6, $7, $8, "
-                           "$9, $10, $11, $12, $13, $14)",
+                           "$9, $10, $11, $12, $13, $14, $15)",
                    schema);
     statements->client = hf__pg_presence(inbox);
 }
@@ -209,8 +210,11 @@ static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
     if (!hf__pg_put_int8(&of->words, client))
         return false;
     begin_param(of, HF__PG_INT4);
-    return hf__pg_put_int4(&of->words,
-                           (int32_t)hf__at_most(call->conflicts, INT32_MAX));
+    if (!hf__pg_put_int4(&of->words,
+                         (int32_t)hf__at_most(call->conflicts, INT32_MAX)))
+        return false;
+    begin_param(of, HF__PG_INT8);
+    return hf__pg_put_int8(&of->words, call->late_us);
 }
 
 static bool put_params(params *of, const hf__backend_call *call, int64_t client)

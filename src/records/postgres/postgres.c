@@ -213,6 +213,7 @@ static hf_status pg_open(const hf__backend_config *config,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->base.ops = &ops;
+    self->base.calls_max = HF__PG_CONNS;
     self->config = *config;
     hf__pg_pool_init(self);
     status = hf__pg_connector_new(self, &self->connector, err);

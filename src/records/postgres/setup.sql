@@ -65,7 +65,7 @@ END $$;
 
 -- Write records and send messages, if the records of `keys` have these
 -- versions, clients listen on `required`, and `now_us` is neither ahead of the
--- clock nor too old. outcome: 0 done; 1 a version differs, and the records are
+-- clock nor older than that by more than late_us. outcome: 0 done; 1 a version differs, and the records are
 -- those that there are; 2 no one listens on required[absent]; 3 now_us is wrong.
 --
 -- 1. A lock for each key, of `slots`: a commit that expects a key to be absent
@@ -83,7 +83,7 @@ CREATE OR REPLACE FUNCTION holdfast.commit_records(
     places int[], written bytea[], written_expires bigint[],
     now_us bigint, version bigint,
     channels text[], messages text[], required bigint[],
-    first_slot int, client bigint, conflicts int,
+    first_slot int, client bigint, conflicts int, late_us bigint,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
@@ -133,7 +133,7 @@ BEGIN
     END LOOP;
     outcome := 3;
     IF now_us > greatest(store_us, coalesce(latest, 0)) OR
-       now_us < store_us - 250000 THEN
+       now_us < store_us - late_us THEN
         RETURN;
     END IF;
     outcome := 0;
