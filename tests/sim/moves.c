@@ -18,6 +18,9 @@
 /* Of MOVE_PASS: something could happen before. */
 #define EARLY 1
 
+/* Of MOVE_STEP: it is set back. */
+#define BACK 1
+
 static bool allows(uint32_t fault)
 {
     return (sim_world.of->faults & fault) != 0;
@@ -187,6 +190,12 @@ static void add_around(moves *list, move_kind kind, size_t index, int64_t at_ms)
     }
 }
 
+/* Is it known when the lease ends? Not once the store's clock was set. */
+static bool knows_end(void)
+{
+    return sim_world.truth[0] != '\0' && !sim_world.truth_stepped;
+}
+
 /* Time passes although something could happen now. */
 static void list_delays(moves *list)
 {
@@ -196,7 +205,7 @@ static void list_delays(moves *list)
         if (one->believed)
             add_around(list, MOVE_PASS, EARLY, one->deadline_ms);
     }
-    if (sim_world.truth[0] != '\0')
+    if (knows_end())
         add_around(list, MOVE_PASS, EARLY, sim_world.truth_until_ms);
 }
 
@@ -239,7 +248,7 @@ static void list_stalls(moves *list, const client *of)
         if (one->of == of && one->believed)
             add_around(list, MOVE_STALL, index, one->deadline_ms);
     }
-    if (sim_world.truth[0] != '\0')
+    if (knows_end())
         add_around(list, MOVE_STALL, index, sim_world.truth_until_ms);
     add(list, MOVE_STALL, index, sim_now_ms() + LONG_MS);
 }
@@ -280,6 +289,8 @@ void moves_list(moves *list)
         add(list, MOVE_RESTART, 0, 0);
     if (sim_records && allows(FAULT_STEP))
         add(list, MOVE_STEP, 0, 0);
+    if (sim_records && allows(FAULT_STEP))
+        add(list, MOVE_STEP, BACK, 0);
     if (allows(FAULT_FAILOVER))
         add(list, MOVE_FAILOVER, 0, 0);
     if (allows(FAULT_MEMORY))
@@ -321,7 +332,9 @@ static void disturb(const move *one)
         net_float(&net_packets[one->index]);
         break;
     case MOVE_STEP:
-        sim_step_us += STEP_US;
+        sim_step_us += one->index == BACK ? -STEP_US : STEP_US;
+        /* A commit that was held up may be in time again. */
+        sim_world.lossy = sim_world.lossy || one->index == BACK;
         world_refresh();
         break;
     case MOVE_MISS:
@@ -418,7 +431,7 @@ static const char *const names[] = {
     [MOVE_LOSE] = "lost",
     [MOVE_REFUSE] = "refused",
     [MOVE_FLOAT] = "its connection breaks, and it arrives later",
-    [MOVE_STEP] = "the store's clock is set forward",
+    [MOVE_STEP] = "the store's clock is set",
     [MOVE_MISS] = "delivered, acknowledged by no replica",
     [MOVE_REPEAT] = "delivered twice",
     [MOVE_STALL] = "is stalled",

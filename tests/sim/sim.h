@@ -298,7 +298,7 @@ typedef struct world {
     int64_t busy_ms; /* when a waiter last had no reason to be granted */
     char truth[HF_OWNER_SIZE]; /* who holds it, at the store ... */
     int64_t truth_until_ms;    /* ... and until when, clients' clock */
-    bool truth_stepped;        /* the store's clock was set forward */
+    bool truth_stepped;        /* the store's clock was set */
     bool lossy; /* a request was lost, or took effect out of order */
     int passed[GENERATIONS]; /* parties, by generation of the barrier */
     int arrivals;            /* at the latch, that have begun */
@@ -365,7 +365,7 @@ typedef enum move_kind {
     MOVE_LOSE,
     MOVE_REFUSE,
     MOVE_FLOAT,  /* a request arrives after its connection broke */
-    MOVE_STEP,   /* the store's clock is set forward */
+    MOVE_STEP,   /* the store's clock is set forward, or back */
     MOVE_MISS,   /* a reply: no replica has acknowledged the write */
     MOVE_REPEAT, /* a message arrives twice */
     MOVE_STALL,  /* a client does nothing until `at_ms` */

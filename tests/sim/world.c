@@ -388,7 +388,7 @@ void world_refresh(void)
     sim_at_store = true;
     pttl_ms += hf__clock_boot_ms();
     sim_at_store = false;
-    sim_world.truth_stepped = sim_step_us != 0;
+    sim_world.truth_stepped = sim_world.truth_stepped || sim_step_us != 0;
     sim_world.truth_until_ms = sim_from_store(pttl_ms);
 }
 
