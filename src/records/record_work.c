@@ -12,7 +12,7 @@
  *     changed nothing, this is still checked, unless 1 was one read.
  *
  * A try begins when the backend can take a call, so that TIME is not older than
- * the trip, and goes on to its commit without waiting again.
+ * the trip, and continues to its commit without waiting again.
  *
  * If that was refused, try again on the records that came with the refusal. If
  * the commit is not answered, read: a record with its version says that it was
@@ -48,7 +48,7 @@
 #define DETACHED_MS 5000
 /* See instant.c. */
 #define RATE_SHARE 100
-/* More than TIME is behind the store's clock. */
+/* More than TIME is behind what another wrote: two trips of 2 s (instant.c). */
 #define SET_BACK_US INT64_C(5000000)
 /* How long a mark is of use after its lease, ms. */
 #define MARK_MS INT64_C(3600000)
@@ -660,16 +660,17 @@ static int64_t end_of_lease(hf__work *work, const hf__backend_record *record,
         hf__guard_since(work->store->guard, record->version, local_us);
     int64_t left_ms =
         length_ms + length_ms / RATE_SHARE + 1 - (local_us - since_us) / 1000;
+    bool set_back = record->at_us > work->bound_us + SET_BACK_US;
 
     if (end_ms == 0)
         return 0;
     if (left_ms <= 0)
         return hf__at_most(end_ms, now_ms);
-    /* A clock that was set back would show the end too late. */
-    work->guarded =
-        end_ms <= now_ms || record->at_us > work->bound_us + SET_BACK_US;
-    return end_ms <= now_ms ? now_ms + left_ms
-                            : hf__at_most(end_ms, now_ms + left_ms);
+    work->guarded = end_ms <= now_ms || set_back;
+    if (end_ms <= now_ms)
+        return now_ms + left_ms;
+    /* Else it stays: it may be written again, and TIME is a lower bound. */
+    return set_back ? hf__at_most(end_ms, now_ms + left_ms) : end_ms;
 }
 
 static void give_records(hf__work *work, int64_t now_us)

@@ -28,6 +28,7 @@ typedef struct memory {
     hf__loop *loop;
     hf__backend_record records[RECORDS]; /* of version 0: there is none */
     int64_t trip_ms;                     /* a call takes so long to get there */
+    int64_t back_ms;   /* and its answer so long to come back */
     int64_t ahead_us;  /* by how much its clock was set forward */
     size_t refusals;   /* so many calls fail ... */
     hf_status refusal; /* ... with this */
@@ -196,6 +197,7 @@ static void run_answer(hf__task *task)
         of.self->reads++;
         read_all(of.self, call);
     }
+    hf__clock_sleep_until(hf__clock_boot_ms() + of.self->back_ms);
     call->done(call);
 }
 
@@ -584,6 +586,35 @@ TEST(record_store_lease_ends_although_the_clock_was_set_back)
         hf__clock_sleep_until(hf__clock_boot_ms() + 20);
     }
     assert_true(hf__clock_boot_ms() - began_ms >= 300);
+}
+
+/* TIME is then older than what the waiter has seen of the lease. */
+TEST(record_store_lease_keeps_its_end_when_a_waiter_enters)
+{
+    setting *self = *state;
+    hf_bytes words[] = {hf_str("L"),   hf_str("hf:token"), hf_str("hf:wait"),
+                        hf_str(OTHER), hf_str("15000"),    hf_str("entry"),
+                        hf_str("0"),   hf_str("0")};
+    hf__backend_record *lease = stored_of(self->store, hf_str("L"));
+    hf__request request;
+    uint64_t version;
+    int64_t end_ms;
+    char text[TEXT_SIZE];
+
+    self->store->back_ms = 400;
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    self->store->back_ms = 0;
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, text), HF_OK);
+    end_ms = lease->expire_ms;
+    version = lease->version;
+    self->store->back_ms = 400;
+    assert_int_equal(line(self, "get b", true, text), HF_OK);
+    hf__request_script(&request, &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE], words,
+                       8, 3);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    assert_true(lease->version != version);
+    assert_int_equal(lease->expire_ms, end_ms);
 }
 
 TEST(record_store_refuses_too_many_keys)
