@@ -205,7 +205,9 @@ void check_acquired(handle *of)
 {
     if (of->lock->state != HF__LOCK_HELD && of->lock->state != HF__LOCK_LOST)
         check_fail("granted, but the handle does not hold it");
-    look(of, (size_t)(of - sim_world.handles));
+    for (size_t i = 0; i < sim_world.handle_count; i++)
+        look(&sim_world.handles[i], i);
+    check_exclusion(); /* it may be released before the next move */
 }
 
 /* ---------------------------------------------------------------------- 7. */
