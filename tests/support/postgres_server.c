@@ -36,7 +36,8 @@ struct postgres_server {
     char url[96];
 };
 
-/* Become the user that may run the server, and the program. */
+/* Become the user that may run the server, and the program: one of
+ * PostgreSQL's, or that of a path. */
 static void exec_program(const postgres_server *server,
                          const char *const *arguments)
 {
@@ -56,6 +57,8 @@ static void exec_program(const postgres_server *server,
     dup2(log_fd, 1);
     dup2(log_fd, 2);
     (void)snprintf(path, sizeof(path), "%s/%s", folder, arguments[0]);
+    if (arguments[0][0] == '/')
+        (void)snprintf(path, sizeof(path), "%s", arguments[0]);
     execv(path, (char *const *)(void *)arguments);
     _exit(127);
 }
@@ -71,20 +74,53 @@ static bool run_program(const postgres_server *server,
     return pid > 0 && await_child(pid, &status) == pid && status == 0;
 }
 
+/* Its output goes to a file, NULL: into the log. */
 static bool run_psql(const postgres_server *server, const char *option,
-                     const char *what)
+                     const char *what, const char *output)
 {
-    const char *arguments[] = {"psql", "-qXtA",      "-v", "ON_ERROR_STOP=1",
-                               "-U",   "postgres",   "-h", server->dir,
-                               "-p",   server->port, "-d", "postgres",
-                               option, what,         NULL};
+    const char *arguments[] = {"psql",
+                               "-qXtA",
+                               "-v",
+                               "ON_ERROR_STOP=1",
+                               "-U",
+                               "postgres",
+                               "-h",
+                               server->dir,
+                               "-p",
+                               server->port,
+                               "-d",
+                               "postgres",
+                               option,
+                               what,
+                               output != NULL ? "-o" : NULL,
+                               output,
+                               NULL};
 
     return run_program(server, arguments);
 }
 
 bool postgres_server_run(const postgres_server *server, const char *sql)
 {
-    return run_psql(server, "-c", sql);
+    return run_psql(server, "-c", sql, NULL);
+}
+
+void postgres_server_ask(const postgres_server *server, const char *sql,
+                         char answer[POSTGRES_ANSWER_SIZE])
+{
+    char path[PATH_SIZE];
+    FILE *file;
+
+    answer[0] = '\0';
+    (void)snprintf(path, sizeof(path), "%s/answer", server->dir);
+    if (!run_psql(server, "-c", sql, path))
+        return;
+    file = fopen(path, "r");
+    if (file == NULL)
+        return;
+    if (fgets(answer, POSTGRES_ANSWER_SIZE, file) == NULL)
+        answer[0] = '\0';
+    answer[strcspn(answer, "\n")] = '\0';
+    (void)fclose(file);
 }
 
 static void pause_short(void)
@@ -111,10 +147,24 @@ static bool wait_ready(postgres_server *server)
     return false;
 }
 
+pid_t postgres_server_spawn(const postgres_server *server,
+                            const char *const *argv)
+{
+    pid_t parent = getpid();
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(126);
+        exec_program(server, argv);
+    }
+    return pid;
+}
+
 static bool start_once(postgres_server *server)
 {
     char data[PATH_SIZE];
-    pid_t parent = getpid();
     const char *arguments[] = {"postgres",
                                "-D",
                                data,
@@ -133,13 +183,7 @@ static bool start_once(postgres_server *server)
                                NULL};
 
     (void)snprintf(data, sizeof(data), "%s/data", server->dir);
-    server->pid = fork();
-    if (server->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(126);
-        exec_program(server, arguments);
-    }
+    server->pid = postgres_server_spawn(server, arguments);
     return server->pid > 0 && wait_ready(server);
 }
 
@@ -156,43 +200,90 @@ bool postgres_server_restart(postgres_server *server)
     return false;
 }
 
-static bool make_data(postgres_server *server)
+static bool make_folder(postgres_server *server)
 {
     const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
+
+    (void)snprintf(server->dir, sizeof(server->dir), "/tmp/hf-pg-XXXXXX");
+    if (mkdtemp(server->dir) == NULL || chmod(server->dir, 0755) != 0)
+        return false;
+    return user == NULL || chown(server->dir, user->pw_uid, user->pw_gid) == 0;
+}
+
+static bool make_data(const postgres_server *server)
+{
     char data[PATH_SIZE];
     const char *arguments[] = {
         "initdb", "-D", data, "-U",   "postgres",   "-A",
         "trust",  "-N", "-E", "UTF8", "--locale=C", "--no-instructions",
         NULL};
 
-    (void)snprintf(server->dir, sizeof(server->dir), "/tmp/hf-pg-XXXXXX");
-    if (mkdtemp(server->dir) == NULL || chmod(server->dir, 0755) != 0)
-        return false;
-    if (user != NULL && chown(server->dir, user->pw_uid, user->pw_gid) != 0)
-        return false;
     (void)snprintf(data, sizeof(data), "%s/data", server->dir);
     return run_program(server, arguments);
 }
 
-postgres_server *postgres_server_start(bool fsync)
+static bool copy_data(const postgres_server *server,
+                      const postgres_server *primary, const char *name)
+{
+    char data[PATH_SIZE];
+    char from[PATH_SIZE];
+    const char *arguments[] = {
+        "pg_basebackup", "-R", "-c", "fast", "-D", data, "-d", from, NULL};
+
+    (void)snprintf(data, sizeof(data), "%s/data", server->dir);
+    (void)snprintf(from, sizeof(from),
+                   "host=127.0.0.1 port=%s user=postgres application_name=%s",
+                   primary->port, name);
+    return run_program(server, arguments);
+}
+
+/* Without data. */
+static postgres_server *new_server(bool fsync)
 {
     postgres_server *server = calloc(1, sizeof(*server));
     int port = redis_server_free_port();
 
-    if (server == NULL || getenv("HF_TEST_POSTGRES") == NULL)
+    if (server == NULL || getenv("HF_TEST_POSTGRES") == NULL ||
+        !make_folder(server)) {
+        free(server);
         return NULL;
+    }
     server->fsync = fsync;
     (void)snprintf(server->port, sizeof(server->port), "%d", port);
     (void)snprintf(server->url, sizeof(server->url),
                    "postgres://postgres@127.0.0.1:%d/postgres", port);
-    if (make_data(server) && postgres_server_restart(server) &&
-        run_psql(server, "-f", HF_POSTGRES_SETUP))
-        return server;
+    return server;
+}
+
+static postgres_server *give_up(postgres_server *server)
+{
     fprintf(stderr, "cannot start PostgreSQL for the test, see %s/log\n",
             server->dir);
     postgres_server_kill(server);
     free(server);
     return NULL;
+}
+
+postgres_server *postgres_server_start(bool fsync)
+{
+    postgres_server *server = new_server(fsync);
+
+    if (server == NULL ||
+        (make_data(server) && postgres_server_restart(server) &&
+         run_psql(server, "-f", HF_POSTGRES_SETUP, NULL)))
+        return server;
+    return give_up(server);
+}
+
+postgres_server *postgres_server_follow(const postgres_server *primary,
+                                        const char *name)
+{
+    postgres_server *server = new_server(primary->fsync);
+
+    if (server == NULL ||
+        (copy_data(server, primary, name) && postgres_server_restart(server)))
+        return server;
+    return give_up(server);
 }
 
 void postgres_server_kill(postgres_server *server)
@@ -227,4 +318,14 @@ void postgres_server_stop(postgres_server *server)
 const char *postgres_server_url(const postgres_server *server)
 {
     return server->url;
+}
+
+int postgres_server_port(const postgres_server *server)
+{
+    return (int)strtol(server->port, NULL, 10);
+}
+
+const char *postgres_server_folder(const postgres_server *server)
+{
+    return server->dir;
 }

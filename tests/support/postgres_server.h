@@ -11,6 +11,9 @@
 #define TESTS_SUPPORT_POSTGRES_SERVER_H
 
 #include <stdbool.h>
+#include <sys/types.h>
+
+#define POSTGRES_ANSWER_SIZE 512
 
 typedef struct postgres_server postgres_server;
 
@@ -30,5 +33,21 @@ const char *postgres_server_url(const postgres_server *server);
 
 /* Run SQL by psql, as the owner; false: it failed. */
 bool postgres_server_run(const postgres_server *server, const char *sql);
+/* And take the first line of what it answers; "": it failed. */
+void postgres_server_ask(const postgres_server *server, const char *sql,
+                         char answer[POSTGRES_ANSWER_SIZE]);
+
+/* A standby of it, as which it is known by `name`. NULL: see above. It outlives
+ * the first one. */
+postgres_server *postgres_server_follow(const postgres_server *primary,
+                                        const char *name);
+
+int postgres_server_port(const postgres_server *server);
+/* Where its socket is; the user that runs it may write there. */
+const char *postgres_server_folder(const postgres_server *server);
+/* Start another program, as that user; it dies with this thread. argv[0] is its
+ * path. <= 0: it could not be started. */
+pid_t postgres_server_spawn(const postgres_server *server,
+                            const char *const *argv);
 
 #endif

@@ -125,19 +125,14 @@ static hf_status add_login(hf__pg_account *account,
                            const hf__store_config *config, hf_error *err)
 {
     const char *path = config->url->path;
-    char seconds[24];
     hf_status status;
 
-    /* Whole ones, of which libpq takes 2 at least. */
-    (void)snprintf(seconds, sizeof(seconds), "%lld",
-                   (long long)((config->connect_ms + 999) / 1000));
+    account->connect_ms = config->connect_ms;
     status = add_setting(account, "user", config->username, err);
     if (status == HF_OK)
         status = add_setting(account, "password", config->password, err);
     if (status == HF_OK)
         status = add_setting(account, "dbname", path + (path[0] == '/'), err);
-    if (status == HF_OK)
-        status = add_setting(account, "connect_timeout", seconds, err);
     if (status == HF_OK)
         status = add_setting(account, "client_encoding", "UTF8", err);
     if (status == HF_OK)
@@ -221,49 +216,6 @@ void hf__pg_account_done(hf__pg_account *account)
     }
     hf__free(account->listen_host);
     hf__free(account->listen_port);
-}
-
-/* ----------------------------------------------------------------- connect */
-
-static void ignore_notice(void *user, const PGresult *result)
-{
-    (void)user;
-    (void)result;
-}
-
-hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
-                         PGconn **conn, hf_error *err)
-{
-    const char *names[HF__PG_SETTINGS + 1] = {NULL};
-    const char *values[HF__PG_SETTINGS + 1] = {NULL};
-    PGconn *made;
-    hf_status status;
-
-    for (size_t i = 0; i < account->count; i++) {
-        names[i] = account->names[i];
-        values[i] = account->values[i];
-        if (!listens || account->listen_host == NULL)
-            continue;
-        if (strcmp(names[i], "host") == 0)
-            values[i] = account->listen_host;
-        if (strcmp(names[i], "port") == 0)
-            values[i] = account->listen_port;
-    }
-    made = PQconnectdbParams(names, values, 0);
-    if (made == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    if (PQstatus(made) == CONNECTION_OK) {
-        PQsetNoticeReceiver(made, ignore_notice, NULL);
-        *conn = made;
-        return HF_OK;
-    }
-    status = PQconnectionNeedsPassword(made) != 0 ||
-                     strstr(PQerrorMessage(made), "authentication") != NULL
-                 ? HF_DENIED
-                 : HF_UNAVAILABLE;
-    status = hf__fail(err, status, "%s", PQerrorMessage(made));
-    PQfinish(made);
-    return status;
 }
 
 /* Classes of SQLSTATE, and what they mean. */

@@ -11,6 +11,7 @@
 
 #include "records/backend.h"
 #include "records/postgres/pg_calls.h"
+#include "records/postgres/pg_session.h"
 #include "util/poll.h"
 
 /* Connections for calls: commits of requests that have nothing to do with one
@@ -28,13 +29,18 @@ typedef struct hf__pg_conn {
     hf__backend_call *call; /* ... for it; NULL: of our own */
 } hf__pg_conn;
 
+/* The text of a message to ourselves, each with another number. */
+#define HF__PG_WORD "probe "
+#define HF__PG_WORD_SIZE (sizeof(HF__PG_WORD) + 16)
+
 typedef struct hf__pg_listener {
     PGconn *pg; /* NULL: not connected */
     hf__poll poll;
     hf__tick tick;
     bool wanted;
     bool listens; /* what was last reported */
-    bool probed;  /* a message to ourselves is under way */
+    bool probed;  /* a message to ourselves is under way: */
+    char word[HF__PG_WORD_SIZE];
     int64_t pause_ms;
     char channel[32];
 } hf__pg_listener;
@@ -62,12 +68,12 @@ typedef struct hf__pg_backend {
 hf_status hf__pg_connector_new(hf__pg_backend *self, hf__pg_connector **made,
                                hf_error *err);
 const hf__pg_account *hf__pg_connector_account(const hf__pg_connector *of);
+/* Make the first connection, by the deadline of a session. */
+hf_status hf__pg_connector_open(hf__pg_connector *of, hf_error *err);
 /* Have a connection made; false: there is no memory or thread. */
 bool hf__pg_connector_start(hf__pg_connector *of, bool listens);
 /* No more of them are given to the backend. */
 void hf__pg_connector_close(hf__pg_connector *of);
-/* In it, a connection is about to listen: run once it is logged in. */
-hf_status hf__pg_listen_on(PGconn *pg, hf_bytes inbox, hf_error *err);
 
 /* pg_pool.c */
 void hf__pg_pool_init(hf__pg_backend *self);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pg_connector.c - makes connections, each on a thread of its own.
+ * pg_connector.c - makes connections, each on a thread of its own, and checks
+ * what they lead to.
  *
- * Such a thread may be in libpq until connect_timeout, or in the resolver of
- * names, when the backend is closed: close() does not wait for it. What they
- * share is freed by the last of them. `mutex` guards `self` and `users`; the
- * loop lives while `self` is set.
+ * Such a thread may wait for an answer until the deadline of a session, or in
+ * the resolver of names, when the backend is closed: neither open() nor close()
+ * waits for it. What they share is freed by the last of them. `mutex` guards
+ * `self`, `users` and `first`; the loop lives while `self` is set.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 
 #include "records/postgres/pg_backend.h"
 #include "records/postgres/pg_words.h"
+#include "util/clock.h"
+#include "util/cond.h"
 #include "util/error.h"
 #include "util/mem.h"
 #include "util/thread.h"
@@ -23,12 +26,16 @@ struct hf__pg_connector {
     pthread_mutex_t mutex;
     hf__pg_backend *self; /* NULL: closed */
     size_t users;
+    struct conn_attempt *first; /* that of open(), done; NULL: not yet */
+    pthread_cond_t changed;     /* `first` */
 };
 
 typedef struct conn_attempt {
     hf__task task; /* first */
     hf__pg_connector *of;
     bool listens;
+    bool opens;
+    bool durable;
     PGconn *pg; /* NULL: failed */
     hf_status status;
     hf_error error;
@@ -48,6 +55,7 @@ hf_status hf__pg_connector_new(hf__pg_backend *self, hf__pg_connector **made,
         return status;
     }
     pthread_mutex_init(&of->mutex, NULL);
+    hf__cond_init(&of->changed);
     memcpy(of->inbox, self->config.inbox, strlen(self->config.inbox) + 1);
     of->self = self;
     of->users = 1;
@@ -70,8 +78,17 @@ static void leave_connector(hf__pg_connector *of)
     if (!last)
         return;
     hf__pg_account_done(&of->account);
+    pthread_cond_destroy(&of->changed);
     pthread_mutex_destroy(&of->mutex);
     hf__free(of);
+}
+
+static void drop_attempt(conn_attempt *made)
+{
+    if (made->pg != NULL)
+        PQfinish(made->pg);
+    leave_connector(made->of);
+    hf__free(made);
 }
 
 /* On the loop thread: give the connection to the backend, if it is still
@@ -80,78 +97,98 @@ static void give_conn(hf__task *task)
 {
     conn_attempt *made = (conn_attempt *)task;
     hf__pg_backend *self = made->of->self;
+    PGconn *pg = made->pg;
 
+    if (self != NULL)
+        made->pg = NULL;
     if (self == NULL) {
-        if (made->pg != NULL)
-            PQfinish(made->pg);
+        /* It was closed meanwhile. */
     } else if (made->listens) {
-        if (made->pg != NULL)
-            hf__pg_listener_add(self, made->pg);
+        if (pg != NULL)
+            hf__pg_listener_add(self, pg);
         else
             hf__pg_listener_fail(self);
     } else {
         self->connecting--;
-        if (made->pg != NULL)
-            hf__pg_pool_add(self, made->pg);
-        else
+        if (pg != NULL) {
+            self->base.durable = made->durable;
+            hf__pg_pool_add(self, pg);
+        } else {
             hf__pg_pool_fail(self, made->status, &made->error);
+        }
     }
-    leave_connector(made->of);
-    hf__free(made);
+    drop_attempt(made);
 }
 
-hf_status hf__pg_listen_on(PGconn *pg, hf_bytes inbox, hf_error *err)
+/* The lock of a session, which says that the client listens, would stay with
+ * whichever session of the server a pooler has lent us, and never expire. */
+static hf_status listen_on(PGconn *pg, hf_bytes inbox, int64_t deadline_ms,
+                           hf_error *err)
 {
     char channel[HF__PG_CHANNEL_SIZE];
     char text[160];
-    hf_status status = HF_OK;
+    bool is_pooled = false;
+    hf_status status = hf__pg_is_pooled(pg, deadline_ms, &is_pooled, err);
     PGresult *result;
 
+    if (status == HF_OK && is_pooled)
+        status = hf__fail(err, HF_UNSUPPORTED,
+                          "messages do not come through a pooler");
+    if (status != HF_OK)
+        return status;
     hf__pg_channel(channel, inbox);
     (void)snprintf(text, sizeof(text),
-                   "LISTEN %s; SELECT pg_advisory_lock_shared(%lld)", channel,
-                   (long long)hf__pg_presence(inbox));
-    result = PQexec(pg, text);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        status = hf__pg_failed(pg, result, err);
-    PQclear(result);
+                   "LISTEN %s; SELECT pg_catalog.pg_advisory_lock_shared(%lld)",
+                   channel, (long long)hf__pg_presence(inbox));
+    status = hf__pg_query(pg, text, deadline_ms, &result, err);
+    if (status == HF_OK)
+        PQclear(result);
     return status;
+}
+
+static void make_conn(conn_attempt *made)
+{
+    const hf__pg_account *account = &made->of->account;
+    int64_t deadline_ms = hf__pg_deadline(account);
+    PGconn *pg = NULL;
+
+    made->status =
+        hf__pg_connect(account, made->listens, deadline_ms, &pg, &made->error);
+    if (made->status == HF_OK && made->listens)
+        made->status =
+            listen_on(pg, hf_str(made->of->inbox), deadline_ms, &made->error);
+    else if (made->status == HF_OK)
+        made->status = hf__pg_check(account, pg, deadline_ms, &made->durable,
+                                    &made->error);
+    if (made->status == HF_OK)
+        made->pg = pg;
+    else if (pg != NULL)
+        PQfinish(pg);
 }
 
 static void *run_attempt(void *user)
 {
     conn_attempt *made = user;
     hf__pg_connector *of = made->of;
-    PGconn *pg = NULL;
     bool closed;
 
-    made->status =
-        hf__pg_connect(&of->account, made->listens, &pg, &made->error);
-    if (made->status == HF_OK && made->listens)
-        made->status = hf__pg_listen_on(pg, hf_str(of->inbox), &made->error);
-    if (made->status == HF_OK && PQsetnonblocking(pg, 1) != 0)
-        made->status =
-            hf__fail(&made->error, HF_SYSTEM, "%s", PQerrorMessage(pg));
-    if (made->status == HF_OK)
-        made->pg = pg;
-    else if (pg != NULL)
-        PQfinish(pg);
+    make_conn(made);
     made->task.run = give_conn;
     pthread_mutex_lock(&of->mutex);
     closed = of->self == NULL;
-    if (!closed)
+    if (!closed && made->opens) {
+        of->first = made;
+        pthread_cond_signal(&of->changed);
+    } else if (!closed) {
         of->self->config.post(of->self->config.loop, &made->task);
+    }
     pthread_mutex_unlock(&of->mutex);
-    if (!closed)
-        return NULL;
-    if (made->pg != NULL)
-        PQfinish(made->pg);
-    leave_connector(of);
-    hf__free(made);
+    if (closed)
+        drop_attempt(made);
     return NULL;
 }
 
-bool hf__pg_connector_start(hf__pg_connector *of, bool listens)
+static bool start_attempt(hf__pg_connector *of, bool listens, bool opens)
 {
     conn_attempt *made = hf__calloc(1, sizeof(*made));
     pthread_attr_t attributes;
@@ -162,6 +199,7 @@ bool hf__pg_connector_start(hf__pg_connector *of, bool listens)
         return false;
     made->of = of;
     made->listens = listens;
+    made->opens = opens;
     made->error = (hf_error)HF_ERROR_INIT;
     pthread_mutex_lock(&of->mutex);
     of->users++;
@@ -170,17 +208,57 @@ bool hf__pg_connector_start(hf__pg_connector *of, bool listens)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     started = hf__thread_start(&thread, &attributes, run_attempt, made) == 0;
     pthread_attr_destroy(&attributes);
-    if (started)
-        return true;
-    leave_connector(of);
-    hf__free(made);
-    return false;
+    if (!started)
+        drop_attempt(made);
+    return started;
+}
+
+bool hf__pg_connector_start(hf__pg_connector *of, bool listens)
+{
+    return start_attempt(of, listens, false);
+}
+
+/* The attempt has the same deadline, and says better what was not answered. */
+#define GRACE_MS 50
+
+hf_status hf__pg_connector_open(hf__pg_connector *of, hf_error *err)
+{
+    int64_t deadline_ms = hf__pg_deadline(&of->account) + GRACE_MS;
+    conn_attempt *made;
+    hf_status status;
+
+    if (!start_attempt(of, false, true))
+        return hf__fail(err, HF_NO_MEMORY, "out of memory, or of threads");
+    pthread_mutex_lock(&of->mutex);
+    while (of->first == NULL && hf__clock_boot_ms() < deadline_ms)
+        hf__cond_wait_until(&of->changed, &of->mutex, deadline_ms);
+    made = of->first;
+    of->first = NULL;
+    pthread_mutex_unlock(&of->mutex);
+    if (made == NULL)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "no connection to PostgreSQL by the deadline");
+    status = made->status;
+    if (status == HF_OK) {
+        of->self->base.durable = made->durable;
+        of->self->opened = made->pg;
+        made->pg = NULL;
+    } else {
+        (void)hf__fail_copy(err, &made->error);
+    }
+    drop_attempt(made);
+    return status;
 }
 
 void hf__pg_connector_close(hf__pg_connector *of)
 {
+    conn_attempt *made;
+
     pthread_mutex_lock(&of->mutex);
     of->self = NULL;
+    made = of->first; /* too late for open() */
     pthread_mutex_unlock(&of->mutex);
+    if (made != NULL)
+        drop_attempt(made);
     leave_connector(of);
 }

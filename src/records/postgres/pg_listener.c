@@ -66,6 +66,8 @@ static void retry_later(hf__pg_backend *self)
 
 static void send_probe(hf__pg_backend *self)
 {
+    memcpy(self->listener.word, HF__PG_WORD, sizeof(HF__PG_WORD) - 1);
+    hf__rand_hex(self->listener.word + sizeof(HF__PG_WORD) - 1, 8);
     self->listener.probed = true;
     self->probe = true;
     set_tick(self, PROBE_MS);
@@ -85,14 +87,18 @@ static void take_probe(hf__pg_backend *self)
 
 static void take_notice(hf__pg_backend *self, const PGnotify *notice)
 {
-    if (strcmp(notice->relname, self->listener.channel) != 0)
+    const hf__pg_listener *of = &self->listener;
+
+    if (strcmp(notice->relname, of->channel) != 0)
         return;
-    if (notice->extra[0] == '\0' && self->listener.probed)
-        take_probe(self);
-    else if (!hf__pg_take_message(notice->extra, self->config.listener))
+    if (strncmp(notice->extra, HF__PG_WORD, sizeof(HF__PG_WORD) - 1) == 0) {
+        /* Another word was too late. */
+        if (of->probed && strcmp(notice->extra, of->word) == 0)
+            take_probe(self);
+    } else if (!hf__pg_take_message(notice->extra, self->config.listener)) {
         /* It was too long, or not from us. */
-        self->config.listener->state(self->config.listener->user,
-                                     self->listener.listens);
+        self->config.listener->state(self->config.listener->user, of->listens);
+    }
 }
 
 static void on_ready(hf__poll *poll, int events)

@@ -189,10 +189,11 @@ void hf__pg_pool_add(hf__pg_backend *self, PGconn *pg)
 /* A message to ourselves, by the way that those of others take. */
 static bool send_probe(hf__pg_conn *conn)
 {
-    char text[80];
+    char text[96];
 
-    (void)snprintf(text, sizeof(text), "SELECT pg_notify('%s', '')",
-                   conn->self->listener.channel);
+    (void)snprintf(text, sizeof(text),
+                   "SELECT pg_catalog.pg_notify('%s', '%s')",
+                   conn->self->listener.channel, conn->self->listener.word);
     return PQsendQuery(conn->pg, text) == 1;
 }
 

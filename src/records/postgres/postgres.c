@@ -13,9 +13,6 @@
 #include "util/error.h"
 #include "util/mem.h"
 
-/* What setup.sql has. */
-#define PROTOCOL 1
-
 static hf__pg_backend *backend_of(hf__backend *backend)
 {
     return (hf__pg_backend *)backend;
@@ -24,61 +21,6 @@ static hf__pg_backend *backend_of(hf__backend *backend)
 static const hf__pg_account *account_of(const hf__pg_backend *self)
 {
     return hf__pg_connector_account(self->connector);
-}
-
-/* The only value of a query's only row, in `text`. */
-static hf_status ask_value(PGconn *pg, const char *query, char *text,
-                           size_t size, hf_error *err)
-{
-    PGresult *result = PQexec(pg, query);
-    hf_status status = HF_OK;
-
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
-        status = hf__pg_failed(pg, result, err);
-    else
-        (void)snprintf(text, size, "%s", PQgetvalue(result, 0, 0));
-    PQclear(result);
-    return status;
-}
-
-/* -------------------------------------------------------------------- open */
-
-static hf_status check_setup(hf__pg_backend *self, PGconn *pg, hf_error *err)
-{
-    const char *schema = account_of(self)->schema;
-    char query[HF__PG_STATEMENT_SIZE];
-    char text[64];
-    hf_status status;
-
-    (void)snprintf(query, sizeof(query), "SELECT %s.protocol()", schema);
-    status = ask_value(pg, query, text, sizeof(text), err);
-    if (status == HF_OK && strtol(text, NULL, 10) != PROTOCOL)
-        status = hf__fail(err, HF_UNSUPPORTED,
-                          "the schema %s is of protocol %s, and this is "
-                          "%d: run `holdfast store setup`",
-                          schema, text, PROTOCOL);
-    if (status == HF_OK)
-        status = ask_value(pg, "SHOW fsync", text, sizeof(text), err);
-    if (status == HF_OK)
-        self->base.durable = strcmp(text, "on") == 0;
-    return status;
-}
-
-static hf_status open_first(hf__pg_backend *self, hf_error *err)
-{
-    PGconn *pg = NULL;
-    hf_status status = hf__pg_connect(account_of(self), false, &pg, err);
-
-    if (status != HF_OK)
-        return status;
-    status = check_setup(self, pg, err);
-    if (status == HF_OK && PQsetnonblocking(pg, 1) != 0)
-        status = hf__fail(err, HF_SYSTEM, "%s", PQerrorMessage(pg));
-    if (status == HF_OK)
-        self->opened = pg;
-    else
-        PQfinish(pg);
-    return status;
 }
 
 /* ---------------------------------------------------------------- describe */
@@ -100,13 +42,15 @@ static const struct {
 static void pg_describe(hf__backend *backend, hf__describe_fn line, void *user)
 {
     hf__pg_backend *self = backend_of(backend);
+    int64_t deadline_ms = hf__pg_deadline(account_of(self));
     hf_error error = HF_ERROR_INIT;
     PGconn *pg;
     char text[256];
 
     line(user, "store", "records in PostgreSQL");
     line(user, "schema", account_of(self)->schema);
-    if (hf__pg_connect(account_of(self), false, &pg, &error) != HF_OK) {
+    if (hf__pg_connect(account_of(self), false, deadline_ms, &pg, &error) !=
+        HF_OK) {
         line(user, "error", error.message);
         return;
     }
@@ -114,7 +58,8 @@ static void pg_describe(hf__backend *backend, hf__describe_fn line, void *user)
         line(user, "address", PQhost(pg));
     line(user, "tls", PQsslInUse(pg) ? "yes" : "no");
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-        if (ask_value(pg, facts[i].query, text, sizeof(text), &error) == HF_OK)
+        if (hf__pg_ask(pg, facts[i].query, deadline_ms, text, sizeof(text),
+                       &error) == HF_OK)
             line(user, facts[i].name, text);
     }
     PQfinish(pg);
@@ -122,19 +67,52 @@ static void pg_describe(hf__backend *backend, hf__describe_fn line, void *user)
 
 /* ---------------------------------------------------------------- diagnose */
 
-static void diagnose_durability(PGconn *pg, hf__backend_report_fn report,
-                                void *user)
+static void diagnose_pooler(PGconn *pg, int64_t deadline_ms,
+                            hf__backend_report_fn report, void *user)
+{
+    bool is_pooled;
+
+    if (hf__pg_is_pooled(pg, deadline_ms, &is_pooled, NULL) != HF_OK)
+        return;
+    report(user, is_pooled ? HF_LEVEL_NOTE : HF_LEVEL_OK, "pooler",
+           is_pooled ? "in use" : "not in use",
+           is_pooled ? "wake-ups need listen=HOST:PORT in the URL, the server "
+                       "itself"
+                     : "");
+}
+
+/* Those that are connected now, and are not waited for. */
+static void diagnose_standbys(PGconn *pg, int64_t deadline_ms,
+                              hf__backend_report_fn report, void *user)
+{
+    char text[32];
+
+    if (hf__pg_ask(pg,
+                   "SELECT count(*) FROM pg_catalog.pg_stat_replication "
+                   "WHERE sync_state IS DISTINCT FROM 'sync' "
+                   "AND sync_state IS DISTINCT FROM 'quorum'",
+                   deadline_ms, text, sizeof(text), NULL) != HF_OK ||
+        strcmp(text, "0") == 0)
+        return;
+    report(user, HF_LEVEL_NOTE, "asynchronous standbys", text,
+           "one that is promoted may lack the last commits, with the locks in "
+           "them: name it in synchronous_standby_names");
+}
+
+static void diagnose_durability(PGconn *pg, int64_t deadline_ms,
+                                hf__backend_report_fn report, void *user)
 {
     char text[256];
     bool is_on;
 
-    if (ask_value(pg, "SHOW fsync", text, sizeof(text), NULL) != HF_OK)
+    if (hf__pg_ask(pg, "SHOW fsync", deadline_ms, text, sizeof(text), NULL) !=
+        HF_OK)
         return;
     is_on = strcmp(text, "on") == 0;
     report(user, is_on ? HF_LEVEL_OK : HF_LEVEL_WARNING, "fsync", text,
            is_on ? "" : "set fsync = on: a power cut may lose locks and data");
-    if (ask_value(pg, "SHOW synchronous_standby_names", text, sizeof(text),
-                  NULL) != HF_OK)
+    if (hf__pg_ask(pg, "SHOW synchronous_standby_names", deadline_ms, text,
+                   sizeof(text), NULL) != HF_OK)
         return;
     if (text[0] != '\0')
         report(user, HF_LEVEL_OK, "synchronous standbys", text, "");
@@ -142,27 +120,32 @@ static void diagnose_durability(PGconn *pg, hf__backend_report_fn report,
         report(user, HF_LEVEL_NOTE, "synchronous standbys", "none",
                "a failover to another server may lose the last commits, with "
                "the locks in them: set synchronous_standby_names");
+    diagnose_standbys(pg, deadline_ms, report, user);
 }
 
 static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
                         void *user)
 {
     hf__pg_backend *self = backend_of(backend);
+    int64_t deadline_ms = hf__pg_deadline(account_of(self));
     hf_error error = HF_ERROR_INIT;
     PGconn *pg;
     char text[256];
 
-    if (hf__pg_connect(account_of(self), false, &pg, &error) != HF_OK) {
+    if (hf__pg_connect(account_of(self), false, deadline_ms, &pg, &error) !=
+        HF_OK) {
         report(user, HF_LEVEL_ERROR, "reachable", error.message, "");
         return;
     }
     report(user, HF_LEVEL_OK, "reachable", "yes", "");
-    if (ask_value(pg, "SHOW server_version", text, sizeof(text), NULL) == HF_OK)
+    if (hf__pg_ask(pg, "SHOW server_version", deadline_ms, text, sizeof(text),
+                   NULL) == HF_OK)
         report(user, HF_LEVEL_OK, "server version", text, "");
     report(user, PQsslInUse(pg) ? HF_LEVEL_OK : HF_LEVEL_NOTE, "TLS",
            PQsslInUse(pg) ? "in use" : "not in use",
            PQsslInUse(pg) ? "" : "sslmode=verify-full in the URL demands it");
-    diagnose_durability(pg, report, user);
+    diagnose_pooler(pg, deadline_ms, report, user);
+    diagnose_durability(pg, deadline_ms, report, user);
     PQfinish(pg);
 }
 
@@ -224,7 +207,7 @@ static hf_status pg_open(const hf__backend_config *config,
     hf__pg_statements_init(&self->statements, account_of(self)->schema,
                            hf_str(config->inbox));
     if (!config->store->lazy)
-        status = open_first(self, err);
+        status = hf__pg_connector_open(self->connector, err);
     self->config.store = NULL;
     if (status == HF_OK) {
         *backend = &self->base;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pg_session.h - a session from its login to its first call, and what is asked
+ * in it. All of it blocks, until a deadline of hf__clock_boot_ms() at the
+ * latest; any thread but the loop's. A name is looked up for as long as the
+ * system's resolver takes.
+ */
+#ifndef HF__RECORDS_PG_SESSION_H
+#define HF__RECORDS_PG_SESSION_H
+
+#include "records/postgres/pg_account.h"
+
+/* The deadline of a session that begins now. */
+int64_t hf__pg_deadline(const hf__pg_account *account);
+
+/* Connect to one of the hosts, and log in; `listens`: to the server itself. The
+ * connection does not block. HF_DENIED, HF_UNAVAILABLE. */
+hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
+                         int64_t deadline_ms, PGconn **conn, hf_error *err);
+
+/* The result of the last of some statements. HF_UNAVAILABLE: not by the
+ * deadline, after which the connection is good for nothing. */
+hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
+                       PGresult **result, hf_error *err);
+/* The first value of the only row, as text. */
+hf_status hf__pg_ask(PGconn *conn, const char *query, int64_t deadline_ms,
+                     char *text, size_t size, hf_error *err);
+
+/* Is the schema one that this release can use, and does the server write to its
+ * disk? */
+hf_status hf__pg_check(const hf__pg_account *account, PGconn *conn,
+                       int64_t deadline_ms, bool *durable, hf_error *err);
+
+/* Something between answers for the server, and may give each transaction to
+ * another of its sessions: nothing of a session may be relied on. */
+hf_status hf__pg_is_pooled(PGconn *conn, int64_t deadline_ms, bool *is_pooled,
+                           hf_error *err);
+
+#endif
