@@ -8,7 +8,55 @@
 -- Who uses the store needs USAGE on the schema, and EXECUTE on the functions,
 -- which run with their owner's rights: no rights on the tables.
 
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA IF NOT EXISTS holdfast;
+
+-- All that is in the schema must be of who runs this, and no one else may add to
+-- it: the functions run with their owner's rights, and so does a trigger of a
+-- table that they write to.
+DO $$
+DECLARE
+    me oid := (SELECT r.oid FROM pg_roles r WHERE r.rolname = current_user);
+    space oid := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = 'holdfast');
+    culprit text;
+BEGIN
+    SELECT f.what INTO culprit FROM (
+        SELECT format('it is owned by %s', n.nspowner::regrole) AS what
+        FROM pg_namespace n WHERE n.oid = space AND n.nspowner <> me
+        UNION ALL
+        SELECT format('%s may create objects in it', CASE WHEN a.grantee = 0
+                      THEN 'PUBLIC' ELSE a.grantee::regrole::text END)
+        FROM pg_namespace n, aclexplode(n.nspacl) a
+        WHERE n.oid = space AND a.privilege_type = 'CREATE' AND a.grantee <> me
+        UNION ALL
+        SELECT format('the relation %s is owned by %s', c.oid::regclass,
+                      c.relowner::regrole)
+        FROM pg_class c WHERE c.relnamespace = space AND c.relowner <> me
+        UNION ALL
+        SELECT format('the function %s is owned by %s', p.oid::regprocedure,
+                      p.proowner::regrole)
+        FROM pg_proc p WHERE p.pronamespace = space AND p.proowner <> me
+        UNION ALL
+        SELECT format('the table %s has the trigger %I, whose function is owned by %s',
+                      c.oid::regclass, t.tgname, p.proowner::regrole)
+        FROM pg_class c JOIN pg_trigger t ON t.tgrelid = c.oid
+        JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE c.relnamespace = space AND NOT t.tgisinternal AND p.proowner <> me
+        UNION ALL
+        SELECT format('%s is not a plain table', c.oid::regclass)
+        FROM pg_class c
+        WHERE c.relnamespace = space
+          AND c.relname IN ('records', 'turns', 'fences')
+          AND (c.relkind <> 'r' OR c.relhasrules)) f
+    LIMIT 1;
+    IF culprit IS NOT NULL THEN
+        RAISE EXCEPTION 'the schema %: %', 'holdfast', culprit
+            USING ERRCODE = 'insufficient_privilege',
+            HINT = 'Run this as the owner of all that is in the schema, or name another schema.';
+    END IF;
+END $$;
 
 -- A key, or what remains of one that has expired. payload: as DUMP returns it.
 -- at_us: by the clock of this database, when it was written; version: drawn by
@@ -43,7 +91,7 @@ CREATE TABLE IF NOT EXISTS holdfast.fences (
 
 -- What this file makes; a client refuses another number.
 CREATE OR REPLACE FUNCTION holdfast.protocol() RETURNS int
-LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS 'SELECT 1';
 
 -- All records of `keys`, in one snapshot; of one that does not exist, nulls.
 CREATE OR REPLACE FUNCTION holdfast.read_records(
@@ -193,5 +241,9 @@ BEGIN
     END IF;
 END $$;
 
-REVOKE ALL ON FUNCTION holdfast.read_records, holdfast.commit_records,
-    holdfast.check_token FROM PUBLIC;
+-- Whatever the defaults of the database say.
+REVOKE ALL ON holdfast.records, holdfast.turns, holdfast.fences FROM PUBLIC;
+REVOKE ALL ON FUNCTION holdfast.protocol, holdfast.read_records,
+    holdfast.commit_records, holdfast.check_token FROM PUBLIC;
+
+COMMIT;

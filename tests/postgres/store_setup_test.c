@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_setup_test.c - setting up a schema: who owns what is there already, and
+ * names that have to be quoted.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "holdfast/client.h"
+#include "holdfast/store.h"
+#include "holdfast/value.h"
+#include "support/expect.h"
+#include "support/postgres_server.h"
+
+static postgres_server *server;
+
+static int start_server(void **state)
+{
+    (void)state;
+    server = postgres_server_start(false);
+    if (server == NULL)
+        return -1;
+    return postgres_server_run(server,
+                               "CREATE ROLE mallory LOGIN;"
+                               "GRANT CREATE ON DATABASE postgres TO mallory")
+               ? 0
+               : -1;
+}
+
+static int stop_server(void **state)
+{
+    (void)state;
+    postgres_server_stop(server);
+    return 0;
+}
+
+ALL_TESTS_WITH(start_server, stop_server);
+
+/* postgres://USER@.../postgres?schema=SCHEMA */
+static const char *url_of(const char *user, const char *schema)
+{
+    static char url[512];
+
+    (void)snprintf(url, sizeof(url),
+                   "postgres://%s@127.0.0.1:%d/postgres?schema=%s", user,
+                   postgres_server_port(server), schema);
+    return url;
+}
+
+static void run_as(const char *user, const char *sql)
+{
+    char text[1024];
+
+    (void)snprintf(text, sizeof(text), "SET ROLE %s; %s", user, sql);
+    assert_true(postgres_server_run(server, text));
+}
+
+/* Refused, with a message that has all of it. */
+static void expect_refused(const char *schema, const char *culprit,
+                           const char *owner)
+{
+    hf_error error = HF_ERROR_INIT;
+
+    assert_int_equal(
+        hf_store_setup(url_of("postgres", schema), NULL, NULL, &error),
+        HF_DENIED);
+    assert_non_null(strstr(error.message, culprit));
+    assert_non_null(strstr(error.message, owner));
+}
+
+TEST(schema_of_another_user_is_refused)
+{
+    run_as("mallory", "CREATE SCHEMA hers");
+    expect_refused("hers", "schema hers", "owned by mallory");
+    /* Its owner may. */
+    expect_status(HF_OK,
+                  hf_store_setup(url_of("mallory", "hers"), NULL, NULL, ERR));
+    expect_refused("hers", "schema hers", "owned by mallory");
+}
+
+TEST(table_of_another_user_is_refused)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    assert_true(postgres_server_run(server, "CREATE SCHEMA shared;"
+                                            "GRANT ALL ON SCHEMA shared "
+                                            "TO mallory"));
+    expect_refused("shared", "may create objects", "mallory");
+    run_as("mallory",
+           "CREATE TABLE shared.records (key bytea PRIMARY KEY, payload bytea "
+           "NOT NULL, expire_ms bigint NOT NULL, at_us bigint NOT NULL, "
+           "version bigint NOT NULL)");
+    run_as("postgres", "REVOKE ALL ON SCHEMA shared FROM mallory");
+    expect_refused("shared", "shared.records", "mallory");
+    postgres_server_ask(server,
+                        "SELECT count(*) FROM pg_proc WHERE "
+                        "pronamespace = 'shared'::regnamespace",
+                        answer);
+    assert_string_equal(answer, "0");
+}
+
+TEST(function_of_another_user_is_refused)
+{
+    assert_true(postgres_server_run(server, "CREATE SCHEMA calls;"
+                                            "GRANT ALL ON SCHEMA calls "
+                                            "TO mallory"));
+    run_as("mallory", "CREATE FUNCTION calls.protocol() RETURNS int "
+                      "LANGUAGE sql AS 'SELECT 1'");
+    run_as("postgres", "REVOKE ALL ON SCHEMA calls FROM mallory");
+    expect_refused("calls", "calls.protocol()", "mallory");
+}
+
+TEST(trigger_of_another_user_is_refused)
+{
+    expect_status(
+        HF_OK, hf_store_setup(url_of("postgres", "caught"), NULL, NULL, ERR));
+    assert_true(postgres_server_run(
+        server, "GRANT USAGE ON SCHEMA caught TO mallory;"
+                "GRANT TRIGGER ON caught.records "
+                "TO mallory;"
+                "GRANT CREATE ON SCHEMA public TO mallory"));
+    run_as("mallory",
+           "CREATE FUNCTION public.hook() RETURNS trigger LANGUAGE plpgsql AS "
+           "'BEGIN RETURN NEW; END'; CREATE TRIGGER hook BEFORE INSERT ON "
+           "caught.records FOR EACH ROW EXECUTE FUNCTION public.hook()");
+    expect_refused("caught", "trigger hook", "mallory");
+}
+
+TEST(view_in_place_of_a_table_is_refused)
+{
+    assert_true(postgres_server_run(
+        server, "CREATE SCHEMA seen; CREATE VIEW seen.records AS SELECT 1"));
+    expect_refused("seen", "seen.records", "not a plain table");
+}
+
+TEST(schema_that_everyone_may_change_is_refused)
+{
+    assert_true(postgres_server_run(
+        server, "CREATE SCHEMA open; GRANT CREATE ON SCHEMA open TO PUBLIC"));
+    expect_refused("open", "may create objects", "PUBLIC");
+}
+
+TEST(setup_grants_nothing_to_everyone)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    assert_true(postgres_server_run(
+        server, "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC"));
+    expect_status(HF_OK,
+                  hf_store_setup(url_of("postgres", "mine"), NULL, NULL, ERR));
+    postgres_server_ask(
+        server,
+        "SELECT count(*) FROM pg_class c, aclexplode(c.relacl) a WHERE "
+        "a.grantee = 0 AND c.relnamespace = 'mine'::regnamespace",
+        answer);
+    assert_string_equal(answer, "0");
+    postgres_server_ask(
+        server,
+        "SELECT count(*) || ' ' || count(*) FILTER (WHERE "
+        "proconfig IS NULL OR proacl IS NULL OR EXISTS (SELECT "
+        "FROM aclexplode(proacl) a WHERE a.grantee = 0)) "
+        "FROM pg_proc WHERE pronamespace = 'mine'::regnamespace",
+        answer);
+    assert_string_equal(answer, "4 0");
+}
+
+static void run_printed(void *user, const char *sql)
+{
+    (void)user;
+    assert_true(postgres_server_run(server, sql));
+}
+
+/* It is set up, and used, and set up again. */
+static void use_schema(const char *schema)
+{
+    const char *url = url_of("postgres", schema);
+    hf_client *client = NULL;
+
+    expect_status(HF_OK, hf_store_setup(url, NULL, NULL, ERR));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    expect_status(HF_OK, hf_value_set(client, hf_str("key"), hf_str("value"),
+                                      NULL, NULL, ERR));
+    hf_client_close(client);
+    expect_status(HF_OK, hf_store_setup(url, run_printed, NULL, ERR));
+}
+
+TEST(names_of_schemas_are_quoted)
+{
+    static const char *const names[] = {
+        "holdfast",
+        "Mixed%20case",
+        "$$",
+        "$hf0$",
+        "%24%24%3B%20DROP%20TABLE%20holdfast.records%3B%20--",
+        "'%3B%20SELECT%201%3B--",
+        "%22quoted%22",
+        "back%5Cslash'",
+        "%25s%25I%25",
+        "line%0Abreak%3B",
+        "holdfast.holdfast",
+        "%C3%BCber",
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        use_schema(names[i]);
+}
