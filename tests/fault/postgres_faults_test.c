@@ -269,4 +269,8 @@ TEST(fence_refuses_a_lower_token)
         postgres_server_run(server, "SELECT holdfast.check_token('f', 5)"));
     assert_true(
         postgres_server_run(server, "SELECT holdfast.check_token('f', 6)"));
+    /* Not one upon which programs run a transaction again. */
+    assert_true(postgres_server_run(
+        server, "DO $$ BEGIN PERFORM holdfast.check_token('f', 5); "
+                "EXCEPTION WHEN SQLSTATE 'HF001' THEN NULL; END $$"));
 }

@@ -224,7 +224,8 @@ END $$;
 -- Refuse a fencing token that is lower than one that was seen for this name.
 -- In the transaction that writes to your own tables: a holder that was paused,
 -- and has lost its lock meanwhile, fails before it can overwrite what the next
--- one wrote.
+-- one wrote. SQLSTATE HF001, which nothing else has: to run the transaction again,
+-- as many programs do upon 40001, would be of no use.
 CREATE OR REPLACE FUNCTION holdfast.check_token(name text, token bigint)
 RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -236,8 +237,11 @@ BEGIN
     SET token = greatest(f.token, excluded.token)
     RETURNING f.token INTO seen;
     IF seen > token THEN
-        RAISE EXCEPTION 'the lock "%" was granted again: token % is lower than %',
-            name, token, seen USING ERRCODE = 'serialization_failure';
+        RAISE EXCEPTION 'the lock "%" was granted again', name
+            USING ERRCODE = 'HF001',
+            DETAIL = format('Token %s is lower than %s, the highest of this name.',
+                            token, seen),
+            HINT = 'Roll back, and do not try again: another holder has the lock.';
     END IF;
 END $$;
 
