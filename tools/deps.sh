@@ -32,7 +32,7 @@
 # shellcheck disable=SC2016,SC2086 # apt has its own $; words are lists
 set -eu
 
-services="redis-server valkey-server postgresql"
+services="redis-server valkey-server postgresql pgbouncer"
 policy=/usr/sbin/policy-rc.d
 
 packages_of()
@@ -55,14 +55,14 @@ packages_of()
     go) echo golang-go ;;
     model) echo spin gcc ;;
     package)
-        echo debhelper devscripts dpkg-dev fakeroot git lintian \
+        echo debhelper devscripts dpkg-dev fakeroot git libpq-dev lintian \
             systemtap-sdt-dev
         ;;
     suite) echo tcl ;;
     web) echo chromium chromium-driver ;;
     docs) echo python3-venv ;;
     abi) echo abigail-tools ;;
-    records) echo libpq-dev postgresql ;;
+    records) echo libpq-dev postgresql pgbouncer ;;
     esac
 }
 
