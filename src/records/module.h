@@ -7,8 +7,8 @@
 
 /*
  * The backend of libholdfast-<name>.so. HF_UNSUPPORTED: it is not installed;
- * the message names the package. HF_SYSTEM: it cannot be loaded, or is of
- * another release. Any thread.
+ * the message names the package. HF_SYSTEM: it cannot be loaded, is of another
+ * release, or others can change it or its folder. Any thread.
  */
 hf_status hf__module_load(const char *name, const hf__backend_module **module,
                           hf_error *err);

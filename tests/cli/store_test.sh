@@ -171,3 +171,25 @@ test_missing_module_is_named() {
     LD_LIBRARY_PATH=$PWD/alone expect 78 --store postgres://db/ value get a
     contains "$err" "package libholdfast-postgres, which is not installed"
 }
+
+# It would run as whoever uses the store.
+test_module_that_others_can_change_is_refused() {
+    local library
+
+    library=$(ldd "$HOLDFAST" |
+        sed -n 's/.*libholdfast\.so[^ ]* => \([^ ]*\) .*/\1/p')
+    [ -n "$library" ] || return 0
+    mkdir open
+    cp "$library" open/
+    : >open/libholdfast-postgres.so
+    chmod 777 open
+    LD_LIBRARY_PATH=$PWD/open expect 71 --store postgres://db/ value get a
+    contains "$err" "/open can be written to by everyone"
+    chmod 755 open
+    chmod 666 open/libholdfast-postgres.so
+    LD_LIBRARY_PATH=$PWD/open expect 71 --store postgres://db/ value get a
+    contains "$err" "libholdfast-postgres.so can be written to by everyone"
+    chmod 644 open/libholdfast-postgres.so
+    LD_LIBRARY_PATH=$PWD/open expect 71 --store postgres://db/ value get a
+    contains "$err" "cannot load"
+}
