@@ -75,6 +75,10 @@ if(CMAKE_OBJCOPY AND NOT HF_SANITIZE)
         list(APPEND files
             ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:${library}>)
     endforeach()
+    if(HF_HAS_POSTGRES)
+        list(APPEND files
+            ${CMAKE_INSTALL_LIBDIR}/$<TARGET_FILE_NAME:holdfast_postgres>)
+    endif()
     if(HF_COMMAND)
         list(APPEND files
             ${CMAKE_INSTALL_BINDIR}/$<TARGET_FILE_NAME:holdfast_command>)

@@ -23,9 +23,10 @@ class Holdfast(ConanFile):
     package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"shared": [True, False], "serve": [True, False],
-               "command": [True, False], "probes": [True, False]}
+               "command": [True, False], "probes": [True, False],
+               "postgres": [True, False]}
     default_options = {"shared": True, "serve": True, "command": False,
-                       "probes": False}
+                       "probes": False, "postgres": False}
 
     @property
     def _root(self):
@@ -55,11 +56,18 @@ class Holdfast(ConanFile):
                 "command=True needs shared=True: the command is linked with "
                 "the shared libraries")
 
+        if self.options.postgres and not self.options.shared:
+            raise ConanInvalidConfiguration(
+                "postgres=True needs shared=True: the module is found next to "
+                "the shared library")
+
     def system_requirements(self):
         packages = ["liblmdb-dev", "liblua5.1-0-dev", "lua-bitop-dev",
                     "libssl-dev", "pkgconf"]
         if self.options.probes:
             packages.append("systemtap-sdt-dev")
+        if self.options.postgres:
+            packages.append("libpq-dev")
         if self.options.command:
             packages.append("libncurses-dev")
         if self.options.command and self.options.serve:
@@ -77,6 +85,8 @@ class Holdfast(ConanFile):
         toolchain.cache_variables["HF_COMMAND"] = bool(self.options.command)
         toolchain.cache_variables["HF_PROBES"] = (
             "ON" if self.options.probes else "OFF")
+        toolchain.cache_variables["HF_POSTGRES"] = (
+            "ON" if self.options.postgres else "OFF")
         toolchain.generate()
 
     def build(self):

@@ -10,7 +10,8 @@ get_filename_component(SOURCE_PATH "${CURRENT_PORT_DIR}/../.." ABSOLUTE)
 vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
     serve HF_SERVE
     command HF_COMMAND
-    probes HF_PROBES)
+    probes HF_PROBES
+    postgres HF_POSTGRES)
 vcpkg_cmake_configure(
     SOURCE_PATH "${SOURCE_PATH}"
     OPTIONS ${features} -DHF_TESTS=OFF -DHF_INSTALL=ON)
