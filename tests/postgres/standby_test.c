@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * standby_test.c - a standby that is promoted: what of the locks it has, and
+ * what `store diagnose` says of it before.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "holdfast/client.h"
+#include "holdfast/lock.h"
+#include "holdfast/store.h"
+#include "support/expect.h"
+#include "support/postgres_server.h"
+
+typedef struct servers {
+    postgres_server *primary;
+    postgres_server *standby;
+    char url[256];
+} servers;
+
+static bool answers(const postgres_server *server, const char *sql,
+                    const char *expected)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    postgres_server_ask(server, sql, answer);
+    return strcmp(answer, expected) == 0;
+}
+
+static bool streams(const postgres_server *primary, const char *count)
+{
+    return answers(primary,
+                   "SELECT count(*) FROM pg_stat_replication "
+                   "WHERE state = 'streaming'",
+                   count);
+}
+
+static servers start_servers(const char *synchronous)
+{
+    servers of = {.primary = postgres_server_start(false)};
+    char sql[128];
+
+    assert_non_null(of.primary);
+    of.standby = postgres_server_follow(of.primary, "second");
+    assert_non_null(of.standby);
+    (void)snprintf(sql, sizeof(sql),
+                   "ALTER SYSTEM SET synchronous_standby_names = '%s'",
+                   synchronous);
+    assert_true(postgres_server_run(of.primary, sql));
+    assert_true(postgres_server_run(of.primary, "SELECT pg_reload_conf()"));
+    expect_soon(streams(of.primary, "1"), 30000);
+    (void)snprintf(of.url, sizeof(of.url),
+                   "postgres://postgres@127.0.0.1:%d,127.0.0.1:%d/postgres"
+                   "?request_ms=3000&connect_ms=3000",
+                   postgres_server_port(of.primary),
+                   postgres_server_port(of.standby));
+    return of;
+}
+
+static void stop_servers(servers *of)
+{
+    postgres_server_stop(of->primary);
+    postgres_server_stop(of->standby);
+}
+
+/* Nothing reaches the standby from now on. */
+static void cut_standby(const servers *of)
+{
+    assert_true(postgres_server_run(of->standby,
+                                    "ALTER SYSTEM SET primary_conninfo = ''"));
+    assert_true(postgres_server_run(of->standby, "SELECT pg_reload_conf()"));
+    expect_soon(streams(of->primary, "0"), 30000);
+}
+
+static void promote_standby(const servers *of)
+{
+    postgres_server_kill(of->primary);
+    assert_true(postgres_server_run(of->standby, "SELECT pg_promote()"));
+    expect_soon(answers(of->standby, "SELECT pg_is_in_recovery()", "f"), 30000);
+}
+
+static hf_client *open_client(const servers *of)
+{
+    hf_client *client = NULL;
+
+    expect_status(HF_OK, hf_client_open(of->url, NULL, &client, ERR));
+    return client;
+}
+
+/* By a client that is closed first, so that the lock is not released. */
+static hf_status try_lock(const servers *of, const char *name, uint64_t *token)
+{
+    hf_lock_options options = HF_LOCK_OPTIONS_INIT;
+    hf_client *client = open_client(of);
+    hf_lock *lock = NULL;
+    hf_status status;
+
+    options.ttl_ms = 600000;
+    expect_status(HF_OK,
+                  hf_lock_new(client, hf_str(name), &options, &lock, ERR));
+    status = hf_lock_try(lock, NULL);
+    if (token != NULL)
+        *token = hf_lock_token(lock);
+    hf_client_close(client);
+    hf_lock_free(lock);
+    return status;
+}
+
+/* What is said of `name`, and how bad it is. */
+typedef struct said {
+    const char *name;
+    hf_level level;
+    char value[64];
+} said;
+
+static void take_diagnostic(void *user, const hf_store_diagnostic *diagnostic)
+{
+    said *of = user;
+
+    if (strcmp(diagnostic->name, of->name) != 0)
+        return;
+    of->level = diagnostic->level;
+    (void)snprintf(of->value, sizeof(of->value), "%s", diagnostic->value);
+}
+
+static void expect_said(const servers *of, const char *name, hf_level level,
+                        const char *value)
+{
+    said found = {.name = name};
+    hf_client *client = open_client(of);
+
+    expect_status(
+        HF_OK, hf_store_diagnose(client, NULL, take_diagnostic, &found, ERR));
+    assert_string_equal(found.value, value);
+    assert_int_equal(found.level, level);
+    hf_client_close(client);
+}
+
+TEST(asynchronous_standby_lacks_the_last_lock)
+{
+    servers of = start_servers("");
+    uint64_t first = 0;
+    uint64_t second = 0;
+
+    expect_said(&of, "fsync", HF_LEVEL_WARNING, "off");
+    expect_said(&of, "synchronous standbys", HF_LEVEL_NOTE, "none");
+    expect_said(&of, "asynchronous standbys", HF_LEVEL_NOTE, "1");
+    expect_said(&of, "pooler", HF_LEVEL_OK, "not in use");
+    assert_int_equal(try_lock(&of, "early", NULL), HF_OK);
+    expect_soon(answers(of.standby,
+                        "SELECT count(*) > 0 FROM holdfast.records "
+                        "WHERE position('early'::bytea in key) > 0",
+                        "t"),
+                30000);
+    cut_standby(&of);
+    assert_int_equal(try_lock(&of, "late", &first), HF_OK);
+    promote_standby(&of);
+    assert_int_equal(try_lock(&of, "early", NULL), HF_HELD);
+    assert_int_equal(try_lock(&of, "late", &second), HF_OK);
+    assert_true(second > first);
+    stop_servers(&of);
+}
+
+TEST(synchronous_standby_has_what_was_acknowledged)
+{
+    servers of = start_servers("second");
+
+    expect_said(&of, "synchronous standbys", HF_LEVEL_OK, "second");
+    expect_said(&of, "asynchronous standbys", HF_LEVEL_OK, "");
+    assert_int_equal(try_lock(&of, "early", NULL), HF_OK);
+    cut_standby(&of);
+    assert_int_not_equal(try_lock(&of, "late", NULL), HF_OK);
+    promote_standby(&of);
+    assert_int_equal(try_lock(&of, "early", NULL), HF_HELD);
+    assert_int_equal(try_lock(&of, "late", NULL), HF_OK);
+    stop_servers(&of);
+}
