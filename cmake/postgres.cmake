@@ -10,7 +10,8 @@ if(HF_POSTGRES)
     endif()
 endif()
 if(NOT HF_HAS_POSTGRES)
-    message(NOTICE "Without the module for PostgreSQL: no libpq-dev")
+    message(NOTICE "Without the module for PostgreSQL and its tests: HF_POSTGRES "
+        "is OFF, or libpq-dev is not installed (tools/deps.sh records)")
     return()
 endif()
 

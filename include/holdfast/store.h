@@ -590,10 +590,13 @@ typedef void (*hf_store_setup_fn)(void *user, const char *sql);
  * @retval HF_INVALID      the URL is invalid
  * @retval HF_UNSUPPORTED  this store needs no setup, or the package for it is
  *                         not installed
- * @retval HF_DENIED       login refused, or no right to create the schema
+ * @retval HF_DENIED       login refused, no right to create the schema, or in
+ *                         the schema is something of another user, or others
+ *                         may create objects in it; the message names it
  * @retval HF_UNAVAILABLE  no connection, or the database cannot do it now
  * @retval HF_NO_MEMORY    out of memory
- * @retval HF_SYSTEM       the package for this store cannot be loaded
+ * @retval HF_SYSTEM       the package for this store cannot be loaded, or
+ *                         others can change it
  *
  * Blocks: for connect_ms at most to connect (2 s), then as long as the database
  * takes.

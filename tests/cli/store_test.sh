@@ -172,7 +172,7 @@ test_missing_module_is_named() {
     contains "$err" "package libholdfast-postgres, which is not installed"
 }
 
-# It would run as whoever uses the store.
+# It would run as the user of the store.
 test_module_that_others_can_change_is_refused() {
     local library
 

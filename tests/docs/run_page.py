@@ -18,11 +18,13 @@ What a page may have:
 * <!-- run: first_steps -->: what follows is run by tools/first_steps.sh.
 * <!-- run: COMMANDS -->: what a reader has anyway, such as programs to run; a
   line each. <!-- run: redis --> starts a server: it is redis://db.example/0.
+  <!-- run: postgres -->: postgres://db.example/app, which is psql's, too.
 
-Other languages, and ```text, are not run. Exit code 77: there is no server, or
-no redis-py, and the page needs it.
+Other languages, and ```text, are not run. Exit code 77: there is no server, no
+module for PostgreSQL, or no redis-py, and the page needs it.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -35,6 +37,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REDIS_URL = "redis://db.example/0"
+POSTGRES_URL = "postgres://db.example/app"
 LIMIT_S = 120
 BLOCK = re.compile(r"^( *)```(\w+)?(?: title=\"([^\"]+)\")?[^\n]*\n(.*?)^\1```$|"
                    r"^ *<!-- run: (.*?) -->$", re.M | re.S)
@@ -95,6 +98,7 @@ class Page:
         self.path, self.build, self.folder = path, build, folder
         self.programs = folder / "programs"
         self.commands, self.fragments, self.redis = [], [], False
+        self.postgres = None
         self.programs.mkdir()
         (folder / "here").mkdir()
 
@@ -121,6 +125,8 @@ class Page:
         for words in text.splitlines():
             if words.strip() == "redis":
                 self.redis = True
+            elif words.strip() == "postgres":
+                self.start_postgres()
             elif words.strip():
                 self.commands.append(Command(line, words.strip(), False))
 
@@ -157,6 +163,7 @@ class Page:
             "HOME": str(self.folder), "PAGE": str(self.path.resolve()), "LC_ALL": "C", "SHELL": "/bin/sh",
             "HOLDFAST_STORE": f"volatile:{self.folder}/store",
             "XDG_RUNTIME_DIR": str(self.folder),
+            "PGHOST": self.postgres or "", "PGUSER": "postgres",
             "LSAN_OPTIONS": "detect_leaks=0"}
 
     def start_redis(self):
@@ -168,7 +175,31 @@ class Page:
              "--save", "", "--dir", str(self.folder)],
             stdout=subprocess.DEVNULL)
 
+    def start_postgres(self):
+        """Not as root, which it refuses to run as."""
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin/pg_ctl"))
+        if not found or not (self.build / "libholdfast-postgres.so").exists():
+            sys.exit(77)
+        self.postgres = tempfile.mkdtemp(prefix="hf-pg-")
+        self.pg_ctl = [found[-1], "-D", f"{self.postgres}/data", "-w", "-s"]
+        self.as_user = {"user": "postgres", "cwd": "/"} if os.getuid() == 0 else {}
+        if os.getuid() == 0:
+            shutil.chown(self.postgres, "postgres")
+        for words in (["init", "-o", "-U postgres -A trust -N"],
+                      ["start", "-l", f"{self.postgres}/log",
+                       "-o", f"-h '' -k {self.postgres} -F"]):
+            subprocess.run(self.pg_ctl + words, check=True, **self.as_user)
+        subprocess.run(["createdb", "-h", self.postgres, "-U", "postgres",
+                        "app"], check=True)
+
+    def stop_postgres(self):
+        subprocess.run(self.pg_ctl + ["stop", "-m", "immediate"],
+                       check=False, **self.as_user)
+        shutil.rmtree(self.postgres)
+
     def url(self, text):
+        text = text.replace(
+            POSTGRES_URL, f"'postgres:///app?host={self.postgres}'")
         return text.replace(REDIS_URL, f"redis+unix://{self.folder}/redis")
 
     # ------------------------------------------------------------------- runs
@@ -257,9 +288,10 @@ def main():
     page, build = Path(sys.argv[1]), Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         self = Page(page, build, Path(folder))
-        self.read()
-        redis = self.start_redis() if self.redis else None
+        redis = None
         try:
+            self.read()
+            redis = self.start_redis() if self.redis else None
             while redis and not (Path(folder) / "redis").exists():
                 time.sleep(0.02)
             self.run_commands("--show" in sys.argv)
@@ -268,6 +300,8 @@ def main():
             if redis:
                 redis.kill()
                 redis.wait()
+            if self.postgres:
+                self.stop_postgres()
     print(f"{page}: {len(self.commands)} commands, "
           f"{len(self.fragments)} fragments")
 
