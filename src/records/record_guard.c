@@ -10,11 +10,16 @@
 #include "util/crc64.h"
 #include "util/hash_bytes.h"
 #include "util/mem.h"
+#include "util/order.h"
 
 /* A mark is a string of two numbers, each of 16 hexadecimal digits. */
 #define TEXT_SIZE 32u
 /* How far what two time namespaces say may be apart, as each is rounded. */
 #define NAMESPACE_US 2000
+/* See instant.c. */
+#define RATE_SHARE 100
+/* More than TIME is behind what another wrote: two trips of 2 s (instant.c). */
+#define SET_BACK_US INT64_C(5000000)
 
 hf__guard *hf__guard_new(void)
 {
@@ -63,6 +68,28 @@ static hf__guard_watch *watch_version(hf__guard *guard, uint64_t version,
 int64_t hf__guard_since(hf__guard *guard, uint64_t version, int64_t now_us)
 {
     return watch_version(guard, version, now_us)->since_us;
+}
+
+int64_t hf__guard_end(hf__guard *guard, const hf__backend_record *lease,
+                      int64_t now_ms, int64_t bound_us, bool *guarded)
+{
+    int64_t end_ms = hf__backend_end(lease->expire_ms);
+    int64_t length_ms = end_ms - lease->at_us / 1000;
+    int64_t local_us = hf__clock_boot_us();
+    int64_t since_us = hf__guard_since(guard, lease->version, local_us);
+    int64_t left_ms =
+        length_ms + length_ms / RATE_SHARE + 1 - (local_us - since_us) / 1000;
+    bool set_back = lease->at_us > bound_us + SET_BACK_US;
+
+    *guarded = end_ms != 0 && left_ms > 0 && (end_ms <= now_ms || set_back);
+    if (end_ms == 0)
+        return 0;
+    if (left_ms <= 0)
+        return hf__at_most(end_ms, now_ms);
+    if (end_ms <= now_ms)
+        return now_ms + left_ms;
+    /* Else it stays: it may be written again, and TIME is a lower bound. */
+    return set_back ? hf__at_most(end_ms, now_ms + left_ms) : end_ms;
 }
 
 /* ------------------------------------------------------------------- marks */

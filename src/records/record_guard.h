@@ -12,6 +12,7 @@
 #define HF__RECORDS_RECORD_GUARD_H
 
 #include "holdfast/base.h"
+#include "records/backend.h"
 #include "util/arena.h"
 
 /* Leases that are remembered: in sets, each of so many. One more in a set takes
@@ -42,6 +43,12 @@ void hf__guard_free(hf__guard *guard);
 
 /* Since when the version is known: from now_us on, if it was not. */
 int64_t hf__guard_since(hf__guard *guard, uint64_t version, int64_t now_us);
+
+/* When a lease is over, by the store's clock, ms; 0: never. now_ms is TIME,
+ * which may be later than `bound_us`, a lower bound of that clock. `*guarded`:
+ * it looks over, and is not, as it was not known for as long as it is. */
+int64_t hf__guard_end(hf__guard *guard, const hf__backend_record *lease,
+                      int64_t now_ms, int64_t bound_us, bool *guarded);
 
 /* The key of this machine's mark on a lease; data NULL: no memory, or no
  * marks. */

@@ -46,10 +46,6 @@
 /* How long what gives back a lease or a place is tried after its request has
  * completed. */
 #define DETACHED_MS 5000
-/* See instant.c. */
-#define RATE_SHARE 100
-/* More than TIME is behind what another wrote: two trips of 2 s (instant.c). */
-#define SET_BACK_US INT64_C(5000000)
 /* How long a mark is of use after its lease, ms. */
 #define MARK_MS INT64_C(3600000)
 
@@ -649,30 +645,6 @@ static bool is_of_lease(const hf__request *request)
             request->script->lane == HF__LANE_LEASE);
 }
 
-/* When a lease is over: by this machine's clock, and as the store's tells. */
-static int64_t end_of_lease(hf__work *work, const hf__backend_record *record,
-                            int64_t now_ms)
-{
-    int64_t end_ms = hf__backend_end(record->expire_ms);
-    int64_t length_ms = end_ms - record->at_us / 1000;
-    int64_t local_us = hf__clock_boot_us();
-    int64_t since_us =
-        hf__guard_since(work->store->guard, record->version, local_us);
-    int64_t left_ms =
-        length_ms + length_ms / RATE_SHARE + 1 - (local_us - since_us) / 1000;
-    bool set_back = record->at_us > work->bound_us + SET_BACK_US;
-
-    if (end_ms == 0)
-        return 0;
-    if (left_ms <= 0)
-        return hf__at_most(end_ms, now_ms);
-    work->guarded = end_ms <= now_ms || set_back;
-    if (end_ms <= now_ms)
-        return now_ms + left_ms;
-    /* Else it stays: it may be written again, and TIME is a lower bound. */
-    return set_back ? hf__at_most(end_ms, now_ms + left_ms) : end_ms;
-}
-
 static void give_records(hf__work *work, int64_t now_us)
 {
     bool guarded = is_of_lease(work->request);
@@ -688,7 +660,9 @@ static void give_records(hf__work *work, int64_t now_us)
         given->payload = record->payload;
         given->expire_ms = hf__backend_end(record->expire_ms);
         if (guarded && i == 0)
-            given->expire_ms = end_of_lease(work, record, now_us / 1000);
+            given->expire_ms =
+                hf__guard_end(work->store->guard, record, now_us / 1000,
+                              work->bound_us, &work->guarded);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "records/record_guard.h"
 #include "util/arena.h"
+#include "util/clock.h"
 
 #define SETS (uint64_t) HF__GUARD_SETS
 
@@ -34,6 +35,34 @@ TEST(record_guard_what_is_dropped_is_watched_from_the_start)
     assert_int_equal(hf__guard_since(guard, 100 * SETS, 60), 60);
     assert_int_equal(hf__guard_since(guard, SETS, 70), 1);
     assert_int_equal(hf__guard_since(guard, 2 * SETS, 80), 80);
+}
+
+/* By the store's clock the lease of 10 s has ended, or was set long ago; it was
+ * first seen now. */
+TEST(record_guard_lease_ends_when_it_was_watched_for_so_long)
+{
+    hf__backend_record lease = {
+        .version = 7, .at_us = 1000000000, .expire_ms = -1010000};
+    hf__guard *guard = *state;
+    bool guarded = true;
+
+    assert_int_equal(
+        hf__guard_end(guard, &lease, 1005000, 1005000000, &guarded), 1010000);
+    assert_false(guarded);
+    assert_in_range(hf__guard_end(guard, &lease, 1020000, 1020000000, &guarded),
+                    1025000, 1030101);
+    assert_true(guarded);
+    assert_int_equal(hf__guard_end(guard, &lease, 1000000, 900000000, &guarded),
+                     1010000);
+    assert_true(guarded);
+    lease.version = 8;
+    (void)hf__guard_since(guard, 8, hf__clock_boot_us() - 11000000);
+    assert_int_equal(hf__guard_end(guard, &lease, 1000000, 900000000, &guarded),
+                     1000000);
+    assert_false(guarded);
+    lease.expire_ms = 0;
+    assert_int_equal(hf__guard_end(guard, &lease, 1000000, 0, &guarded), 0);
+    assert_false(guarded);
 }
 
 TEST(record_guard_mark_says_what_another_process_saw)
