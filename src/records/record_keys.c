@@ -50,9 +50,11 @@ bool hf__work_add_key(hf__work *work, hf_bytes key)
     if (work->too_many)
         return false;
     copy = hf__arena_copy(&work->work_arena, key.data, key.size);
-    work->marked = false; /* its place */
+    work->marked = false;
     work->mask |= UINT64_C(1) << hf__hash(key, 0) % 64;
-    work->records[work->key_count++].key = hf_view(copy, key.size);
+    /* The place may have been the mark's. */
+    work->records[work->key_count++] =
+        (hf__backend_record){.key = hf_view(copy, key.size)};
     return copy != NULL;
 }
 

@@ -353,6 +353,7 @@ static void read_records(hf__work *work)
 {
     hf__backend_call *call = &work->call;
 
+    work->fresh = false; /* what it has goes, even if this fails */
     call->records = work->records;
     call->record_count = work->key_count + work->marked;
     call->version = 0;

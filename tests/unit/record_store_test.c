@@ -9,6 +9,7 @@
 #include "records/record_store.h"
 #include "util/error.h"
 #include "util/mem.h"
+#include "util/sha1.h"
 
 #define RECORDS 256
 #define OWNER "0123456789abcdef-fedcba987654321"
@@ -32,6 +33,7 @@ typedef struct memory {
     int64_t ahead_us;  /* by how much its clock was set forward */
     size_t refusals;   /* so many calls fail ... */
     hf_status refusal; /* ... with this */
+    size_t bad_read;   /* the read that fails, by its number; 0: none */
     fate next;
     size_t reads;
     size_t commits;
@@ -187,6 +189,12 @@ static void run_answer(hf__task *task)
     hf__clock_sleep_until(hf__clock_boot_ms() + of.self->trip_ms);
     call->outcome = HF__BACKEND_DONE;
     call->store_us = clock_us(of.self);
+    if (!of.commits)
+        of.self->reads++;
+    if (!of.commits && of.self->reads == of.self->bad_read) {
+        of.self->refusals++;
+        of.self->refusal = HF_UNAVAILABLE;
+    }
     if (of.self->refusals > 0) {
         of.self->refusals--;
         call->outcome = HF__BACKEND_FAILED;
@@ -194,7 +202,6 @@ static void run_answer(hf__task *task)
     } else if (of.commits) {
         commit_call(of.self, call);
     } else {
-        of.self->reads++;
         read_all(of.self, call);
     }
     hf__clock_sleep_until(hf__clock_boot_ms() + of.self->back_ms);
@@ -448,6 +455,43 @@ TEST(record_store_reads_keys_that_a_script_makes_up)
     assert_int_equal(self->store->commits, 1);
     assert_int_equal(line(self, "get a", true, text), HF_OK);
     assert_string_equal(text, "nil");
+}
+
+static hf_status user_script(setting *self, const char *source, char *text)
+{
+    char sha1[HF__SHA1_HEX_SIZE];
+    hf__script script = HF__USER_SCRIPT(source, strlen(source), sha1);
+    hf_bytes word = hf_str("a");
+    hf__request request;
+
+    hf__sha1_hex(source, strlen(source), sha1);
+    hf__request_script(&request, &script, &word, 1, 1);
+    return finish(self, &request, 20000 * SLOWER, text);
+}
+
+/* Nothing of an earlier read is then used, nor does a key that was not read
+ * count as absent. */
+TEST(record_store_read_of_a_key_that_is_made_up_may_fail)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+    char big[6000];
+
+    memset(big, 'v', sizeof(big) - 1);
+    memcpy(big, "set a ", 6);
+    big[sizeof(big) - 1] = '\0';
+    assert_int_equal(line(self, big, true, text), HF_OK);
+    assert_int_equal(line(self, "set ax made-up", true, text), HF_OK);
+    hf__kept_done(&self->records.kept);
+    self->store->reads = self->store->commits = 0;
+    self->store->bad_read = 2;
+    assert_int_equal(user_script(self,
+                                 "return redis.call('strlen', KEYS[1]) .. "
+                                 "redis.call('get', KEYS[1] .. 'x')",
+                                 text),
+                     HF_OK);
+    assert_string_equal(text, "s:5993made-up");
+    want_calls(self, 3, 0);
 }
 
 TEST(record_store_unanswered_commit_is_recognised)
