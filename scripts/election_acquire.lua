@@ -21,6 +21,7 @@ Returns  the token if the owner is the leader now; else {pttl of the election,
          token. An error WRONGTYPE: the hash is not of an election. Nothing is
          changed then.
 Repeat   safe: the same owner gets a larger token, and its lease starts again.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call

@@ -8,6 +8,7 @@ ARGV[2]  text: the new one
 
 Returns  1 replaced; 0 there is no leader; -1 another owner leads.
 Repeat   safe.
+Leases   first.
 Writes   KEYS[1]. Cost O(1).
 ]]
 local holder = redis.call('hget', KEYS[1], 'owner')

@@ -16,6 +16,7 @@ Returns  1 released; the grant if that waiter leads now; 0 there is no leader,
          or the hash is of something else; -1 another owner leads.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: others may be waiting for it.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call

@@ -10,6 +10,7 @@ Returns  a flat list {i, why, ...} of those not renewed; why is 0 there is no
          leader, -1 another owner leads.
 Repeat   safe.
 Lane     lease: it must reach the store before the lease ends.
+Leases   all.
 Writes   KEYS[i]. Cost O(n); callers send at most 128.
 ]]
 local lost = {}

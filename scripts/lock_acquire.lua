@@ -22,6 +22,7 @@ Returns  the token if the owner holds the lock now; else {pttl of the lock,
          changed: there is no larger token.
 Repeat   safe: the same owner gets a larger token, and its lease starts again.
 Quorum   acquire: confirmed by lock_confirm, undone by lock_undo.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call

@@ -12,6 +12,7 @@ Returns  {count of the locks that were taken, token of the first}; each token is
          larger by 1 than the one before it. {i, 0} if none was taken, as lock
          i + 1 is not free. An error HFTOKEN: there are no larger tokens.
 Repeat   safe: the same owners get larger tokens, and their leases start again.
+Leases   others.
 Writes   KEYS. Cost O(n); callers send at most 128.
 ]]
 local call = redis.call

@@ -12,6 +12,7 @@ Returns  an empty list: the new owner holds it; {1, 0} the lock is free; {1, -1}
 Repeat   safe: a second run finds the new owner, and its lease starts again.
 Lane     lease: it must reach the store before the lease ends.
 Quorum   renew.
+Leases   first.
 Writes   KEYS[1]. Cost O(1).
 ]]
 local value = redis.call('get', KEYS[1])

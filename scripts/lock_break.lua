@@ -14,6 +14,7 @@ ARGV[2]  redisson: 1: fail if it is no lock of Redisson
 Returns  1 it was held; 0 it was free.
 Repeat   no: it could break the lock of the next holder.
 Quorum   any.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(holders + log waiters).
 ]]
 local call = redis.call

@@ -23,6 +23,7 @@ Returns  1 released; 2 released, and a waiter was asked to try after the gap; th
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: acquires may be waiting for it.
 Quorum   count.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log waiters).
 ]]
 local call = redis.call

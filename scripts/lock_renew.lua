@@ -11,6 +11,7 @@ Returns  a flat list {i, why, ...} of the locks that were not renewed; why is
 Repeat   safe.
 Lane     lease: it must reach the store before the lease ends.
 Quorum   renew.
+Leases   all.
 Writes   KEYS[i]. Cost O(n); callers send at most 128.
 ]]
 local lost = {}

@@ -15,6 +15,7 @@ Returns  1 released; 0 the lock is free; -1 another owner holds it.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: acquires may be waiting for it.
 Quorum   count.
+Leases   first.
 Writes   KEYS[1], KEYS[2]. Cost O(log waiters).
 ]]
 local call = redis.call

@@ -20,6 +20,7 @@ Returns  the token if the owner reads now; else {pttl of the lock, owner that
          in the queue, from 0. An error HFTOKEN, and nothing is changed: there
          is no larger token.
 Repeat   safe: the same owner gets a larger token, and its lease starts again.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log readers + log waiters).
 ]]
 local call = redis.call

@@ -17,6 +17,7 @@ Returns  1 released; the grant if that waiter has it now; 0 the lease had ended;
          -1 a writer holds the lock.
 Repeat   safe: owner ids are never used twice, so a second run finds 0 or -1.
 Lane     lease: acquires may be waiting for it.
+Leases   first.
 Writes   KEYS[1], KEYS[2], KEYS[3]. Cost O(log readers + log waiters).
 ]]
 local call = redis.call

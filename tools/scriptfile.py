@@ -14,6 +14,8 @@ header is
     Lane     user ... | lease ...  its send priority; optional
     Quorum   RULE.                 how a quorum adds up replies: one of
                                    QUORUM_RULES; optional
+    Leases   RULE.                 which keys are leases, one of LEASE_RULES;
+                                   optional
     Program  why.                  its arguments name commands: their names, and
                                    how it uses KEYS and ARGV, are not checked;
                                    optional
@@ -62,8 +64,10 @@ from pathlib import Path
 BODY_LINES_MAX = 40
 ALIAS = "local call = redis.call\n"
 SECTIONS = ("Returns", "Repeat", "Writes")
-OPTIONAL = {"Lane": "user", "Quorum": "none.", "Program": ""}
+OPTIONAL = {"Lane": "user", "Quorum": "none.", "Leases": "none.",
+            "Program": ""}
 QUORUM_RULES = ("none", "acquire", "count", "renew", "read", "any")
+LEASE_RULES = ("none", "first", "others", "all")
 FOLLOW_WORDS_MAX = 8  # HF__FOLLOW_WORDS_MAX
 # Words that a quorum has for a script that follows an acquire.
 FOLLOW = {"token": "HF__FOLLOW_TOKEN", "wake": "HF__FOLLOW_WAKE"}
@@ -141,6 +145,10 @@ class Script:
     @property
     def quorum(self):
         return re.match(r"\w+", self.sections["Quorum"]).group(0)
+
+    @property
+    def leases(self):
+        return re.match(r"\w+", self.sections["Leases"]).group(0)
 
     @property
     def follows(self):
@@ -358,6 +366,8 @@ def _check_sections(script):
             script.sections["Quorum"] in {f"{rule}." for rule in QUORUM_RULES
                                           if rule != "acquire"}):
         script.find(script.section_lines["Quorum"], "'Quorum' is no rule")
+    if script.sections["Leases"] not in {f"{rule}." for rule in LEASE_RULES}:
+        script.find(script.section_lines["Leases"], "'Leases' is no rule")
     repeat = script.sections["Repeat"]
     if repeat and not re.match(r"(safe|no)\b", repeat):
         script.find(script.section_lines["Repeat"],

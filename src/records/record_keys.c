@@ -61,20 +61,45 @@ bool hf__work_add_key(hf__work *work, hf_bytes key)
 static bool add_keys(hf__work *work)
 {
     const hf__request *request = work->request;
+    const hf__known_command *known;
     bool added = true;
     hf__key_words keys;
 
+    work->reads = request->script != NULL && request->script->reads;
     for (size_t i = 0;
          added && request->script != NULL && i < request->key_count; i++)
         added = hf__work_add_key(work, request->words[i]);
     if (request->script != NULL)
         return added;
-    hf__known_keys(hf__known_find_words(request->words, request->word_count),
-                   request->words, request->word_count, &keys);
+    known = hf__known_find_words(request->words, request->word_count);
+    work->reads =
+        known != NULL && (known->categories & HF__CATEGORY_WRITE) == 0;
+    hf__known_keys(known, request->words, request->word_count, &keys);
     for (size_t at = hf__key_words_begin(&keys); added && at != 0;
          at = hf__key_words_next(&keys, at))
         added = hf__work_add_key(work, request->words[at]);
     return added;
+}
+
+bool hf__work_writes_lease(const hf__request *request,
+                           const hf__scratch_record *changed)
+{
+    hf__lease_rule rule =
+        request->script == NULL ? HF__LEASES_NONE : request->script->leases;
+    size_t end = rule == HF__LEASES_NONE    ? 0
+                 : rule == HF__LEASES_FIRST ? 1
+                                            : request->key_count;
+
+    for (size_t i = rule == HF__LEASES_OTHERS; !changed->sorted && i < end;
+         i++) {
+        const hf_bytes *key = &request->words[i];
+
+        if (key->size == changed->key.size &&
+            (key->size == 0 ||
+             memcmp(key->data, changed->key.data, key->size) == 0))
+            return true;
+    }
+    return false;
 }
 
 hf__work *hf__work_new(hf__record_store *store, hf__request *request)

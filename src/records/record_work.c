@@ -523,13 +523,6 @@ static size_t check_of(const hf__work *work, hf_bytes key)
     return work->check_of[i];
 }
 
-/* Then its first key is the lock. */
-static bool is_lock(const hf__request *request)
-{
-    return request->script != NULL &&
-           request->script->quorum != HF__QUORUM_NONE;
-}
-
 /* Copies, as others run in the same memory. false: no memory. */
 static bool list_writes(hf__work *work, const hf__scratch_call *run)
 {
@@ -543,8 +536,7 @@ static bool list_writes(hf__work *work, const hf__scratch_call *run)
         write->at = check_of(work, run->changed[i].key);
         write->payload = run->changed[i].payload;
         write->expire_ms = run->changed[i].expire_ms;
-        if (is_lock(work->request) &&
-            call->records[write->at].key.data == work->records[0].key.data)
+        if (hf__work_writes_lease(work->request, &run->changed[i]))
             write->expire_ms = -write->expire_ms;
         /* Of one that expired there may be a record. */
         if (write->payload.size == 0 && call->records[write->at].version == 0)
@@ -557,7 +549,7 @@ static bool list_writes(hf__work *work, const hf__scratch_call *run)
         work->writes[call->write_count++] = (hf__backend_write){
             .at = work->check_of[work->key_count],
             .payload = hf_view(work->mark, sizeof(work->mark)),
-            .expire_ms = work->given[0].expire_ms + MARK_MS};
+            .expire_ms = work->given[work->guarded_at].expire_ms + MARK_MS};
     return true;
 }
 
@@ -638,19 +630,11 @@ static bool is_listening(void *user, hf_bytes channel)
     return true;
 }
 
-/* Does the request decide whether a lease is over? Then its first key is it. */
-static bool is_of_lease(const hf__request *request)
-{
-    return request->script != NULL &&
-           (request->script->quorum == HF__QUORUM_ACQUIRE ||
-            request->script->lane == HF__LANE_LEASE);
-}
-
 static void give_records(hf__work *work, int64_t now_us)
 {
-    bool guarded = is_of_lease(work->request);
+    bool guarded;
 
-    work->guarded = false;
+    work->guarded_at = work->key_count;
     for (size_t i = 0; i < work->key_count; i++) {
         const hf__backend_record *record = &work->records[i];
         hf__scratch_record *given = &work->given[i];
@@ -660,28 +644,33 @@ static void give_records(hf__work *work, int64_t now_us)
             continue;
         given->payload = record->payload;
         given->expire_ms = hf__backend_end(record->expire_ms);
-        if (guarded && i == 0)
-            given->expire_ms =
-                hf__guard_end(work->store->guard, record, now_us / 1000,
-                              work->bound_us, &work->guarded);
+        if (record->expire_ms >= 0 || work->reads)
+            continue;
+        given->expire_ms =
+            hf__guard_end(work->store->guard, record, now_us / 1000,
+                          work->bound_us, &guarded);
+        if (guarded && work->guarded_at == work->key_count)
+            work->guarded_at = i;
     }
 }
 
-/* Know the record of this machine's mark on the first key. false: a read has
- * begun, or there are no marks. */
+/* Know the record of this machine's mark on the guarded lease. false: a read
+ * has begun, or there are no marks. */
 static bool take_mark(hf__work *work)
 {
     hf__backend_record *record = &work->records[work->key_count];
     const hf__kept *kept;
     hf_bytes key;
 
-    if (work->marked)
+    if (work->marked && work->marked_at == work->guarded_at)
         return true;
-    key = hf__guard_mark_key(work->store->guard, work->records[0].key,
+    key = hf__guard_mark_key(work->store->guard,
+                             work->records[work->guarded_at].key,
                              &work->work_arena);
     if (key.data == NULL)
         return false;
     work->marked = true;
+    work->marked_at = work->guarded_at;
     kept = hf__kept_find(&work->store->kept, key);
     if (kept != NULL)
         *record = kept->record;
@@ -691,27 +680,37 @@ static bool take_mark(hf__work *work)
     return kept != NULL;
 }
 
-/* A lease looks over: believe the mark, or leave one. false: the work waits for
- * a read. */
+/* Does it want what is leased? */
+static bool uses_marks(const hf__script *script)
+{
+    return script != NULL && script->leases != HF__LEASES_NONE &&
+           script->lane == HF__LANE_USER;
+}
+
+/* A lease looks over: believe the mark, or leave one; if it was believed, the
+ * same for the next lease. false: the work waits for a read. */
 static bool use_mark(hf__work *work, int64_t now_us)
 {
-    const hf__script *script = work->request->script;
-    const hf__backend_record *lease = &work->records[0];
+    hf__guard *guard = work->store->guard;
     int64_t local_us = hf__clock_boot_us();
+    size_t next = 0;
 
     work->marks = false;
-    if (!work->guarded || script->quorum != HF__QUORUM_ACQUIRE ||
-        !take_mark(work))
-        return !work->calling;
-    if (hf__guard_read_mark(work->store->guard,
-                            work->records[work->key_count].payload,
-                            lease->version, local_us)) {
+    while (uses_marks(work->request->script) && work->guarded_at >= next &&
+           work->guarded_at < work->key_count) {
+        uint64_t version = work->records[work->guarded_at].version;
+
+        if (!take_mark(work))
+            return !work->calling;
+        if (!hf__guard_read_mark(guard, work->records[work->key_count].payload,
+                                 version, local_us)) {
+            work->marks = true;
+            hf__guard_write_mark(guard, version, local_us, work->mark);
+            break;
+        }
+        next = work->guarded_at + 1;
         give_records(work, now_us);
-        return true;
     }
-    work->marks = true;
-    hf__guard_write_mark(work->store->guard, lease->version, local_us,
-                         work->mark);
     return true;
 }
 

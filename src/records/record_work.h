@@ -39,12 +39,15 @@ struct hf__work {
     hf__backend_record *records; /* of its keys, as the last try used them */
     hf__scratch_record *given;
     bool *used;
-    bool fresh;       /* they are of one read, made for this try */
-    bool rereads;     /* what is kept is not to be believed */
-    int64_t bound_us; /* of the store's clock, at this try */
-    bool guarded;     /* a lease looks over, and is not for this process */
-    bool marked;      /* behind its records, that of the mark is known ... */
-    bool marks;       /* ... and is written */
+    bool reads;        /* nothing of a lease is decided */
+    bool fresh;        /* they are of one read, made for this try */
+    bool rereads;      /* what is kept is not to be believed */
+    int64_t bound_us;  /* of the store's clock, at this try */
+    size_t guarded_at; /* its first lease that looks over, and is not for this
+                          process; key_count: none */
+    bool marked;       /* behind its records, that of the mark is known ... */
+    size_t marked_at;  /* ... on this one ... */
+    bool marks;        /* ... and is written */
     char mark[HF__GUARD_MARK_SIZE];
 
     hf__backend_call call;
@@ -79,6 +82,9 @@ bool hf__work_cancel(hf__work *work);
 /* One key more, unless it has it. A copy: a call may outlive the request.
  * false: no memory, or too many. */
 bool hf__work_add_key(hf__work *work, hf_bytes key);
+/* Is what the request has changed a lease? By its script. */
+bool hf__work_writes_lease(const hf__request *request,
+                           const hf__scratch_record *changed);
 bool hf__work_overlaps(const hf__work *work, const hf__work *other);
 
 #endif

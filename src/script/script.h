@@ -26,6 +26,15 @@ typedef enum hf__quorum_rule {
     HF__QUORUM_ANY
 } hf__quorum_rule;
 
+/* Which of a script's keys are leases, if they are written as anything but a
+ * sorted set: records that end with their lease, and by nothing else. */
+typedef enum hf__lease_rule {
+    HF__LEASES_NONE,
+    HF__LEASES_FIRST,
+    HF__LEASES_OTHERS, /* than the first */
+    HF__LEASES_ALL
+} hf__lease_rule;
+
 /* A script that confirms or undoes another one, with words of that one. */
 #define HF__FOLLOW_WORDS_MAX 8
 #define HF__FOLLOW_TOKEN UINT8_MAX
@@ -75,6 +84,7 @@ typedef struct hf__script {
      * can: an embedded one. */
     bool undoes;
     bool reads; /* it writes nothing */
+    hf__lease_rule leases;
 } hf__script;
 
 #define HF__SCRIPT_USER UINT32_MAX

@@ -139,8 +139,10 @@ void records_run(hf__request *request)
 {
     static uint64_t version = UINT64_C(1) << 63;
     stored *one = stored_of(request->words[1]);
-    hf__scratch_record given = {one->record.key, one->record.payload,
-                                hf__backend_end(one->record.expire_ms)};
+    hf__scratch_record given = {.key = one->record.key,
+                                .payload = one->record.payload,
+                                .expire_ms =
+                                    hf__backend_end(one->record.expire_ms)};
     hf__scratch_call run = {.records = &given,
                             .record_count = 1,
                             .now_us = clock_us(),

@@ -425,6 +425,80 @@ TEST(record_store_lease_outlives_a_clock_that_is_set_forward)
     assert_true(hf__clock_boot_ms() - began_ms >= 1000);
 }
 
+/* false: it has not what it wants. */
+static bool run_words(setting *self, hf__script_id id, const char *const *list)
+{
+    size_t keys = id == HF__SCRIPT_LOCK_ACQUIRE_ALL ? 5 : 3;
+    hf_bytes words[WORD_MAX];
+    hf__request request;
+    char text[TEXT_SIZE];
+    size_t count = 0;
+
+    for (; list[count] != NULL; count++)
+        words[count] = hf_str(list[count]);
+    hf__request_script(&request, &hf__scripts[id], words, count, keys);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    return strstr(text, OWNER) == NULL && strstr(text, ", i:0]") == NULL;
+}
+
+/* A new process each time. */
+static void take_newly(setting *self, hf__script_id id, const char *const *list)
+{
+    int64_t began_ms = hf__clock_boot_ms();
+
+    while (!run_words(self, id, list)) {
+        hf__kept_done(&self->records.kept);
+        hf__guard_free(self->records.guard);
+        self->records.guard = hf__guard_new();
+        assert_true(hf__clock_boot_ms() - began_ms < 20000 * SLOWER);
+        hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    }
+}
+
+#define LEASED(key, owner) key, "hf:token", "hf:wait" key, owner, "500"
+#define WANTED(key) LEASED(key, OTHER), "", "0", "0"
+
+/* The record says whether it is a lease, not the script that looks at it. */
+TEST(record_store_leases_of_all_kinds_outlive_a_clock_set_forward)
+{
+    static const char *const held[] = {LEASED("L", OWNER), NULL};
+    static const char *const second[] = {LEASED("M", OWNER), NULL};
+    static const char *const leader[] = {
+        LEASED("L", OWNER), "", "0", "0", "%a", NULL};
+    static const char *const candidate[] = {WANTED("L"), "%b", NULL};
+    static const char *const reader[] = {WANTED("L"), NULL};
+    static const char *const together[] = {"hf:token", "L",   "M",   "hf:waitL",
+                                           "hf:waitM", "1",   OTHER, "500",
+                                           OTHER,      "500", NULL};
+    static const struct {
+        hf__script_id holds;
+        const char *const *what;
+        hf__script_id wants;
+        const char *const *words;
+    } all[] = {
+        {HF__SCRIPT_ELECTION_ACQUIRE, leader, HF__SCRIPT_ELECTION_ACQUIRE,
+         candidate},
+        {HF__SCRIPT_LOCK_ACQUIRE, held, HF__SCRIPT_RWLOCK_ACQUIRE, reader},
+        {HF__SCRIPT_LOCK_ACQUIRE, held, HF__SCRIPT_LOCK_ACQUIRE_ALL, together}};
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        int64_t began_ms = hf__clock_boot_ms();
+
+        stored_of(self->store, hf_str("L"))->version = 0;
+        hf__kept_done(&self->records.kept);
+        (void)run_words(self, all[i].holds, all[i].what);
+        if (all[i].words == together)
+            (void)run_words(self, all[i].holds, second);
+        self->store->ahead_us += INT64_C(10000000000);
+        /* A commit, after which what has ended for hours is gone. */
+        assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+        take_newly(self, all[i].wants, all[i].words);
+        assert_true(hf__clock_boot_ms() - began_ms >= 500);
+    }
+}
+
 TEST(record_store_read_is_one_call)
 {
     setting *self = *state;

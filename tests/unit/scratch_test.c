@@ -109,8 +109,10 @@ static hf_status run(records *self, const hf__script *script,
     for (size_t i = 0; i < key_count; i++) {
         const kept_record *from = kept_of(self, keys[i]);
 
-        given[i] = (hf__scratch_record){
-            keys[i], hf_view(from->payload, from->size), from->expire_ms};
+        given[i] =
+            (hf__scratch_record){.key = keys[i],
+                                 .payload = hf_view(from->payload, from->size),
+                                 .expire_ms = from->expire_ms};
     }
     self->call = (hf__scratch_call){.records = given,
                                     .record_count = key_count,

@@ -156,6 +156,7 @@ static bool copy_changed(hf__scratch *self, hf__record *record)
     if (record->live) {
         to->payload = hf__payload_put(tx, record);
         to->expire_ms = record->expire_ms;
+        to->sorted = record->type == HF__TYPE_ZSET;
     }
     if (tx->fatal == HF_OK &&
         (!copy_bytes(self, &to->key) ||

@@ -24,6 +24,7 @@ typedef struct hf__scratch_record {
     hf_bytes payload;
     /* Unix time, ms, 0: never. One that is over does not exist. */
     int64_t expire_ms;
+    bool sorted; /* of what was changed: it is a sorted set */
 } hf__scratch_record;
 
 typedef struct hf__scratch_message {
