@@ -345,7 +345,7 @@ void records_at_store(fake_call *self)
         read_all(self);
     } else if (is_absent(self)) {
         self->outcome = HF__BACKEND_ABSENT;
-    } else if (is_mistimed(self) && !sim_cheats("untimed")) {
+    } else if (is_mistimed(self)) {
         self->outcome = HF__BACKEND_TIMING;
     } else {
         write_all(self);
