@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_memory.h - a store of records in memory, whose calls fail, are lost
+ * and are late as a test says.
+ */
+#ifndef RECORD_MEMORY_H
+#define RECORD_MEMORY_H
+
+#include "embedded_store.h"
+
+#include "records/record_store.h"
+#include "util/error.h"
+#include "util/mem.h"
+
+#define RECORDS 256
+/* What the store does with the next commit. */
+typedef enum fate {
+    ANSWERED,
+    UNANSWERED,
+    LOST,
+    REFUSED_LATER, /* lost, and the next call finds the store full */
+    SILENT
+} fate;
+
+typedef struct memory {
+    hf__backend base;
+    hf__loop *loop;
+    hf__backend_record records[RECORDS]; /* of version 0: there is none */
+    int64_t trip_ms;                     /* a call takes so long to get there */
+    int64_t back_ms;   /* and its answer so long to come back */
+    int64_t ahead_us;  /* by how much its clock was set forward */
+    size_t refusals;   /* so many calls fail ... */
+    hf_status refusal; /* ... with this */
+    size_t bad_read;   /* the read that fails, by its number; 0: none */
+    fate next;
+    size_t reads;
+    size_t commits;
+    hf__backend_call *silent; /* it will not be answered */
+} memory;
+
+typedef struct setting {
+    hf__loop *loop;
+    memory *store;
+    hf__record_store records;
+} setting;
+
+/* ------------------------------------------------------- the store in memory
+ */
+
+static hf_bytes copy_of(hf_bytes bytes)
+{
+    char *copy = malloc(bytes.size + 1);
+
+    assert_non_null(copy);
+    if (bytes.size > 0)
+        memcpy(copy, bytes.data, bytes.size);
+    return hf_view(copy, bytes.size);
+}
+
+static hf__backend_record *stored_of(memory *self, hf_bytes key)
+{
+    size_t i = 0;
+
+    while (self->records[i].key.data != NULL &&
+           (self->records[i].key.size != key.size ||
+            memcmp(self->records[i].key.data, key.data, key.size) != 0))
+        i++;
+    assert_true(i < RECORDS);
+    if (self->records[i].key.data == NULL)
+        self->records[i].key = copy_of(key);
+    return &self->records[i];
+}
+
+static void read_all(memory *self, hf__backend_call *call)
+{
+    for (size_t i = 0; i < call->record_count; i++) {
+        hf__backend_record *to = &call->records[i];
+        hf_bytes key = to->key;
+
+        *to = *stored_of(self, key);
+        to->key = key;
+        to->payload.data =
+            hf__arena_copy(&call->arena, to->payload.data, to->payload.size);
+        assert_non_null(to->payload.data);
+    }
+}
+
+static int64_t clock_us(const memory *self)
+{
+    return hf__clock_unix_us() + self->ahead_us;
+}
+
+static bool is_mistimed(memory *self, const hf__backend_call *call)
+{
+    int64_t latest_us = clock_us(self);
+
+    for (size_t i = 0; i < call->record_count; i++) {
+        const hf__backend_record *one = stored_of(self, call->records[i].key);
+
+        if (one->version != 0 && one->at_us > latest_us)
+            latest_us = one->at_us;
+    }
+    return call->now_us > latest_us ||
+           call->now_us < clock_us(self) - call->late_us;
+}
+
+static bool has_conflict(memory *self, const hf__backend_call *call)
+{
+    for (size_t i = 0; i < call->record_count; i++) {
+        if (stored_of(self, call->records[i].key)->version !=
+            call->records[i].version)
+            return true;
+    }
+    return false;
+}
+
+/* What a backend may remove, by its clock. */
+static void purge(memory *self)
+{
+    for (size_t i = 0; i < RECORDS; i++) {
+        if (self->records[i].expire_ms > 0 &&
+            self->records[i].expire_ms < clock_us(self) / 1000 - 3600000)
+            self->records[i].version = 0;
+    }
+}
+
+static void write_all(memory *self, const hf__backend_call *call)
+{
+    purge(self);
+    for (size_t i = 0; i < call->write_count; i++) {
+        const hf__backend_write *write = &call->writes[i];
+        hf__backend_record *to = stored_of(self, call->records[write->at].key);
+
+        free((void *)(uintptr_t)to->payload.data);
+        *to = (hf__backend_record){.key = to->key};
+        if (write->payload.size == 0)
+            continue;
+        to->payload = copy_of(write->payload);
+        to->expire_ms = write->expire_ms;
+        to->at_us = call->now_us;
+        to->version = call->version;
+    }
+}
+
+typedef struct answer {
+    hf__task task;
+    memory *self;
+    hf__backend_call *call;
+    bool commits;
+} answer;
+
+static void commit_call(memory *self, hf__backend_call *call)
+{
+    fate what = self->next;
+
+    self->commits++;
+    self->next = ANSWERED;
+    if (has_conflict(self, call)) {
+        call->outcome = HF__BACKEND_CONFLICT;
+        read_all(self, call);
+        return;
+    }
+    if (is_mistimed(self, call)) {
+        call->outcome = HF__BACKEND_TIMING;
+        return;
+    }
+    if (what == REFUSED_LATER) {
+        self->refusals = 1;
+        self->refusal = HF_FULL;
+    }
+    if (what != LOST && what != REFUSED_LATER)
+        write_all(self, call);
+    if (what != ANSWERED)
+        call->outcome = HF__BACKEND_UNKNOWN;
+}
+
+static void run_answer(hf__task *task)
+{
+    answer of = *(answer *)task;
+    hf__backend_call *call = of.call;
+
+    free(task);
+    if (of.commits && of.self->next == SILENT) {
+        of.self->silent = call;
+        return;
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + of.self->trip_ms);
+    call->outcome = HF__BACKEND_DONE;
+    call->store_us = clock_us(of.self);
+    if (!of.commits)
+        of.self->reads++;
+    if (!of.commits && of.self->reads == of.self->bad_read) {
+        of.self->refusals++;
+        of.self->refusal = HF_UNAVAILABLE;
+    }
+    if (of.self->refusals > 0) {
+        of.self->refusals--;
+        call->outcome = HF__BACKEND_FAILED;
+        call->status = hf__fail(&call->error, of.self->refusal, "it is away");
+    } else if (of.commits) {
+        commit_call(of.self, call);
+    } else {
+        read_all(of.self, call);
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + of.self->back_ms);
+    call->done(call);
+}
+
+static void post_answer(hf__backend *backend, hf__backend_call *call,
+                        bool commits)
+{
+    memory *self = (memory *)(void *)backend;
+    answer *of = malloc(sizeof(*of));
+
+    assert_non_null(of);
+    *of = (answer){{run_answer, NULL}, self, call, commits};
+    hf__loop_post(self->loop, &of->task);
+}
+
+static void memory_read(hf__backend *backend, hf__backend_call *call)
+{
+    post_answer(backend, call, false);
+}
+
+static void memory_commit(hf__backend *backend, hf__backend_call *call)
+{
+    post_answer(backend, call, true);
+}
+
+static void memory_close(hf__backend *backend)
+{
+    memory *self = (memory *)(void *)backend;
+
+    if (self->silent != NULL) {
+        self->silent->outcome = HF__BACKEND_UNKNOWN;
+        self->silent->done(self->silent);
+    }
+    for (size_t i = 0; i < RECORDS; i++) {
+        free((void *)(uintptr_t)self->records[i].key.data);
+        free((void *)(uintptr_t)self->records[i].payload.data);
+    }
+    free(self);
+}
+
+#endif
