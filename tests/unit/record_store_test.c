@@ -128,6 +128,24 @@ TEST(record_store_refusal_checks_what_was_kept)
     want_calls(self, 0, 2);
 }
 
+TEST(record_store_failure_checks_what_was_kept)
+{
+    setting *self = *state;
+    hf__backend_record damaged = {
+        .key = hf_str("a"), .payload = hf_str("damaged"), .version = 7};
+    hf__backend_record *stored = stored_of(self->store, hf_str("b"));
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+    hf__kept_put(&self->records.kept, &damaged);
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    assert_string_equal(text, "s:5");
+    /* What is in the store, it reports. */
+    stored->payload = copy_of(damaged.payload);
+    stored->version = 8;
+    assert_int_equal(line(self, "get b", true, text), HF_CORRUPT);
+}
+
 TEST(record_store_learns_from_messages)
 {
     setting *self = *state;

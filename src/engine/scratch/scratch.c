@@ -207,6 +207,13 @@ static bool prepare_job(hf__scratch *self, hf__job *job)
     return false;
 }
 
+/* Of all records: whether the reply depends on them. */
+static void use_records(hf__scratch_call *call, bool used)
+{
+    for (size_t i = 0; call->used != NULL && i < call->record_count; i++)
+        call->used[i] = used;
+}
+
 static void start_run(hf__scratch *self, hf__scratch_call *call)
 {
     hf__tx *tx = self->env.write_tx;
@@ -252,6 +259,7 @@ static void finish_run(hf__scratch *self, hf__request *request)
     if (status == HF_OK)
         return;
     self->call->changed_count = self->call->message_count = 0;
+    use_records(self->call, true); /* any may be why */
     hf__execute_drop_reply(request);
     if (status == HF_FULL)
         hf__request_fail(request, status,
@@ -270,6 +278,7 @@ void hf__scratch_run(hf__scratch *self, hf__request *request,
 
     call->changed_count = call->message_count = 0;
     call->missing = hf_view(NULL, 0);
+    use_records(call, false);
     if (!prepare_job(self, &job))
         return;
     rc = mdb_txn_begin(self->env.mdb, NULL, 0, &tx->txn);
