@@ -37,11 +37,17 @@ const hf__kept *hf__kept_find(hf__kept_table *table, hf_bytes key)
     return one;
 }
 
+static size_t size_of(const hf__kept *one)
+{
+    return one->record.key.size + one->record.payload.size;
+}
+
 static void remove_at(hf__kept_table *table, hf__kept **at)
 {
     hf__kept *one = *at;
 
     *at = one->next;
+    table->bytes -= size_of(one);
     hf__free(one);
     table->count--;
 }
@@ -105,8 +111,11 @@ void hf__kept_put(hf__kept_table *table, const hf__backend_record *record)
         remove_at(table, at);
     if (one == NULL)
         return;
-    if (table->count >= HF__KEPT_MAX)
+    while (
+        table->count >= HF__KEPT_MAX ||
+        (table->count > 0 && table->bytes + size_of(one) > HF__KEPT_BYTES_MAX))
         remove_oldest(table);
+    table->bytes += size_of(one);
     at = chain_of(table, record->key);
     one->turn = ++table->turn;
     one->next = *at;

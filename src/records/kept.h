@@ -19,10 +19,13 @@ typedef struct hf__kept {
 #define HF__KEPT_MAX 2048u
 /* A larger payload is read each time, bytes. */
 #define HF__KEPT_PAYLOAD_MAX 65536u
+/* All keys and payloads, bytes: 128 of the largest. */
+#define HF__KEPT_BYTES_MAX (8u << 20)
 
 typedef struct hf__kept_table {
     hf__kept *chains[HF__KEPT_CHAINS];
     size_t count;
+    size_t bytes; /* keys and payloads */
     uint64_t turn;
 } hf__kept_table;
 

@@ -146,6 +146,29 @@ TEST(record_store_failure_checks_what_was_kept)
     assert_int_equal(line(self, "get b", true, text), HF_CORRUPT);
 }
 
+TEST(record_store_keeps_so_many_bytes)
+{
+    static char payload[HF__KEPT_PAYLOAD_MAX];
+    hf__kept_table table = {.count = 0};
+    char key[8];
+    hf__backend_record record = {.payload = hf_view(payload, sizeof(payload)),
+                                 .version = 1};
+
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        record.key = hf_str(key);
+        hf__kept_put(&table, &record);
+        assert_non_null(hf__kept_find(&table, record.key));
+    }
+    assert_in_range(table.count, 100, 128);
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        hf__kept_drop(&table, hf_str(key));
+    }
+    assert_int_equal(table.count, 0);
+    assert_int_equal(table.bytes, 0);
+}
+
 TEST(record_store_learns_from_messages)
 {
     setting *self = *state;
