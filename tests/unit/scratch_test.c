@@ -5,6 +5,8 @@
  */
 #include "embedded_store.h"
 
+#include <malloc.h>
+
 #include "support/prng.h"
 #include "util/mem.h"
 
@@ -495,4 +497,42 @@ TEST(scratch_replies_as_a_store)
         }
     }
     remove_place(&at);
+}
+
+static long resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    (void)malloc_trim(0);
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
+    (void)fclose(file);
+    return pages * 4096;
+}
+
+/* What a run has put into its pages, LMDB keeps until it is closed. */
+TEST(scratch_large_run_leaves_no_memory)
+{
+    static const char *const sources[] = {
+        "for i = 1, 30000 do redis.call('hset', KEYS[1], i, "
+        "string.rep('x', 1500)) end return redis.call('del', KEYS[1])",
+        /* More than there is. */
+        "for i = 1, 300000 do redis.call('hset', KEYS[1], i, "
+        "string.rep('x', 1500)) end return 1"};
+    static const hf_status wanted[] = {HF_OK, HF_FULL};
+    records *self = *state;
+    char text[TEXT_SIZE];
+    long before;
+
+    (void)run_line(self, 1, "set a 5", text);
+    before = resident_bytes();
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(run_text(self, sources[i], 1, "b", text), wanted[i]);
+        /* A sanitizer keeps what was freed. */
+        if (SLOWER == 1)
+            assert_in_range(resident_bytes(), 0, before + (16 << 20));
+        assert_int_equal(run_line(self, 1, "get a", text), HF_OK);
+        assert_string_equal(text, "s:5");
+    }
 }

@@ -3,10 +3,11 @@
  * scratch.c - see scratch.h.
  *
  * The transaction is one of LMDB on an empty file in memory, of which nothing
- * but its header is ever written: its pages are memory of this process, which
- * the abort frees. Only elements of large collections go there; a record stays
- * in the transaction's context, which is sealed once all are loaded. A record
- * that is dirty at the end was changed.
+ * but its header is ever written: its pages are memory of this process. LMDB
+ * keeps those that were used until its environment is closed, so it is after a
+ * run that has used many, and opened for the next. Only elements of large
+ * collections go there; a record stays in the transaction's context, which is
+ * sealed once all are loaded. A record that is dirty at the end was changed.
  */
 #include "engine/scratch/scratch.h"
 
@@ -32,6 +33,8 @@
 
 /* Elements of large collections. */
 #define PAGES_SIZE (UINT64_C(256) << 20)
+/* Of them, what is kept between two runs. */
+#define PAGES_KEPT (UINT64_C(4) << 20)
 /* Of one request, as on an embedded store. */
 #define MESSAGES_SIZE (size_t)(2u << 20)
 
@@ -185,6 +188,72 @@ static void collect_changes(hf__scratch *self)
     call->messages = (const void *)hf__buf_front(&self->messages);
 }
 
+/* ------------------------------------------------------------------ pages */
+
+static int write_header(hf__env *env)
+{
+    MDB_txn *txn;
+    int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
+
+    if (rc != MDB_SUCCESS)
+        return rc;
+    rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    if (rc == MDB_SUCCESS)
+        rc = hf__header_put(txn, env->dbi, env->mode);
+    if (rc == MDB_SUCCESS)
+        return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return rc;
+}
+
+static hf_status open_pages(hf__env *env, hf_error *err)
+{
+    const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC;
+    int fd = memfd_create("holdfast", MFD_CLOEXEC);
+    char path[HF__FD_PATH_SIZE];
+    MDB_stat stat;
+    int rc = mdb_env_create(&env->mdb);
+
+    if (fd < 0)
+        return hf__files_fail(err, errno, "cannot create a file in memory");
+    hf__rights_fd_path(path, fd);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_set_mapsize(env->mdb, (size_t)PAGES_SIZE);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_open(env->mdb, path, flags, 0600);
+    close(fd);
+    if (rc == MDB_SUCCESS)
+        rc = write_header(env);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_get_fd(env->mdb, &env->data_fd);
+    if (rc == MDB_SUCCESS)
+        rc = mdb_env_stat(env->mdb, &stat);
+    if (rc != MDB_SUCCESS)
+        return hf__files_fail_mdb(err, rc, "cannot open a file in memory");
+    env->page_size = stat.ms_psize;
+    (void)fcntl(env->data_fd, F_SETFD, FD_CLOEXEC);
+    return HF_OK;
+}
+
+static void close_pages(hf__env *env)
+{
+    if (env->mdb != NULL)
+        mdb_env_close(env->mdb);
+    env->mdb = NULL;
+}
+
+/* Has the run used more than is kept? Its transaction is under way. */
+static bool is_large(const hf__tx *tx)
+{
+    MDB_stat stat;
+
+    return mdb_stat(tx->txn, tx->env->dbi, &stat) != MDB_SUCCESS ||
+           (stat.ms_branch_pages + stat.ms_leaf_pages +
+            stat.ms_overflow_pages) *
+                   stat.ms_psize >
+               PAGES_KEPT;
+}
+
 /* ---------------------------------------------------------------- running */
 
 /* false: the request has failed. */
@@ -250,11 +319,14 @@ static void finish_run(hf__scratch *self, hf__request *request)
 {
     hf__tx *tx = self->env.write_tx;
     hf_status status = tx->fatal;
+    bool large = is_large(tx);
 
     if (status == HF_OK)
         tx->fatal = HF_UNAVAILABLE;
     tx->sealed = false;
     (void)hf__tx_finish(tx);
+    if (large)
+        close_pages(tx->env);
     take_missing(self);
     if (status == HF_OK)
         return;
@@ -269,24 +341,39 @@ static void finish_run(hf__scratch *self, hf__request *request)
         hf__request_fail(request, status, "%s", tx->error.message);
 }
 
+/* false: the request has failed. */
+static bool begin_pages(hf__tx *tx, hf__request *request)
+{
+    hf_error error = HF_ERROR_INIT;
+    hf_status status = HF_OK;
+    int rc;
+
+    if (tx->env->mdb == NULL)
+        status = open_pages(tx->env, &error);
+    rc = status == HF_OK ? mdb_txn_begin(tx->env->mdb, NULL, 0, &tx->txn) : 0;
+    if (rc != MDB_SUCCESS)
+        status = hf__fail(&error, HF_SYSTEM, "cannot begin a transaction: %s",
+                          mdb_strerror(rc));
+    if (status == HF_OK)
+        return true;
+    close_pages(tx->env);
+    hf__request_fail(request, status, "%s", error.message);
+    return false;
+}
+
 void hf__scratch_run(hf__scratch *self, hf__request *request,
                      hf__scratch_call *call)
 {
     hf__tx *tx = self->env.write_tx;
     hf__job job = {.request = request, .budget_ms = call->budget_ms};
-    int rc;
 
     call->changed_count = call->message_count = 0;
     call->missing = hf_view(NULL, 0);
     use_records(call, false);
     if (!prepare_job(self, &job))
         return;
-    rc = mdb_txn_begin(self->env.mdb, NULL, 0, &tx->txn);
-    if (rc != MDB_SUCCESS) {
-        hf__request_fail(request, HF_SYSTEM, "cannot begin a transaction: %s",
-                         mdb_strerror(rc));
+    if (!begin_pages(tx, request))
         return;
-    }
     start_run(self, call);
     if (load_records(self))
         hf__execute(tx, &job);
@@ -296,51 +383,6 @@ void hf__scratch_run(hf__scratch *self, hf__request *request,
 }
 
 /* ------------------------------------------------------------------- life */
-
-static int write_header(hf__env *env)
-{
-    MDB_txn *txn;
-    int rc = mdb_txn_begin(env->mdb, NULL, 0, &txn);
-
-    if (rc != MDB_SUCCESS)
-        return rc;
-    rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
-    if (rc == MDB_SUCCESS)
-        rc = hf__header_put(txn, env->dbi, env->mode);
-    if (rc == MDB_SUCCESS)
-        return mdb_txn_commit(txn);
-    mdb_txn_abort(txn);
-    return rc;
-}
-
-static hf_status open_pages(hf__env *env, hf_error *err)
-{
-    const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOTLS | MDB_NOSYNC;
-    int fd = memfd_create("holdfast", MFD_CLOEXEC);
-    char path[HF__FD_PATH_SIZE];
-    MDB_stat stat;
-    int rc = mdb_env_create(&env->mdb);
-
-    if (fd < 0)
-        return hf__files_fail(err, errno, "cannot create a file in memory");
-    hf__rights_fd_path(path, fd);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_env_set_mapsize(env->mdb, (size_t)PAGES_SIZE);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_env_open(env->mdb, path, flags, 0600);
-    close(fd);
-    if (rc == MDB_SUCCESS)
-        rc = write_header(env);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_env_get_fd(env->mdb, &env->data_fd);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_env_stat(env->mdb, &stat);
-    if (rc != MDB_SUCCESS)
-        return hf__files_fail_mdb(err, rc, "cannot open a file in memory");
-    env->page_size = stat.ms_psize;
-    (void)fcntl(env->data_fd, F_SETFD, FD_CLOEXEC);
-    return HF_OK;
-}
 
 static hf_status open_env(hf__env *env, hf_error *err)
 {
@@ -395,8 +437,7 @@ void hf__scratch_close(hf__scratch *self)
         hf__native_free(env->write_tx->native);
         hf__tx_free(env->write_tx);
     }
-    if (env->mdb != NULL)
-        mdb_env_close(env->mdb);
+    close_pages(env);
     if (env->sidecar.fd >= 0)
         hf__sidecar_close(&env->sidecar);
     hf__buf_done(&self->messages);
