@@ -117,8 +117,12 @@ static void begin_work(hf__task *task)
     *store->end = work;
     store->end = &work->next;
     store->count++;
-    if (store->closing || !hf__heap_reserve(&store->timers, store->count)) {
-        hf__work_expire(work);
+    if (store->closing) {
+        hf__work_fail(work, HF_UNAVAILABLE, "the client is closed");
+        return;
+    }
+    if (!hf__heap_reserve(&store->timers, store->count)) {
+        hf__work_fail(work, HF_NO_MEMORY, "out of memory");
         return;
     }
     work->waits = must_wait(work);
@@ -259,7 +263,7 @@ static void end_works(hf__task *task)
     while (work != NULL) {
         hf__work *next = work->next;
 
-        hf__work_expire(work);
+        hf__work_fail(work, HF_UNAVAILABLE, "the client is closed");
         work = next;
     }
     store->backend->ops->close(store->backend);

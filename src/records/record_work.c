@@ -186,15 +186,20 @@ static void doubt_call(hf__work *work)
         work->doubtful = true;
 }
 
-void hf__work_expire(hf__work *work)
+void hf__work_fail(hf__work *work, hf_status status, const char *why)
 {
     if (work->request == NULL)
         return;
     if (work->calling && work->call.version != 0)
         doubt_call(work);
-    fail_work(work, HF_UNAVAILABLE,
-              work->breaks > 0 ? work->broken.message
-                               : "no answer by the deadline");
+    fail_work(work, status, why);
+}
+
+void hf__work_expire(hf__work *work)
+{
+    hf__work_fail(work, HF_UNAVAILABLE,
+                  work->breaks > 0 ? work->broken.message
+                                   : "no answer by the deadline");
 }
 
 /* ------------------------------------------------------------------ trying */

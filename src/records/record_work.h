@@ -75,7 +75,10 @@ void hf__work_free(hf__work *work);
 void hf__work_begin(hf__work *work);
 /* Its timer has rung. */
 void hf__work_tick(hf__work *work);
-/* Complete it as if its deadline had come. It is freed later. */
+/* Complete it with this, or HF_INDETERMINATE if it may have been done. It is
+ * freed later. */
+void hf__work_fail(hf__work *work, hf_status status, const char *why);
+/* ... as if its deadline had come. */
 void hf__work_expire(hf__work *work);
 /* The same, but what gives back a lease or a place is still done: true. */
 bool hf__work_cancel(hf__work *work);
