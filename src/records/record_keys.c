@@ -50,12 +50,14 @@ bool hf__work_add_key(hf__work *work, hf_bytes key)
     if (work->too_many)
         return false;
     copy = hf__arena_copy(&work->work_arena, key.data, key.size);
+    if (copy == NULL)
+        return false;
     work->marked = false;
     work->mask |= UINT64_C(1) << hf__hash(key, 0) % 64;
     /* The place may have been the mark's. */
     work->records[work->key_count++] =
         (hf__backend_record){.key = hf_view(copy, key.size)};
-    return copy != NULL;
+    return true;
 }
 
 static bool add_keys(hf__work *work)
