@@ -729,11 +729,14 @@ static int64_t not_before(const hf__work *work, int64_t now_us)
     return now_us;
 }
 
-/* Is there another key, of which the record must be read first? */
+/* Is there another key, of which the record must be read first? One that it has
+ * is one of another database. */
 static bool take_missing(hf__work *work, hf_bytes key)
 {
+    size_t count = work->key_count;
+
     return key.data != NULL && work->derived_count++ < HF__WORK_DERIVED_MAX &&
-           hf__work_add_key(work, key);
+           hf__work_add_key(work, key) && work->key_count > count;
 }
 
 static void run_try(hf__work *work)

@@ -350,6 +350,18 @@ static hf_status user_script(setting *self, const char *source, char *text)
     return finish(self, &request, 20000 * SLOWER, text);
 }
 
+TEST(record_store_other_databases_cost_no_reads)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "set a 5", true, text), HF_OK);
+    self->store->reads = 0;
+    assert_int_not_equal(line(self, "move a 1", false, text), HF_OK);
+    assert_int_not_equal(line(self, "copy a b db 1", false, text), HF_OK);
+    assert_in_range(self->store->reads, 0, 1);
+}
+
 /* Nothing of an earlier read is then used, nor does a key that was not read
  * count as absent. */
 TEST(record_store_read_of_a_key_that_is_made_up_may_fail)
