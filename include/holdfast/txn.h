@@ -66,7 +66,10 @@ extern "C" {
 enum {
     /** Send it at most once: if the reply is lost, hf_txn_exec() returns
      *  HF_INDETERMINATE. Otherwise it is sent again, and a dedup record in the
-     *  store makes sure that it is applied once. */
+     *  store makes sure that it is applied once. On PostgreSQL there is no such
+     *  record: what it has written shows that it was applied. If it only
+     *  removed, or others have overwritten all of that, hf_txn_exec() returns
+     *  HF_INDETERMINATE. */
     HF_TXN_ONCE = 1u << 0
 };
 

@@ -67,9 +67,11 @@ enum {
     HF__CAP_UNDOES = 1u << 3,
     HF__CAP_REPLICAS = 1u << 4, /* it can wait for replicas */
     HF__CAP_WAITS = 1u << 5,    /* hf__request.wait_ms */
-    /* What one of our scripts had written when it failed is undone, and what
-     * one that was not answered has done is found out: a transaction needs no
-     * dedup record. */
+    /* What one of our scripts had written when it failed is undone, and one
+     * that was not answered has its effect once at most: a transaction needs
+     * no dedup record. Whether it was done is found out from what it has
+     * written; if it only removed, or others have overwritten all of that, it
+     * is HF_INDETERMINATE. */
     HF__CAP_ATOMIC = 1u << 6
 };
 
