@@ -363,7 +363,7 @@ static hf_status open_store(record_driver *self, const char *name,
                               (self->backend->durable ? HF__CAP_DURABLE : 0);
     status = hf__alarm_new(self->loop, poll_blindly, self, &self->blind, err);
     if (status != HF_OK) {
-        self->backend->ops->close(self->backend);
+        hf__record_store_drop(self->loop, self->backend);
         return status;
     }
     status = hf__record_store_open(&self->records, self->loop, self->backend,

@@ -219,6 +219,28 @@ void hf__record_store_learn(hf__record_store *store,
 
 /* -------------------------------------------------------------------- life */
 
+typedef struct drop_task {
+    hf__task base;
+    hf__backend *backend;
+} drop_task;
+
+static void drop_backend(hf__task *task)
+{
+    hf__backend *backend = ((drop_task *)task)->backend;
+
+    backend->ops->close(backend);
+}
+
+void hf__record_store_drop(hf__loop *loop, hf__backend *backend)
+{
+    drop_task task = {{drop_backend, NULL}, backend};
+
+    if (hf__loop_started(loop))
+        hf__loop_run(loop, &task.base);
+    else
+        drop_backend(&task.base);
+}
+
 hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
                                 hf__backend *backend, int64_t budget_ms,
                                 hf_error *err)
@@ -244,7 +266,7 @@ hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
         hf__scratch_close(store->scratch);
     if (status != HF_OK) {
         hf__guard_free(store->guard);
-        backend->ops->close(backend);
+        hf__record_store_drop(loop, backend);
     }
     return status;
 }

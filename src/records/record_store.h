@@ -47,6 +47,9 @@ typedef struct hf__record_store {
     bool closing;
 } hf__record_store;
 
+/* Close a backend that no store owns, on the loop thread if it runs. */
+void hf__record_store_drop(hf__loop *loop, hf__backend *backend);
+
 /* The store owns the backend from then on. HF_SYSTEM, HF_NO_MEMORY. Starts the
  * loop. */
 hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
