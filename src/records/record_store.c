@@ -205,6 +205,8 @@ void hf__record_store_cancel(hf__record_store *store, hf__request *request)
         work = work->next;
     if (work != NULL)
         (void)hf__work_cancel(work);
+    else /* it is still to begin */
+        request->deadline_ms = hf__clock_boot_ms();
 }
 
 void hf__record_store_learn(hf__record_store *store,

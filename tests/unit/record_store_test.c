@@ -496,6 +496,50 @@ TEST(record_store_waits_for_a_store_that_is_away)
     self->store->refusals = 0;
 }
 
+typedef struct cancelled {
+    hf__task task;
+    hf__record_store *records;
+    hf__request request;
+    bool done;
+} cancelled;
+
+static void take_cancelled(hf__request *request)
+{
+    cancelled *self = request->user;
+
+    __atomic_store_n(&self->done, true, __ATOMIC_RELEASE);
+}
+
+static void submit_and_cancel(hf__task *task)
+{
+    cancelled *self = (cancelled *)task;
+
+    hf__record_store_submit(self->records, &self->request);
+    hf__record_store_cancel(self->records, &self->request);
+}
+
+TEST(record_store_cancels_what_is_still_to_begin)
+{
+    setting *self = *state;
+    hf_bytes words[] = {hf_str("get"), hf_str("a")};
+    cancelled of = {.task = {submit_and_cancel, NULL},
+                    .records = &self->records};
+    int64_t began_ms = hf__clock_boot_ms();
+
+    self->store->refusals = 1000000;
+    self->store->refusal = HF_UNAVAILABLE;
+    hf__request_command(&of.request, words, 2, true);
+    of.request.on_done = take_cancelled;
+    of.request.user = &of;
+    of.request.deadline_ms = began_ms + INT64_C(60000) * SLOWER;
+    hf__loop_call(self->loop, &of.task);
+    while (!__atomic_load_n(&of.done, __ATOMIC_ACQUIRE))
+        hf__clock_sleep_until(hf__clock_boot_ms() + 1);
+    assert_int_equal(of.request.status, HF_UNAVAILABLE);
+    assert_true(hf__clock_boot_ms() - began_ms < INT64_C(30000) * SLOWER);
+    hf__request_done(&of.request);
+}
+
 TEST(record_store_release_works_after_the_clock_was_set_back)
 {
     setting *self = *state;
