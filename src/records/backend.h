@@ -61,6 +61,9 @@ struct hf__backend_call {
      * CONFLICT all are set as by a read. */
     hf__backend_record *records;
     size_t record_count;
+    /* An earlier commit of the same request was not answered: what is read, or
+     * found in place, must survive all that an acknowledged commit does. */
+    bool doubtful;
 
     /* Of a commit. */
     const hf__backend_write *writes;

@@ -310,6 +310,7 @@ static void begin_call(hf__work *work,
 
     hf__arena_free(&call->arena);
     call->deadline_ms = work->request->deadline_ms;
+    call->doubtful = work->doubtful;
     call->done = done;
     call->status = HF_OK;
     call->error = (hf_error)HF_ERROR_INIT;

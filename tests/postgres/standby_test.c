@@ -3,14 +3,17 @@
  * standby_test.c - a standby that is promoted: what of the locks it has, and
  * what `store diagnose` says of it before.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "holdfast/client.h"
 #include "holdfast/lock.h"
 #include "holdfast/store.h"
+#include "holdfast/value.h"
 #include "support/expect.h"
 #include "support/postgres_server.h"
+#include "support/slowness.h"
 
 typedef struct servers {
     postgres_server *primary;
@@ -173,5 +176,79 @@ TEST(synchronous_standby_has_what_was_acknowledged)
     promote_standby(&of);
     assert_int_equal(try_lock(&of, "early", NULL), HF_HELD);
     assert_int_equal(try_lock(&of, "late", NULL), HF_OK);
+    stop_servers(&of);
+}
+
+/* A value that is set while nothing reaches the standby. */
+typedef struct late_write {
+    pthread_t thread;
+    hf_client *client;
+    hf_status status;
+} late_write;
+
+static void *set_value(void *user)
+{
+    late_write *of = user;
+
+    of->status = hf_value_set(of->client, hf_str("late"), hf_str("value"), NULL,
+                              NULL, NULL);
+    return NULL;
+}
+
+/* Until its commit waits for the standby. */
+static void begin_write(late_write *of, const servers *on)
+{
+    char url[256];
+
+    (void)snprintf(url, sizeof(url),
+                   "postgres://postgres@127.0.0.1:%d/postgres?request_ms=%lld",
+                   postgres_server_port(on->primary),
+                   (long long)slowed_ms(3000));
+    expect_status(HF_OK, hf_client_open(url, NULL, &of->client, ERR));
+    expect_status(HF_OK, hf_value_set(of->client, hf_str("early"),
+                                      hf_str("value"), NULL, NULL, ERR));
+    cut_standby(on);
+    assert_int_equal(pthread_create(&of->thread, NULL, set_value, of), 0);
+    expect_soon(answers(on->primary,
+                        "SELECT count(*) FROM pg_stat_activity "
+                        "WHERE wait_event = 'SyncRep'",
+                        "1"),
+                10000);
+}
+
+static hf_status end_write(late_write *of)
+{
+    assert_int_equal(pthread_join(of->thread, NULL), 0);
+    hf_client_close(of->client);
+    return of->status;
+}
+
+/* A server that was restarted shows what waited for the standby. */
+TEST(restart_of_the_primary_acknowledges_nothing)
+{
+    servers of = start_servers("second");
+    late_write late;
+
+    begin_write(&late, &of);
+    assert_true(postgres_server_restart(of.primary));
+    assert_true(answers(of.primary,
+                        "SELECT count(*) FROM holdfast.records "
+                        "WHERE position('late'::bytea in key) > 0",
+                        "1"));
+    assert_int_equal(end_write(&late), HF_INDETERMINATE);
+    stop_servers(&of);
+}
+
+TEST(wait_for_the_standby_that_is_cancelled_acknowledges_nothing)
+{
+    servers of = start_servers("second");
+    late_write late;
+
+    begin_write(&late, &of);
+    assert_true(postgres_server_run(of.primary,
+                                    "SELECT pg_cancel_backend(pid) "
+                                    "FROM pg_stat_activity "
+                                    "WHERE wait_event = 'SyncRep'"));
+    assert_int_equal(end_write(&late), HF_INDETERMINATE);
     stop_servers(&of);
 }

@@ -161,7 +161,7 @@ TEST(setup_grants_nothing_to_everyone)
         "FROM aclexplode(proacl) a WHERE a.grantee = 0)) "
         "FROM pg_proc WHERE pronamespace = 'mine'::regnamespace",
         answer);
-    assert_string_equal(answer, "4 0");
+    assert_string_equal(answer, "5 0");
 }
 
 static void run_printed(void *user, const char *sql)

@@ -25,6 +25,7 @@ typedef struct hf__pg_conn {
     PGconn *pg; /* NULL: not connected */
     hf__poll poll;
     hf__tick tick;          /* the deadline of its call */
+    bool warned;            /* by the server, since its query was sent */
     bool busy;              /* a query is under way ... */
     hf__backend_call *call; /* ... for it; NULL: of our own */
 } hf__pg_conn;

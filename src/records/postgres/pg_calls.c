@@ -36,6 +36,7 @@ enum {
     CLIENT,
     CONFLICTS,
     LATE_US,
+    DOUBTFUL,
     PARAMS
 };
 
@@ -46,10 +47,10 @@ void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
                             hf_bytes inbox)
 {
     (void)snprintf(statements->read, sizeof(statements->read),
-                   COLUMNS "%s.read_records($1)", schema);
+                   COLUMNS "%s.read_records($1, $2)", schema);
     (void)snprintf(statements->commit, sizeof(statements->commit),
                    COLUMNS "%s.commit_records($1, $2, $3, $4, $5, $6, $7, $8, "
-                           "$9, $10, $11, $12, $13, $14, $15)",
+                           "$9, $10, $11, $12, $13, $14, $15, $16)",
                    schema);
     statements->client = hf__pg_presence(inbox);
 }
@@ -217,15 +218,25 @@ static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
     return hf__pg_put_int8(&of->words, call->late_us);
 }
 
+static bool put_doubtful(params *of, const hf__backend_call *call)
+{
+    char byte = call->doubtful ? 1 : 0;
+
+    begin_param(of, HF__PG_BOOL);
+    return hf__buf_append(&of->words, &byte, 1);
+}
+
 static bool put_params(params *of, const hf__backend_call *call, int64_t client)
 {
     if (!put_keys(of, call))
         return false;
-    return !hf__pg_commits(call) ||
-           (put_versions(of, call) && put_slots(of, call) &&
-            put_writes(of, call) && put_instant(of, call) &&
-            put_messages(of, call) && put_required(of, call) &&
-            put_turn(of, call, client));
+    if (hf__pg_commits(call) &&
+        !(put_versions(of, call) && put_slots(of, call) &&
+          put_writes(of, call) && put_instant(of, call) &&
+          put_messages(of, call) && put_required(of, call) &&
+          put_turn(of, call, client)))
+        return false;
+    return put_doubtful(of, call);
 }
 
 bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,

@@ -8,6 +8,7 @@
  * the next call.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "records/postgres/pg_backend.h"
 #include "util/clock.h"
@@ -111,10 +112,38 @@ static bool watch_conn(hf__pg_conn *conn)
                                                 : HF__POLL_IN) == 0;
 }
 
+/* If someone cancels the wait of a commit for the standbys, it ends with its
+ * result and a warning, which has no code of its own: each warning is taken for
+ * that. */
+static void take_warning(void *user, const PGresult *notice)
+{
+    const char *severity =
+        PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+    hf__pg_conn *conn = user;
+
+    if (severity != NULL && strcmp(severity, "WARNING") == 0)
+        conn->warned = true;
+}
+
+static void doubt_result(hf__backend_call *call)
+{
+    bool writes = hf__pg_commits(call) && call->write_count > 0;
+
+    if (call->outcome != HF__BACKEND_DONE || (!writes && !call->doubtful))
+        return;
+    call->outcome =
+        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->status =
+        hf__fail(&call->error, HF_UNAVAILABLE,
+                 "PostgreSQL did not wait for its synchronous standbys");
+}
+
 static void end_query(hf__pg_conn *conn)
 {
     hf__backend_call *call = conn->call;
 
+    if (call != NULL && conn->warned)
+        doubt_result(call);
     conn->busy = false;
     conn->call = NULL;
     hf__tick_stop(&conn->tick);
@@ -176,6 +205,7 @@ void hf__pg_pool_add(hf__pg_backend *self, PGconn *pg)
         return;
     }
     *conn = (hf__pg_conn){.self = self, .pg = pg};
+    PQsetNoticeReceiver(pg, take_warning, conn);
     conn->poll.ready = on_ready;
     conn->poll.fd = PQsocket(pg);
     conn->tick.ring = on_deadline;
@@ -214,6 +244,7 @@ static bool send_next(hf__pg_conn *conn)
     if (!sent)
         return false;
     conn->busy = true;
+    conn->warned = false;
     if (call != NULL) {
         conn->call = take_first(self);
         hf__tick_set(self->config.poller, &conn->tick, call->deadline_ms);

@@ -9,6 +9,7 @@
 
 /* Types of elements, and of arrays of them (pg_type.oid). */
 enum {
+    HF__PG_BOOL = 16,
     HF__PG_BYTEA = 17,
     HF__PG_INT8 = 20,
     HF__PG_INT4 = 23,

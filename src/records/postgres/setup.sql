@@ -93,9 +93,25 @@ CREATE TABLE IF NOT EXISTS holdfast.fences (
 CREATE OR REPLACE FUNCTION holdfast.protocol() RETURNS int
 LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS 'SELECT 1';
 
+-- Wait with the commit until all that can be seen now is on the synchronous
+-- standbys: a server that was restarted while a commit waited for them shows it
+-- without. That needs something to be written, whatever it is.
+CREATE OR REPLACE FUNCTION holdfast.await_standbys(writes boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    -- What was acknowledged survives a power cut.
+    IF current_setting('synchronous_commit') IN ('off', 'local') THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+    IF NOT writes THEN
+        PERFORM pg_logical_emit_message(true, 'holdfast', '');
+    END IF;
+END $$;
+
 -- All records of `keys`, in one snapshot; of one that does not exist, nulls.
+-- doubtful: the caller doubts whether an earlier commit was done.
 CREATE OR REPLACE FUNCTION holdfast.read_records(
-    keys bytea[],
+    keys bytea[], doubtful boolean,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
@@ -109,6 +125,9 @@ BEGIN
     FROM unnest(keys) WITH ORDINALITY k(key, n)
     LEFT JOIN holdfast.records r ON r.key = k.key;
     store_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    IF doubtful THEN
+        PERFORM holdfast.await_standbys(false);
+    END IF;
 END $$;
 
 -- Write records and send messages, if the records of `keys` have these
@@ -132,6 +151,7 @@ CREATE OR REPLACE FUNCTION holdfast.commit_records(
     now_us bigint, version bigint,
     channels text[], messages text[], required bigint[],
     first_slot int, client bigint, conflicts int, late_us bigint,
+    doubtful boolean,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
@@ -204,11 +224,10 @@ BEGIN
     FOR i IN 1 .. coalesce(array_length(channels, 1), 0) LOOP
         PERFORM pg_notify(channels[i], messages[i]);
     END LOOP;
+    IF writes OR doubtful THEN
+        PERFORM holdfast.await_standbys(writes);
+    END IF;
     IF writes THEN
-        -- What was acknowledged survives a power cut.
-        IF current_setting('synchronous_commit') IN ('off', 'local') THEN
-            PERFORM set_config('synchronous_commit', 'on', true);
-        END IF;
         -- Now and then, remove what expired an hour ago: by then, no client
         -- believes in it. Not leases: see records.expire_ms.
         IF version % 128 = 0 THEN
@@ -247,7 +266,7 @@ END $$;
 
 -- Whatever the defaults of the database say.
 REVOKE ALL ON holdfast.records, holdfast.turns, holdfast.fences FROM PUBLIC;
-REVOKE ALL ON FUNCTION holdfast.protocol, holdfast.read_records,
-    holdfast.commit_records, holdfast.check_token FROM PUBLIC;
+REVOKE ALL ON FUNCTION holdfast.protocol, holdfast.await_standbys,
+    holdfast.read_records, holdfast.commit_records, holdfast.check_token FROM PUBLIC;
 
 COMMIT;
