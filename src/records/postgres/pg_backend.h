@@ -73,7 +73,11 @@ const hf__pg_account *hf__pg_connector_account(const hf__pg_connector *of);
 hf_status hf__pg_connector_open(hf__pg_connector *of, hf_error *err);
 /* Have a connection made; false: there is no memory or thread. */
 bool hf__pg_connector_start(hf__pg_connector *of, bool listens);
-/* No more of them are given to the backend. */
+/* End what the server does for a connection, and close it: otherwise its
+ * session would wait on, for a lock or a standby. */
+void hf__pg_connector_cancel(hf__pg_connector *of, PGconn *pg);
+/* No more of them are given to the backend. Waits a little for what is being
+ * cancelled. */
 void hf__pg_connector_close(hf__pg_connector *of);
 
 /* pg_pool.c */

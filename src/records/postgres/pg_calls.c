@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "records/postgres/pg_words.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/hash_bytes.h"
 #include "util/order.h"
@@ -36,6 +37,7 @@ enum {
     CLIENT,
     CONFLICTS,
     LATE_US,
+    LEFT_MS,
     DOUBTFUL,
     PARAMS
 };
@@ -47,10 +49,10 @@ void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
                             hf_bytes inbox)
 {
     (void)snprintf(statements->read, sizeof(statements->read),
-                   COLUMNS "%s.read_records($1, $2)", schema);
+                   COLUMNS "%s.read_records($1, $2, $3)", schema);
     (void)snprintf(statements->commit, sizeof(statements->commit),
                    COLUMNS "%s.commit_records($1, $2, $3, $4, $5, $6, $7, $8, "
-                           "$9, $10, $11, $12, $13, $14, $15, $16)",
+                           "$9, $10, $11, $12, $13, $14, $15, $16, $17)",
                    schema);
     statements->client = hf__pg_presence(inbox);
 }
@@ -218,10 +220,17 @@ static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
     return hf__pg_put_int8(&of->words, call->late_us);
 }
 
-static bool put_doubtful(params *of, const hf__backend_call *call)
+/* The server gives up a little before this client does, which then knows that
+ * nothing was written. */
+static bool put_waits(params *of, const hf__backend_call *call)
 {
+    int64_t left_ms = (call->deadline_ms - hf__clock_boot_ms()) * 7 / 8;
     char byte = call->doubtful ? 1 : 0;
 
+    begin_param(of, HF__PG_INT4);
+    if (!hf__pg_put_int4(&of->words, (int32_t)hf__at_most(
+                                         hf__at_least(left_ms, 1), INT32_MAX)))
+        return false;
     begin_param(of, HF__PG_BOOL);
     return hf__buf_append(&of->words, &byte, 1);
 }
@@ -236,7 +245,7 @@ static bool put_params(params *of, const hf__backend_call *call, int64_t client)
           put_messages(of, call) && put_required(of, call) &&
           put_turn(of, call, client)))
         return false;
-    return put_doubtful(of, call);
+    return put_waits(of, call);
 }
 
 bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,

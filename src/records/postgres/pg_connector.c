@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pg_connector.c - makes connections, each on a thread of its own, and checks
- * what they lead to.
+ * what they lead to; and cancels what the server does for one, as libpq blocks
+ * in that, too.
  *
  * Such a thread may wait for an answer until the deadline of a session, or in
  * the resolver of names, when the backend is closed: neither open() nor close()
  * waits for it. What they share is freed by the last of them. `mutex` guards
- * `self`, `users` and `first`; the loop lives while `self` is set.
+ * `self`, `users`, `first` and `cancels`; the loop lives while `self` is set.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -27,8 +28,15 @@ struct hf__pg_connector {
     hf__pg_backend *self; /* NULL: closed */
     size_t users;
     struct conn_attempt *first; /* that of open(), done; NULL: not yet */
-    pthread_cond_t changed;     /* `first` */
+    size_t cancels;             /* under way */
+    pthread_cond_t changed;     /* `first`, or `cancels` */
 };
+
+/* A server that does not close the connection by which a query is cancelled
+ * keeps a thread. No more than so many. */
+#define CANCELS_MAX 16u
+/* How long close() waits for them, ms: a program may end after it. */
+#define CANCEL_MS 500
 
 typedef struct conn_attempt {
     hf__task task; /* first */
@@ -188,11 +196,22 @@ static void *run_attempt(void *user)
     return NULL;
 }
 
+static bool start_thread(void *(*run)(void *user), void *user)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    bool started;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    started = hf__thread_start(&thread, &attributes, run, user) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
 static bool start_attempt(hf__pg_connector *of, bool listens, bool opens)
 {
     conn_attempt *made = hf__calloc(1, sizeof(*made));
-    pthread_attr_t attributes;
-    pthread_t thread;
     bool started;
 
     if (made == NULL)
@@ -204,10 +223,7 @@ static bool start_attempt(hf__pg_connector *of, bool listens, bool opens)
     pthread_mutex_lock(&of->mutex);
     of->users++;
     pthread_mutex_unlock(&of->mutex);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    started = hf__thread_start(&thread, &attributes, run_attempt, made) == 0;
-    pthread_attr_destroy(&attributes);
+    started = start_thread(run_attempt, made);
     if (!started)
         drop_attempt(made);
     return started;
@@ -250,12 +266,78 @@ hf_status hf__pg_connector_open(hf__pg_connector *of, hf_error *err)
     return status;
 }
 
+/* ------------------------------------------------------------------ cancel */
+
+typedef struct conn_cancel {
+    hf__pg_connector *of;
+    PGconn *pg;
+} conn_cancel;
+
+static void *run_cancel(void *user)
+{
+    conn_cancel *self = user;
+    hf__pg_connector *of = self->of;
+    PGcancel *cancel = PQgetCancel(self->pg);
+    char error[256];
+
+    if (cancel != NULL)
+        (void)PQcancel(cancel, error, sizeof(error));
+    PQfreeCancel(cancel);
+    /* Not before: a pooler would not know any more which session it is. */
+    PQfinish(self->pg);
+    hf__free(self);
+    pthread_mutex_lock(&of->mutex);
+    of->cancels--;
+    pthread_cond_signal(&of->changed);
+    pthread_mutex_unlock(&of->mutex);
+    leave_connector(of);
+    return NULL;
+}
+
+/* false: too many are. */
+static bool join_cancels(hf__pg_connector *of)
+{
+    bool joins;
+
+    pthread_mutex_lock(&of->mutex);
+    joins = of->cancels < CANCELS_MAX;
+    of->cancels += joins;
+    of->users += joins;
+    pthread_mutex_unlock(&of->mutex);
+    return joins;
+}
+
+static void leave_cancels(hf__pg_connector *of)
+{
+    pthread_mutex_lock(&of->mutex);
+    of->cancels--;
+    of->users--;
+    pthread_mutex_unlock(&of->mutex);
+}
+
+void hf__pg_connector_cancel(hf__pg_connector *of, PGconn *pg)
+{
+    conn_cancel *self = join_cancels(of) ? hf__calloc(1, sizeof(*self)) : NULL;
+
+    if (self != NULL) {
+        *self = (conn_cancel){of, pg};
+        if (start_thread(run_cancel, self))
+            return;
+        hf__free(self);
+        leave_cancels(of);
+    }
+    PQfinish(pg);
+}
+
 void hf__pg_connector_close(hf__pg_connector *of)
 {
+    int64_t deadline_ms = hf__clock_boot_ms() + CANCEL_MS;
     conn_attempt *made;
 
     pthread_mutex_lock(&of->mutex);
     of->self = NULL;
+    while (of->cancels > 0 && hf__clock_boot_ms() < deadline_ms)
+        hf__cond_wait_until(&of->changed, &of->mutex, deadline_ms);
     made = of->first; /* too late for open() */
     pthread_mutex_unlock(&of->mutex);
     if (made != NULL)

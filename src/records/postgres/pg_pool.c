@@ -4,8 +4,8 @@
  *
  * A connection has one query at a time. A call is sent on the first that is
  * free; if none is, another is made, up to HF__PG_CONNS. One whose call is not
- * answered by its deadline is closed: its answer would be taken for that of
- * the next call.
+ * answered by its deadline is cancelled, and closed: its answer would be taken
+ * for that of the next call.
  */
 #include <stdio.h>
 #include <string.h>
@@ -76,15 +76,34 @@ static void expire_queue(hf__tick *tick)
 
 /* ------------------------------------------------------------- connections */
 
-static void drop_conn(hf__pg_conn *conn)
+/* Without the connection. */
+static void free_conn(hf__pg_conn *conn)
 {
     hf__tick_stop(&conn->tick);
     if (conn->poll.added)
         hf__poll_stop(conn->self->config.poller, &conn->poll);
-    PQfinish(conn->pg);
     conn->pg = NULL;
     conn->busy = false;
     conn->call = NULL;
+}
+
+static void drop_conn(hf__pg_conn *conn)
+{
+    PGconn *pg = conn->pg;
+
+    free_conn(conn);
+    PQfinish(pg);
+}
+
+static void fail_call(hf__backend_call *call, const char *why)
+{
+    if (call == NULL)
+        return;
+    call->outcome =
+        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->status =
+        hf__fail(&call->error, HF_UNAVAILABLE, "PostgreSQL: %s", why);
+    call->done(call);
 }
 
 /* The connection is gone, and with it the answer. */
@@ -93,13 +112,18 @@ static void break_conn(hf__pg_conn *conn, const char *why)
     hf__backend_call *call = conn->call;
 
     drop_conn(conn);
-    if (call == NULL)
-        return;
-    call->outcome =
-        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
-    call->status =
-        hf__fail(&call->error, HF_UNAVAILABLE, "PostgreSQL: %s", why);
-    call->done(call);
+    fail_call(call, why);
+}
+
+/* The answer is not waited for any more. */
+static void leave_conn(hf__pg_conn *conn, const char *why)
+{
+    hf__backend_call *call = conn->call;
+    PGconn *pg = conn->pg;
+
+    free_conn(conn);
+    hf__pg_connector_cancel(conn->self->connector, pg);
+    fail_call(call, why);
 }
 
 /* false: it is broken. */
@@ -190,7 +214,7 @@ static void on_deadline(hf__tick *tick)
     hf__pg_conn *conn = hf__container_of(tick, hf__pg_conn, tick);
     hf__pg_backend *self = conn->self;
 
-    break_conn(conn, "no answer by the deadline");
+    leave_conn(conn, "no answer by the deadline");
     hf__pg_pool_pump(self);
 }
 
@@ -373,6 +397,7 @@ void hf__pg_pool_init(hf__pg_backend *self)
 void hf__pg_pool_close(hf__pg_backend *self)
 {
     for (size_t i = 0; i < HF__PG_CONNS; i++) {
+        /* What is under way, as a release, is still done. */
         if (self->conns[i].pg != NULL)
             break_conn(&self->conns[i], "the client is closed");
     }

@@ -155,9 +155,9 @@ static void pg_close(hf__backend *backend)
 {
     hf__pg_backend *self = backend_of(backend);
 
-    hf__pg_connector_close(self->connector);
     hf__pg_listener_close(self);
     hf__pg_pool_close(self);
+    hf__pg_connector_close(self->connector);
     hf__free(self);
 }
 

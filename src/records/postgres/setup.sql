@@ -109,14 +109,16 @@ BEGIN
 END $$;
 
 -- All records of `keys`, in one snapshot; of one that does not exist, nulls.
--- doubtful: the caller doubts whether an earlier commit was done.
+-- left_ms: how long it may wait for a lock. doubtful: the caller doubts whether
+-- an earlier commit was done.
 CREATE OR REPLACE FUNCTION holdfast.read_records(
-    keys bytea[], doubtful boolean,
+    keys bytea[], left_ms int, doubtful boolean,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    PERFORM set_config('lock_timeout', left_ms::text, true);
     outcome := 0;
     absent := 0;
     SELECT array_agg(r.payload ORDER BY k.n), array_agg(r.expire_ms ORDER BY k.n),
@@ -151,7 +153,7 @@ CREATE OR REPLACE FUNCTION holdfast.commit_records(
     now_us bigint, version bigint,
     channels text[], messages text[], required bigint[],
     first_slot int, client bigint, conflicts int, late_us bigint,
-    doubtful boolean,
+    left_ms int, doubtful boolean,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
@@ -164,6 +166,8 @@ BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'the transaction must be READ COMMITTED';
     END IF;
+    -- Else a session whose client has given up waits on, one for each try.
+    PERFORM set_config('lock_timeout', left_ms::text, true);
     FOREACH one IN ARRAY slots LOOP
         PERFORM pg_advisory_xact_lock(1752132708, one);
     END LOOP;

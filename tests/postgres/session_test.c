@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session_test.c - sessions of the server that wait for what does not come: how
+ * many there are, and that none stays when its client has given up.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "holdfast/client.h"
+#include "holdfast/value.h"
+#include "support/expect.h"
+#include "support/postgres_server.h"
+#include "support/slowness.h"
+#include "support/test_clock.h"
+
+#define CALLS 3
+
+static postgres_server *server;
+
+static int start_server(void **state)
+{
+    (void)state;
+    server = postgres_server_start(false);
+    return server != NULL ? 0 : -1;
+}
+
+static int stop_server(void **state)
+{
+    (void)state;
+    postgres_server_stop(server);
+    return 0;
+}
+
+ALL_TESTS_WITH(start_server, stop_server);
+
+static hf_client *open_client(void)
+{
+    hf_client *client = NULL;
+    char url[256];
+
+    (void)snprintf(url, sizeof(url), "%s?request_ms=%lld&connect_ms=10000",
+                   postgres_server_url(server), (long long)slowed_ms(500));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    return client;
+}
+
+static int ask_count(const char *sql)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    postgres_server_ask(server, sql, answer);
+    return answer[0] == '\0' ? -1 : (int)strtol(answer, NULL, 10);
+}
+
+/* Of Holdfast: those that wait, and all. */
+static int waiting(void)
+{
+    return ask_count("SELECT count(*) FROM pg_stat_activity WHERE "
+                     "application_name = 'holdfast' AND state = 'active' "
+                     "AND (wait_event_type = 'Lock' OR "
+                     "wait_event = 'SyncRep')");
+}
+
+static int sessions(void)
+{
+    return ask_count("SELECT count(*) FROM pg_stat_activity WHERE "
+                     "application_name = 'holdfast'");
+}
+
+static hf_status set_value(hf_client *client)
+{
+    return hf_value_set(client, hf_str("a"), hf_str("b"), NULL, NULL, NULL);
+}
+
+static void *hold_table(void *user)
+{
+    (void)user;
+    (void)postgres_server_run(server, "BEGIN; LOCK TABLE holdfast.records IN "
+                                      "EXCLUSIVE MODE; SELECT pg_sleep(3600)");
+    return NULL;
+}
+
+/* Calls that fail leave one session, which is free. */
+static void expect_few(hf_client *client, hf_status first)
+{
+    hf_status status;
+
+    for (int i = 0; i < CALLS; i++) {
+        status = set_value(client);
+        assert_true(status == first || status == HF_INDETERMINATE);
+    }
+    expect_soon(waiting() == 0, 10000);
+    assert_in_range(sessions(), 0, 1);
+}
+
+TEST(calls_that_wait_for_a_lock_leave_no_session)
+{
+    hf_client *client = open_client();
+    pthread_t holder;
+
+    assert_int_equal(set_value(client), HF_OK);
+    assert_int_equal(pthread_create(&holder, NULL, hold_table, NULL), 0);
+    expect_soon(ask_count("SELECT count(*) FROM pg_locks WHERE "
+                          "mode = 'ExclusiveLock' AND granted AND relation = "
+                          "'holdfast.records'::regclass") == 1,
+                10000);
+    expect_few(client, HF_UNAVAILABLE);
+    assert_true(postgres_server_run(server,
+                                    "SELECT pg_terminate_backend(pid) FROM "
+                                    "pg_stat_activity WHERE query LIKE "
+                                    "'BEGIN; LOCK%'"));
+    assert_int_equal(pthread_join(holder, NULL), 0);
+    expect_soon(set_value(client) == HF_OK, 10000);
+    hf_client_close(client);
+}
+
+static void set_standbys(const char *names)
+{
+    char sql[128];
+
+    (void)snprintf(sql, sizeof(sql),
+                   "ALTER SYSTEM SET synchronous_standby_names = '%s'", names);
+    assert_true(postgres_server_run(server, sql));
+    assert_true(postgres_server_run(server, "SELECT pg_reload_conf()"));
+}
+
+TEST(calls_that_wait_for_a_standby_leave_no_session)
+{
+    hf_client *client = open_client();
+
+    assert_int_equal(set_value(client), HF_OK);
+    set_standbys("none");
+    expect_soon(set_value(client) == HF_INDETERMINATE, 20000);
+    expect_few(client, HF_INDETERMINATE);
+    set_standbys("");
+    expect_soon(set_value(client) == HF_OK, 20000);
+    hf_client_close(client);
+}
