@@ -95,24 +95,23 @@ static void drop_conn(hf__pg_conn *conn)
     PQfinish(pg);
 }
 
-static void fail_call(hf__backend_call *call, const char *why)
+static void fail_call(hf__backend_call *call, hf_status status, const char *why)
 {
     if (call == NULL)
         return;
     call->outcome =
         hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
-    call->status =
-        hf__fail(&call->error, HF_UNAVAILABLE, "PostgreSQL: %s", why);
+    call->status = hf__fail(&call->error, status, "PostgreSQL: %s", why);
     call->done(call);
 }
 
 /* The connection is gone, and with it the answer. */
-static void break_conn(hf__pg_conn *conn, const char *why)
+static void break_conn(hf__pg_conn *conn, hf_status status, const char *why)
 {
     hf__backend_call *call = conn->call;
 
     drop_conn(conn);
-    fail_call(call, why);
+    fail_call(call, status, why);
 }
 
 /* The answer is not waited for any more. */
@@ -123,7 +122,7 @@ static void leave_conn(hf__pg_conn *conn, const char *why)
 
     free_conn(conn);
     hf__pg_connector_cancel(conn->self->connector, pg);
-    fail_call(call, why);
+    fail_call(call, HF_UNAVAILABLE, why);
 }
 
 /* false: it is broken. */
@@ -180,17 +179,22 @@ static void take_results(hf__pg_conn *conn)
 {
     while (conn->busy && PQisBusy(conn->pg) == 0) {
         PGresult *result = PQgetResult(conn->pg);
+        bool known = result == NULL || hf__pg_is_result(result);
 
         if (result == NULL) {
             if (PQstatus(conn->pg) == CONNECTION_OK)
                 end_query(conn);
             else
-                break_conn(conn, "the connection broke");
+                break_conn(conn, HF_UNAVAILABLE, "the connection broke");
             return;
         }
-        if (conn->call != NULL)
+        if (known && conn->call != NULL)
             hf__pg_take(conn->pg, result, conn->call);
         PQclear(result);
+        if (!known) {
+            break_conn(conn, HF_CORRUPT, "it sent a malformed reply");
+            return;
+        }
     }
 }
 
@@ -201,11 +205,11 @@ static void on_ready(hf__poll *poll, int events)
 
     (void)events;
     if (PQconsumeInput(conn->pg) == 0)
-        break_conn(conn, "the connection broke");
+        break_conn(conn, HF_UNAVAILABLE, "the connection broke");
     else if (conn->busy)
         take_results(conn);
     if (conn->pg != NULL && !watch_conn(conn))
-        break_conn(conn, "the connection broke");
+        break_conn(conn, HF_UNAVAILABLE, "the connection broke");
     hf__pg_pool_pump(self);
 }
 
@@ -399,7 +403,7 @@ void hf__pg_pool_close(hf__pg_backend *self)
     for (size_t i = 0; i < HF__PG_CONNS; i++) {
         /* What is under way, as a release, is still done. */
         if (self->conns[i].pg != NULL)
-            break_conn(&self->conns[i], "the client is closed");
+            break_conn(&self->conns[i], HF_UNAVAILABLE, "the client is closed");
     }
     while (self->first != NULL)
         refuse_call(take_first(self), HF_UNAVAILABLE, "the client is closed");

@@ -170,6 +170,10 @@ static hf_status await_result(PGconn *conn, int64_t deadline_ms, hf_error *err)
 {
     int left = PQflush(conn);
 
+    /* Also where there is always more. */
+    if (hf__clock_boot_ms() >= deadline_ms)
+        return hf__fail(err, HF_UNAVAILABLE,
+                        "PostgreSQL did not answer by the deadline");
     while (left > 0 || PQisBusy(conn) != 0) {
         if (!wait_socket(conn, left > 0 ? POLLIN | POLLOUT : POLLIN,
                          deadline_ms))
@@ -180,6 +184,14 @@ static hf_status await_result(PGconn *conn, int64_t deadline_ms, hf_error *err)
         left = left > 0 ? PQflush(conn) : 0;
     }
     return HF_OK;
+}
+
+bool hf__pg_is_result(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK ||
+           status == PGRES_EMPTY_QUERY || status == PGRES_FATAL_ERROR;
 }
 
 hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
@@ -198,6 +210,9 @@ hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
             if (more) {
                 PQclear(last);
                 last = next;
+                if (!hf__pg_is_result(next))
+                    status = hf__fail(err, HF_CORRUPT,
+                                      "PostgreSQL sent a malformed reply");
             }
         }
     }

@@ -18,8 +18,13 @@ int64_t hf__pg_deadline(const hf__pg_account *account);
 hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
                          int64_t deadline_ms, PGconn **conn, hf_error *err);
 
+/* Is a result one that a statement of ours has, or its failure? Of another, as
+ * one that copies, there is no end. */
+bool hf__pg_is_result(const PGresult *result);
+
 /* The result of the last of some statements. HF_UNAVAILABLE: not by the
- * deadline, after which the connection is good for nothing. */
+ * deadline, HF_CORRUPT: of another kind; after both, the connection is good for
+ * nothing. */
 hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
                        PGresult **result, hf_error *err);
 /* The first value of the only row, as text. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hostile_test.c - servers that speak the protocol of PostgreSQL, and send what
+ * no server of ours sends.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "holdfast/client.h"
+#include "holdfast/value.h"
+#include "support/expect.h"
+#include "support/fake_server.h"
+#include "support/slowness.h"
+#include "support/test_clock.h"
+
+#define BYTES(text) (text), sizeof(text) - 1
+#define READY "Z\0\0\0\5I"
+/* Parsed, bound, and it has no columns. */
+#define BOUND                                                                  \
+    "1\0\0\0\4"                                                                \
+    "2\0\0\0\4"
+#define COPY_IN "G\0\0\0\7\0\0\0"
+#define COLUMN                                                                 \
+    "a\0"                                                                      \
+    "\0\0\0\0\0\0\0\0\0\31\377\377\377\377\377\377\0\0"
+
+static const char login[] =
+    "R\0\0\0\10\0\0\0\0"
+    "S\0\0\0\30server_version\0"
+    "15.0\0"
+    "S\0\0\0\27in_hot_standby\0off\0"
+    "S\0\0\0\46default_transaction_read_only\0off\0" READY;
+/* The protocol, and fsync. */
+static const char checked[] =
+    "T\0\0\0\56\0\2" COLUMN COLUMN "D\0\0\0\21\0\2\0\0\0\1"
+    "1\0\0\0\2on"
+    "C\0\0\0\15SELECT 1\0" READY;
+
+/* What it sends where. */
+typedef struct answers {
+    const char *to_check;
+    size_t check_size;
+    const char *to_call;
+    size_t call_size;
+} answers;
+
+static bool read_whole(int fd, char *to, size_t size)
+{
+    while (size > 0) {
+        ssize_t got = read(fd, to, size);
+
+        if (got <= 0)
+            return false;
+        to += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+/* The rest of a message, from its size on. */
+static bool skip_message(int fd)
+{
+    unsigned char size[4];
+    char text[8192];
+    size_t left;
+
+    if (!read_whole(fd, (char *)size, sizeof(size)))
+        return false;
+    left = ((size_t)size[2] << 8 | size[3]) - 4;
+    return size[0] == 0 && size[1] == 0 && left <= sizeof(text) &&
+           read_whole(fd, text, left);
+}
+
+static bool send_bytes(int fd, const char *bytes, size_t size)
+{
+    return send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+static void answer_all(int fd, unsigned number, void *user)
+{
+    const answers *of = user;
+    char type = 0;
+    bool good = skip_message(fd) && send_bytes(fd, BYTES("N")) &&
+                skip_message(fd) && send_bytes(fd, BYTES(login));
+
+    (void)number;
+    while (good && read_whole(fd, &type, 1) && skip_message(fd)) {
+        if (type == 'Q')
+            good = send_bytes(fd, of->to_check, of->check_size);
+        else if (type == 'S')
+            good = send_bytes(fd, of->to_call, of->call_size);
+    }
+}
+
+static fake_server *start_fake(answers *of, char url[128])
+{
+    fake_server *server = fake_server_start_tcp(answer_all, of);
+
+    assert_non_null(server);
+    (void)snprintf(url, 128,
+                   "postgres://ann@127.0.0.1:%d/db?connect_ms=%lld"
+                   "&request_ms=%lld&sslmode=prefer",
+                   fake_server_port(server), (long long)slowed_ms(1000),
+                   (long long)slowed_ms(500));
+    return server;
+}
+
+static hf_status read_value(hf_client *client)
+{
+    hf_buffer value = HF_BUFFER_INIT;
+    hf_status status = hf_value_get(client, hf_str("a"), &value, NULL);
+
+    hf_buffer_free(&value);
+    return status;
+}
+
+static hf_status write_value(hf_client *client)
+{
+    return hf_value_set(client, hf_str("a"), hf_str("b"), NULL, NULL, NULL);
+}
+
+/* Of a client on a server that answers each call so. */
+static void expect_call(const char *bytes, size_t size,
+                        hf_status (*run)(hf_client *client), hf_status expected)
+{
+    answers of = {checked, sizeof(checked) - 1, bytes, size};
+    char url[128];
+    fake_server *server = start_fake(&of, url);
+    hf_client *client = NULL;
+    int64_t began_ms = test_now_ms();
+
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    assert_int_equal(run(client), expected);
+    hf_client_close(client);
+    assert_took(test_now_ms() - began_ms, 0, 3000);
+    fake_server_stop(server);
+}
+
+TEST(copy_without_end_is_a_malformed_reply)
+{
+    expect_call(BYTES(BOUND COPY_IN), read_value, HF_CORRUPT);
+    expect_call(BYTES(BOUND COPY_IN), write_value, HF_CORRUPT);
+}
+
+TEST(copy_while_a_client_is_opened_is_a_malformed_reply)
+{
+    answers of = {BYTES(COPY_IN), BYTES(READY)};
+    char url[128];
+    fake_server *server = start_fake(&of, url);
+    hf_client *client = NULL;
+
+    expect_status(HF_CORRUPT, hf_client_open(url, NULL, &client, ERR));
+    fake_server_stop(server);
+}
