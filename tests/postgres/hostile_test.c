@@ -154,3 +154,9 @@ TEST(copy_while_a_client_is_opened_is_a_malformed_reply)
     expect_status(HF_CORRUPT, hf_client_open(url, NULL, &client, ERR));
     fake_server_stop(server);
 }
+
+TEST(call_without_a_result_is_not_done)
+{
+    expect_call(BYTES(BOUND "n\0\0\0\4" READY), read_value, HF_CORRUPT);
+    expect_call(BYTES(BOUND "n\0\0\0\4" READY), write_value, HF_CORRUPT);
+}

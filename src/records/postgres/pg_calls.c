@@ -248,8 +248,17 @@ static bool put_params(params *of, const hf__backend_call *call, int64_t client)
     return put_waits(of, call);
 }
 
+/* What it is until take_row() says otherwise. */
+static void expect_result(hf__backend_call *call)
+{
+    call->outcome =
+        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->status =
+        hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent no result");
+}
+
 bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
-                 const hf__backend_call *call)
+                 hf__backend_call *call)
 {
     params of = {.count = 0};
     const char *values[PARAMS];
@@ -257,6 +266,7 @@ bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
     int forms[PARAMS];
     bool sent = false;
 
+    expect_result(call);
     hf__buf_init(&of.words, WORDS_MAX);
     if (put_params(&of, call, statements->client)) {
         of.begins[of.count] = hf__buf_size(&of.words);
@@ -330,6 +340,8 @@ static void take_row(const PGresult *result, hf__backend_call *call)
     bool whole = number <= 3;
 
     if (whole) {
+        call->status = HF_OK;
+        call->error = (hf_error)HF_ERROR_INIT;
         call->outcome = outcomes[number];
         call->store_us = number_of(value_of(result, STORE_US));
     }

@@ -27,9 +27,10 @@ static inline bool hf__pg_commits(const hf__backend_call *call)
 
 /* Can it be sent? Otherwise its outcome is set. */
 bool hf__pg_accepts(hf__backend_call *call);
-/* Send it; false: there is no memory, or no connection. */
+/* Send it, with the outcome that no result at all has; false: there is no
+ * memory, or no connection. */
 bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
-                 const hf__backend_call *call);
+                 hf__backend_call *call);
 /* Set its outcome from one of its results, of which the last error counts. */
 void hf__pg_take(PGconn *conn, const PGresult *result, hf__backend_call *call);
 
