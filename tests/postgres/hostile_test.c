@@ -160,3 +160,63 @@ TEST(call_without_a_result_is_not_done)
     expect_call(BYTES(BOUND "n\0\0\0\4" READY), read_value, HF_CORRUPT);
     expect_call(BYTES(BOUND "n\0\0\0\4" READY), write_value, HF_CORRUPT);
 }
+
+/* Of this process, MiB. */
+static long resident_mib(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size = 0;
+    long pages = 0;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &pages), 2);
+    (void)fclose(file);
+    return pages * sysconf(_SC_PAGESIZE) >> 20;
+}
+
+#define SETTING_SIZE 60000
+
+/* As answer_all(), and then settings for as long as the client takes them. */
+static void flood_settings(int fd, unsigned number, void *user)
+{
+    static const char head[] = "S\0\0\xea\x66"
+                               "x"; /* 4 + 2 + 60000 */
+    static char setting[1 + 4 + 2 + SETTING_SIZE];
+    answers of = {checked, sizeof(checked) - 1, BYTES(BOUND "n\0\0\0\4" READY)};
+    char type = 0;
+    bool good = skip_message(fd) && send_bytes(fd, BYTES("N")) &&
+                skip_message(fd) && send_bytes(fd, BYTES(login));
+
+    (void)number;
+    (void)user;
+    memset(setting, 'y', sizeof(setting) - 1);
+    memcpy(setting, head, sizeof(head));
+    while (good && read_whole(fd, &type, 1) && skip_message(fd)) {
+        if (type == 'Q')
+            good = send_bytes(fd, of.to_check, of.check_size);
+        else if (type == 'S')
+            break;
+    }
+    good = good && send_bytes(fd, of.to_call, of.call_size);
+    while (good)
+        good = send_bytes(fd, setting, sizeof(setting));
+}
+
+TEST(settings_that_no_one_asked_for_take_no_memory)
+{
+    char url[128];
+    fake_server *server = fake_server_start_tcp(flood_settings, NULL);
+    hf_client *client = NULL;
+    long before;
+
+    assert_non_null(server);
+    (void)snprintf(url, sizeof(url), "postgres://ann@127.0.0.1:%d/db",
+                   fake_server_port(server));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    assert_int_equal(read_value(client), HF_CORRUPT);
+    before = resident_mib();
+    (void)usleep(1000000);
+    assert_in_range(resident_mib(), 0, before + 64);
+    hf_client_close(client);
+    fake_server_stop(server);
+}

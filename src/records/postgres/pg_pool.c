@@ -198,6 +198,16 @@ static void take_results(hf__pg_conn *conn)
     }
 }
 
+/* What comes while nothing is asked, as that a setting has changed: libpq keeps
+ * it until someone looks. */
+static void skip_input(hf__pg_conn *conn)
+{
+    PGnotify *notice;
+
+    while ((notice = PQnotifies(conn->pg)) != NULL)
+        PQfreemem(notice);
+}
+
 static void on_ready(hf__poll *poll, int events)
 {
     hf__pg_conn *conn = hf__container_of(poll, hf__pg_conn, poll);
@@ -208,6 +218,8 @@ static void on_ready(hf__poll *poll, int events)
         break_conn(conn, HF_UNAVAILABLE, "the connection broke");
     else if (conn->busy)
         take_results(conn);
+    else
+        skip_input(conn);
     if (conn->pg != NULL && !watch_conn(conn))
         break_conn(conn, HF_UNAVAILABLE, "the connection broke");
     hf__pg_pool_pump(self);
