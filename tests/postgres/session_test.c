@@ -81,6 +81,16 @@ static void *hold_table(void *user)
     return NULL;
 }
 
+/* And the session that stays for it. */
+static void end_thread(pthread_t thread)
+{
+    assert_true(postgres_server_run(server,
+                                    "SELECT pg_terminate_backend(pid) FROM "
+                                    "pg_stat_activity WHERE query LIKE "
+                                    "'BEGIN; %pg_sleep%'"));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
 /* Calls that fail leave one session, which is free. */
 static void expect_few(hf_client *client, hf_status first)
 {
@@ -106,13 +116,38 @@ TEST(calls_that_wait_for_a_lock_leave_no_session)
                           "'holdfast.records'::regclass") == 1,
                 10000);
     expect_few(client, HF_UNAVAILABLE);
-    assert_true(postgres_server_run(server,
-                                    "SELECT pg_terminate_backend(pid) FROM "
-                                    "pg_stat_activity WHERE query LIKE "
-                                    "'BEGIN; LOCK%'"));
-    assert_int_equal(pthread_join(holder, NULL), 0);
+    end_thread(holder);
     expect_soon(set_value(client) == HF_OK, 10000);
     hf_client_close(client);
+}
+
+/* A commit that requires a client of which no one has heard. */
+#define ASK(key, slot)                                                         \
+    "SELECT outcome FROM holdfast.commit_records(ARRAY['" key                  \
+    "'::bytea], ARRAY[0::bigint], ARRAY[" slot "], NULL, NULL, NULL, "         \
+    "(extract(epoch FROM clock_timestamp()) * 1e6)::bigint, 5, NULL, NULL, "   \
+    "ARRAY[12345::bigint], 1, 1, 0, 1000000, 1000, false)"
+
+static void *ask_and_stay(void *user)
+{
+    (void)user;
+    (void)postgres_server_run(
+        server, "BEGIN; " ASK("asked", "1") "; "
+                                            "SELECT pg_sleep(3600)");
+    return NULL;
+}
+
+/* Who asks whether a client listens is not taken for it. */
+TEST(two_that_ask_for_an_absent_client_find_none)
+{
+    pthread_t asker;
+
+    assert_int_equal(pthread_create(&asker, NULL, ask_and_stay, NULL), 0);
+    expect_soon(ask_count("SELECT count(*) FROM pg_locks WHERE "
+                          "locktype = 'advisory' AND objid = 12345") == 1,
+                10000);
+    assert_int_equal(ask_count(ASK("other", "2")), 2);
+    end_thread(asker);
 }
 
 static void set_standbys(const char *names)

@@ -128,16 +128,48 @@ static void give_conn(hf__task *task)
     drop_attempt(made);
 }
 
+static hf_status run_query(PGconn *pg, const char *text, int64_t deadline_ms,
+                           hf_error *err)
+{
+    PGresult *result;
+    hf_status status = hf__pg_query(pg, text, deadline_ms, &result, err);
+
+    if (status == HF_OK)
+        PQclear(result);
+    return status;
+}
+
+/* The server may not have noticed for hours that the connection on which this
+ * client listened before is gone. */
+static void end_former(PGconn *pg, int64_t presence, int64_t deadline_ms)
+{
+    char text[512];
+
+    (void)snprintf(text, sizeof(text),
+                   "SELECT pg_catalog.pg_terminate_backend(l.pid) "
+                   "FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_database d "
+                   "ON d.oid = l.database WHERE l.locktype = 'advisory' "
+                   "AND l.mode = 'ExclusiveLock' AND l.granted "
+                   "AND l.objsubid = 1 AND l.classid = %lu AND l.objid = %lu "
+                   "AND d.datname = pg_catalog.current_database()",
+                   (unsigned long)((uint64_t)presence >> 32),
+                   (unsigned long)((uint64_t)presence & UINT32_MAX));
+    (void)run_query(pg, text, deadline_ms, NULL);
+}
+
+/* How long the lock below may be another session's, ms: of a commit that looks
+ * for it, for an instant only. */
+#define PRESENCE_MS 1000
+
 /* The lock of a session, which says that the client listens, would stay with
  * whichever session of the server a pooler has lent us, and never expire. */
 static hf_status listen_on(PGconn *pg, hf_bytes inbox, int64_t deadline_ms,
                            hf_error *err)
 {
     char channel[HF__PG_CHANNEL_SIZE];
-    char text[160];
+    char text[512];
     bool is_pooled = false;
     hf_status status = hf__pg_is_pooled(pg, deadline_ms, &is_pooled, err);
-    PGresult *result;
 
     if (status == HF_OK && is_pooled)
         status = hf__fail(err, HF_UNSUPPORTED,
@@ -146,11 +178,12 @@ static hf_status listen_on(PGconn *pg, hf_bytes inbox, int64_t deadline_ms,
         return status;
     hf__pg_channel(channel, inbox);
     (void)snprintf(text, sizeof(text),
-                   "LISTEN %s; SELECT pg_catalog.pg_advisory_lock_shared(%lld)",
-                   channel, (long long)hf__pg_presence(inbox));
-    status = hf__pg_query(pg, text, deadline_ms, &result, err);
-    if (status == HF_OK)
-        PQclear(result);
+                   "SET lock_timeout = %d; LISTEN %s;"
+                   "SELECT pg_catalog.pg_advisory_lock(%lld)",
+                   PRESENCE_MS, channel, (long long)hf__pg_presence(inbox));
+    status = run_query(pg, text, deadline_ms, err);
+    if (status != HF_OK)
+        end_former(pg, hf__pg_presence(inbox), deadline_ms);
     return status;
 }
 

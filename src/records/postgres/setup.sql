@@ -141,8 +141,8 @@ END $$;
 --    excludes one that makes it. In order, so that there is no deadlock. They end with
 --    the transaction, so a pooler may give each to another session.
 -- 2. Records are read after that, by a snapshot of their own: READ COMMITTED.
--- 3. A listening client has a shared lock of its session; who gets the
---    exclusive one knows that there is none.
+-- 3. A listening client has an exclusive lock of its session; who gets a shared
+--    one knows that there is none, and does not look like one to others.
 -- 4. A commit that waited for a lock of step 1 has nearly always met a conflict
 --    once it has it. So that a client that commits all the time does not shut
 --    out the others, they take turns on the first key. What writes nothing is no
@@ -198,7 +198,7 @@ BEGIN
     versions := NULL;
     outcome := 2;
     FOR i IN 1 .. coalesce(array_length(required, 1), 0) LOOP
-        IF pg_try_advisory_xact_lock(required[i]) THEN
+        IF pg_try_advisory_xact_lock_shared(required[i]) THEN
             absent := i;
             RETURN;
         END IF;
