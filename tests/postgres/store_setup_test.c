@@ -3,6 +3,7 @@
  * store_setup_test.c - setting up a schema: who owns what is there already, and
  * names that have to be quoted.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -203,4 +204,24 @@ TEST(names_of_schemas_are_quoted)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         use_schema(names[i]);
+}
+
+static void *set_up(void *user)
+{
+    return hf_store_setup(user, NULL, NULL, NULL) == HF_OK ? user : NULL;
+}
+
+TEST(setups_at_the_same_time_succeed)
+{
+    char url[512];
+    pthread_t threads[4];
+    void *done;
+
+    (void)snprintf(url, sizeof(url), "%s", url_of("postgres", "crowded"));
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, set_up, url), 0);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], &done), 0);
+        assert_ptr_equal(done, url);
+    }
 }

@@ -8,8 +8,11 @@
 -- Who uses the store needs USAGE on the schema, and EXECUTE on the functions,
 -- which run with their owner's rights: no rights on the tables.
 
-BEGIN;
+BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL search_path = pg_catalog, pg_temp;
+
+-- One setup after the other, in this database.
+SELECT pg_advisory_xact_lock(1752132708, -1);
 
 CREATE SCHEMA IF NOT EXISTS holdfast;
 
