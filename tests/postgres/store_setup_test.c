@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "holdfast/client.h"
+#include "holdfast/lock.h"
 #include "holdfast/store.h"
 #include "holdfast/value.h"
 #include "support/expect.h"
@@ -224,4 +225,44 @@ TEST(setups_at_the_same_time_succeed)
         assert_int_equal(pthread_join(threads[i], &done), 0);
         assert_ptr_equal(done, url);
     }
+}
+
+/* As those of names that have nothing to compress. */
+static void draw_name(char name[HF_NAME_MAX + 1])
+{
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < HF_NAME_MAX; i++) {
+        state = state * 1664525 + 1013904223;
+        name[i] = (char)('!' + (state >> 24) % 90);
+    }
+    name[HF_NAME_MAX] = '\0';
+}
+
+TEST(longest_names_have_room)
+{
+    const char *url = url_of("postgres", "holdfast");
+    hf_client *client = NULL;
+    hf_lock *lock = NULL;
+    char name[HF_NAME_MAX + 1];
+    char sql[2 * HF_NAME_MAX];
+
+    draw_name(name);
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    expect_status(HF_OK, hf_value_set(client, hf_str(name), hf_str("value"),
+                                      NULL, NULL, ERR));
+    expect_status(HF_OK, hf_value_set(client, hf_str(name), hf_str("other"),
+                                      NULL, NULL, ERR));
+    name[0]++;
+    expect_status(HF_OK, hf_lock_new(client, hf_str(name), NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    expect_status(HF_OK, hf_lock_release(lock, ERR));
+    hf_lock_free(lock);
+    hf_client_close(client);
+    (void)snprintf(sql, sizeof(sql),
+                   "SELECT holdfast.check_token($hf$%s$hf$, 5)", name);
+    assert_true(postgres_server_run(server, sql));
+    assert_true(postgres_server_run(server, sql));
+    sql[strlen(sql) - 2] = '4';
+    assert_false(postgres_server_run(server, sql));
 }

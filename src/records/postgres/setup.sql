@@ -61,14 +61,16 @@ BEGIN
     END IF;
 END $$;
 
--- A key, or what remains of one that has expired. payload: as DUMP returns it.
+-- A key, or what remains of one that has expired. digest: sha256(key), as an
+-- index has no room for a long key. payload: as DUMP returns it.
 -- at_us: by the clock of this database, when it was written; version: drawn by
 -- the client that wrote it, and never drawn again. expire_ms: when it ends, Unix
 -- time; 0: never; of the lease of a lock less than 0, and the negation of that:
 -- this database's clock does not end it, as it may have been set. Half of each page is left
 -- free, so that a lock is rewritten in place.
 CREATE TABLE IF NOT EXISTS holdfast.records (
-    key bytea PRIMARY KEY,
+    digest bytea PRIMARY KEY,
+    key bytea NOT NULL,
     payload bytea NOT NULL,
     expire_ms bigint NOT NULL,
     at_us bigint NOT NULL,
@@ -86,9 +88,11 @@ CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.turns (
     until_us bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- The highest token that was seen for each name, see check_token().
+-- The highest token that was seen for each name, see check_token(). digest: of
+-- the name in UTF-8.
 CREATE TABLE IF NOT EXISTS holdfast.fences (
-    name text PRIMARY KEY,
+    digest bytea PRIMARY KEY,
+    name text NOT NULL,
     token bigint NOT NULL
 ) WITH (fillfactor = 50);
 
@@ -128,7 +132,7 @@ BEGIN
            array_agg(r.at_us ORDER BY k.n), array_agg(r.version ORDER BY k.n)
     INTO payloads, expires, ats, versions
     FROM unnest(keys) WITH ORDINALITY k(key, n)
-    LEFT JOIN holdfast.records r ON r.key = k.key;
+    LEFT JOIN holdfast.records r ON r.digest = sha256(k.key);
     store_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     IF doubtful THEN
         PERFORM holdfast.await_standbys(false);
@@ -180,7 +184,7 @@ BEGIN
            array_agg(coalesce(r.version, 0) ORDER BY k.n), max(r.at_us)
     INTO payloads, expires, ats, versions, latest
     FROM unnest(keys) WITH ORDINALITY k(key, n)
-    LEFT JOIN holdfast.records r ON r.key = k.key;
+    LEFT JOIN holdfast.records r ON r.digest = sha256(k.key);
     store_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     outcome := 1;
     IF versions <> expected OR writes AND EXISTS (
@@ -218,12 +222,13 @@ BEGIN
     END IF;
     FOR i IN 1 .. coalesce(array_length(places, 1), 0) LOOP
         IF length(written[i]) = 0 THEN
-            DELETE FROM holdfast.records r WHERE r.key = keys[places[i]];
+            DELETE FROM holdfast.records r
+            WHERE r.digest = sha256(keys[places[i]]);
         ELSE
             INSERT INTO holdfast.records AS r
-            VALUES (keys[places[i]], written[i], written_expires[i], now_us,
-                    version)
-            ON CONFLICT (key) DO UPDATE
+            VALUES (sha256(keys[places[i]]), keys[places[i]], written[i],
+                    written_expires[i], now_us, version)
+            ON CONFLICT (digest) DO UPDATE
             SET payload = excluded.payload, expire_ms = excluded.expire_ms,
                 at_us = excluded.at_us, version = excluded.version;
         END IF;
@@ -238,8 +243,8 @@ BEGIN
         -- Now and then, remove what expired an hour ago: by then, no client
         -- believes in it. Not leases: see records.expire_ms.
         IF version % 128 = 0 THEN
-            DELETE FROM holdfast.records r WHERE r.key IN (
-                SELECT e.key FROM holdfast.records e
+            DELETE FROM holdfast.records r WHERE r.digest IN (
+                SELECT e.digest FROM holdfast.records e
                 WHERE e.expire_ms > 0
                   AND e.expire_ms < store_us / 1000 - 3600000
                 ORDER BY e.expire_ms LIMIT 500 FOR UPDATE SKIP LOCKED);
@@ -258,7 +263,8 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     seen bigint;
 BEGIN
-    INSERT INTO holdfast.fences AS f VALUES (name, token)
+    INSERT INTO holdfast.fences AS f
+    VALUES (sha256(convert_to(name, 'UTF8')), name, token)
     ON CONFLICT ON CONSTRAINT fences_pkey DO UPDATE
     SET token = greatest(f.token, excluded.token)
     RETURNING f.token INTO seen;
