@@ -166,6 +166,21 @@ TEST(setup_grants_nothing_to_everyone)
     assert_string_equal(answer, "5 0");
 }
 
+TEST(setup_again_leaves_rights_as_they_are)
+{
+    const char *url = url_of("postgres", "kept");
+    hf_client *client = NULL;
+
+    expect_status(HF_OK, hf_store_setup(url, NULL, NULL, ERR));
+    assert_true(postgres_server_run(
+        server, "GRANT USAGE ON SCHEMA kept TO PUBLIC;"
+                "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kept TO PUBLIC"));
+    expect_status(HF_OK, hf_store_setup(url, NULL, NULL, ERR));
+    expect_status(
+        HF_OK, hf_client_open(url_of("mallory", "kept"), NULL, &client, ERR));
+    hf_client_close(client);
+}
+
 static void run_printed(void *user, const char *sql)
 {
     (void)user;

@@ -16,6 +16,14 @@ SELECT pg_advisory_xact_lock(1752132708, -1);
 
 CREATE SCHEMA IF NOT EXISTS holdfast;
 
+-- What is in it already, for the end of this.
+SELECT set_config('setup.found', array(
+    SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'holdfast'
+    UNION ALL
+    SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname = 'holdfast')::text, true);
+
 -- All that is in the schema must be of who runs this, and no one else may add to
 -- it: the functions run with their owner's rights, and so does a trigger of a
 -- table that they write to.
@@ -277,9 +285,23 @@ BEGIN
     END IF;
 END $$;
 
--- Whatever the defaults of the database say.
-REVOKE ALL ON holdfast.records, holdfast.turns, holdfast.fences FROM PUBLIC;
-REVOKE ALL ON FUNCTION holdfast.protocol, holdfast.await_standbys,
-    holdfast.read_records, holdfast.commit_records, holdfast.check_token FROM PUBLIC;
+-- Whatever the defaults of the database say. Not of what was there before: it may
+-- have been granted to its users.
+DO $$
+DECLARE
+    space oid := (SELECT n.oid FROM pg_namespace n WHERE n.nspname = 'holdfast');
+    found oid[] := current_setting('setup.found')::oid[];
+    one text;
+BEGIN
+    FOR one IN
+        SELECT format('TABLE %s', c.oid::regclass) FROM pg_class c
+        WHERE c.relnamespace = space AND c.relkind = 'r' AND c.oid <> ALL (found)
+        UNION ALL
+        SELECT format('FUNCTION %s', p.oid::regprocedure) FROM pg_proc p
+        WHERE p.pronamespace = space AND p.oid <> ALL (found)
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM PUBLIC', one);
+    END LOOP;
+END $$;
 
 COMMIT;
