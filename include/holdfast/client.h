@@ -41,6 +41,10 @@ typedef struct hf_client hf_client;
  * that is not NULL overrides the URL parameter of the same name, which begins
  * with `tls_`. Paths name PEM files.
  *
+ * On `postgres:` its URL must not have `sslmode`, there is no `ca_dir`, `name`
+ * or `key_password_file`, and without `ca` only "full" is possible, with a
+ * libpq of version 16 or later (#HF_UNSUPPORTED).
+ *
  * Files are read when the client is opened, and again when a connection is made
  * after one of them has changed, so certificates may be renewed while the
  * program runs. If the new files cannot be used, perhaps because only one of a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tls_test.c - TLS to PostgreSQL, as the URL demands it. */
+/* tls_test.c - TLS to PostgreSQL, as the URL or the options demand it. */
 #include <pwd.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -99,4 +99,41 @@ TEST(server_is_verified)
     assert_true(set_tls());
     assert_int_equal(open_trusting(ours), HF_OK);
     assert_int_equal(open_trusting(others), HF_UNAVAILABLE);
+}
+
+static hf_status open_with(const certificates *whom, const char *verify)
+{
+    hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+    hf_tls_options tls = HF_TLS_OPTIONS_INIT;
+    char path[CERTIFICATES_PATH_SIZE];
+    hf_client *client = NULL;
+    hf_status status;
+
+    if (whom != NULL)
+        tls.ca = certificates_path(whom, "ca.pem", path);
+    tls.verify = verify;
+    options.tls = &tls;
+    status =
+        hf_client_open(postgres_server_url(server), &options, &client, NULL);
+    if (status == HF_OK)
+        hf_client_close(client);
+    return status;
+}
+
+/* As client.h has it, with each libpq. */
+TEST(options_say_what_is_verified)
+{
+    hf_status by_system;
+
+    assert_true(set_tls());
+    assert_int_equal(open_with(ours, NULL), HF_OK);
+    assert_int_equal(open_with(ours, "ca"), HF_OK);
+    assert_int_equal(open_with(others, "full"), HF_UNAVAILABLE);
+    assert_int_equal(open_with(others, "ca"), HF_UNAVAILABLE);
+    assert_int_equal(open_with(NULL, "none"), HF_OK);
+    assert_int_equal(open_with(others, "none"), HF_INVALID);
+    assert_int_equal(open_with(ours, "some"), HF_INVALID);
+    assert_int_equal(open_with(NULL, "ca"), HF_UNSUPPORTED);
+    by_system = open_with(NULL, NULL);
+    assert_true(by_system == HF_UNSUPPORTED || by_system == HF_UNAVAILABLE);
 }

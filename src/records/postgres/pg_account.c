@@ -89,10 +89,46 @@ static hf_status add_params(hf__pg_account *account,
     return status;
 }
 
+/* The first libpq that can trust the system's certificates. */
+#define SYSTEM_CA_VERSION 160000
+/* Where no file can be: it would verify a server by its default file. */
+#define NO_CA "/dev/null/none"
+
+static hf_status choose_trust(const hf_tls_options *tls, const char **mode,
+                              const char **ca, hf_error *err)
+{
+    const char *verify = tls->verify != NULL ? tls->verify : "full";
+    bool full = strcmp(verify, "full") == 0;
+    char quoted[HF__QUOTED_SIZE];
+
+    *mode = full ? "verify-full" : "verify-ca";
+    *ca = tls->ca;
+    if (strcmp(verify, "none") == 0) {
+        *mode = "require";
+        *ca = NO_CA;
+        return tls->ca == NULL ? HF_OK
+                               : hf__fail(err, HF_INVALID,
+                                          "ca has no effect with verify none");
+    }
+    if (!full && strcmp(verify, "ca") != 0)
+        return hf__fail(err, HF_INVALID, "verify: %s is not full, ca or none",
+                        hf__quoted(quoted, hf_str(verify)));
+    if (*ca != NULL)
+        return HF_OK;
+    *ca = "system";
+    return full && PQlibVersion() >= SYSTEM_CA_VERSION
+               ? HF_OK
+               : hf__fail(err, HF_UNSUPPORTED,
+                          "this libpq cannot trust the system's certificates "
+                          "with verify %s: name a file by ca",
+                          verify);
+}
+
 static hf_status add_tls(hf__pg_account *account, const hf_tls_options *tls,
                          const hf__url *url, hf_error *err)
 {
-    const char *mode = "verify-full";
+    const char *mode = NULL;
+    const char *ca = NULL;
     hf_status status;
 
     if (tls == NULL)
@@ -104,14 +140,11 @@ static hf_status add_tls(hf__pg_account *account, const hf_tls_options *tls,
         tls->key_password_file != NULL)
         return hf__fail(err, HF_UNSUPPORTED,
                         "PostgreSQL has no ca_dir, name or key_password_file");
-    if (tls->verify != NULL && strcmp(tls->verify, "ca") == 0)
-        mode = "verify-ca";
-    if (tls->verify != NULL && strcmp(tls->verify, "none") == 0)
-        mode = "require";
-    status = add_setting(account, "sslmode", mode, err);
+    status = choose_trust(tls, &mode, &ca, err);
     if (status == HF_OK)
-        status = add_setting(account, "sslrootcert",
-                             tls->ca != NULL ? tls->ca : "system", err);
+        status = add_setting(account, "sslmode", mode, err);
+    if (status == HF_OK)
+        status = add_setting(account, "sslrootcert", ca, err);
     if (status == HF_OK)
         status = add_setting(account, "sslcert", tls->cert, err);
     if (status == HF_OK)
