@@ -103,6 +103,22 @@ static hf_status get_value(hf_client *client)
     return status;
 }
 
+/* What is said of the connection that listens. */
+typedef struct said {
+    hf_level level;
+    char value[256];
+} said;
+
+static void take_listen(void *user, const hf_store_diagnostic *diagnostic)
+{
+    said *of = user;
+
+    if (strcmp(diagnostic->name, "listen") != 0)
+        return;
+    of->level = diagnostic->level;
+    (void)snprintf(of->value, sizeof(of->value), "%s", diagnostic->value);
+}
+
 /* The first of two hosts uses up its share of the time only. */
 TEST(silent_host_leaves_time_for_the_next)
 {
@@ -122,6 +138,58 @@ TEST(silent_host_leaves_time_for_the_next)
     expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
     hf_client_close(client);
     fake_server_stop(silent);
+    postgres_server_stop(server);
+}
+
+/* Whatever the server's language is. */
+TEST(login_that_is_refused_is_not_tried_again)
+{
+    postgres_server *server = postgres_server_start(false);
+    hf_client *client = NULL;
+    char url[128];
+
+    assert_non_null(server);
+    assert_true(postgres_server_run(server, "CREATE ROLE guest LOGIN"));
+    assert_true(postgres_server_run(server, "CREATE DATABASE closed"));
+    assert_true(postgres_server_run(
+        server, "REVOKE CONNECT ON DATABASE closed FROM PUBLIC"));
+    (void)snprintf(url, sizeof(url), "postgres://ghost@127.0.0.1:%d/postgres",
+                   postgres_server_port(server));
+    expect_status(HF_DENIED, hf_client_open(url, NULL, &client, ERR));
+    (void)snprintf(url, sizeof(url), "postgres://guest@127.0.0.1:%d/closed",
+                   postgres_server_port(server));
+    expect_status(HF_DENIED, hf_client_open(url, NULL, &client, ERR));
+    (void)snprintf(url, sizeof(url), "postgres://guest@127.0.0.1:%d/absent",
+                   postgres_server_port(server));
+    expect_status(HF_INVALID, hf_client_open(url, NULL, &client, ERR));
+    postgres_server_stop(server);
+}
+
+TEST(fault_of_listen_is_named)
+{
+    postgres_server *server = postgres_server_start(false);
+    hf_client *client = NULL;
+    said of = {.level = HF_LEVEL_OK};
+    char url[192];
+
+    assert_non_null(server);
+    (void)snprintf(url, sizeof(url), "%s?listen=127.0.0.1:9",
+                   postgres_server_url(server));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    expect_status(HF_OK,
+                  hf_store_diagnose(client, NULL, take_listen, &of, ERR));
+    assert_int_equal(of.level, HF_LEVEL_WARNING);
+    assert_non_null(strstr(of.value, "refused"));
+    hf_client_close(client);
+    /* In brackets, as an address of IPv6 may be. */
+    (void)snprintf(url, sizeof(url), "%s?listen=[127.0.0.1]:%d",
+                   postgres_server_url(server), postgres_server_port(server));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    expect_status(HF_OK,
+                  hf_store_diagnose(client, NULL, take_listen, &of, ERR));
+    assert_int_equal(of.level, HF_LEVEL_OK);
+    assert_string_equal(of.value, "127.0.0.1");
+    hf_client_close(client);
     postgres_server_stop(server);
 }
 

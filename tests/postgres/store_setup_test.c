@@ -181,6 +181,35 @@ TEST(setup_again_leaves_rights_as_they_are)
     hf_client_close(client);
 }
 
+TEST(schema_with_a_name_of_the_server_is_refused)
+{
+    hf_client *client = NULL;
+    const char *url = url_of("postgres", "pg_mine");
+
+    expect_status(HF_INVALID, hf_store_setup(url, NULL, NULL, ERR));
+    expect_status(HF_INVALID, hf_client_open(url, NULL, &client, ERR));
+}
+
+TEST(isolation_of_transactions_is_named_at_once)
+{
+    const char *url = url_of("mallory", "strict");
+    hf_error error = HF_ERROR_INIT;
+    hf_client *client = NULL;
+
+    expect_status(HF_OK, hf_store_setup(url, NULL, NULL, ERR));
+    assert_true(postgres_server_run(server, "ALTER ROLE mallory SET "
+                                            "default_transaction_isolation = "
+                                            "'serializable'"));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    assert_int_equal(
+        hf_value_set(client, hf_str("a"), hf_str("b"), NULL, NULL, &error),
+        HF_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "default_transaction_isolation"));
+    hf_client_close(client);
+    assert_true(postgres_server_run(
+        server, "ALTER ROLE mallory RESET default_transaction_isolation"));
+}
+
 static void run_printed(void *user, const char *sql)
 {
     (void)user;

@@ -187,6 +187,10 @@ static hf_status take_schema(hf__pg_account *account, const hf__url *url,
         name = "holdfast";
     if (name[0] == '\0' || strlen(name) > 63)
         return hf__fail(err, HF_INVALID, "schema must be 1 to 63 bytes");
+    if (strncmp(name, "pg_", 3) == 0)
+        return hf__fail(err, HF_INVALID,
+                        "schema must not begin with pg_, as those of "
+                        "PostgreSQL do");
     *to++ = '"';
     for (; *name != '\0'; name++) {
         if (*name == '"')
@@ -198,23 +202,41 @@ static hf_status take_schema(hf__pg_account *account, const hf__url *url,
     return HF_OK;
 }
 
-/* HOST or HOST:PORT. */
+/* HOST or HOST:PORT; of an IPv6 address, HOST may be in brackets, and must be
+ * before a port. */
+static void split_listen(char *text, const char **host, const char **port)
+{
+    char *end = text[0] == '[' ? strchr(text, ']') : NULL;
+    char *colon = strrchr(end != NULL ? end : text, ':');
+
+    if (end == NULL && colon != strchr(text, ':'))
+        colon = NULL; /* an address of IPv6 alone */
+    *port = colon != NULL ? colon + 1 : "5432";
+    if (colon != NULL)
+        *colon = '\0';
+    if (end != NULL)
+        *end = '\0';
+    *host = text + (end != NULL);
+}
+
 static hf_status take_listen(hf__pg_account *account, const hf__url *url,
                              hf_error *err)
 {
-    const char *text = hf__url_param_get(url, "listen");
-    char *colon;
+    const char *param = hf__url_param_get(url, "listen");
+    const char *host;
+    const char *port;
+    char *text;
 
-    if (text == NULL)
+    if (param == NULL)
         return HF_OK;
-    account->listen_host = hf__strdup(text);
-    if (account->listen_host == NULL)
+    text = hf__strdup(param);
+    if (text == NULL)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    colon = strrchr(account->listen_host, ':');
-    account->listen_port = hf__strdup(colon != NULL ? colon + 1 : "5432");
-    if (colon != NULL)
-        *colon = '\0';
-    return account->listen_port != NULL
+    split_listen(text, &host, &port);
+    account->listen_host = hf__strdup(host);
+    account->listen_port = hf__strdup(port);
+    hf__free(text);
+    return account->listen_host != NULL && account->listen_port != NULL
                ? HF_OK
                : hf__fail(err, HF_NO_MEMORY, "out of memory");
 }
@@ -256,10 +278,10 @@ static const struct {
     const char *begins;
     hf_status status;
 } meanings[] = {
-    {"42501", HF_DENIED},  {"28", HF_DENIED},         {"3F", HF_INVALID},
-    {"42883", HF_INVALID}, {"42P01", HF_INVALID},     {"53100", HF_FULL},
-    {"54", HF_FULL},       {"53200", HF_UNAVAILABLE}, {"XX001", HF_CORRUPT},
-    {"XX002", HF_CORRUPT}, {"", HF_UNAVAILABLE},
+    {"0A000", HF_UNSUPPORTED}, {"42501", HF_DENIED},  {"28", HF_DENIED},
+    {"3F", HF_INVALID},        {"42883", HF_INVALID}, {"42P01", HF_INVALID},
+    {"53100", HF_FULL},        {"54", HF_FULL},       {"53200", HF_UNAVAILABLE},
+    {"XX001", HF_CORRUPT},     {"XX002", HF_CORRUPT}, {"", HF_UNAVAILABLE},
 };
 
 hf_status hf__pg_failed(const PGconn *conn, const PGresult *result,

@@ -49,11 +49,42 @@ static bool wait_socket(PGconn *conn, short events, int64_t deadline_ms)
 
 /* ------------------------------------------------------------------- login */
 
+/* Where a verbose message has a SQLSTATE, which is not in anyone's language;
+ * NULL: nowhere, as it is not of the server. */
+static const char *find_state(const char *message)
+{
+    static const char letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *at = strstr(message, ":  ");
+
+    while (at != NULL && (strspn(at + 3, letters) != 5 || at[8] != ':'))
+        at = strstr(at + 1, ":  ");
+    return at != NULL ? at + 3 : NULL;
+}
+
+static hf_status fail_login(const PGconn *conn, hf_error *err)
+{
+    const char *message = PQerrorMessage(conn);
+    const char *state = find_state(message);
+    const char *text = state != NULL ? state + 7 : "";
+    hf_status status = HF_UNAVAILABLE;
+
+    if (PQconnectionNeedsPassword(conn) != 0 ||
+        (state != NULL &&
+         (strncmp(state, "28", 2) == 0 || strncmp(state, "42501", 5) == 0)))
+        status = HF_DENIED;
+    else if (state != NULL && strncmp(state, "3D", 2) == 0)
+        status = HF_INVALID;
+    if (state == NULL)
+        return hf__fail(err, status, "%s", message);
+    return hf__fail(err, status, "PostgreSQL: %.*s", (int)strcspn(text, "\n"),
+                    text);
+}
+
 static hf_status finish_login(PGconn *conn, int64_t deadline_ms, hf_error *err)
 {
     PostgresPollingStatusType wants = PGRES_POLLING_WRITING;
-    hf_status status;
 
+    (void)PQsetErrorVerbosity(conn, PQERRORS_VERBOSE);
     while (PQstatus(conn) != CONNECTION_BAD && wants != PGRES_POLLING_OK &&
            wants != PGRES_POLLING_FAILED) {
         if (!wait_socket(conn,
@@ -63,13 +94,10 @@ static hf_status finish_login(PGconn *conn, int64_t deadline_ms, hf_error *err)
                             "PostgreSQL did not log us in by the deadline");
         wants = PQconnectPoll(conn);
     }
-    if (wants == PGRES_POLLING_OK && PQsetnonblocking(conn, 1) == 0)
-        return HF_OK;
-    status = PQconnectionNeedsPassword(conn) != 0 ||
-                     strstr(PQerrorMessage(conn), "authentication") != NULL
-                 ? HF_DENIED
-                 : HF_UNAVAILABLE;
-    return hf__fail(err, status, "%s", PQerrorMessage(conn));
+    (void)PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
+    return wants == PGRES_POLLING_OK && PQsetnonblocking(conn, 1) == 0
+               ? HF_OK
+               : fail_login(conn, err);
 }
 
 static void ignore_notice(void *user, const PGresult *result)

@@ -14,7 +14,8 @@
 int64_t hf__pg_deadline(const hf__pg_account *account);
 
 /* Connect to one of the hosts, and log in; `listens`: to the server itself. The
- * connection does not block. HF_DENIED, HF_UNAVAILABLE. */
+ * connection does not block. HF_DENIED, HF_UNAVAILABLE; HF_INVALID: there is no
+ * such database. */
 hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
                          int64_t deadline_ms, PGconn **conn, hf_error *err);
 

@@ -81,6 +81,24 @@ static void diagnose_pooler(PGconn *pg, int64_t deadline_ms,
                      : "");
 }
 
+/* The connection on which wake-ups come, if the URL names it. */
+static void diagnose_listen(const hf__pg_account *account, int64_t deadline_ms,
+                            hf__backend_report_fn report, void *user)
+{
+    hf_error error = HF_ERROR_INIT;
+    PGconn *pg;
+
+    if (account->listen_host == NULL)
+        return;
+    if (hf__pg_connect(account, true, deadline_ms, &pg, &error) == HF_OK) {
+        report(user, HF_LEVEL_OK, "listen", account->listen_host, "");
+        PQfinish(pg);
+    } else {
+        report(user, HF_LEVEL_WARNING, "listen", error.message,
+               "correct listen=HOST:PORT in the URL");
+    }
+}
+
 /* Those that are connected now, and are not waited for. */
 static void diagnose_standbys(PGconn *pg, int64_t deadline_ms,
                               hf__backend_report_fn report, void *user)
@@ -97,6 +115,22 @@ static void diagnose_standbys(PGconn *pg, int64_t deadline_ms,
     report(user, HF_LEVEL_NOTE, "asynchronous standbys", text,
            "one that is promoted may lack the last commits, with the locks in "
            "them: name it in synchronous_standby_names");
+}
+
+static void diagnose_isolation(PGconn *pg, int64_t deadline_ms,
+                               hf__backend_report_fn report, void *user)
+{
+    char text[32];
+
+    if (hf__pg_ask(pg, "SHOW default_transaction_isolation", deadline_ms, text,
+                   sizeof(text), NULL) != HF_OK)
+        return;
+    if (strcmp(text, "read committed") == 0)
+        report(user, HF_LEVEL_OK, "isolation", text, "");
+    else
+        report(user, HF_LEVEL_ERROR, "isolation", text,
+               "set default_transaction_isolation to 'read committed' for "
+               "this role or database");
 }
 
 static void diagnose_durability(PGconn *pg, int64_t deadline_ms,
@@ -145,7 +179,9 @@ static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
            PQsslInUse(pg) ? "in use" : "not in use",
            PQsslInUse(pg) ? "" : "sslmode=verify-full in the URL demands it");
     diagnose_pooler(pg, deadline_ms, report, user);
+    diagnose_isolation(pg, deadline_ms, report, user);
     diagnose_durability(pg, deadline_ms, report, user);
+    diagnose_listen(account_of(self), deadline_ms, report, user);
     PQfinish(pg);
 }
 

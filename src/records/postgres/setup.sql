@@ -179,7 +179,8 @@ DECLARE
     writes boolean := coalesce(array_length(places, 1), 0) > 0;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'the transaction must be READ COMMITTED';
+        RAISE EXCEPTION 'default_transaction_isolation of this role or database must be "read committed"'
+            USING ERRCODE = 'feature_not_supported';
     END IF;
     -- Else a session whose client has given up waits on, one for each try.
     PERFORM set_config('lock_timeout', left_ms::text, true);
