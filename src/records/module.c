@@ -27,9 +27,16 @@
 /* Of the library, to find it by. */
 static const char place;
 
+/* Where modules may be, and who may own them besides root and this user: the
+ * owner of the library, which is loaded already. */
+typedef struct module_place {
+    char folder[PATH_SIZE]; /* "": that of the library cannot be used */
+    uid_t owner;
+} module_place;
+
 /* The folder of the shared library. false: it is the program itself, or its
  * path depends on the current folder. */
-static bool find_library(char folder[PATH_SIZE])
+static bool find_library(module_place *where)
 {
     bool found = false;
 
@@ -37,29 +44,33 @@ static bool find_library(char folder[PATH_SIZE])
     struct link_map *map = NULL;
     Dl_info info;
     const char *slash;
+    struct stat file;
 
     if (getauxval(AT_SECURE) != 0 ||
         dladdr1(&place, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
         map == NULL || map->l_name[0] != '/')
         return false;
     slash = strrchr(map->l_name, '/');
-    found = snprintf(folder, PATH_SIZE, "%.*s", (int)(slash - map->l_name),
-                     map->l_name) < PATH_SIZE;
+    found = stat(map->l_name, &file) == 0 &&
+            snprintf(where->folder, PATH_SIZE, "%.*s",
+                     (int)(slash - map->l_name), map->l_name) < PATH_SIZE;
+    where->owner = found ? file.st_uid : 0;
 #else
-    (void)folder;
+    (void)where;
 #endif
     return found;
 }
 
-/* Only root, this user and their groups can change it? */
-static hf_status check_owner(const char *path, hf_error *err)
+/* Only root, this user, the owner of the library and their groups can change
+ * it? */
+static hf_status check_owner(const char *path, uid_t owner, hf_error *err)
 {
     struct stat found;
     const char *why = NULL;
 
     if (stat(path, &found) != 0)
         return hf__fail_errno(err, HF_SYSTEM, errno, "stat %s", path);
-    if (found.st_uid != 0 && found.st_uid != geteuid())
+    if (found.st_uid != 0 && found.st_uid != geteuid() && found.st_uid != owner)
         why = "is owned by another user";
     else if ((found.st_mode & S_IWOTH) != 0)
         why = "can be written to by everyone";
@@ -74,8 +85,8 @@ static hf_status check_owner(const char *path, hf_error *err)
 }
 
 /* HF_NOT_FOUND: it is not there. */
-static hf_status open_in(const char *folder, const char *name, void **library,
-                         hf_error *err)
+static hf_status open_in(const char *folder, uid_t owner, const char *name,
+                         void **library, hf_error *err)
 {
     char path[PATH_SIZE];
     hf_status status;
@@ -84,9 +95,9 @@ static hf_status open_in(const char *folder, const char *name, void **library,
             PATH_SIZE ||
         access(path, F_OK) != 0)
         return HF_NOT_FOUND;
-    status = check_owner(folder, err);
+    status = check_owner(folder, owner, err);
     if (status == HF_OK)
-        status = check_owner(path, err);
+        status = check_owner(path, owner, err);
     if (status != HF_OK)
         return status;
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -97,18 +108,20 @@ static hf_status open_in(const char *folder, const char *name, void **library,
 
 static hf_status open_library(const char *name, void **library, hf_error *err)
 {
-    char folder[PATH_SIZE];
+    module_place where = {.owner = 0};
+    bool found = find_library(&where);
     hf_status status = HF_NOT_FOUND;
 
-    if (find_library(folder))
-        status = open_in(folder, name, library, err);
+    if (found)
+        status = open_in(where.folder, where.owner, name, library, err);
     if (status == HF_NOT_FOUND)
-        status = open_in(HF__LIBRARY_FOLDER, name, library, err);
+        status = open_in(HF__LIBRARY_FOLDER, 0, name, library, err);
     if (status == HF_NOT_FOUND)
         status = hf__fail(err, HF_UNSUPPORTED,
                           "this store needs libholdfast-%s.so, of the package "
-                          "libholdfast-%s, which is not installed",
-                          name, name);
+                          "libholdfast-%s, which is not in %s%s%s",
+                          name, name, found ? where.folder : "",
+                          found ? " or " : "", HF__LIBRARY_FOLDER);
     return status;
 }
 

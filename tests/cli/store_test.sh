@@ -174,7 +174,7 @@ test_missing_module_is_named() {
     mkdir alone
     cp "$library" alone/
     LD_LIBRARY_PATH=$PWD/alone expect 78 --store postgres://db/ value get a
-    contains "$err" "package libholdfast-postgres, which is not installed"
+    contains "$err" "libholdfast-postgres, which is not in $PWD/alone or /"
 }
 
 # It would run as the user of the store.
@@ -197,4 +197,12 @@ test_module_that_others_can_change_is_refused() {
     chmod 644 open/libholdfast-postgres.so
     LD_LIBRARY_PATH=$PWD/open expect 71 --store postgres://db/ value get a
     contains "$err" "cannot load"
+    [ "$(id -u)" = 0 ] || return 0
+    # The owner of the library that is loaded may own it.
+    chown -R 12345 open
+    LD_LIBRARY_PATH=$PWD/open expect 71 --store postgres://db/ value get a
+    contains "$err" "cannot load"
+    chown 12346 open/libholdfast-postgres.so
+    LD_LIBRARY_PATH=$PWD/open expect 71 --store postgres://db/ value get a
+    contains "$err" "libholdfast-postgres.so is owned by another user"
 }
