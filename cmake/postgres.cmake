@@ -36,6 +36,11 @@ target_include_directories(holdfast_postgres PRIVATE
 target_link_libraries(holdfast_postgres PRIVATE
     holdfast_common PkgConfig::holdfast_pq)
 target_link_options(holdfast_postgres PRIVATE ${no_undefined})
+if(NOT APPLE)
+    # It lies among libraries, whose tools look for a name.
+    target_link_options(holdfast_postgres PRIVATE
+        LINKER:-soname,libholdfast-postgres.so)
+endif()
 set_target_properties(holdfast_postgres PROPERTIES
     C_VISIBILITY_PRESET hidden
     OUTPUT_NAME holdfast-postgres)
