@@ -87,9 +87,8 @@ CREATE TABLE IF NOT EXISTS holdfast.records (
 CREATE INDEX IF NOT EXISTS records_expire ON holdfast.records (expire_ms)
     WHERE expire_ms > 0;
 
--- Who has met several conflicts on a key is let through next: until then, and for
--- some 20 ms at most, commits of others on the key are conflicts. Not logged, as
--- it is worth nothing after a crash.
+-- Whose turn it is to commit after a conflict, by the first key of the request: see
+-- commit_records(). Not logged, as it is worth nothing after a crash.
 CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.turns (
     slot int PRIMARY KEY,
     client bigint NOT NULL,
@@ -158,10 +157,12 @@ END $$;
 -- 2. Records are read after that, by a snapshot of their own: READ COMMITTED.
 -- 3. A listening client has an exclusive lock of its session; who gets a shared
 --    one knows that there is none, and does not look like one to others.
--- 4. A commit that waited for a lock of step 1 has nearly always met a conflict
---    once it has it. So that a client that commits all the time does not shut
---    out the others, they take turns on the first key. What writes nothing is no
---    one's rival.
+-- 4. Who meets a conflict has the turn on the first key: commits of others wait
+--    for its next one, each behind the one before. So the records that come
+--    with a conflict are still right then, and a client that commits all the
+--    time does not shut the others out. A turn ends after a time, as its client
+--    may be gone; one that ends too early costs a trip. What writes nothing is
+--    no one's rival. Locks of this step come before those of step 1.
 CREATE OR REPLACE FUNCTION holdfast.commit_records(
     keys bytea[], expected bigint[], slots int[],
     places int[], written bytea[], written_expires bigint[],
@@ -184,6 +185,19 @@ BEGIN
     END IF;
     -- Else a session whose client has given up waits on, one for each try.
     PERFORM set_config('lock_timeout', left_ms::text, true);
+    IF writes AND NOT EXISTS (
+        SELECT FROM holdfast.turns t
+        WHERE t.slot = first_slot AND t.client = commit_records.client
+        AND t.until_us - extract(epoch FROM clock_timestamp()) * 1000000
+            BETWEEN 0 AND late_us) THEN
+        PERFORM pg_advisory_xact_lock(1752132709, first_slot);
+        WHILE EXISTS (
+            SELECT FROM holdfast.turns t WHERE t.slot = first_slot
+            AND t.until_us - extract(epoch FROM clock_timestamp()) * 1000000
+                BETWEEN 0 AND late_us) LOOP
+            PERFORM pg_sleep(0.001);
+        END LOOP;
+    END IF;
     FOREACH one IN ARRAY slots LOOP
         PERFORM pg_advisory_xact_lock(1752132708, one);
     END LOOP;
@@ -196,15 +210,12 @@ BEGIN
     LEFT JOIN holdfast.records r ON r.digest = sha256(k.key);
     store_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     outcome := 1;
-    IF versions <> expected OR writes AND EXISTS (
-        SELECT FROM holdfast.turns t WHERE t.slot = first_slot
-        AND t.client <> commit_records.client AND t.until_us > store_us) THEN
-        IF conflicts > 0 AND writes THEN
+    IF versions <> expected THEN
+        IF writes THEN
             INSERT INTO holdfast.turns AS t
-            VALUES (first_slot, client, store_us + 20000)
+            VALUES (first_slot, client, store_us + late_us / 4)
             ON CONFLICT ON CONSTRAINT turns_pkey DO UPDATE
-            SET client = excluded.client, until_us = excluded.until_us
-            WHERE t.until_us <= store_us;
+            SET client = excluded.client, until_us = excluded.until_us;
         END IF;
         RETURN;
     END IF;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * turns_test.c - who has met a conflict commits next: the commits of others on
+ * the same key wait for that.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/expect.h"
+#include "support/postgres_server.h"
+#include "support/test_clock.h"
+
+static postgres_server *server;
+
+static int start_server(void **state)
+{
+    (void)state;
+    server = postgres_server_start(false);
+    return server != NULL ? 0 : -1;
+}
+
+static int stop_server(void **state)
+{
+    (void)state;
+    postgres_server_stop(server);
+    return 0;
+}
+
+ALL_TESTS_WITH(start_server, stop_server);
+
+/* SQL by which a client writes the key, if its version is as expected. A turn
+ * lasts for a quarter of the last parameter, ms. */
+static const char *write_sql(const char *key, int client, int expected,
+                             int conflicts, long late_ms)
+{
+    static char sql[512];
+
+    (void)snprintf(
+        sql, sizeof(sql),
+        "SELECT outcome FROM holdfast.commit_records(ARRAY['%s'::bytea], "
+        "ARRAY[%d::bigint], ARRAY[1], ARRAY[1], ARRAY['x'::bytea], "
+        "ARRAY[0::bigint], "
+        "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, %d, '{}', "
+        "'{}', '{}', 1, %d, %d, %ld000, 60000, false)",
+        key, expected, client, client, conflicts, late_ms);
+    return sql;
+}
+
+static void expect_answer(const char *sql, const char *expected)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    postgres_server_ask(server, sql, answer);
+    assert_string_equal(answer, expected);
+}
+
+/* Run it meanwhile; its answer is what can be read. */
+static FILE *begin_sql(const char *sql)
+{
+    char line[1024];
+
+    (void)snprintf(line, sizeof(line), "'%s/psql' -qXAtc \"%s\" '%s'",
+                   getenv("HF_TEST_POSTGRES"), sql,
+                   postgres_server_url(server));
+    /* NOLINTNEXTLINE(cert-env33-c) */
+    return popen(line, "r");
+}
+
+static bool one_waits_for_a_turn(void)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    postgres_server_ask(server,
+                        "SELECT count(*) FROM pg_locks WHERE locktype = "
+                        "'advisory' AND classid = 1752132709 AND granted",
+                        answer);
+    return strcmp(answer, "1") == 0;
+}
+
+TEST(who_met_a_conflict_commits_next)
+{
+    char answer[POSTGRES_ANSWER_SIZE] = "";
+    FILE *other;
+
+    expect_answer(write_sql("a", 1, 7, 0, 240000), "1");
+    other = begin_sql(write_sql("a", 2, 0, 0, 240000));
+    assert_non_null(other);
+    expect_soon(one_waits_for_a_turn(), 5000);
+    expect_answer(write_sql("a", 1, 0, 1, 240000), "0");
+    assert_non_null(fgets(answer, sizeof(answer), other));
+    assert_string_equal(answer, "1\n");
+    assert_int_equal(pclose(other), 0);
+    /* Then it is the other's. */
+    expect_answer(write_sql("a", 2, 1, 1, 240000), "0");
+    expect_answer("SELECT count(*) FROM holdfast.turns", "0");
+}
+
+TEST(turn_of_a_client_that_is_gone_ends)
+{
+    expect_answer(write_sql("b", 1, 7, 0, 400), "1");
+    expect_answer(write_sql("b", 2, 0, 0, 400), "0");
+}
+
+TEST(turn_does_not_last_longer_after_the_clock_was_set_back)
+{
+    expect_answer("INSERT INTO holdfast.turns VALUES (1, 1, 4e15) ON CONFLICT "
+                  "(slot) DO UPDATE SET client = 1, until_us = 4e15 "
+                  "RETURNING slot",
+                  "1");
+    expect_answer(write_sql("c", 2, 0, 0, 400), "0");
+}
