@@ -7,6 +7,12 @@
 #include "util/hash_bytes.h"
 #include "util/mem.h"
 
+static bool same_key(hf_bytes one, hf_bytes other)
+{
+    return one.size == other.size &&
+           (one.size == 0 || memcmp(one.data, other.data, one.size) == 0);
+}
+
 static void *take_memory(hf__work *work, size_t count, size_t size)
 {
     void *memory = hf__arena_alloc(&work->work_arena, (count + 1) * size);
@@ -16,35 +22,52 @@ static void *take_memory(hf__work *work, size_t count, size_t size)
     return memory;
 }
 
+/* Room for so many keys, and a mark. false: no memory; it is as before. */
 static bool take_arrays(hf__work *work, size_t count)
 {
-    if (count > HF__SCRATCH_KEYS)
-        count = HF__SCRATCH_KEYS;
-    count += HF__WORK_DERIVED_MAX;
-    work->records = take_memory(work, count, sizeof(*work->records));
+    hf__backend_record *records = take_memory(work, count, sizeof(*records));
+    bool *mine = take_memory(work, count, sizeof(*mine));
+
+    if (records == NULL || mine == NULL)
+        return false;
+    for (size_t i = 0; i < work->key_count; i++) {
+        records[i] = work->records[i];
+        mine[i] = work->mine[i];
+    }
+    work->records = records;
+    work->mine = mine;
     work->given = take_memory(work, count, sizeof(*work->given));
+    work->given_of = take_memory(work, count, sizeof(*work->given_of));
+    work->ran_on = take_memory(work, count, sizeof(*work->ran_on));
     work->used = take_memory(work, count, sizeof(*work->used));
     work->checks = take_memory(work, count, sizeof(*work->checks));
     work->check_of = take_memory(work, count, sizeof(*work->check_of));
     work->writes = take_memory(work, count, sizeof(*work->writes));
-    work->required =
-        take_memory(work, HF__WORK_ABSENT_MAX, sizeof(*work->required));
-    return work->records != NULL && work->given != NULL && work->used != NULL &&
-           work->checks != NULL && work->check_of != NULL &&
-           work->writes != NULL && work->required != NULL;
+    work->changes = take_memory(work, count, sizeof(*work->changes));
+    work->room = count;
+    return work->given != NULL && work->given_of != NULL &&
+           work->ran_on != NULL && work->used != NULL && work->checks != NULL &&
+           work->check_of != NULL && work->writes != NULL &&
+           work->changes != NULL;
 }
 
-/* One key may be there twice. */
-bool hf__work_add_key(hf__work *work, hf_bytes key)
+static size_t index_of(const hf__work *work, hf_bytes key)
 {
+    size_t i = 0;
+
+    while (i < work->key_count && !same_key(work->records[i].key, key))
+        i++;
+    return i;
+}
+
+bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine)
+{
+    size_t at = index_of(work, key);
     char *copy;
 
-    for (size_t i = 0; i < work->key_count; i++) {
-        const hf_bytes *other = &work->records[i].key;
-
-        if (other->size == key.size &&
-            (key.size == 0 || memcmp(other->data, key.data, key.size) == 0))
-            return true;
+    if (at < work->key_count) {
+        work->mine[at] |= mine;
+        return true;
     }
     work->too_many = work->key_count == HF__SCRATCH_KEYS;
     if (work->too_many)
@@ -55,8 +78,32 @@ bool hf__work_add_key(hf__work *work, hf_bytes key)
     work->marked = false;
     work->mask |= UINT64_C(1) << hf__hash(key, 0) % 64;
     /* The place may have been the mark's. */
-    work->records[work->key_count++] =
-        (hf__backend_record){.key = hf_view(copy, key.size)};
+    work->records[at] = (hf__backend_record){.key = hf_view(copy, key.size)};
+    work->mine[at] = mine;
+    work->key_count++;
+    return true;
+}
+
+bool hf__work_owns(const hf__work *work, hf_bytes key)
+{
+    size_t at = index_of(work, key);
+
+    return at < work->key_count && work->mine[at];
+}
+
+bool hf__work_add_keys(hf__work *work, const hf__work *other)
+{
+    size_t count = work->key_count + other->key_count;
+
+    if (count > HF__SCRATCH_KEYS - HF__WORK_DERIVED_MAX)
+        return false;
+    if (count + HF__WORK_DERIVED_MAX > work->room &&
+        !take_arrays(work, 2 * (count + HF__WORK_DERIVED_MAX)))
+        return false;
+    for (size_t i = 0; i < other->key_count; i++) {
+        if (!hf__work_add_key(work, other->records[i].key, false))
+            return false;
+    }
     return true;
 }
 
@@ -70,7 +117,7 @@ static bool add_keys(hf__work *work)
     work->reads = request->script != NULL && request->script->reads;
     for (size_t i = 0;
          added && request->script != NULL && i < request->key_count; i++)
-        added = hf__work_add_key(work, request->words[i]);
+        added = hf__work_add_key(work, request->words[i], true);
     if (request->script != NULL)
         return added;
     known = hf__known_find_words(request->words, request->word_count);
@@ -79,7 +126,7 @@ static bool add_keys(hf__work *work)
     hf__known_keys(known, request->words, request->word_count, &keys);
     for (size_t at = hf__key_words_begin(&keys); added && at != 0;
          at = hf__key_words_next(&keys, at))
-        added = hf__work_add_key(work, request->words[at]);
+        added = hf__work_add_key(work, request->words[at], true);
     return added;
 }
 
@@ -94,11 +141,7 @@ bool hf__work_writes_lease(const hf__request *request,
 
     for (size_t i = rule == HF__LEASES_OTHERS; !changed->sorted && i < end;
          i++) {
-        const hf_bytes *key = &request->words[i];
-
-        if (key->size == changed->key.size &&
-            (key->size == 0 ||
-             memcmp(key->data, changed->key.data, key->size) == 0))
+        if (same_key(request->words[i], changed->key))
             return true;
     }
     return false;
@@ -106,6 +149,8 @@ bool hf__work_writes_lease(const hf__request *request,
 
 hf__work *hf__work_new(hf__record_store *store, hf__request *request)
 {
+    size_t count = request->word_count < HF__SCRATCH_KEYS ? request->word_count
+                                                          : HF__SCRATCH_KEYS;
     hf__work *work = hf__calloc(1, sizeof(*work));
 
     if (work == NULL)
@@ -117,7 +162,10 @@ hf__work *hf__work_new(hf__record_store *store, hf__request *request)
     hf__arena_init(&work->try_arena);
     hf__arena_init(&work->work_arena);
     work->call.user = work;
-    if (take_arrays(work, request->word_count) &&
+    work->required =
+        take_memory(work, HF__WORK_ABSENT_MAX, sizeof(*work->required));
+    if (work->required != NULL &&
+        take_arrays(work, count + HF__WORK_DERIVED_MAX) &&
         (add_keys(work) || work->too_many))
         return work;
     hf__work_free(work);
@@ -132,20 +180,22 @@ void hf__work_free(hf__work *work)
     hf__free(work);
 }
 
+bool hf__work_has_keys(const hf__work *work, const hf__work *other)
+{
+    bool has = (other->mask & ~work->mask) == 0;
+
+    for (size_t i = 0; has && i < other->key_count; i++)
+        has = index_of(work, other->records[i].key) < work->key_count;
+    return has;
+}
+
 bool hf__work_overlaps(const hf__work *work, const hf__work *other)
 {
-    if ((work->mask & other->mask) == 0)
-        return false;
-    for (size_t i = 0; i < work->key_count; i++) {
-        hf_bytes key = work->records[i].key;
+    bool overlaps = false;
 
-        for (size_t j = 0; j < other->key_count; j++) {
-            hf_bytes its = other->records[j].key;
-
-            if (key.size == its.size &&
-                (key.size == 0 || memcmp(key.data, its.data, key.size) == 0))
-                return true;
-        }
-    }
-    return false;
+    for (size_t i = 0;
+         (work->mask & other->mask) != 0 && !overlaps && i < other->key_count;
+         i++)
+        overlaps = index_of(work, other->records[i].key) < work->key_count;
+    return overlaps;
 }

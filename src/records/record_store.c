@@ -3,7 +3,8 @@
  * record_store.c - see record_store.h.
  *
  * Requests of this client on one key run one after the other, in the order in
- * which they came: they would only conflict.
+ * which they came: they would only conflict. Those that wait may be in the
+ * commit of the first.
  */
 #include "records/record_store.h"
 

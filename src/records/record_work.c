@@ -9,7 +9,9 @@
  *     TIME, and with the inboxes as listening that are not known to be absent.
  *  3. Commit what it changed and published, if the records that mattered have
  *     the same versions, the inboxes listen, and TIME was right. If it has
- *     changed nothing, this is still checked, unless 1 was one read.
+ *     changed nothing, this is still checked, unless 1 was one read. Requests
+ *     that wait for the same keys are run on top, and are in the same commit
+ *     (record_commit.c).
  *
  * A try begins when the backend can take a call, so that TIME is not older than
  * the trip, and continues to its commit without waiting again.
@@ -25,7 +27,7 @@
  * over leaves a mark, and believes one, of a process that may be gone: else who
  * does not wait would begin to watch each time, and never be granted it.
  */
-#include "records/record_work.h"
+#include "records/record_commit.h"
 
 #include <string.h>
 
@@ -53,6 +55,7 @@ static void run_try(hf__work *work);
 
 /* -------------------------------------------------------------------- line */
 
+/* For a call, or the group whose commit it waits for. */
 static void leave_line(hf__work *work)
 {
     hf__record_store *store = work->store;
@@ -68,6 +71,7 @@ static void leave_line(hf__work *work)
     if (work->line_next != NULL)
         work->line_next->line_place = place;
     work->line_place = NULL;
+    work->leader = NULL;
 }
 
 static bool has_room(const hf__record_store *store)
@@ -182,7 +186,9 @@ bool hf__work_cancel(hf__work *work)
 /* The commit may have been done, or may be yet. */
 static void doubt_call(hf__work *work)
 {
-    if (work->call.write_count > 0 || work->call.message_count > 0)
+    if (work->leader != NULL
+            ? work->wrote
+            : work->call.write_count > 0 || work->call.message_count > 0)
         work->doubtful = true;
 }
 
@@ -190,7 +196,7 @@ void hf__work_fail(hf__work *work, hf_status status, const char *why)
 {
     if (work->request == NULL)
         return;
-    if (work->calling && work->call.version != 0)
+    if (work->leader != NULL || (work->calling && work->call.version != 0))
         doubt_call(work);
     fail_work(work, status, why);
 }
@@ -244,6 +250,12 @@ void hf__work_tick(hf__work *work)
     try_in_turn(work);
 }
 
+static void fail_unanswered(hf__work *work)
+{
+    fail_work(work, HF_INDETERMINATE,
+              "the commit was not answered, and may have been done");
+}
+
 /* Does a record show that the last commit was done? */
 static bool shows_commit(const hf__work *work)
 {
@@ -251,6 +263,53 @@ static bool shows_commit(const hf__work *work)
         if (work->call.records[i].version == work->doubt)
             return true;
     }
+    return false;
+}
+
+/* What became of the commit of a group is known, from the records of one of
+ * them: the same for the others, whose keys it has. */
+static void decide_group(hf__work *work, uint64_t doubt, bool done)
+{
+    hf__work *one = work->store->first;
+
+    while (one != NULL) {
+        if (one == work || one->doubt != doubt ||
+            !(done || hf__work_has_keys(work, one))) {
+            one = one->next;
+            continue;
+        }
+        one->doubt = 0;
+        one->rereads = false;
+        if (done)
+            complete_work(one);
+        else if (!one->request->repeatable)
+            fail_unanswered(one);
+        one = work->store->first; /* any may be gone */
+    }
+}
+
+/* The same for this one, first. false: the work is over. */
+static bool decide_doubt(hf__work *work)
+{
+    uint64_t doubt = work->doubt;
+    bool done = shows_commit(work);
+
+    if (doubt != 0) {
+        work->calling = true; /* so that no one frees it */
+        decide_group(work, doubt, done);
+        work->calling = false;
+        if (work->request == NULL) {
+            work->store->ended(work);
+            return false;
+        }
+    }
+    work->doubt = 0;
+    if (done)
+        complete_work(work);
+    else if (work->doubtful && !work->request->repeatable)
+        fail_unanswered(work);
+    else
+        return true;
     return false;
 }
 
@@ -265,17 +324,7 @@ static bool take_records(hf__work *work)
         store->ended(work);
         return false;
     }
-    if (shows_commit(work)) {
-        complete_work(work);
-        return false;
-    }
-    work->doubt = 0;
-    if (work->doubtful && !work->request->repeatable) {
-        fail_work(work, HF_INDETERMINATE,
-                  "the commit was not answered, and may have been done");
-        return false;
-    }
-    return true;
+    return decide_doubt(work);
 }
 
 static void take_sample(hf__work *work, int64_t began_us)
@@ -310,6 +359,9 @@ static void begin_call(hf__work *work,
 
     hf__arena_free(&call->arena);
     call->deadline_ms = work->request->deadline_ms;
+    for (const hf__work *one = work->group; one != NULL; one = one->line_next)
+        call->deadline_ms =
+            hf__at_least(call->deadline_ms, one->request->deadline_ms);
     call->doubtful = work->doubtful;
     call->done = done;
     call->status = HF_OK;
@@ -417,13 +469,60 @@ static void add_absent(hf__work *work, hf_bytes channel)
         work->absent[work->absent_count++] = hf_view(copy, channel.size);
 }
 
+/* The requests that were in its commit, once it was done: the first of them
+ * first. */
+static void complete_group(hf__work *work)
+{
+    hf__work *group = work->group;
+
+    work->group = NULL;
+    if (group != NULL)
+        group->line_place = &group;
+    for (hf__work *one = group; one != NULL; one = one->line_next) {
+        one->doubtful |= one->wrote; /* if it is cancelled meanwhile */
+        one->leader = NULL;
+    }
+    if (work->request != NULL)
+        complete_work(work);
+    else
+        work->store->ended(work);
+    while (group != NULL) {
+        hf__work *one = group;
+
+        leave_line(one);
+        complete_work(one);
+    }
+}
+
+/* ... if it was not, or that is not known: they wait as before. */
+static void release_group(hf__work *work)
+{
+    const hf__backend_call *call = &work->call;
+
+    while (work->group != NULL) {
+        hf__work *one = work->group;
+
+        leave_line(one);
+        if (call->outcome != HF__BACKEND_UNKNOWN || !one->wrote)
+            continue;
+        one->doubtful = true;
+        one->rereads = true;
+        one->doubt = call->write_count > 0 ? call->version : 0;
+    }
+}
+
 /* The commit of a request that has completed. */
 static void end_late(hf__work *work)
 {
     if (work->call.outcome == HF__BACKEND_UNKNOWN ||
         work->call.outcome == HF__BACKEND_DONE)
         drop_records(work);
-    work->store->ended(work);
+    if (work->call.outcome == HF__BACKEND_DONE) {
+        complete_group(work);
+    } else {
+        release_group(work);
+        work->store->ended(work);
+    }
 }
 
 /* After `eager` refusals, longer each time. */
@@ -448,15 +547,20 @@ static void doubt_commit(hf__work *work)
 static void take_outcome(hf__work *work)
 {
     const hf__backend_call *call = &work->call;
+    bool alone = work->group == NULL;
 
     if (work->request == NULL) {
         end_late(work);
         return;
     }
+    if (call->outcome == HF__BACKEND_DONE) {
+        keep_writes(work);
+        complete_group(work);
+        return;
+    }
+    release_group(work);
     switch (call->outcome) {
     case HF__BACKEND_DONE:
-        keep_writes(work);
-        complete_work(work);
         break;
     case HF__BACKEND_CONFLICT:
         if (take_records(work))
@@ -470,7 +574,12 @@ static void take_outcome(hf__work *work)
         try_later(work, 1, BROKEN_MAX_MS);
         break;
     case HF__BACKEND_FAILED:
-        retry_broken(work);
+        if (alone || call->status == HF_UNAVAILABLE) {
+            retry_broken(work);
+            break;
+        }
+        work->alone = true; /* what the others wrote may be why */
+        try_in_turn(work);
         break;
     case HF__BACKEND_UNKNOWN:
         doubt_commit(work);
@@ -489,92 +598,6 @@ static void commit_done(hf__backend_call *call)
     serve_line(store);
 }
 
-static bool copy_bytes(hf__work *work, hf_bytes *bytes)
-{
-    bytes->data = hf__arena_copy(&work->try_arena, bytes->data, bytes->size);
-    return bytes->data != NULL;
-}
-
-/* TIME is ahead of the store's clock, which was set back, because of it. */
-static bool raises_time(const hf__work *work, const hf__backend_record *record)
-{
-    return record->version != 0 && record->at_us > work->bound_us;
-}
-
-/* The records on which the reply, the changes or TIME depend. */
-static void list_checks(hf__work *work)
-{
-    hf__backend_call *call = &work->call;
-
-    call->records = work->checks;
-    call->record_count = 0;
-    for (size_t i = 0; i < work->key_count + work->marks; i++) {
-        if (i < work->key_count && !work->used[i] &&
-            !raises_time(work, &work->records[i]))
-            continue;
-        work->check_of[i] = call->record_count;
-        work->checks[call->record_count++] = work->records[i];
-    }
-}
-
-/* The index of a changed record among those that are checked. */
-static size_t check_of(const hf__work *work, hf_bytes key)
-{
-    size_t i = 0;
-
-    while (work->records[i].key.size != key.size ||
-           (key.size > 0 &&
-            memcmp(work->records[i].key.data, key.data, key.size) != 0))
-        i++;
-    return work->check_of[i];
-}
-
-/* Copies, as others run in the same memory. false: no memory. */
-static bool list_writes(hf__work *work, const hf__scratch_call *run)
-{
-    hf__backend_call *call = &work->call;
-
-    call->writes = work->writes;
-    call->write_count = 0;
-    for (size_t i = 0; i < run->changed_count; i++) {
-        hf__backend_write *write = &work->writes[call->write_count];
-
-        write->at = check_of(work, run->changed[i].key);
-        write->payload = run->changed[i].payload;
-        write->expire_ms = run->changed[i].expire_ms;
-        if (hf__work_writes_lease(work->request, &run->changed[i]))
-            write->expire_ms = -write->expire_ms;
-        /* Of one that expired there may be a record. */
-        if (write->payload.size == 0 && call->records[write->at].version == 0)
-            continue;
-        if (write->payload.size > 0 && !copy_bytes(work, &write->payload))
-            return false;
-        call->write_count++;
-    }
-    if (work->marks)
-        work->writes[call->write_count++] = (hf__backend_write){
-            .at = work->check_of[work->key_count],
-            .payload = hf_view(work->mark, sizeof(work->mark)),
-            .expire_ms = work->given[work->guarded_at].expire_ms + MARK_MS};
-    return true;
-}
-
-static bool list_messages(hf__work *work, const hf__scratch_call *run)
-{
-    size_t size = run->message_count * sizeof(*run->messages);
-    hf__scratch_message *copies = hf__arena_alloc(&work->try_arena, size + 1);
-
-    work->call.messages = copies;
-    work->call.message_count = run->message_count;
-    for (size_t i = 0; copies != NULL && i < run->message_count; i++) {
-        copies[i] = run->messages[i];
-        if (!copy_bytes(work, &copies[i].channel) ||
-            !copy_bytes(work, &copies[i].text))
-            return false;
-    }
-    return copies != NULL;
-}
-
 static void commit_try(hf__work *work, const hf__scratch_call *run)
 {
     hf__backend_call *call = &work->call;
@@ -584,15 +607,19 @@ static void commit_try(hf__work *work, const hf__scratch_call *run)
         fail_work(work, HF_INDETERMINATE, error.message);
         return;
     }
-    list_checks(work);
-    if (!list_writes(work, run) || !list_messages(work, run)) {
+    if (!hf__commit_take(work, work, run)) {
         fail_work(work, HF_NO_MEMORY, "out of memory");
         return;
     }
+    hf__commit_list(work);
     if (call->write_count == 0 && call->message_count == 0 && work->fresh &&
         work->required_count == 0) {
         complete_work(work);
         return;
+    }
+    if (!work->alone && work->request->status == HF_OK) {
+        hf__commit_gather(work, run);
+        hf__commit_list(work);
     }
     work->fresh = false;
     call->required = work->required;
@@ -609,56 +636,6 @@ static void commit_try(hf__work *work, const hf__scratch_call *run)
 }
 
 /* ------------------------------------------------------------------ running */
-
-static bool is_among(const hf_bytes *list, size_t count, hf_bytes one)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].size == one.size &&
-            memcmp(list[i].data, one.data, one.size) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Until a commit says otherwise, a client listens. */
-static bool is_listening(void *user, hf_bytes channel)
-{
-    hf__work *work = user;
-    hf_bytes copy = channel;
-
-    if (is_among(work->absent, work->absent_count, channel))
-        return false;
-    if (is_among(work->required, work->required_count, channel))
-        return true;
-    if (work->required_count == HF__WORK_ABSENT_MAX || !copy_bytes(work, &copy))
-        return false;
-    work->required[work->required_count++] = copy;
-    return true;
-}
-
-static void give_records(hf__work *work, int64_t now_us)
-{
-    bool guarded;
-
-    work->guarded_at = work->key_count;
-    for (size_t i = 0; i < work->key_count; i++) {
-        const hf__backend_record *record = &work->records[i];
-        hf__scratch_record *given = &work->given[i];
-
-        *given = (hf__scratch_record){.key = record->key};
-        if (record->version == 0)
-            continue;
-        given->payload = record->payload;
-        given->expire_ms = hf__backend_end(record->expire_ms);
-        if (record->expire_ms >= 0 || work->reads)
-            continue;
-        given->expire_ms =
-            hf__guard_end(work->store->guard, record, now_us / 1000,
-                          work->bound_us, &guarded);
-        if (guarded && work->guarded_at == work->key_count)
-            work->guarded_at = i;
-    }
-}
 
 /* Know the record of this machine's mark on the guarded lease. false: a read
  * has begun, or there are no marks. */
@@ -686,13 +663,6 @@ static bool take_mark(hf__work *work)
     return kept != NULL;
 }
 
-/* Does it want what is leased? */
-static bool uses_marks(const hf__script *script)
-{
-    return script != NULL && script->leases != HF__LEASES_NONE &&
-           script->lane == HF__LANE_USER;
-}
-
 /* A lease looks over: believe the mark, or leave one; if it was believed, the
  * same for the next lease. false: the work waits for a read. */
 static bool use_mark(hf__work *work, int64_t now_us)
@@ -702,8 +672,8 @@ static bool use_mark(hf__work *work, int64_t now_us)
     size_t next = 0;
 
     work->marks = false;
-    while (uses_marks(work->request->script) && work->guarded_at >= next &&
-           work->guarded_at < work->key_count) {
+    while (hf__commit_marks(work->request->script) &&
+           work->guarded_at >= next && work->guarded_at < work->key_count) {
         uint64_t version = work->records[work->guarded_at].version;
 
         if (!take_mark(work))
@@ -711,11 +681,12 @@ static bool use_mark(hf__work *work, int64_t now_us)
         if (!hf__guard_read_mark(guard, work->records[work->key_count].payload,
                                  version, local_us)) {
             work->marks = true;
+            work->mark_until_ms = work->guarded_end_ms + MARK_MS;
             hf__guard_write_mark(guard, version, local_us, work->mark);
             break;
         }
         next = work->guarded_at + 1;
-        give_records(work, now_us);
+        work->guarded_at = hf__commit_give(work, work, now_us);
     }
     return true;
 }
@@ -734,20 +705,14 @@ static int64_t not_before(const hf__work *work, int64_t now_us)
  * is one of another database. */
 static bool take_missing(hf__work *work, hf_bytes key)
 {
-    size_t count = work->key_count;
-
-    return key.data != NULL && work->derived_count++ < HF__WORK_DERIVED_MAX &&
-           hf__work_add_key(work, key) && work->key_count > count;
+    return key.data != NULL && !hf__work_owns(work, key) &&
+           work->derived_count++ < HF__WORK_DERIVED_MAX &&
+           hf__work_add_key(work, key, true);
 }
 
 static void run_try(hf__work *work)
 {
-    hf__scratch_call run = {.records = work->given,
-                            .record_count = work->key_count,
-                            .budget_ms = work->store->budget_ms,
-                            .used = work->used,
-                            .listens = is_listening,
-                            .user = work};
+    hf__scratch_call run = {.budget_ms = work->store->budget_ms};
     hf__request *request = work->request;
     int64_t local_us = hf__clock_boot_us();
     int64_t skew_us;
@@ -761,23 +726,22 @@ static void run_try(hf__work *work)
     good =
         hf__instant_now(&work->store->instant, local_us, &run.now_us, &skew_us);
     work->bound_us = run.now_us;
+    if (!work->fresh)
+        hf__commit_widen(work);
     if (!work->fresh && (!good || work->rereads || !take_kept(work))) {
         read_records(work);
         return;
     }
     run.now_us = not_before(work, run.now_us);
-    give_records(work, run.now_us);
+    hf__commit_clear(work);
+    work->guarded_at = hf__commit_give(work, work, run.now_us);
     if (!use_mark(work, run.now_us))
         return;
-    hf__request_done(request);
-    hf__arena_free(&work->try_arena);
-    work->required_count = 0;
-    hf__scratch_run(work->store->scratch, request, &run);
+    work->began_ms = (local_us - skew_us) / 1000;
+    hf__commit_run(work, work, &run);
     if (take_missing(work, run.missing)) {
         read_records(work);
         return;
     }
-    request->sends = work->doubtful ? 2 : 1;
-    request->began_ms = (local_us - skew_us) / 1000;
     commit_try(work, &run);
 }

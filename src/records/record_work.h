@@ -10,6 +10,13 @@
 /* Keys that a script makes up: it is run again with each of them. */
 #define HF__WORK_DERIVED_MAX 16u
 
+/* Of a record, by those that have run in one try. */
+typedef struct hf__change {
+    bool made;
+    hf_bytes payload;  /* size 0: there is none any more */
+    int64_t expire_ms; /* as the backend has it */
+} hf__change;
+
 typedef struct hf__work hf__work;
 struct hf__work {
     hf__task task; /* first */
@@ -22,10 +29,16 @@ struct hf__work {
     void (*done)(hf__work *work, hf__request *request);
     void *user;
 
-    hf__work *line_next;   /* in the line for a call ... */
+    hf__work *line_next;   /* in the line for a call, or in a group ... */
     hf__work **line_place; /* ... NULL: it is not there */
     bool waits;            /* for another request on one of its keys */
-    bool calling;          /* `call` is under way */
+    hf__work *leader; /* whose commit, which is under way, is also its; NULL:
+                         none */
+    hf__work *group; /* those of its own commit, in the order in which they ran;
+                        they wait */
+    bool alone;      /* its commit is to have no others */
+    bool wrote;      /* it changed something, or has sent a message */
+    bool calling;    /* `call` is under way */
     hf__heap_node timer;
     int64_t pause_until_ms; /* 0: it does not pause */
     unsigned tries;         /* that met a conflict, or had a wrong TIME */
@@ -37,8 +50,13 @@ struct hf__work {
     size_t derived_count; /* of them, made up by the script */
     uint64_t mask;        /* a bit for each key: whether others can overlap */
     hf__backend_record *records; /* of its keys, as the last try used them */
-    hf__scratch_record *given;
-    bool *used;
+    bool *mine;  /* of its own request; the others are those of its group */
+    size_t room; /* for keys */
+    hf__scratch_record *given; /* to a run ... */
+    size_t *given_of;          /* ... by index in `records` */
+    size_t given_count;
+    bool *ran_on;      /* of them, what the last run used ... */
+    bool *used;        /* ... and all those of this try */
     bool reads;        /* nothing of a lease is decided */
     bool fresh;        /* they are of one read, made for this try */
     bool rereads;      /* what is kept is not to be believed */
@@ -47,7 +65,9 @@ struct hf__work {
                           process; key_count: none */
     bool marked;       /* behind its records, that of the mark is known ... */
     size_t marked_at;  /* ... on this one ... */
-    bool marks;        /* ... and is written */
+    bool marks;        /* ... and is written ... */
+    int64_t guarded_end_ms; /* until when that lease is one for this process */
+    int64_t mark_until_ms;  /* ... for so long */
     char mark[HF__GUARD_MARK_SIZE];
 
     hf__backend_call call;
@@ -55,6 +75,11 @@ struct hf__work {
     hf__backend_record *checks;
     size_t *check_of; /* index in `checks`, by key */
     hf__backend_write *writes;
+    hf__change *changes; /* by key: what this try has made of it */
+    size_t bytes;        /* of all runs of it */
+    hf__scratch_message *messages;
+    size_t message_room;
+    int64_t began_ms;   /* of its requests */
     hf_bytes *required; /* of this try */
     size_t required_count;
     hf_bytes absent[HF__WORK_ABSENT_MAX];
@@ -84,10 +109,16 @@ void hf__work_expire(hf__work *work);
 bool hf__work_cancel(hf__work *work);
 /* One key more, unless it has it. A copy: a call may outlive the request.
  * false: no memory, or too many. */
-bool hf__work_add_key(hf__work *work, hf_bytes key);
+bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine);
+bool hf__work_owns(const hf__work *work, hf_bytes key);
+/* Those of `other`, which is to be in its group. false: some are missing. No
+ * call of it is under way. */
+bool hf__work_add_keys(hf__work *work, const hf__work *other);
 /* Is what the request has changed a lease? By its script. */
 bool hf__work_writes_lease(const hf__request *request,
                            const hf__scratch_record *changed);
+/* Are all keys of `other` its own as well? */
+bool hf__work_has_keys(const hf__work *work, const hf__work *other);
 bool hf__work_overlaps(const hf__work *work, const hf__work *other);
 
 #endif

@@ -251,6 +251,11 @@ const sim_case sim_cases[] = {
      .actors = {{0, {{OP_LATCH, 0, 0}, {OP_ARRIVE, 0, 0}, END}},
                 {1, {{OP_WAIT, 0, 500}, {OP_ARRIVE, 0, 0}, END}},
                 {2, {{OP_WAIT, 0, 100}, {OP_AWAIT_OPEN, 0, 9000}, END}}}},
+    /* With --records: two threads of a client put jobs in one commit. */
+    {.name = "jobs-together", .faults = ALL,
+     .handles = {JOB(0), JOB(1)},
+     .actors = {WORK(0, 0, 100), {0, {{OP_PUT, 0, 0}, END}},
+                {0, {{OP_PUT, 0, 1}, END}}, WORK(1, 1, 0)}},
     /* Two put jobs, and two do them; one is killed, stalled or late. */
     {.name = "jobs", .faults = ALL,
      .handles = {JOB(1), JOB(2)},

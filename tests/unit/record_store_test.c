@@ -10,65 +10,9 @@
 #define OWNER "0123456789abcdef-fedcba987654321"
 #define OTHER "0123456789abcdef-fedcba987654322"
 
-static int set_up(void **state)
-{
-    static const hf__backend_ops ops = {
-        .read = memory_read, .commit = memory_commit, .close = memory_close};
-    setting *self = calloc(1, sizeof(*self));
-
-    assert_non_null(self);
-    self->store = calloc(1, sizeof(*self->store));
-    assert_non_null(self->store);
-    self->loop = self->store->loop = hf__loop_new();
-    self->store->base.ops = &ops;
-    assert_int_equal(hf__record_store_open(&self->records, self->loop,
-                                           &self->store->base, 5000, NULL),
-                     HF_OK);
-    *state = self;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    setting *self = *state;
-
-    hf__record_store_close(&self->records);
-    hf__loop_free(self->loop);
-    free(self);
-    return 0;
-}
-
 EACH_TEST_WITH(set_up, tear_down);
 
 /* ----------------------------------------------------------------- requests */
-
-static hf_status finish(setting *self, hf__request *request, int64_t within_ms,
-                        char text[TEXT_SIZE])
-{
-    hf_status status;
-
-    request->began_ms = hf__clock_boot_ms();
-    request->deadline_ms = request->began_ms + within_ms;
-    hf__record_store_perform(&self->records, request);
-    text[0] = '\0';
-    if (request->status == HF_OK)
-        show(text, &request->reply);
-    else
-        (void)snprintf(text, TEXT_SIZE, "%s", request->error.message);
-    status = request->status;
-    hf__request_done(request);
-    return status;
-}
-
-static hf_status line(setting *self, const char *words, bool repeatable,
-                      char text[TEXT_SIZE])
-{
-    hf_bytes list[WORD_MAX];
-    hf__request request;
-
-    hf__request_command(&request, list, split(words, list), repeatable);
-    return finish(self, &request, 20000 * SLOWER, text);
-}
 
 static hf_status lock_for(setting *self, hf__script_id id, const char *owner,
                           const char *ttl, char text[TEXT_SIZE])
@@ -86,13 +30,6 @@ static hf_status lock(setting *self, hf__script_id id, const char *owner,
                       char text[TEXT_SIZE])
 {
     return lock_for(self, id, owner, "15000", text);
-}
-
-static void want_calls(const setting *self, size_t reads, size_t commits)
-{
-    assert_int_equal(self->store->reads, reads);
-    assert_int_equal(self->store->commits, commits);
-    self->store->reads = self->store->commits = 0;
 }
 
 TEST(record_store_pair_costs_two_calls)
