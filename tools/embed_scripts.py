@@ -110,7 +110,8 @@ def table(scripts):
             f"      {'&acquire_' + script.name if script.follows else 'NULL'},\n"
             f"      {{ {types(script)} }}, {len(script.places['KEYS'])},\n"
             f"      false, {'true' if script.reads else 'false'},\n"
-            f"      HF__LEASES_{script.leases.upper()} }},\n")
+            f"      HF__LEASES_{script.leases.upper()},\n"
+            f"      {'true' if script.is_twin else 'false'} }},\n")
     return (NOTICE + '#include "script/script.h"\n'
             '#include "script/script_words.h"\n\n' + bodies(scripts) +
             acquires(scripts) +

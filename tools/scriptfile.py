@@ -112,6 +112,7 @@ class Script:
     written: str = ""  # the body
     body: str = ""  # without comments, with its pieces
     repeatable: bool = False
+    is_twin: bool = False  # see `--#record`
     body_line: int = 1
     used: set = field(default_factory=set)  # names of pieces
     findings: list = field(default_factory=list)
@@ -230,7 +231,7 @@ def _twin(script):
     twin = Script(script.path, script.name + "_once",
                   sections=dict(script.sections, Repeat="safe"),
                   section_lines=script.section_lines,
-                  body_line=script.body_line)
+                  body_line=script.body_line, is_twin=True)
     keys, words = script.places["KEYS"], script.places["ARGV"]
     if len(RECORD.findall(script.written)) > 1:
         twin.find(script.body_line, "more than one --#record")

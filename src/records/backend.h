@@ -79,7 +79,8 @@ struct hf__backend_call {
     int64_t late_us;
     uint64_t version;   /* of what it writes; drawn, never twice the same */
     unsigned conflicts; /* that the same request has met before */
-    hf_bytes first_key; /* of the request: what others contend for */
+    hf_bytes first_key; /* of the request, without its dedup record: what others
+                           contend for */
 
     int64_t deadline_ms; /* of hf__clock_boot_ms() */
     void (*done)(hf__backend_call *call);

@@ -627,7 +627,10 @@ static void commit_try(hf__work *work, const hf__scratch_call *run)
     call->now_us = run->now_us;
     call->late_us = hf__instant_late_us(&work->store->instant);
     call->conflicts = work->tries;
-    call->first_key = work->records[0].key;
+    call->first_key =
+        work->records[work->request->script != NULL &&
+                      work->request->script->twin && work->key_count > 1]
+            .key;
     do {
         hf__rand_bytes(&call->version, sizeof(call->version));
         call->version >>= 1; /* a positive integer of SQL */

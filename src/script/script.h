@@ -85,6 +85,8 @@ typedef struct hf__script {
     bool undoes;
     bool reads; /* it writes nothing */
     hf__lease_rule leases;
+    /* Its first key is the dedup record of the caller's session. */
+    bool twin;
 } hf__script;
 
 #define HF__SCRIPT_USER UINT32_MAX

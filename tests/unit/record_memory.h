@@ -37,6 +37,7 @@ typedef struct memory {
     size_t reads;
     size_t commits;
     hf__backend_call *silent; /* it will not be answered */
+    char first_key[8];        /* of the last commit */
 } memory;
 
 typedef struct setting {
@@ -155,6 +156,9 @@ static void commit_call(memory *self, hf__backend_call *call)
     fate what = self->next;
 
     self->commits++;
+    (void)snprintf(self->first_key, sizeof(self->first_key), "%.*s",
+                   (int)call->first_key.size,
+                   (const char *)call->first_key.data);
     self->next = ANSWERED;
     if (has_conflict(self, call)) {
         call->outcome = HF__BACKEND_CONFLICT;

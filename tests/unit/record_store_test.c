@@ -568,6 +568,23 @@ TEST(record_store_lost_commit_is_repeated_only_if_it_may_be)
     assert_string_equal(text, "s:5");
 }
 
+TEST(record_store_turn_is_on_what_others_contend_for)
+{
+    setting *self = *state;
+    hf_bytes words[] = {hf_str("record"), hf_str("a"),    hf_str("1"),
+                        hf_str("1"),      hf_str("2"),    hf_str("0"),
+                        hf_str("1"),      hf_str("60000")};
+    hf__request request;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "incr a", true, text), HF_OK);
+    self->store->first_key[0] = '\0';
+    hf__request_script(&request, &hf__scripts[HF__SCRIPT_VALUE_CAS_ONCE], words,
+                       8, 2);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    assert_string_equal(self->store->first_key, "a");
+}
+
 TEST(record_store_returns_by_the_deadline)
 {
     setting *self = *state;
