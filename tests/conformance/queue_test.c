@@ -244,7 +244,7 @@ TEST(queue_lets_a_late_worker_end_what_no_one_was_given)
 {
     fixture *f = *state;
     hf_bytes queue = fixture_key(f, "q");
-    hf_lock *lock = worker_for(f, f->client, queue, 50);
+    hf_lock *lock = worker_for(f, f->client, queue, slowed_ms(100));
 
     put(f, queue, "a");
     take(lock, "a");
@@ -395,7 +395,7 @@ TEST(queue_counts_an_attempt_whose_lease_ended)
 {
     fixture *f = *state;
     hf_bytes queue = fixture_key(f, "q");
-    hf_lock *lock = worker_for(f, f->client, queue, 50);
+    hf_lock *lock = worker_for(f, f->client, queue, slowed_ms(100));
     hf_queue_options opts = HF_QUEUE_OPTIONS_INIT;
 
     opts.attempts = 1;
