@@ -11,6 +11,10 @@
 /* The day on which the store's clock begins. */
 #define UNIX_US INT64_C(1700000000000000)
 
+/* Many of src/lease/release.c's periods. */
+#define PERIOD_US INT64_C(100000000)
+
+uint64_t sim_seed = 1;
 int64_t sim_now_us = INT64_C(1000000000);
 int64_t sim_drift_ppm;
 bool sim_at_store;
@@ -18,12 +22,16 @@ int64_t sim_began_us;
 static prng random_numbers;
 static prng store_numbers = {2};
 
-/* Runs share one embedded store, whose clock must not go back. */
-void sim_clock_begin(uint64_t seed)
+/* Runs share one embedded store, whose clock must not go back. All begin at the
+ * same second of the periods in which a release probes, so that a plan is the
+ * same run, whichever came before; another seed has another. */
+void sim_clock_begin(void)
 {
-    sim_now_us = (sim_now_us / 1000000 + 100) * 1000000 + 137;
+    int64_t period = sim_now_us / PERIOD_US + 2;
+
+    sim_now_us = period * PERIOD_US + (int64_t)(sim_seed % 10) * 1000000 + 137;
     sim_began_us = sim_now_us;
-    random_numbers = prng_of(seed, 0, 0);
+    random_numbers = prng_of(1, 0, 0);
 }
 
 static int64_t store_us(void)

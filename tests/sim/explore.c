@@ -96,9 +96,11 @@ static void report(const plan *what)
     (void)run_plan(&state.best, true, &state.run);
     printf("violation: %s\nreproduce: sim --case %s", sim_world.violation,
            of_case->name);
+    if (sim_records)
+        printf(" --records");
     if (sim_cheat[0] != '\0')
         printf(" --cheat %s", sim_cheat);
-    printf(" --plan ");
+    printf(" --seed %llu --plan ", (unsigned long long)sim_seed);
     for (size_t i = 0; i < state.best.count; i++)
         printf("%s%u:%u", i == 0 ? "" : ",", state.best.at[i].step,
                state.best.at[i].pick);

@@ -20,7 +20,6 @@ typedef struct arguments {
     const char *name;
     size_t deviations;
     uint64_t rounds;
-    uint64_t seed;
     const char *plan;
 } arguments;
 
@@ -60,7 +59,7 @@ static bool read_option(int letter, const char *value, arguments *args)
     case 'r':
         return read_number(value, &args->rounds);
     case 's':
-        return read_number(value, &args->seed);
+        return read_number(value, &sim_seed);
     default:
         return false;
     }
@@ -79,7 +78,7 @@ static bool read_arguments(int argc, char **argv, arguments *args)
         {NULL, 0, NULL, 0}};
     int letter;
 
-    *args = (arguments){.deviations = 1, .rounds = 20, .seed = 1};
+    *args = (arguments){.deviations = 1, .rounds = 20};
     while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
         if (!read_option(letter, optarg, args))
             return false;
@@ -114,7 +113,7 @@ static bool explore(const sim_case *of, const arguments *args, explored *sums)
         return !read_plan(args->plan, &what) || explore_plan(of, &what);
     failed =
         explore_all(of, args->deviations, &here) ||
-        explore_random(of, args->seed, RANDOM_DEVIATIONS, args->rounds, &here);
+        explore_random(of, sim_seed, RANDOM_DEVIATIONS, args->rounds, &here);
     printf("%-12s %10llu runs %12llu steps\n", of->name,
            (unsigned long long)here.runs, (unsigned long long)here.steps);
     (void)fflush(stdout);

@@ -472,6 +472,8 @@ void moves_show(const move *one)
              one->kind != MOVE_NO_MEMORY)
         show_packet(&net_packets[one->index]);
     printf("%s", names[one->kind]);
+    if (one->kind == MOVE_STEP)
+        printf("%s", one->index == BACK ? " back" : " forward");
     if (one->at_ms != 0)
         printf(" until %lld ms", (long long)since_began(one->at_ms));
     printf("\n");

@@ -37,10 +37,11 @@
 /* us; one for all clients. At the store it may run at another rate. */
 extern int64_t sim_now_us;
 extern int64_t sim_began_us; /* the run */
+extern uint64_t sim_seed;    /* --seed */
 extern bool sim_at_store;
 extern int64_t sim_drift_ppm; /* of the store's clock */
 
-void sim_clock_begin(uint64_t seed);
+void sim_clock_begin(void);
 int64_t sim_now_ms(void);
 /* The client's instant at which the store's clock shows `store_ms`. */
 int64_t sim_from_store(int64_t store_ms);

@@ -353,7 +353,7 @@ void world_begin(const sim_case *of)
 {
     sim_world = (world){.of = of};
     sim_drift_ppm = sim_cheats("fast") ? 30000 : of->drift_ppm;
-    sim_clock_begin(1);
+    sim_clock_begin();
     records_clear();
     server_clear();
     net_begin();
