@@ -195,7 +195,8 @@ typedef struct hf_lock_options {
  * @retval HF_OK           `*lock` can be acquired
  * @retval HF_UNSUPPORTED  an option is newer than this library; replicas on a
  *                         store that has none; priority, min_hold_ms,
- *                         delay_ms or #HF_LOCK_GAPS_ALWAYS on a quorum
+ *                         delay_ms or #HF_LOCK_GAPS_ALWAYS on a quorum, the
+ *                         last on PostgreSQL too
  *
  * Never blocks.
  */

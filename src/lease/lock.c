@@ -78,9 +78,9 @@ static hf_status check_gaps(const hf_lock_options *o, const hf_client *client,
         return hf__fail(err, HF_UNSUPPORTED, "hf_lock_options: unknown gaps %u",
                         (unsigned)o->gaps);
     if (o->gaps == HF_LOCK_GAPS_ALWAYS &&
-        (client->store->capabilities & HF__CAP_UNDOES) != 0)
+        (client->store->capabilities & HF__CAP_ALONE) != 0)
         return hf__fail(err, HF_UNSUPPORTED,
-                        "gaps: other libraries share no locks of a quorum");
+                        "gaps: other libraries share no locks of this store");
     return HF_OK;
 }
 

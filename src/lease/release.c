@@ -300,7 +300,7 @@ static int64_t gap_of(const hf_lock *lock)
     int64_t now_ms = hf__clock_boot_ms(), gap_ms;
 
     if (!lock->kind->gaps || lock->options.gaps == HF_LOCK_GAPS_NEVER ||
-        (capabilities & HF__CAP_UNDOES) != 0)
+        (capabilities & HF__CAP_ALONE) != 0)
         return 0;
     gap_ms = hf__turns_release(&lock->client->leases->turns, lock->hash,
                                now_ms - lock->held_ms, always);

@@ -72,7 +72,8 @@ enum {
      * no dedup record. Whether it was done is found out from what it has
      * written; if it only removed, or others have overwritten all of that, it
      * is HF_INDETERMINATE. */
-    HF__CAP_ATOMIC = 1u << 6
+    HF__CAP_ATOMIC = 1u << 6,
+    HF__CAP_ALONE = 1u << 7 /* no other library uses its locks */
 };
 
 /* Key-value lines about a store, for people. */

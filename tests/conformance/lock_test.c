@@ -149,6 +149,20 @@ TEST(lock_is_all_that_a_quorum_has)
     }
 }
 
+TEST(lock_leaves_gaps_only_where_another_library_may_be)
+{
+    fixture *f = *state;
+    hf_lock_options opts = HF_LOCK_OPTIONS_INIT;
+    bool alone = f->store == FIXTURE_QUORUM || f->store == FIXTURE_POSTGRES;
+    hf_lock *lock = NULL;
+
+    opts.gaps = HF_LOCK_GAPS_ALWAYS;
+    expect_status(
+        alone ? HF_UNSUPPORTED : HF_OK,
+        hf_lock_new(f->client, fixture_key(f, "l"), &opts, &lock, ERR));
+    hf_lock_free(lock);
+}
+
 TEST(lock_release_of_what_is_not_held_is_invalid)
 {
     fixture *f = *state;

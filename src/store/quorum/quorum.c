@@ -90,7 +90,7 @@ static hf_status quorum_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         return hf__fail(err, HF_NO_MEMORY, "a quorum");
     self->base.ops = &hf__quorum_store_ops;
-    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_UNDOES;
+    self->base.capabilities = HF__CAP_EVENTS | HF__CAP_UNDOES | HF__CAP_ALONE;
     self->loop = config->loop;
     self->fork_generation = hf__fork_generation();
     self->restart_ms = HF__QUORUM_RESTART_MS;
