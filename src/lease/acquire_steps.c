@@ -440,6 +440,19 @@ static int64_t instant_of(const hf__steps *steps, int64_t at_us)
            (since_ms > 0 ? since_ms / CLOCK_DRIFT : 0);
 }
 
+/* The same of a grant that was heard of; INT64_MAX: it may be too long ago. On
+ * a store whose clock may be set all that is known is that it was after the
+ * refusal; half of the lease is to be left for the first renewal. */
+static int64_t granted_ms(const hf__steps *steps, const hf__handed *handed)
+{
+    uint32_t capabilities = steps->lock->client->store->capabilities;
+    int64_t passed_ms = hf__clock_boot_ms() - steps->asked_ms;
+
+    if ((capabilities & HF__CAP_GUARDED) == 0)
+        return instant_of(steps, handed->at_us);
+    return passed_ms <= handed->lease_ms / 2 ? steps->asked_ms : INT64_MAX;
+}
+
 /* false: its lease may be over. */
 static bool accept_grant(hf__steps *steps, const hf__handed *handed,
                          int64_t sent_ms)
@@ -513,12 +526,12 @@ bool hf__steps_take_grant(hf__steps *steps)
         handed.what == HF__HANDED_TURN || handed.what == HF__HANDED_GAP;
     steps->gap_ms = handed.what == HF__HANDED_GAP ? handed.lease_ms : 0;
     if (handed.what != HF__HANDED_GRANT || steps->clock_us == 0 ||
-        handed.at_us < steps->clock_us || /* refused since */
+        handed.at_us <= steps->clock_us || /* perhaps refused since */
         strcmp(handed.owner, steps->grant.owner) != 0 ||
         steps->lock->replicas.count > 0)
         return false;
-    sent_ms = instant_of(steps, handed.at_us);
-    /* In the future: the store's clock was set forward. */
+    sent_ms = granted_ms(steps, &handed);
+    /* In the future: the store's clock was set forward, or it is not known. */
     return sent_ms <= hf__clock_boot_ms() &&
            accept_grant(steps, &handed, sent_ms);
 }

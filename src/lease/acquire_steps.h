@@ -22,9 +22,10 @@
  *    store has lost the message, the value of the lock says it. The call
  *    counts the lease from when the store granted it. That instant is known by
  *    the store's clock; the last refusal, sent at a known instant here, told
- *    the store's instant at which it was answered, not earlier. If the lease
- *    may be over by then, or if nothing is known, go to 4: the same owner gets
- *    it again.
+ *    the store's instant at which it was answered, not earlier. On a store
+ *    whose clock may be set meanwhile (HF__CAP_GUARDED), the call counts the
+ *    lease from that refusal. If the lease may be over by then, or if nothing
+ *    is known, go to 4: the same owner gets it again.
  *    On a quorum the next try awaits messages of a majority (docs/adr/0085).
  *    If the votes were split, all waiters would wake at once and split them
  *    again: sleep for a random time instead.

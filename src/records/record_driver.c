@@ -360,6 +360,7 @@ static hf_status open_store(record_driver *self, const char *name,
     if (status != HF_OK)
         return status;
     self->base.capabilities = HF__CAP_EVENTS | HF__CAP_ATOMIC | HF__CAP_ALONE |
+                              HF__CAP_GUARDED |
                               (self->backend->durable ? HF__CAP_DURABLE : 0);
     status = hf__alarm_new(self->loop, poll_blindly, self, &self->blind, err);
     if (status != HF_OK) {

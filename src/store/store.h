@@ -73,7 +73,10 @@ enum {
      * written; if it only removed, or others have overwritten all of that, it
      * is HF_INDETERMINATE. */
     HF__CAP_ATOMIC = 1u << 6,
-    HF__CAP_ALONE = 1u << 7 /* no other library uses its locks */
+    HF__CAP_ALONE = 1u << 7, /* no other library uses its locks */
+    /* No lease of a lock ends early if its clock is set. What scripts see as
+     * TIME never goes back for a key, but may stand still meanwhile. */
+    HF__CAP_GUARDED = 1u << 8
 };
 
 /* Key-value lines about a store, for people. */

@@ -73,6 +73,27 @@ const sim_case sim_cases[] = {
                      {OP_FORGET, 1, 0}, {OP_TRY, 1, 0}, {OP_RELEASE, 1, 0},
                      END}},
                 }},
+    /* The store's clock is set back, so that for 20 s no key has another TIME;
+     * who was given the lock then is stalled or killed. */
+    {.name = "set-back", .faults = FAULT_STALL | FAULT_KILL,
+     .handles = {LOCK(0), LOCK(1), LOCK(2)},
+     .actors = {{0, {{OP_ACQUIRE, 0, WAIT}, {OP_SLEEP, 0, 11000},
+                     {OP_SET_CLOCK, 0, -20000}, {OP_RELEASE, 0, 0}, END}},
+                {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, WAIT},
+                     {OP_RELEASE, 1, 0}, END}},
+                {2, {{OP_WAIT, 2, 100}, {OP_ACQUIRE, 2, WAIT},
+                     {OP_SLEEP, 2, 9000}, {OP_RELEASE, 2, 0}, END}},
+                }},
+    /* ... forward, by as much as who is given the lock is stalled. */
+    {.name = "set-forward", .faults = FAULT_STALL | FAULT_KILL,
+     .handles = {LOCK(0), LOCK(1), LOCK(2)},
+     .actors = {{0, {{OP_ACQUIRE, 0, WAIT}, {OP_SLEEP, 0, 2500},
+                     {OP_SET_CLOCK, 0, 6900}, {OP_RELEASE, 0, 0}, END}},
+                {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, WAIT},
+                     {OP_RELEASE, 1, 0}, END}},
+                {2, {{OP_WAIT, 2, 100}, {OP_ACQUIRE, 2, WAIT},
+                     {OP_SLEEP, 2, 9000}, {OP_RELEASE, 2, 0}, END}},
+                }},
     /* Waits that time out, also while the lock is handed over. */
     {.name = "short", .faults = LOCKS,
      .handles = {LOCK(0), LOCK(1)},

@@ -310,6 +310,14 @@ static void lose_data(bool all)
     world_refresh();
 }
 
+void moves_set_clock(int64_t by_us)
+{
+    sim_step_us += by_us;
+    /* A commit that was held up may be in time again. */
+    sim_world.lossy = sim_world.lossy || by_us < 0;
+    world_refresh();
+}
+
 static void repeat(packet *one)
 {
     (void)net_publish(hf_str(one->client->inbox), hf_str(one->text),
@@ -332,10 +340,7 @@ static void disturb(const move *one)
         net_float(&net_packets[one->index]);
         break;
     case MOVE_STEP:
-        sim_step_us += one->index == BACK ? -STEP_US : STEP_US;
-        /* A commit that was held up may be in time again. */
-        sim_world.lossy = sim_world.lossy || one->index == BACK;
-        world_refresh();
+        moves_set_clock(one->index == BACK ? -STEP_US : STEP_US);
         break;
     case MOVE_MISS:
         net_miss(&net_packets[one->index]);

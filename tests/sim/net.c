@@ -449,8 +449,9 @@ static hf_status net_open(const hf__store_config *config, hf__store **store,
     if (self == NULL)
         abort();
     self->base.ops = &ops;
-    self->base.capabilities = HF__CAP_EVENTS | sim_world.of->capabilities |
-                              (sim_records ? HF__CAP_ALONE : 0);
+    self->base.capabilities =
+        HF__CAP_EVENTS | sim_world.of->capabilities |
+        (sim_records ? HF__CAP_ALONE | HF__CAP_GUARDED : 0);
     self->of = sim_opening();
     self->of->config = *config;
     hf__store_channel(self->of->inbox, config->prefix, config->client_id);

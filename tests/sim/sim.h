@@ -195,7 +195,8 @@ enum {
     OP_DONE,       /* with the job of the handle */
     OP_NEXT,       /* the same, and take the next; arg: wait_ms */
     OP_NEXT_START,
-    OP_FORGET /* with --records: as if a new process had opened the client */
+    OP_FORGET,   /* with --records: as if a new process had opened the client */
+    OP_SET_CLOCK /* with --records: the store's, by arg ms */
 };
 
 typedef struct op {
@@ -390,6 +391,8 @@ typedef struct moves {
 } moves;
 
 void moves_list(moves *list);
+/* With --records: the store's clock is set forward, or back. */
+void moves_set_clock(int64_t by_us);
 void moves_make(const move *one);
 void moves_show(const move *one);
 

@@ -254,6 +254,10 @@ static void do_step(program *of, const op *step)
     case OP_FORGET:
         records_forget(of->of);
         break;
+    case OP_SET_CLOCK:
+        if (sim_records)
+            moves_set_clock(step->arg * 1000);
+        break;
     case OP_DOWNGRADE:
         on->released = true;
         (void)!hf_rwlock_downgrade(on->lock, NULL);
