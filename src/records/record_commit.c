@@ -4,17 +4,20 @@
  *
  * A group commit: requests of this client on one key would each cost a commit,
  * one after the other. So who is about to commit first runs those that wait
- * behind it, in the order in which they came, each on the records as the one
- * before has left them:
+ * behind it, in the order in which they came, in one scratch transaction: each
+ * on the records as the one before has left them. A record is read and written
+ * once, however many change it.
  *
  *  1. When the first begins a try, it takes the keys of those that may join.
  *     One may not if it has to wait for another as well; then the group ends,
  *     as no request overtakes another. What keeps a lease does not wait for a
  *     read of what others need, and takes no more keys.
- *  2. One that fails, needs another key, would leave or believe a mark, or
- *     makes the commit too large is not in the group, and what it did is
- *     dropped. It runs alone later.
- *  3. TIME, the records that are checked and the inboxes that must listen are
+ *  2. The group also ends before one that would leave or believe a mark, or
+ *     whose kind sees leases otherwise than the first, and with one that fails
+ *     or needs another key. That one runs later, on its own.
+ *  3. Had that one written, or is the whole transaction undone by it, the
+ *     others run again, in a new one.
+ *  4. TIME, the records that are checked and the inboxes that must listen are
  *     those of all. What becomes of the commit is the same for all: refused,
  *     they wait as before; unanswered, who finds out tells the others
  *     (record_work.c).
@@ -26,8 +29,8 @@
 #include "util/clock.h"
 #include "util/order.h"
 
-/* Of a group: requests; bytes that their runs have changed and published, which
- * are more than its commit has; us for which they run, while no other request
+/* Of a group: requests; bytes of their words, and bytes that those behind the
+ * first have added; us for which they run, while no other request
  * does, and TIME grows old; ms for each that is a script of a user. After each
  * conflict half the time: the records that came with it grow old as well. */
 #define GROUP_MAX 256
@@ -44,11 +47,8 @@ void hf__commit_clear(hf__work *work)
         work->changes[i] = (hf__change){.made = false};
         work->used[i] = false;
     }
-    work->bytes = 0;
-    work->messages = NULL;
-    work->message_room = 0;
+    work->given_count = 0;
     work->call.message_count = 0;
-    work->required_count = 0;
 }
 
 static size_t index_of(const hf__work *work, hf_bytes key)
@@ -62,20 +62,16 @@ static size_t index_of(const hf__work *work, hf_bytes key)
     return i;
 }
 
-/* true: it looks over, and is not for this process. */
-static bool give_record(hf__work *work, size_t at, bool reads, int64_t now_us)
+static void give_record(hf__work *work, size_t at, bool reads, int64_t now_us)
 {
     const hf__backend_record *record = &work->records[at];
-    const hf__change *change = &work->changes[at];
+    hf__change *change = &work->changes[at];
     hf__scratch_record *given = &work->given[work->given_count];
     bool guarded = false;
 
     work->given_of[work->given_count++] = at;
     *given = (hf__scratch_record){.key = record->key};
-    if (change->made) {
-        given->payload = change->payload;
-        given->expire_ms = hf__backend_end(change->expire_ms);
-    } else if (record->version != 0) {
+    if (record->version != 0) {
         given->payload = record->payload;
         given->expire_ms = hf__backend_end(record->expire_ms);
         if (record->expire_ms < 0 && !reads)
@@ -83,22 +79,24 @@ static bool give_record(hf__work *work, size_t at, bool reads, int64_t now_us)
                 hf__guard_end(work->store->guard, record, now_us / 1000,
                               work->bound_us, &guarded);
     }
-    return guarded;
+    change->given = true;
+    change->guarded_end_ms = guarded ? given->expire_ms : 0;
 }
 
 size_t hf__commit_give(hf__work *work, const hf__work *one, int64_t now_us)
 {
     size_t guarded_at = work->key_count;
 
-    work->given_count = 0;
     for (size_t i = 0; i < one->key_count; i++) {
         size_t at = one == work ? i : index_of(work, one->records[i].key);
 
-        if (one->mine[i] && give_record(work, at, one->reads, now_us) &&
-            guarded_at == work->key_count) {
+        if (!one->mine[i])
+            continue;
+        if (!work->changes[at].given)
+            give_record(work, at, one->reads, now_us);
+        if (work->changes[at].guarded_end_ms != 0 &&
+            guarded_at == work->key_count)
             guarded_at = at;
-            work->guarded_end_ms = work->given[work->given_count - 1].expire_ms;
-        }
     }
     return guarded_at;
 }
@@ -143,104 +141,85 @@ static bool is_listening(void *user, hf_bytes channel)
     return true;
 }
 
-void hf__commit_run(hf__work *work, hf__work *one, hf__scratch_call *run)
+static void run_one(hf__work *work, hf__work *one, hf__scratch_call *run)
 {
     hf__request *request = one->request;
 
     hf__request_done(request);
-    run->records = work->given;
     run->record_count = work->given_count;
+    hf__scratch_next(work->store->scratch, request, run);
+    request->sends = one->doubtful ? 2 : 1;
+    request->began_ms = work->began_ms;
+    one->wrote = run->wrote;
+}
+
+static void drop_group(hf__work *work)
+{
+    while (work->group != NULL) {
+        hf__work *one = work->group;
+
+        work->group = one->line_next;
+        one->leader = NULL;
+        one->line_place = NULL;
+        hf__request_done(one->request);
+    }
+}
+
+/* With its own request, which was given the first so many of its records. */
+static void begin_run(hf__work *work, hf__scratch_call *run, size_t own_count)
+{
+    drop_group(work);
+    while (work->given_count > own_count)
+        work->changes[work->given_of[--work->given_count]].given = false;
+    work->required_count = 0;
+    run->budget_ms = work->store->budget_ms;
+    run->records = work->given;
+    run->record_count = own_count;
     run->used = work->ran_on;
     run->listens = is_listening;
     run->user = work;
-    hf__scratch_run(work->store->scratch, request, run);
-    request->sends = one->doubtful ? 2 : 1;
-    request->began_ms = work->began_ms;
+    hf__scratch_begin(work->store->scratch, run);
+    run_one(work, work, run);
 }
 
-/* Room for so many messages more. */
-static bool reserve_messages(hf__work *work, size_t count)
+/* false: no memory. Copies, as others run in the same memory. */
+static bool take_messages(hf__work *work, const hf__scratch_call *run)
 {
-    size_t had = work->call.message_count;
-    size_t room = 2 * (had + count);
-    hf__scratch_message *more;
+    hf__scratch_message *copies = hf__arena_alloc(
+        &work->try_arena, (run->message_count + 1) * sizeof(*copies));
 
-    if (had + count <= work->message_room)
-        return true;
-    more = hf__arena_alloc(&work->try_arena, room * sizeof(*more));
-    if (more == NULL)
-        return false;
-    if (had > 0)
-        memcpy(more, work->messages, had * sizeof(*more));
-    work->messages = more;
-    work->message_room = room;
-    return true;
-}
-
-/* Behind those that there are, which are still the only ones. Copies, as others
- * run in the same memory. */
-static bool copy_messages(hf__work *work, const hf__scratch_call *run)
-{
-    if (!reserve_messages(work, run->message_count))
-        return false;
-    for (size_t i = 0; i < run->message_count; i++) {
-        hf__scratch_message *copy =
-            &work->messages[work->call.message_count + i];
-
-        *copy = run->messages[i];
-        if (!copy_bytes(work, &copy->channel) || !copy_bytes(work, &copy->text))
+    for (size_t i = 0; copies != NULL && i < run->message_count; i++) {
+        copies[i] = run->messages[i];
+        if (!copy_bytes(work, &copies[i].channel) ||
+            !copy_bytes(work, &copies[i].text))
             return false;
     }
-    return true;
+    work->messages = copies;
+    work->call.message_count = run->message_count;
+    return copies != NULL;
 }
 
-static void change_record(hf__work *work, const hf__request *request,
-                          const hf__scratch_record *changed, hf_bytes payload)
+/* The same of records. */
+static bool take_changes(hf__work *work, const hf__scratch_call *run)
 {
-    hf__change *change = &work->changes[index_of(work, changed->key)];
+    for (size_t i = 0; i < run->changed_count; i++) {
+        const hf__scratch_record *changed = &run->changed[i];
+        hf__change *change = &work->changes[index_of(work, changed->key)];
 
-    change->made = true;
-    change->payload = payload;
-    change->expire_ms = changed->expire_ms;
-    if (hf__work_writes_lease(request, changed))
-        change->expire_ms = -change->expire_ms;
-}
-
-bool hf__commit_take(hf__work *work, hf__work *one, const hf__scratch_call *run)
-{
-    hf_bytes *payloads = hf__arena_alloc(
-        &work->try_arena, (run->changed_count + 1) * sizeof(*payloads));
-
-    for (size_t i = 0; payloads != NULL && i < run->changed_count; i++) {
-        payloads[i] = run->changed[i].payload;
-        if (payloads[i].size > 0 && !copy_bytes(work, &payloads[i]))
+        change->made = true;
+        change->payload = changed->payload;
+        change->expire_ms = changed->expire_ms;
+        if (hf__work_writes_lease(changed->by, changed))
+            change->expire_ms = -change->expire_ms;
+        if (change->payload.size > 0 && !copy_bytes(work, &change->payload))
             return false;
     }
-    if (payloads == NULL || !copy_messages(work, run))
-        return false;
-    for (size_t i = 0; i < run->changed_count; i++)
-        change_record(work, one->request, &run->changed[i], payloads[i]);
-    for (size_t i = 0; i < work->given_count; i++)
-        work->used[work->given_of[i]] |= work->ran_on[i];
-    work->call.message_count += run->message_count;
-    one->wrote = run->changed_count > 0 || run->message_count > 0;
+    for (size_t i = 0; i < run->record_count; i++)
+        work->used[work->given_of[i]] = work->ran_on[i];
     return true;
 }
 
 /* -------------------------------------------------------------------- group */
-
-/* Is there room for what it has changed and published? */
-static bool add_size(hf__work *work, const hf__scratch_call *run)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < run->changed_count; i++)
-        bytes += run->changed[i].payload.size;
-    for (size_t i = 0; i < run->message_count; i++)
-        bytes += run->messages[i].channel.size + run->messages[i].text.size;
-    work->bytes += bytes;
-    return work->bytes <= GROUP_BYTES;
-}
 
 /* It waits for this work: for no other as well, but those that may join? */
 static bool waits_alone(const hf__work *work, const hf__work *one)
@@ -257,7 +236,7 @@ static bool waits_alone(const hf__work *work, const hf__work *one)
 
 static bool may_join(const hf__work *work, const hf__work *one)
 {
-    return one->waits && one->leader == NULL && !one->too_many &&
+    return one->waits && one->leader == NULL && !one->too_many && !one->alone &&
            one->doubt == 0 && (work->doubtful || !one->doubtful) &&
            one->request->deadline_ms > hf__clock_boot_ms();
 }
@@ -278,39 +257,66 @@ void hf__commit_widen(hf__work *work)
     }
 }
 
-static bool join_group(hf__work *work, hf__work *one, hf__scratch_call run)
+/* What only reads sees leases otherwise: give_record(). */
+static bool sees_alike(const hf__work *work, const hf__work *one)
 {
-    size_t required_count = work->required_count;
-    size_t guarded_at = hf__commit_give(work, one, run.now_us);
+    for (size_t i = 0; one->reads != work->reads && i < one->key_count; i++) {
+        const hf__backend_record *record =
+            &work->records[index_of(work, one->records[i].key)];
 
-    if (guarded_at < work->key_count && hf__commit_marks(one->request->script))
-        return false;
-    run.budget_ms = hf__at_most(run.budget_ms, GROUP_BUDGET_MS);
-    hf__commit_run(work, one, &run);
-    if (one->request->status == HF_OK && run.missing.data == NULL &&
-        required_count < HF__WORK_ABSENT_MAX / 2 && add_size(work, &run) &&
-        hf__commit_take(work, one, &run))
-        return true;
-    hf__request_done(one->request);
-    work->required_count = required_count;
-    return false;
+        if (record->version != 0 && record->expire_ms < 0)
+            return false;
+    }
+    return true;
 }
 
-void hf__commit_gather(hf__work *work, const hf__scratch_call *run)
+static size_t size_of(const hf__request *request)
+{
+    size_t size = 0;
+
+    for (size_t i = 0; i < request->word_count; i++)
+        size += request->words[i].size;
+    return size;
+}
+
+/* May it run behind the others? If so it is given its records. */
+static bool admit_one(hf__work *work, const hf__work *one, int64_t now_us)
+{
+    return may_join(work, one) && waits_alone(work, one) &&
+           hf__work_has_keys(work, one) && sees_alike(work, one) &&
+           work->required_count < HF__WORK_ABSENT_MAX / 2 &&
+           (hf__commit_give(work, one, now_us) == work->key_count ||
+            !hf__commit_marks(one->request->script));
+}
+
+/* Run up to `max` requests, the first of which has run. Returns how many there
+ * are if another has spoilt what they did; else 0. */
+static size_t run_group(hf__work *work, hf__scratch_call *run, size_t max)
 {
     hf__work **end = &work->group;
     int64_t until_us = hf__clock_boot_us() +
                        (GROUP_US >> hf__at_most((int64_t)work->tries, 15));
+    size_t most_bytes = run->changed_bytes + GROUP_BYTES;
+    size_t bytes = size_of(work->request);
     size_t count = 1;
 
-    for (hf__work *one = work->next; one != NULL && count < GROUP_MAX;
-         one = one->next) {
+    run->budget_ms = hf__at_most(run->budget_ms, GROUP_BUDGET_MS);
+    for (hf__work *one = work->next; one != NULL; one = one->next) {
         if (!hf__work_overlaps(work, one))
             continue;
-        if (!may_join(work, one) || !waits_alone(work, one) ||
-            !hf__work_has_keys(work, one) || hf__clock_boot_us() >= until_us ||
-            !join_group(work, one, *run))
-            return;
+        bytes += size_of(one->request);
+        if (count == max || bytes > GROUP_BYTES ||
+            run->changed_bytes > most_bytes ||
+            hf__clock_boot_us() >= until_us ||
+            !admit_one(work, one, run->now_us))
+            return 0;
+        run_one(work, one, run);
+        if (one->request->status != HF_OK ||
+            work->required_count == HF__WORK_ABSENT_MAX) {
+            hf__request_done(one->request);
+            one->alone = run->undone || run->wrote;
+            return one->alone ? count : 0;
+        }
         one->leader = work;
         one->line_next = NULL;
         one->line_place = end;
@@ -318,6 +324,46 @@ void hf__commit_gather(hf__work *work, const hf__scratch_call *run)
         end = &one->line_next;
         count++;
     }
+    return 0;
+}
+
+/* Is there something to commit, with which others may go? */
+static bool leads_group(const hf__work *work, const hf__scratch_call *run)
+{
+    return !work->alone && work->request->status == HF_OK &&
+           (run->wrote || work->marks || !work->fresh ||
+            work->required_count > 0);
+}
+
+bool hf__commit_run(hf__work *work, hf__scratch_call *run)
+{
+    size_t own_count = work->given_count;
+    size_t max = GROUP_MAX;
+    hf_error error = HF_ERROR_INIT;
+    hf_status status;
+
+    for (;;) {
+        size_t spoilt;
+
+        begin_run(work, run, own_count);
+        spoilt = leads_group(work, run) ? run_group(work, run, max) : 0;
+        if (spoilt > 0) {
+            max = spoilt;
+            continue;
+        }
+        status = hf__scratch_end(work->store->scratch, run, &error);
+        if (status == HF_OK || work->group == NULL)
+            break;
+        max = 1;
+    }
+    if (status != HF_OK) {
+        hf__request_done(work->request);
+        hf__request_fail(work->request, status, "%s", error.message);
+    }
+    if (take_messages(work, run) && take_changes(work, run))
+        return true;
+    drop_group(work);
+    return false;
 }
 
 /* ------------------------------------------------------------------ listing */

@@ -598,7 +598,8 @@ static void commit_done(hf__backend_call *call)
     serve_line(store);
 }
 
-static void commit_try(hf__work *work, const hf__scratch_call *run)
+/* What has run is to be committed. */
+static void commit_try(hf__work *work, int64_t now_us)
 {
     hf__backend_call *call = &work->call;
     hf_error error = work->request->error;
@@ -607,24 +608,16 @@ static void commit_try(hf__work *work, const hf__scratch_call *run)
         fail_work(work, HF_INDETERMINATE, error.message);
         return;
     }
-    if (!hf__commit_take(work, work, run)) {
-        fail_work(work, HF_NO_MEMORY, "out of memory");
-        return;
-    }
     hf__commit_list(work);
     if (call->write_count == 0 && call->message_count == 0 && work->fresh &&
-        work->required_count == 0) {
+        work->required_count == 0 && work->group == NULL) {
         complete_work(work);
         return;
-    }
-    if (!work->alone && work->request->status == HF_OK) {
-        hf__commit_gather(work, run);
-        hf__commit_list(work);
     }
     work->fresh = false;
     call->required = work->required;
     call->required_count = work->required_count;
-    call->now_us = run->now_us;
+    call->now_us = now_us;
     call->late_us = hf__instant_late_us(&work->store->instant);
     call->conflicts = work->tries;
     call->first_key =
@@ -684,11 +677,13 @@ static bool use_mark(hf__work *work, int64_t now_us)
         if (!hf__guard_read_mark(guard, work->records[work->key_count].payload,
                                  version, local_us)) {
             work->marks = true;
-            work->mark_until_ms = work->guarded_end_ms + MARK_MS;
+            work->mark_until_ms =
+                work->changes[work->guarded_at].guarded_end_ms + MARK_MS;
             hf__guard_write_mark(guard, version, local_us, work->mark);
             break;
         }
         next = work->guarded_at + 1;
+        hf__commit_clear(work);
         work->guarded_at = hf__commit_give(work, work, now_us);
     }
     return true;
@@ -715,11 +710,11 @@ static bool take_missing(hf__work *work, hf_bytes key)
 
 static void run_try(hf__work *work)
 {
-    hf__scratch_call run = {.budget_ms = work->store->budget_ms};
+    hf__scratch_call run = {.now_us = 0};
     hf__request *request = work->request;
     int64_t local_us = hf__clock_boot_us();
     int64_t skew_us;
-    bool good;
+    bool good, taken;
 
     if (local_us / 1000 >= request->deadline_ms) {
         if (!hf__work_cancel(work))
@@ -741,10 +736,11 @@ static void run_try(hf__work *work)
     if (!use_mark(work, run.now_us))
         return;
     work->began_ms = (local_us - skew_us) / 1000;
-    hf__commit_run(work, work, &run);
-    if (take_missing(work, run.missing)) {
+    taken = hf__commit_run(work, &run);
+    if (take_missing(work, run.missing))
         read_records(work);
-        return;
-    }
-    commit_try(work, &run);
+    else if (taken)
+        commit_try(work, run.now_us);
+    else
+        fail_work(work, HF_NO_MEMORY, "out of memory");
 }

@@ -10,11 +10,14 @@
 /* Keys that a script makes up: it is run again with each of them. */
 #define HF__WORK_DERIVED_MAX 16u
 
-/* Of a record, by those that have run in one try. */
+/* Of a record, in one try. */
 typedef struct hf__change {
-    bool made;
-    hf_bytes payload;  /* size 0: there is none any more */
-    int64_t expire_ms; /* as the backend has it */
+    bool given;             /* to those that run */
+    int64_t guarded_end_ms; /* it is a lease that looks over, and not until then
+                               for this process; 0: it is not */
+    bool made;              /* it was changed */
+    hf_bytes payload;       /* size 0: there is none any more */
+    int64_t expire_ms;      /* as the backend has it */
 } hf__change;
 
 typedef struct hf__work hf__work;
@@ -36,7 +39,7 @@ struct hf__work {
                          none */
     hf__work *group; /* those of its own commit, in the order in which they ran;
                         they wait */
-    bool alone;      /* its commit is to have no others */
+    bool alone;      /* its commit is to have no others, nor theirs it */
     bool wrote;      /* it changed something, or has sent a message */
     bool calling;    /* `call` is under way */
     hf__heap_node timer;
@@ -52,11 +55,11 @@ struct hf__work {
     hf__backend_record *records; /* of its keys, as the last try used them */
     bool *mine;  /* of its own request; the others are those of its group */
     size_t room; /* for keys */
-    hf__scratch_record *given; /* to a run ... */
+    hf__scratch_record *given; /* to those that run ... */
     size_t *given_of;          /* ... by index in `records` */
     size_t given_count;
-    bool *ran_on;      /* of them, what the last run used ... */
-    bool *used;        /* ... and all those of this try */
+    bool *ran_on;      /* of them, what these used ... */
+    bool *used;        /* ... and by index in `records` */
     bool reads;        /* nothing of a lease is decided */
     bool fresh;        /* they are of one read, made for this try */
     bool rereads;      /* what is kept is not to be believed */
@@ -66,8 +69,7 @@ struct hf__work {
     bool marked;       /* behind its records, that of the mark is known ... */
     size_t marked_at;  /* ... on this one ... */
     bool marks;        /* ... and is written ... */
-    int64_t guarded_end_ms; /* until when that lease is one for this process */
-    int64_t mark_until_ms;  /* ... for so long */
+    int64_t mark_until_ms; /* ... for so long */
     char mark[HF__GUARD_MARK_SIZE];
 
     hf__backend_call call;
@@ -76,9 +78,7 @@ struct hf__work {
     size_t *check_of; /* index in `checks`, by key */
     hf__backend_write *writes;
     hf__change *changes; /* by key: what this try has made of it */
-    size_t bytes;        /* of all runs of it */
     hf__scratch_message *messages;
-    size_t message_room;
     int64_t began_ms;   /* of its requests */
     hf_bytes *required; /* of this try */
     size_t required_count;

@@ -42,7 +42,8 @@ static bool read_option(int letter, const char *value, arguments *args)
     case 'x':
         sim_cheat = value;
         if (sim_cheats("stale") || sim_cheats("unguarded") ||
-            sim_cheats("hasty") || sim_cheats("purged") || sim_cheats("parted"))
+            sim_cheats("hasty") || sim_cheats("purged") ||
+            sim_cheats("parted") || sim_cheats("spoilt"))
             sim_records = true; /* they are of its store */
         return true;
     case 'k':

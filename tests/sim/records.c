@@ -57,6 +57,7 @@ bool sim_records;
 int64_t sim_step_us;
 static stored store[RECORDS];
 static hf__scratch *scratch;
+static unsigned members; /* of groups, that have run */
 
 /* ------------------------------------------------------------------ records */
 
@@ -124,6 +125,7 @@ void records_clear(void)
         store[i].key_size = 0;
     }
     sim_step_us = 0;
+    members = 0;
 }
 
 /* ------------------------------------------------- what the checks look at */
@@ -355,20 +357,67 @@ void records_at_store(fake_call *self)
     (void)hf__alloc_fail_after(fail_after);
 }
 
-/* The linker puts this in place of the engine's own (--wrap). With --cheat
- * parted: of a group, the commit has only what the first has changed. */
-void __wrap_hf__scratch_run(hf__scratch *self, hf__request *request,
-                            hf__scratch_call *call);
-void __real_hf__scratch_run(hf__scratch *self, hf__request *request,
-                            hf__scratch_call *call);
-void __wrap_hf__scratch_run(hf__scratch *self, hf__request *request,
-                            hf__scratch_call *call)
+/* The linker puts these in place of the engine's own (--wrap). Of a group,
+ * every second request deletes its keys and fails, which must be undone; but
+ * not with
+ * --cheat spoilt. With --cheat parted the commit has only what the first has
+ * changed. */
+void __wrap_hf__scratch_next(hf__scratch *self, hf__request *request,
+                             hf__scratch_call *call);
+void __real_hf__scratch_next(hf__scratch *self, hf__request *request,
+                             hf__scratch_call *call);
+hf_status __wrap_hf__scratch_end(hf__scratch *self, hf__scratch_call *call,
+                                 hf_error *err);
+hf_status __real_hf__scratch_end(hf__scratch *self, hf__scratch_call *call,
+                                 hf_error *err);
+
+static bool leads(const hf__scratch_call *call, const hf__request *request)
 {
     const hf__work *work = call->user;
 
-    __real_hf__scratch_run(self, request, call);
-    if (sim_cheats("parted") && work != NULL && work->request != request)
-        call->changed_count = call->message_count = 0;
+    return work->request == request;
+}
+
+static void spoil(hf__scratch *self, hf__request *request,
+                  hf__scratch_call *call)
+{
+    static hf__request deletes; /* changes are by it */
+    hf_bytes words[LISTED] = {hf_str("del")};
+
+    for (size_t i = 0; i < request->key_count; i++)
+        words[1 + i] = request->words[i];
+    hf__request_command(&deletes, words, 1 + request->key_count, true);
+    __real_hf__scratch_next(self, &deletes, call);
+    hf__request_done(&deletes);
+    hf__request_fail(request, HF_NO_MEMORY, "it deletes, and fails");
+    if (sim_cheats("spoilt"))
+        call->wrote = false;
+}
+
+void __wrap_hf__scratch_next(hf__scratch *self, hf__request *request,
+                             hf__scratch_call *call)
+{
+    if (!leads(call, request) && ++members % 2 == 0)
+        spoil(self, request, call);
+    else
+        __real_hf__scratch_next(self, request, call);
+}
+
+hf_status __wrap_hf__scratch_end(hf__scratch *self, hf__scratch_call *call,
+                                 hf_error *err)
+{
+    hf_status status = __real_hf__scratch_end(self, call, err);
+    hf__scratch_record *changed = (void *)(uintptr_t)call->changed;
+    size_t count = 0;
+
+    if (!sim_cheats("parted"))
+        return status;
+    for (size_t i = 0; i < call->changed_count; i++) {
+        if (leads(call, changed[i].by))
+            changed[count++] = changed[i];
+    }
+    call->changed_count = count;
+    return status;
 }
 
 /* ------------------------------------------------------------ the backend */

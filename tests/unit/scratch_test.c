@@ -512,6 +512,104 @@ static long resident_bytes(void)
 }
 
 /* What a run has put into its pages, LMDB keeps until it is closed. */
+/* ---------------------------------------------------------- several requests
+ */
+
+typedef struct several {
+    hf__scratch_record given[4];
+    bool used[4];
+    hf__scratch_call call;
+    hf__request requests[4];
+    hf_bytes words[4][WORD_MAX];
+} several;
+
+static several *begin_several(records *self)
+{
+    static several of;
+
+    of = (several){.given = {{.key = hf_str("a")},
+                             {.key = hf_str("b")},
+                             {.key = hf_str("c")}},
+                   .call = {.record_count = 1,
+                            .now_us = self->now_us,
+                            .budget_ms = 5000,
+                            .listens = is_present,
+                            .user = self}};
+    of.call.records = of.given;
+    of.call.used = of.used;
+    hf__scratch_begin(self->scratch, &of.call);
+    return &of;
+}
+
+static hf_status run_next(records *self, several *of, size_t i,
+                          const char *line, char text[TEXT_SIZE])
+{
+    hf__request *request = &of->requests[i];
+
+    hf__request_command(request, of->words[i], split(line, of->words[i]), true);
+    hf__scratch_next(self->scratch, request, &of->call);
+    text[0] = '\0';
+    if (request->status == HF_OK)
+        show(text, &request->reply);
+    hf__request_done(request);
+    return request->status;
+}
+
+TEST(scratch_several_share_a_transaction)
+{
+    records *self = *state;
+    several *of = begin_several(self);
+    char text[TEXT_SIZE];
+
+    assert_int_equal(run_next(self, of, 0, "set a 5", text), HF_OK);
+    assert_true(of->call.wrote);
+    /* A key more. What the first has written is there. */
+    of->call.record_count = 3;
+    assert_int_equal(run_next(self, of, 1, "mget a b", text), HF_OK);
+    want(text, "[s:5, nil]");
+    assert_false(of->call.wrote);
+    assert_int_equal(run_next(self, of, 2, "incr a", text), HF_OK);
+    want(text, "i:6");
+    assert_int_equal(of->call.changed_bytes, 1);
+    assert_int_equal(hf__scratch_end(self->scratch, &of->call, NULL), HF_OK);
+    self->call = of->call;
+    assert_int_equal(of->call.changed_count, 1);
+    assert_ptr_equal(changed(self, "a")->by, &of->requests[2]);
+    assert_true(of->used[0]);
+    assert_true(of->used[1]);
+    assert_false(of->used[2]);
+    keep_changes(self);
+    (void)run_line(self, 1, "get a", text);
+    want(text, "s:6");
+}
+
+TEST(scratch_several_are_undone_by_one)
+{
+    records *self = *state;
+    several *of = begin_several(self);
+    char text[TEXT_SIZE];
+
+    assert_int_equal(run_next(self, of, 0, "set a 5", text), HF_OK);
+    assert_int_equal(run_next(self, of, 1, "lpush a 1", text), HF_WRONG_TYPE);
+    assert_false(of->call.wrote);
+    assert_false(of->call.undone);
+    /* Whose key is not there. */
+    assert_int_equal(run_next(self, of, 2, "set d 1", text), HF_INVALID);
+    assert_true(of->call.undone);
+    assert_memory_equal(of->call.missing.data, "d", 1);
+    assert_int_equal(hf__scratch_end(self->scratch, &of->call, NULL), HF_OK);
+    assert_int_equal(of->call.changed_count, 0);
+    assert_true(of->used[0]);
+    /* One that has not ended is gone when another begins. */
+    of = begin_several(self);
+    assert_int_equal(run_next(self, of, 0, "set a 5", text), HF_OK);
+    of = begin_several(self);
+    assert_int_equal(run_next(self, of, 0, "get a", text), HF_OK);
+    want(text, "nil");
+    assert_int_equal(hf__scratch_end(self->scratch, &of->call, NULL), HF_OK);
+    assert_int_equal(of->call.changed_count, 0);
+}
+
 TEST(scratch_large_run_leaves_no_memory)
 {
     static const char *const sources[] = {

@@ -7,7 +7,8 @@
  * keeps those that were used until its environment is closed, so it is after a
  * run that has used many, and opened for the next. Only elements of large
  * collections go there; a record stays in the transaction's context, which is
- * sealed once all are loaded. A record that is dirty at the end was changed.
+ * sealed once all are loaded. A record that is dirty after a request was
+ * changed by it.
  */
 #include "engine/scratch/scratch.h"
 
@@ -22,6 +23,7 @@
 #include "engine/keys/command_out.h"
 #include "engine/keys/record_cache.h"
 #include "engine/keys/tx_life.h"
+#include "engine/keys/type_string.h"
 #include "engine/lua/machine.h"
 #include "engine/native/native.h"
 #include "engine/run/command_table.h"
@@ -46,9 +48,13 @@ struct hf__scratch {
     hf__env env;
     hf__arena arena; /* of what the last run has returned */
     hf__scratch_call *call;
+    bool running;     /* its transaction is under way */
     hf__buf messages; /* hf__scratch_message */
     size_t message_size;
     const hf__record *loaded[HF__SCRATCH_KEYS]; /* the caller's records */
+    size_t loaded_count;
+    /* Who changed a record last, in the order of the transaction's. */
+    const hf__request *by[HF__SCRATCH_KEYS];
     hf__scratch_record changed[HF__SCRATCH_KEYS];
 };
 
@@ -118,21 +124,26 @@ static bool load_record(hf__tx *tx, const hf__scratch_record *from)
 }
 
 /* From here on what is dirty was changed by the request. */
-static void seal_records(hf__tx *tx)
+static void seal_records(hf__scratch *self, uint32_t from)
 {
-    for (uint32_t i = 0; i < tx->record_count; i++) {
+    hf__tx *tx = self->env.write_tx;
+
+    for (uint32_t i = from; i < tx->record_count; i++) {
         tx->records[i]->stored = tx->records[i]->live;
         tx->records[i]->dirty = false;
         tx->records[i]->used = false;
+        self->by[i] = NULL;
     }
     tx->sealed = true;
     tx->watched = HF__EVENT_TOUCHED;
 }
 
+/* Those that are not. false: fatal. */
 static bool load_records(hf__scratch *self)
 {
     hf__tx *tx = self->env.write_tx;
     const hf__scratch_call *call = self->call;
+    uint32_t sealed_count = tx->record_count;
 
     if (call->record_count > HF__SCRATCH_KEYS) {
         tx->fatal =
@@ -140,22 +151,52 @@ static bool load_records(hf__scratch *self)
                      HF__SCRATCH_KEYS);
         return false;
     }
-    for (size_t i = 0; i < call->record_count; i++) {
-        if (!load_record(tx, &call->records[i]))
+    tx->sealed = false;
+    tx->watched = 0;
+    for (; self->loaded_count < call->record_count; self->loaded_count++) {
+        const hf__scratch_record *from = &call->records[self->loaded_count];
+
+        if (!load_record(tx, from))
             return false;
-        self->loaded[i] = hf__key_record(tx, call->records[i].key);
+        self->loaded[self->loaded_count] = hf__key_record(tx, from->key);
     }
-    seal_records(tx);
+    seal_records(self, sealed_count);
     return true;
 }
 
+/* The request has run. What the next one changes is then dirty again. */
+static void note_changes(hf__scratch *self, const hf__request *request)
+{
+    hf__tx *tx = self->env.write_tx;
+    hf__scratch_call *call = self->call;
+
+    call->changed_bytes = 0;
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        hf__record *record = tx->records[i];
+
+        if (record->dirty && (record->live || record->stored)) {
+            self->by[i] = request;
+            call->wrote = true;
+        }
+        record->dirty = false;
+        record->stored = record->live;
+        if (self->by[i] != NULL)
+            call->changed_bytes += record->type == HF__TYPE_STRING
+                                       ? hf__string_size(record)
+                                       : record->content_size;
+    }
+    hf__arena_free(&tx->arena);
+    hf__tx_drop_gathered(tx);
+}
+
 /* false: fatal. */
-static bool copy_changed(hf__scratch *self, hf__record *record)
+static bool copy_changed(hf__scratch *self, hf__record *record,
+                         const hf__request *by)
 {
     hf__tx *tx = self->env.write_tx;
     hf__scratch_record *to = &self->changed[self->call->changed_count++];
 
-    *to = (hf__scratch_record){.key = hf__record_key(record)};
+    *to = (hf__scratch_record){.key = hf__record_key(record), .by = by};
     if (record->live) {
         to->payload = hf__payload_put(tx, record);
         to->expire_ms = record->expire_ms;
@@ -174,10 +215,8 @@ static void collect_changes(hf__scratch *self)
     hf__scratch_call *call = self->call;
 
     for (uint32_t i = 0; i < tx->record_count; i++) {
-        hf__record *record = tx->records[i];
-
-        if (record->dirty && (record->live || record->stored) &&
-            !copy_changed(self, record))
+        if (self->by[i] != NULL &&
+            !copy_changed(self, tx->records[i], self->by[i]))
             return;
     }
     for (size_t i = 0; call->used != NULL && i < call->record_count; i++)
@@ -283,22 +322,16 @@ static void use_records(hf__scratch_call *call, bool used)
         call->used[i] = used;
 }
 
-static void start_run(hf__scratch *self, hf__scratch_call *call)
+static void start_run(hf__scratch *self)
 {
     hf__tx *tx = self->env.write_tx;
 
-    hf__arena_free(&self->arena);
-    hf__buf_clear(&self->messages);
-    self->message_size = 0;
-    self->call = call;
-    call->changed = NULL;
-    call->messages = NULL;
-    call->changed_count = call->message_count = 0;
-    call->missing = hf_view(NULL, 0);
     hf__tx_start(tx, hf__clock_boot_ms());
     tx->sealed = false;
-    tx->now_ms = call->now_us / 1000;
-    tx->unix_us = call->now_us;
+    tx->now_ms = self->call->now_us / 1000;
+    tx->unix_us = self->call->now_us;
+    self->loaded_count = 0;
+    self->running = true;
 }
 
 static void take_missing(hf__scratch *self)
@@ -314,8 +347,8 @@ static void take_missing(hf__scratch *self)
     tx->missing_key = NULL;
 }
 
-/* Undo all of it in memory. */
-static void finish_run(hf__scratch *self, hf__request *request)
+/* Undo all of it in memory. Returns why it has failed. */
+static hf_status undo_run(hf__scratch *self)
 {
     hf__tx *tx = self->env.write_tx;
     hf_status status = tx->fatal;
@@ -327,18 +360,30 @@ static void finish_run(hf__scratch *self, hf__request *request)
     (void)hf__tx_finish(tx);
     if (large)
         close_pages(tx->env);
-    take_missing(self);
+    self->running = false;
+    return status;
+}
+
+static hf_status end_run(hf__scratch *self, hf_error *err)
+{
+    hf_status status = undo_run(self);
+
     if (status == HF_OK)
-        return;
+        return status;
     self->call->changed_count = self->call->message_count = 0;
     use_records(self->call, true); /* any may be why */
-    hf__execute_drop_reply(request);
     if (status == HF_FULL)
-        hf__request_fail(request, status,
-                         "the request needs more than %u MiB of memory",
-                         (unsigned)(PAGES_SIZE >> 20));
-    else
-        hf__request_fail(request, status, "%s", tx->error.message);
+        return hf__fail(err, status,
+                        "the request needs more than %u MiB of memory",
+                        (unsigned)(PAGES_SIZE >> 20));
+    return hf__fail(err, status, "%s", self->env.write_tx->error.message);
+}
+
+static void fail_request(hf__request *request, hf_status status,
+                         const hf_error *error)
+{
+    hf__execute_drop_reply(request);
+    hf__request_fail(request, status, "%s", error->message);
 }
 
 /* false: the request has failed. */
@@ -361,25 +406,69 @@ static bool begin_pages(hf__tx *tx, hf__request *request)
     return false;
 }
 
-void hf__scratch_run(hf__scratch *self, hf__request *request,
-                     hf__scratch_call *call)
+void hf__scratch_begin(hf__scratch *self, hf__scratch_call *call)
+{
+    if (self->running)
+        (void)undo_run(self);
+    hf__arena_free(&self->arena);
+    hf__buf_clear(&self->messages);
+    self->message_size = 0;
+    self->call = call;
+    call->changed = NULL;
+    call->messages = NULL;
+    call->changed_count = call->message_count = call->changed_bytes = 0;
+    call->undone = false;
+    use_records(call, false);
+}
+
+void hf__scratch_next(hf__scratch *self, hf__request *request,
+                      hf__scratch_call *call)
 {
     hf__tx *tx = self->env.write_tx;
     hf__job job = {.request = request, .budget_ms = call->budget_ms};
+    size_t message_size = hf__buf_size(&self->messages);
+    hf_error error = HF_ERROR_INIT;
 
-    call->changed_count = call->message_count = 0;
     call->missing = hf_view(NULL, 0);
-    use_records(call, false);
-    if (!prepare_job(self, &job))
+    call->wrote = false;
+    if (!prepare_job(self, &job) ||
+        (!self->running && !begin_pages(tx, request)))
         return;
-    if (!begin_pages(tx, request))
-        return;
-    start_run(self, call);
+    if (!self->running)
+        start_run(self);
     if (load_records(self))
         hf__execute(tx, &job);
-    if (tx->fatal == HF_OK)
-        collect_changes(self);
-    finish_run(self, request);
+    call->wrote = hf__buf_size(&self->messages) > message_size;
+    call->undone = tx->fatal != HF_OK;
+    if (!call->undone) {
+        note_changes(self, request);
+        return;
+    }
+    fail_request(request, end_run(self, &error), &error);
+    take_missing(self);
+}
+
+hf_status hf__scratch_end(hf__scratch *self, hf__scratch_call *call,
+                          hf_error *err)
+{
+    (void)call;
+    if (!self->running)
+        return HF_OK;
+    collect_changes(self);
+    return end_run(self, err);
+}
+
+void hf__scratch_run(hf__scratch *self, hf__request *request,
+                     hf__scratch_call *call)
+{
+    hf_error error = HF_ERROR_INIT;
+    hf_status status;
+
+    hf__scratch_begin(self, call);
+    hf__scratch_next(self, request, call);
+    status = hf__scratch_end(self, call, &error);
+    if (status != HF_OK)
+        fail_request(request, status, &error);
 }
 
 /* ------------------------------------------------------------------- life */
@@ -431,6 +520,8 @@ void hf__scratch_close(hf__scratch *self)
 {
     hf__env *env = &self->env;
 
+    if (self->running)
+        (void)undo_run(self);
     if (env->users != NULL)
         hf__machine_free(env->users);
     if (env->write_tx != NULL) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scratch.h - one request on records that its caller keeps: for a store that
- * can read records with versions, and write them if no version has changed.
+ * scratch.h - requests on records that their caller keeps: for a store that can
+ * read records with versions, and write them if no version has changed.
  *
- * The caller reads the records of the request's keys and an instant. The
- * request runs on them in memory, in a transaction that is never committed; the
- * caller commits what it has changed, with its messages, or runs it again on
- * newer records.
+ * The caller reads the records of a request's keys and an instant. The request
+ * runs on them in memory, in a transaction that is never committed; the caller
+ * commits what it has changed, with its messages, or runs it again on newer
+ * records. Several requests may share a transaction: each finds the records as
+ * those before it have left them, and a record is read and written once.
  */
 #ifndef HF__ENGINE_SCRATCH_H
 #define HF__ENGINE_SCRATCH_H
@@ -24,7 +25,10 @@ typedef struct hf__scratch_record {
     hf_bytes payload;
     /* Unix time, ms, 0: never. One that is over does not exist. */
     int64_t expire_ms;
-    bool sorted; /* of what was changed: it is a sorted set */
+    /* Of what was changed: it is a sorted set; who changed it, the last of
+     * them. */
+    bool sorted;
+    const hf__request *by;
 } hf__scratch_record;
 
 typedef struct hf__scratch_message {
@@ -34,7 +38,8 @@ typedef struct hf__scratch_message {
 
 typedef struct hf__scratch_call {
     /* By the caller. Records of all keys of the request, those that do not
-     * exist as well: it can use no other key. */
+     * exist as well: it can use no other key. Between two requests of one
+     * transaction there may come more behind them. */
     const hf__scratch_record *records;
     size_t record_count;
     int64_t now_us;    /* what TIME replies: Unix time, us */
@@ -47,16 +52,21 @@ typedef struct hf__scratch_call {
     bool (*listens)(void *user, hf_bytes channel);
     void *user;
 
-    /* By the engine. Views of memory that is valid until the next run; none if
-     * the request was undone. Messages are in the order of PUBLISH, and of
-     * channels on which a client listens. */
+    /* By the engine, at the end. Views of memory that is valid until the next
+     * begins; none if the transaction was undone. Messages are in the order of
+     * PUBLISH, and of channels on which a client listens. */
     const hf__scratch_record *changed;
     size_t changed_count;
     const hf__scratch_message *messages;
     size_t message_count;
-    /* Another key that it tried to use; data NULL: none. With its record as
-     * well, it may succeed. */
+    /* After each request. Another key that it tried to use; data NULL: none.
+     * With its record as well, it may succeed. */
     hf_bytes missing;
+    bool wrote;  /* it has changed a record, or published */
+    bool undone; /* it failed, and with it the whole transaction */
+    /* Of all records that were changed, without the elements of large
+     * collections. */
+    size_t changed_bytes;
 } hf__scratch_call;
 
 /* HF_SYSTEM, HF_NO_MEMORY. No file is left behind if the process is killed. */
@@ -72,5 +82,17 @@ void hf__scratch_close(hf__scratch *scratch);
  */
 void hf__scratch_run(hf__scratch *scratch, hf__request *request,
                      hf__scratch_call *call);
+
+/*
+ * The same for several: begin, next for each, end. What a request has done
+ * stays, if it fails as well; to be rid of it, begin again. `call` stays where
+ * it is until the end. hf__scratch_end(): HF_NO_MEMORY, HF_FULL; nothing was
+ * changed.
+ */
+void hf__scratch_begin(hf__scratch *scratch, hf__scratch_call *call);
+void hf__scratch_next(hf__scratch *scratch, hf__request *request,
+                      hf__scratch_call *call);
+hf_status hf__scratch_end(hf__scratch *scratch, hf__scratch_call *call,
+                          hf_error *err);
 
 #endif
