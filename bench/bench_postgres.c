@@ -4,14 +4,16 @@
  * processes, on a PostgreSQL of its own: Holdfast, a lease by INSERT ... ON
  * CONFLICT and DELETE with polls, as ShedLock has it, and pg_advisory_lock.
  * Each round has all three. Trips are calls of the functions, as the server
- * counts them.
+ * counts them. A wake-up is from the beginning of a release until another
+ * process has the lock.
  *
- *     bench_postgres [ROUNDS [SECONDS]]
+ *     bench_postgres [ROUNDS [SECONDS [PROCESSES]]]
  */
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@
 
 #define POLL_US 10000
 #define PROCESSES_MAX 50
+#define WAKES 65536
 
 typedef enum way { HOLDFAST, LEASE, ADVISORY, WAYS } way;
 static const char *const names[] = {"holdfast", "on conflict", "advisory"};
@@ -31,6 +34,15 @@ typedef struct result {
     double seconds;
 } result;
 
+/* Shared by the processes; who has the lock writes. */
+typedef struct wakes {
+    int64_t released_us;
+    pid_t released_by;
+    size_t count;
+    int32_t us[WAKES];
+} wakes;
+
+static wakes *all_wakes;
 static const char *url;
 static double seconds = 4;
 
@@ -73,6 +85,20 @@ static long count_trips(PGconn *conn)
                          "funcname IN ('read_records', 'commit_records')");
 }
 
+static void note_acquired(void)
+{
+    if (all_wakes->released_us != 0 && all_wakes->released_by != getpid() &&
+        all_wakes->count < WAKES)
+        all_wakes->us[all_wakes->count++] =
+            (int32_t)(hf__clock_boot_us() - all_wakes->released_us);
+}
+
+static void note_releases(void)
+{
+    all_wakes->released_us = hf__clock_boot_us();
+    all_wakes->released_by = getpid();
+}
+
 /* ---------------------------------------------------------------- the ways */
 
 static long pairs_holdfast(int64_t until_us)
@@ -86,9 +112,12 @@ static long pairs_holdfast(int64_t until_us)
         hf_lock_new(client, hf_str("lock"), NULL, &lock, &err) != HF_OK)
         fail_bench("open", err.message);
     while (hf__clock_boot_us() < until_us) {
-        if (hf_lock_acquire(lock, 20000, &err) != HF_OK ||
-            hf_lock_release(lock, &err) != HF_OK)
-            fail_bench("pair", err.message);
+        if (hf_lock_acquire(lock, 20000, &err) != HF_OK)
+            fail_bench("acquire", err.message);
+        note_acquired();
+        note_releases();
+        if (hf_lock_release(lock, &err) != HF_OK)
+            fail_bench("release", err.message);
         pairs++;
     }
     hf_lock_free(lock);
@@ -108,6 +137,8 @@ static long pairs_lease(int64_t until_us)
             (void)usleep(POLL_US);
             continue;
         }
+        note_acquired();
+        note_releases();
         (void)run_sql(conn, "DELETE FROM leases WHERE name = 'lock'");
         pairs++;
     }
@@ -122,6 +153,8 @@ static long pairs_advisory(int64_t until_us)
 
     while (hf__clock_boot_us() < until_us) {
         (void)run_sql(conn, "SELECT pg_advisory_lock(1)");
+        note_acquired();
+        note_releases();
         (void)run_sql(conn, "SELECT pg_advisory_unlock(1)");
         pairs++;
     }
@@ -144,6 +177,26 @@ static void run_worker(way how, int out)
 
 /* ------------------------------------------------------------------ figures */
 
+static int order_us(const void *one, const void *other)
+{
+    int32_t a = *(const int32_t *)one;
+    int32_t b = *(const int32_t *)other;
+
+    return (a > b) - (a < b);
+}
+
+static void print_wakes(void)
+{
+    size_t count = all_wakes->count;
+
+    if (count == 0)
+        return;
+    qsort(all_wakes->us, count, sizeof(all_wakes->us[0]), order_us);
+    printf(", wake-up p50 %.2f p99 %.2f ms",
+           (double)all_wakes->us[count / 2] / 1e3,
+           (double)all_wakes->us[count * 99 / 100] / 1e3);
+}
+
 static void run_figure(PGconn *conn, way how, int processes)
 {
     long trips = count_trips(conn);
@@ -154,6 +207,8 @@ static void run_figure(PGconn *conn, way how, int processes)
     pid_t workers[PROCESSES_MAX];
     int ends[2];
 
+    all_wakes->released_us = 0;
+    all_wakes->count = 0;
     if (pipe(ends) != 0)
         fail_bench("pipe", "");
     for (int i = 0; i < processes; i++) {
@@ -176,6 +231,7 @@ static void run_figure(PGconn *conn, way how, int processes)
            processes, (double)sum.pairs / sum.seconds, least, most);
     if (how == HOLDFAST)
         printf(", %.2f trips a pair", (double)trips / (double)sum.pairs);
+    print_wakes();
     printf("\n");
     fflush(stdout);
 }
@@ -183,13 +239,16 @@ static void run_figure(PGconn *conn, way how, int processes)
 int main(int argc, char **argv)
 {
     static const int processes[] = {1, 2, 10, PROCESSES_MAX};
+    long only = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
     long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 3;
     postgres_server *server = postgres_server_start(true);
     PGconn *conn;
 
     if (argc > 2)
         seconds = strtod(argv[2], NULL);
-    if (server == NULL)
+    all_wakes = mmap(NULL, sizeof(*all_wakes), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (server == NULL || all_wakes == MAP_FAILED)
         return 1;
     url = postgres_server_url(server);
     if (!postgres_server_run(server, "ALTER SYSTEM SET track_functions = pl") ||
@@ -200,6 +259,8 @@ int main(int argc, char **argv)
                         "timestamptz NOT NULL)");
     for (long round = 0; round < rounds; round++) {
         for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
+            if (only > 0 && processes[i] != only)
+                continue;
             for (int how = HOLDFAST; how < WAYS; how++)
                 run_figure(conn, (way)how, processes[i]);
         }
