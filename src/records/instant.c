@@ -13,16 +13,30 @@
 /* A longer trip is a store that does not answer. */
 #define TRIP_MAX_US INT64_C(2000000)
 
+/* Is the sample where the one before has the store's clock, and wider? */
+static bool says_less(const hf__instant *before, int64_t store_us,
+                      int64_t began_us, int64_t ended_us)
+{
+    int64_t trip_us = ended_us - began_us;
+    int64_t least_us, skew_us;
+
+    return hf__instant_now(before, ended_us, &least_us, &skew_us) &&
+           skew_us < trip_us && store_us >= least_us - trip_us &&
+           store_us <= least_us + skew_us;
+}
+
 void hf__instant_take(hf__instant *instant, int64_t store_us, int64_t began_us,
                       int64_t ended_us)
 {
     int64_t trip_us = hf__at_most(ended_us - began_us, TRIP_MAX_US);
 
+    instant->trip_us =
+        instant->trip_us == 0 ? trip_us : (7 * instant->trip_us + trip_us) / 8;
+    if (says_less(instant, store_us, began_us, ended_us))
+        return;
     instant->store_us = store_us;
     instant->began_us = began_us;
     instant->ended_us = ended_us;
-    instant->trip_us =
-        instant->trip_us == 0 ? trip_us : (7 * instant->trip_us + trip_us) / 8;
 }
 
 int64_t hf__instant_late_us(const hf__instant *instant)

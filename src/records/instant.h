@@ -21,7 +21,9 @@ typedef struct hf__instant {
     int64_t trip_us; /* how long calls take, smoothed; 0: not known */
 } hf__instant;
 
-/* A call that began and ended then has shown the store's clock. */
+/* A call that began and ended then has shown the store's clock. One that waited
+ * for others says less of it than a shorter one before, which is then kept,
+ * unless the clock was set meanwhile. */
 void hf__instant_take(hf__instant *instant, int64_t store_us, int64_t began_us,
                       int64_t ended_us);
 
