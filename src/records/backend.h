@@ -78,7 +78,7 @@ struct hf__backend_call {
     int64_t now_us;
     int64_t late_us;
     uint64_t version;   /* of what it writes; drawn, never twice the same */
-    unsigned conflicts; /* that the same request has met before */
+    bool grants;        /* it makes a lease: this client may soon end it */
     hf_bytes first_key; /* of the request, without its dedup record: what others
                            contend for */
 

@@ -396,6 +396,7 @@ static void list_writes(hf__work *work)
 
     call->writes = work->writes;
     call->write_count = 0;
+    call->grants = false;
     for (size_t i = 0; i < work->key_count; i++) {
         const hf__change *change = &work->changes[i];
 
@@ -403,6 +404,8 @@ static void list_writes(hf__work *work)
         if (!change->made ||
             (change->payload.size == 0 && work->records[i].version == 0))
             continue;
+        if (change->expire_ms < 0 && work->records[i].version == 0)
+            call->grants = true;
         work->writes[call->write_count++] =
             (hf__backend_write){.at = work->check_of[i],
                                 .payload = change->payload,

@@ -619,7 +619,6 @@ static void commit_try(hf__work *work, int64_t now_us)
     call->required_count = work->required_count;
     call->now_us = now_us;
     call->late_us = hf__instant_late_us(&work->store->instant);
-    call->conflicts = work->tries;
     call->first_key =
         work->records[work->request->script != NULL &&
                       work->request->script->twin && work->key_count > 1]

@@ -29,10 +29,11 @@ static int stop_server(void **state)
 
 ALL_TESTS_WITH(start_server, stop_server);
 
-/* SQL by which a client writes the key, if its version is as expected. A turn
- * lasts for a quarter of the last parameter, ms. */
+/* SQL by which a client writes the key, if its version is as expected, and has
+ * the turn then, or another. A turn lasts for a quarter of the last parameter,
+ * ms, after a conflict, else for a sixteenth. */
 static const char *write_sql(const char *key, int client, int expected,
-                             int conflicts, long late_ms)
+                             int next, long late_ms)
 {
     static char sql[512];
 
@@ -43,7 +44,7 @@ static const char *write_sql(const char *key, int client, int expected,
         "ARRAY[0::bigint], "
         "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, %d, '{}', "
         "'{}', '{}', 1, %d, %d, %ld000, 60000, false)",
-        key, expected, client, client, conflicts, late_ms);
+        key, expected, client, client, next, late_ms);
     return sql;
 }
 
@@ -87,12 +88,35 @@ TEST(who_met_a_conflict_commits_next)
     other = begin_sql(write_sql("a", 2, 0, 0, 240000));
     assert_non_null(other);
     expect_soon(one_waits_for_a_turn(), 5000);
-    expect_answer(write_sql("a", 1, 0, 1, 240000), "0");
+    expect_answer(write_sql("a", 1, 0, 0, 240000), "0");
     assert_non_null(fgets(answer, sizeof(answer), other));
     assert_string_equal(answer, "1\n");
     assert_int_equal(pclose(other), 0);
     /* Then it is the other's. */
-    expect_answer(write_sql("a", 2, 1, 1, 240000), "0");
+    expect_answer(write_sql("a", 2, 1, 0, 240000), "0");
+    expect_answer("SELECT count(*) FROM holdfast.turns", "0");
+}
+
+TEST(who_is_given_a_lease_commits_next)
+{
+    char answer[POSTGRES_ANSWER_SIZE] = "";
+    FILE *other;
+
+    /* Who has met no conflict, and gives it to itself, has no rival. */
+    expect_answer(write_sql("d", 1, 0, 1, 960000), "0");
+    expect_answer("SELECT count(*) FROM holdfast.turns", "0");
+    expect_answer(write_sql("d", 1, 7, 1, 960000), "1");
+    expect_answer(write_sql("d", 1, 1, 1, 960000), "0");
+    expect_answer("SELECT client FROM holdfast.turns", "1");
+    expect_answer(write_sql("d", 1, 1, 2, 960000), "0");
+    other = begin_sql(write_sql("d", 1, 1, 0, 960000));
+    assert_non_null(other);
+    expect_soon(one_waits_for_a_turn(), 5000);
+    expect_answer(write_sql("d", 2, 1, 0, 960000), "0");
+    assert_non_null(fgets(answer, sizeof(answer), other));
+    assert_string_equal(answer, "1\n");
+    assert_int_equal(pclose(other), 0);
+    expect_answer(write_sql("d", 1, 2, 0, 960000), "0");
     expect_answer("SELECT count(*) FROM holdfast.turns", "0");
 }
 

@@ -38,6 +38,7 @@ typedef struct memory {
     size_t commits;
     hf__backend_call *silent; /* it will not be answered */
     char first_key[8];        /* of the last commit */
+    bool grants;              /* the same */
 } memory;
 
 typedef struct setting {
@@ -156,6 +157,7 @@ static void commit_call(memory *self, hf__backend_call *call)
     fate what = self->next;
 
     self->commits++;
+    self->grants = call->grants;
     (void)snprintf(self->first_key, sizeof(self->first_key), "%.*s",
                    (int)call->first_key.size,
                    (const char *)call->first_key.data);

@@ -585,6 +585,21 @@ TEST(record_store_turn_is_on_what_others_contend_for)
     assert_string_equal(self->store->first_key, "a");
 }
 
+TEST(record_store_says_who_may_soon_commit)
+{
+    setting *self = *state;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(line(self, "incr a", true, text), HF_OK);
+    assert_false(self->store->grants);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    assert_true(self->store->grants);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    assert_false(self->store->grants);
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_RELEASE, OWNER, text), HF_OK);
+    assert_false(self->store->grants);
+}
+
 TEST(record_store_returns_by_the_deadline)
 {
     setting *self = *state;

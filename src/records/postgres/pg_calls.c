@@ -204,6 +204,15 @@ static bool put_required(params *of, const hf__backend_call *call)
     return put;
 }
 
+/* Who has the turn after this: who is given a lease, as it may give it back
+ * soon. 0: no one. */
+static int64_t next_client(const hf__backend_call *call, int64_t client)
+{
+    if (call->required_count == 1 && call->message_count > 0)
+        return hf__pg_presence(call->required[0]);
+    return call->grants ? client : 0;
+}
+
 static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
 {
     begin_param(of, HF__PG_INT4);
@@ -212,9 +221,8 @@ static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
     begin_param(of, HF__PG_INT8);
     if (!hf__pg_put_int8(&of->words, client))
         return false;
-    begin_param(of, HF__PG_INT4);
-    if (!hf__pg_put_int4(&of->words,
-                         (int32_t)hf__at_most(call->conflicts, INT32_MAX)))
+    begin_param(of, HF__PG_INT8);
+    if (!hf__pg_put_int8(&of->words, next_client(call, client)))
         return false;
     begin_param(of, HF__PG_INT8);
     return hf__pg_put_int8(&of->words, call->late_us);

@@ -160,7 +160,10 @@ END $$;
 -- 4. Who meets a conflict has the turn on the first key: commits of others wait
 --    for its next one, each behind the one before. So the records that come
 --    with a conflict are still right then, and a client that commits all the
---    time does not shut the others out. A turn ends after a time, as its client
+--    time does not shut the others out. If that commit, or one that has met no
+--    conflict, gives a lease to next_client (0: to no one), this one has the
+--    turn then, for a shorter time: who gives it back soon meets no conflict. A
+--    turn ends after a time, as its client
 --    may be gone; one that ends too early costs a trip. What writes nothing is
 --    no one's rival. Locks of this step come before those of step 1.
 CREATE OR REPLACE FUNCTION holdfast.commit_records(
@@ -168,7 +171,7 @@ CREATE OR REPLACE FUNCTION holdfast.commit_records(
     places int[], written bytea[], written_expires bigint[],
     now_us bigint, version bigint,
     channels text[], messages text[], required bigint[],
-    first_slot int, client bigint, conflicts int, late_us bigint,
+    first_slot int, client bigint, next_client bigint, late_us bigint,
     left_ms int, doubtful boolean,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
@@ -178,6 +181,7 @@ DECLARE
     latest bigint;
     one int;
     writes boolean := coalesce(array_length(places, 1), 0) > 0;
+    turn boolean;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'default_transaction_isolation of this role or database must be "read committed"'
@@ -185,11 +189,12 @@ BEGIN
     END IF;
     -- Else a session whose client has given up waits on, one for each try.
     PERFORM set_config('lock_timeout', left_ms::text, true);
-    IF writes AND NOT EXISTS (
+    turn := EXISTS (
         SELECT FROM holdfast.turns t
         WHERE t.slot = first_slot AND t.client = commit_records.client
         AND t.until_us - extract(epoch FROM clock_timestamp()) * 1000000
-            BETWEEN 0 AND late_us) THEN
+            BETWEEN 0 AND late_us);
+    IF writes AND NOT turn THEN
         PERFORM pg_advisory_xact_lock(1752132709, first_slot);
         WHILE EXISTS (
             SELECT FROM holdfast.turns t WHERE t.slot = first_slot
@@ -236,7 +241,13 @@ BEGIN
         RETURN;
     END IF;
     outcome := 0;
-    IF conflicts > 0 THEN
+    -- Who had no turn has met no one, and writes a row less.
+    IF next_client <> 0 AND (turn OR next_client <> client) THEN
+        INSERT INTO holdfast.turns AS t
+        VALUES (first_slot, next_client, store_us + late_us / 16)
+        ON CONFLICT ON CONSTRAINT turns_pkey DO UPDATE
+        SET client = excluded.client, until_us = excluded.until_us;
+    ELSIF turn THEN
         DELETE FROM holdfast.turns t WHERE t.slot = first_slot
         AND t.client = commit_records.client;
     END IF;
