@@ -42,8 +42,12 @@ enum {
     PARAMS
 };
 
-/* Of all parameters together. */
-#define WORDS_MAX (HF__PG_WRITE_MAX + ((size_t)8 << 20))
+/* Of the messages that have the commit's records: those after have none, and
+ * their receivers read. */
+#define RECORDS_MAX ((size_t)4 << 20)
+/* Of all parameters together: also of the longest keys, 2 MiB, and of 65536
+ * messages with 2 MiB of text, which is the most that a request sends. */
+#define WORDS_MAX (HF__PG_WRITE_MAX + RECORDS_MAX + ((size_t)12 << 20))
 
 void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
                             hf_bytes inbox)
@@ -175,6 +179,7 @@ static bool put_instant(params *of, const hf__backend_call *call)
 static bool put_messages(params *of, const hf__backend_call *call)
 {
     size_t count = call->message_count;
+    size_t begins;
     bool put;
 
     begin_param(of, HF__PG_TEXTS);
@@ -186,9 +191,15 @@ static bool put_messages(params *of, const hf__backend_call *call)
         put = hf__pg_put_element(&of->words, hf_str(channel));
     }
     begin_param(of, HF__PG_TEXTS);
+    begins = hf__buf_size(&of->words);
     put = put && hf__pg_put_array(&of->words, HF__PG_TEXT, count);
-    for (size_t i = 0; put && i < count; i++)
-        put = hf__pg_put_message(&of->words, call, call->messages[i].text);
+    for (size_t i = 0; put && i < count; i++) {
+        bool has_room = hf__buf_size(&of->words) - begins <=
+                        RECORDS_MAX - 2 * HF__PG_MESSAGE_MAX;
+
+        put = hf__pg_put_message(&of->words, has_room ? call : NULL,
+                                 call->messages[i].text);
+    }
     return put;
 }
 
@@ -289,6 +300,10 @@ bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
                    of.count, of.types, values, sizes, forms, 1) == 1;
     }
     hf__buf_done(&of.words);
+    if (!sent && PQstatus(conn) == CONNECTION_OK) {
+        call->outcome = HF__BACKEND_FAILED;
+        call->status = hf__fail(&call->error, HF_NO_MEMORY, "out of memory");
+    }
     return sent;
 }
 

@@ -27,8 +27,9 @@ static inline bool hf__pg_commits(const hf__backend_call *call)
 
 /* Can it be sent? Otherwise its outcome is set. */
 bool hf__pg_accepts(hf__backend_call *call);
-/* Send it, with the outcome that no result at all has; false: there is no
- * memory, or no connection. */
+/* Send it, with the outcome that no result at all has. false: it was not, and
+ * the connection is good for nothing; with call->status HF_NO_MEMORY, that is
+ * its outcome, otherwise the connection broke. */
 bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
                  hf__backend_call *call);
 /* Set its outcome from one of its results, of which the last error counts. */

@@ -45,6 +45,32 @@ static hf__backend_call *take_first(hf__pg_backend *self)
     return call;
 }
 
+/* Its outcome is set, but this is within the caller's function. */
+static void refuse_later(hf__pg_backend *self, hf__backend_call *call)
+{
+    call->backend = self->refused;
+    self->refused = call;
+    hf__tick_set(self->config.poller, &self->refuse_tick, hf__clock_boot_ms());
+}
+
+static void complete_refused(hf__pg_backend *self)
+{
+    hf__backend_call *call = self->refused;
+
+    self->refused = NULL;
+    while (call != NULL) {
+        hf__backend_call *next = call->backend;
+
+        call->done(call);
+        call = next;
+    }
+}
+
+static void ring_refused(hf__tick *tick)
+{
+    complete_refused(hf__container_of(tick, hf__pg_backend, refuse_tick));
+}
+
 /* Complete a call that was not sent. */
 static void refuse_call(hf__backend_call *call, hf_status status,
                         const char *why)
@@ -267,7 +293,7 @@ static bool send_probe(hf__pg_conn *conn)
     return PQsendQuery(conn->pg, text) == 1;
 }
 
-/* false: the connection is broken. */
+/* false: the connection is good for nothing. */
 static bool send_next(hf__pg_conn *conn)
 {
     hf__pg_backend *self = conn->self;
@@ -281,6 +307,8 @@ static bool send_next(hf__pg_conn *conn)
     } else {
         sent = hf__pg_send(conn->pg, &self->statements, call);
     }
+    if (!sent && call != NULL && call->status == HF_NO_MEMORY)
+        refuse_later(self, take_first(self));
     if (!sent)
         return false;
     conn->busy = true;
@@ -341,48 +369,25 @@ void hf__pg_pool_pump(hf__pg_backend *self)
 
         if (conn == NULL)
             break;
-        /* A call that was not sent stays first; one that was, in part, is
-         * completed by the loop, which sees the broken connection. */
+        /* A call that was not sent stays first, if it can be sent on another;
+         * one that was, in part, is completed by the loop, which sees the
+         * broken connection. */
         if (!send_next(conn) && conn->call == NULL)
             drop_conn(conn);
     }
     make_conns(self);
 }
 
-static void refuse_posted(hf__task *task)
-{
-    hf__pg_backend *self = hf__container_of(task, hf__pg_backend, refuse_task);
-    hf__backend_call *call = self->first;
-
-    self->refuses = false;
-    self->first = NULL;
-    self->end = &self->first;
-    while (call != NULL) {
-        hf__backend_call *next = call->backend;
-
-        if (hf__pg_accepts(call))
-            put_last(self, call);
-        else
-            call->done(call);
-        call = next;
-    }
-    hf__pg_pool_pump(self);
-}
-
 void hf__pg_pool_call(hf__backend *backend, hf__backend_call *call)
 {
     hf__pg_backend *self = (hf__pg_backend *)backend;
 
-    put_last(self, call);
-    if (hf__pg_accepts(call)) {
-        if (!self->refuses)
-            hf__pg_pool_pump(self);
+    if (!hf__pg_accepts(call)) {
+        refuse_later(self, call);
         return;
     }
-    /* Not within this function. */
-    if (!self->refuses)
-        self->config.post(self->config.loop, &self->refuse_task);
-    self->refuses = true;
+    put_last(self, call);
+    hf__pg_pool_pump(self);
 }
 
 void hf__pg_pool_fail(hf__pg_backend *self, hf_status status,
@@ -407,7 +412,7 @@ void hf__pg_pool_init(hf__pg_backend *self)
 {
     self->end = &self->first;
     self->queue_tick.ring = expire_queue;
-    self->refuse_task.run = refuse_posted;
+    self->refuse_tick.ring = ring_refused;
 }
 
 void hf__pg_pool_close(hf__pg_backend *self)
@@ -419,7 +424,9 @@ void hf__pg_pool_close(hf__pg_backend *self)
     }
     while (self->first != NULL)
         refuse_call(take_first(self), HF_UNAVAILABLE, "the client is closed");
+    complete_refused(self);
     hf__tick_stop(&self->queue_tick);
+    hf__tick_stop(&self->refuse_tick);
     if (self->opened != NULL)
         PQfinish(self->opened);
 }

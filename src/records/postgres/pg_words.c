@@ -200,6 +200,8 @@ static bool put_raw(hf__buf *raw, const hf__backend_call *call, hf_bytes text)
 
     if (!hf__pg_put_element(raw, text))
         return false;
+    if (call == NULL)
+        return true;
     size = hf__buf_size(raw);
     fits = hf__pg_put_int8(raw, (int64_t)call->version) &&
            hf__pg_put_int8(raw, call->now_us);

@@ -50,7 +50,8 @@ int64_t hf__pg_presence(hf_bytes inbox);
 /* The longest that NOTIFY takes. */
 #define HF__PG_MESSAGE_MAX 7999u
 /* Append an element with one message of a commit, and the records that the
- * commit writes if there is room: in base 64, as it must be text. */
+ * commit writes if there is room: in base 64, as it must be text. `call` NULL:
+ * without records. */
 bool hf__pg_put_message(hf__buf *buf, const hf__backend_call *call,
                         hf_bytes text);
 /* Read one. false: it is none, and messages may be missing. */

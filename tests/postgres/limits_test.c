@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits_test.c - calls with much to send: no other call of the client waits
+ * for one that cannot be sent.
+ */
+#include <stdio.h>
+
+#include "holdfast/client.h"
+#include "holdfast/script.h"
+#include "support/expect.h"
+#include "support/postgres_server.h"
+#include "support/slowness.h"
+#include "support/test_clock.h"
+
+static postgres_server *server;
+
+static int start_server(void **state)
+{
+    (void)state;
+    server = postgres_server_start(false);
+    return server != NULL ? 0 : -1;
+}
+
+static int stop_server(void **state)
+{
+    (void)state;
+    postgres_server_stop(server);
+    return 0;
+}
+
+ALL_TESTS_WITH(start_server, stop_server);
+
+/* How it ends, long before its deadline. */
+static hf_status run_script(const char *source)
+{
+    hf_client *client = NULL;
+    hf_script *script = NULL;
+    hf_bytes key = hf_str("a");
+    hf_reply *reply = NULL;
+    char url[256];
+    int64_t began_ms;
+    hf_status status;
+
+    (void)snprintf(url, sizeof(url), "%s?request_ms=%lld",
+                   postgres_server_url(server), (long long)slowed_ms(30000));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    expect_status(HF_OK, hf_script_load(client, hf_str(source), &script, ERR));
+    began_ms = test_now_ms();
+    status = hf_script_run(script, &key, 1, NULL, 0, &reply, ERR);
+    assert_took(test_now_ms() - began_ms, 0, 20000);
+    hf_reply_free(reply);
+    hf_script_free(script);
+    hf_client_close(client);
+    return status;
+}
+
+TEST(messages_that_have_no_room_for_the_record_are_sent_without_it)
+{
+    expect_status(HF_OK,
+                  run_script("redis.call('SET', KEYS[1], ('x'):rep(5000))"
+                             "for i = 1, 3000 do "
+                             "redis.call('PUBLISH', 'c', 'text ' .. i) end"));
+}
