@@ -239,11 +239,12 @@ TEST(restart_of_the_primary_acknowledges_nothing)
     stop_servers(&of);
 }
 
-TEST(wait_for_the_standby_that_is_cancelled_acknowledges_nothing)
+static void cancel_wait(const char *setting)
 {
     servers of = start_servers("second");
     late_write late;
 
+    assert_true(postgres_server_run(of.primary, setting));
     begin_write(&late, &of);
     assert_true(postgres_server_run(of.primary,
                                     "SELECT pg_cancel_backend(pid) "
@@ -251,4 +252,14 @@ TEST(wait_for_the_standby_that_is_cancelled_acknowledges_nothing)
                                     "WHERE wait_event = 'SyncRep'"));
     assert_int_equal(end_write(&late), HF_INDETERMINATE);
     stop_servers(&of);
+}
+
+TEST(wait_for_the_standby_that_is_cancelled_acknowledges_nothing)
+{
+    cancel_wait("SELECT 1");
+}
+
+TEST(wait_that_is_cancelled_is_seen_where_warnings_are_off)
+{
+    cancel_wait("ALTER ROLE postgres SET client_min_messages = error");
 }

@@ -113,6 +113,8 @@ LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS 'SELECT 1';
 CREATE OR REPLACE FUNCTION holdfast.await_standbys(writes boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    -- If someone cancels the wait, only a warning says so.
+    PERFORM set_config('client_min_messages', 'warning', true);
     -- What was acknowledged survives a power cut.
     IF current_setting('synchronous_commit') IN ('off', 'local') THEN
         PERFORM set_config('synchronous_commit', 'on', true);
