@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "holdfast/client.h"
+#include "holdfast/store.h"
 #include "holdfast/value.h"
 #include "support/expect.h"
 #include "support/fake_server.h"
@@ -36,6 +37,15 @@ static const char login[] =
 static const char checked[] =
     "T\0\0\0\56\0\2" COLUMN COLUMN "D\0\0\0\21\0\2\0\0\0\1"
     "1\0\0\0\2on"
+    "C\0\0\0\15SELECT 1\0" READY;
+
+/* Rows without a column, and with one. */
+static const char no_column[] = "T\0\0\0\6\0\0"
+                                "D\0\0\0\6\0\0"
+                                "C\0\0\0\15SELECT 1\0" READY;
+static const char one_column[] =
+    "T\0\0\0\32\0\1" COLUMN "D\0\0\0\13\0\1\0\0\0\1"
+    "1"
     "C\0\0\0\15SELECT 1\0" READY;
 
 /* What it sends where. */
@@ -152,6 +162,46 @@ TEST(copy_while_a_client_is_opened_is_a_malformed_reply)
     hf_client *client = NULL;
 
     expect_status(HF_CORRUPT, hf_client_open(url, NULL, &client, ERR));
+    fake_server_stop(server);
+}
+
+static void expect_refused(const char *to_check, size_t size)
+{
+    answers of = {to_check, size, BYTES(READY)};
+    char url[128];
+    fake_server *server = start_fake(&of, url);
+    hf_client *client = NULL;
+
+    expect_status(HF_CORRUPT, hf_client_open(url, NULL, &client, ERR));
+    fake_server_stop(server);
+}
+
+TEST(row_with_too_few_columns_is_a_malformed_reply)
+{
+    expect_refused(BYTES(no_column));
+    expect_refused(BYTES(one_column));
+}
+
+static void expect_text(void *user, const char *name, const char *value)
+{
+    (void)user;
+    (void)name;
+    /* As which the C library prints NULL. */
+    assert_string_not_equal(value, "(null)");
+}
+
+TEST(facts_without_a_column_are_left_out)
+{
+    answers of = {BYTES(checked), BYTES(READY)};
+    char url[128];
+    fake_server *server = start_fake(&of, url);
+    hf_client *client = NULL;
+
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    of.to_check = no_column;
+    of.check_size = sizeof(no_column) - 1;
+    expect_status(HF_OK, hf_store_info(client, expect_text, NULL, ERR));
+    hf_client_close(client);
     fake_server_stop(server);
 }
 

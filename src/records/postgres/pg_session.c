@@ -254,13 +254,13 @@ hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
     return status;
 }
 
-/* The only row. */
-static hf_status query_row(PGconn *conn, const char *query, int64_t deadline_ms,
-                           PGresult **row, hf_error *err)
+/* The only row, which has so many columns. */
+static hf_status query_row(PGconn *conn, const char *query, int columns,
+                           int64_t deadline_ms, PGresult **row, hf_error *err)
 {
     hf_status status = hf__pg_query(conn, query, deadline_ms, row, err);
 
-    if (status != HF_OK || PQntuples(*row) == 1)
+    if (status != HF_OK || (PQntuples(*row) == 1 && PQnfields(*row) == columns))
         return status;
     PQclear(*row);
     return hf__fail(err, HF_CORRUPT, "PostgreSQL sent a malformed reply");
@@ -270,7 +270,7 @@ hf_status hf__pg_ask(PGconn *conn, const char *query, int64_t deadline_ms,
                      char *text, size_t size, hf_error *err)
 {
     PGresult *row;
-    hf_status status = query_row(conn, query, deadline_ms, &row, err);
+    hf_status status = query_row(conn, query, 1, deadline_ms, &row, err);
 
     if (status != HF_OK)
         return status;
@@ -289,7 +289,7 @@ hf_status hf__pg_check(const hf__pg_account *account, PGconn *conn,
     (void)snprintf(query, sizeof(query),
                    "SELECT %s.protocol(), pg_catalog.current_setting('fsync')",
                    account->schema);
-    status = query_row(conn, query, deadline_ms, &row, err);
+    status = query_row(conn, query, 2, deadline_ms, &row, err);
     if (status != HF_OK)
         return status;
     if (strtol(PQgetvalue(row, 0, 0), NULL, 10) != PROTOCOL)
