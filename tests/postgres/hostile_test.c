@@ -226,21 +226,19 @@ static long resident_mib(void)
 
 #define SETTING_SIZE 60000
 
-/* As answer_all(), and then settings for as long as the client takes them. */
-static void flood_settings(int fd, unsigned number, void *user)
+/* As answer_all(), and then messages of this beginning for as long as the
+ * client takes them. */
+static void flood_messages(int fd, answers of, const char *head,
+                           size_t head_size)
 {
-    static const char head[] = "S\0\0\xea\x66"
-                               "x"; /* 4 + 2 + 60000 */
-    static char setting[1 + 4 + 2 + SETTING_SIZE];
-    answers of = {checked, sizeof(checked) - 1, BYTES(BOUND "n\0\0\0\4" READY)};
+    char setting[1 + 4 + 2 + SETTING_SIZE];
     char type = 0;
     bool good = skip_message(fd) && send_bytes(fd, BYTES("N")) &&
                 skip_message(fd) && send_bytes(fd, BYTES(login));
 
-    (void)number;
-    (void)user;
-    memset(setting, 'y', sizeof(setting) - 1);
-    memcpy(setting, head, sizeof(head));
+    memset(setting, 'y', sizeof(setting));
+    setting[sizeof(setting) - 1] = '\0';
+    memcpy(setting, head, head_size);
     while (good && read_whole(fd, &type, 1) && skip_message(fd)) {
         if (type == 'Q')
             good = send_bytes(fd, of.to_check, of.check_size);
@@ -250,6 +248,47 @@ static void flood_settings(int fd, unsigned number, void *user)
     good = good && send_bytes(fd, of.to_call, of.call_size);
     while (good)
         good = send_bytes(fd, setting, sizeof(setting));
+}
+
+static void flood_settings(int fd, unsigned number, void *user)
+{
+    answers of = {BYTES(checked), BYTES(BOUND "n\0\0\0\4" READY)};
+
+    (void)number;
+    (void)user;
+    flood_messages(fd, of,
+                   BYTES("S\0\0\xea\x66"
+                         "x\0")); /* 4 + 2 + 60000 */
+}
+
+/* Rows of one column. */
+static void flood_rows(int fd, unsigned number, void *user)
+{
+    answers of = {BYTES(checked), BYTES(BOUND "T\0\0\0\32\0\1" COLUMN)};
+
+    (void)number;
+    (void)user;
+    flood_messages(fd, of, BYTES("D\0\0\xea\x66\0\1\0\0\xea\x5c")); /* 59996 */
+}
+
+TEST(rows_without_end_are_a_malformed_reply)
+{
+    char url[128];
+    fake_server *server = fake_server_start_tcp(flood_rows, NULL);
+    hf_client *client = NULL;
+    hf_error error = HF_ERROR_INIT;
+    hf_buffer value = HF_BUFFER_INIT;
+
+    assert_non_null(server);
+    (void)snprintf(url, sizeof(url),
+                   "postgres://ann@127.0.0.1:%d/db?request_ms=%lld",
+                   fake_server_port(server), (long long)slowed_ms(10000));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    assert_int_equal(hf_value_get(client, hf_str("a"), &value, &error),
+                     HF_CORRUPT);
+    assert_non_null(strstr(error.message, "256 MiB"));
+    hf_client_close(client);
+    fake_server_stop(server);
 }
 
 TEST(settings_that_no_one_asked_for_take_no_memory)

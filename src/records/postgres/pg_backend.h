@@ -25,10 +25,14 @@ typedef struct hf__pg_conn {
     PGconn *pg; /* NULL: not connected */
     hf__poll poll;
     hf__tick tick;          /* the deadline of its call */
+    uint64_t began;         /* hf__pg_received() when its query was sent */
     bool warned;            /* by the server, since its query was sent */
     bool busy;              /* a query is under way ... */
     hf__backend_call *call; /* ... for it; NULL: of our own */
 } hf__pg_conn;
+
+/* Of the reply to a call, bytes: what a request can have in memory. */
+#define HF__PG_REPLY_MAX ((size_t)256 << 20)
 
 /* The text of a message to ourselves, each with another number. */
 #define HF__PG_WORD "probe "

@@ -242,6 +242,9 @@ static void on_ready(hf__poll *poll, int events)
     (void)events;
     if (PQconsumeInput(conn->pg) == 0)
         break_conn(conn, HF_UNAVAILABLE, "the connection broke");
+    else if (conn->busy &&
+             hf__pg_received(conn->pg) - conn->began > HF__PG_REPLY_MAX)
+        break_conn(conn, HF_CORRUPT, "it sent a reply of more than 256 MiB");
     else if (conn->busy)
         take_results(conn);
     else
@@ -313,6 +316,7 @@ static bool send_next(hf__pg_conn *conn)
         return false;
     conn->busy = true;
     conn->warned = false;
+    conn->began = hf__pg_received(conn->pg);
     if (call != NULL) {
         conn->call = take_first(self);
         hf__tick_set(self->config.poller, &conn->tick, call->deadline_ms);

@@ -10,14 +10,19 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "util/clock.h"
 #include "util/error.h"
 
+/* Of a question's reply, bytes: its results are short. */
+#define ANSWER_MAX (1u << 20)
 /* What setup.sql has. */
 #define PROTOCOL 1
 /* The time is looked at so often, as a suspended machine does not count in
@@ -194,7 +199,18 @@ hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
 
 /* --------------------------------------------------------------- questions */
 
-static hf_status await_result(PGconn *conn, int64_t deadline_ms, hf_error *err)
+uint64_t hf__pg_received(PGconn *conn)
+{
+    struct tcp_info info = {.tcpi_bytes_received = 0};
+    socklen_t size = sizeof(info);
+
+    (void)getsockopt(PQsocket(conn), IPPROTO_TCP, TCP_INFO, &info, &size);
+    return info.tcpi_bytes_received;
+}
+
+/* `began`: hf__pg_received() when its query was sent. */
+static hf_status await_result(PGconn *conn, int64_t deadline_ms, uint64_t began,
+                              hf_error *err)
 {
     int left = PQflush(conn);
 
@@ -209,6 +225,10 @@ static hf_status await_result(PGconn *conn, int64_t deadline_ms, hf_error *err)
                             "PostgreSQL did not answer by the deadline");
         if (PQconsumeInput(conn) == 0)
             break;
+        if (hf__pg_received(conn) - began > ANSWER_MAX)
+            return hf__fail(err, HF_CORRUPT,
+                            "PostgreSQL sent a reply of more than %u KiB",
+                            ANSWER_MAX >> 10);
         left = left > 0 ? PQflush(conn) : 0;
     }
     return HF_OK;
@@ -226,11 +246,12 @@ hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
                        PGresult **result, hf_error *err)
 {
     PGresult *last = NULL;
+    uint64_t began = hf__pg_received(conn);
     hf_status status = HF_OK;
     bool more = PQsendQuery(conn, query) == 1;
 
     while (more && status == HF_OK) {
-        status = await_result(conn, deadline_ms, err);
+        status = await_result(conn, deadline_ms, began, err);
         if (status == HF_OK) {
             PGresult *next = PQgetResult(conn);
 

@@ -23,9 +23,13 @@ hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
  * one that copies, there is no end. */
 bool hf__pg_is_result(const PGresult *result);
 
+/* The bytes that have come by it; always 0 by a unix socket, whose other end is
+ * of this machine. */
+uint64_t hf__pg_received(PGconn *conn);
+
 /* The result of the last of some statements. HF_UNAVAILABLE: not by the
- * deadline, HF_CORRUPT: of another kind; after both, the connection is good for
- * nothing. */
+ * deadline, HF_CORRUPT: of another kind, or too long; after both, the
+ * connection is good for nothing. */
 hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
                        PGresult **result, hf_error *err);
 /* The first value of the only row, as text. */
