@@ -32,7 +32,8 @@ typedef struct hf__backend_record {
  * When a record ends, by the store's clock, Unix time; 0: never. expire_ms of a
  * lock's lease is less than 0, and the negation of that: the clock, which may
  * have been set, says too little of whether it is over. A backend may remove a
- * record that has ended, but not a lease.
+ * record that has ended; a lease only if its end and at_us are longer ago than
+ * any clock is set.
  */
 static inline int64_t hf__backend_end(int64_t expire_ms)
 {

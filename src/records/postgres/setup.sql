@@ -274,8 +274,22 @@ BEGIN
     END IF;
     IF writes THEN
         -- Now and then, remove what expired an hour ago: by then, no client
-        -- believes in it. Not leases: see records.expire_ms.
+        -- believes in it. A lease, and only of a lock that no one has acquired
+        -- since its holder died, once that was 30 days ago: see
+        -- records.expire_ms; no clock is set so far. An index of them would cost
+        -- each write of a lock; so some records are looked at, wherever.
         IF version % 128 = 0 THEN
+            DELETE FROM holdfast.records r WHERE r.digest IN (
+                SELECT l.digest FROM holdfast.records l
+                WHERE l.digest IN (
+                    SELECT e.digest FROM (
+                        SELECT d.digest FROM holdfast.records d
+                        WHERE d.digest > sha256(int8send(commit_records.version))
+                        ORDER BY d.digest LIMIT 100) e)
+                  AND l.expire_ms < 0
+                  AND -l.expire_ms < store_us / 1000 - 2592000000
+                  AND l.at_us < store_us - 2592000000000
+                FOR UPDATE SKIP LOCKED);
             DELETE FROM holdfast.records r WHERE r.digest IN (
                 SELECT e.digest FROM holdfast.records e
                 WHERE e.expire_ms > 0
