@@ -38,19 +38,19 @@ static int stop_server(void **state)
 
 ALL_TESTS_WITH(start_server, stop_server);
 
-/* By versions that each look at other records. */
-static void commit_often(void)
+/* New keys, by versions that each look at other records. */
+static void commit_often(const char *key)
 {
     char sql[512];
 
     for (int i = 1; i <= TRIES; i++) {
         (void)snprintf(
             sql, sizeof(sql),
-            "SELECT outcome FROM holdfast.commit_records(ARRAY['k%d'::bytea], "
+            "SELECT outcome FROM holdfast.commit_records(ARRAY['%s%d'::bytea], "
             "ARRAY[0::bigint], ARRAY[1], ARRAY[1], ARRAY['x'::bytea], "
             "ARRAY[0::bigint], " US("0 s") ", %d, '{}', '{}', '{}', "
                                            "1, 1, 0, 60000000, 60000, false)",
-            i, 128 * i);
+            key, i, 128 * i);
         assert_true(postgres_server_run(server, sql));
     }
 }
@@ -65,23 +65,31 @@ static void expect_answer(const char *sql, const char *expected)
 
 TEST(lease_is_removed_a_month_after_its_end_and_its_writing)
 {
-    assert_true(
-        postgres_server_run(
-            server,
-            RECORD("dead", "-" MS("31 days"), US("32 days")) ";" RECORD(
-                "stepped", "-" MS("31 days"),
-                US("29 days")) ";" RECORD("long", "-" MS("29 days"),
-                                          US("32 days")) ";" RECORD("value",
-                                                                    MS("2 "
-                                                                       "hours"),
-                                                                    US(
-                                                                        "3 "
-                                                                        "hour"
-                                                                        "s")) ";" RECORD("kept",
-                                                                                         "0",
-                                                                                         US("90 days"))));
-    commit_often();
+    assert_true(postgres_server_run(
+        server,
+        RECORD("dead", "-" MS("31 days"), US("32 days")) ";" RECORD(
+            "stepped", "-" MS("31 days"),
+            US("29 days")) ";" RECORD("long", "-" MS("29 days"),
+                                      US("32 days")) ";" RECORD("value",
+                                                                MS("2 "
+                                                                   "hours"),
+                                                                US("3 "
+                                                                   "hour"
+                                                                   "s")) ";" RECORD("kept",
+                                                                                    "0",
+                                                                                    US("90 days"))));
+    commit_often("a");
     expect_answer("SELECT string_agg(convert_from(key, 'UTF8'), ' ' ORDER BY "
                   "key) FROM holdfast.records WHERE version = 1",
                   "kept long stepped");
+}
+
+TEST(turn_is_removed_an_hour_after_its_end)
+{
+    assert_true(postgres_server_run(
+        server, "INSERT INTO holdfast.turns VALUES "
+                "(11, 1, " US("2 hours") "), (12, 1, " US("1 min") ")"));
+    commit_often("b");
+    expect_answer("SELECT string_agg(slot::text, ' ') FROM holdfast.turns",
+                  "12");
 }

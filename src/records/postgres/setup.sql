@@ -295,6 +295,11 @@ BEGIN
                 WHERE e.expire_ms > 0
                   AND e.expire_ms < store_us / 1000 - 3600000
                 ORDER BY e.expire_ms LIMIT 500 FOR UPDATE SKIP LOCKED);
+            -- Turns of clients that never came back.
+            DELETE FROM holdfast.turns t WHERE t.slot IN (
+                SELECT e.slot FROM holdfast.turns e
+                WHERE e.until_us < store_us - 3600000000
+                LIMIT 500 FOR UPDATE SKIP LOCKED);
         END IF;
     END IF;
 END $$;
