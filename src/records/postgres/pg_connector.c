@@ -161,6 +161,12 @@ static void end_former(PGconn *pg, int64_t presence, int64_t deadline_ms)
  * for it, for an instant only. */
 #define PRESENCE_MS 1000
 
+/* So a server notices within half a minute that this machine is gone, and with
+ * it the lock below. On a unix socket they have no effect. */
+#define KEEPALIVE_IDLE_S 15
+#define KEEPALIVE_INTERVAL_S 5
+#define KEEPALIVE_COUNT 3
+
 /* The lock of a session, which says that the client listens, would stay with
  * whichever session of the server a pooler has lent us, and never expire. */
 static hf_status listen_on(PGconn *pg, hf_bytes inbox, int64_t deadline_ms,
@@ -178,9 +184,12 @@ static hf_status listen_on(PGconn *pg, hf_bytes inbox, int64_t deadline_ms,
         return status;
     hf__pg_channel(channel, inbox);
     (void)snprintf(text, sizeof(text),
-                   "SET lock_timeout = %d; LISTEN %s;"
+                   "SET lock_timeout = %d; SET tcp_keepalives_idle = %d;"
+                   "SET tcp_keepalives_interval = %d;"
+                   "SET tcp_keepalives_count = %d; LISTEN %s;"
                    "SELECT pg_catalog.pg_advisory_lock(%lld)",
-                   PRESENCE_MS, channel, (long long)hf__pg_presence(inbox));
+                   PRESENCE_MS, KEEPALIVE_IDLE_S, KEEPALIVE_INTERVAL_S,
+                   KEEPALIVE_COUNT, channel, (long long)hf__pg_presence(inbox));
     status = run_query(pg, text, deadline_ms, err);
     if (status != HF_OK)
         end_former(pg, hf__pg_presence(inbox), deadline_ms);
