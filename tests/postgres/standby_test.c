@@ -139,6 +139,16 @@ static void expect_said(const servers *of, const char *name, hf_level level,
     hf_client_close(client);
 }
 
+/* Of sessions from now on. */
+static void set_commit(const servers *of, const char *value)
+{
+    char sql[128];
+
+    (void)snprintf(sql, sizeof(sql),
+                   "ALTER ROLE postgres SET synchronous_commit = %s", value);
+    assert_true(postgres_server_run(of->primary, sql));
+}
+
 TEST(asynchronous_standby_lacks_the_last_lock)
 {
     servers of = start_servers("");
@@ -169,6 +179,12 @@ TEST(synchronous_standby_has_what_was_acknowledged)
     servers of = start_servers("second");
 
     expect_said(&of, "synchronous standbys", HF_LEVEL_OK, "second");
+    expect_said(&of, "synchronous commit", HF_LEVEL_OK, "on");
+    set_commit(&of, "local");
+    expect_said(&of, "synchronous commit", HF_LEVEL_NOTE, "local");
+    set_commit(&of, "remote_write");
+    expect_said(&of, "synchronous commit", HF_LEVEL_WARNING, "remote_write");
+    set_commit(&of, "on");
     expect_said(&of, "asynchronous standbys", HF_LEVEL_OK, "");
     assert_int_equal(try_lock(&of, "early", NULL), HF_OK);
     cut_standby(&of);

@@ -133,6 +133,28 @@ static void diagnose_isolation(PGconn *pg, int64_t deadline_ms,
                "this role or database");
 }
 
+/* Of `off` and `local`, each commit makes `on`. */
+static void diagnose_commit(PGconn *pg, int64_t deadline_ms,
+                            hf__backend_report_fn report, void *user)
+{
+    char text[32];
+
+    if (hf__pg_ask(pg, "SHOW synchronous_commit", deadline_ms, text,
+                   sizeof(text), NULL) != HF_OK)
+        return;
+    if (strcmp(text, "remote_write") == 0)
+        report(
+            user, HF_LEVEL_WARNING, "synchronous commit", text,
+            "a standby whose machine crashes may lack the last commits, with "
+            "the locks in them: set synchronous_commit to 'on' for this "
+            "role or database");
+    else if (strcmp(text, "off") == 0 || strcmp(text, "local") == 0)
+        report(user, HF_LEVEL_NOTE, "synchronous commit", text,
+               "each commit of this store sets it to 'on'");
+    else
+        report(user, HF_LEVEL_OK, "synchronous commit", text, "");
+}
+
 static void diagnose_durability(PGconn *pg, int64_t deadline_ms,
                                 hf__backend_report_fn report, void *user)
 {
@@ -181,6 +203,7 @@ static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
     diagnose_pooler(pg, deadline_ms, report, user);
     diagnose_isolation(pg, deadline_ms, report, user);
     diagnose_durability(pg, deadline_ms, report, user);
+    diagnose_commit(pg, deadline_ms, report, user);
     diagnose_listen(account_of(self), deadline_ms, report, user);
     PQfinish(pg);
 }
