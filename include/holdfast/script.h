@@ -47,7 +47,9 @@ typedef struct hf_script hf_script;
  *
  * On the embedded store it runs on the caller's thread, and takes up to 174 KiB
  * of its stack (cjson with 900 levels: 81 KiB); with less than 192 KiB left it
- * is HF_NO_MEMORY. Other calls take up to 25 KiB.
+ * is HF_NO_MEMORY. Other calls take up to 25 KiB. On PostgreSQL it runs on the
+ * client's own thread: meanwhile no other call of the client is done, and none
+ * of its leases is renewed.
  *
  * @param source  1..#HF_SCRIPT_MAX bytes of text
  * @param script  [out] free it with hf_script_free()
