@@ -199,18 +199,33 @@ static bool take_messages(hf__work *work, const hf__scratch_call *run)
     return copies != NULL;
 }
 
+/* A lease; it may have been written for another reason than its end. */
+static void change_lease(hf__work *work, size_t at, int64_t now_us)
+{
+    const hf__backend_record *before = &work->records[at];
+    hf__change *change = &work->changes[at];
+
+    change->again = before->version != 0 && before->expire_ms < 0 &&
+                    change->expire_ms == hf__backend_end(before->expire_ms);
+    if (change->again)
+        change->expire_ms =
+            hf__guard_end_again(work->store->guard, before, now_us / 1000);
+    change->expire_ms = -change->expire_ms;
+}
+
 /* The same of records. */
 static bool take_changes(hf__work *work, const hf__scratch_call *run)
 {
     for (size_t i = 0; i < run->changed_count; i++) {
         const hf__scratch_record *changed = &run->changed[i];
-        hf__change *change = &work->changes[index_of(work, changed->key)];
+        size_t at = index_of(work, changed->key);
+        hf__change *change = &work->changes[at];
 
         change->made = true;
         change->payload = changed->payload;
         change->expire_ms = changed->expire_ms;
         if (hf__work_writes_lease(changed->by, changed))
-            change->expire_ms = -change->expire_ms;
+            change_lease(work, at, run->now_us);
         if (change->payload.size > 0 && !copy_bytes(work, &change->payload))
             return false;
     }

@@ -70,15 +70,34 @@ int64_t hf__guard_since(hf__guard *guard, uint64_t version, int64_t now_us)
     return watch_version(guard, version, now_us)->since_us;
 }
 
+static int64_t length_of(const hf__backend_record *lease)
+{
+    return hf__backend_end(lease->expire_ms) - lease->at_us / 1000;
+}
+
+static int64_t seen_ms(hf__guard *guard, const hf__backend_record *lease)
+{
+    int64_t local_us = hf__clock_boot_us();
+
+    return (local_us - hf__guard_since(guard, lease->version, local_us)) / 1000;
+}
+
+int64_t hf__guard_end_again(hf__guard *guard, const hf__backend_record *lease,
+                            int64_t now_ms)
+{
+    int64_t seen = seen_ms(guard, lease);
+    int64_t left_ms = length_of(lease) - (seen - seen / RATE_SHARE);
+
+    return hf__at_least(hf__backend_end(lease->expire_ms), now_ms + left_ms);
+}
+
 int64_t hf__guard_end(hf__guard *guard, const hf__backend_record *lease,
                       int64_t now_ms, int64_t bound_us, bool *guarded)
 {
     int64_t end_ms = hf__backend_end(lease->expire_ms);
-    int64_t length_ms = end_ms - lease->at_us / 1000;
-    int64_t local_us = hf__clock_boot_us();
-    int64_t since_us = hf__guard_since(guard, lease->version, local_us);
+    int64_t length_ms = length_of(lease);
     int64_t left_ms =
-        length_ms + length_ms / RATE_SHARE + 1 - (local_us - since_us) / 1000;
+        length_ms + length_ms / RATE_SHARE + 1 - seen_ms(guard, lease);
     bool set_back = lease->at_us > bound_us + SET_BACK_US;
 
     *guarded = end_ms != 0 && left_ms > 0 && (end_ms <= now_ms || set_back);

@@ -50,6 +50,13 @@ int64_t hf__guard_since(hf__guard *guard, uint64_t version, int64_t now_us);
 int64_t hf__guard_end(hf__guard *guard, const hf__backend_record *lease,
                       int64_t now_ms, int64_t bound_us, bool *guarded);
 
+/* When a lease is over that is written again, with its end as it was: that, or
+ * later, but not for longer than it was when it was written before. Others see
+ * only how long it is from TIME of this write on, and TIME may have been set
+ * forward since it was granted. */
+int64_t hf__guard_end_again(hf__guard *guard, const hf__backend_record *lease,
+                            int64_t now_ms);
+
 /* The key of this machine's mark on a lease; data NULL: no memory, or no
  * marks. */
 hf_bytes hf__guard_mark_key(const hf__guard *guard, hf_bytes key,

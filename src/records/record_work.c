@@ -442,6 +442,16 @@ static void drop_records(hf__work *work)
         hf__kept_drop(&work->store->kept, work->call.records[i].key);
 }
 
+/* What was seen of a lease that is written again holds for it. */
+static void watch_again(hf__work *work)
+{
+    for (size_t i = 0; i < work->key_count; i++) {
+        if (work->changes[i].again)
+            (void)hf__guard_since(work->store->guard, work->call.version,
+                                  work->call_began_us);
+    }
+}
+
 /* Keep what was written. */
 static void keep_writes(hf__work *work)
 {
@@ -555,6 +565,7 @@ static void take_outcome(hf__work *work)
     }
     if (call->outcome == HF__BACKEND_DONE) {
         keep_writes(work);
+        watch_again(work);
         complete_group(work);
         return;
     }

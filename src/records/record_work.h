@@ -18,6 +18,7 @@ typedef struct hf__change {
     bool made;              /* it was changed */
     hf_bytes payload;       /* size 0: there is none any more */
     int64_t expire_ms;      /* as the backend has it */
+    bool again;             /* a lease, whose end was to stay */
 } hf__change;
 
 typedef struct hf__work hf__work;

@@ -56,6 +56,16 @@ const sim_case sim_cases[] = {
                 {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, WAIT},
                      {OP_SLEEP, 1, 100}, {OP_RELEASE, 1, 0}, END}},
                 }},
+    /* ... by less than the lease, before a waiter writes it again. */
+    {.name = "stepped-less", .faults = FAULT_TIME | FAULT_ORDER | FAULT_KILL,
+     .handles = {{0, KIND_LOCK, TTL, {.flags = HF_LOCK_NO_RENEW}, false, false}, LOCK(1), LOCK(2)},
+     .actors = {{0, {{OP_ACQUIRE, 0, WAIT}, {OP_SET_CLOCK, 0, 1500},
+                     {OP_SLEEP, 0, 2900}, {OP_RELEASE, 0, 0}, END}},
+                {1, {{OP_WAIT, 1, 50}, {OP_ACQUIRE, 1, WAIT},
+                     {OP_SLEEP, 1, 100}, {OP_RELEASE, 1, 0}, END}},
+                {2, {{OP_WAIT, 2, 1000}, {OP_ACQUIRE, 2, WAIT},
+                     {OP_RELEASE, 2, 0}, END}},
+                }},
     /* ... of a writer, at which readers look by a script of their own. */
     {.name = "stepped-writer", .faults = FAULT_STEP | FAULT_TIME | FAULT_ORDER,
      .handles = {{0, KIND_WRITE, TTL, {0}, false, false}, {1, KIND_READ, TTL, {0}, false, false}},

@@ -506,15 +506,23 @@ TEST(record_store_lease_ends_although_the_clock_was_set_back)
     assert_true(hf__clock_boot_ms() - began_ms >= 300);
 }
 
+static hf_status enter_queue(setting *self, char *text)
+{
+    hf_bytes words[] = {hf_str("L"),   hf_str("hf:token"), hf_str("hf:wait"),
+                        hf_str(OTHER), hf_str("15000"),    hf_str("entry"),
+                        hf_str("0"),   hf_str("0")};
+    hf__request request;
+
+    hf__request_script(&request, &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE], words,
+                       8, 3);
+    return finish(self, &request, 20000 * SLOWER, text);
+}
+
 /* TIME is then older than what the waiter has seen of the lease. */
 TEST(record_store_lease_keeps_its_end_when_a_waiter_enters)
 {
     setting *self = *state;
-    hf_bytes words[] = {hf_str("L"),   hf_str("hf:token"), hf_str("hf:wait"),
-                        hf_str(OTHER), hf_str("15000"),    hf_str("entry"),
-                        hf_str("0"),   hf_str("0")};
     hf__backend_record *lease = stored_of(self->store, hf_str("L"));
-    hf__request request;
     uint64_t version;
     int64_t end_ms;
     char text[TEXT_SIZE];
@@ -524,15 +532,66 @@ TEST(record_store_lease_keeps_its_end_when_a_waiter_enters)
     self->store->back_ms = 0;
     assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
     assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OTHER, text), HF_OK);
-    end_ms = lease->expire_ms;
+    end_ms = hf__backend_end(lease->expire_ms);
     version = lease->version;
     self->store->back_ms = 400;
     assert_int_equal(line(self, "get b", true, text), HF_OK);
-    hf__request_script(&request, &hf__scripts[HF__SCRIPT_LOCK_ACQUIRE], words,
-                       8, 3);
-    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    assert_int_equal(enter_queue(self, text), HF_OK);
     assert_true(lease->version != version);
-    assert_int_equal(lease->expire_ms, end_ms);
+    assert_in_range(hf__backend_end(lease->expire_ms), end_ms, end_ms + 200);
+}
+
+/* ... after the clock was set forward: they see how long it is from then on. */
+TEST(record_store_lease_is_as_long_for_who_sees_it_later)
+{
+    setting *self = *state;
+    hf__backend_record *lease = stored_of(self->store, hf_str("L"));
+    uint64_t version;
+    char text[TEXT_SIZE];
+
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
+    version = lease->version;
+    self->store->ahead_us += 10000000;
+    hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    assert_int_equal(line(self, "get a", true, text), HF_OK);
+    assert_int_equal(enter_queue(self, text), HF_OK);
+    assert_true(lease->version != version);
+    assert_true(hf__backend_end(lease->expire_ms) >=
+                lease->at_us / 1000 + 15000 - 200 * SLOWER);
+}
+
+/* Who leads says so again and again; the lease is renewed much less often. */
+TEST(record_store_lease_does_not_grow_with_each_write)
+{
+    setting *self = *state;
+    hf__backend_record *lease = stored_of(self->store, hf_str("L"));
+    hf_bytes lead[] = {hf_str("L"),   hf_str("hf:token"), hf_str("hf:wait"),
+                       hf_str(OWNER), hf_str("15000"),    hf_str(""),
+                       hf_str("0"),   hf_str("0"),        hf_str("%")};
+    hf_bytes proclaim[] = {hf_str("L"), hf_str(OWNER), hf_str("text")};
+    hf__request request;
+    uint64_t version = 0;
+    char text[TEXT_SIZE];
+
+    hf__request_script(&request, &hf__scripts[HF__SCRIPT_ELECTION_ACQUIRE],
+                       lead, 9, 3);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    for (int i = 0; i < 100; i++) {
+        hf__request_script(&request, &hf__scripts[HF__SCRIPT_ELECTION_PROCLAIM],
+                           proclaim, 3, 1);
+        assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+        assert_string_equal(text, "i:1");
+        assert_true(lease->version != version);
+        version = lease->version;
+        assert_in_range(hf__backend_end(lease->expire_ms) - lease->at_us / 1000,
+                        15000 - 500 * SLOWER, 15001);
+    }
+    hf__clock_sleep_until(hf__clock_boot_ms() + 300);
+    hf__request_script(&request, &hf__scripts[HF__SCRIPT_ELECTION_PROCLAIM],
+                       proclaim, 3, 1);
+    assert_int_equal(finish(self, &request, 20000 * SLOWER, text), HF_OK);
+    assert_true(hf__backend_end(lease->expire_ms) - lease->at_us / 1000 <
+                14750);
 }
 
 TEST(record_store_refuses_too_many_keys)
