@@ -116,7 +116,47 @@ QUEUE = [
     ("queue.pml", f"{ALL_DONE} KEPT_WITHOUT_END", CYCLE),
 ]
 
-CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM + BARRIER + QUEUE
+NOT_TWO = "client[0].valid"
+NOT_DEAD = "client[(1-c)].state"
+RECORD_GRANTED = "LTL=it_is_granted"
+ONLY_BREAKS = f"{RECORD_GRANTED} NO_DEATH NO_POLL LOSSES=0"
+
+RECORDS = [
+    ("records.pml", "", HOLDS),
+    ("records.pml", "DRIFT LEASE=3", HOLDS),
+    ("records.pml", "AHEAD=3", HOLDS),
+    ("records.pml", "BACK=2", HOLDS),
+    ("records.pml", "AHEAD=1 SHORTER_AGAIN", NOT_TWO),
+    ("records.pml", "AHEAD=1 FROM_GRANT", NOT_TWO),
+    ("records.pml", "AHEAD=1 BACK=1", HOLDS),
+    ("records.pml", "NO_GUARD", HOLDS),
+    ("records.pml", "NO_GUARD AHEAD=2", NOT_TWO),
+    ("records.pml", "NO_VERSIONS DELAY=1", NOT_TWO),
+    ("records.pml", "FROM_REPLY DELAY=1", NOT_TWO),
+    ("records.pml", "FROM_RUN NO_GUARD DELAY=1", NOT_TWO),
+    ("records.pml", "NO_MARGIN DRIFT LEASE=3", NOT_TWO),
+    ("records.pml", "LATE_BELIEVED", NOT_TWO),
+    ("records.pml", "TIME_GOES_BACK BACK=2", NOT_TWO),
+    ("records.pml", "NO_PRESENCE DELAY=1", NOT_DEAD),
+    ("records.pml", RECORD_GRANTED, HOLDS),
+    ("records.pml", f"{RECORD_GRANTED} NO_DEATH NO_POLL", CYCLE),
+    ("records.pml", ONLY_BREAKS, HOLDS),
+    ("records.pml", f"{ONLY_BREAKS} NO_GAP", CYCLE),
+]
+
+ONCE = "applied[client[c].second]==1"
+
+COMMITS = [
+    ("commits.pml", "", HOLDS),
+    ("commits.pml", "NO_VERSIONS", "value>value"),
+    ("commits.pml", "REPEAT_BLINDLY", ONCE),
+    ("commits.pml", "REPEAT_UNSEEN", ONCE),
+    ("commits.pml", "FORGET_GROUP", ONCE),
+    ("commits.pml", "UNCHECKED", "client[c].least"),
+]
+
+CONFIGURATIONS = LEASE + TOKEN + HANDOVER + QUORUM + BARRIER + QUEUE + \
+    RECORDS + COMMITS
 SHORT = [
     ("lease.pml", "VALID_FROM_REPLY", ONE_HOLDER),
     ("token.pml", "RESTARTED_EMPTY", HOLDS),
