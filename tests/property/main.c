@@ -126,7 +126,8 @@ static bool round_differs(place *at, const arguments *args, uint64_t seed)
 
 static int run_rounds(fixture *f, const arguments *args)
 {
-    place at = {.client = f->client};
+    place at = {.client = f->client,
+                .lacks_dumps = f->store == FIXTURE_POSTGRES};
     prng seeds = {args->seed};
     uint64_t seed = args->seed;
 

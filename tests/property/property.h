@@ -96,6 +96,7 @@ typedef struct model {
     model_entry entries[ENTRIES];
     model_member set[ITEMS];
     model_member rank[ITEMS];
+    bool lacks_dumps;  /* the store has none: HF_UNSUPPORTED */
     const char *cheat; /* a rule that is wrong on purpose; NULL: none */
 } model;
 
@@ -139,6 +140,7 @@ typedef struct step {
 typedef struct place {
     hf_client *client;
     bool starts;
+    bool lacks_dumps; /* see model */
 } place;
 
 typedef struct call {

@@ -155,7 +155,7 @@ static void empty_store(hf_client *client)
 bool trial_differs(place *at, const sequence *steps, const char *cheat,
                    difference *found)
 {
-    model m = {.cheat = cheat};
+    model m = {.lacks_dumps = at->lacks_dumps, .cheat = cheat};
 
     empty_store(at->client);
     for (size_t i = 0; i < steps->count; i++) {
