@@ -4,9 +4,9 @@
  * killed and their connections are cut; what they did is printed, one JSON
  * object for each call, for the program in checker/.
  *
- *     history [--model NAME] [--calls N] [--store volatile|file|server]
- *             [--seed N] [--cheat stale|lost|twice|torn|undone|taken|
- *             back]
+ *     history [--model NAME] [--calls N] [--seed N]
+ *             [--store volatile|file|server|postgres]
+ *             [--cheat stale|lost|twice|torn|undone|taken|back]
  *
  * With --cheat the clients do what a checker must refuse.
  */
@@ -23,6 +23,7 @@
 
 #include "fault/fault_place.h"
 #include "history.h"
+#include "support/postgres_server.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
@@ -53,7 +54,9 @@ typedef struct options {
 static options opts = {models, 8000, 1, "volatile", ""};
 static shared *all;
 static const char *url;
-static redis_server *server; /* NULL: an embedded store */
+/* Both NULL: an embedded store. */
+static redis_server *server;
+static postgres_server *database;
 static pid_t pids[PROCESSES];
 
 /* ------------------------------------------------------------------ clients */
@@ -76,7 +79,7 @@ static void *run_thread(void *client)
     session self = {.client = client,
                     .model = opts.model->name,
                     .cheat = opts.cheat,
-                    .resends = server != NULL,
+                    .resends = server != NULL || database != NULL,
                     .key = UINT32_MAX};
     uint32_t i;
 
@@ -137,8 +140,14 @@ static void cut_connections(void)
 {
     char answer[64];
 
-    (void)redis_server_command(server, "CLIENT KILL TYPE normal", answer,
-                               sizeof(answer));
+    if (database != NULL)
+        (void)postgres_server_run(
+            database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                      "WHERE pid <> pg_backend_pid() AND "
+                      "backend_type = 'client backend'");
+    else
+        (void)redis_server_command(server, "CLIENT KILL TYPE normal", answer,
+                                   sizeof(answer));
 }
 
 static bool kill_one(prng *random)
@@ -161,7 +170,7 @@ static bool break_things(void)
     while (fine && atomic_load(&all->calls) < opts.calls) {
         (void)usleep(
             (useconds_t)(fault_us / 2 + prng_below(&random, fault_us)));
-        if (server != NULL && prng_chance(&random, 60))
+        if ((server != NULL || database != NULL) && prng_chance(&random, 60))
             cut_connections();
         else
             fine = kill_one(&random);
@@ -204,6 +213,16 @@ static bool on_server(void)
     server = redis_server_start(NULL);
     fine = server != NULL && run(redis_server_unix_url(server));
     redis_server_stop(server);
+    return fine;
+}
+
+static bool on_postgres(void)
+{
+    bool fine;
+
+    database = postgres_server_start(false);
+    fine = database != NULL && run(postgres_server_url(database));
+    postgres_server_stop(database);
     return fine;
 }
 
@@ -252,5 +271,8 @@ int main(int argc, char **argv)
                -1, 0);
     if (all == MAP_FAILED)
         return 2;
-    return (strcmp(opts.store, "server") == 0 ? on_server : embedded)() ? 0 : 1;
+    if (strcmp(opts.store, "server") == 0)
+        return on_server() ? 0 : 1;
+    return (strcmp(opts.store, "postgres") == 0 ? on_postgres : embedded)() ? 0
+                                                                            : 1;
 }
