@@ -30,12 +30,9 @@
 #include "util/order.h"
 
 /* Of a group: requests; bytes of their words, and bytes that those behind the
- * first have added; us for which they run, while no other request
- * does, and TIME grows old; ms for each that is a script of a user. After each
- * conflict half the time: the records that came with it grow old as well. */
+ * first have added; ms for each that is a script of a user. */
 #define GROUP_MAX 256
 #define GROUP_BYTES ((size_t)1 << 20)
-#define GROUP_US INT64_C(20000)
 #define GROUP_BUDGET_MS 20
 
 /* ------------------------------------------------------------------ records */
@@ -309,8 +306,9 @@ static bool admit_one(hf__work *work, const hf__work *one, int64_t now_us)
 static size_t run_group(hf__work *work, hf__scratch_call *run, size_t max)
 {
     hf__work **end = &work->group;
-    int64_t until_us = hf__clock_boot_us() +
-                       (GROUP_US >> hf__at_most((int64_t)work->tries, 15));
+    int64_t until_us =
+        hf__clock_boot_us() +
+        (work->store->group_us >> hf__at_most((int64_t)work->tries, 15));
     size_t most_bytes = run->changed_bytes + GROUP_BYTES;
     size_t bytes = size_of(work->request);
     size_t count = 1;

@@ -17,6 +17,10 @@
 #include "util/error.h"
 #include "util/mem.h"
 
+/* While a group runs, no other request does, and TIME grows old. After each
+ * conflict half of it: the records that came with it grow old as well. */
+#define GROUP_US INT64_C(20000)
+
 /* ------------------------------------------------------------------- works */
 
 /* Is one that came earlier on the same keys under way? */
@@ -250,8 +254,10 @@ hf_status hf__record_store_open(hf__record_store *store, hf__loop *loop,
 {
     hf_status status;
 
-    *store = (hf__record_store){
-        .loop = loop, .backend = backend, .budget_ms = budget_ms};
+    *store = (hf__record_store){.loop = loop,
+                                .backend = backend,
+                                .budget_ms = budget_ms,
+                                .group_us = GROUP_US};
     store->end = &store->first;
     store->line_end[0] = &store->line[0];
     store->line_end[1] = &store->line[1];

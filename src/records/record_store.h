@@ -21,6 +21,7 @@ typedef struct hf__record_store {
     hf__loop *loop;
     hf__backend *backend;
     int64_t budget_ms; /* of a user's script */
+    int64_t group_us;  /* for which the requests of a group run at most */
 
     /* For the works: one is over, and is freed; set its timer, INT64_MAX: the
      * deadline of its request. */

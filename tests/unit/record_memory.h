@@ -28,11 +28,12 @@ typedef struct memory {
     hf__loop *loop;
     hf__backend_record records[RECORDS]; /* of version 0: there is none */
     int64_t trip_ms;                     /* a call takes so long to get there */
-    int64_t back_ms;   /* and its answer so long to come back */
-    int64_t ahead_us;  /* by how much its clock was set forward */
-    size_t refusals;   /* so many calls fail ... */
-    hf_status refusal; /* ... with this */
-    size_t bad_read;   /* the read that fails, by its number; 0: none */
+    int64_t back_ms;    /* and its answer so long to come back */
+    int64_t ahead_us;   /* by how much its clock was set forward */
+    int64_t patient_us; /* TIME may be older by so much than it may be */
+    size_t refusals;    /* so many calls fail ... */
+    hf_status refusal;  /* ... with this */
+    size_t bad_read;    /* the read that fails, by its number; 0: none */
     fate next;
     size_t reads;
     size_t commits;
@@ -104,7 +105,7 @@ static bool is_mistimed(memory *self, const hf__backend_call *call)
             latest_us = one->at_us;
     }
     return call->now_us > latest_us ||
-           call->now_us < clock_us(self) - call->late_us;
+           call->now_us < clock_us(self) - call->late_us - self->patient_us;
 }
 
 static bool has_conflict(memory *self, const hf__backend_call *call)

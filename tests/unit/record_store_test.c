@@ -373,8 +373,8 @@ TEST(record_store_many_requests_wait_for_their_turn)
     setting *self = *state;
     char text[TEXT_SIZE];
 
-    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
     self->store->base.calls_max = 1;
+    assert_int_equal(lock(self, HF__SCRIPT_LOCK_ACQUIRE, OWNER, text), HF_OK);
     self->store->trip_ms = 2;
     self->store->commits = 0;
     for (size_t i = 0; i < FLOOD; i++) {
