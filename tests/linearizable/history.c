@@ -23,6 +23,7 @@
 
 #include "fault/fault_place.h"
 #include "history.h"
+#include "support/byte_proxy.h"
 #include "support/postgres_server.h"
 #include "support/redis_server.h"
 #include "support/slowness.h"
@@ -35,6 +36,9 @@
 #define OPENS_MAX 50
 /* Between two faults, us. */
 #define FAULT_US 2000
+/* On PostgreSQL, which takes long to let a client in, at least this many calls
+ * are begun between two faults, and at most about twice as many. */
+#define FAULT_CALLS 10
 
 typedef struct shared {
     atomic_uint calls;   /* begun */
@@ -56,7 +60,7 @@ static shared *all;
 static const char *url;
 /* Both NULL: an embedded store. */
 static redis_server *server;
-static postgres_server *database;
+static byte_proxy *proxy; /* to PostgreSQL */
 static pid_t pids[PROCESSES];
 
 /* ------------------------------------------------------------------ clients */
@@ -79,7 +83,7 @@ static void *run_thread(void *client)
     session self = {.client = client,
                     .model = opts.model->name,
                     .cheat = opts.cheat,
-                    .resends = server != NULL || database != NULL,
+                    .resends = server != NULL || proxy != NULL,
                     .key = UINT32_MAX};
     uint32_t i;
 
@@ -116,6 +120,8 @@ static _Noreturn void run_process(void)
     size_t started = 0;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* A connection that the proxy ends must not stay open here. */
+    (void)close_range(3, ~0u, 0);
     client = open_client();
     while (started < THREADS &&
            pthread_create(&threads[started], NULL, run_thread, client) == 0)
@@ -140,11 +146,8 @@ static void cut_connections(void)
 {
     char answer[64];
 
-    if (database != NULL)
-        (void)postgres_server_run(
-            database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                      "WHERE pid <> pg_backend_pid() AND "
-                      "backend_type = 'client backend'");
+    if (proxy != NULL) /* a reply that was sent is lost */
+        byte_proxy_cut(proxy, TO_CLIENT, 0, BYTE_END_RESET);
     else
         (void)redis_server_command(server, "CLIENT KILL TYPE normal", answer,
                                    sizeof(answer));
@@ -159,18 +162,30 @@ static bool kill_one(prng *random)
     return start(victim);
 }
 
+static void wait_for_fault(prng *random)
+{
+    /* Too many unknown outcomes would be more than can be checked. */
+    uint32_t fault_us = FAULT_US * (SLOWER > 1 ? 5 : 1);
+    uint32_t until = atomic_load(&all->calls);
+
+    if (proxy != NULL)
+        until += FAULT_CALLS + (uint32_t)prng_below(random, FAULT_CALLS);
+    if (until > opts.calls)
+        until = opts.calls;
+    do
+        (void)usleep((useconds_t)(fault_us / 2 + prng_below(random, fault_us)));
+    while (atomic_load(&all->calls) < until && all->failure[0] == '\0');
+}
+
 /* Until all calls are begun; then the processes end by themselves. */
 static bool break_things(void)
 {
     prng random = prng_of(opts.seed, 0, 1);
-    /* Too many unknown outcomes would be more than can be checked. */
-    uint32_t fault_us = FAULT_US * (SLOWER > 1 ? 5 : 1);
     bool fine = true;
 
     while (fine && atomic_load(&all->calls) < opts.calls) {
-        (void)usleep(
-            (useconds_t)(fault_us / 2 + prng_below(&random, fault_us)));
-        if ((server != NULL || database != NULL) && prng_chance(&random, 60))
+        wait_for_fault(&random);
+        if ((server != NULL || proxy != NULL) && prng_chance(&random, 60))
             cut_connections();
         else
             fine = kill_one(&random);
@@ -218,10 +233,18 @@ static bool on_server(void)
 
 static bool on_postgres(void)
 {
+    postgres_server *database = postgres_server_start(false);
+    char proxy_url[64] = "";
     bool fine;
 
-    database = postgres_server_start(false);
-    fine = database != NULL && run(postgres_server_url(database));
+    if (database != NULL)
+        proxy = byte_proxy_start_tcp(postgres_server_port(database));
+    if (proxy != NULL)
+        snprintf(proxy_url, sizeof(proxy_url),
+                 "postgres://postgres@127.0.0.1:%d/postgres",
+                 byte_proxy_port(proxy));
+    fine = proxy != NULL && run(proxy_url);
+    byte_proxy_stop(proxy);
     postgres_server_stop(database);
     return fine;
 }
