@@ -23,12 +23,12 @@ Writes   all keys. Cost O(log jobs + log waiters + jobs moved). ZREM comes first
          a script that has written is not stopped by maxmemory.
 ]]
 local call = redis.call
---#use queue_open queue=KEYS[1]
---#use queue_whole items=KEYS[2]
---#use queue_settle queue=KEYS[1] items=KEYS[2] holder=ARGV[1] what=ARGV[3] delay=ARGV[4] named=ARGV[5]
 if (ARGV[2] or '') ~= '' then
     call('zrem', KEYS[3], ARGV[2])
 end
+--#use queue_open queue=KEYS[1]
+--#use queue_whole items=KEYS[2]
+--#use queue_settle queue=KEYS[1] items=KEYS[2] holder=ARGV[1] what=ARGV[3] delay=ARGV[4] named=ARGV[5]
 --#use queue_due queue=KEYS[1] items=KEYS[2]
 --#use queue_hand queue=KEYS[1] items=KEYS[2] waiters=KEYS[3] own=''
 --#use queue_clear queue=KEYS[1] items=KEYS[2]

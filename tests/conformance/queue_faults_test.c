@@ -148,6 +148,24 @@ TEST(queue_worker_is_given_no_lock)
     expect_status(HF_OK, hf_queue_done(lock, ERR));
 }
 
+/* What it waited for is of another kind now: no job is kept for it. */
+TEST(queue_worker_that_fails_leaves_the_line)
+{
+    fixture *f = *state;
+    hf_bytes queue = fixture_key(f, "q");
+    hf_lock *lock = worker_for(f, f->client, queue, 0);
+    hf_lock *other = fixture_lock(f, f->other, queue, NULL);
+    told said = {0};
+
+    queue_up(f, queue, f->client, lock, &said, 1);
+    expect_status(HF_OK, hf_lock_try(other, ERR));
+    await_told(f->client, &said, 1);
+    assert_int_equal(said.status, HF_WRONG_TYPE);
+    expect_status(HF_OK, hf_lock_release(other, ERR));
+    put(f, queue, "a");
+    do_next(lock, "a");
+}
+
 /* ------------------------------------------------------------- lost parts */
 
 static void drop(fixture *f, const char *name, hf_bytes key, const char *field)
