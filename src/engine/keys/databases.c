@@ -24,20 +24,22 @@ static bool find_first(hf__tx *tx, unsigned database, MDB_val *name,
                        MDB_val *value)
 {
     unsigned char kind = hf__key_kind(database);
+    MDB_val found = {1, &kind};
     MDB_cursor *cursor;
     int rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
 
-    *name = (MDB_val){1, &kind};
     if (rc == MDB_SUCCESS) {
-        rc = mdb_cursor_get(cursor, name, value, MDB_SET_RANGE);
+        rc = mdb_cursor_get(cursor, &found, value, MDB_SET_RANGE);
         mdb_cursor_close(cursor);
     }
-    if (rc == MDB_SUCCESS && *(unsigned char *)name->mv_data != kind)
+    if (rc == MDB_SUCCESS && *(unsigned char *)found.mv_data != kind)
         rc = MDB_NOTFOUND;
     if (rc == MDB_SUCCESS && value->mv_size < HF__KEYHEAD_SIZE)
         rc = MDB_CORRUPTED;
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
+    if (rc == MDB_SUCCESS)
+        *name = found;
     return rc == MDB_SUCCESS;
 }
 
