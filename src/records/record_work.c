@@ -273,7 +273,7 @@ static void decide_group(hf__work *work, uint64_t doubt, bool done)
     hf__work *one = work->store->first;
 
     while (one != NULL) {
-        if (one == work || one->doubt != doubt ||
+        if (one == work || one->doubt != doubt || one->request == NULL ||
             !(done || hf__work_has_keys(work, one))) {
             one = one->next;
             continue;

@@ -338,6 +338,58 @@ TEST(record_group_outlives_the_first)
     want_value(self, "nil");
 }
 
+static void do_silent(hf__task *task)
+{
+    memory *store = ((crowd *)task)->self->store;
+
+    store->holds = true;
+    write_all(store, store->silent);
+    lose_silent(task);
+}
+
+static void answer_held(hf__task *task)
+{
+    memory *store = ((crowd *)task)->self->store;
+
+    /* The last first: what it finds out is not for the one that is over. */
+    store->holds = false;
+    for (size_t i = store->held_count; i-- > 0;) {
+        hf__backend_call *call = store->held[i];
+
+        call->outcome = HF__BACKEND_DONE;
+        call->store_us = clock_us(store);
+        read_all(store, call);
+        call->done(call);
+    }
+    store->held_count = 0;
+}
+
+/* The first is over, and so is one of those that find out by themselves, whose
+ * read is not answered yet. */
+TEST(record_group_outlives_one_that_reads)
+{
+    setting *self = *state;
+    crowd *all = new_crowd(self, 0, "", true);
+
+    add_line(all, "mset a 1 b 1", true);
+    add_line(all, "incr a", false);
+    add_line(all, "incr b", false);
+    all->within_ms[0] = 100;
+    all->within_ms[1] = 500 * SLOWER;
+    self->store->next = SILENT;
+    hf__loop_call(self->loop, &all->task);
+    await_done(all, 1);
+    all->task.run = do_silent;
+    hf__loop_call(self->loop, &all->task);
+    await_done(all, 2);
+    assert_int_equal(all->requests[1].status, HF_INDETERMINATE);
+    all->task.run = answer_held;
+    hf__loop_call(self->loop, &all->task);
+    await_done(all, 3);
+    want_sums(all, 2, 3, 1);
+    want_value(self, "s:2");
+}
+
 TEST(record_group_that_is_too_much_is_taken_apart)
 {
     setting *self = *state;

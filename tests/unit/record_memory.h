@@ -38,8 +38,11 @@ typedef struct memory {
     size_t reads;
     size_t commits;
     hf__backend_call *silent; /* it will not be answered */
-    char first_key[8];        /* of the last commit */
-    bool grants;              /* the same */
+    bool holds;               /* reads are kept here, for now */
+    hf__backend_call *held[2];
+    size_t held_count;
+    char first_key[8]; /* of the last commit */
+    bool grants;       /* the same */
 } memory;
 
 typedef struct setting {
@@ -195,6 +198,11 @@ static void run_answer(hf__task *task)
     free(task);
     if (of.commits && of.self->next == SILENT) {
         of.self->silent = call;
+        return;
+    }
+    if (!of.commits && of.self->holds) {
+        assert_true(of.self->held_count < 2);
+        of.self->held[of.self->held_count++] = call;
         return;
     }
     hf__clock_sleep_until(hf__clock_boot_ms() + of.self->trip_ms);
