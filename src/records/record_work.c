@@ -442,7 +442,8 @@ static void drop_records(hf__work *work)
         hf__kept_drop(&work->store->kept, work->call.records[i].key);
 }
 
-/* What was seen of a lease that is written again holds for it. */
+/* What was seen of a lease that is written again holds for it. Before it is
+ * kept, which is to see it only from then on. */
 static void watch_again(hf__work *work)
 {
     for (size_t i = 0; i < work->key_count; i++) {
@@ -564,8 +565,8 @@ static void take_outcome(hf__work *work)
         return;
     }
     if (call->outcome == HF__BACKEND_DONE) {
-        keep_writes(work);
         watch_again(work);
+        keep_writes(work);
         complete_group(work);
         return;
     }
