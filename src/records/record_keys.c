@@ -27,8 +27,18 @@ static bool take_arrays(hf__work *work, size_t count)
 {
     hf__backend_record *records = take_memory(work, count, sizeof(*records));
     bool *mine = take_memory(work, count, sizeof(*mine));
+    hf__scratch_record *given = take_memory(work, count, sizeof(*given));
+    size_t *given_of = take_memory(work, count, sizeof(*given_of));
+    bool *ran_on = take_memory(work, count, sizeof(*ran_on));
+    bool *used = take_memory(work, count, sizeof(*used));
+    hf__backend_record *checks = take_memory(work, count, sizeof(*checks));
+    size_t *check_of = take_memory(work, count, sizeof(*check_of));
+    hf__backend_write *writes = take_memory(work, count, sizeof(*writes));
+    hf__change *changes = take_memory(work, count, sizeof(*changes));
 
-    if (records == NULL || mine == NULL)
+    if (records == NULL || mine == NULL || given == NULL || given_of == NULL ||
+        ran_on == NULL || used == NULL || checks == NULL || check_of == NULL ||
+        writes == NULL || changes == NULL)
         return false;
     for (size_t i = 0; i < work->key_count; i++) {
         records[i] = work->records[i];
@@ -36,19 +46,16 @@ static bool take_arrays(hf__work *work, size_t count)
     }
     work->records = records;
     work->mine = mine;
-    work->given = take_memory(work, count, sizeof(*work->given));
-    work->given_of = take_memory(work, count, sizeof(*work->given_of));
-    work->ran_on = take_memory(work, count, sizeof(*work->ran_on));
-    work->used = take_memory(work, count, sizeof(*work->used));
-    work->checks = take_memory(work, count, sizeof(*work->checks));
-    work->check_of = take_memory(work, count, sizeof(*work->check_of));
-    work->writes = take_memory(work, count, sizeof(*work->writes));
-    work->changes = take_memory(work, count, sizeof(*work->changes));
+    work->given = given;
+    work->given_of = given_of;
+    work->ran_on = ran_on;
+    work->used = used;
+    work->checks = checks;
+    work->check_of = check_of;
+    work->writes = writes;
+    work->changes = changes;
     work->room = count;
-    return work->given != NULL && work->given_of != NULL &&
-           work->ran_on != NULL && work->used != NULL && work->checks != NULL &&
-           work->check_of != NULL && work->writes != NULL &&
-           work->changes != NULL;
+    return true;
 }
 
 static size_t index_of(const hf__work *work, hf_bytes key)

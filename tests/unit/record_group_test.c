@@ -18,6 +18,7 @@ typedef struct crowd {
     hf_bytes words[CROWD][WORD_MAX];
     int64_t within_ms[CROWD]; /* 0: long */
     size_t done;
+    long fail_after; /* allocations, once all have come */
 } crowd;
 
 static void count_one(hf__request *request)
@@ -399,4 +400,38 @@ TEST(record_group_that_is_too_much_is_taken_apart)
     run_crowd(all);
     want_calls(self, 1, 3);
     want_sums(all, 0, 5, 0);
+}
+
+static void submit_failing(hf__task *task)
+{
+    submit_all(task);
+    (void)hf__alloc_fail_after(((crowd *)task)->fail_after);
+}
+
+/* Whichever allocation fails, as of the keys of the others, which the first
+ * takes. */
+TEST(record_group_survives_no_memory)
+{
+    setting *self = *state;
+    static char keys[40][12];
+    bool failed = true;
+
+    for (long after = 0; failed; after++) {
+        crowd *all = new_crowd(self, 40, "mset a 1 k 1", true);
+
+        for (size_t i = 0; i < 40; i++) {
+            (void)snprintf(keys[i], sizeof(keys[i]), "k%zu", i);
+            all->words[i][3] = hf_str(keys[i]);
+        }
+        all->fail_after = after;
+        all->task.run = submit_failing;
+        hf__loop_call(self->loop, &all->task);
+        await_done(all, 40);
+        failed = hf__alloc_fail_after(-1) < 0;
+        for (size_t i = 0; i < 40; i++) {
+            assert_true(all->requests[i].status == HF_OK ||
+                        all->requests[i].status == HF_NO_MEMORY);
+            hf__request_done(&all->requests[i]);
+        }
+    }
 }
