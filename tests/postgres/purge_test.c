@@ -84,6 +84,16 @@ TEST(lease_is_removed_a_month_after_its_end_and_its_writing)
                   "kept long stepped");
 }
 
+/* A row that no client writes stops no one. */
+TEST(lease_without_a_sensible_end_is_left)
+{
+    assert_true(postgres_server_run(
+        server, RECORD("broken", "-9223372036854775808", US("32 days"))));
+    commit_often("c");
+    expect_answer("SELECT count(*) FROM holdfast.records WHERE key = 'broken'",
+                  "1");
+}
+
 TEST(turn_is_removed_an_hour_after_its_end)
 {
     assert_true(postgres_server_run(

@@ -287,7 +287,7 @@ BEGIN
                         WHERE d.digest > sha256(int8send(commit_records.version))
                         ORDER BY d.digest LIMIT 100) e)
                   AND l.expire_ms < 0
-                  AND -l.expire_ms < store_us / 1000 - 2592000000
+                  AND l.expire_ms > 2592000000 - store_us / 1000
                   AND l.at_us < store_us - 2592000000000
                 FOR UPDATE SKIP LOCKED);
             DELETE FROM holdfast.records r WHERE r.digest IN (
