@@ -133,19 +133,21 @@ typedef struct hf_client_options {
      *  $HOLDFAST_PASSWORD. "": no login. Ignored by the embedded store. */
     const char *username;
     const char *password;
-    /** Most processor time a script may use on an embedded store, ms; 0: the
-     *  URL's `script_budget_ms`, else 5000; range 1..#HF_SCRIPT_BUDGET_MAX_MS.
+    /** Most processor time a script may use on an embedded store, or of a
+     *  client of PostgreSQL, ms; 0: the URL's `script_budget_ms`, else 5000;
+     *  range 1..#HF_SCRIPT_BUDGET_MAX_MS.
      *  A script that exceeds it, or that has not ended by the call's deadline
      *  (`request_ms`), is undone completely. If it runs again because the store
      *  had to grow, the budget is for all its runs. All other writers wait
      *  while it runs: set it below a third of the shortest lease on the store.
-     *  Ignored by servers, which have `busy-reply-threshold`. */
+     *  Ignored by servers of Redis, which have `busy-reply-threshold`. */
     int64_t script_budget_ms;
     /** File whose first line is the password, if `password` is NULL. */
     const char *password_file;
     /** The name that a server shows in CLIENT LIST; NULL: the URL's
      *  `client_name`, else "holdfast". 1 to 64 bytes of printable ASCII without
-     *  spaces. Ignored by the embedded store. */
+     *  spaces. PostgreSQL shows it in `pg_stat_activity`, unless the URL has
+     *  `application_name`. Ignored by the embedded store. */
     const char *client_name;
     /** For URLs with TLS; NULL: the URL's parameters. HF_INVALID with the URL
      *  of a server over plain TCP; ignored by embedded stores and unix
@@ -230,15 +232,18 @@ typedef struct hf_client_options {
  *   other calls are HF_UNSUPPORTED. `quarantine=MS,` (default 60000) may come
  *   before the servers: how long a restarted server does not vote, which no
  *   lease may exceed (0: servers lose no data in a restart)
+ * - `postgres://[user[:password]@]host[:5432][,h2...][/database]`,
+ *   `postgresql://...`: tables in PostgreSQL, which hf_store_setup() makes; it
+ *   has parameters of its own, see docs/reference/stores.md. HF_UNSUPPORTED:
+ *   the package libholdfast-postgres is not installed
  *
  * Embedded stores accept `?max_size=BYTES` (suffixes K, M, G; default 1G),
  * `?script_budget_ms=MS` (default 5000; see #hf_client_options) and `?db=N`
- * (0..15, default 0: a database, which has keys of its own), all servers
- * `?password_file=FILE` and `?client_name=NAME`, and all but redlock:
- * `?replicas=N` and `?replicas_ms=MS`. Servers but redlock: also accept
- * `?layout=redisson` and `?channels=auto|plain|sharded`, see redisson.h. All
- * but redlock: accept `?request_ms=MS` and `?connect_ms=MS`; see
- * #hf_client_options.
+ * (0..15, default 0: a database, which has keys of its own), all servers of
+ * Redis `?password_file=FILE` and `?client_name=NAME`, and all of them but
+ * redlock: `?replicas=N` and `?replicas_ms=MS`, `?layout=redisson` and
+ * `?channels=auto|plain|sharded`, see redisson.h. All stores but redlock:
+ * accept `?request_ms=MS` and `?connect_ms=MS`; see #hf_client_options.
  *
  * @param url     NULL or "": $HOLDFAST_STORE, else `volatile:`
  * @param opts    NULL for defaults
