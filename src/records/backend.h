@@ -110,10 +110,9 @@ typedef struct hf__backend_ops {
     void (*close)(hf__backend *backend);
 
     /* Listen on this client's channel from now on, and report it;
-     * once broken, try again. NULL: no messages. */
+     * once broken, try again. */
     void (*listen)(hf__backend *backend);
-    /* These may block, and run on any thread but the loop's. NULL: nothing to
-     * say. */
+    /* These may block, and run on any thread but the loop's. */
     void (*describe)(hf__backend *backend, hf__describe_fn line, void *user);
     void (*diagnose)(hf__backend *backend, hf__backend_report_fn report,
                      void *user);

@@ -20,27 +20,8 @@
     "SELECT outcome, store_us, absent, payloads, expires, ats, versions FROM "
 enum { OUTCOME, STORE_US, ABSENT, PAYLOADS, EXPIRES, ATS, VERSIONS, COUNT };
 
-/* Of commit_records(). */
-enum {
-    KEYS,
-    EXPECTED,
-    SLOTS,
-    PLACES,
-    WRITTEN,
-    WRITTEN_EXPIRES,
-    NOW_US,
-    VERSION,
-    CHANNELS,
-    MESSAGES,
-    REQUIRED,
-    FIRST_SLOT,
-    CLIENT,
-    CONFLICTS,
-    LATE_US,
-    LEFT_MS,
-    DOUBTFUL,
-    PARAMS
-};
+/* Of commit_records(), in setup.sql. */
+#define PARAMS 17
 
 /* Of the messages that have the commit's records: those after have none, and
  * their receivers read. */
