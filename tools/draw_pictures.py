@@ -130,6 +130,8 @@ STORES = (
     ("redlock:", "a majority; locks", NOTHING,
      ("none", "nothing, of", "a minority"),
      ("none", "nothing, of", "a minority")),
+    ("postgres:", "and its standbys", NOTHING, NOTHING,
+     ("some", "the last writes,", "unless sync.")),
 )
 
 
