@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/client.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 #define ID_DIGITS 16 /* of a client, of a load */
@@ -198,14 +199,7 @@ hf_bytes hf__own_key_owner(hf_bytes name)
 
 bool hf__has_hash_tag(hf_bytes name)
 {
-    const char *open = memchr(name.data, '{', name.size);
-    const char *close;
-
-    if (open == NULL)
-        return false;
-    close =
-        memchr(open, '}', name.size - (size_t)(open - (const char *)name.data));
-    return close != NULL && close > open + 1;
+    return hf__hash_tag(name).data != NULL;
 }
 
 hf_status hf__check_own_key(hf_bytes name, const char *what, hf_error *err)

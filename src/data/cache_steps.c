@@ -7,6 +7,7 @@
 #include "core/client.h"
 #include "core/own_key.h"
 #include "core/wrong_type.h"
+#include "util/bytes.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -358,16 +359,11 @@ static hf_bytes bytes_of(const hf_reply *reply)
                          : hf_view(reply->bytes.data, reply->bytes.size);
 }
 
-static bool same_bytes(hf_bytes a, hf_bytes b)
-{
-    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-}
-
 /* Where the tag is among the keys; 0: it is not. */
 static size_t tag_at(const hf__cache_steps *steps, hf_bytes name)
 {
     for (size_t i = 4; i < steps->look_count; i++) {
-        if (same_bytes(steps->names[i], name))
+        if (hf__bytes_same(steps->names[i], name))
             return i;
     }
     return 0;
@@ -408,8 +404,8 @@ static validity check_tags(const hf__cache_steps *steps)
 
         if (at == 0)
             found = UNKNOWN;
-        else if (!same_bytes(bytes_of(look_item(steps, TAGS + at - 4)),
-                             tag->version))
+        else if (!hf__bytes_same(bytes_of(look_item(steps, TAGS + at - 4)),
+                                 tag->version))
             return INVALID;
     }
     return found;

@@ -8,6 +8,7 @@
 #include "core/form.h"
 #include "core/own_key.h"
 #include "holdfast/key.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 /* The keys about a key that each script takes. */
@@ -187,10 +188,7 @@ static int copy_mode(hf_bytes key, hf_bytes new_key, uint32_t flags)
 {
     if ((flags & HF_COPY_REPLACE) == 0)
         return 1;
-    return key.size == new_key.size &&
-                   memcmp(key.data, new_key.data, key.size) == 0
-               ? 2
-               : 0;
+    return hf__bytes_same(key, new_key) ? 2 : 0;
 }
 
 static hf_status run_copy(hf__form form, hf_client *client, hf_bytes key,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/bytes.h"
 #include "util/digits.h"
 #include "util/error.h"
 
@@ -57,12 +58,6 @@ hf_status hf__check_attribute(const hf_attribute *attribute, hf_error *err)
     return hf__fail(err, HF_INVALID, "attribute %s has no known kind", quoted);
 }
 
-static bool same_name(const hf_attribute *a, const hf_attribute *b)
-{
-    return a->name.size == b->name.size &&
-           memcmp(a->name.data, b->name.data, a->name.size) == 0;
-}
-
 static hf_status check_all(const hf_attribute *attributes, size_t count,
                            hf_error *err)
 {
@@ -76,7 +71,7 @@ static hf_status check_all(const hf_attribute *attributes, size_t count,
     for (size_t i = 0; i < count && status == HF_OK; i++) {
         status = hf__check_attribute(&attributes[i], err);
         for (size_t j = 0; j < i && status == HF_OK; j++) {
-            if (same_name(&attributes[i], &attributes[j]))
+            if (hf__bytes_same(attributes[i].name, attributes[j].name))
                 return hf__fail(err, HF_INVALID, "attribute %s is given twice",
                                 hf__quoted(quoted, attributes[i].name));
         }

@@ -8,6 +8,7 @@
 #include "core/feeds.h"
 #include "core/stream.h"
 #include "data/change_queue.h"
+#include "util/bytes.h"
 #include "util/container.h"
 #include "util/error.h"
 #include "util/glob.h"
@@ -85,8 +86,7 @@ static bool wants_change(const hf_watch *watch, hf_bytes name)
         memcmp(name.data, OWN, sizeof(OWN) - 1) == 0)
         return false;
     if (watch->is_key)
-        return name.size == watch->pattern.size &&
-               memcmp(name.data, watch->pattern.data, name.size) == 0;
+        return hf__bytes_same(name, watch->pattern);
     return hf__glob_fits(watch->pattern, name);
 }
 

@@ -19,6 +19,7 @@
 #include "holdfast/watch.h"
 #include "lease/election.h"
 #include "script/script_words.h"
+#include "util/bytes.h"
 #include "util/clock.h"
 #include "util/cond.h"
 #include "util/container.h"
@@ -240,8 +241,7 @@ static void on_changed(hf__feed *feed, hf_change_kind kind, hf_bytes key)
     hf_observer *self = hf__container_of(feed, hf_observer, feed.feed);
     hf_bytes own = self->words[HF__ELECTION_INSPECT_ELECTION];
 
-    if (kind == HF_CHANGE_GAP ||
-        (key.size == own.size && memcmp(key.data, own.data, own.size) == 0))
+    if (kind == HF_CHANGE_GAP || hf__bytes_same(key, own))
         hf__async_wake(&self->run);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "util/bytes.h"
 #include "util/hash_bytes.h"
 #include "util/mem.h"
 
@@ -14,9 +15,7 @@ static hf__kept **chain_of(hf__kept_table *table, hf_bytes key)
 
 static bool has_key(const hf__kept *one, hf_bytes key)
 {
-    return one->record.key.size == key.size &&
-           (key.size == 0 ||
-            memcmp(one->record.key.data, key.data, key.size) == 0);
+    return hf__bytes_same(one->record.key, key);
 }
 
 static hf__kept **find_place(hf__kept_table *table, hf_bytes key)

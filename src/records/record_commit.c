@@ -24,8 +24,7 @@
  */
 #include "records/record_commit.h"
 
-#include <string.h>
-
+#include "util/bytes.h"
 #include "util/clock.h"
 #include "util/order.h"
 
@@ -46,17 +45,6 @@ void hf__commit_clear(hf__work *work)
     }
     work->given_count = 0;
     work->call.message_count = 0;
-}
-
-static size_t index_of(const hf__work *work, hf_bytes key)
-{
-    size_t i = 0;
-
-    while (work->records[i].key.size != key.size ||
-           (key.size > 0 &&
-            memcmp(work->records[i].key.data, key.data, key.size) != 0))
-        i++;
-    return i;
 }
 
 static void give_record(hf__work *work, size_t at, bool reads, int64_t now_us)
@@ -85,7 +73,7 @@ size_t hf__commit_give(hf__work *work, const hf__work *one, int64_t now_us)
     size_t guarded_at = work->key_count;
 
     for (size_t i = 0; i < one->key_count; i++) {
-        size_t at = one == work ? i : index_of(work, one->records[i].key);
+        size_t at = one == work ? i : hf__work_index(work, one->records[i].key);
 
         if (!one->mine[i])
             continue;
@@ -115,8 +103,7 @@ static bool copy_bytes(hf__work *work, hf_bytes *bytes)
 static bool is_among(const hf_bytes *list, size_t count, hf_bytes one)
 {
     for (size_t i = 0; i < count; i++) {
-        if (list[i].size == one.size &&
-            memcmp(list[i].data, one.data, one.size) == 0)
+        if (hf__bytes_same(list[i], one))
             return true;
     }
     return false;
@@ -215,7 +202,7 @@ static bool take_changes(hf__work *work, const hf__scratch_call *run)
 {
     for (size_t i = 0; i < run->changed_count; i++) {
         const hf__scratch_record *changed = &run->changed[i];
-        size_t at = index_of(work, changed->key);
+        size_t at = hf__work_index(work, changed->key);
         hf__change *change = &work->changes[at];
 
         change->made = true;
@@ -274,7 +261,7 @@ static bool sees_alike(const hf__work *work, const hf__work *one)
 {
     for (size_t i = 0; one->reads != work->reads && i < one->key_count; i++) {
         const hf__backend_record *record =
-            &work->records[index_of(work, one->records[i].key)];
+            &work->records[hf__work_index(work, one->records[i].key)];
 
         if (record->version != 0 && record->expire_ms < 0)
             return false;

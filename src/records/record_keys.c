@@ -4,14 +4,9 @@
 
 #include "records/record_work.h"
 #include "store/known_commands.h"
+#include "util/bytes.h"
 #include "util/hash_bytes.h"
 #include "util/mem.h"
-
-static bool same_key(hf_bytes one, hf_bytes other)
-{
-    return one.size == other.size &&
-           (one.size == 0 || memcmp(one.data, other.data, one.size) == 0);
-}
 
 static void *take_memory(hf__work *work, size_t count, size_t size)
 {
@@ -58,18 +53,18 @@ static bool take_arrays(hf__work *work, size_t count)
     return true;
 }
 
-static size_t index_of(const hf__work *work, hf_bytes key)
+size_t hf__work_index(const hf__work *work, hf_bytes key)
 {
     size_t i = 0;
 
-    while (i < work->key_count && !same_key(work->records[i].key, key))
+    while (i < work->key_count && !hf__bytes_same(work->records[i].key, key))
         i++;
     return i;
 }
 
 bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine)
 {
-    size_t at = index_of(work, key);
+    size_t at = hf__work_index(work, key);
     char *copy;
 
     if (at < work->key_count) {
@@ -93,7 +88,7 @@ bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine)
 
 bool hf__work_owns(const hf__work *work, hf_bytes key)
 {
-    size_t at = index_of(work, key);
+    size_t at = hf__work_index(work, key);
 
     return at < work->key_count && work->mine[at];
 }
@@ -148,7 +143,7 @@ bool hf__work_writes_lease(const hf__request *request,
 
     for (size_t i = rule == HF__LEASES_OTHERS; !changed->sorted && i < end;
          i++) {
-        if (same_key(request->words[i], changed->key))
+        if (hf__bytes_same(request->words[i], changed->key))
             return true;
     }
     return false;
@@ -192,7 +187,7 @@ bool hf__work_has_keys(const hf__work *work, const hf__work *other)
     bool has = (other->mask & ~work->mask) == 0;
 
     for (size_t i = 0; has && i < other->key_count; i++)
-        has = index_of(work, other->records[i].key) < work->key_count;
+        has = hf__work_index(work, other->records[i].key) < work->key_count;
     return has;
 }
 
@@ -203,6 +198,7 @@ bool hf__work_overlaps(const hf__work *work, const hf__work *other)
     for (size_t i = 0;
          (work->mask & other->mask) != 0 && !overlaps && i < other->key_count;
          i++)
-        overlaps = index_of(work, other->records[i].key) < work->key_count;
+        overlaps =
+            hf__work_index(work, other->records[i].key) < work->key_count;
     return overlaps;
 }

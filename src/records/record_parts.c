@@ -3,25 +3,9 @@
 #include "records/record_parts.h"
 
 #include <stdio.h>
-#include <string.h>
 
+#include "util/bytes.h"
 #include "util/hash_bytes.h"
-
-/* Between the first "{" and the first "}" after it, unless it is empty. */
-static hf_bytes hashed_part(hf_bytes key)
-{
-    const char *end = (const char *)key.data + key.size;
-    const char *open = key.size == 0 ? NULL : memchr(key.data, '{', key.size);
-    const char *close;
-
-    if (open == NULL)
-        return key;
-    open++;
-    close = memchr(open, '}', (size_t)(end - open));
-    if (close == NULL || close == open)
-        return key;
-    return hf_view(open, (size_t)(close - open));
-}
 
 /* The number of a tag of our own; HF__RECORD_PARTS: it is none. */
 static uint32_t part_of_tag(hf_bytes tag)
@@ -38,13 +22,14 @@ static uint32_t part_of_tag(hf_bytes tag)
 
 uint32_t hf__record_part(const hf__store *store, hf_bytes key)
 {
-    hf_bytes tag = hashed_part(key);
-    uint32_t part = part_of_tag(tag);
+    hf_bytes tag = hf__hash_tag(key);
+    hf_bytes hashed = tag.data != NULL ? tag : key;
+    uint32_t part = part_of_tag(hashed);
 
     (void)store;
     return part < HF__RECORD_PARTS
                ? part
-               : (uint32_t)(hf__hash(tag, 0) % HF__RECORD_PARTS);
+               : (uint32_t)(hf__hash(hashed, 0) % HF__RECORD_PARTS);
 }
 
 void hf__record_part_tag(uint32_t part, char text[HF__TAG_SIZE])

@@ -112,6 +112,8 @@ bool hf__work_cancel(hf__work *work);
  * false: no memory, or too many. */
 bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine);
 bool hf__work_owns(const hf__work *work, hf_bytes key);
+/* Of its record; key_count: it has no such key. */
+size_t hf__work_index(const hf__work *work, hf_bytes key);
 /* Those of `other`, which is to be in its group. false: some are missing. No
  * call of it is under way. */
 bool hf__work_add_keys(hf__work *work, const hf__work *other);

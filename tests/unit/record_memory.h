@@ -9,6 +9,7 @@
 #include "embedded_store.h"
 
 #include "records/record_store.h"
+#include "util/bytes.h"
 #include "util/error.h"
 #include "util/mem.h"
 
@@ -69,8 +70,7 @@ static hf__backend_record *stored_of(memory *self, hf_bytes key)
     size_t i = 0;
 
     while (self->records[i].key.data != NULL &&
-           (self->records[i].key.size != key.size ||
-            memcmp(self->records[i].key.data, key.data, key.size) != 0))
+           !hf__bytes_same(self->records[i].key, key))
         i++;
     assert_true(i < RECORDS);
     if (self->records[i].key.data == NULL)

@@ -6,9 +6,8 @@
 #ifndef HF__ENGINE_PACKED_H
 #define HF__ENGINE_PACKED_H
 
-#include <string.h>
-
 #include "engine/keys/keyspace.h"
+#include "util/bytes.h"
 
 #define HF__PACKED_HEAD 4u
 
@@ -63,11 +62,6 @@ size_t *hf__packed_buf_offsets(hf__packed_buf *buf);
 
 /* By bytes, the shorter first. */
 int hf__bytes_compare(hf_bytes a, hf_bytes b);
-static inline bool hf__bytes_same(hf_bytes a, hf_bytes b)
-{
-    return a.size == b.size &&
-           (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
-}
 
 /*
  * Stable sort of `count` numbers, whose meaning is `compare`'s. `room` has

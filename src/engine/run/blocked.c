@@ -27,6 +27,7 @@
 #include "engine/keys/records.h"
 #include "engine/run/execute.h"
 #include "store/error_line.h"
+#include "util/bytes.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -313,8 +314,7 @@ static bool has_key(const hf__blocked_request *self, hf_bytes key)
     const hf_bytes *keys = self->request->words + self->block.first;
 
     for (size_t i = 0; i < self->block.count; i++) {
-        if (keys[i].size == key.size &&
-            memcmp(keys[i].data, key.data, key.size) == 0)
+        if (hf__bytes_same(keys[i], key))
             return true;
     }
     return false;

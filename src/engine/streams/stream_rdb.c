@@ -18,6 +18,7 @@
 #include "engine/keys/number_text.h"
 #include "engine/keys/rdb.h"
 #include "engine/streams/stream_records.h"
+#include "util/bytes.h"
 
 enum { ENTRY_DELETED = 1, ENTRY_SAME_FIELDS = 2 };
 
@@ -378,10 +379,7 @@ static bool are_different(hf__members *list)
 {
     hf__members_sort_names(list);
     for (size_t i = 1; i < list->count; i++) {
-        hf_bytes one = list->items[i - 1].name, two = list->items[i].name;
-
-        if (one.size == two.size &&
-            (one.size == 0 || memcmp(one.data, two.data, one.size) == 0))
+        if (hf__bytes_same(list->items[i - 1].name, list->items[i].name))
             return false;
     }
     return true;

@@ -23,6 +23,7 @@
 #include "serve/commands/unit.h"
 #include "serve/parts.h"
 #include "serve/state.h"
+#include "util/bytes.h"
 #include "util/clock.h"
 #include "util/container.h"
 #include "util/error.h"
@@ -399,8 +400,7 @@ static bool is_same_group(const hf__waiter *a, const hf__waiter *b)
         return false;
     one = a->words[a->block.group];
     other = b->words[b->block.group];
-    return one.size == other.size &&
-           (one.size == 0 || memcmp(one.data, other.data, one.size) == 0);
+    return hf__bytes_same(one, other);
 }
 
 /* Would its command find something in the key, which has the type? Many may

@@ -8,6 +8,7 @@
 #include "serve/state.h"
 #include "serve/users/acl_log.h"
 #include "store/known_commands.h"
+#include "util/bytes.h"
 #include "util/glob.h"
 
 /* --------------------------------------------------------------------- keys */
@@ -84,8 +85,7 @@ static bool has_channel(const hf__user *user, hf_bytes channel, bool pattern)
 {
     for (const hf__user_pattern *at = user->channels; at != NULL;
          at = at->next) {
-        if (pattern ? at->text.size == channel.size &&
-                          memcmp(at->text.data, channel.data, channel.size) == 0
+        if (pattern ? hf__bytes_same(at->text, channel)
                     : hf__glob_fits(at->text, channel))
             return true;
     }

@@ -7,6 +7,7 @@
 
 #include "serve/conn/parser.h"
 #include "serve/users/sha256.h"
+#include "util/bytes.h"
 #include "util/digits.h"
 #include "util/glob.h"
 #include "util/mem.h"
@@ -138,8 +139,7 @@ static const char *add_pattern(hf__user_pattern **list, unsigned access,
     for (; *list != NULL; list = &(*list)->next) {
         const hf__user_pattern *old = *list;
 
-        if (old->access == access && old->text.size == text.size &&
-            memcmp(old->text.data, text.data, text.size) == 0)
+        if (old->access == access && hf__bytes_same(old->text, text))
             return NULL;
     }
     made = hf__alloc(sizeof(*made) + text.size);

@@ -3,9 +3,9 @@
 #include "store/quorum/watches.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "store/quorum/nodes.h"
+#include "util/bytes.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/futex.h"
@@ -184,8 +184,7 @@ void hf__quorum_event_wake(hf__store *store, hf_bytes topic)
     pthread_mutex_lock(&self->mutex);
     atomic_fetch_add(&self->woken, 1);
     for (sleeping *one = self->sleepers; one != NULL; one = one->next) {
-        if (one->topic.size == topic.size &&
-            memcmp(one->topic.data, topic.data, topic.size) == 0)
+        if (hf__bytes_same(one->topic, topic))
             wake_sleeper(&one->base);
     }
     pthread_mutex_unlock(&self->mutex);

@@ -3,9 +3,8 @@
  * slots.c - from keys to hash slots (Redis Cluster specification, "Key
  * distribution model" and "Hash tags").
  *
- * A slot is CRC16 of the key modulo 16384; the CRC is the one of XMODEM:
- * polynomial 0x1021, beginning with 0, bits in order. A key's tag is the text
- * between its first "{" and the first "}" after that, unless it is empty.
+ * A slot is CRC16 of the key, or of its tag, modulo 16384; the CRC is the one
+ * of XMODEM: polynomial 0x1021, beginning with 0, bits in order.
  */
 #include "store/redis/topology/slots.h"
 
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "store/known_commands.h"
+#include "util/bytes.h"
 #include "util/error.h"
 
 /* CRC table for four bits. */
@@ -31,24 +31,10 @@ static uint32_t crc16_xmodem(const unsigned char *bytes, size_t size)
     return crc & 0xffff;
 }
 
-static hf_bytes hashed_part(hf_bytes key)
-{
-    const char *end = (const char *)key.data + key.size;
-    const char *open = key.size == 0 ? NULL : memchr(key.data, '{', key.size);
-    const char *close;
-
-    if (open == NULL)
-        return key;
-    open++;
-    close = memchr(open, '}', (size_t)(end - open));
-    if (close == NULL || close == open)
-        return key;
-    return hf_view(open, (size_t)(close - open));
-}
-
 uint32_t hf__slot_of(hf_bytes key)
 {
-    hf_bytes part = hashed_part(key);
+    hf_bytes tag = hf__hash_tag(key);
+    hf_bytes part = tag.data != NULL ? tag : key;
 
     return crc16_xmodem(part.data, part.size) % HF__SLOT_COUNT;
 }
