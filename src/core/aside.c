@@ -94,7 +94,7 @@ static bool begin_thread(hf__aside *self)
 
     pthread_mutex_lock(&asides->mutex);
     join_locked(asides, false);
-    rc = hf__thread_start(&self->thread, NULL, run_aside, self);
+    rc = hf__thread_start(&self->thread, run_aside, self);
     if (rc == 0) {
         self->next = asides->first;
         asides->first = self;

@@ -111,7 +111,7 @@ static void *run_thread(void *user)
 
 static int create_thread(hf__loop *loop)
 {
-    int rc = hf__thread_start(&loop->thread, NULL, run_thread, loop);
+    int rc = hf__thread_start(&loop->thread, run_thread, loop);
 
     if (rc == 0)
         pthread_setname_np(loop->thread, "holdfast");

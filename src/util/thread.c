@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-int hf__thread_start(pthread_t *thread, const pthread_attr_t *attributes,
-                     void *(*run)(void *user), void *user)
+static int start_thread(pthread_t *thread, const pthread_attr_t *attributes,
+                        void *(*run)(void *user), void *user)
 {
     sigset_t all, before;
     int rc;
@@ -15,4 +15,23 @@ int hf__thread_start(pthread_t *thread, const pthread_attr_t *attributes,
     rc = pthread_create(thread, attributes, run, user);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;
+}
+
+int hf__thread_start(pthread_t *thread, void *(*run)(void *user), void *user)
+{
+    return start_thread(thread, NULL, run, user);
+}
+
+bool hf__thread_detach(void *(*run)(void *user), void *user)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    bool started;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    started = start_thread(&thread, &attributes, run, user) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
 }

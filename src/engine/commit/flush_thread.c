@@ -204,7 +204,7 @@ hf_status hf__flush_open(hf__env *env, int dir_fd, hf_error *err)
                  ? begin_alone(env, err)
                  : hf__redo_open(env, false, err);
     if (status == HF_OK &&
-        hf__thread_start(&env->flush->thread, NULL, keep_up, env) != 0)
+        hf__thread_start(&env->flush->thread, keep_up, env) != 0)
         status = hf__fail(err, HF_SYSTEM, "cannot start a thread");
     if (status == HF_OK)
         return HF_OK;

@@ -238,19 +238,6 @@ static void *run_attempt(void *user)
     return NULL;
 }
 
-static bool start_thread(void *(*run)(void *user), void *user)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    bool started;
-
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    started = hf__thread_start(&thread, &attributes, run, user) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
 static bool start_attempt(hf__pg_connector *of, bool listens, bool opens)
 {
     conn_attempt *made = hf__calloc(1, sizeof(*made));
@@ -265,7 +252,7 @@ static bool start_attempt(hf__pg_connector *of, bool listens, bool opens)
     pthread_mutex_lock(&of->mutex);
     of->users++;
     pthread_mutex_unlock(&of->mutex);
-    started = start_thread(run_attempt, made);
+    started = hf__thread_detach(run_attempt, made);
     if (!started)
         drop_attempt(made);
     return started;
@@ -363,7 +350,7 @@ void hf__pg_connector_cancel(hf__pg_connector *of, PGconn *pg)
 
     if (self != NULL) {
         *self = (conn_cancel){of, pg};
-        if (start_thread(run_cancel, self))
+        if (hf__thread_detach(run_cancel, self))
             return;
         hf__free(self);
         leave_cancels(of);

@@ -162,7 +162,7 @@ static const char *begin_copy(hf__conn *conn)
         sync->conn = NULL;
         return "cannot create a file in TMPDIR or /var/tmp";
     }
-    if (hf__thread_start(&sync->thread, NULL, make_copy, server) != 0) {
+    if (hf__thread_start(&sync->thread, make_copy, server) != 0) {
         end_copy(sync);
         return "cannot start a thread";
     }

@@ -140,20 +140,6 @@ static void *resolve_thread(void *user)
     return NULL;
 }
 
-static bool start_asking(dns_resolver *self)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    bool started;
-
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    started = hf__thread_start(&thread, &attributes, resolve_thread, self) == 0;
-    pthread_attr_destroy(&attributes);
-    return started;
-}
-
 static void dns_refresh(hf__resolver *resolver)
 {
     dns_resolver *self = dns_of(resolver);
@@ -164,7 +150,7 @@ static void dns_refresh(hf__resolver *resolver)
     pthread_mutex_lock(&self->mutex);
     if (!self->asking && now_ms - self->asked_ms >= REFRESH_MS) {
         self->asked_ms = now_ms;
-        self->asking = start_asking(self);
+        self->asking = hf__thread_detach(resolve_thread, self);
         if (self->asking)
             self->refs++;
     }
