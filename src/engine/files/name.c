@@ -81,3 +81,11 @@ int hf__name_compare(const MDB_val *one, const MDB_val *other)
     b += size - WORD;
     return is_same_word(a, b) ? size_order(one, other) : word_order(a, b);
 }
+
+int hf__name_open(MDB_txn *txn, MDB_dbi *dbi)
+{
+    int rc = mdb_dbi_open(txn, NULL, 0, dbi);
+
+    return rc == MDB_SUCCESS ? mdb_set_compare(txn, *dbi, hf__name_compare)
+                             : rc;
+}

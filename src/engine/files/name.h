@@ -27,5 +27,7 @@ size_t hf__name_fold(unsigned char *to, size_t room, hf_bytes name);
  * instructions, as names are short. Others that open the file need not set it.
  */
 int hf__name_compare(const MDB_val *one, const MDB_val *other);
+/* Open a file's records, in this order. Returns an error of LMDB's. */
+int hf__name_open(MDB_txn *txn, MDB_dbi *dbi);
 
 #endif

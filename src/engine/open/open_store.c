@@ -228,9 +228,7 @@ static int open_database(hf__env *env)
 
     if (rc != MDB_SUCCESS)
         return rc;
-    rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_set_compare(txn, env->dbi, hf__name_compare);
+    rc = hf__name_open(txn, &env->dbi);
     if (rc != MDB_SUCCESS) {
         mdb_txn_abort(txn);
         return rc;

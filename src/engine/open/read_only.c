@@ -89,9 +89,7 @@ static hf_status open_mdb(hf__env *env, int fd, hf_error *err)
     if (rc == MDB_SUCCESS)
         rc = mdb_txn_begin(env->mdb, NULL, MDB_RDONLY, &txn);
     if (rc == MDB_SUCCESS)
-        rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
-    if (rc == MDB_SUCCESS)
-        rc = mdb_set_compare(txn, env->dbi, hf__name_compare);
+        rc = hf__name_open(txn, &env->dbi);
     if (rc == MDB_SUCCESS)
         rc = mdb_env_get_fd(env->mdb, &env->data_fd);
     if (rc == MDB_SUCCESS)

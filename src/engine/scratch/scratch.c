@@ -19,6 +19,7 @@
 
 #include "engine/commands/payload.h"
 #include "engine/files/header.h"
+#include "engine/files/name.h"
 #include "engine/files/rights.h"
 #include "engine/keys/command_out.h"
 #include "engine/keys/record_cache.h"
@@ -236,7 +237,7 @@ static int write_header(hf__env *env)
 
     if (rc != MDB_SUCCESS)
         return rc;
-    rc = mdb_dbi_open(txn, NULL, 0, &env->dbi);
+    rc = hf__name_open(txn, &env->dbi);
     if (rc == MDB_SUCCESS)
         rc = hf__header_put(txn, env->dbi, env->mode);
     if (rc == MDB_SUCCESS)
