@@ -327,13 +327,6 @@ static bool take_records(hf__work *work)
     return decide_doubt(work);
 }
 
-static void take_sample(hf__work *work, int64_t began_us)
-{
-    if (work->call.store_us != 0)
-        hf__instant_take(&work->store->instant, work->call.store_us, began_us,
-                         hf__clock_boot_us());
-}
-
 /* The store is away, as while it restarts, and nothing was done: as on a
  * server, the request waits for it. */
 static void retry_broken(hf__work *work)
@@ -373,6 +366,20 @@ static void begin_call(hf__work *work,
     start(work->store->backend, call);
 }
 
+/* Its call has ended: `take` what came of it. */
+static void end_call(hf__work *work, void (*take)(hf__work *work))
+{
+    hf__record_store *store = work->store;
+
+    work->calling = false;
+    store->calls--;
+    if (work->call.store_us != 0)
+        hf__instant_take(&store->instant, work->call.store_us,
+                         work->call_began_us, hf__clock_boot_us());
+    take(work);
+    serve_line(store);
+}
+
 /* ----------------------------------------------------------------- reading */
 
 static void take_read(hf__work *work)
@@ -396,14 +403,7 @@ static void take_read(hf__work *work)
 
 static void read_done(hf__backend_call *call)
 {
-    hf__work *work = call->user;
-    hf__record_store *store = work->store;
-
-    work->calling = false;
-    store->calls--;
-    take_sample(work, work->call_began_us);
-    take_read(work);
-    serve_line(store);
+    end_call(call->user, take_read);
 }
 
 /* All of them, so that they are of one instant. */
@@ -600,14 +600,7 @@ static void take_outcome(hf__work *work)
 
 static void commit_done(hf__backend_call *call)
 {
-    hf__work *work = call->user;
-    hf__record_store *store = work->store;
-
-    work->calling = false;
-    store->calls--;
-    take_sample(work, work->call_began_us);
-    take_outcome(work);
-    serve_line(store);
+    end_call(call->user, take_outcome);
 }
 
 /* What has run is to be committed. */
