@@ -24,6 +24,7 @@
 #include "shrink.h"
 #include "support/prng.h"
 #include "support/redis_server.h"
+#include "support/remove_tree.h"
 #include "table.h"
 #include "util/rand.h"
 
@@ -326,7 +327,7 @@ static void clean_up(void)
     redis_server_stop(server);
     redis_server_stop(other_server);
     if (place[0] != '\0')
-        place_remove(place);
+        (void)remove_tree(place);
 }
 
 static bool is_wanted_version(void)

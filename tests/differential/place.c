@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.c - a directory in memory for a store, removed at the end. */
+/* place.c - see place.h. */
 #include "place.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,18 +18,4 @@ bool place_make(char path[PLACE_SIZE])
     fprintf(stderr, "differential: cannot make %s: %s\n", path,
             strerror(errno));
     return false;
-}
-
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *position)
-{
-    (void)status;
-    (void)kind;
-    (void)position;
-    return remove(path);
-}
-
-void place_remove(const char *path)
-{
-    (void)nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }

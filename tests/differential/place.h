@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.h - a directory in memory for a store, removed at the end. */
+/* place.h - a directory in memory for a store, see support/remove_tree.h. */
 #ifndef TESTS_DIFFERENTIAL_PLACE_H
 #define TESTS_DIFFERENTIAL_PLACE_H
 
@@ -9,6 +9,5 @@
 
 /* false, with a line on stderr. */
 bool place_make(char path[PLACE_SIZE]);
-void place_remove(const char *path);
 
 #endif

@@ -7,7 +7,6 @@
  * next to the store: otherwise every variant would look like a copied store.
  */
 #include <fcntl.h>
-#include <ftw.h>
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "embedded_damage.h"
 #include "embedded_damage_content.h"
+#include "support/remove_tree.h"
 
 static const char *const file_names[FILE_COUNT] = {"data.mdb", "lock.mdb",
                                                    "sidecar", "checkpoint"};
@@ -54,20 +54,6 @@ static void path_of(char path[PATH_MAX], const stage *self, const char *folder,
     if (snprintf(path, PATH_MAX, "%s/%s/%s", self->folder, folder,
                  file_names[file]) >= PATH_MAX)
         abort();
-}
-
-static int remove_entry(const char *path, const struct stat *info, int type,
-                        struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static bool read_file(const char *path, bytes *to)
@@ -190,7 +176,7 @@ bool stage_make(stage *self, const char *scheme, const char *options,
 
 void stage_remove(stage *self)
 {
-    remove_tree(self->folder);
+    (void)remove_tree(self->folder);
     for (size_t i = 0; i < FILE_COUNT; i++)
         free(self->whole.files[i].data);
     for (size_t i = 0; i < PAGE_KINDS; i++)
@@ -226,7 +212,7 @@ bool stage_put(const stage *self, const image *from)
     const struct timespec times[2] = {{0, UTIME_OMIT}, self->written};
     char kept[PATH_MAX];
 
-    remove_tree(self->store);
+    (void)remove_tree(self->store);
     if (mkdir(self->store, 0700) != 0)
         return false;
     for (size_t i = 0; i < FILE_COUNT; i++) {

@@ -24,7 +24,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +32,7 @@
 #include <unistd.h>
 
 #include "embedded_kill.h"
+#include "support/remove_tree.h"
 
 static const char *const fault_names[] = {"none", "early", "torn", "stall",
                                           "token"};
@@ -124,15 +124,6 @@ static bool make_folder(options *opts, char folder[600])
     (void)fprintf(stderr, "embedded_kill: %s: %s\n", opts->dir,
                   strerror(errno));
     return false;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int type,
-                        struct FTW *place)
-{
-    (void)info;
-    (void)type;
-    (void)place;
-    return remove(path);
 }
 
 static journal *map_journal(int fd)
@@ -282,7 +273,7 @@ static int run_parent(options *opts)
     code = result.violation[0] == '\0' ? 0 : 1;
     /* The store can be examined. */
     if (code == 0 || opts->forget)
-        (void)nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        (void)remove_tree(folder);
     else
         (void)fprintf(stderr, "the store is kept: %s\n", folder);
     gaps_free(&result.after_kill_net);

@@ -5,10 +5,10 @@
 #include "fault_place.h"
 #include "support/await_child.h"
 #include "support/redis_server.h"
+#include "support/remove_tree.h"
 #include "support/test.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -34,19 +34,10 @@ void place_make(place *at, const char *scheme, const char *parameters)
                    parameters);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type,
-                        struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 void place_remove(place *at)
 {
     place_close(at);
-    (void)nftw(at->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(at->folder);
 }
 
 bool place_run(const char *store, bool (*act)(const char *url, long kills),

@@ -12,7 +12,6 @@
  * Exit status: 0 all images are right, 1 some are not, 2 it could not run.
  */
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include "power_cut_options.h"
 #include "power_cut_trial.h"
 #include "power_cut_work.h"
+#include "support/remove_tree.h"
 
 /* Sparse: only what is recorded takes space. */
 #define LOG_SIZE ((size_t)16 << 30)
@@ -62,20 +62,6 @@ typedef struct run {
 } run;
 
 /* ------------------------------------------------------------------- files */
-
-static int remove_entry(const char *path, const struct stat *info, int type,
-                        struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    (void)nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void path_in(char path[PATH_MAX], const run *self, const char *name)
 {
@@ -154,7 +140,7 @@ static bool record(run *self, const char *program)
                    "/librecorder.so");
     if (!map_log(self, LOG_SIZE) || mkdir(root, 0700) != 0 || !work_run(&todo))
         return false;
-    remove_tree(root);
+    (void)remove_tree(root);
     /* The unused part, so that it can be truncated and kept. */
     return truncate(self->log_path, (off_t)self->log->tail) == 0;
 }
@@ -263,7 +249,7 @@ static void build_image(const run *self, const disk *power, cut how,
 {
     prng random = prng_of(self->args->seed, self->images, how);
 
-    remove_tree(image);
+    (void)remove_tree(image);
     if (mkdir(image, 0700) != 0 || !disk_build(power, how, &random, image)) {
         perror("power_cut: cannot write an image");
         exit(2);
@@ -416,7 +402,7 @@ int main(int argc, char **argv)
         result = cut_all(&self);
     }
     if (self.failures == 0 || args.expect_failures)
-        remove_tree(self.place);
+        (void)remove_tree(self.place);
     for (size_t i = 0; i < MODEL_THREAD_MAX; i++)
         free(self.waiting[i].items);
     return result;

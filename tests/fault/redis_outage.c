@@ -9,7 +9,6 @@
  * writes its command log before it replies, so that a kill -9 loses nothing
  * that was acknowledged.
  */
-#include <ftw.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +25,7 @@
 #include "support/byte_proxy.h"
 #include "support/child_process.h"
 #include "support/redis_server.h"
+#include "support/remove_tree.h"
 #include "support/test.h"
 #include "support/test_clock.h"
 
@@ -697,15 +697,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *seen, int kind,
-                      struct FTW *where)
-{
-    (void)seen;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static int tear_down(void **state)
 {
     char dir[160];
@@ -719,7 +710,7 @@ static int tear_down(void **state)
     byte_proxy_stop(proxy);
     redis_server_stop(server);
     close(admin);
-    nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(dir);
     return 0;
 }
 

@@ -2,25 +2,16 @@
 /* place.c - see place.h. */
 #include "place.h"
 
-#include <ftw.h>
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "support/remove_tree.h"
 
 static char place[64];
 
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *position)
-{
-    (void)status;
-    (void)kind;
-    (void)position;
-    return remove(path);
-}
-
 static void clean_up(void)
 {
-    (void)nftw(place, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(place);
 }
 
 const char *place_make(void)

@@ -5,7 +5,6 @@
  */
 #include "support/certificates.h"
 
-#include <ftw.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
@@ -13,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "support/remove_tree.h"
 
 #define DAY_S (24L * 60 * 60)
 
@@ -166,20 +167,11 @@ certificates *certificates_new(void)
     return NULL;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind,
-                        struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 void certificates_free(certificates *self)
 {
     if (self == NULL)
         return;
-    nftw(self->dir, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(self->dir);
     X509_free(self->certificate);
     EVP_PKEY_free(self->key);
     free(self);

@@ -18,6 +18,7 @@
 #include "holdfast/timeline.h"
 #include "holdfast/value.h"
 #include "support/every_call.h"
+#include "support/remove_tree.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -67,10 +68,7 @@ bool every_place_begin(every_place *place)
 
 void every_place_end(every_place *place)
 {
-    char command[96];
-
-    snprintf(command, sizeof(command), "rm -r '%s'", place->dir);
-    (void)!system(command);
+    (void)remove_tree(place->dir);
 }
 
 const char *every_usual_answer(const char *target)

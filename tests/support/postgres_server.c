@@ -6,7 +6,6 @@
 #include "support/postgres_server.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
@@ -21,6 +20,7 @@
 
 #include "support/await_child.h"
 #include "support/redis_server.h"
+#include "support/remove_tree.h"
 
 #define PATH_SIZE 256
 #define ARGUMENTS_MAX 24
@@ -297,21 +297,12 @@ void postgres_server_kill(postgres_server *server)
     server->pid = 0;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind,
-                        struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 void postgres_server_stop(postgres_server *server)
 {
     if (server == NULL)
         return;
     postgres_server_kill(server);
-    (void)nftw(server->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(server->dir);
     free(server);
 }
 

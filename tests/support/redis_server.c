@@ -11,7 +11,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -26,6 +25,7 @@
 #include <unistd.h>
 
 #include "support/await_child.h"
+#include "support/remove_tree.h"
 
 #define PATH_SIZE 100 /* what fits sockaddr_un, with some room */
 #define START_TRIES 5
@@ -407,21 +407,12 @@ redis_server *redis_server_start_with(const char *password,
     return NULL;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type,
-                        struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 void redis_server_stop(redis_server *server)
 {
     if (server == NULL)
         return;
     kill_server(server, SIGKILL);
-    (void)nftw(server->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(server->dir);
     free(server->password);
     free(server);
 }

@@ -7,7 +7,6 @@
 #include "support/store_fixture.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/script.h"
 #include "support/fixture_rights.h"
+#include "support/remove_tree.h"
 #include "support/told.h"
 
 /* Enough for every test; a volatile store allocates all of it at once. */
@@ -246,15 +246,6 @@ int fixture_start(void **state)
                : -1;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind,
-                        struct FTW *place)
-{
-    (void)info;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 int fixture_stop(void **state)
 {
     fixture *f = *state;
@@ -278,7 +269,7 @@ int fixture_stop(void **state)
     if (f->directory[0] == '\0') {
         return 0;
     }
-    return nftw(f->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    return remove_tree(f->directory);
 }
 
 static int open_client(const fixture *f, hf_client **client)

@@ -9,7 +9,6 @@
 #ifndef EMBEDDED_STORE_H
 #define EMBEDDED_STORE_H
 
-#include <ftw.h>
 #include <lmdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "engine/engine.h"
 #include "holdfast/store.h"
+#include "support/remove_tree.h"
 #include "support/slowness.h"
 #include "support/test.h"
 #include "util/clock.h"
@@ -85,20 +85,11 @@ HELPER void make_place(place *at, const char *scheme, const char *parameters)
     at->store = NULL;
 }
 
-HELPER int remove_entry(const char *path, const struct stat *info, int type,
-                        struct FTW *walk)
-{
-    (void)info;
-    (void)type;
-    (void)walk;
-    return remove(path);
-}
-
 HELPER void remove_place(place *at)
 {
     if (at->store != NULL)
         close_store(at->store);
-    (void)nftw(at->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(at->folder);
 }
 
 /* For EACH_TEST_WITH(): *state is a place whose store is open. */

@@ -25,6 +25,7 @@
 #include "engine/run/write.h"
 #include "place.h"
 #include "state.h"
+#include "support/remove_tree.h"
 #include "util/clock.h"
 #include "words.h"
 
@@ -271,7 +272,7 @@ int main(int argc, char **argv)
         print_counts(&self);
     hf__env_unref(self.env);
     hf_client_close(self.client);
-    place_remove(folder);
+    (void)remove_tree(folder);
     if (self.fault == NULL)
         return result;
     printf("the fault %s was%s found\n", self.fault, result ? "" : " not");

@@ -9,7 +9,6 @@
  * then it is looked at. Without --store: a volatile store, then a durable one.
  * Exit status: 0 all was kept, 1 something was not, 2 it could not run.
  */
-#include <ftw.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "holdfast/command.h"
 #include "holdfast/store.h"
 #include "support/kept.h"
+#include "support/remove_tree.h"
 #include "util/clock.h"
 
 #define ITEMS 40
@@ -256,15 +256,6 @@ static bool run_store(run *self, const char *scheme, const char *folder)
     return holds;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind,
-                      struct FTW *position)
-{
-    (void)status;
-    (void)kind;
-    (void)position;
-    return remove(path);
-}
-
 static bool read_arguments(int argc, char **argv, run *self, int64_t *seconds,
                            const char **store)
 {
@@ -320,6 +311,6 @@ int main(int argc, char **argv)
         holds = run_store(&self, schemes[i], folder) && holds;
     }
     free(self.tape.data);
-    (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)remove_tree(folder);
     return holds ? 0 : 1;
 }
