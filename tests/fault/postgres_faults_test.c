@@ -12,30 +12,13 @@
 #include "holdfast/client.h"
 #include "holdfast/lock.h"
 #include "support/await_child.h"
-#include "support/expect.h"
-#include "support/postgres_server.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
+#include "support/test_postgres.h"
 
 #define CONTENDERS 4
 
-static postgres_server *server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    server = postgres_server_start(true);
-    return server != NULL ? 0 : -1;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    postgres_server_stop(server);
-    return 0;
-}
-
-ALL_TESTS_WITH(start_server, stop_server);
+TESTS_ON_POSTGRES(true);
 
 static hf_client *open_client(void)
 {

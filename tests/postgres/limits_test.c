@@ -7,28 +7,11 @@
 
 #include "holdfast/client.h"
 #include "holdfast/script.h"
-#include "support/expect.h"
-#include "support/postgres_server.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
+#include "support/test_postgres.h"
 
-static postgres_server *server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    server = postgres_server_start(false);
-    return server != NULL ? 0 : -1;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    postgres_server_stop(server);
-    return 0;
-}
-
-ALL_TESTS_WITH(start_server, stop_server);
+TESTS_ON_POSTGRES(false);
 
 /* How it ends, long before its deadline. */
 static hf_status run_script(const char *source)

@@ -11,11 +11,10 @@
 #include "holdfast/client.h"
 #include "holdfast/store.h"
 #include "holdfast/value.h"
-#include "support/expect.h"
 #include "support/fake_server.h"
-#include "support/postgres_server.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
+#include "support/test_postgres.h"
 
 /* Where a server falls silent. */
 typedef enum silence { AT_LOGIN, AT_QUERY } silence;
@@ -103,22 +102,6 @@ static hf_status get_value(hf_client *client)
     return status;
 }
 
-/* What is said of the connection that listens. */
-typedef struct said {
-    hf_level level;
-    char value[256];
-} said;
-
-static void take_listen(void *user, const hf_store_diagnostic *diagnostic)
-{
-    said *of = user;
-
-    if (strcmp(diagnostic->name, "listen") != 0)
-        return;
-    of->level = diagnostic->level;
-    (void)snprintf(of->value, sizeof(of->value), "%s", diagnostic->value);
-}
-
 /* The first of two hosts uses up its share of the time only. */
 TEST(silent_host_leaves_time_for_the_next)
 {
@@ -169,15 +152,14 @@ TEST(fault_of_listen_is_named)
 {
     postgres_server *server = postgres_server_start(false);
     hf_client *client = NULL;
-    said of = {.level = HF_LEVEL_OK};
+    diagnosed of;
     char url[192];
 
     assert_non_null(server);
     (void)snprintf(url, sizeof(url), "%s?listen=127.0.0.1:9",
                    postgres_server_url(server));
     expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
-    expect_status(HF_OK,
-                  hf_store_diagnose(client, NULL, take_listen, &of, ERR));
+    of = diagnose(client, "listen");
     assert_int_equal(of.level, HF_LEVEL_WARNING);
     assert_non_null(strstr(of.value, "refused"));
     hf_client_close(client);
@@ -185,8 +167,7 @@ TEST(fault_of_listen_is_named)
     (void)snprintf(url, sizeof(url), "%s?listen=[127.0.0.1]:%d",
                    postgres_server_url(server), postgres_server_port(server));
     expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
-    expect_status(HF_OK,
-                  hf_store_diagnose(client, NULL, take_listen, &of, ERR));
+    of = diagnose(client, "listen");
     assert_int_equal(of.level, HF_LEVEL_OK);
     assert_string_equal(of.value, "127.0.0.1");
     hf_client_close(client);

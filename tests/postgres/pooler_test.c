@@ -11,11 +11,10 @@
 #include "holdfast/client.h"
 #include "holdfast/lock.h"
 #include "holdfast/store.h"
-#include "support/expect.h"
 #include "support/pooler.h"
-#include "support/postgres_server.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
+#include "support/test_postgres.h"
 
 static postgres_server *server;
 static pooler *between;
@@ -151,30 +150,10 @@ TEST(waiter_that_listens_on_the_server_itself_is_woken)
     hf_client_close(client);
 }
 
-/* The message of diagnose() on `name`. */
-typedef struct said {
-    const char *name;
-    hf_level level;
-    char value[256];
-} said;
-
-static void take_diagnostic(void *user, const hf_store_diagnostic *diagnostic)
-{
-    said *of = user;
-
-    if (strcmp(diagnostic->name, of->name) != 0)
-        return;
-    of->level = diagnostic->level;
-    (void)snprintf(of->value, sizeof(of->value), "%s", diagnostic->value);
-}
-
 TEST(diagnose_names_the_pooler)
 {
-    said of = {.name = "pooler"};
     hf_client *client = open_client(false);
 
-    expect_status(HF_OK,
-                  hf_store_diagnose(client, NULL, take_diagnostic, &of, ERR));
-    assert_int_equal(of.level, HF_LEVEL_NOTE);
+    assert_int_equal(diagnose(client, "pooler").level, HF_LEVEL_NOTE);
     hf_client_close(client);
 }

@@ -5,8 +5,7 @@
  */
 #include <stdio.h>
 
-#include "support/expect.h"
-#include "support/postgres_server.h"
+#include "support/test_postgres.h"
 
 #define TRIES 64
 /* In the unit of expire_ms, and of at_us. */
@@ -20,23 +19,7 @@
     "INSERT INTO holdfast.records VALUES (sha256('" key "'), '" key            \
     "', 'x', " expire ", " at ", 1)"
 
-static postgres_server *server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    server = postgres_server_start(false);
-    return server != NULL ? 0 : -1;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    postgres_server_stop(server);
-    return 0;
-}
-
-ALL_TESTS_WITH(start_server, stop_server);
+TESTS_ON_POSTGRES(false);
 
 /* New keys, by versions that each look at other records. */
 static void commit_often(const char *key)

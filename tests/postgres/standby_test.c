@@ -11,9 +11,8 @@
 #include "holdfast/lock.h"
 #include "holdfast/store.h"
 #include "holdfast/value.h"
-#include "support/expect.h"
-#include "support/postgres_server.h"
 #include "support/slowness.h"
+#include "support/test_postgres.h"
 
 typedef struct servers {
     postgres_server *primary;
@@ -110,30 +109,12 @@ static hf_status try_lock(const servers *of, const char *name, uint64_t *token)
 }
 
 /* What is said of `name`, and how bad it is. */
-typedef struct said {
-    const char *name;
-    hf_level level;
-    char value[64];
-} said;
-
-static void take_diagnostic(void *user, const hf_store_diagnostic *diagnostic)
-{
-    said *of = user;
-
-    if (strcmp(diagnostic->name, of->name) != 0)
-        return;
-    of->level = diagnostic->level;
-    (void)snprintf(of->value, sizeof(of->value), "%s", diagnostic->value);
-}
-
 static void expect_said(const servers *of, const char *name, hf_level level,
                         const char *value)
 {
-    said found = {.name = name};
     hf_client *client = open_client(of);
+    diagnosed found = diagnose(client, name);
 
-    expect_status(
-        HF_OK, hf_store_diagnose(client, NULL, take_diagnostic, &found, ERR));
     assert_string_equal(found.value, value);
     assert_int_equal(found.level, level);
     hf_client_close(client);

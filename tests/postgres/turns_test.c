@@ -7,27 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/expect.h"
-#include "support/postgres_server.h"
 #include "support/test_clock.h"
+#include "support/test_postgres.h"
 
-static postgres_server *server;
-
-static int start_server(void **state)
-{
-    (void)state;
-    server = postgres_server_start(false);
-    return server != NULL ? 0 : -1;
-}
-
-static int stop_server(void **state)
-{
-    (void)state;
-    postgres_server_stop(server);
-    return 0;
-}
-
-ALL_TESTS_WITH(start_server, stop_server);
+TESTS_ON_POSTGRES(false);
 
 /* SQL by which a client writes the key, if its version is as expected, and has
  * the turn then, or another. A turn lasts for a quarter of the last parameter,
