@@ -40,19 +40,24 @@ hf_status hf_store_info(hf_client *client, hf_store_info_fn line, void *user,
     return HF_OK;
 }
 
+/* The driver, and how it opens the store. */
 static hf_status parse_url(const char *url, hf__url *parsed,
-                           const hf__store_ops **ops, hf_error *err)
+                           const hf__store_ops **ops, hf__store_config *config,
+                           hf_error *err)
 {
+    hf_client_options times = HF_CLIENT_OPTIONS_INIT;
     hf_status status = hf__store_url_parse(url, parsed, err);
 
     if (status != HF_OK)
         return status;
-    /* Of clients; there is none. */
-    (void)hf__url_param_take(parsed, "request_ms");
-    (void)hf__url_param_take(parsed, "connect_ms");
-    status = hf__store_driver(parsed->scheme, ops, err);
+    status = hf__client_times_of_url(&times, parsed, err);
+    if (status == HF_OK)
+        status = hf__store_driver(parsed->scheme, ops, err);
     if (status != HF_OK)
         hf__url_done(parsed);
+    *config = (hf__store_config){
+        .url = parsed,
+        .connect_ms = times.connect_ms > 0 ? times.connect_ms : CONNECT_MS};
     return status;
 }
 
@@ -98,16 +103,15 @@ hf_status hf_store_check(const char *url, const hf_store_check_options *opts,
 {
     hf__check check = {.finding = finding != NULL ? finding : ignore_finding,
                        .user = user};
-    hf__store_config config = {.connect_ms = CONNECT_MS};
     const hf__store_ops *ops = NULL;
+    hf__store_config config;
     hf__url parsed;
     hf_status status = load_check(&check, opts, err);
 
     if (status == HF_OK)
-        status = parse_url(url, &parsed, &ops, err);
+        status = parse_url(url, &parsed, &ops, &config, err);
     if (status != HF_OK)
         return status;
-    config.url = &parsed;
     if (ops->check == NULL)
         status = fail_unsupported(&parsed, "check", err);
     else
@@ -120,18 +124,17 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
                            hf_error *err)
 {
     hf_store_compaction done = HF_STORE_COMPACTION_INIT;
-    hf__store_config config = {.connect_ms = CONNECT_MS};
     const hf__store_ops *ops = NULL;
+    hf__store_config config;
     hf__url parsed;
     hf_status status;
 
     if (result == NULL || result->struct_size < sizeof(*result))
         return hf__fail(err, HF_INVALID,
                         "hf_store_compaction: NULL, or wrong struct_size");
-    status = parse_url(url, &parsed, &ops, err);
+    status = parse_url(url, &parsed, &ops, &config, err);
     if (status != HF_OK)
         return status;
-    config.url = &parsed;
     done.max_size = result->max_size;
     if (ops->compact == NULL)
         status = fail_unsupported(&parsed, "compaction", err);
@@ -147,16 +150,15 @@ hf_status hf_store_compact(const char *url, hf_store_compaction *result,
 hf_status hf_store_setup(const char *url, hf_store_setup_fn print, void *user,
                          hf_error *err)
 {
-    hf__store_config config = {.connect_ms = CONNECT_MS};
     hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     const hf__store_ops *ops = NULL;
     char password[HF__SECRET_SIZE];
+    hf__store_config config;
     hf__url parsed;
-    hf_status status = parse_url(url, &parsed, &ops, err);
+    hf_status status = parse_url(url, &parsed, &ops, &config, err);
 
     if (status != HF_OK)
         return status;
-    config.url = &parsed;
     config.username = parsed.username;
     if (ops->setup == NULL)
         status =
@@ -180,27 +182,28 @@ static void ignore_lost(void *user, hf_bytes key, const char *why)
 }
 
 /* Both stores are of one driver. */
-static hf_status salvage_store(const hf__url *from, const hf__store_ops *ops,
-                               const char *new_url, hf__salvage *how,
-                               hf_store_salvaged *done, hf_error *err)
+static hf_status salvage_store(const hf__store_config *from,
+                               const hf__store_ops *ops, const char *new_url,
+                               hf__salvage *how, hf_store_salvaged *done,
+                               hf_error *err)
 {
-    hf__store_config config = {.url = from, .connect_ms = CONNECT_MS};
     const hf__store_ops *new_ops = NULL;
+    hf__store_config config;
     hf__url to;
     hf_status status;
 
     if (ops->salvage == NULL)
-        return fail_unsupported(from, "salvage", err);
+        return fail_unsupported(from->url, "salvage", err);
     if (new_url == NULL)
         return hf__fail(err, HF_INVALID, "new_url is NULL");
-    status = parse_url(new_url, &to, &new_ops, err);
+    status = parse_url(new_url, &to, &new_ops, &config, err);
     if (status != HF_OK)
         return status;
     how->new_url = &to;
     if (new_ops != ops)
         status = fail_unsupported(&to, "salvage", err);
     else
-        status = ops->salvage(&config, how, done, err);
+        status = ops->salvage(from, how, done, err);
     hf__url_done(&to);
     return status;
 }
@@ -212,16 +215,17 @@ hf_status hf_store_salvage(const char *url, const char *new_url,
     hf__salvage how = {.lost = lost != NULL ? lost : ignore_lost, .user = user};
     hf_store_salvaged done = HF_STORE_SALVAGED_INIT;
     const hf__store_ops *ops = NULL;
+    hf__store_config config;
     hf__url parsed;
     hf_status status;
 
     if (result != NULL && result->struct_size < sizeof(*result))
         return hf__fail(err, HF_INVALID,
                         "hf_store_salvaged: wrong struct_size");
-    status = parse_url(url, &parsed, &ops, err);
+    status = parse_url(url, &parsed, &ops, &config, err);
     if (status != HF_OK)
         return status;
-    status = salvage_store(&parsed, ops, new_url, &how, &done, err);
+    status = salvage_store(&config, ops, new_url, &how, &done, err);
     hf__url_done(&parsed);
     done.complete = status == HF_OK;
     if (status == HF_OK && done.lost + done.faults > 0)
