@@ -50,8 +50,8 @@ hf_status hf__txn_add_key(hf_txn *txn, hf_bytes key, hf_error *err)
     else if (store->ops->shard(store, txn->key) !=
              store->ops->shard(store, key))
         return hf__fail(err, HF_INVALID,
-                        "keys %s and %s are in different slots of the "
-                        "cluster: use a common {tag}",
+                        "keys %s and %s are in different slots: use a common "
+                        "{tag}",
                         hf__quoted(first, txn->key), hf__quoted(other, key));
     txn->key_count++;
     return HF_OK;

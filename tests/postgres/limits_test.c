@@ -4,9 +4,11 @@
  * for one that cannot be sent.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "holdfast/client.h"
 #include "holdfast/script.h"
+#include "holdfast/txn.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
 #include "support/test_postgres.h"
@@ -43,4 +45,22 @@ TEST(messages_that_have_no_room_for_the_record_are_sent_without_it)
                   run_script("redis.call('SET', KEYS[1], ('x'):rep(5000))"
                              "for i = 1, 3000 do "
                              "redis.call('PUBLISH', 'c', 'text ' .. i) end"));
+}
+
+/* As in a cluster, which this is not. */
+TEST(transaction_of_keys_in_several_slots_is_refused)
+{
+    hf_client *client = NULL;
+    hf_error error = HF_ERROR_INIT;
+    hf_txn *txn = NULL;
+
+    expect_status(
+        HF_OK, hf_client_open(postgres_server_url(server), NULL, &client, ERR));
+    expect_status(HF_OK, hf_txn_new(client, NULL, &txn, ERR));
+    expect_status(HF_OK, hf_txn_if_exists(txn, hf_str("{a}1"), ERR));
+    expect_status(HF_OK, hf_txn_if_exists(txn, hf_str("{a}2"), ERR));
+    assert_int_equal(hf_txn_if_exists(txn, hf_str("{b}1"), &error), HF_INVALID);
+    assert_non_null(strstr(error.message, "different slots: "));
+    hf_txn_free(txn);
+    hf_client_close(client);
 }
