@@ -159,12 +159,17 @@ test_setup_is_for_databases() {
     contains "$err" "nothing to set up"
 }
 
+# Empty: the command is linked statically.
+shared_library() {
+    ldd "$HOLDFAST" |
+        sed -n 's/.*libholdfast\.so[^ ]* => \([^ ]*\) .*/\1/p'
+}
+
 # The library alone, as where the module's package is not installed.
 test_missing_module_is_named() {
     local library
 
-    library=$(ldd "$HOLDFAST" |
-        sed -n 's/.*libholdfast\.so[^ ]* => \([^ ]*\) .*/\1/p')
+    library=$(shared_library)
     [ -n "$library" ] || return 0
     # One that is installed is found, too.
     for folder in /usr/lib* /usr/lib/*-linux-* /usr/local/lib* \
@@ -181,8 +186,7 @@ test_missing_module_is_named() {
 test_module_that_others_can_change_is_refused() {
     local library
 
-    library=$(ldd "$HOLDFAST" |
-        sed -n 's/.*libholdfast\.so[^ ]* => \([^ ]*\) .*/\1/p')
+    library=$(shared_library)
     [ -n "$library" ] || return 0
     mkdir open
     cp "$library" open/
