@@ -13,7 +13,7 @@
 /* A longer trip is a store that does not answer. */
 #define TRIP_MAX_US INT64_C(2000000)
 
-/* Is the sample where the one before has the store's clock, and wider? */
+/* Does the sample agree with the one before, and say less than that? */
 static bool says_less(const hf__instant *before, int64_t store_us,
                       int64_t began_us, int64_t ended_us)
 {

@@ -149,7 +149,7 @@ static void drop_group(hf__work *work)
     }
 }
 
-/* With its own request, which was given the first so many of its records. */
+/* Run its own request first, which was given the first `own_count` records. */
 static void begin_run(hf__work *work, hf__scratch_call *run, size_t own_count)
 {
     drop_group(work);

@@ -101,7 +101,7 @@ static void driver_cancel(hf__store *store, hf__request *request)
     hf__record_store_cancel(&driver_of(store)->records, request);
 }
 
-/* -------------------------------------------------------------- being heard */
+/* --------------------------------------------------------------- listening */
 
 static uint32_t get_state(const record_driver *self)
 {
@@ -130,7 +130,7 @@ static void take_state(void *user, bool listens)
 {
     record_driver *self = user;
 
-    /* In this order: who is woken asks whether the client listens. */
+    /* In this order: a waiter that is woken asks whether the client listens. */
     set_state(self, listens ? LISTENS : BROKEN);
     hf__events_move_all(&self->events);
     self->blind_ms = BLIND_MIN_MS;
@@ -278,7 +278,7 @@ static void report_fact(void *user, hf_level level, const char *name,
         hf__report(user, level, name, remedy, "%s", value);
 }
 
-/* Waiters are as good as they hear of a release. */
+/* A waiter that does not hear of a release only polls. */
 static void diagnose_listening(record_driver *self,
                                const hf__diagnosis *diagnosis)
 {
@@ -298,7 +298,6 @@ static void diagnose_listening(record_driver *self,
 static void driver_diagnose(hf__store *store, const hf__diagnosis *diagnosis)
 {
     record_driver *self = driver_of(store);
-
     hf__diagnosis copy = *diagnosis;
 
     self->backend->ops->diagnose(self->backend, report_fact, &copy);

@@ -23,7 +23,7 @@ typedef struct hf__record_store {
     int64_t budget_ms; /* of a user's script */
     int64_t group_us;  /* for which the requests of a group run at most */
 
-    /* For the works: one is over, and is freed; set its timer, INT64_MAX: the
+    /* For the works: end one, which is freed; set its timer, INT64_MAX: to the
      * deadline of its request. */
     void (*ended)(struct hf__work *work);
     void (*wake_at)(struct hf__work *work, int64_t at_ms);
@@ -34,8 +34,8 @@ typedef struct hf__record_store {
     hf__guard *guard;
     hf__instant instant; /* the newest */
     size_t calls;        /* of the backend, under way */
-    /* Works that wait for one to end: what keeps or gives back leases first, of
-     * each the oldest first. */
+    /* Works that wait for a call to end: in the first line those that keep or
+     * give back leases, in the second all others; of each the oldest first. */
     struct hf__work *line[2];
     struct hf__work **line_end[2];
     hf__heap timers; /* of works */

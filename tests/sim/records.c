@@ -3,7 +3,7 @@
  * records.c - with --records: a store of records in memory, which the clients
  * reach by the driver of such stores (src/records/). Its reads and commits are
  * the packets: they are delayed, lost before and after they were done, refused,
- * and late; its clock may be set forward.
+ * and late; its clock may be set.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -87,7 +87,7 @@ void hf__pg_connector_close(hf__pg_connector *of);
 /* pg_pool.c */
 void hf__pg_pool_init(hf__pg_backend *self);
 void hf__pg_pool_add(hf__pg_backend *self, PGconn *pg);
-/* A connection could not be made: nor are the calls that wait. */
+/* A connection could not be made: the calls that wait for one fail. */
 void hf__pg_pool_fail(hf__pg_backend *self, hf_status status,
                       const hf_error *error);
 void hf__pg_pool_call(hf__backend *backend, hf__backend_call *call);

@@ -2,9 +2,9 @@
 /*
  * pg_session.c - see pg_session.h.
  *
- * libpq tries several hosts one after the other, but has no limit of its own if
- * it does not block, and else one of whole seconds for each. So a host is a
- * connection of its own here, with its share of the time that is left.
+ * libpq tries several hosts one after the other, but without a limit of time if
+ * it does not block, and otherwise with one of whole seconds for each. So each
+ * host is tried here, with its share of the time that is left.
  */
 #include "records/postgres/pg_session.h"
 

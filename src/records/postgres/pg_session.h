@@ -28,8 +28,8 @@ bool hf__pg_is_result(const PGresult *result);
 uint64_t hf__pg_received(PGconn *conn);
 
 /* The result of the last of some statements. HF_UNAVAILABLE: not by the
- * deadline, HF_CORRUPT: of another kind, or too long; after both, the
- * connection is good for nothing. */
+ * deadline; HF_CORRUPT: of another kind, or too long. After either the
+ * connection can only be closed. */
 hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
                        PGresult **result, hf_error *err);
 /* The first value of the only row, as text. */
