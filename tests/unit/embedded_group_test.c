@@ -19,7 +19,7 @@
 #include "util/mem.h"
 
 #define REQUEST_MAX 160
-#define SOON_MS (INT64_C(10000) * SLOWER)
+#define SOON_MS (INT64_C(30000) * SLOWER)
 /* For all to be queued behind the leader, on a busy machine. */
 #define LEADS_MS (INT64_C(1000) * SLOWER)
 
