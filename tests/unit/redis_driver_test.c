@@ -514,7 +514,8 @@ TEST(busy_server_is_waited_for)
     CALL(&other, ENOUGH_MS, "GET", "k");
     assert_true(redis_server_command(self->server, "SCRIPT KILL", answer,
                                      sizeof(answer)));
-    assert_int_equal(call_perform(&self->driver, &other), HF_OK);
+    if (call_perform(&self->driver, &other) != HF_OK)
+        fail_msg("%s", other.request.error.message);
     call_end(&other);
     call_wait(&endless);
     assert_status(&endless, HF_SCRIPT);

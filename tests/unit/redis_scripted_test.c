@@ -229,6 +229,41 @@ TEST(loading_server_is_asked_again)
     fake_close(&fake);
 }
 
+/* The first connection ends; the next ones are refused while they log in. */
+static void busy_session(int fd, unsigned connection, void *user)
+{
+    char text[200];
+
+    (void)user;
+    if (connection >= 1 && connection < 4) {
+        (void)fake_server_say(fd, "-BUSY Redis is busy running a script.\r\n");
+        fake_server_drain(fd);
+        return;
+    }
+    if (!fake_server_login(fd, "7.0.0") || connection == 0)
+        return;
+    while (fake_server_read(fd, text, sizeof(text)))
+        (void)fake_server_say(fd, "+OK\r\n");
+}
+
+TEST(server_that_is_busy_at_login_is_asked_again)
+{
+    fake_store fake;
+    test_call call;
+
+    fake.server = fake_server_start(busy_session, NULL);
+    assert_non_null(fake.server);
+    driver_open(&fake.driver, fake_server_url(fake.server));
+    hf__clock_sleep_until(hf__clock_boot_ms() + 50); /* it sees the end */
+    CALL(&call, ENOUGH_MS, "SET", "k", "v");
+    call.request.repeatable = true; /* or it does not, on a busy machine */
+    call_perform(&fake.driver, &call);
+    assert_status(&call, HF_OK);
+    call_end(&call);
+    assert_true(fake_server_count(fake.server) >= 5);
+    fake_close(&fake);
+}
+
 static bool always_loading(int fd, unsigned connection, unsigned number,
                            const char *text)
 {

@@ -344,6 +344,7 @@ static void start_connect(hf__async_conn *conn, int64_t now_ms)
 {
     conn->state = HF__ASYNC_RESOLVING;
     conn->sent = 0;
+    conn->login.busy = false;
     conn->resolving_ms = now_ms;
     conn->connect_until_ms =
         hf__clock_after(now_ms, conn->node->context->connect_ms);

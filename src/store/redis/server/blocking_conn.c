@@ -439,6 +439,7 @@ static hf_status log_in(hf__blocking_conn *conn, int64_t until_ms,
             status = hf__login_answer(&login, &reply, err);
         hf__arena_free(&arena);
     }
+    conn->busy = login.busy;
     if ((result == HF__CONN_LOST || result == HF__CONN_BROKEN) &&
         !conn->is_local)
         hf__login_hint(&login, err);
@@ -454,6 +455,7 @@ hf_status hf__blocking_conn_open(hf__blocking_conn *conn, int64_t until_ms,
 {
     hf_status status = connect_peer(conn, until_ms, err);
 
+    conn->busy = false;
     if (status == HF_OK && !hf__socket_make_blocking(conn->channel.fd, WAIT_MS))
         status =
             hf__fail_errno(err, HF_SYSTEM, errno, "cannot set up a socket");

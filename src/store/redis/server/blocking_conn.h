@@ -17,6 +17,7 @@ typedef struct hf__blocking_conn {
     hf__channel channel;
     uint32_t epoch; /* the node's when it was made */
     bool is_local;  /* a unix socket */
+    bool busy;      /* see hf__login */
     char peer[HF__WHERE_SIZE];
     const hf__request *request; /* of the exchange; NULL: logging in */
     struct hf__blocking_conn

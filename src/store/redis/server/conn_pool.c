@@ -142,8 +142,8 @@ static bool hand_on(inline_run *run, const hf__redirect *why)
     return run->moved;
 }
 
-/* No connection. A local shortage is as temporary as an absent server. true:
- * try again. */
+/* No connection. A local shortage is as temporary as an absent server. A server
+ * that is busy is waited for, as by who has a connection. true: try again. */
 static bool after_no_connection(inline_run *run, hf_error *err)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};
@@ -154,6 +154,8 @@ static bool after_no_connection(inline_run *run, hf_error *err)
         hf__retry_fail(run->request, run->attempts->doubtful, err);
         if (hand_on(run, &why))
             return false;
+        if (run->slot->conn->busy && back_off(run, run->attempts->waits++))
+            return true;
         if (run->attempts->doubtful && back_off(run, run->attempts->losses))
             return true;
     }

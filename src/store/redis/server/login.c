@@ -251,7 +251,11 @@ hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
     hf_bytes line;
 
     if (reply->kind == HF_REPLY_ERROR) {
+        hf_error detail = HF_ERROR_INIT;
+
         line = hf_view(reply->bytes.data, reply->bytes.size);
+        login->busy =
+            hf__redis_error(line, false, &detail) == HF__VERDICT_BACK_OFF;
         if (step == HF__LOGIN_ROLE)
             return without_role(login, line, err);
         if (step == HF__LOGIN_WAIT)

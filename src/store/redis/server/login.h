@@ -49,6 +49,7 @@ typedef struct hf__login {
     size_t answered;
     hf__redis_traits traits;
     int64_t id; /* of the connection at the server; 0: unknown */
+    bool busy;  /* refused, as by a server that runs a script, or loads */
 } hf__login;
 
 /*

@@ -43,8 +43,8 @@ static bool survives_break(hf__pipeline *pipe, hf__pipeline_entry *entry)
 }
 
 /* No connection could be made: the topology may know another server. If not,
- * blocked callers fail immediately, as on a connection from the pool; if
- * retrying cannot help, all requests fail. */
+ * blocked callers fail immediately, as on a connection from the pool, unless
+ * the server is busy; if retrying cannot help, all requests fail. */
 static void fail_unsent(hf__pipeline *pipe, hf__pipeline_list *lane)
 {
     static const hf__redirect why = {.kind = HF__REDIRECT_UNREACHABLE};
@@ -58,7 +58,8 @@ static void fail_unsent(hf__pipeline *pipe, hf__pipeline_list *lane)
                        &pipe->conn.error);
         if (retry && hf__pipeline_hand_on(pipe, entry, &why))
             continue;
-        if (entry->attempts.doubtful || (retry && entry->parked == NULL)) {
+        if (entry->attempts.doubtful ||
+            (retry && (entry->parked == NULL || pipe->conn.login.busy))) {
             hf__pipeline_list_append(lane, entry);
             continue;
         }
