@@ -92,13 +92,6 @@ static bool set_busy(hf_server *server, hf_bytes value, bool apply,
     return true;
 }
 
-/* Only its hash is kept. */
-static void get_password(hf_server *server, hf__buf *text)
-{
-    (void)server;
-    (void)text;
-}
-
 static bool set_password(hf_server *server, hf_bytes value, bool apply,
                          char error[HF__CONFIG_ERROR_SIZE])
 {
@@ -218,7 +211,7 @@ const hf__config hf__config_server[] = {
     {"port", NULL, get_port, NULL},
     {"proto-max-bulk-len", NULL, get_bulk_max, NULL},
     {"replica-read-only", "yes", NULL, NULL},
-    {"requirepass", NULL, get_password, set_password},
+    {"requirepass", "", NULL, set_password},
     {"save", "", NULL, NULL},
     {"set-max-intset-entries", "512", NULL, NULL},
     {"timeout", NULL, get_timeout, set_timeout},

@@ -9,12 +9,11 @@
 
 typedef struct hf__config {
     const char *name; /* lower case; NULL ends a table */
-    /* Of one that is always the same; it may be set to that only. NULL: has
-     * `get`. */
+    /* What is always shown. NULL: has `get`. */
     const char *value;
     void (*get)(hf_server *server, hf__buf *text);
     /* Set it, or only check the value if `apply` is false. false: `error` says
-     * why not. NULL: it is fixed. */
+     * why not. NULL: it may be set to `value` only. */
     bool (*set)(hf_server *server, hf_bytes value, bool apply,
                 char error[HF__CONFIG_ERROR_SIZE]);
 } hf__config;
