@@ -378,34 +378,49 @@ static uint64_t count_keys(hf__dump *dump)
  * a tail: there are none; or this server has no functions, or they may not be
  * read. */
 #define FUNCTIONS_NONE 10u
+static hf_status ask_functions(const hf__dump *dump, hf__request *request,
+                               hf_bytes *functions, hf_error *err)
+{
+    hf_status status;
+
+    if (dump->walk.parts.count > 0)
+        request->part = dump->walk.parts.ids[0];
+    status = hf__run(dump->client, request, INT64_MAX, err);
+    if (status == HF_UNSUPPORTED || status == HF_DENIED)
+        return HF_OK;
+    if (status == HF_OK)
+        *functions = hf_reply_bytes(&request->reply);
+    return status;
+}
+
+static hf_status put_functions(hf__dump_writer *writer, hf_bytes functions,
+                               hf_error *err)
+{
+    hf_status status =
+        hf__dump_writer_key(writer, HF__DUMP_FUNCTIONS, 0, hf_str(""), err);
+
+    if (status == HF_OK)
+        status = hf__dump_writer_element(writer, functions, err);
+    return status == HF_OK ? hf__dump_writer_key_end(writer, err) : status;
+}
+
+/* The head, and the libraries unless there is a pattern. */
 static hf_status begin_dump(hf__dump *dump, int64_t unix_ms, hf_error *err)
 {
     hf_bytes words[2] = {hf_str(""), hf_str("DUMP")};
     hf_bytes functions = hf_view(NULL, 0);
     hf__request request;
-    hf_status status;
+    hf_status status = HF_OK;
 
     hf__operation_request(&request, &hf__op_function_dump, words, 2);
-    if (dump->walk.parts.count > 0)
-        request.part = dump->walk.parts.ids[0];
-    status = dump->options->pattern.size > 0
-                 ? HF_UNSUPPORTED
-                 : hf__run(dump->client, &request, INT64_MAX, err);
-    if (status == HF_OK)
-        functions = hf_reply_bytes(&request.reply);
-    if (status == HF_UNSUPPORTED || status == HF_DENIED)
-        status = HF_OK;
+    if (dump->options->pattern.size == 0)
+        status = ask_functions(dump, &request, &functions, err);
     if (functions.size > FUNCTIONS_NONE)
         dump->writer.flags = HF__DUMP_HAS_FUNCTIONS;
     if (status == HF_OK)
         status = hf__dump_writer_begin(&dump->writer, unix_ms, err);
     if (status == HF_OK && dump->writer.flags != 0)
-        status = hf__dump_writer_key(&dump->writer, HF__DUMP_FUNCTIONS, 0,
-                                     hf_str(""), err);
-    if (status == HF_OK && dump->writer.flags != 0)
-        status = hf__dump_writer_element(&dump->writer, functions, err);
-    if (status == HF_OK && dump->writer.flags != 0)
-        status = hf__dump_writer_key_end(&dump->writer, err);
+        status = put_functions(&dump->writer, functions, err);
     hf__request_done(&request);
     return status;
 }
