@@ -207,6 +207,15 @@ class Sync(unittest.TestCase):
         self.assertLess(len(slow.lines.read()), size)
         self.sync(server)
 
+    def test_a_client_that_takes_nothing_of_the_last_piece_is_closed(self):
+        server = self.serve("--request-timeout", "1s")
+        self.link(server).ask("MSET", *(word for i in range(2)
+                                        for word in (i, "v" * 120000)))
+        slow, size = self.sync(server)
+        time.sleep(1.5 * slower(PROGRAM))
+        self.assertLess(len(slow.lines.read()), size)
+        self.sync(server)
+
     def test_a_client_that_is_gone_leaves_nothing(self):
         server = self.serve()
         link = self.fill_much(server)

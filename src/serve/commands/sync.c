@@ -6,7 +6,8 @@
  *     it. The connection runs nothing any more; others do not wait.
  *  2. A tick sees that the copy is made, and announces its size, or the error.
  *  3. Each time that the socket takes more, a piece follows from the file.
- *  4. The connection is closed: there is no stream of changes.
+ *  4. Once it has taken the last one, the connection is closed: there is no
+ *     stream of changes.
  *
  * A replica would begin again, and is refused.
  */
@@ -62,7 +63,7 @@ static void look_again(hf_server *server)
                  hf__clock_boot_ms() + LOOK_MS);
 }
 
-/* The connection is closed, or has all of it. */
+/* The connection is closed, or gets no copy. */
 static void end_copy(hf__sync *sync)
 {
     if (sync->conn != NULL)
@@ -137,8 +138,8 @@ static void supply_piece(hf__conn *conn)
     }
     hf__buf_added(&conn->out, (size_t)got);
     sync->left -= (uint64_t)got;
-    if (sync->left == 0)
-        end_copy(sync);
+    if (sync->left == 0) /* it is closed once it has taken all of it */
+        conn->copies = conn->supplied = false;
     hf__conn_count(conn);
 }
 
@@ -206,7 +207,7 @@ static void leave_copy(hf__conn *conn)
 {
     hf__sync *sync = &conn->server->sync;
 
-    if (!conn->copies || sync->conn != conn)
+    if (sync->conn != conn)
         return;
     atomic_store(&sync->cancelled, true);
     end_copy(sync);
