@@ -66,6 +66,7 @@ typedef struct hf__env {
 
     uint64_t awaiting; /* the snapshot whose end a writer of the process has
                           waited for last, or 0; atomic */
+    uint64_t copied;   /* that of a copy of the process, or 0; atomic */
 
     /* What identity.c saw last, and when. Touched with __atomic builtins. */
     int64_t identity_checked_ms;

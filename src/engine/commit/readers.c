@@ -16,8 +16,10 @@
 
 #include "util/clock.h"
 
-/* Some time slices; all writers wait meanwhile. */
+/* Some time slices; all writers wait meanwhile. A copy of this process ends
+ * once it is awaited, as soon as a piece of its file is written. */
 #define AWAIT_MS 50
+#define AWAIT_COPY_MS 1000
 #define AWAIT_AGAIN_MS 1000
 
 /* `user` is the lowest snapshot number in use. LMDB reports readers only as
@@ -49,8 +51,9 @@ uint64_t hf__readers_oldest(hf__env *env)
 bool hf__readers_await(hf__env *env)
 {
     int64_t now_ms = hf__clock_boot_ms();
-    int64_t until_ms = now_ms + AWAIT_MS;
     uint64_t oldest = hf__readers_oldest(env);
+    bool copies = oldest == __atomic_load_n(&env->copied, __ATOMIC_RELAXED);
+    int64_t until_ms = now_ms + (copies ? AWAIT_COPY_MS : AWAIT_MS);
     MDB_envinfo info;
 
     if (mdb_env_info(env->mdb, &info) != MDB_SUCCESS ||

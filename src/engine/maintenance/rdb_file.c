@@ -242,9 +242,11 @@ hf_status hf__rdb_file_write(hf__env *env, int fd, const atomic_bool *cancelled,
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     status = begin_read(env, &tx->txn, err);
     if (status == HF_OK) {
+        __atomic_store_n(&env->copied, mdb_txn_id(tx->txn), __ATOMIC_RELAXED);
         hf__tx_start(tx, hf__clock_boot_ms());
         put_all(&file);
         status = hf__tx_finish(tx);
+        __atomic_store_n(&env->copied, 0, __ATOMIC_RELAXED);
         if (status != HF_OK)
             hf__fail_copy(err, &tx->error);
     }
