@@ -155,7 +155,8 @@ HF_API HF_MUST_USE hf_status hf_client_dispatch(hf_client *client,
  *
  * @param wait_ms  0: only look; #HF_FOREVER: no limit; negative: invalid
  *
- * @retval HF_OK         a call has completed
+ * @retval HF_OK         a call has completed, which another thread may have
+ *                       dispatched already
  * @retval HF_TIMEOUT    none has within wait_ms
  * @retval HF_CANCELLED  hf_client_interrupt(), or another thread closes the
  *                       client

@@ -76,6 +76,7 @@ void hf__call_complete(hf_call *call)
     *self->end = call;
     self->end = &call->next;
     self->waiting++;
+    self->completed++;
     raise_locked(self);
     wake_all_locked(self);
     pthread_mutex_unlock(&self->mutex);
@@ -317,17 +318,20 @@ static bool read_locked(hf_client *client, int64_t until_ms)
     return read;
 }
 
-/* Until a call has completed, the client is interrupted, or time is up. */
+/* Until a call has completed, which another thread may have dispatched since,
+ * the client is interrupted, or time is up. */
 static hf_status sleep_until(hf_client *client, int64_t until_ms,
                              unsigned interrupts)
 {
     hf__completions *self = &client->completions;
     hf_status status = HF_OK;
     bool reads = true;
+    uint64_t before;
 
     pthread_mutex_lock(&self->mutex);
+    before = self->completed;
     self->sleeping++;
-    while (self->first == NULL) {
+    while (self->first == NULL && self->completed == before) {
         status = hf__client_interrupted(client, interrupts) ? HF_CANCELLED
                  : hf__clock_boot_ms() >= until_ms          ? HF_TIMEOUT
                                                             : HF_OK;

@@ -31,9 +31,10 @@ typedef struct hf__completions {
     size_t held;    /* the same without those being delivered */
     size_t bytes;   /* what they hold */
     uint64_t delivered;
-    size_t delivering; /* dispatches that have not returned, nested ones too */
-    bool closed;       /* hf_client_close() was called, perhaps by a done() */
-    unsigned sleeping; /* in hf_client_wait(); `changed` wakes them */
+    uint64_t completed; /* counts them */
+    size_t delivering;  /* dispatches that have not returned, nested ones too */
+    bool closed;        /* hf_client_close() was called, perhaps by a done() */
+    unsigned sleeping;  /* in hf_client_wait(); `changed` wakes them */
     pthread_cond_t changed;
     bool reading; /* one of them, `reader`, reads replies itself; ... */
     pthread_t reader;

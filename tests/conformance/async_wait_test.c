@@ -166,12 +166,13 @@ TEST(wait_outlives_cancellations_and_connections)
     assert_in_range(join_workers(workers), THREADS, THREADS * ROUNDS);
 }
 
-/* ------------------------------------------------- a server that is silent */
+/* ------------------------------------------------------ dispatch elsewhere */
 
 typedef struct waiter {
     pthread_t thread;
     hf_client *client;
     hf_status status;
+    atomic_bool ended;
 } waiter;
 
 static void *wait_long(void *user)
@@ -179,16 +180,41 @@ static void *wait_long(void *user)
     waiter *self = user;
 
     self->status = hf_client_wait(self->client, HF_FOREVER, NULL);
+    atomic_store(&self->ended, true);
     return NULL;
 }
 
 static void start_waiting(waiter *self, hf_client *client)
 {
     self->client = client;
+    atomic_init(&self->ended, false);
     assert_int_equal(pthread_create(&self->thread, NULL, wait_long, self), 0);
     test_rest();
     test_rest();
 }
+
+/* It may begin to wait after a call, but not after so many. */
+TEST(wait_ends_although_another_thread_has_dispatched)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "k");
+    waiter self;
+
+    for (int i = 0; i < 10; i++) {
+        start_waiting(&self, f->client);
+        for (int at = 0; at < 100 && !atomic_load(&self.ended); at++) {
+            expect_told(HF_OK, f->client,
+                        hf_value_set_start(f->client, key, bytes("v"), NULL,
+                                           NULL, &async, ERR));
+            test_rest();
+        }
+        assert_true(atomic_load(&self.ended));
+        pthread_join(self.thread, NULL);
+        expect_status(HF_OK, self.status);
+    }
+}
+
+/* ------------------------------------------------- a server that is silent */
 
 /* Have the server answer no write for a minute, and start one. */
 static void start_silent(fixture *f, hf_client *client, told *said)
