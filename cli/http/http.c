@@ -19,6 +19,7 @@
 #include "http/conns.h"
 #include "http/event_stream.h"
 #include "http/guard.h"
+#include "http/jobs.h"
 #include "http/listen.h"
 #include "http/metrics.h"
 #include "http/page.h"
@@ -43,6 +44,7 @@ struct http {
     struct http_listener listener;
     struct http_conns conns;
     struct http_sampler *sampler;
+    struct http_jobs *jobs;
     struct http_streams streams;
     struct MHD_Daemon *daemon;
 };
@@ -117,7 +119,6 @@ static enum MHD_Result run_locks(struct http *http,
                            http_view_use(view)));
 }
 
-/* At once: neither a query nor a view under way delays it. */
 static enum MHD_Result run_history(struct http *http,
                                    struct MHD_Connection *connection,
                                    struct request *request)
@@ -305,7 +306,7 @@ static enum MHD_Result run_break(struct http *http,
     if (waiter->words[0].size == 0)
         return http_answer_text(connection, MHD_HTTP_BAD_REQUEST,
                                 "?name= is missing\n");
-    request->waited = !http_sampler_run(http->sampler, waiter);
+    request->waited = !http_jobs_run(http->jobs, waiter);
     return request->waited ? MHD_YES : answer_break(connection, waiter);
 }
 
@@ -375,7 +376,7 @@ static enum MHD_Result run_query(struct http *http,
         if (waiter->words[i].data == NULL)
             return answer_missing(connection, query->names[i]);
     }
-    request->waited = !http_sampler_run(http->sampler, waiter);
+    request->waited = !http_jobs_run(http->jobs, waiter);
     return request->waited ? MHD_YES : answer_query(connection, waiter);
 }
 
@@ -567,10 +568,16 @@ static int start_http(struct http *http)
     http->sampler = http_sampler_start(&http->source, &http->conns);
     if (http->sampler == NULL)
         return EXIT_SYSTEM;
+    http->jobs = http_jobs_start(&http->source, http->sampler);
+    if (http->jobs == NULL)
+        goto no_jobs;
     http->streams.sampler = http->sampler;
     http->streams.conns = &http->conns;
     if (start_daemon(http))
         return EXIT_YES;
+    http_jobs_stop(http->jobs);
+    http_jobs_free(http->jobs);
+no_jobs:
     http_sampler_stop(http->sampler);
     http_sampler_free(http->sampler);
     return EXIT_SYSTEM;
@@ -647,8 +654,10 @@ void http_stop(struct http *http)
 {
     if (http == NULL)
         return;
+    http_jobs_stop(http->jobs);
     http_sampler_stop(http->sampler);
     MHD_stop_daemon(http->daemon); /* closes the listening socket */
+    http_jobs_free(http->jobs);
     http_sampler_free(http->sampler);
     free_http(http);
 }

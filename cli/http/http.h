@@ -12,9 +12,9 @@
  *     POST /delete, /expire, /set   only with `allow_edit`; arguments in the
  *                                   body
  *
- * libmicrohttpd serves all connections on one thread. A second one, the sampler
- * (sampler.h), calls the store: while a request waits for a view, for queries,
- * and each ten seconds for a point of the history.
+ * libmicrohttpd serves all connections on one thread, which waits for nothing.
+ * Three others work for requests that wait: for views (sampler.h), which have
+ * what reads the store (store_reader.h), and for queries (jobs.h).
  */
 #ifndef HOLDFAST_CLI_HTTP_HTTP_H
 #define HOLDFAST_CLI_HTTP_HTTP_H

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lease_clock.h"
-
 /* HELP is the last line of those that begin a family of metrics. */
 static void print_family(FILE *file, const char *name, const char *type,
                          const char *unit, const char *help)
@@ -45,9 +43,14 @@ static void print_seconds(FILE *file, const char *name, const char *help,
 
 static void print_locks(FILE *file, const struct http_figures *figures)
 {
-    print_gauge(file, "up", NULL, "1 if the locks could be read",
-                figures->read);
-    if (figures->read) {
+    int64_t age_ms = http_figures_age_ms(figures);
+
+    print_gauge(file, "up", NULL, "0 if the locks could not be read",
+                !figures->failed);
+    if (age_ms >= 0)
+        print_seconds(file, "sample_age_seconds", "Since the locks were read",
+                      age_ms);
+    if (age_ms >= 0 && !figures->failed) {
         print_gauge(file, "locks_held", NULL, "Locks that are held",
                     figures->locks);
         print_gauge(file, "locks_contended", NULL,
@@ -194,8 +197,6 @@ bool http_metrics(const struct http_view *view, char **text, size_t *size)
     print_store(file, &view->figures);
     print_server(file, &view->figures.server);
     print_commands(file, view);
-    print_seconds(file, "sample_age_seconds", "Since all of this was read",
-                  now_ms() - view->made_ms);
     fputs("# EOF\n", file);
     failed = ferror(file);
     if (fclose(file) == 0 && failed == 0)

@@ -25,7 +25,6 @@ void http_source_init(struct http_source *source, hf_client *client,
     source->client = client;
     source->server = server;
     source->own.server = server;
-    source->previous = NULL;
     source->began_ms = now_ms();
     http_history_init(&source->history, source->began_ms);
     lock_sample_store(client, source->store);
@@ -33,7 +32,6 @@ void http_source_init(struct http_source *source, hf_client *client,
 
 void http_source_done(struct http_source *source)
 {
-    lock_sample_free(source->previous);
     http_own_done(&source->own);
     hf_client_close(source->client);
     http_history_done(&source->history);
@@ -48,14 +46,6 @@ hf_status http_source_break(struct http_source *source, hf_bytes name,
 }
 
 /* ------------------------------------------------------------------ figures */
-
-void http_source_note(struct http_source *source)
-{
-    struct store_facts facts;
-
-    (void)store_facts_read(&facts, source->client);
-    http_history_add(&source->history, source->server, facts.size);
-}
 
 static void on_command(void *user, const hf_server_command *command)
 {
@@ -85,12 +75,11 @@ static void read_commands(const struct http_source *source,
               by_name);
 }
 
-/* All but those of locks. */
+/* Those of the server. */
 static void read_figures(struct http_source *source, struct http_view *view)
 {
     struct http_figures *figures = &view->figures;
 
-    (void)store_facts_read(&figures->store, source->client);
     figures->server = (hf_server_stats)HF_SERVER_STATS_INIT;
     (void)!hf_server_read_stats(source->server, &figures->server, NULL);
     read_commands(source, view);
@@ -99,9 +88,20 @@ static void read_figures(struct http_source *source, struct http_view *view)
                                         view->commands, view->command_count);
 }
 
-static void sum_up(struct http_figures *figures,
-                   const struct lock_sample *sample)
+/* Those of the store. */
+static void take_store(struct http_figures *figures,
+                       const struct http_store *store)
 {
+    const struct lock_sample *sample = store->sample;
+
+    figures->store = store->facts;
+    figures->failed = store->failed;
+    figures->sample_ms = -1;
+    figures->locks = figures->waiters = figures->contended =
+        figures->oldest_ms = -1;
+    if (sample == NULL)
+        return;
+    figures->sample_ms = sample->ended_ms;
     figures->locks = (int64_t)sample->count;
     figures->waiters = sample->waiters;
     figures->contended = 0;
@@ -115,6 +115,11 @@ static void sum_up(struct http_figures *figures,
         if (held_ms > figures->oldest_ms)
             figures->oldest_ms = held_ms;
     }
+}
+
+int64_t http_figures_age_ms(const struct http_figures *figures)
+{
+    return figures->sample_ms < 0 ? -1 : now_ms() - figures->sample_ms;
 }
 
 /* -------------------------------------------------------------------- text */
@@ -167,10 +172,11 @@ static void add_figures(struct json *json, const struct http_figures *figures)
     json_known(json, "keys", figures->store.keys);
     json_known(json, "bytes_in_use", figures->store.size);
     json_known(json, "bytes_at_most", figures->store.size_max);
-    json_integer(json, "locks_held", figures->locks);
-    json_integer(json, "waiters", figures->waiters);
-    json_integer(json, "contended", figures->contended);
-    json_integer(json, "oldest_ms", figures->oldest_ms);
+    json_known(json, "sample_age_ms", http_figures_age_ms(figures));
+    json_known(json, "locks_held", figures->locks);
+    json_known(json, "waiters", figures->waiters);
+    json_known(json, "contended", figures->contended);
+    json_known(json, "oldest_ms", figures->oldest_ms);
     json_integer(json, "hand_overs", (int64_t)figures->changes.hand_overs);
     json_integer(json, "losses", (int64_t)figures->changes.losses);
 }
@@ -191,9 +197,9 @@ static void add_server(struct json *json, const struct http_figures *figures)
     json_close(json, '}');
 }
 
-/* `error`: why there is no new sample; NULL: there is. */
 static void print_view(FILE *file, const struct http_source *source,
-                       const struct http_figures *figures, const char *error)
+                       const struct http_store *store,
+                       const struct http_figures *figures)
 {
     struct json json;
     int64_t shown = 0;
@@ -206,13 +212,13 @@ static void print_view(FILE *file, const struct http_source *source,
     json_bool(&json, "allow_break", source->allow_break);
     json_bool(&json, "allow_edit", source->allow_edit);
     json_bool(&json, "readable", source->is_readable);
-    if (error != NULL)
-        json_text(&json, "error", error);
+    if (store->failed)
+        json_text(&json, "error", store->err.message);
     add_figures(&json, figures);
     add_server(&json, figures);
     json_open(&json, "locks", '[');
-    if (error == NULL)
-        shown = add_locks(&json, source->previous);
+    if (!store->failed && store->sample != NULL)
+        shown = add_locks(&json, store->sample);
     json_close(&json, ']');
     json_integer(&json, "shown", shown);
     json_end(&json);
@@ -221,12 +227,10 @@ static void print_view(FILE *file, const struct http_source *source,
 
 /* ------------------------------------------------------------------- views */
 
-struct http_view *http_view_make(struct http_source *source)
+struct http_view *http_view_make(struct http_source *source,
+                                 const struct http_store *store)
 {
     struct http_view *view = calloc(1, sizeof(*view));
-    struct lock_sample *sample = NULL;
-    hf_error err = HF_ERROR_INIT;
-    hf_status status;
     FILE *file;
     int failed;
 
@@ -238,17 +242,8 @@ struct http_view *http_view_make(struct http_source *source)
         return NULL;
     }
     read_figures(source, view);
-    status = lock_sample_take(source->client, hf_view("", 0), source->previous,
-                              NULL, &sample, &err);
-    if (status == HF_OK) {
-        lock_sample_free(source->previous);
-        source->previous = sample;
-    }
-    view->figures.read = status == HF_OK;
-    if (source->previous != NULL)
-        sum_up(&view->figures, source->previous);
-    print_view(file, source, &view->figures,
-               status == HF_OK ? NULL : err.message);
+    take_store(&view->figures, store);
+    print_view(file, source, store, &view->figures);
     atomic_init(&view->users, 1);
     failed = ferror(file);
     if (fclose(file) != 0 || failed != 0) {

@@ -16,10 +16,9 @@
 #include "holdfast/serve.h"
 #include "http/history.h"
 #include "http/own_client.h"
-#include "lock_sample.h"
-#include "store_facts.h"
+#include "http/store_reader.h"
 
-/* Where views come from. Only the sampler uses it. */
+/* Where views come from. */
 struct http_source {
     hf_client *client;
     hf_server *server;
@@ -30,17 +29,17 @@ struct http_source {
     struct http_history history;
     int64_t began_ms; /* on now_ms() */
     char store[LOCK_STORE_TEXT_SIZE];
-    struct lock_sample *previous; /* NULL: none was taken yet */
 };
 
 /* -1: not known. */
 struct http_figures {
-    bool read; /* the locks were; else those of locks are of an earlier time */
-    struct store_facts store;
+    bool failed;       /* the locks could not be read */
+    int64_t sample_ms; /* when they were read last; of now_ms() */
     int64_t locks;
     int64_t waiters;
     int64_t contended; /* locks with waiters */
     int64_t oldest_ms; /* the longest that one is held */
+    struct store_facts store;
     struct lock_changes changes;
     struct lock_waits waits;
     hf_server_stats server;
@@ -69,11 +68,12 @@ void http_source_done(struct http_source *source);
 hf_status http_source_break(struct http_source *source, hf_bytes name,
                             hf_bytes owner, hf_error *err);
 
-/* Add a point to the history. */
-void http_source_note(struct http_source *source);
+/* How old those of the locks are; -1: none were read yet. */
+int64_t http_figures_age_ms(const struct http_figures *figures);
 
 /* A view with one user; NULL: out of memory. */
-struct http_view *http_view_make(struct http_source *source);
+struct http_view *http_view_make(struct http_source *source,
+                                 const struct http_store *store);
 
 /* Count one more user; returns the view. */
 struct http_view *http_view_use(struct http_view *view);
