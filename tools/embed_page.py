@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""embed_page.py - cli/http/page.html as C.
+"""embed_page.py - cli/http/page.html and its scripts as C.
 
-    embed_page.py OUTPUT.c PAGE.html
+    embed_page.py OUTPUT.c PAGE.html PIECES SCRIPT.lua...
+
+The scripts may use the pieces of the library's, which are in the folder PIECES
+(`--#use`, see scriptfile.py).
 
 The policy that is sent with the page (Content-Security-Policy) allows its one
 script and its one style, by their digests, and nothing else.
@@ -13,6 +16,10 @@ import hashlib
 import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import scriptfile  # noqa: E402
+from embed_scripts import c_bytes  # noqa: E402
 
 
 def digest(page, element):
@@ -33,7 +40,13 @@ def policy(page):
         "form-action 'none'", "frame-ancestors 'none'"))
 
 
-def main(output, path):
+def script(path, pieces):
+    path = Path(path)
+    return (f"const char {path.stem}[] = {{\n"
+            f"{c_bytes(scriptfile.expanded(path, pieces))}}};\n")
+
+
+def main(output, path, pieces, *scripts):
     page = Path(path).read_text(encoding="utf-8")
     data = page.encode()
     rows = [", ".join(str(byte) for byte in data[i:i + 16])
@@ -43,7 +56,8 @@ def main(output, path):
         f"const char page_policy[] = \"{policy(page)}\";\n"
         f"const size_t page_size = {len(data)};\n"
         "const unsigned char page_text[] = {\n    "
-        + ",\n    ".join(rows) + "};\n", encoding="ascii")
+        + ",\n    ".join(rows) + "};\n"
+        + "".join(script(one, pieces) for one in scripts), encoding="ascii")
 
 
 main(*sys.argv[1:])

@@ -58,6 +58,7 @@ this file, so no script with a wrong header is embedded.
 """
 
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,6 +107,7 @@ class Place:
 class Script:
     path: Path
     name: str = ""
+    pieces: Path = None  # their folder; None: use/ next to it
     places: dict = field(default_factory=lambda: {"KEYS": [], "ARGV": []})
     sections: dict = field(default_factory=dict)
     section_lines: dict = field(default_factory=dict)
@@ -186,6 +188,20 @@ def load(path):
     _check_sections(script)
     _finish(script)
     return script
+
+
+def expanded(path, pieces):
+    """What is sent of a script that is none of the library's, with its pieces
+    of this folder. Its header is not checked."""
+    script = Script(path, name=path.stem, pieces=Path(pieces))
+    text = path.read_text(encoding="ascii")
+    match = HEADER.match(text)
+    script.body_line = text[:match.end()].count("\n") + 1
+    script.body = _squeeze(_put_in_pieces(script, text[match.end():]))
+    if script.findings:
+        sys.exit("\n".join(f"{path}:{line}: {what}"
+                           for line, what in script.findings))
+    return script.sent
 
 
 def load_all(paths):
@@ -289,7 +305,7 @@ def _put_in_pieces(script, body, piece_line=None, outer=""):
 def _piece(script, line, name, given, before):
     """The text of a piece as one line; `before` is the body up to it."""
     given = dict(word.split("=", 1) for word in given.split())
-    path = script.path.parent / "use" / f"{name}.lua"
+    path = (script.pieces or script.path.parent / "use") / f"{name}.lua"
     script.used.add(name)
     if not path.is_file():
         script.find(line, f"there is no piece use/{name}.lua")

@@ -7,6 +7,7 @@
 
 #include "complain.h"
 #include "holdfast/client.h"
+#include "http/page.h"
 #include "http/query_reply.h"
 #include "http/query_run.h"
 #include "read_number.h"
@@ -36,89 +37,7 @@ static bool is_internal(hf_bytes name)
     return found;
 }
 
-/*
- * One step, on the key alone: it changes the key (ARGV[1] is the command), if
- * it still is what the page has shown and no lease. ARGV[2] is its type; empty:
- * any. ARGV[3] is the clock, us, and the others are those of the command: ms;
- * or the old value, the new one and a field, which keeps its time to live.
- * Replies how many keys were changed, or a negative number: see `refusals`.
- * scripts/use/held.lua says what a lease is; the keys that belong to this one
- * are not looked at, since the user may not have them.
- */
-static const char change_script[] =
-    "local key, verb, shown, clock = KEYS[1], ARGV[1], ARGV[2], ARGV[3]\n"
-    "local call, kind = redis.call, redis.call('type', KEYS[1]).ok\n"
-    "if kind == 'none' then return 0 end\n"
-    "if shown ~= '' and shown ~= kind then return -1 end\n"
-    "local function is_owner(text)\n"
-    "    return #text == 32 and string.find(text, '^%x+%-%x+$')\n"
-    "end\n"
-    "local held = {}\n"
-    "function held.string()\n"
-    "    local size = call('strlen', key)\n"
-    "    return size >= 32 and size <= 50 and is_owner(string.match(\n"
-    "        call('get', key), '^(%x+%-%x+)[:=]?%d*%+?$') or '') and -3\n"
-    "end\n"
-    "function held.hash()\n"
-    "    local of = call('hmget', key, 'owner', 'term', 'claim', 'until',\n"
-    "        'digest', 'doubt')\n"
-    "    if of[2] and string.find(of[1] or '', '^%x+%-%x+$') then return -5 "
-    "end\n"
-    "    if #(of[3] or '') == 32 and of[5] and of[6]\n"
-    "        and (tonumber(of[4] or '') or 0) > tonumber(clock) then\n"
-    "        return -7\n"
-    "    end\n"
-    "    local lock = false\n"
-    "    if call('hlen', key) > 1001 or call('pttl', key) < 0 then return end\n"
-    "    for _, field in ipairs(call('hkeys', key)) do\n"
-    "        local owner = string.match(field, '^(.*):write$') or field\n"
-    "        local java = string.match(owner,\n"
-    "            '^(%x+%-%x+%-%x+%-%x+%-%x+):%-?%d+$') or ''\n"
-    "        if #java == 36 or is_owner(owner) then\n"
-    "            lock = -3\n"
-    "        elseif field ~= 'mode' then\n"
-    "            return\n"
-    "        end\n"
-    "    end\n"
-    "    return lock\n"
-    "end\n"
-    "function held.zset()\n"
-    "    local queue = tonumber(call('zscore', key, '*') or 0)\n"
-    "    if queue == 9e15 or queue == 9.001e15 then return end\n"
-    "    local function first(low, high)\n"
-    "        return call('zrangebyscore', key, low, high, 'limit', 0, 1)[1]\n"
-    "    end\n"
-    "    local reader = first('-inf', '-' .. clock)\n"
-    "    local owner = reader or first('(' .. clock, '+inf') or ''\n"
-    "    if is_owner(owner) then return reader and -3 or -4 end\n"
-    "    if #owner == 32 and string.find(owner, '^%x+$') then return -6 end\n"
-    "    return tonumber(call('zscore', key, '=') or 0) < 0 and -8\n"
-    "end\n"
-    "local lease = held[kind] and held[kind]()\n"
-    "if lease then return lease end\n"
-    "if verb == 'pexpire' then return call(verb, key, ARGV[4]) end\n"
-    "if verb ~= 'set' then return call(verb, key) end\n"
-    "local old, value, field = ARGV[4], ARGV[5], ARGV[6]\n"
-    "local now = field and call('hget', key, field)\n"
-    "if not field then now = call('get', key) end\n"
-    "if not now then return 0 end\n"
-    "if now ~= old then return -2 end\n"
-    "if not field then\n"
-    "    call('set', key, value, 'keepttl')\n"
-    "    return 1\n"
-    "end\n"
-    "local at = call('hpexpiretime', key, 'fields', 1, field)[1]\n"
-    "local function keep()\n"
-    "    if at > 0 then\n"
-    "        call('hpexpireat', key, at, 'fields', 1, field)\n"
-    "    end\n"
-    "end\n"
-    "keep()\n" /* if that is refused, before anything has changed */
-    "call('hset', key, field, value)\n"
-    "keep()\n"
-    "return 1\n";
-
-/* What it replies below 0, from -1 on. */
+/* What page_change replies below 0, from -1 on. */
 static const char *const refusals[] = {
     "the key has another type than was shown",
     "the value has been changed since it was shown",
@@ -151,7 +70,7 @@ static hf_status change_key(struct http_call *call, const char *verb,
                             bool *changed)
 {
     char clock[24];
-    hf_bytes words[7 + ARGUMENTS_MAX] = {WORD("eval"), WORD(change_script),
+    hf_bytes words[7 + ARGUMENTS_MAX] = {WORD("eval"), WORD(page_change),
                                          WORD("1"), call->words[0], WORD(verb)};
     size_t count = 7;
     int64_t reply = 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "http/about.h"
+#include "http/page.h"
 #include "http/query_reply.h"
 #include "http/query_run.h"
 #include "read_number.h"
@@ -39,70 +40,11 @@ static const struct shape *find_shape(const char *type)
     return NULL;
 }
 
-/*
- * About 100 elements from ARGV[2] on. Their sizes are not known, so a script
- * reads them in the server, a few at a time and within its limit of memory, and
- * returns no more than the beginning of each. Replies where the next page
- * begins, nil at the end; the elements; and 1 if it left some out.
- */
-static const char read_elements[] =
-    "local key, kind, at = KEYS[1], ARGV[1], ARGV[2]\n"
-    "local out, bytes, count, cut = {}, 262144, 4000, 0\n"
-    "local function short(value)\n"
-    "    if type(value) == 'table' then\n"
-    "        local list = {}\n"
-    "        for i, one in ipairs(value) do\n"
-    "            if bytes < 0 or count < 0 then cut = 1 break end\n"
-    "            list[i] = short(one)\n"
-    "        end\n"
-    "        return list\n"
-    "    end\n"
-    "    count = count - 1\n"
-    "    if type(value) ~= 'string' then return value end\n"
-    "    bytes = bytes - math.min(#value, 1024)\n"
-    "    if #value <= 1024 then return value end\n"
-    "    local size = 1024\n"
-    "    while size > 1020 and math.floor((value:byte(size + 1)) / 64) == 2 "
-    "do\n"
-    "        size = size - 1\n"
-    "    end\n"
-    "    return {false, value:sub(1, size), #value}\n"
-    "end\n"
-    "local read = {}\n"
-    "function read.list()\n"
-    "    local found = redis.call('lrange', key, at, at + 9)\n"
-    "    at = #found == 10 and at + 10\n"
-    "    return found\n"
-    "end\n"
-    "function read.zset()\n"
-    "    local found = redis.call('zrange', key, at, at + 9, 'withscores')\n"
-    "    at = #found == 20 and at + 10\n"
-    "    return found\n"
-    "end\n"
-    "function read.stream()\n"
-    "    local found = redis.call('xrange', key, at, '+', 'count', 10)\n"
-    "    at = #found == 10 and '(' .. found[10][1]\n"
-    "    return found\n"
-    "end\n"
-    "function read.hash()\n"
-    "    local scan = kind == 'set' and 'sscan' or 'hscan'\n"
-    "    local found = redis.call(scan, key, at, 'count', 10)\n"
-    "    at = found[1] ~= '0' and found[1]\n"
-    "    return found[2]\n"
-    "end\n"
-    "read.set = read.hash\n"
-    "if kind == 'list' or kind == 'zset' then at = tonumber(at) end\n"
-    "for i = 1, 10 do\n"
-    "    for _, one in ipairs(short(read[kind]())) do out[#out + 1] = one end\n"
-    "    if not at or bytes < 0 or count < 0 then break end\n"
-    "end\n"
-    "return {at and tostring(at), out, cut}\n";
-
 static hf_status put_elements(struct http_call *call, const char *type,
                               const char *at)
 {
-    const hf_bytes words[] = {WORD("eval_ro"), WORD(read_elements), WORD("1"),
-                              call->words[0],  WORD(type),          WORD(at)};
+    const hf_bytes words[] = {WORD("eval_ro"), WORD(page_read), WORD("1"),
+                              call->words[0],  WORD(type),      WORD(at)};
     hf_reply *reply = NULL;
     hf_status status = hf_command(call->client, 6, words, &reply, &call->err);
 

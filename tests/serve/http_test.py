@@ -996,7 +996,8 @@ class Queries(unittest.TestCase):
         owner, party = "0123456789abcdef-0123456789abcde", "0123456789abcdef" * 2
         java = "01234567-0123-0123-0123-0123456789ab:1"
         soon, ago = [int((time.time() + s) * 1e6) for s in (1000, -1000)]
-        once = ["claim", party, "digest", "", "doubt", "0"]
+        once = ["claim", party, "digest", "", "doubt", "0", "keep", 1000,
+                "tick", 0, "token", 1]
         for words, code in (
                 (("SET", "k", owner), 409), (("SET", "k", owner + "=12+"), 409),
                 (("SET", "k", owner + "x"), 200), (("SET", "k", party), 200),
@@ -1012,7 +1013,8 @@ class Queries(unittest.TestCase):
                 (("ZADD", "k", ago, owner), 200),
                 (("ZADD", "k", -2, "="), 409), (("ZADD", "k", 2, "="), 200),
                 (("ZADD", "k", soon, party), 409),
-                (("ZADD", "k", soon, party, 9e15, "*"), 200),
+                (("ZADD", "k", soon, party, 9e15, "*"), 409),
+                (("ZADD", "k", soon, owner, 9e15, "*"), 200),
                 (("SADD", "k", owner), 200), (("RPUSH", "k", owner), 200)):
             for db in (b"0", b"3"):
                 ask("SELECT", int(db))
@@ -1024,6 +1026,27 @@ class Queries(unittest.TestCase):
                                           **more)[0], code, (words, path, db))
                 ask("DEL", "k")
         ask("SELECT", 0)
+
+    def test_permits_of_redisson_are_seen_if_the_user_may_read_them(self):
+        users = os.path.join(self.folder, "users6")
+        with open(users, "w", encoding="ascii") as file:
+            file.write("user default on nopass ~* &* +@all\n")
+        server = self.other("--users", users, "--http-token-file", self.file,
+                            "--allow-edit")
+        link = server.connect()
+        soon, ago = [int((time.time() + s) * 1e3) for s in (1000, -1000)]
+        for key, permits in (("k", "{k}:timeout"), ("{a}k", "{a}k:timeout")):
+            for until, keys, code in ((soon, "~*", 409), (ago, "~*", 200),
+                                      (soon, f"~{key}", 200)):
+                link.ask("ACL", "SETUSER", "page", "reset", "on", f">{TOKEN}",
+                         keys, "+@read", "+eval", "+pexpire")
+                link.ask("SET", key, 5)
+                link.ask("ZADD", permits, until, b"\1" * 16)
+                self.assertEqual(server.ask(
+                    "/expire", "POST", name=key.encode(), ttl_ms=b"500000")[0],
+                    code, (key, keys))
+                link.ask("DEL", key, permits)
+        link.close()
 
     def test_a_key_of_another_type_than_was_shown_is_not_changed(self):
         ask, post = self.link.ask, self.server.ask
