@@ -12,7 +12,7 @@ struct about {
     int64_t size;   /* bytes; -1: not known */
 };
 
-/* The commands that it is read from, and their words. */
+/* The commands that it is read from, TYPE first, and their words. */
 #define ABOUT_COMMANDS 3
 #define ABOUT_WORDS 7
 void about_commands(hf_bytes name, hf_bytes words[ABOUT_WORDS],

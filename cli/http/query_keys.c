@@ -10,6 +10,13 @@
 #include "http/query_run.h"
 #include "lease_clock.h"
 
+/* Keys of one reply of SCAN. */
+struct key_list {
+    hf_bytes *names;
+    hf_reply **types;
+    size_t count;
+};
+
 /* Keys of an answer: SCAN is called until there are so many, or for so long. */
 #define KEYS_MIN 200
 #define KEYS_MS 200
@@ -29,10 +36,13 @@ struct key_batch {
     hf_command_item *items;
     hf_reply **replies;
     hf_status *statuses;
+    size_t count;
 };
 
 static void close_batch(struct key_batch *batch)
 {
+    for (size_t i = 0; batch->replies != NULL && i < batch->count; i++)
+        hf_reply_free(batch->replies[i]);
     free(batch->words);
     free(batch->items);
     free(batch->replies);
@@ -47,57 +57,84 @@ static bool open_batch(struct key_batch *batch, size_t count, size_t words)
     batch->items = calloc(count + 1, sizeof(*batch->items));
     batch->replies = calloc(count + 1, sizeof(hf_reply *));
     batch->statuses = calloc(count + 1, sizeof(*batch->statuses));
+    batch->count = count;
     return batch->words != NULL && batch->items != NULL &&
            batch->replies != NULL && batch->statuses != NULL;
 }
 
-/* Keep the names that the user may read: a refusal for each of the others in
- * ACL LOG would drop what is in there. ACL DRYRUN makes none, but not every
- * user may run it; the second try is TYPE itself. */
-static hf_status keep_allowed(struct http_call *call, hf_bytes *names,
-                              size_t *count, bool tries)
+/* Run a command of so many words, of which the name is the last one, for each
+ * name. */
+static hf_status ask_each(struct http_call *call, const hf_bytes *command,
+                          size_t size, const struct key_list *found,
+                          struct key_batch *batch)
 {
-    size_t size = tries ? 5 : 2, kept = 0;
-    hf_status status = HF_NO_MEMORY;
-    struct key_batch batch;
+    if (!open_batch(batch, found->count, size * found->count))
+        return HF_NO_MEMORY;
+    for (size_t i = 0; i < found->count; i++) {
+        hf_bytes *words = batch->words + size * i;
 
-    if (!open_batch(&batch, *count, size * *count))
-        goto done;
-    for (size_t i = 0; i < *count; i++) {
-        const hf_bytes dry[] = {WORD("acl"), WORD("dryrun"), WORD("page"),
-                                WORD("type"), names[i]};
-        hf_bytes *words = batch.words + size * i;
-
-        memcpy(words, tries ? dry : dry + 3, size * sizeof(*words));
-        batch.items[i] = (hf_command_item){size, words};
+        memcpy(words, command, (size - 1) * sizeof(*words));
+        words[size - 1] = found->names[i];
+        batch->items[i] = (hf_command_item){size, words};
     }
-    status = hf_command_many(call->client, batch.items, *count, batch.replies,
-                             batch.statuses, &call->err);
-    if (status == HF_DENIED && !tries)
-        status = HF_OK; /* of some keys */
-    for (size_t i = 0; i < *count; i++) {
-        if (hf_reply_type(batch.replies[i]) == HF_REPLY_STATUS)
-            names[kept++] = names[i];
-        hf_reply_free(batch.replies[i]);
-    }
-    if (status == HF_OK)
-        *count = kept;
-done:
-    close_batch(&batch);
-    return status;
+    return hf_command_many(call->client, batch->items, found->count,
+                           batch->replies, batch->statuses, &call->err);
 }
 
-static hf_status filter_names(struct http_call *call, hf_bytes *names,
-                              size_t *count)
+/* Keep the names for which the reply was a status. */
+static void keep_allowed(struct key_list *found, const struct key_batch *batch)
 {
-    struct http_own *own = &call->source->own;
-    hf_status status = HF_DENIED;
+    found->count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (hf_reply_type(batch->replies[i]) == HF_REPLY_STATUS)
+            found->names[found->count++] = found->names[i];
+    }
+}
 
-    if (own->is_page && !own->no_dry_run)
-        status = keep_allowed(call, names, count, true);
-    own->no_dry_run = own->is_page && status == HF_DENIED;
-    return status == HF_DENIED ? keep_allowed(call, names, count, false)
-                               : status;
+/* And these, in the same order. */
+static void take_types(struct key_list *found, struct key_batch *batch)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (hf_reply_type(batch->replies[i]) != HF_REPLY_STATUS)
+            continue;
+        found->types[count++] = batch->replies[i];
+        batch->replies[i] = NULL;
+    }
+}
+
+/* Find the types of those that the user may read: a refusal for each of the
+ * others in ACL LOG would drop what is in there. ACL DRYRUN makes none, but not
+ * every user may run it. */
+static hf_status find_types(struct http_call *call, struct key_list *found)
+{
+    static const char *const dry[] = {"acl", "dryrun", "page", "type"};
+    struct http_own *own = &call->source->own;
+    hf_bytes words[4];
+    struct key_batch batch;
+    hf_status status;
+
+    for (int i = 0; i < 4; i++)
+        words[i] = WORD(dry[i]);
+    if (own->is_page && !own->no_dry_run) {
+        status = ask_each(call, words, 5, found, &batch);
+        own->no_dry_run = status == HF_DENIED;
+        if (status == HF_OK)
+            keep_allowed(found, &batch);
+        close_batch(&batch);
+        if (status != HF_OK && status != HF_DENIED)
+            return status;
+    }
+    status = ask_each(call, words + 3, 2, found, &batch);
+    if (status == HF_DENIED)
+        status = HF_OK; /* of some keys */
+    if (status == HF_OK) {
+        keep_allowed(found, &batch);
+        take_types(found, &batch);
+    }
+    close_batch(&batch);
+    return status;
 }
 
 static void put_key(struct json *json, hf_bytes name, hf_reply **replies)
@@ -114,23 +151,33 @@ static void put_key(struct json *json, hf_bytes name, hf_reply **replies)
     json_close(json, '}');
 }
 
-static hf_status put_keys(struct http_call *call, const hf_bytes *names,
-                          size_t count)
+/* What else there is to know of them. */
+static hf_status put_keys(struct http_call *call, struct key_list *found)
 {
+    const size_t each = ABOUT_COMMANDS - 1;
     hf_status status = HF_NO_MEMORY;
     struct key_batch batch;
 
-    if (!open_batch(&batch, ABOUT_COMMANDS * count, ABOUT_WORDS * count))
+    if (!open_batch(&batch, each * found->count, ABOUT_WORDS * found->count))
         goto done;
-    for (size_t i = 0; i < count; i++)
-        about_commands(names[i], batch.words + ABOUT_WORDS * i,
-                       batch.items + ABOUT_COMMANDS * i);
-    status = hf_command_many(call->client, batch.items, ABOUT_COMMANDS * count,
+    for (size_t i = 0; i < found->count; i++) {
+        hf_command_item items[ABOUT_COMMANDS];
+
+        about_commands(found->names[i], batch.words + ABOUT_WORDS * i, items);
+        memcpy(batch.items + each * i, items + 1, each * sizeof(*items));
+    }
+    status = hf_command_many(call->client, batch.items, each * found->count,
                              batch.replies, batch.statuses, &call->err);
     if (status == HF_DENIED)
         status = HF_OK; /* some of the commands */
-    for (size_t i = 0; i < count; i++)
-        put_key(call->json, names[i], batch.replies + ABOUT_COMMANDS * i);
+    for (size_t i = 0; i < found->count; i++) {
+        hf_reply *replies[ABOUT_COMMANDS] = {found->types[i]};
+
+        memcpy(replies + 1, batch.replies + each * i, each * sizeof(*replies));
+        put_key(call->json, found->names[i], replies);
+    }
+    found->count = 0; /* about_read() has freed all */
+    batch.count = 0;
 done:
     close_batch(&batch);
     return status;
@@ -154,25 +201,30 @@ static bool is_too_long(struct http_call *call, hf_bytes name)
 static hf_status put_names(struct http_call *call, const hf_reply *reply,
                            size_t *put)
 {
-    size_t count = 0;
-    hf_bytes *names = calloc(hf_reply_count(reply), sizeof(*names));
+    struct key_list found = {
+        .names = calloc(hf_reply_count(reply), sizeof(*found.names)),
+        .types = calloc(hf_reply_count(reply), sizeof(hf_reply *))};
     hf_status status = HF_NO_MEMORY;
 
-    if (names != NULL) {
-        for (size_t i = 0; i < hf_reply_count(reply); i++) {
-            hf_bytes name = hf_reply_bytes(hf_reply_at(reply, i));
+    if (found.names == NULL || found.types == NULL)
+        goto done;
+    for (size_t i = 0; i < hf_reply_count(reply); i++) {
+        hf_bytes name = hf_reply_bytes(hf_reply_at(reply, i));
 
-            if (is_too_long(call, name))
-                ++*put;
-            else
-                names[count++] = name;
-        }
-        status = filter_names(call, names, &count);
+        if (is_too_long(call, name))
+            ++*put;
+        else
+            found.names[found.count++] = name;
     }
-    if (status == HF_OK && count > 0)
-        status = put_keys(call, names, count);
-    *put += count;
-    free(names);
+    status = find_types(call, &found);
+    *put += found.count;
+    if (status == HF_OK && found.count > 0)
+        status = put_keys(call, &found);
+done:
+    for (size_t i = 0; found.types != NULL && i < found.count; i++)
+        hf_reply_free(found.types[i]);
+    free(found.names);
+    free(found.types);
     return status;
 }
 
