@@ -14,8 +14,8 @@ static bool read_offset(hf__tx *tx, hf_bytes arg, int64_t *offset)
 {
     if (hf__number_integer(arg, offset) && hf__is_bit(*offset))
         return true;
-    hf__reply_error(tx, "ERR bit offset is not an integer or out of range");
-    return false;
+    return hf__reply_error(tx,
+                           "ERR bit offset is not an integer or out of range");
 }
 
 static unsigned bit_of(const unsigned char *data, uint64_t at)
@@ -93,8 +93,7 @@ static bool read_unit(hf__tx *tx, hf_bytes arg, bool *by_bit)
     *by_bit = hf__arg_is(arg, "bit");
     if (*by_bit || hf__arg_is(arg, "byte"))
         return true;
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 /* Positions may count from the end, in bits or bytes. */
@@ -263,10 +262,8 @@ typedef struct bit_search {
 static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,
                         bit_search *what)
 {
-    if (count > 6) {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
-    }
+    if (count > 6)
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
     what->end = -1;
     what->bounded = count >= 5;
     return (count < 4 || hf__arg_integer(tx, args[3], &what->start)) &&

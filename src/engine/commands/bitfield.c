@@ -50,9 +50,9 @@ static bool read_type(hf__tx *tx, hf_bytes arg, field_step *into)
         into->width = (unsigned)width;
         return true;
     }
-    hf__reply_error(tx, "ERR Invalid bitfield type. Use something like i16 u8. "
-                        "Note that u64 is not supported but i64 is.");
-    return false;
+    return hf__reply_error(
+        tx, "ERR Invalid bitfield type. Use something like i16 u8. "
+            "Note that u64 is not supported but i64 is.");
 }
 
 /* In bits, or with '#' in fields of this width. */
@@ -71,8 +71,7 @@ static bool read_offset(hf__tx *tx, hf_bytes arg, field_step *into)
         into->at = (uint64_t)offset;
         return true;
     }
-    hf__reply_error(tx, ERROR_OFFSET);
-    return false;
+    return hf__reply_error(tx, ERROR_OFFSET);
 }
 
 static bool read_overflow(hf__tx *tx, hf_bytes arg, overflow *how)
@@ -125,10 +124,8 @@ static bool check_reach(hf__tx *tx, const field_step *at, steps *all)
 
     if (at->what == GET)
         return true;
-    if (!hf__is_bit((int64_t)last)) {
-        hf__reply_error(tx, ERROR_OFFSET);
-        return false;
-    }
+    if (!hf__is_bit((int64_t)last))
+        return hf__reply_error(tx, ERROR_OFFSET);
     all->writes = true;
     if (last > all->last)
         all->last = last;

@@ -253,8 +253,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
             if (!hf__arg_database(tx, args[i], &options->database))
                 return false;
         } else {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         }
     }
     return true;

@@ -73,8 +73,7 @@ static bool check_flush(hf__tx *tx, const hf_bytes *args, size_t count)
     if (count == 1 || (count == 2 && (hf__arg_is(args[1], "sync") ||
                                       hf__arg_is(args[1], "async"))))
         return true;
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 /* But libraries of functions, which are not of a database. */

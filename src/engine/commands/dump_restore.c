@@ -190,8 +190,8 @@ static bool read_number(hf__tx *tx, hf_bytes arg, const char *name, int64_t max,
         return false;
     if (value >= 0 && value <= max)
         return true;
-    hf__reply_error(tx, "ERR Invalid %s value, must be >= 0%s", name, suffix);
-    return false;
+    return hf__reply_error(tx, "ERR Invalid %s value, must be >= 0%s", name,
+                           suffix);
 }
 
 /* IDLETIME and FREQ are of no use here. */
@@ -217,8 +217,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
             if (!read_number(tx, args[++i], "FREQ", 255, " and <= 255"))
                 return false;
         } else {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         }
     }
     return true;
@@ -231,16 +230,13 @@ static bool read_ttl(hf__tx *tx, hf_bytes arg, int64_t *ttl_ms)
         return false;
     if (*ttl_ms >= 0)
         return true;
-    hf__reply_error(tx, "ERR Invalid TTL value, must be >= 0");
-    return false;
+    return hf__reply_error(tx, "ERR Invalid TTL value, must be >= 0");
 }
 
 static bool read_payload(hf__tx *tx, hf_bytes payload, hf__rdb_value *value)
 {
-    if (!hf__rdb_tail_fits(payload)) {
-        hf__reply_error(tx, HF__ERROR_RDB_TAIL);
-        return false;
-    }
+    if (!hf__rdb_tail_fits(payload))
+        return hf__reply_error(tx, HF__ERROR_RDB_TAIL);
     return hf__rdb_read(tx, hf_view(payload.data, payload.size - HF__RDB_TAIL),
                         value) &&
            (value->type != HF__TYPE_STREAM ||

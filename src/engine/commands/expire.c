@@ -25,24 +25,21 @@ static bool read_conditions(hf__tx *tx, const hf_bytes *args, size_t count,
         } else if (hf__arg_is(args[i], "lt")) {
             when->lt = true;
         } else {
-            hf__reply_error(tx, "ERR Unsupported option %.*s",
-                            args[i].size > HF__OUT_ERROR_SIZE
-                                ? HF__OUT_ERROR_SIZE
-                                : (int)args[i].size,
-                            args[i].size > 0 ? (const char *)args[i].data : "");
-            return false;
+            return hf__reply_error(
+                tx, "ERR Unsupported option %.*s",
+                args[i].size > HF__OUT_ERROR_SIZE ? HF__OUT_ERROR_SIZE
+                                                  : (int)args[i].size,
+                args[i].size > 0 ? (const char *)args[i].data : "");
         }
     }
-    if (when->nx && (when->xx || when->gt || when->lt)) {
-        hf__reply_error(tx, "ERR NX and XX, GT or LT options at the same time "
-                            "are not compatible");
-        return false;
-    }
-    if (when->gt && when->lt) {
-        hf__reply_error(tx, "ERR GT and LT options at the same time are not "
-                            "compatible");
-        return false;
-    }
+    if (when->nx && (when->xx || when->gt || when->lt))
+        return hf__reply_error(
+            tx, "ERR NX and XX, GT or LT options at the same time "
+                "are not compatible");
+    if (when->gt && when->lt)
+        return hf__reply_error(tx,
+                               "ERR GT and LT options at the same time are not "
+                               "compatible");
     return true;
 }
 

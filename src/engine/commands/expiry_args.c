@@ -6,9 +6,8 @@
 
 static bool refuse_expiry(hf__tx *tx)
 {
-    hf__reply_error(tx, "ERR invalid expire time in '%s' command",
-                    tx->command->name);
-    return false;
+    return hf__reply_error(tx, "ERR invalid expire time in '%s' command",
+                           tx->command->name);
 }
 
 bool hf__expiry_instant(hf__tx *tx, hf__expiry expiry, int64_t value,

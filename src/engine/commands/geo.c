@@ -47,9 +47,9 @@ static bool read_unit(hf__tx *tx, hf_bytes arg, double *unit)
         if (hf__arg_is(arg, units[i].name))
             return true;
     }
-    hf__reply_error(tx, "ERR unsupported unit provided. please use M, KM, FT, "
-                        "MI");
-    return false;
+    return hf__reply_error(
+        tx, "ERR unsupported unit provided. please use M, KM, FT, "
+            "MI");
 }
 
 static void reply_distance(hf__tx *tx, double distance)
@@ -258,10 +258,8 @@ static bool read_box(geo_search *what, const hf_bytes *args)
         !read_length(what->tx, args[1], "ERR need numeric height", negative,
                      &height))
         return false;
-    if (width < 0) {
-        hf__reply_error(what->tx, "%s", negative);
-        return false;
-    }
+    if (width < 0)
+        return hf__reply_error(what->tx, "%s", negative);
     if (!read_unit(what->tx, args[2], &what->unit))
         return false;
     area->half_width = width / 2 * what->unit;
@@ -279,8 +277,8 @@ static bool read_member(geo_search *what, hf_bytes member)
     if (what->record == NULL ||
         find_place(what->tx, what->record, member, &what->area.center))
         return true;
-    hf__reply_error(what->tx, "ERR could not decode requested zset member");
-    return false;
+    return hf__reply_error(what->tx,
+                           "ERR could not decode requested zset member");
 }
 
 static bool read_limit(geo_search *what, hf_bytes arg)

@@ -48,8 +48,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
                    read_expiry(options, args[i], args[i + 1])) {
             i++;
         } else {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         }
     }
     return true;

@@ -24,22 +24,18 @@ static bool read_fields(hf__tx *tx, const hf_bytes *args, size_t count,
 {
     int64_t wanted;
 
-    if (at >= count || !hf__arg_is(args[at], "fields")) {
-        hf__reply_error(tx, "ERR Mandatory argument FIELDS is missing or not "
-                            "at the right position");
-        return false;
-    }
-    if (at + 1 >= count) {
-        hf__reply_arity(tx, tx->command->name);
-        return false;
-    }
+    if (at >= count || !hf__arg_is(args[at], "fields"))
+        return hf__reply_error(
+            tx, "ERR Mandatory argument FIELDS is missing or not "
+                "at the right position");
+    if (at + 1 >= count)
+        return hf__reply_arity(tx, tx->command->name);
     if (!hf__arg_at_least(tx, args[at + 1], 1, not_positive, &wanted))
         return false;
-    if ((uint64_t)wanted != count - at - 2) {
-        hf__reply_error(tx, "ERR The `numfields` parameter must match the "
-                            "number of arguments");
-        return false;
-    }
+    if ((uint64_t)wanted != count - at - 2)
+        return hf__reply_error(tx,
+                               "ERR The `numfields` parameter must match the "
+                               "number of arguments");
     *result = (fields){args + at + 2, count - at - 2};
     return true;
 }
@@ -66,17 +62,13 @@ static bool read_instant(hf__tx *tx, hf_bytes arg, hf__expiry expiry,
 
     if (!hf__arg_integer(tx, arg, &value))
         return false;
-    if (value < 0) {
-        hf__reply_error(tx, "ERR invalid expire time, must be >= 0");
-        return false;
-    }
+    if (value < 0)
+        return hf__reply_error(tx, "ERR invalid expire time, must be >= 0");
     if (!expiry.absolute)
         limit -= hf__tx_unix_us(tx) / 1000;
-    if (value > limit / (expiry.seconds ? 1000 : 1)) {
-        hf__reply_error(tx, "ERR invalid expire time in '%s' command",
-                        tx->command->name);
-        return false;
-    }
+    if (value > limit / (expiry.seconds ? 1000 : 1))
+        return hf__reply_error(tx, "ERR invalid expire time in '%s' command",
+                               tx->command->name);
     return hf__expiry_instant(tx, expiry, value, false, expire_ms);
 }
 

@@ -42,15 +42,14 @@ static bool read_options(lcs *what, const hf_bytes *args, size_t count)
             if (!hf__arg_integer(what->tx, args[++i], &what->shortest))
                 return false;
         } else {
-            hf__reply_error(what->tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(what->tx, HF__ERROR_SYNTAX);
         }
     }
     if (!what->by_index || !what->by_length)
         return true;
-    hf__reply_error(what->tx, "ERR If you want both the length and indexes, "
-                              "please just use IDX.");
-    return false;
+    return hf__reply_error(what->tx,
+                           "ERR If you want both the length and indexes, "
+                           "please just use IDX.");
 }
 
 /* A missing key is an empty string. false: another type, replied. */
@@ -61,8 +60,8 @@ static bool find_text(hf__tx *tx, hf_bytes key, hf__record **record)
         return false;
     if (*record == NULL || (*record)->type == HF__TYPE_STRING)
         return true;
-    hf__reply_error(tx, "ERR The specified keys must contain string values");
-    return false;
+    return hf__reply_error(tx,
+                           "ERR The specified keys must contain string values");
 }
 
 static bool read_text(hf__tx *tx, hf__record *record, const unsigned char **at,
@@ -112,12 +111,10 @@ static bool fill_table(lcs *what)
     size_t ups_size = what->a_size * what->b_size / 8 + 1;
     uint32_t *rows[2];
 
-    if (columns > PAIR_MAX / (what->a_size + 1)) {
-        hf__reply_error(what->tx,
-                        "ERR Insufficient memory, transient memory for "
-                        "LCS exceeds proto-max-bulk-len");
-        return false;
-    }
+    if (columns > PAIR_MAX / (what->a_size + 1))
+        return hf__reply_error(what->tx,
+                               "ERR Insufficient memory, transient memory for "
+                               "LCS exceeds proto-max-bulk-len");
     rows[0] = hf__tx_alloc(what->tx, 2 * columns * sizeof(*rows[0]));
     what->ups = rows[0] == NULL ? NULL : hf__tx_alloc(what->tx, ups_size);
     if (what->ups == NULL)

@@ -181,10 +181,10 @@ static bool read_rank(hf__tx *tx, hf_bytes arg, list_search *what)
         return false;
     if (what->rank != 0)
         return true;
-    hf__reply_error(tx, "ERR RANK can't be zero: use 1 to start from the first "
-                        "match, 2 from the second ... or use negative to start "
-                        "from the end of the list");
-    return false;
+    return hf__reply_error(
+        tx, "ERR RANK can't be zero: use 1 to start from the first "
+            "match, 2 from the second ... or use negative to start "
+            "from the end of the list");
 }
 
 static bool read_search(hf__tx *tx, const hf_bytes *args, size_t count,

@@ -11,8 +11,7 @@ static bool read_end(hf__tx *tx, hf_bytes arg, bool *last)
     *last = hf__arg_is(arg, "right");
     if (*last || hf__arg_is(arg, "left"))
         return true;
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 /* Move an element from an end to scratch. false: fatal. */

@@ -44,8 +44,7 @@ static bool read_samples(hf__tx *tx, const hf_bytes *args, size_t count,
             if (*samples >= 0)
                 continue;
         }
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
     }
     return true;
 }

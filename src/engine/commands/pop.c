@@ -37,8 +37,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
     if (count == at + 3)
         return true;
 syntax:
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 /* false: no key exists. */

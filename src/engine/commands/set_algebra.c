@@ -176,10 +176,8 @@ static bool read_limit(hf__tx *tx, const hf_bytes *args, size_t count,
 {
     *limit = 0;
     for (size_t i = 0; i < count; i += 2) {
-        if (i + 1 == count || !hf__arg_is(args[i], "limit")) {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
-        }
+        if (i + 1 == count || !hf__arg_is(args[i], "limit"))
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         if (!hf__arg_at_least(tx, args[i + 1], 0, "ERR LIMIT can't be negative",
                               limit))
             return false;

@@ -73,10 +73,8 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
     what->arg_count = count;
     for (size_t i = 0; i < count; i += size) {
         size = option_size(args + i, count - i, may_store);
-        if (size == 0) {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
-        }
+        if (size == 0)
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         if (!read_option(tx, args + i, what))
             return false;
     }
@@ -109,8 +107,7 @@ static bool open_key(hf__tx *tx, hf_bytes key, hf__record **record)
     if (*record == NULL || (*record)->type == HF__TYPE_LIST ||
         (*record)->type == HF__TYPE_SET || (*record)->type == HF__TYPE_ZSET)
         return true;
-    hf__reply_wrong_type(tx);
-    return false;
+    return hf__reply_wrong_type(tx);
 }
 
 static void reply_gets(hf__tx *tx, const hf__sort_options *what,

@@ -20,8 +20,7 @@ bool hf__arg_stream_id(hf__tx *tx, hf_bytes arg, uint64_t seq, bool *open,
 {
     if (hf__stream_id_read(arg, seq, open, id))
         return true;
-    hf__reply_error(tx, ERROR_ID);
-    return false;
+    return hf__reply_error(tx, ERROR_ID);
 }
 
 static bool is_char(hf_bytes arg, char wanted)
@@ -43,9 +42,8 @@ bool hf__arg_stream_bound(hf__tx *tx, hf_bytes arg, bool end, hf__stream_id *id)
         return false;
     if (!without || (end ? hf__stream_id_previous(id) : hf__stream_id_next(id)))
         return true;
-    hf__reply_error(tx, "ERR invalid %s ID for the interval",
-                    end ? "end" : "start");
-    return false;
+    return hf__reply_error(tx, "ERR invalid %s ID for the interval",
+                           end ? "end" : "start");
 }
 
 hf__stream_id *hf__arg_stream_ids(hf__tx *tx, const hf_bytes *args,
@@ -77,13 +75,13 @@ bool hf__arg_stream_group(hf__tx *tx, const hf_bytes *args, hf_bytes name,
     return false;
 }
 
-void hf__reply_no_group(hf__tx *tx, hf_bytes group, hf_bytes key)
+bool hf__reply_no_group(hf__tx *tx, hf_bytes group, hf_bytes key)
 {
-    hf__reply_error(tx,
-                    "NOGROUP No such consumer group '%.*s' for key name "
-                    "'%.*s'",
-                    shown_size(group), text_of(group), shown_size(key),
-                    text_of(key));
+    return hf__reply_error(tx,
+                           "NOGROUP No such consumer group '%.*s' for key name "
+                           "'%.*s'",
+                           shown_size(group), text_of(group), shown_size(key),
+                           text_of(key));
 }
 
 int64_t hf__stream_now(hf__tx *tx)
@@ -164,10 +162,11 @@ size_t hf__reply_stream_range(hf__tx *tx, const hf__record *record,
     return (size_t)count;
 }
 
-void hf__reply_stream_syntax(hf__tx *tx, const char *command, hf_bytes word)
+bool hf__reply_stream_syntax(hf__tx *tx, const char *command, hf_bytes word)
 {
-    hf__reply_error(tx,
-                    "ERR unknown subcommand or wrong number of arguments for "
-                    "'%.*s'. Try %s HELP.",
-                    shown_size(word), text_of(word), command);
+    return hf__reply_error(
+        tx,
+        "ERR unknown subcommand or wrong number of arguments for "
+        "'%.*s'. Try %s HELP.",
+        shown_size(word), text_of(word), command);
 }

@@ -42,8 +42,8 @@ void hf__reply_stream_entry(hf__tx *tx, hf__entry *entry);
 size_t hf__reply_stream_range(hf__tx *tx, const hf__record *record,
                               hf__stream_id from, hf__stream_id to,
                               bool backward, uint64_t most);
-void hf__reply_no_group(hf__tx *tx, hf_bytes group, hf_bytes key);
+bool hf__reply_no_group(hf__tx *tx, hf_bytes group, hf_bytes key);
 void hf__reply_word(hf__tx *tx, const char *text);
-void hf__reply_stream_syntax(hf__tx *tx, const char *command, hf_bytes word);
+bool hf__reply_stream_syntax(hf__tx *tx, const char *command, hf_bytes word);
 
 #endif

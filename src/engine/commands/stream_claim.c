@@ -43,8 +43,7 @@ static bool read_listing(hf__tx *tx, const hf_bytes *args, size_t count,
            hf__arg_stream_bound(tx, args[at], false, &what->from) &&
            hf__arg_stream_bound(tx, args[at + 1], true, &what->to);
 syntax:
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 /* Its consumers that have something; `list` becomes these. */
@@ -269,8 +268,8 @@ static bool read_claim_number(hf__tx *tx, hf_bytes arg, const char *name,
 {
     if (hf__number_integer(arg, value))
         return true;
-    hf__reply_error(tx, "ERR Invalid %s option argument for XCLAIM", name);
-    return false;
+    return hf__reply_error(tx, "ERR Invalid %s option argument for XCLAIM",
+                           name);
 }
 
 /* One option at args[*at], which advances. */
@@ -298,11 +297,10 @@ static bool read_claim_option(hf__tx *tx, const hf_bytes *args, size_t count,
     } else if (more && hf__arg_is(arg, "lastid")) {
         return hf__arg_stream_id(tx, args[++*at], 0, NULL, &what->last);
     } else {
-        hf__reply_error(tx, "ERR Unrecognized XCLAIM option '%.*s'",
-                        arg.size > HF__OUT_ERROR_SIZE ? HF__OUT_ERROR_SIZE
-                                                      : (int)arg.size,
-                        arg.size > 0 ? (const char *)arg.data : "");
-        return false;
+        return hf__reply_error(
+            tx, "ERR Unrecognized XCLAIM option '%.*s'",
+            arg.size > HF__OUT_ERROR_SIZE ? HF__OUT_ERROR_SIZE : (int)arg.size,
+            arg.size > 0 ? (const char *)arg.data : "");
     }
     return true;
 }
@@ -311,10 +309,9 @@ static bool read_claim(hf__tx *tx, const hf_bytes *args, const char *name,
                        claim *what)
 {
     *what = (claim){.since_ms = -1, .deliveries = -1, .consumer = args[3]};
-    if (!hf__number_integer(args[4], &what->idle_ms)) {
-        hf__reply_error(tx, "ERR Invalid min-idle-time argument for %s", name);
-        return false;
-    }
+    if (!hf__number_integer(args[4], &what->idle_ms))
+        return hf__reply_error(tx, "ERR Invalid min-idle-time argument for %s",
+                               name);
     return true;
 }
 
@@ -361,15 +358,12 @@ static bool read_auto_options(hf__tx *tx, const hf_bytes *args, size_t count,
             if (!hf__arg_at_least(tx, args[++i], 1, "ERR COUNT must be > 0",
                                   most))
                 return false;
-            if (*most > COUNT_MAX) {
-                hf__reply_error(tx, "ERR COUNT must be > 0");
-                return false;
-            }
+            if (*most > COUNT_MAX)
+                return hf__reply_error(tx, "ERR COUNT must be > 0");
         } else if (hf__arg_is(args[i], "justid")) {
             what->only_ids = true;
         } else {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         }
     }
     return true;

@@ -31,11 +31,10 @@ static bool read_threshold(hf__tx *tx, const hf_bytes *args, size_t count,
     bool by_id = hf__arg_is(args[*at], "minid");
     int64_t most;
 
-    if (o->trims) {
-        hf__reply_error(tx, "ERR syntax error, MAXLEN and MINID options at the "
-                            "same time are not compatible");
-        return false;
-    }
+    if (o->trims)
+        return hf__reply_error(
+            tx, "ERR syntax error, MAXLEN and MINID options at the "
+                "same time are not compatible");
     o->trims = true;
     *trim = (hf__stream_trim){.by_id = by_id, .limit = trim->limit};
     if (*at + 2 < count &&
@@ -103,8 +102,7 @@ static bool read_option(hf__tx *tx, const hf_bytes *args, size_t count,
         *done = true;
         return hf__arg_stream_id(tx, arg, 0, &o->any_seq, &o->id);
     } else {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
     }
     return true;
 }
@@ -145,11 +143,10 @@ static bool choose_id(hf__tx *tx, const hf__stream_head *head,
     bool fits = true;
 
     *id = o->id;
-    if (hf__stream_id_compare(head->last, HF__STREAM_ID_LAST) == 0) {
-        hf__reply_error(tx, "ERR The stream has exhausted the last possible "
-                            "ID, unable to add more items");
-        return false;
-    }
+    if (hf__stream_id_compare(head->last, HF__STREAM_ID_LAST) == 0)
+        return hf__reply_error(tx,
+                               "ERR The stream has exhausted the last possible "
+                               "ID, unable to add more items");
     if (o->any_id && now_ms > head->last.ms) {
         *id = (hf__stream_id){now_ms, 0};
     } else if (o->any_id) {
@@ -161,9 +158,9 @@ static bool choose_id(hf__tx *tx, const hf__stream_head *head,
     }
     if (fits && hf__stream_id_compare(*id, head->last) > 0)
         return true;
-    hf__reply_error(tx, "ERR The ID specified in XADD is equal or smaller than "
-                        "the target stream top item");
-    return false;
+    return hf__reply_error(
+        tx, "ERR The ID specified in XADD is equal or smaller than "
+            "the target stream top item");
 }
 
 /* false: replied with an error. */
@@ -172,15 +169,12 @@ static bool check_entry(hf__tx *tx, const hf_bytes *args, size_t count,
 {
     size_t size = 0;
 
-    if (o->at + 2 >= count || (count - o->at) % 2 == 0) {
-        hf__reply_arity(tx, "xadd");
-        return false;
-    }
-    if (!o->any_id && !o->any_seq && hf__stream_id_is_zero(o->id)) {
-        hf__reply_error(tx, "ERR The ID specified in XADD must be greater than "
-                            "0-0");
-        return false;
-    }
+    if (o->at + 2 >= count || (count - o->at) % 2 == 0)
+        return hf__reply_arity(tx, "xadd");
+    if (!o->any_id && !o->any_seq && hf__stream_id_is_zero(o->id))
+        return hf__reply_error(
+            tx, "ERR The ID specified in XADD must be greater than "
+                "0-0");
     for (size_t i = o->at + 1; i < count && size <= ENTRY_MAX; i++)
         size += args[i].size;
     if (size > ENTRY_MAX)
@@ -298,21 +292,18 @@ static bool read_setid(hf__tx *tx, const hf_bytes *args, size_t count,
         if (i + 1 < count && hf__arg_is(args[i], "entriesadded")) {
             if (!hf__arg_integer(tx, args[i + 1], &what->added))
                 return false;
-            if (what->added < 0) {
-                hf__reply_error(tx, "ERR entries_added must be positive");
-                return false;
-            }
+            if (what->added < 0)
+                return hf__reply_error(tx,
+                                       "ERR entries_added must be positive");
         } else if (i + 1 < count && hf__arg_is(args[i], "maxdeletedid")) {
             if (!hf__arg_stream_id(tx, args[i + 1], 0, NULL, &what->deleted))
                 return false;
-            if (hf__stream_id_compare(what->id, what->deleted) < 0) {
-                hf__reply_error(tx, "ERR The ID specified in XSETID is smaller "
-                                    "than the provided max_deleted_entry_id");
-                return false;
-            }
+            if (hf__stream_id_compare(what->id, what->deleted) < 0)
+                return hf__reply_error(
+                    tx, "ERR The ID specified in XSETID is smaller "
+                        "than the provided max_deleted_entry_id");
         } else {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         }
     }
     return true;
@@ -373,10 +364,8 @@ static bool read_count(hf__tx *tx, const hf_bytes *args, size_t count,
 {
     *most = INT64_MAX;
     for (size_t i = 4; i < count; i += 2) {
-        if (i + 1 == count || !hf__arg_is(args[i], "count")) {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
-        }
+        if (i + 1 == count || !hf__arg_is(args[i], "count"))
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         if (!hf__arg_integer(tx, args[i + 1], most))
             return false;
         if (*most < 0)

@@ -16,8 +16,7 @@ static bool need_stream(hf__tx *tx, const hf_bytes *args, hf__record **record,
         return false;
     if (*record != NULL)
         return hf__stream_head_get(tx, *record, head);
-    hf__reply_error(tx, "ERR no such key");
-    return false;
+    return hf__reply_error(tx, "ERR no such key");
 }
 
 static void reply_integer(hf__tx *tx, const char *name, uint64_t value)
@@ -185,10 +184,8 @@ static bool read_full(hf__tx *tx, const hf_bytes *args, size_t count,
 {
     *most = FULL_COUNT;
     if ((count != 4 && count != 6) || !hf__arg_is(args[3], "full") ||
-        (count == 6 && !hf__arg_is(args[4], "count"))) {
-        hf__reply_stream_syntax(tx, "XINFO", args[1]);
-        return false;
-    }
+        (count == 6 && !hf__arg_is(args[4], "count")))
+        return hf__reply_stream_syntax(tx, "XINFO", args[1]);
     if (count == 6 && !hf__arg_integer(tx, args[5], most))
         return false;
     if (*most < 0)

@@ -40,10 +40,8 @@ static bool read_wait(hf__tx *tx, hf_bytes arg)
                           "ERR timeout is not an integer or out of range",
                           &wait_ms))
         return false;
-    if (wait_ms < 0) {
-        hf__reply_error(tx, "ERR timeout is negative");
-        return false;
-    }
+    if (wait_ms < 0)
+        return hf__reply_error(tx, "ERR timeout is negative");
     tx->block.wait_ms = wait_ms;
     return true;
 }
@@ -60,11 +58,11 @@ static bool read_most(hf__tx *tx, hf_bytes arg, stream_reading *what)
 
 static bool refuse_option(hf__tx *tx, const char *name)
 {
-    hf__reply_error(tx,
-                    "ERR The %s option is only supported by XREADGROUP. You "
-                    "called XREAD instead.",
-                    name);
-    return false;
+    return hf__reply_error(
+        tx,
+        "ERR The %s option is only supported by XREADGROUP. You "
+        "called XREAD instead.",
+        name);
 }
 
 /* What follows STREAMS. */
@@ -74,10 +72,9 @@ static bool read_keys(hf__tx *tx, size_t at, size_t count, stream_reading *what)
     what->count = (count - at) / 2;
     if ((count - at) % 2 == 0)
         return true;
-    hf__reply_error(tx,
-                    "ERR Unbalanced XREAD list of streams: for each stream key "
-                    "an ID or '$' must be specified.");
-    return false;
+    return hf__reply_error(
+        tx, "ERR Unbalanced XREAD list of streams: for each stream key "
+            "an ID or '$' must be specified.");
 }
 
 /* The option at args[*at], which advances. */
@@ -108,8 +105,7 @@ static bool read_option(hf__tx *tx, const hf_bytes *args, size_t count,
         what->noack = true;
         return what->grouped || refuse_option(tx, "NOACK");
     }
-    hf__reply_error(tx, HF__ERROR_SYNTAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
@@ -122,14 +118,10 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
         if (!read_option(tx, args, count, &at, what))
             return false;
     }
-    if (what->first == 0) {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
-    }
-    if (what->grouped && what->group.data == NULL) {
-        hf__reply_error(tx, "ERR Missing GROUP option for XREADGROUP");
-        return false;
-    }
+    if (what->first == 0)
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
+    if (what->grouped && what->group.data == NULL)
+        return hf__reply_error(tx, "ERR Missing GROUP option for XREADGROUP");
     return true;
 }
 
@@ -144,21 +136,18 @@ static bool read_id(hf__tx *tx, hf__record *record, hf_bytes arg,
 {
     hf__stream_head head = {0};
 
-    if (is_char(arg, '$') && what->grouped) {
-        hf__reply_error(tx,
-                        "ERR The $ ID is meaningless in the context of "
-                        "XREADGROUP: you want to read the history of this "
-                        "consumer by specifying a proper ID, or use the > ID "
-                        "to get new messages. The $ ID would just return an "
-                        "empty result set.");
-        return false;
-    }
-    if (is_char(arg, '>') && !what->grouped) {
-        hf__reply_error(tx, "ERR The > ID can be specified only when calling "
-                            "XREADGROUP using the GROUP <group> <consumer> "
-                            "option.");
-        return false;
-    }
+    if (is_char(arg, '$') && what->grouped)
+        return hf__reply_error(
+            tx, "ERR The $ ID is meaningless in the context of "
+                "XREADGROUP: you want to read the history of this "
+                "consumer by specifying a proper ID, or use the > ID "
+                "to get new messages. The $ ID would just return an "
+                "empty result set.");
+    if (is_char(arg, '>') && !what->grouped)
+        return hf__reply_error(
+            tx, "ERR The > ID can be specified only when calling "
+                "XREADGROUP using the GROUP <group> <consumer> "
+                "option.");
     one->fresh = is_char(arg, '>');
     one->history = what->grouped && !one->fresh;
     if (one->fresh)

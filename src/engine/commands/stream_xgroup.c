@@ -20,14 +20,11 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
         } else if (i + 1 < count && hf__arg_is(args[i], "entriesread")) {
             if (!hf__arg_integer(tx, args[++i], &o->read))
                 return false;
-            if (o->read < HF__GROUP_READ_UNKNOWN) {
-                hf__reply_error(tx, "ERR value for ENTRIESREAD must be "
-                                    "positive or -1");
-                return false;
-            }
+            if (o->read < HF__GROUP_READ_UNKNOWN)
+                return hf__reply_error(tx, "ERR value for ENTRIESREAD must be "
+                                           "positive or -1");
         } else {
-            hf__reply_stream_syntax(tx, "XGROUP", args[1]);
-            return false;
+            return hf__reply_stream_syntax(tx, "XGROUP", args[1]);
         }
     }
     return true;
@@ -48,10 +45,10 @@ static bool need_stream(hf__tx *tx, hf_bytes key, hf__record **record)
         return false;
     if (*record != NULL)
         return true;
-    hf__reply_error(tx, "ERR The XGROUP subcommand requires the key to exist. "
-                        "Note that for CREATE you may want to use the MKSTREAM "
-                        "option to create an empty stream automatically.");
-    return false;
+    return hf__reply_error(
+        tx, "ERR The XGROUP subcommand requires the key to exist. "
+            "Note that for CREATE you may want to use the MKSTREAM "
+            "option to create an empty stream automatically.");
 }
 
 /* args[2] and args[3]. */

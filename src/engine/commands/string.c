@@ -42,10 +42,8 @@ static void run_get(hf__tx *tx, const hf_bytes *args, size_t count)
 static bool store_value(hf__tx *tx, hf__record *record, hf_bytes value,
                         int64_t expire_ms)
 {
-    if (!hf__is_value_size(value.size)) {
-        hf__reply_error(tx, HF__ERROR_TOO_LONG);
-        return false;
-    }
+    if (!hf__is_value_size(value.size))
+        return hf__reply_error(tx, HF__ERROR_TOO_LONG);
     if ((!record->live || record->type != HF__TYPE_STRING) &&
         !hf__record_make(tx, record, HF__TYPE_STRING))
         return false;
@@ -125,10 +123,8 @@ static bool read_set_options(hf__tx *tx, const hf_bytes *args, size_t count,
     for (size_t i = 3; i < count; i++) {
         if (read_flag(options, args[i]))
             continue;
-        if (i + 1 == count || !read_expiry(options, args[i], args[i + 1])) {
-            hf__reply_error(tx, HF__ERROR_SYNTAX);
-            return false;
-        }
+        if (i + 1 == count || !read_expiry(options, args[i], args[i + 1]))
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         i++;
     }
     return true;
@@ -150,10 +146,8 @@ static bool reply_old(hf__tx *tx, hf__record *record)
         hf__reply_nil(tx);
         return true;
     }
-    if (record->type != HF__TYPE_STRING) {
-        hf__reply_wrong_type(tx);
-        return false;
-    }
+    if (record->type != HF__TYPE_STRING)
+        return hf__reply_wrong_type(tx);
     reply_content(tx, record);
     return tx->fatal == HF_OK;
 }

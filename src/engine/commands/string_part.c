@@ -49,8 +49,7 @@ static bool check_size(hf__tx *tx, int64_t offset, size_t size)
 {
     if (hf__is_value_size(size) && hf__is_value_size((uint64_t)offset + size))
         return true;
-    hf__reply_error(tx, HF__ERROR_TOO_LONG);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_TOO_LONG);
 }
 
 static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)

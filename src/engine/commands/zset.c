@@ -53,27 +53,20 @@ static bool check_options(hf__tx *tx, const zadd_options *options, size_t count)
 {
     size_t left = count - options->first;
 
-    if (left == 0 || left % 2 != 0) {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
-    }
-    if (options->nx && options->xx) {
-        hf__reply_error(tx, "ERR XX and NX options at the same time are not "
-                            "compatible");
-        return false;
-    }
+    if (left == 0 || left % 2 != 0)
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
+    if (options->nx && options->xx)
+        return hf__reply_error(tx,
+                               "ERR XX and NX options at the same time are not "
+                               "compatible");
     if ((options->gt && options->nx) || (options->lt && options->nx) ||
-        (options->gt && options->lt)) {
-        hf__reply_error(tx,
-                        "ERR GT, LT, and/or NX options at the same time are "
-                        "not compatible");
-        return false;
-    }
-    if (options->incr && left > 2) {
-        hf__reply_error(tx, "ERR INCR option supports a single "
-                            "increment-element pair");
-        return false;
-    }
+        (options->gt && options->lt))
+        return hf__reply_error(
+            tx, "ERR GT, LT, and/or NX options at the same time are "
+                "not compatible");
+    if (options->incr && left > 2)
+        return hf__reply_error(tx, "ERR INCR option supports a single "
+                                   "increment-element pair");
     return true;
 }
 
@@ -101,10 +94,9 @@ static bool add_member(hf__tx *tx, hf__record *record,
             return true;
         if (options->incr)
             score += old;
-        if (!hf__is_score(score)) {
-            hf__reply_error(tx, "ERR resulting score is not a number (NaN)");
-            return false;
-        }
+        if (!hf__is_score(score))
+            return hf__reply_error(tx,
+                                   "ERR resulting score is not a number (NaN)");
         if ((options->lt && score >= old) || (options->gt && score <= old))
             return true;
         if (score < old || score > old) {

@@ -51,8 +51,7 @@ static bool open_source(hf__tx *tx, hf_bytes key, hf__record **record)
     if (*record == NULL || (*record)->type == HF__TYPE_ZSET ||
         (*record)->type == HF__TYPE_SET)
         return true;
-    hf__reply_wrong_type(tx);
-    return false;
+    return hf__reply_wrong_type(tx);
 }
 
 static bool has_member(hf__tx *tx, hf__record *record, hf_bytes member,
@@ -257,8 +256,7 @@ static bool read_limit(zset_algebra *what, hf_bytes arg)
 {
     if (hf__number_integer(arg, &what->limit) && what->limit >= 0)
         return true;
-    hf__reply_error(what->tx, "ERR LIMIT can't be negative");
-    return false;
+    return hf__reply_error(what->tx, "ERR LIMIT can't be negative");
 }
 
 /* Read one option; returns the number of arguments read, 0: error. */

@@ -26,8 +26,7 @@ bool hf__arg_integer(hf__tx *tx, hf_bytes arg, int64_t *value)
 {
     if (hf__number_integer(arg, value))
         return true;
-    hf__reply_error(tx, HF__ERROR_INTEGER);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_INTEGER);
 }
 
 bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value)
@@ -46,19 +45,18 @@ bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
 {
     if (hf__number_integer(arg, value) && *value >= min)
         return true;
-    hf__reply_error(tx, "%s", error);
-    return false;
+    return hf__reply_error(tx, "%s", error);
 }
 
 bool hf__arg_key(hf__tx *tx, hf_bytes name)
 {
     if (hf__is_key_size(name.size))
         return true;
-    hf__reply_error(tx,
-                    "ERR the name of a key has %zu bytes; at most %u are "
-                    "allowed",
-                    name.size, HF__KEY_SIZE_MAX);
-    return false;
+    return hf__reply_error(
+        tx,
+        "ERR the name of a key has %zu bytes; at most %u are "
+        "allowed",
+        name.size, HF__KEY_SIZE_MAX);
 }
 
 bool hf__arg_database(hf__tx *tx, hf_bytes arg, uint8_t *database)
@@ -84,16 +82,13 @@ bool hf__arg_wait(hf__tx *tx, hf_bytes arg)
     long double seconds, wait_ms;
 
     tx->block = (hf__block){.blocked = false};
-    if (!hf__long_float_read(arg, &seconds)) {
-        hf__reply_error(tx, "ERR timeout is not a float or out of range");
-        return false;
-    }
+    if (!hf__long_float_read(arg, &seconds))
+        return hf__reply_error(tx,
+                               "ERR timeout is not a float or out of range");
     wait_ms = ceill(seconds * 1000);
     /* Redis says so if it is too large, too. */
-    if (wait_ms < 0 || wait_ms >= (long double)INT64_MAX) {
-        hf__reply_error(tx, "ERR timeout is negative");
-        return false;
-    }
+    if (wait_ms < 0 || wait_ms >= (long double)INT64_MAX)
+        return hf__reply_error(tx, "ERR timeout is negative");
     tx->block.wait_ms = (int64_t)wait_ms;
     return true;
 }
@@ -113,7 +108,6 @@ bool hf__arg_signed(hf__tx *tx, hf_bytes arg, int64_t *value)
         return false;
     if (*value != INT64_MIN)
         return true;
-    hf__reply_error(tx, "ERR value is out of range, value must between "
-                        "-9223372036854775807 and 9223372036854775807");
-    return false;
+    return hf__reply_error(tx, "ERR value is out of range, value must between "
+                               "-9223372036854775807 and 9223372036854775807");
 }

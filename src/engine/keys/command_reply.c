@@ -24,28 +24,31 @@ static void make_line(char *text)
     }
 }
 
-void hf__reply_error(hf__tx *tx, const char *format, ...)
+bool hf__reply_error(hf__tx *tx, const char *format, ...)
 {
     va_list args;
 
     if (tx->out->failed)
-        return;
+        return false;
     tx->out->failed = true;
     va_start(args, format);
     (void)vsnprintf(tx->out->error, sizeof(tx->out->error), format, args);
     va_end(args);
     make_line(tx->out->error);
+    return false;
 }
 
-void hf__reply_wrong_type(hf__tx *tx)
+bool hf__reply_wrong_type(hf__tx *tx)
 {
-    hf__reply_error(tx, "WRONGTYPE Operation against a key holding the wrong "
-                        "kind of value");
+    return hf__reply_error(
+        tx, "WRONGTYPE Operation against a key holding the wrong "
+            "kind of value");
 }
 
-void hf__reply_arity(hf__tx *tx, const char *name)
+bool hf__reply_arity(hf__tx *tx, const char *name)
 {
-    hf__reply_error(tx, "ERR wrong number of arguments for '%s' command", name);
+    return hf__reply_error(tx, "ERR wrong number of arguments for '%s' command",
+                           name);
 }
 
 void hf__reply_double(hf__tx *tx, double value)

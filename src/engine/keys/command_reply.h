@@ -75,12 +75,13 @@ static inline void hf__reply_verbatim(hf__tx *tx, const void *data, size_t size)
 }
 /* Without RESP3 a string. */
 void hf__reply_double(hf__tx *tx, double value);
-/* The text begins with its code, such as "ERR". */
-__attribute__((format(printf, 2, 3))) void
+/* The text begins with its code, such as "ERR". Each returns false, for what
+ * reads arguments to return. */
+__attribute__((format(printf, 2, 3))) bool
 hf__reply_error(hf__tx *tx, const char *format, ...);
 
-void hf__reply_wrong_type(hf__tx *tx);
-void hf__reply_arity(hf__tx *tx, const char *name);
+bool hf__reply_wrong_type(hf__tx *tx);
+bool hf__reply_arity(hf__tx *tx, const char *name);
 
 #define HF__ERROR_SYNTAX "ERR syntax error"
 #define HF__ERROR_DATABASE "ERR DB index is out of range"

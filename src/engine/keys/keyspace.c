@@ -365,8 +365,7 @@ bool hf__key_of_type(hf__tx *tx, hf_bytes key, hf__type type,
         return false;
     if (*record == NULL || (*record)->type == type)
         return true;
-    hf__reply_wrong_type(tx);
-    return false;
+    return hf__reply_wrong_type(tx);
 }
 
 bool hf__record_make(hf__tx *tx, hf__record *record, hf__type type)

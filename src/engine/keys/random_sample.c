@@ -22,20 +22,15 @@ bool hf__random_sample_read(hf__random_sample *sample, hf__tx *tx,
         return true;
     if (!hf__arg_integer(tx, args[0], &sample->count))
         return false;
-    if (sample->count == INT64_MIN) {
-        hf__reply_error(tx, "ERR value is out of range, value must between "
-                            "-9223372036854775807 and 9223372036854775807");
-        return false;
-    }
-    if (count > 2 || (count == 2 && !hf__arg_is(args[1], option))) {
-        hf__reply_error(tx, HF__ERROR_SYNTAX);
-        return false;
-    }
+    if (sample->count == INT64_MIN)
+        return hf__reply_error(tx,
+                               "ERR value is out of range, value must between "
+                               "-9223372036854775807 and 9223372036854775807");
+    if (count > 2 || (count == 2 && !hf__arg_is(args[1], option)))
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
     if (sample->details &&
-        (sample->count < -INT64_MAX / 2 || sample->count > INT64_MAX / 2)) {
-        hf__reply_error(tx, "ERR value is out of range");
-        return false;
-    }
+        (sample->count < -INT64_MAX / 2 || sample->count > INT64_MAX / 2))
+        return hf__reply_error(tx, "ERR value is out of range");
     return true;
 }
 

@@ -71,14 +71,13 @@ bool hf__range_bounds(hf__tx *tx, hf_bytes min, hf_bytes max, hf__range *range)
         if (read_score(tx, min, &range->min, &range->min_open) &&
             read_score(tx, max, &range->max, &range->max_open))
             return true;
-        hf__reply_error(tx, "ERR min or max is not a float");
-        return false;
+        return hf__reply_error(tx, "ERR min or max is not a float");
     case HF__RANGE_LEX:
         if (read_text(min, &range->min_text, &range->min_open) &&
             read_text(max, &range->max_text, &range->max_open))
             return true;
-        hf__reply_error(tx, "ERR min or max not valid string range item");
-        return false;
+        return hf__reply_error(tx,
+                               "ERR min or max not valid string range item");
     }
     return false;
 }
@@ -140,16 +139,14 @@ bool hf__range_read(hf__tx *tx, const hf_bytes *args, size_t count,
         if (taken == 0)
             return false;
     }
-    if (range->count != -1 && range->kind == HF__RANGE_RANK) {
-        hf__reply_error(tx, "ERR syntax error, LIMIT is only supported in "
-                            "combination with either BYSCORE or BYLEX");
-        return false;
-    }
-    if (range->with_scores && range->kind == HF__RANGE_LEX) {
-        hf__reply_error(tx, "ERR syntax error, WITHSCORES not supported in "
-                            "combination with BYLEX");
-        return false;
-    }
+    if (range->count != -1 && range->kind == HF__RANGE_RANK)
+        return hf__reply_error(tx,
+                               "ERR syntax error, LIMIT is only supported in "
+                               "combination with either BYSCORE or BYLEX");
+    if (range->with_scores && range->kind == HF__RANGE_LEX)
+        return hf__reply_error(tx,
+                               "ERR syntax error, WITHSCORES not supported in "
+                               "combination with BYLEX");
     low = range->backward && range->kind != HF__RANGE_RANK ? 1 : 0;
     return hf__range_bounds(tx, args[low], args[1 - low], range);
 }

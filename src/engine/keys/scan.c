@@ -43,8 +43,7 @@ bool hf__scan_cursor(hf__scan *scan, hf__tx *tx, hf_bytes arg)
                 return true;
         }
     }
-    hf__reply_error(tx, "ERR invalid cursor");
-    return false;
+    return hf__reply_error(tx, "ERR invalid cursor");
 }
 
 static bool read_count(hf__scan *scan, hf_bytes arg)
@@ -53,10 +52,8 @@ static bool read_count(hf__scan *scan, hf_bytes arg)
 
     if (!hf__arg_integer(scan->tx, arg, &count))
         return false;
-    if (count < 1) {
-        hf__reply_error(scan->tx, HF__ERROR_SYNTAX);
-        return false;
-    }
+    if (count < 1)
+        return hf__reply_error(scan->tx, HF__ERROR_SYNTAX);
     scan->count = (uint64_t)count;
     return true;
 }
@@ -65,8 +62,7 @@ bool hf__scan_pattern(hf__tx *tx, hf_bytes pattern)
 {
     if (pattern.size <= HF__GLOB_MAX)
         return true;
-    hf__reply_error(tx, HF__ERROR_PATTERN, pattern.size, HF__GLOB_MAX);
-    return false;
+    return hf__reply_error(tx, HF__ERROR_PATTERN, pattern.size, HF__GLOB_MAX);
 }
 
 static bool read_pattern(hf__scan *scan, hf_bytes arg)
@@ -93,8 +89,7 @@ bool hf__scan_options(hf__scan *scan, const hf_bytes *args, size_t count,
             scan->type = args[i + 1];
             scan->by_type = true;
         } else {
-            hf__reply_error(scan->tx, HF__ERROR_SYNTAX);
-            return false;
+            return hf__reply_error(scan->tx, HF__ERROR_SYNTAX);
         }
     }
     return true;

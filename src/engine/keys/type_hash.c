@@ -246,10 +246,8 @@ bool hf__hash_open(hf__tx *tx, hf_bytes key, hf__record **record)
     *record = hf__key_find(tx, key);
     if (*record == NULL)
         return tx->fatal == HF_OK;
-    if ((*record)->type != HF__TYPE_HASH) {
-        hf__reply_wrong_type(tx);
-        return false;
-    }
+    if ((*record)->type != HF__TYPE_HASH)
+        return hf__reply_wrong_type(tx);
     return (*record)->form != HF__FORM_DEADLINES || open_kept(tx, *record);
 }
 

@@ -153,18 +153,16 @@ static bool read_list(hf__tx *tx, const hf_bytes *words, size_t count,
             options->with_code = true;
         } else if (options->pattern.data == NULL &&
                    hf__arg_is(words[i], "libraryname")) {
-            if (++i == count) {
-                hf__reply_error(tx, "ERR library name argument was not given");
-                return false;
-            }
+            if (++i == count)
+                return hf__reply_error(
+                    tx, "ERR library name argument was not given");
             options->pattern =
                 hf_view(words[i].size > 0 ? words[i].data : "", words[i].size);
         } else {
-            hf__reply_error(
+            return hf__reply_error(
                 tx, "ERR Unknown argument %.*s",
                 (int)hf__at_most((int64_t)words[i].size, HF__OUT_ERROR_SIZE),
                 (const char *)words[i].data);
-            return false;
         }
     }
     return true;
