@@ -222,24 +222,17 @@ typedef struct geo_search {
     size_t count, capacity;
 } geo_search;
 
-static bool read_length(hf__tx *tx, hf_bytes arg, const char *error,
-                        const char *negative, double *length)
-{
-    if (!hf__arg_double(tx, arg, error, length))
-        return false;
-    if (*length < 0)
-        hf__reply_error(tx, "%s", negative);
-    return !tx->out->failed;
-}
-
 /* A radius and its unit. */
 static bool read_radius(geo_search *what, const hf_bytes *args)
 {
     hf__geo_area *area = &what->area;
 
-    if (!read_length(what->tx, args[0], "ERR need numeric radius",
-                     "ERR radius cannot be negative", &area->radius) ||
-        !read_unit(what->tx, args[1], &what->unit))
+    if (!hf__arg_double(what->tx, args[0], "ERR need numeric radius",
+                        &area->radius))
+        return false;
+    if (area->radius < 0)
+        return hf__reply_error(what->tx, "ERR radius cannot be negative");
+    if (!read_unit(what->tx, args[1], &what->unit))
         return false;
     area->radius *= what->unit;
     area->half_width = area->half_height = area->radius;
@@ -250,16 +243,15 @@ static bool read_radius(geo_search *what, const hf_bytes *args)
 /* Width, height and their unit. */
 static bool read_box(geo_search *what, const hf_bytes *args)
 {
-    const char *negative = "ERR height or width cannot be negative";
     hf__geo_area *area = &what->area;
     double width, height;
 
     if (!hf__arg_double(what->tx, args[0], "ERR need numeric width", &width) ||
-        !read_length(what->tx, args[1], "ERR need numeric height", negative,
-                     &height))
+        !hf__arg_double(what->tx, args[1], "ERR need numeric height", &height))
         return false;
-    if (width < 0)
-        return hf__reply_error(what->tx, "%s", negative);
+    if (width < 0 || height < 0)
+        return hf__reply_error(what->tx,
+                               "ERR height or width cannot be negative");
     if (!read_unit(what->tx, args[2], &what->unit))
         return false;
     area->half_width = width / 2 * what->unit;
