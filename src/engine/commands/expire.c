@@ -25,11 +25,8 @@ static bool read_conditions(hf__tx *tx, const hf_bytes *args, size_t count,
         } else if (hf__arg_is(args[i], "lt")) {
             when->lt = true;
         } else {
-            return hf__reply_error(
-                tx, "ERR Unsupported option %.*s",
-                args[i].size > HF__OUT_ERROR_SIZE ? HF__OUT_ERROR_SIZE
-                                                  : (int)args[i].size,
-                args[i].size > 0 ? (const char *)args[i].data : "");
+            return hf__reply_error(tx, "ERR Unsupported option %.*s",
+                                   HF__SHOWN(args[i]));
         }
     }
     if (when->nx && (when->xx || when->gt || when->lt))

@@ -75,7 +75,7 @@ static void memory_usage(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void reply_pair(hf__tx *tx, const char *name, int64_t value)
 {
-    hf__reply_bytes(tx, name, strlen(name));
+    hf__reply_word(tx, name);
     hf__reply_integer(tx, value);
 }
 

@@ -119,7 +119,7 @@ static void object_encoding(hf__tx *tx, const hf_bytes *args, size_t count)
     if (record == NULL)
         return;
     name = encoding_of(tx, record);
-    hf__reply_bytes(tx, name, strlen(name));
+    hf__reply_word(tx, name);
 }
 
 static void object_refcount(hf__tx *tx, const hf_bytes *args, size_t count)

@@ -4,17 +4,6 @@
 
 #define ERROR_ID "ERR Invalid stream ID specified as stream command argument"
 
-/* Redis shows a name up to a NUL. */
-static int shown_size(hf_bytes name)
-{
-    return name.size > HF__OUT_ERROR_SIZE ? HF__OUT_ERROR_SIZE : (int)name.size;
-}
-
-static const char *text_of(hf_bytes name)
-{
-    return name.size > 0 ? name.data : "";
-}
-
 bool hf__arg_stream_id(hf__tx *tx, hf_bytes arg, uint64_t seq, bool *open,
                        hf__stream_id *id)
 {
@@ -23,9 +12,17 @@ bool hf__arg_stream_id(hf__tx *tx, hf_bytes arg, uint64_t seq, bool *open,
     return hf__reply_error(tx, ERROR_ID);
 }
 
-static bool is_char(hf_bytes arg, char wanted)
+bool hf__arg_stream_start(hf__tx *tx, hf__record *record, hf_bytes arg,
+                          hf__stream_id *id)
 {
-    return arg.size == 1 && *(const char *)arg.data == wanted;
+    hf__stream_head head = {0};
+
+    if (!hf__arg_is(arg, "$"))
+        return hf__arg_stream_id(tx, arg, 0, NULL, id);
+    if (record != NULL && !hf__stream_head_get(tx, record, &head))
+        return false;
+    *id = head.last;
+    return true;
 }
 
 bool hf__arg_stream_bound(hf__tx *tx, hf_bytes arg, bool end, hf__stream_id *id)
@@ -34,9 +31,9 @@ bool hf__arg_stream_bound(hf__tx *tx, hf_bytes arg, bool end, hf__stream_id *id)
 
     if (without)
         arg = hf_view((const char *)arg.data + 1, arg.size - 1);
-    if (!without && is_char(arg, '-'))
+    if (!without && hf__arg_is(arg, "-"))
         *id = HF__STREAM_ID_FIRST;
-    else if (!without && is_char(arg, '+'))
+    else if (!without && hf__arg_is(arg, "+"))
         *id = HF__STREAM_ID_LAST;
     else if (!hf__arg_stream_id(tx, arg, end ? UINT64_MAX : 0, NULL, id))
         return false;
@@ -70,18 +67,28 @@ bool hf__arg_stream_group(hf__tx *tx, const hf_bytes *args, hf_bytes name,
         hf__reply_error(tx,
                         "NOGROUP No such key '%.*s' or consumer group "
                         "'%.*s'%s",
-                        shown_size(args[1]), text_of(args[1]), shown_size(name),
-                        text_of(name), more);
+                        HF__SHOWN(args[1]), HF__SHOWN(name), more);
     return false;
 }
 
-bool hf__reply_no_group(hf__tx *tx, hf_bytes group, hf_bytes key)
+bool hf__need_group(hf__tx *tx, const hf__record *record, const hf_bytes *args,
+                    hf__group *group)
 {
-    return hf__reply_error(tx,
-                           "NOGROUP No such consumer group '%.*s' for key name "
-                           "'%.*s'",
-                           shown_size(group), text_of(group), shown_size(key),
-                           text_of(key));
+    if (hf__group_get(tx, record, args[3], group))
+        return true;
+    if (tx->fatal == HF_OK)
+        hf__reply_error(tx,
+                        "NOGROUP No such consumer group '%.*s' for key name "
+                        "'%.*s'",
+                        HF__SHOWN(args[3]), HF__SHOWN(args[2]));
+    return false;
+}
+
+void hf__group_change(hf__tx *tx, hf__record *record, hf_bytes name,
+                      const hf__group *group)
+{
+    hf__group_put(tx, record, name, group);
+    hf__key_touch_watched(tx, record);
 }
 
 int64_t hf__stream_now(hf__tx *tx)
@@ -111,11 +118,6 @@ bool hf__need_consumer(hf__tx *tx, hf__record *record, const hf__group *group,
         hf__record_event(tx, HF__EVENT_STREAM, "xgroup-createconsumer", record);
     }
     return tx->fatal == HF_OK;
-}
-
-void hf__reply_word(hf__tx *tx, const char *text)
-{
-    hf__reply_bytes(tx, text, strlen(text));
 }
 
 void hf__reply_stream_id(hf__tx *tx, hf__stream_id id)
@@ -160,13 +162,4 @@ size_t hf__reply_stream_range(hf__tx *tx, const hf__record *record,
     for (uint64_t i = 0; i < count && hf__stream_walk_next(&walk, &entry); i++)
         hf__reply_stream_entry(tx, &entry);
     return (size_t)count;
-}
-
-bool hf__reply_stream_syntax(hf__tx *tx, const char *command, hf_bytes word)
-{
-    return hf__reply_error(
-        tx,
-        "ERR unknown subcommand or wrong number of arguments for "
-        "'%.*s'. Try %s HELP.",
-        shown_size(word), text_of(word), command);
 }

@@ -15,6 +15,9 @@ bool hf__arg_stream_id(hf__tx *tx, hf_bytes arg, uint64_t seq, bool *open,
 /* An id, `-`, `+`, or one after `(`, which is not in the range. */
 bool hf__arg_stream_bound(hf__tx *tx, hf_bytes arg, bool end,
                           hf__stream_id *id);
+/* An id, or `$`, the last one; the record may be NULL. */
+bool hf__arg_stream_start(hf__tx *tx, hf__record *record, hf_bytes arg,
+                          hf__stream_id *id);
 /* `count` of them, in tx->arena. NULL: replied with an error, or fatal. */
 hf__stream_id *hf__arg_stream_ids(hf__tx *tx, const hf_bytes *args,
                                   size_t count);
@@ -24,6 +27,14 @@ hf__stream_id *hf__arg_stream_ids(hf__tx *tx, const hf_bytes *args,
 bool hf__arg_stream_group(hf__tx *tx, const hf_bytes *args, hf_bytes name,
                           const char *more, hf__record **record,
                           hf__group *group);
+
+/* The group args[3] of the stream args[2]. false: replied with an error, or
+ * fatal. */
+bool hf__need_group(hf__tx *tx, const hf__record *record, const hf_bytes *args,
+                    hf__group *group);
+/* Store it, as a change of the key. */
+void hf__group_change(hf__tx *tx, hf__record *record, hf_bytes name,
+                      const hf__group *group);
 
 /* Unix time, ms, the same all through the transaction. */
 int64_t hf__stream_now(hf__tx *tx);
@@ -42,8 +53,5 @@ void hf__reply_stream_entry(hf__tx *tx, hf__entry *entry);
 size_t hf__reply_stream_range(hf__tx *tx, const hf__record *record,
                               hf__stream_id from, hf__stream_id to,
                               bool backward, uint64_t most);
-bool hf__reply_no_group(hf__tx *tx, hf_bytes group, hf_bytes key);
-void hf__reply_word(hf__tx *tx, const char *text);
-bool hf__reply_stream_syntax(hf__tx *tx, const char *command, hf_bytes word);
 
 #endif

@@ -10,6 +10,7 @@
 #define LOOKS 10
 #define COUNT_DEFAULT 100
 #define COUNT_MAX (INT64_MAX / 16)
+#define ERROR_COUNT "ERR COUNT must be > 0"
 
 /* ---------------------------------------------------------------- XPENDING */
 
@@ -28,12 +29,12 @@ static bool read_listing(hf__tx *tx, const hf_bytes *args, size_t count,
 
     *what = (listing){.idle_ms = 0};
     if (count < 6 || count > 9)
-        goto syntax;
+        return hf__reply_error(tx, HF__ERROR_SYNTAX);
     if (hf__arg_is(args[3], "idle")) {
         if (!hf__arg_integer(tx, args[4], &what->idle_ms))
             return false;
         if (count < 8)
-            goto syntax;
+            return hf__reply_error(tx, HF__ERROR_SYNTAX);
         at += 2;
     }
     what->has_consumer = at + 3 < count;
@@ -42,8 +43,6 @@ static bool read_listing(hf__tx *tx, const hf_bytes *args, size_t count,
     return hf__arg_integer(tx, args[at + 2], &what->most) &&
            hf__arg_stream_bound(tx, args[at], false, &what->from) &&
            hf__arg_stream_bound(tx, args[at + 1], true, &what->to);
-syntax:
-    return hf__reply_error(tx, HF__ERROR_SYNTAX);
 }
 
 /* Its consumers that have something; `list` becomes these. */
@@ -53,7 +52,6 @@ static void list_busy(hf__tx *tx, const hf__record *record,
     hf__consumer consumer;
     hf_bytes name;
 
-    hf__members_init(list, tx);
     hf__consumer_list(tx, record, group, list);
     for (size_t i = 0; i < list->count; i++) {
         hf__member *item = &list->items[i];
@@ -223,8 +221,7 @@ static void finish_claim(hf__tx *tx, claim *what, hf_bytes group)
     if (what->more != 0)
         hf__consumer_change(tx, what->record, &what->group, what->number,
                             what->more, 0);
-    hf__group_put(tx, what->record, group, &what->group);
-    hf__key_touch_watched(tx, what->record);
+    hf__group_change(tx, what->record, group, &what->group);
 }
 
 static void reply_taken(hf__tx *tx, const claim *what)
@@ -297,10 +294,8 @@ static bool read_claim_option(hf__tx *tx, const hf_bytes *args, size_t count,
     } else if (more && hf__arg_is(arg, "lastid")) {
         return hf__arg_stream_id(tx, args[++*at], 0, NULL, &what->last);
     } else {
-        return hf__reply_error(
-            tx, "ERR Unrecognized XCLAIM option '%.*s'",
-            arg.size > HF__OUT_ERROR_SIZE ? HF__OUT_ERROR_SIZE : (int)arg.size,
-            arg.size > 0 ? (const char *)arg.data : "");
+        return hf__reply_error(tx, "ERR Unrecognized XCLAIM option '%.*s'",
+                               HF__SHOWN(arg));
     }
     return true;
 }
@@ -355,11 +350,10 @@ static bool read_auto_options(hf__tx *tx, const hf_bytes *args, size_t count,
     *most = COUNT_DEFAULT;
     for (size_t i = 6; i < count; i++) {
         if (i + 1 < count && hf__arg_is(args[i], "count")) {
-            if (!hf__arg_at_least(tx, args[++i], 1, "ERR COUNT must be > 0",
-                                  most))
+            if (!hf__arg_at_least(tx, args[++i], 1, ERROR_COUNT, most))
                 return false;
             if (*most > COUNT_MAX)
-                return hf__reply_error(tx, "ERR COUNT must be > 0");
+                return hf__reply_error(tx, ERROR_COUNT);
         } else if (hf__arg_is(args[i], "justid")) {
             what->only_ids = true;
         } else {

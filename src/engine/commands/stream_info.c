@@ -144,7 +144,6 @@ static void reply_group(hf__tx *tx, hf__record *record,
     hf__group group = {.number = 0};
 
     (void)hf__group_get(tx, record, name, &group);
-    hf__members_init(&consumers, tx);
     hf__consumer_list(tx, record, &group, &consumers);
     hf__reply_map(tx, 7);
     reply_name(tx, name);
@@ -164,7 +163,6 @@ static void reply_full(hf__tx *tx, hf__record *record,
 {
     hf__members groups;
 
-    hf__members_init(&groups, tx);
     hf__group_list(tx, record, &groups);
     hf__reply_map(tx, 9);
     reply_head(tx, record, head);
@@ -185,7 +183,7 @@ static bool read_full(hf__tx *tx, const hf_bytes *args, size_t count,
     *most = FULL_COUNT;
     if ((count != 4 && count != 6) || !hf__arg_is(args[3], "full") ||
         (count == 6 && !hf__arg_is(args[4], "count")))
-        return hf__reply_stream_syntax(tx, "XINFO", args[1]);
+        return hf__reply_words(tx, "XINFO", args[1]);
     if (count == 6 && !hf__arg_integer(tx, args[5], most))
         return false;
     if (*most < 0)
@@ -224,14 +222,12 @@ static void info_groups(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)count;
     if (!need_stream(tx, args, &record, &head))
         return;
-    hf__members_init(&groups, tx);
     hf__group_list(tx, record, &groups);
     hf__reply_array(tx, groups.count);
     for (size_t i = 0; i < groups.count && tx->fatal == HF_OK; i++) {
         hf__group group = {.number = 0};
 
         (void)hf__group_get(tx, record, groups.items[i].name, &group);
-        hf__members_init(&consumers, tx);
         hf__consumer_list(tx, record, &group, &consumers);
         hf__reply_map(tx, 6);
         reply_name(tx, groups.items[i].name);
@@ -249,14 +245,9 @@ static void info_consumers(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__group group;
 
     (void)count;
-    if (!need_stream(tx, args, &record, &head))
+    if (!need_stream(tx, args, &record, &head) ||
+        !hf__need_group(tx, record, args, &group))
         return;
-    if (!hf__group_get(tx, record, args[3], &group)) {
-        if (tx->fatal == HF_OK)
-            hf__reply_no_group(tx, args[3], args[2]);
-        return;
-    }
-    hf__members_init(&consumers, tx);
     hf__consumer_list(tx, record, &group, &consumers);
     hf__reply_array(tx, consumers.count);
     for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {

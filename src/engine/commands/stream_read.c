@@ -125,45 +125,32 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
     return true;
 }
 
-static bool is_char(hf_bytes arg, char wanted)
-{
-    return arg.size == 1 && *(const char *)arg.data == wanted;
-}
-
 /* The id of a stream. false: replied with an error. */
 static bool read_id(hf__tx *tx, hf__record *record, hf_bytes arg,
                     const stream_reading *what, one_stream *one)
 {
-    hf__stream_head head = {0};
-
-    if (is_char(arg, '$') && what->grouped)
+    if (hf__arg_is(arg, "$") && what->grouped)
         return hf__reply_error(
             tx, "ERR The $ ID is meaningless in the context of "
                 "XREADGROUP: you want to read the history of this "
                 "consumer by specifying a proper ID, or use the > ID "
                 "to get new messages. The $ ID would just return an "
                 "empty result set.");
-    if (is_char(arg, '>') && !what->grouped)
+    if (hf__arg_is(arg, ">") && !what->grouped)
         return hf__reply_error(
             tx, "ERR The > ID can be specified only when calling "
                 "XREADGROUP using the GROUP <group> <consumer> "
                 "option.");
-    one->fresh = is_char(arg, '>');
+    one->fresh = hf__arg_is(arg, ">");
     one->history = what->grouped && !one->fresh;
     if (one->fresh)
         return true;
-    if (!is_char(arg, '$')) {
-        if (!hf__arg_stream_id(tx, arg, 0, NULL, &one->after))
-            return false;
-        /* For Redis the highest id is `>`. */
-        one->fresh = one->history &&
-                     hf__stream_id_compare(one->after, HF__STREAM_ID_LAST) == 0;
-        one->history = one->history && !one->fresh;
-        return true;
-    }
-    if (record != NULL && !hf__stream_head_get(tx, record, &head))
+    if (!hf__arg_stream_start(tx, record, arg, &one->after))
         return false;
-    one->after = head.last;
+    /* For Redis the highest id is `>`. */
+    one->fresh = one->history &&
+                 hf__stream_id_compare(one->after, HF__STREAM_ID_LAST) == 0;
+    one->history = one->history && !one->fresh;
     return true;
 }
 
@@ -247,10 +234,9 @@ static void deliver_fresh(hf__tx *tx, hf__record *record,
         if (!what->noack)
             more += hf__unacked_put(tx, record, group, ids[i], &pending);
     }
-    hf__group_put(tx, record, what->group, group);
     if (more > 0)
         hf__consumer_change(tx, record, group, one->consumer, more, 0);
-    hf__key_touch_watched(tx, record);
+    hf__group_change(tx, record, what->group, group);
 }
 
 /* What the consumer has after `one->after` is delivered once more. */
@@ -400,7 +386,7 @@ static void wait_for(hf__tx *tx, const hf_bytes *args,
         char *text;
 
         ids[i] = args[what->first + what->count + i];
-        if (!is_char(ids[i], '$'))
+        if (!hf__arg_is(ids[i], "$"))
             continue;
         text = hf__tx_alloc(tx, HF__STREAM_ID_TEXT_SIZE);
         if (text == NULL)

@@ -24,7 +24,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
                 return hf__reply_error(tx, "ERR value for ENTRIESREAD must be "
                                            "positive or -1");
         } else {
-            return hf__reply_stream_syntax(tx, "XGROUP", args[1]);
+            return hf__reply_words(tx, "XGROUP", args[1]);
         }
     }
     return true;
@@ -34,7 +34,7 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
 static bool check_count(hf__tx *tx, const hf_bytes *args, bool fits)
 {
     if (!fits)
-        hf__reply_stream_syntax(tx, "XGROUP", args[1]);
+        hf__reply_words(tx, "XGROUP", args[1]);
     return fits;
 }
 
@@ -55,27 +55,8 @@ static bool need_stream(hf__tx *tx, hf_bytes key, hf__record **record)
 static bool need_group(hf__tx *tx, const hf_bytes *args, hf__record **record,
                        hf__group *group)
 {
-    if (!need_stream(tx, args[2], record))
-        return false;
-    if (hf__group_get(tx, *record, args[3], group))
-        return true;
-    if (tx->fatal == HF_OK)
-        hf__reply_no_group(tx, args[3], args[2]);
-    return false;
-}
-
-/* `$` or an id. */
-static bool read_start(hf__tx *tx, hf__record *record, hf_bytes arg,
-                       hf__stream_id *id)
-{
-    hf__stream_head head = {0};
-
-    if (arg.size != 1 || *(const char *)arg.data != '$')
-        return hf__arg_stream_id(tx, arg, 0, NULL, id);
-    if (record != NULL && !hf__stream_head_get(tx, record, &head))
-        return false;
-    *id = head.last;
-    return true;
+    return need_stream(tx, args[2], record) &&
+           hf__need_group(tx, *record, args, group);
 }
 
 static void group_create(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -89,7 +70,7 @@ static void group_create(hf__tx *tx, const hf_bytes *args, size_t count)
         !(o.makes_stream ? hf__stream_open(tx, args[2], &record)
                          : need_stream(tx, args[2], &record)) ||
         !check_count(tx, args, count <= 8) ||
-        !read_start(tx, record, args[4], &id))
+        !hf__arg_stream_start(tx, record, args[4], &id))
         return;
     if (record == NULL)
         record = hf__stream_make(tx, args[2]);
@@ -121,11 +102,10 @@ static void group_setid(hf__tx *tx, const hf_bytes *args, size_t count)
         !check_count(tx, args, count <= 7) ||
         !(is_end(args[4])
               ? hf__arg_stream_bound(tx, args[4], false, &group.last)
-              : read_start(tx, record, args[4], &group.last)))
+              : hf__arg_stream_start(tx, record, args[4], &group.last)))
         return;
     group.read = o.read;
-    hf__group_put(tx, record, args[3], &group);
-    hf__key_touch_watched(tx, record);
+    hf__group_change(tx, record, args[3], &group);
     hf__record_event(tx, HF__EVENT_STREAM, "xgroup-setid", record);
     hf__reply_line(tx, "OK");
 }
@@ -181,8 +161,7 @@ static void group_delconsumer(hf__tx *tx, const hf_bytes *args, size_t count)
     before = group.pending;
     if (hf__consumer_find(tx, record, &group, args[4], &number)) {
         hf__consumer_delete(tx, record, &group, args[4], number);
-        hf__group_put(tx, record, args[3], &group);
-        hf__key_touch_watched(tx, record);
+        hf__group_change(tx, record, args[3], &group);
         hf__record_event(tx, HF__EVENT_STREAM, "xgroup-delconsumer", record);
     }
     hf__reply_integer(tx, (int64_t)(before - group.pending));
@@ -231,8 +210,7 @@ static void run_xack(hf__tx *tx, const hf_bytes *args, size_t count)
     for (size_t i = 0; i < count - 3; i++)
         done += hf__unacked_delete(tx, record, &group, ids[i]) ? 1 : 0;
     if (done > 0) {
-        hf__group_put(tx, record, args[2], &group);
-        hf__key_touch_watched(tx, record);
+        hf__group_change(tx, record, args[2], &group);
     }
     hf__reply_integer(tx, done);
 }

@@ -51,6 +51,14 @@ bool hf__reply_arity(hf__tx *tx, const char *name)
                            name);
 }
 
+bool hf__reply_words(hf__tx *tx, const char *command, hf_bytes name)
+{
+    return hf__reply_error(tx,
+                           "ERR unknown subcommand or wrong number of "
+                           "arguments for '%.*s'. Try %s HELP.",
+                           HF__SHOWN(name), command);
+}
+
 void hf__reply_double(hf__tx *tx, double value)
 {
     char text[HF__NUMBER_TEXT_SIZE];

@@ -5,8 +5,11 @@
 #ifndef HF__ENGINE_COMMAND_REPLY_H
 #define HF__ENGINE_COMMAND_REPLY_H
 
+#include <string.h>
+
 #include "engine/commit/tx.h"
 #include "engine/keys/command_out.h"
+#include "util/order.h"
 
 static inline void hf__reply_nil(hf__tx *tx)
 {
@@ -24,6 +27,10 @@ static inline void hf__reply_integer(hf__tx *tx, int64_t value)
 static inline void hf__reply_bytes(hf__tx *tx, const void *data, size_t size)
 {
     tx->out->ops->bytes(tx->out, data, size);
+}
+static inline void hf__reply_word(hf__tx *tx, const char *text)
+{
+    tx->out->ops->bytes(tx->out, text, strlen(text));
 }
 /* Seconds and microseconds. */
 static inline void hf__reply_instant(hf__tx *tx, int64_t unix_us)
@@ -80,8 +87,15 @@ void hf__reply_double(hf__tx *tx, double value);
 __attribute__((format(printf, 2, 3))) bool
 hf__reply_error(hf__tx *tx, const char *format, ...);
 
+/* An argument for "%.*s" of it; Redis shows it up to a NUL. */
+#define HF__SHOWN(arg)                                                         \
+    (int)hf__at_most((int64_t)(arg).size, HF__OUT_ERROR_SIZE),                 \
+        (arg).size > 0 ? (const char *)(arg).data : ""
+
 bool hf__reply_wrong_type(hf__tx *tx);
 bool hf__reply_arity(hf__tx *tx, const char *name);
+/* Of a subcommand with other words than it takes. */
+bool hf__reply_words(hf__tx *tx, const char *command, hf_bytes name);
 
 #define HF__ERROR_SYNTAX "ERR syntax error"
 #define HF__ERROR_DATABASE "ERR DB index is out of range"

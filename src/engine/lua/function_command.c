@@ -2,13 +2,10 @@
 /*
  * function_command.c - FUNCTION. FCALL is in eval.c.
  */
-#include <string.h>
-
 #include "engine/commands/command_row.h"
 #include "engine/lua/functions.h"
 #include "engine/lua/shebang.h"
 #include "util/glob.h"
-#include "util/order.h"
 
 static void function_load(hf__tx *tx, const hf_bytes *words, size_t count)
 {
@@ -17,10 +14,8 @@ static void function_load(hf__tx *tx, const hf_bytes *words, size_t count)
 
     for (size_t i = 2; i + 1 < count; i++) {
         if (!hf__arg_is(words[i], "replace")) {
-            hf__reply_error(
-                tx, "ERR Unknown option given: %.*s",
-                (int)hf__at_most((int64_t)words[i].size, HF__OUT_ERROR_SIZE),
-                (const char *)words[i].data);
+            hf__reply_error(tx, "ERR Unknown option given: %.*s",
+                            HF__SHOWN(words[i]));
             return;
         }
         replace = true;
@@ -36,19 +31,10 @@ static void function_delete(hf__tx *tx, const hf_bytes *words, size_t count)
         hf__reply_line(tx, "OK");
 }
 
-/* Of a subcommand with too many words. */
-static void refuse_words(hf__tx *tx, hf_bytes name)
-{
-    hf__reply_error(tx,
-                    "ERR unknown subcommand or wrong number of arguments for "
-                    "'%.*s'. Try FUNCTION HELP.",
-                    (int)name.size, (const char *)name.data);
-}
-
 static void function_flush(hf__tx *tx, const hf_bytes *words, size_t count)
 {
     if (count > 3)
-        refuse_words(tx, words[1]);
+        hf__reply_words(tx, "FUNCTION", words[1]);
     else if (count == 3 && !hf__arg_is(words[2], "sync") &&
              !hf__arg_is(words[2], "async"))
         hf__reply_error(tx,
@@ -73,7 +59,7 @@ static void function_restore(hf__tx *tx, const hf_bytes *words, size_t count)
     hf__restore_policy policy = HF__RESTORE_APPEND;
 
     if (count > 4) {
-        refuse_words(tx, words[1]);
+        hf__reply_words(tx, "FUNCTION", words[1]);
         return;
     }
     if (count == 4 && hf__arg_is(words[3], "replace")) {
@@ -92,11 +78,6 @@ static void function_restore(hf__tx *tx, const hf_bytes *words, size_t count)
 /* --------------------------------------------------------------- what there is
  */
 
-static void reply_name(hf__tx *tx, const char *name)
-{
-    hf__reply_bytes(tx, name, strlen(name));
-}
-
 static void reply_flags(hf__tx *tx, unsigned flags)
 {
     hf__reply_set(tx, (size_t)__builtin_popcount(flags));
@@ -111,14 +92,14 @@ static void reply_function(hf__tx *tx, const hf__function *function)
     hf_bytes text = function->description;
 
     hf__reply_map(tx, 3);
-    reply_name(tx, "name");
+    hf__reply_word(tx, "name");
     hf__reply_bytes(tx, function->name.data, function->name.size);
-    reply_name(tx, "description");
+    hf__reply_word(tx, "description");
     if (text.data != NULL)
         hf__reply_bytes(tx, text.data, text.size);
     else
         hf__reply_nil(tx);
-    reply_name(tx, "flags");
+    hf__reply_word(tx, "flags");
     reply_flags(tx, function->flags);
 }
 
@@ -126,16 +107,16 @@ static void reply_library(hf__tx *tx, const hf__library *library,
                           bool with_code)
 {
     hf__reply_map(tx, with_code ? 4 : 3);
-    reply_name(tx, "library_name");
+    hf__reply_word(tx, "library_name");
     hf__reply_bytes(tx, library->name.data, library->name.size);
-    reply_name(tx, "engine");
-    reply_name(tx, "LUA");
-    reply_name(tx, "functions");
+    hf__reply_word(tx, "engine");
+    hf__reply_word(tx, "LUA");
+    hf__reply_word(tx, "functions");
     hf__reply_array(tx, library->count);
     for (const hf__function *at = library->first; at != NULL; at = at->next)
         reply_function(tx, at);
     if (with_code) {
-        reply_name(tx, "library_code");
+        hf__reply_word(tx, "library_code");
         hf__reply_bytes(tx, library->code.data, library->code.size);
     }
 }
@@ -159,10 +140,8 @@ static bool read_list(hf__tx *tx, const hf_bytes *words, size_t count,
             options->pattern =
                 hf_view(words[i].size > 0 ? words[i].data : "", words[i].size);
         } else {
-            return hf__reply_error(
-                tx, "ERR Unknown argument %.*s",
-                (int)hf__at_most((int64_t)words[i].size, HF__OUT_ERROR_SIZE),
-                (const char *)words[i].data);
+            return hf__reply_error(tx, "ERR Unknown argument %.*s",
+                                   HF__SHOWN(words[i]));
         }
     }
     return true;
@@ -204,15 +183,15 @@ static void function_stats(hf__tx *tx, const hf_bytes *words, size_t count)
     if (functions == NULL)
         return;
     hf__reply_map(tx, 2);
-    reply_name(tx, "running_script");
+    hf__reply_word(tx, "running_script");
     hf__reply_nil(tx);
-    reply_name(tx, "engines");
+    hf__reply_word(tx, "engines");
     hf__reply_map(tx, 1);
-    reply_name(tx, "LUA");
+    hf__reply_word(tx, "LUA");
     hf__reply_map(tx, 2);
-    reply_name(tx, "libraries_count");
+    hf__reply_word(tx, "libraries_count");
     hf__reply_integer(tx, (int64_t)functions->library_count);
-    reply_name(tx, "functions_count");
+    hf__reply_word(tx, "functions_count");
     hf__reply_integer(tx, (int64_t)functions->function_count);
 }
 

@@ -66,6 +66,7 @@ static void list_elements(hf__tx *tx, const hf__record *record,
     uint32_t number;
     hf__walk walk;
 
+    hf__members_init(list, tx);
     if (prefix.data == NULL)
         return;
     hf__put_be64(from + 1, record->keyid);
@@ -157,7 +158,6 @@ void hf__group_delete(hf__tx *tx, hf__record *record, hf_bytes name,
     hf__stream_head head;
     hf__members list;
 
-    hf__members_init(&list, tx);
     hf__consumer_list(tx, record, group, &list);
     for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
         hf__element_delete(tx, record->keyid,

@@ -48,7 +48,7 @@ void hf__group_make(hf__tx *tx, hf__record *record, hf_bytes name,
                     hf__stream_id last, int64_t read);
 void hf__group_delete(hf__tx *tx, hf__record *record, hf_bytes name,
                       const hf__group *group);
-/* Their names, sorted. */
+/* Their names, sorted, in a list that this begins. */
 void hf__group_list(hf__tx *tx, const hf__record *record, hf__members *list);
 
 /* false: there is none, or fatal. */
@@ -67,7 +67,7 @@ void hf__consumer_change(hf__tx *tx, const hf__record *record,
 /* With what is pending. Changes the group. */
 void hf__consumer_delete(hf__tx *tx, hf__record *record, hf__group *group,
                          hf_bytes name, uint32_t number);
-/* Their names, sorted, with their numbers as scores. */
+/* The same, with their numbers as scores. */
 void hf__consumer_list(hf__tx *tx, const hf__record *record,
                        const hf__group *group, hf__members *list);
 

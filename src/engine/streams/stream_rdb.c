@@ -134,7 +134,6 @@ static void put_group(hf__rdb_out *to, const hf__record *record, hf_bytes name)
 
     if (!hf__group_get(tx, record, name, &group))
         return;
-    hf__members_init(&consumers, tx);
     hf__consumer_list(tx, record, &group, &consumers);
     hf__rdb_put_string(to, name);
     put_id(to, group.last);
@@ -161,7 +160,6 @@ void hf__stream_dump(hf__rdb_out *to, hf__record *record)
 
     if (!hf__stream_head_get(to->tx, record, &head))
         return;
-    hf__members_init(&groups, to->tx);
     hf__group_list(to->tx, record, &groups);
     (void)hf__stream_edge(to->tx, record, false, &first);
     hf__rdb_put_type(to, HF__RDB_STREAM_2);
