@@ -6,8 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "holdfast/value.h"
+#include "support/asleep.h"
 #include "support/store_fixture.h"
 #include "support/told.h"
 
@@ -172,6 +174,7 @@ typedef struct waiter {
     pthread_t thread;
     hf_client *client;
     hf_status status;
+    atomic_int tid;
     atomic_bool ended;
 } waiter;
 
@@ -179,6 +182,7 @@ static void *wait_long(void *user)
 {
     waiter *self = user;
 
+    atomic_store(&self->tid, gettid());
     self->status = hf_client_wait(self->client, HF_FOREVER, NULL);
     atomic_store(&self->ended, true);
     return NULL;
@@ -187,10 +191,10 @@ static void *wait_long(void *user)
 static void start_waiting(waiter *self, hf_client *client)
 {
     self->client = client;
+    atomic_init(&self->tid, 0);
     atomic_init(&self->ended, false);
     assert_int_equal(pthread_create(&self->thread, NULL, wait_long, self), 0);
-    test_rest();
-    test_rest();
+    await_asleep(&self->tid);
 }
 
 /* It may begin to wait after a call, but not after so many. */

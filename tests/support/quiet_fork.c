@@ -8,33 +8,16 @@
  * only starts, the child hangs at its first malloc(). So all others must sleep.
  */
 #include <dirent.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include "support/asleep.h"
 
 /* Then the other threads have work, and do not just start. */
 #define LONGEST_MS 500
 
 pid_t __real_fork(void);
 pid_t __wrap_fork(void);
-
-/* Of a thread, which may have ended. */
-static bool thread_sleeps(const char *tid)
-{
-    char path[64], line[128] = "";
-    const char *state;
-    FILE *file;
-
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return true;
-    (void)fgets(line, sizeof(line), file);
-    (void)fclose(file);
-    state = strrchr(line, ')');
-    return state != NULL && state[1] == ' ' && state[2] == 'S';
-}
 
 static bool others_sleep(void)
 {
@@ -46,7 +29,7 @@ static bool others_sleep(void)
     (void)snprintf(own, sizeof(own), "%d", (int)gettid());
     while (tasks != NULL && quiet && (entry = readdir(tasks)) != NULL)
         quiet = entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0 ||
-                thread_sleeps(entry->d_name);
+                thread_sleeps((int)strtol(entry->d_name, NULL, 10));
     if (tasks != NULL)
         (void)closedir(tasks);
     return quiet;

@@ -9,10 +9,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "store/redis/server/pipeline_internal.h"
 #include "store/redis/topology/single_server.h"
+#include "support/asleep.h"
 #include "support/slowness.h"
+#include "support/test_clock.h"
 #include "util/container.h"
 #include "util/event_fd.h"
 
@@ -24,6 +27,7 @@ typedef struct reading {
     pthread_t reader;
     bool by_reader; /* on_done ran on its thread */
     bool is_quiet;  /* on_done does not raise `fd` */
+    atomic_int tid; /* of a thread that begins to wait; 0: none */
 } reading;
 
 static int descriptor = -1;
@@ -44,6 +48,7 @@ static void submit_reading(reading *self, const char *key, int64_t limit_ms)
     CALL(&self->call, limit_ms, "GET", key);
     self->reader = pthread_self();
     self->by_reader = false;
+    atomic_store(&self->tid, 0);
     self->call.request.any_thread = true;
     self->call.request.on_done = note_done;
     call_submit(self->driver, &self->call);
@@ -383,6 +388,7 @@ static void *wait_on_thread(void *user)
 {
     reading *self = user;
 
+    atomic_store(&self->tid, gettid());
     (void)reading_wait(self);
     return NULL;
 }
@@ -390,7 +396,7 @@ static void *wait_on_thread(void *user)
 static void start_waiting(reading *self, pthread_t *thread)
 {
     assert_int_equal(pthread_create(thread, NULL, wait_on_thread, self), 0);
-    hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    await_asleep(&self->tid);
 }
 
 typedef struct count_task {
@@ -491,7 +497,10 @@ TEST(cancellation_ends_a_wait)
 
 static void *await_on_thread(void *user)
 {
-    return await_once(user, ENOUGH_MS) ? user : NULL;
+    reading *self = user;
+
+    atomic_store(&self->tid, gettid());
+    return await_once(self, ENOUGH_MS) ? user : NULL;
 }
 
 /* It is the loop thread's from then on: no other polls a socket that it may
@@ -507,7 +516,7 @@ TEST(another_request_ends_the_reading)
     obeying_open(&self);
     reading_submit(&reads, &self.driver, "later", ENOUGH_MS);
     assert_int_equal(pthread_create(&thread, NULL, await_on_thread, &reads), 0);
-    hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    await_asleep(&reads.tid);
     CALL(&call, ENOUGH_MS, "GET", "ok");
     call_submit(&self.driver, &call);
     pthread_join(thread, &ended);
@@ -535,7 +544,7 @@ TEST(descriptor_is_lowered)
     reading_submit(&reads, &self.driver, "later", ENOUGH_MS);
     reads.is_quiet = true;
     assert_int_equal(pthread_create(&thread, NULL, await_on_thread, &reads), 0);
-    hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    await_asleep(&reads.tid);
     CALL(&call, ENOUGH_MS, "GET", "ok");
     call_submit(&self.driver, &call);
     pthread_join(thread, NULL);
@@ -585,7 +594,7 @@ TEST(reader_does_not_wait_for_the_loop_thread)
     reading_submit(&reads, &self.driver, "later", ENOUGH_MS);
     reads.is_quiet = true;
     assert_int_equal(pthread_create(&thread, NULL, await_on_thread, &reads), 0);
-    hf__clock_sleep_until(hf__clock_boot_ms() + 20);
+    await_asleep(&reads.tid);
     hf__loop_post(self.driver.loop, &owns.how.task);
     await_held(&owns.how);
     hf__event_fd_raise(reads.fd);
