@@ -31,7 +31,7 @@ typedef struct hf__pg_conn {
     hf__backend_call *call; /* ... for it; NULL: of our own */
 } hf__pg_conn;
 
-/* Of the reply to a call, bytes: what a request can have in memory. */
+/* Of the reply to a call, bytes: what a request may read. */
 #define HF__PG_REPLY_MAX ((size_t)256 << 20)
 
 /* The text of a message to ourselves, each with another number. */

@@ -234,6 +234,21 @@ static void skip_input(hf__pg_conn *conn)
         PQfreemem(notice);
 }
 
+/* It is of records, so a commit was refused. */
+static void refuse_reply(hf__pg_conn *conn)
+{
+    hf__backend_call *call = conn->call;
+
+    drop_conn(conn);
+    if (call == NULL)
+        return;
+    call->outcome = HF__BACKEND_FAILED;
+    call->status = hf__fail(&call->error, HF_FULL,
+                            "a request on PostgreSQL may read %zu MiB at most",
+                            HF__PG_REPLY_MAX >> 20);
+    call->done(call);
+}
+
 static void on_ready(hf__poll *poll, int events)
 {
     hf__pg_conn *conn = hf__container_of(poll, hf__pg_conn, poll);
@@ -244,7 +259,7 @@ static void on_ready(hf__poll *poll, int events)
         break_conn(conn, HF_UNAVAILABLE, "the connection broke");
     else if (conn->busy &&
              hf__pg_received(conn->pg) - conn->began > HF__PG_REPLY_MAX)
-        break_conn(conn, HF_CORRUPT, "it sent a reply of more than 256 MiB");
+        refuse_reply(conn);
     else if (conn->busy)
         take_results(conn);
     else
