@@ -244,7 +244,8 @@ void hf__commit_widen(hf__work *work)
 {
     hf__work *one = work->next;
 
-    if (work->alone || work->request->lane == HF__LANE_LEASE)
+    if (work->alone || work->request->lane == HF__LANE_LEASE ||
+        work->store->waiting == 0)
         return;
     for (size_t count = 1; one != NULL && count < GROUP_MAX; one = one->next) {
         if (!hf__work_overlaps(work, one))
@@ -301,6 +302,8 @@ static size_t run_group(hf__work *work, hf__scratch_call *run, size_t max)
     size_t count = 1;
 
     run->budget_ms = hf__at_most(run->budget_ms, GROUP_BUDGET_MS);
+    if (work->store->waiting == 0)
+        return 0;
     for (hf__work *one = work->next; one != NULL; one = one->next) {
         if (!hf__work_overlaps(work, one))
             continue;

@@ -62,9 +62,22 @@ size_t hf__work_index(const hf__work *work, hf_bytes key)
     return i;
 }
 
+static void link_key(hf__work_key *one)
+{
+    hf__work_key **first =
+        &one->work->store->keys[one->hash % HF__RECORD_BUCKETS];
+
+    one->same = *first;
+    one->same_place = first;
+    if (one->same != NULL)
+        one->same->same_place = &one->same;
+    *first = one;
+}
+
 bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine)
 {
     size_t at = hf__work_index(work, key);
+    hf__work_key *one;
     char *copy;
 
     if (at < work->key_count) {
@@ -75,10 +88,18 @@ bool hf__work_add_key(hf__work *work, hf_bytes key, bool mine)
     if (work->too_many)
         return false;
     copy = hf__arena_copy(&work->work_arena, key.data, key.size);
-    if (copy == NULL)
+    one = hf__arena_alloc(&work->work_arena, sizeof(*one));
+    if (copy == NULL || one == NULL)
         return false;
+    *one = (hf__work_key){.work = work,
+                          .key = hf_view(copy, key.size),
+                          .hash = hf__hash(key, 0),
+                          .next = work->keys};
+    work->keys = one;
+    if (work->arrival != 0)
+        link_key(one);
     work->marked = false;
-    work->mask |= UINT64_C(1) << hf__hash(key, 0) % 64;
+    work->mask |= UINT64_C(1) << one->hash % 64;
     /* The place may have been the mark's. */
     work->records[at] = (hf__backend_record){.key = hf_view(copy, key.size)};
     work->mine[at] = mine;
@@ -201,4 +222,36 @@ bool hf__work_overlaps(const hf__work *work, const hf__work *other)
         overlaps =
             hf__work_index(work, other->records[i].key) < work->key_count;
     return overlaps;
+}
+
+void hf__work_link_keys(hf__work *work)
+{
+    work->arrival = ++work->store->arrivals;
+    for (hf__work_key *one = work->keys; one != NULL; one = one->next)
+        link_key(one);
+}
+
+void hf__work_unlink_keys(hf__work *work)
+{
+    for (hf__work_key *one = work->keys; one != NULL; one = one->next) {
+        *one->same_place = one->same;
+        if (one->same != NULL)
+            one->same->same_place = one->same_place;
+    }
+}
+
+bool hf__work_has_earlier(const hf__work *work)
+{
+    for (const hf__work_key *one = work->keys; one != NULL; one = one->next) {
+        const hf__work_key *other =
+            work->store->keys[one->hash % HF__RECORD_BUCKETS];
+
+        for (; other != NULL; other = other->same) {
+            if (other->work->arrival < work->arrival &&
+                other->hash == one->hash &&
+                hf__bytes_same(other->key, one->key))
+                return true;
+        }
+    }
+    return false;
 }

@@ -23,18 +23,6 @@
 
 /* ------------------------------------------------------------------- works */
 
-/* Is one that came earlier on the same keys under way? */
-static bool must_wait(const hf__work *work)
-{
-    const hf__work *other = work->store->first;
-
-    for (; other != work; other = other->next) {
-        if (hf__work_overlaps(work, other))
-            return true;
-    }
-    return false;
-}
-
 static void ring_timers(hf__record_store *store)
 {
     const hf__heap_node *first = hf__heap_first(&store->timers);
@@ -61,6 +49,8 @@ static void unlink_work(hf__record_store *store, hf__work *work)
     else
         store->end = work->place;
     hf__heap_remove(&store->timers, &work->timer);
+    hf__work_unlink_keys(work);
+    store->waiting -= work->waits;
     store->count--;
 }
 
@@ -72,7 +62,7 @@ static void end_work(hf__work *work)
 
     unlink_work(store, work);
     hf__work_free(work);
-    if (store->first == NULL || store->begins)
+    if (store->waiting == 0 || store->begins)
         return;
     store->begins = true;
     store->next_task.run = begin_next;
@@ -87,11 +77,12 @@ static void begin_next(hf__task *task)
     hf__work *work = store->first;
 
     store->begins = false;
-    while (work != NULL) {
+    while (work != NULL && store->waiting > 0) {
         hf__work *next = work->next;
 
-        if (work->waits && !must_wait(work)) {
+        if (work->waits && !hf__work_has_earlier(work)) {
             work->waits = false;
+            store->waiting--;
             hf__work_begin(work);
         }
         work = next;
@@ -122,6 +113,7 @@ static void begin_work(hf__task *task)
     *store->end = work;
     store->end = &work->next;
     store->count++;
+    hf__work_link_keys(work);
     if (store->closing) {
         hf__work_fail(work, HF_UNAVAILABLE, "the client is closed");
         return;
@@ -130,7 +122,8 @@ static void begin_work(hf__task *task)
         hf__work_fail(work, HF_NO_MEMORY, "out of memory");
         return;
     }
-    work->waits = must_wait(work);
+    work->waits = hf__work_has_earlier(work);
+    store->waiting += work->waits;
     if (work->waits)
         wake_at(work, INT64_MAX);
     else

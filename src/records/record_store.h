@@ -16,6 +16,10 @@
 #include "util/heap.h"
 
 struct hf__work;
+typedef struct hf__work_key hf__work_key;
+
+/* Of the keys of all works. */
+#define HF__RECORD_BUCKETS 1024u
 
 typedef struct hf__record_store {
     hf__loop *loop;
@@ -43,6 +47,9 @@ typedef struct hf__record_store {
     struct hf__work *first; /* all works, in the order of their arrival */
     struct hf__work **end;
     size_t count;
+    size_t waiting;    /* of them, for another on the same key */
+    uint64_t arrivals; /* so far */
+    hf__work_key *keys[HF__RECORD_BUCKETS];
     hf__task next_task; /* begins works that have waited */
     bool begins;        /* it is posted */
     bool closing;

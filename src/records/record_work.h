@@ -22,6 +22,17 @@ typedef struct hf__change {
 } hf__change;
 
 typedef struct hf__work hf__work;
+
+/* A key of a work, among those of all that are under way. */
+struct hf__work_key {
+    hf__work *work;
+    hf_bytes key;
+    uint64_t hash;
+    hf__work_key *same;        /* the next one in its bucket */
+    hf__work_key **same_place; /* of the pointer to it */
+    hf__work_key *next;        /* of the work */
+};
+
 struct hf__work {
     hf__task task; /* first */
     hf__work *next;
@@ -53,6 +64,8 @@ struct hf__work {
     bool too_many;        /* keys */
     size_t derived_count; /* of them, made up by the script */
     uint64_t mask;        /* a bit for each key: whether others can overlap */
+    hf__work_key *keys;
+    uint64_t arrival;            /* number of the work; 0: it has not begun */
     hf__backend_record *records; /* of its keys, as the last try used them */
     bool *mine;  /* of its own request; the others are those of its group */
     size_t room; /* for keys */
@@ -123,5 +136,10 @@ bool hf__work_writes_lease(const hf__request *request,
 /* Are all keys of `other` its own as well? */
 bool hf__work_has_keys(const hf__work *work, const hf__work *other);
 bool hf__work_overlaps(const hf__work *work, const hf__work *other);
+/* Put its keys among those of all, or take them out. */
+void hf__work_link_keys(hf__work *work);
+void hf__work_unlink_keys(hf__work *work);
+/* Does one that arrived earlier have one of its keys? */
+bool hf__work_has_earlier(const hf__work *work);
 
 #endif
