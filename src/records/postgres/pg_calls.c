@@ -21,7 +21,7 @@
 enum { OUTCOME, STORE_US, ABSENT, PAYLOADS, EXPIRES, ATS, VERSIONS, COUNT };
 
 /* Of commit_records(), in setup.sql. */
-#define PARAMS 17
+#define PARAMS 18
 
 /* Of the messages that have the commit's records: those after have none, and
  * their receivers read. */
@@ -37,7 +37,7 @@ void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
                    COLUMNS "%s.read_records($1, $2, $3)", schema);
     (void)snprintf(statements->commit, sizeof(statements->commit),
                    COLUMNS "%s.commit_records($1, $2, $3, $4, $5, $6, $7, $8, "
-                           "$9, $10, $11, $12, $13, $14, $15, $16, $17)",
+                           "$9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
                    schema);
     statements->client = hf__pg_presence(inbox);
 }
@@ -235,7 +235,15 @@ static bool put_waits(params *of, const hf__backend_call *call)
     return hf__buf_append(&of->words, &byte, 1);
 }
 
-static bool put_params(params *of, const hf__backend_call *call, int64_t client)
+/* The session, by which the server knows whether there is no pooler between. */
+static bool put_session(params *of, PGconn *conn)
+{
+    begin_param(of, HF__PG_INT4);
+    return hf__pg_put_int4(&of->words, PQbackendPID(conn));
+}
+
+static bool put_params(params *of, const hf__backend_call *call, int64_t client,
+                       PGconn *conn)
 {
     if (!put_keys(of, call))
         return false;
@@ -245,7 +253,8 @@ static bool put_params(params *of, const hf__backend_call *call, int64_t client)
           put_messages(of, call) && put_required(of, call) &&
           put_turn(of, call, client)))
         return false;
-    return put_waits(of, call);
+    return put_waits(of, call) &&
+           (!hf__pg_commits(call) || put_session(of, conn));
 }
 
 /* What it is until take_row() says otherwise. */
@@ -268,7 +277,7 @@ bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
 
     expect_result(call);
     hf__buf_init(&of.words, WORDS_MAX);
-    if (put_params(&of, call, statements->client)) {
+    if (put_params(&of, call, statements->client, conn)) {
         of.begins[of.count] = hf__buf_size(&of.words);
         for (int i = 0; i < of.count; i++) {
             values[i] = (const char *)hf__buf_front(&of.words) + of.begins[i];

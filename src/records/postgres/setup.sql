@@ -88,11 +88,13 @@ CREATE INDEX IF NOT EXISTS records_expire ON holdfast.records (expire_ms)
     WHERE expire_ms > 0;
 
 -- Whose turn it is to commit after a conflict, by the first key of the request: see
--- commit_records(). Not logged, as it is worth nothing after a crash.
+-- commit_records(). session: which wakes who waits for that, 0: none. Not logged,
+-- as it is worth nothing after a crash.
 CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.turns (
     slot int PRIMARY KEY,
     client bigint NOT NULL,
-    until_us bigint NOT NULL
+    until_us bigint NOT NULL,
+    session int NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 
 -- The highest token that was seen for each name, see check_token(). digest: of
@@ -168,13 +170,17 @@ END $$;
 --    turn ends after a time, as its client
 --    may be gone; one that ends too early costs a trip. What writes nothing is
 --    no one's rival. Locks of this step come before those of step 1.
+-- 5. The turn's client may be between two commits, and then holds nothing on which
+--    one could wait. So if no pooler is between, by `session`, its session keeps a
+--    lock of its own until its next commit, and the first who waits is woken as
+--    that ends. It is only a hint: who gets none looks again each millisecond.
 CREATE OR REPLACE FUNCTION holdfast.commit_records(
     keys bytea[], expected bigint[], slots int[],
     places int[], written bytea[], written_expires bigint[],
     now_us bigint, version bigint,
     channels text[], messages text[], required bigint[],
     first_slot int, client bigint, next_client bigint, late_us bigint,
-    left_ms int, doubtful boolean,
+    left_ms int, doubtful boolean, session int DEFAULT 0,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
@@ -184,6 +190,9 @@ DECLARE
     one int;
     writes boolean := coalesce(array_length(places, 1), 0) > 0;
     turn boolean;
+    direct boolean := session = pg_backend_pid();
+    other int;
+    polls boolean := false;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'default_transaction_isolation of this role or database must be "read committed"'
@@ -198,16 +207,40 @@ BEGIN
             BETWEEN 0 AND late_us);
     IF writes AND NOT turn THEN
         PERFORM pg_advisory_xact_lock(1752132709, first_slot);
-        WHILE EXISTS (
-            SELECT FROM holdfast.turns t WHERE t.slot = first_slot
+        LOOP
+            SELECT t.session INTO other FROM holdfast.turns t
+            WHERE t.slot = first_slot
             AND t.until_us - extract(epoch FROM clock_timestamp()) * 1000000
-                BETWEEN 0 AND late_us) LOOP
-            PERFORM pg_sleep(0.001);
+                BETWEEN 0 AND late_us;
+            EXIT WHEN NOT FOUND;
+            IF polls THEN
+                PERFORM pg_sleep(0.001);
+            END IF;
+            polls := true;
+            -- It always fails, which gives back what it takes.
+            BEGIN
+                IF other <> 0 AND
+                   NOT pg_try_advisory_xact_lock_shared(1752132710, other) THEN
+                    polls := false;
+                    PERFORM set_config('lock_timeout', '1', true);
+                    PERFORM pg_advisory_xact_lock_shared(1752132710, other);
+                    PERFORM set_config('lock_timeout', left_ms::text, true);
+                END IF;
+                PERFORM pg_advisory_xact_lock(1752132708, first_slot);
+                RAISE EXCEPTION USING ERRCODE = 'HF002';
+            EXCEPTION WHEN SQLSTATE 'HF002' OR lock_not_available THEN
+                NULL;
+            END;
         END LOOP;
     END IF;
     FOREACH one IN ARRAY slots LOOP
         PERFORM pg_advisory_xact_lock(1752132708, one);
     END LOOP;
+    IF direct AND writes THEN
+        -- It is not held if no turn was left to this session.
+        PERFORM set_config('client_min_messages', 'error', true);
+        PERFORM pg_advisory_unlock(1752132710, session);
+    END IF;
     absent := 0;
     SELECT array_agg(r.payload ORDER BY k.n), array_agg(r.expire_ms ORDER BY k.n),
            array_agg(r.at_us ORDER BY k.n),
@@ -220,9 +253,12 @@ BEGIN
     IF versions <> expected THEN
         IF writes THEN
             INSERT INTO holdfast.turns AS t
-            VALUES (first_slot, client, store_us + late_us / 4)
+            VALUES (first_slot, client, store_us + late_us / 4,
+                    CASE WHEN direct AND pg_try_advisory_lock(1752132710, session)
+                    THEN session ELSE 0 END)
             ON CONFLICT ON CONSTRAINT turns_pkey DO UPDATE
-            SET client = excluded.client, until_us = excluded.until_us;
+            SET client = excluded.client, until_us = excluded.until_us,
+                session = excluded.session;
         END IF;
         RETURN;
     END IF;
@@ -246,9 +282,13 @@ BEGIN
     -- Who had no turn has met no one, and writes a row less.
     IF next_client <> 0 AND (turn OR next_client <> client) THEN
         INSERT INTO holdfast.turns AS t
-        VALUES (first_slot, next_client, store_us + late_us / 16)
+        VALUES (first_slot, next_client, store_us + late_us / 16,
+                CASE WHEN direct AND next_client = client
+                     AND pg_try_advisory_lock(1752132710, session)
+                THEN session ELSE 0 END)
         ON CONFLICT ON CONSTRAINT turns_pkey DO UPDATE
-        SET client = excluded.client, until_us = excluded.until_us;
+        SET client = excluded.client, until_us = excluded.until_us,
+            session = excluded.session;
     ELSIF turn THEN
         DELETE FROM holdfast.turns t WHERE t.slot = first_slot
         AND t.client = commit_records.client;
