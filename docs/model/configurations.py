@@ -136,6 +136,7 @@ RECORDS = [
     ("records.pml", "FROM_RUN NO_GUARD DELAY=1", NOT_TWO),
     ("records.pml", "NO_MARGIN DRIFT LEASE=3", NOT_TWO),
     ("records.pml", "LATE_BELIEVED", NOT_TWO),
+    ("records.pml", "EARLY_TAKE", NOT_TWO),
     ("records.pml", "TIME_GOES_BACK BACK=2", NOT_TWO),
     ("records.pml", "NO_PRESENCE DELAY=1", NOT_DEAD),
     ("records.pml", RECORD_GRANTED, HOLDS),

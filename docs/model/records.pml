@@ -18,6 +18,10 @@
  * Two clients acquire and release endlessly; client 1 may die at any instant.
  * A waiter polls in time; the message of a hand-over may be late until then, or
  * be lost, with the connection, which the waiter notices, or without.
+ * A release that hands over to no one can be seen before it is on the disk, and is
+ * answered once it is: a crash until then undoes it, unless another commit, which
+ * waits for its own flush, has followed. With EARLY_TAKE a grant is seen and
+ * answered so.
  * Times are relative, so runs have no end; the oldest count as OLDEST.
  * Not in this model: renewal (lease.pml), the order of waiters (handover.pml),
  * what became of a commit without an answer, and groups (commits.pml), marks,
@@ -43,6 +47,9 @@
 #ifndef BREAKS
 #define BREAKS 1 /* connections */
 #endif
+#ifndef CRASHES
+#define CRASHES 1 /* of the store, while a commit is not on the disk */
+#endif
 #if defined(DRIFT) && !defined(NO_MARGIN)
 #define MARGIN 1
 #else
@@ -59,6 +66,13 @@ byte owner;      /* client and one; 0: free */
 short age;       /* of the record: its clock less TIME of who wrote it */
 byte length;     /* of the lease, from then */
 bool marked;     /* someone waits */
+
+/* The same before the last commit, if that is not on the disk. */
+byte loose;      /* its client and one; 0: it is */
+byte was_owner;
+short was_age;
+byte was_length;
+bool was_marked, was_queued; /* the other one */
 
 /* --------------------------------------------------------------- the clients */
 
@@ -83,7 +97,7 @@ typedef side {
     short handed;   /* the store's clock less TIME of that */
 };
 side client[2];
-byte losses, breaks;
+byte losses, breaks, crashes;
 byte stood;         /* time until the clock of client 0 may stand still */
 
 #define OTHER(c) client[1 - (c)]
@@ -188,6 +202,38 @@ inline write_lock(c, who, lasts) {
     client[c].watched = 0
 }
 
+inline flush() {
+    loose = 0;
+    was_owner = 0;
+    was_age = 0;
+    was_length = 0;
+    was_marked = false;
+    was_queued = false
+}
+
+inline see_early(c) {
+    loose = c + 1;
+    was_owner = owner;
+    was_age = age;
+    was_length = length;
+    was_marked = marked;
+    was_queued = OTHER(c).queued
+}
+
+/* Who freed a lease does not believe in it, so what was watched of it may begin
+ * again. */
+inline crash(c) {
+    owner = was_owner;
+    age = was_age;
+    length = was_length;
+    marked = was_marked;
+    OTHER(c).queued = was_queued;
+    client[0].same = false; client[1].same = false;
+    client[0].known = false; client[1].known = false;
+    client[0].watched = 0; client[1].watched = 0;
+    flush()
+}
+
 #ifdef NO_VERSIONS
 #define CHANGED(c) false
 #else
@@ -210,8 +256,12 @@ inline commit(c) {
         printf("client %d: %e is done, its TIME is %d old\n", c,
                client[c].what, client[c].behind);
         OTHER(c).same = false;
+        flush();
         if
         :: client[c].what == TAKE ->
+#ifdef EARLY_TAKE
+            see_early(c);
+#endif
             write_lock(c, c + 1, LEASE);
             client[c].queued = false;
             marked = OTHER(c).queued
@@ -233,6 +283,7 @@ inline commit(c) {
             OTHER(c).handed = client[c].behind;
             marked = false
         :: client[c].what == FREE ->
+            see_early(c);
             write_lock(c, 0, 0);
             OTHER(c).queued = false;
             marked = false
@@ -279,7 +330,12 @@ inline read_reply(c) {
     :: client[c].what == JOIN ->
         client[c].state = WAITING;
         client[c].poll = POLL
-    :: client[c].what == HAND || client[c].what == FREE -> end_call(c)
+    :: client[c].what == HAND || client[c].what == FREE ->
+        if
+        :: loose == c + 1 -> flush()
+        :: else
+        fi;
+        end_call(c)
     fi;
     if
     :: client[c].state != SENT -> client[c].what = 0
@@ -326,6 +382,16 @@ proctype run_client(byte c) {
     :: d_step { client[c].state == 0 -> send(c, LOOK) }
     :: d_step { client[c].state == SENT -> commit(c) }
     :: d_step { client[c].state == ANSWERED -> read_reply(c) }
+    :: d_step {
+        crashes < CRASHES && loose == c + 1 ->
+        crashes++;
+        printf("the store crashes, and the commit of client %d is undone\n", c);
+        crash(c);
+        if
+        :: client[c].state == ANSWERED -> send(c, LOOK)
+        :: else
+        fi
+    }
     :: d_step {
         losses < LOSSES && client[c].state == ANSWERED -> /* the reply is lost */
         losses++;
@@ -446,8 +512,15 @@ inline pass_client(c) {
     fi
 }
 
+inline pass_loose(by) {
+    if
+    :: loose != 0 -> older(was_age, by)
+    :: else
+    fi
+}
+
 inline set_clock(by) {
-    older(age, by);
+    older(age, by); pass_loose(by);
     pass_store(0, by); pass_store(1, by);
     older(client[0].behind, by); older(client[1].behind, by)
 }
@@ -459,7 +532,7 @@ active proctype clock() {
     :: d_step {
         !DUE(0) && !DUE(1) ->
         printf("a tick\n");
-        older(age, 1);
+        older(age, 1); pass_loose(1);
         pass_store(0, 1); pass_store(1, 1);
         pass_client(0); pass_client(1);
         shorter(stood)
@@ -468,7 +541,7 @@ active proctype clock() {
     :: d_step {
         !DUE(0) && !DUE(1) && stood == 0 ->
         printf("a tick, which the clock of client 0 has not\n");
-        older(age, 1);
+        older(age, 1); pass_loose(1);
         pass_store(0, 1); pass_store(1, 1);
         older(client[0].behind, 1);
         pass_client(1);

@@ -78,8 +78,10 @@ struct hf__backend_call {
      * clock less late_us. */
     int64_t now_us;
     int64_t late_us;
-    uint64_t version;   /* of what it writes; drawn, never twice the same */
-    bool grants;        /* it makes a lease: this client may soon end it */
+    uint64_t version; /* of what it writes; drawn, never twice the same */
+    bool grants;      /* it makes a lease: this client may soon end it */
+    bool early;       /* it only ends leases: others may see it before it would
+                         survive a power cut. It is done once it would. */
     hf_bytes first_key; /* of the request, without its dedup record: what others
                            contend for */
 

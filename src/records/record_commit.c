@@ -421,9 +421,23 @@ static void list_writes(hf__work *work)
             .expire_ms = work->mark_until_ms};
 }
 
+/* If a crash undoes that, the leases last until their end. */
+static bool only_ends_leases(const hf__work *work)
+{
+    const hf__backend_call *call = &work->call;
+    bool only = call->write_count > 0 && call->message_count == 0 &&
+                work->required_count == 0 && !work->doubtful;
+
+    for (size_t i = 0; only && i < call->write_count; i++)
+        only = call->writes[i].payload.size == 0 &&
+               call->records[call->writes[i].at].expire_ms < 0;
+    return only;
+}
+
 void hf__commit_list(hf__work *work)
 {
     list_checks(work);
     list_writes(work);
+    work->call.early = only_ends_leases(work);
     work->call.messages = work->messages;
 }

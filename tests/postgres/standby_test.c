@@ -260,3 +260,51 @@ TEST(wait_that_is_cancelled_is_seen_where_warnings_are_off)
 {
     cancel_wait("ALTER ROLE postgres SET client_min_messages = error");
 }
+
+typedef struct late_release {
+    pthread_t thread;
+    hf_lock *lock;
+    hf_status status;
+} late_release;
+
+static void *release_lock(void *user)
+{
+    late_release *of = user;
+
+    of->status = hf_lock_release(of->lock, NULL);
+    return NULL;
+}
+
+TEST(release_is_seen_before_the_standby_has_it_and_acknowledged_after)
+{
+    servers of = start_servers("second");
+    hf_client *client = NULL;
+    late_release late;
+    char url[256];
+
+    (void)snprintf(url, sizeof(url),
+                   "postgres://postgres@127.0.0.1:%d/postgres?request_ms=%lld",
+                   postgres_server_port(of.primary),
+                   (long long)slowed_ms(3000));
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    expect_status(HF_OK,
+                  hf_lock_new(client, hf_str("late"), NULL, &late.lock, ERR));
+    expect_status(HF_OK, hf_lock_try(late.lock, ERR));
+    cut_standby(&of);
+    assert_int_equal(pthread_create(&late.thread, NULL, release_lock, &late),
+                     0);
+    expect_soon(answers(of.primary,
+                        "SELECT count(*) FROM pg_stat_activity "
+                        "WHERE wait_event = 'SyncRep'",
+                        "1"),
+                10000);
+    assert_true(answers(of.primary,
+                        "SELECT count(*) FROM holdfast.records "
+                        "WHERE position('late'::bytea in key) > 0",
+                        "0"));
+    assert_int_equal(pthread_join(late.thread, NULL), 0);
+    assert_int_not_equal(late.status, HF_OK);
+    hf_lock_free(late.lock);
+    hf_client_close(client);
+    stop_servers(&of);
+}

@@ -39,6 +39,11 @@ void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,
                    COLUMNS "%s.commit_records($1, $2, $3, $4, $5, $6, $7, $8, "
                            "$9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
                    schema);
+    (void)snprintf(statements->early, sizeof(statements->early),
+                   "CALL %s.commit_early($1, $2, $3, $4, $5, $6, $7, $8, $9, "
+                   "$10, $11, $12, $13, $14, $15, $16, $17, $18, "
+                   "NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+                   schema);
     statements->client = hf__pg_presence(inbox);
 }
 
@@ -266,6 +271,14 @@ static void expect_result(hf__backend_call *call)
         hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent no result");
 }
 
+static const char *statement_of(const hf__pg_statements *statements,
+                                const hf__backend_call *call)
+{
+    if (!hf__pg_commits(call))
+        return statements->read;
+    return call->early ? statements->early : statements->commit;
+}
+
 bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
                  hf__backend_call *call)
 {
@@ -284,10 +297,8 @@ bool hf__pg_send(PGconn *conn, const hf__pg_statements *statements,
             sizes[i] = (int)(of.begins[i + 1] - of.begins[i]);
             forms[i] = 1;
         }
-        sent = PQsendQueryParams(
-                   conn,
-                   hf__pg_commits(call) ? statements->commit : statements->read,
-                   of.count, of.types, values, sizes, forms, 1) == 1;
+        sent = PQsendQueryParams(conn, statement_of(statements, call), of.count,
+                                 of.types, values, sizes, forms, 1) == 1;
     }
     hf__buf_done(&of.words);
     if (!sent && PQstatus(conn) == CONNECTION_OK) {
@@ -373,21 +384,29 @@ static void take_row(const PGresult *result, hf__backend_call *call)
         hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent a malformed reply");
 }
 
+/* With an error nothing was written, unless it is of another severity: then the
+ * server is about to end the session, or the connection broke. An early commit
+ * may be done before the error; not if rights or settings are the cause. */
+static bool is_undone(const PGresult *result, const hf__backend_call *call)
+{
+    const char *severity =
+        PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+    return severity != NULL && strcmp(severity, "ERROR") == 0 &&
+           (!call->early || (code != NULL && (strncmp(code, "42", 2) == 0 ||
+                                              strncmp(code, "0A", 2) == 0)));
+}
+
 void hf__pg_take(PGconn *conn, const PGresult *result, hf__backend_call *call)
 {
-    const char *severity;
-
     if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1 &&
         PQnfields(result) == COUNT) {
         take_row(result, call);
         return;
     }
-    severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     call->status = hf__pg_failed(conn, result, &call->error);
-    /* Of another severity, the server is about to end the session, or the
-     * connection broke. */
-    call->outcome = !hf__pg_commits(call) ||
-                            (severity != NULL && strcmp(severity, "ERROR") == 0)
+    call->outcome = !hf__pg_commits(call) || is_undone(result, call)
                         ? HF__BACKEND_FAILED
                         : HF__BACKEND_UNKNOWN;
 }

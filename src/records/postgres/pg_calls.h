@@ -14,6 +14,7 @@
 typedef struct hf__pg_statements {
     char read[HF__PG_STATEMENT_SIZE];
     char commit[HF__PG_STATEMENT_SIZE];
+    char early[HF__PG_STATEMENT_SIZE];
     int64_t client; /* who takes turns with others */
 } hf__pg_statements;
 void hf__pg_statements_init(hf__pg_statements *statements, const char *schema,

@@ -5,8 +5,8 @@
 -- own. `holdfast store setup` replaces the schema's name, which is "holdfast"
 -- here. It can be run again; it changes no data.
 --
--- Who uses the store needs USAGE on the schema, and EXECUTE on the functions,
--- which run with their owner's rights: no rights on the tables.
+-- Who uses the store needs USAGE on the schema, and EXECUTE on its routines; the
+-- functions run with their owner's rights: no rights on the tables.
 
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SET LOCAL search_path = pg_catalog, pg_temp;
@@ -180,7 +180,7 @@ CREATE OR REPLACE FUNCTION holdfast.commit_records(
     now_us bigint, version bigint,
     channels text[], messages text[], required bigint[],
     first_slot int, client bigint, next_client bigint, late_us bigint,
-    left_ms int, doubtful boolean, session int DEFAULT 0,
+    left_ms int, doubtful boolean, session int DEFAULT 0, early boolean DEFAULT false,
     OUT outcome int, OUT store_us bigint, OUT absent int,
     OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
     OUT versions bigint[])
@@ -309,7 +309,9 @@ BEGIN
     FOR i IN 1 .. coalesce(array_length(channels, 1), 0) LOOP
         PERFORM pg_notify(channels[i], messages[i]);
     END LOOP;
-    IF writes OR doubtful THEN
+    IF early THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    ELSIF writes OR doubtful THEN
         PERFORM holdfast.await_standbys(writes);
     END IF;
     IF writes THEN
@@ -341,6 +343,37 @@ BEGIN
                 WHERE e.until_us < store_us - 3600000000
                 LIMIT 500 FOR UPDATE SKIP LOCKED);
         END IF;
+    END IF;
+END $$;
+
+-- The same for a commit that only ends leases: others see it before it is on the
+-- disk, and the caller is answered once it is. A crash meanwhile undoes it, but no
+-- grant that rests on it: a grant waits for its own flush, which is also of all
+-- that was before. With the caller's rights, and no search_path of its own, as it
+-- could not COMMIT otherwise.
+CREATE OR REPLACE PROCEDURE holdfast.commit_early(
+    keys bytea[], expected bigint[], slots int[],
+    places int[], written bytea[], written_expires bigint[],
+    now_us bigint, version bigint,
+    channels text[], messages text[], required bigint[],
+    first_slot int, client bigint, next_client bigint, late_us bigint,
+    left_ms int, doubtful boolean, session int,
+    OUT outcome int, OUT store_us bigint, OUT absent int,
+    OUT payloads bytea[], OUT expires bigint[], OUT ats bigint[],
+    OUT versions bigint[])
+LANGUAGE plpgsql AS $$
+BEGIN
+    -- An error of rights comes before anything is done.
+    PERFORM holdfast.await_standbys(true);
+    SELECT c.outcome, c.store_us, c.absent, c.payloads, c.expires, c.ats, c.versions
+    INTO outcome, store_us, absent, payloads, expires, ats, versions
+    FROM holdfast.commit_records(
+        keys, expected, slots, places, written, written_expires, now_us, version,
+        channels, messages, required, first_slot, client, next_client, late_us,
+        left_ms, doubtful, session, true) c;
+    IF outcome OPERATOR(pg_catalog.=) 0 THEN
+        COMMIT;
+        PERFORM holdfast.await_standbys(false);
     END IF;
 END $$;
 
@@ -381,7 +414,7 @@ BEGIN
         SELECT format('TABLE %s', c.oid::regclass) FROM pg_class c
         WHERE c.relnamespace = space AND c.relkind = 'r' AND c.oid <> ALL (found)
         UNION ALL
-        SELECT format('FUNCTION %s', p.oid::regprocedure) FROM pg_proc p
+        SELECT format('ROUTINE %s', p.oid::regprocedure) FROM pg_proc p
         WHERE p.pronamespace = space AND p.oid <> ALL (found)
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM PUBLIC', one);
