@@ -193,6 +193,8 @@ DECLARE
     direct boolean := session = pg_backend_pid();
     other int;
     polls boolean := false;
+    woken boolean := false;
+    idle boolean := true;
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'default_transaction_isolation of this role or database must be "read committed"'
@@ -215,18 +217,25 @@ BEGIN
             EXIT WHEN NOT FOUND;
             IF polls THEN
                 PERFORM pg_sleep(0.001);
+                polls := false;
             END IF;
-            polls := true;
-            -- It always fails, which gives back what it takes.
+            -- First for the session, then for its commit: apart, as it takes
+            -- the former again within that. This always fails, which gives back
+            -- what it takes.
             BEGIN
-                IF other <> 0 AND
-                   NOT pg_try_advisory_xact_lock_shared(1752132710, other) THEN
-                    polls := false;
-                    PERFORM set_config('lock_timeout', '1', true);
-                    PERFORM pg_advisory_xact_lock_shared(1752132710, other);
-                    PERFORM set_config('lock_timeout', left_ms::text, true);
+                IF other <> 0 AND NOT woken THEN
+                    woken := true;
+                    idle := pg_try_advisory_xact_lock_shared(1752132710, other);
+                    IF NOT idle THEN
+                        PERFORM set_config('lock_timeout', '1', true);
+                        PERFORM pg_advisory_xact_lock_shared(1752132710, other);
+                    END IF;
+                ELSE
+                    polls := idle;
+                    idle := true;
+                    woken := false;
+                    PERFORM pg_advisory_xact_lock(1752132708, first_slot);
                 END IF;
-                PERFORM pg_advisory_xact_lock(1752132708, first_slot);
                 RAISE EXCEPTION USING ERRCODE = 'HF002';
             EXCEPTION WHEN SQLSTATE 'HF002' OR lock_not_available THEN
                 NULL;
