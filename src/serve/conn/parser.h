@@ -10,7 +10,10 @@
 #include "holdfast/base.h"
 #include "util/buf.h"
 
-/* Most words of a request, as in Redis. */
+/*
+ * Most words of a request, as in Redis before 7.0, which takes 2147483647: all
+ * other clients wait while one request runs.
+ */
 #define HF__PARSER_WORDS_MAX (1024 * 1024)
 /* Of a client that has not logged in, as in Redis. */
 #define HF__PARSER_STRANGER_WORDS 10
