@@ -51,6 +51,8 @@ static const struct {
     {"0502c3094041016161e03400016161000000000000f03f01620000000000"
      "00f8bf", "zrange k 0 -1 withscores",
      "[s:b, s:-1.5, s:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, s:1]"},
+    {"0304016103312e350162fe0163ff0164042d316532", "zrange k 0 -1 withscores",
+     "[s:c, s:-inf, s:d, s:-100, s:a, s:1.5, s:b, s:inf]"},
     {"0a32320000002b000000080000016103f302fefb03c0d4fe04f070110105"
      "d080e2d3fb06e0351cdcdf020000000a400378797aff", "lrange k 0 -1",
      "[s:a, s:2, s:-5, s:-300, s:70000, s:-70000000, s:12345678901, s:xyz]"},

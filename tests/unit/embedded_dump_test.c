@@ -134,6 +134,12 @@ TEST(restore_refuses_what_it_cannot_read)
     expect_restore(
         at->store, "05010161000000000000f87f", 10,
         "Bad data format: the score of member \"a\" is not a number");
+    expect_restore(
+        at->store, "03010161fd", 10,
+        "Bad data format: the score of member \"a\" is not a number");
+    expect_restore(at->store, "0301016100", 10, bad);     /* no score */
+    expect_restore(at->store, "030101610178", 10, bad);   /* no number */
+    expect_restore(at->store, "03010161053132", 10, bad); /* too short */
     expect(at->store, "get k", "s:old");
 }
 

@@ -5,7 +5,7 @@
  * lengths.
  *
  * What is written is readable by Redis 7.0; a hash whose fields have deadlines
- * by Redis 7.4. What is read is what any Redis from 4.0 on writes for strings,
+ * by Redis 7.4. What is read is what any Redis from 2.6 on writes for strings,
  * lists, sets, hashes, sorted sets and streams.
  */
 #ifndef HF__ENGINE_RDB_H
@@ -18,6 +18,7 @@ enum {
     HF__RDB_STRING = 0,
     HF__RDB_LIST = 1,
     HF__RDB_SET = 2,
+    HF__RDB_ZSET_TEXT = 3, /* before Redis 4.0: scores as text */
     HF__RDB_HASH = 4,
     HF__RDB_ZSET = 5, /* scores as doubles */
     HF__RDB_LIST_ZIPLIST = 10,
@@ -50,6 +51,9 @@ enum {
     HF__RDB_64_BITS = 0x81,
     HF__RDB_SPECIAL = 0xc0
 };
+
+/* Sizes of the text of a score that have no text. */
+enum { HF__RDB_NAN = 253, HF__RDB_INF = 254, HF__RDB_MINUS_INF = 255 };
 
 typedef struct hf__rdb_value {
     hf__type type;

@@ -2,6 +2,7 @@
 /*
  * rdb_read.c - reading a value in all forms that Redis has for it.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "engine/keys/command_reply.h"
@@ -147,6 +148,27 @@ static bool read_double(hf__rdb_source *from, double *value)
     return true;
 }
 
+/* As text, with its size; what is no finite number has a size of its own. */
+static bool read_text_double(hf__rdb_source *from, double *value)
+{
+    const unsigned char *size, *text;
+
+    if (!hf__rdb_take_bytes(from, 1, &size))
+        return false;
+    switch (*size) {
+    case HF__RDB_NAN:
+        *value = (double)NAN;
+        return true;
+    case HF__RDB_INF:
+    case HF__RDB_MINUS_INF:
+        *value = *size == HF__RDB_INF ? HUGE_VAL : -HUGE_VAL;
+        return true;
+    default:
+        return hf__rdb_take_bytes(from, *size, &text) &&
+               hf__number_double(hf_view(text, *size), value) == HF_OK;
+    }
+}
+
 /* ------------------------------------------------------------- collections */
 
 static bool read_strings(hf__rdb_source *from, unsigned each)
@@ -163,7 +185,9 @@ static bool read_strings(hf__rdb_source *from, unsigned each)
     return true;
 }
 
-static bool read_scored(hf__rdb_source *from)
+typedef bool read_score(hf__rdb_source *from, double *score);
+
+static bool read_scored(hf__rdb_source *from, read_score *take)
 {
     uint64_t count;
     hf_bytes text;
@@ -172,7 +196,7 @@ static bool read_scored(hf__rdb_source *from)
     if (!hf__rdb_take_count(from, &count))
         return false;
     for (; count > 0; count--) {
-        if (!hf__rdb_take_string(from, &text) || !read_double(from, &score))
+        if (!hf__rdb_take_string(from, &text) || !take(from, &score))
             return false;
         if (!hf__is_score(score))
             return refuse_value(from, "the score of member", text,
@@ -293,7 +317,9 @@ static bool read_content(hf__rdb_source *from, unsigned type)
     case HF__RDB_HASH:
         return read_strings(from, 2);
     case HF__RDB_ZSET:
-        return read_scored(from);
+        return read_scored(from, read_double);
+    case HF__RDB_ZSET_TEXT:
+        return read_scored(from, read_text_double);
     case HF__RDB_HASH_DEADLINES:
         return read_deadlines(from);
     case HF__RDB_SET_INTSET:
@@ -332,6 +358,7 @@ static hf__type type_of(unsigned type)
     case HF__RDB_SET_LISTPACK:
         return HF__TYPE_SET;
     case HF__RDB_ZSET:
+    case HF__RDB_ZSET_TEXT:
     case HF__RDB_ZSET_ZIPLIST:
     case HF__RDB_ZSET_LISTPACK:
         return HF__TYPE_ZSET;
