@@ -56,6 +56,16 @@ class Subscriptions(unittest.TestCase):
         self.assertEqual(ask("SUNSUBSCRIBE"), [b"sunsubscribe", b"a", 0])
         self.assertEqual(ask("PING"), b"PONG")
 
+    def test_subscriptions_end_in_their_order(self):
+        for kind in ("", "P", "S"):
+            self.link.send(kind + "SUBSCRIBE", "b", "c", "a")
+            for _ in range(3):
+                self.link.read()
+        for kind in ("", "S", "P"):
+            self.link.send(kind + "UNSUBSCRIBE")
+            self.assertEqual([self.link.read()[1] for _ in range(3)],
+                             [b"b", b"c", b"a"], kind)
+
     def test_client_reply_off_suppresses_no_messages(self):
         self.link.send("CLIENT", "REPLY", "OFF")
         self.link.send("GET", "none")

@@ -131,6 +131,16 @@ void hf__channel_table_done(hf__channel_table *channels)
     hf__free(channels->chains);
 }
 
+/* In front of those of its connection. */
+static void put_first(hf__follower *one, hf__follower **first)
+{
+    one->conn_next = *first;
+    one->conn_link = first;
+    if (one->conn_next != NULL)
+        one->conn_next->conn_link = &one->conn_next;
+    *first = one;
+}
+
 hf__follower *hf__follower_new(hf__followed *channel, struct hf__conn *conn,
                                hf__follower **first)
 {
@@ -143,12 +153,18 @@ hf__follower *hf__follower_new(hf__followed *channel, struct hf__conn *conn,
     one->link = channel->end;
     *channel->end = one;
     channel->end = &one->next;
-    one->conn_next = *first;
-    one->conn_link = first;
-    if (one->conn_next != NULL)
-        one->conn_next->conn_link = &one->conn_next;
-    *first = one;
+    put_first(one, first);
     return one;
+}
+
+void hf__follower_turn(hf__follower **first)
+{
+    hf__follower *one = *first, *next;
+
+    for (*first = NULL; one != NULL; one = next) {
+        next = one->conn_next;
+        put_first(one, first);
+    }
 }
 
 void hf__follower_free(hf__follower *follower)

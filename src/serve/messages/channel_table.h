@@ -55,11 +55,13 @@ void hf__channel_table_drop(hf__channel_table *channels, hf__followed *channel);
 /* There are no channels. */
 void hf__channel_table_done(hf__channel_table *channels);
 
-/* Append to both lists, `first` being that of the connection. NULL: no
- * memory. */
+/* Append to the channel's list, and put before the others of the connection,
+ * `first`. NULL: no memory. */
 hf__follower *hf__follower_new(hf__followed *channel, struct hf__conn *conn,
                                hf__follower **first);
 void hf__follower_free(hf__follower *follower);
+/* Turn the list of a connection round. */
+void hf__follower_turn(hf__follower **first);
 /* That of a connection in a channel; NULL: none. */
 hf__follower *hf__follower_find(const hf__followed *channel,
                                 hf__follower *first,

@@ -385,12 +385,14 @@ static void unsubscribe_some(hf__conn *conn, const verb *what,
     }
 }
 
+/* In the order of the subscriptions, as Redis 7.0 does for patterns. */
 static void unsubscribe_all(hf__conn *conn, const verb *what)
 {
     hf__follower *next;
 
     if (conn->follows[what->kind] == 0)
         confirm_channel(conn, what, NULL);
+    hf__follower_turn(&conn->followed);
     for (hf__follower *one = conn->followed; one != NULL; one = next) {
         hf_bytes name = hf__channel_name(one->channel);
 
@@ -403,6 +405,7 @@ static void unsubscribe_all(hf__conn *conn, const verb *what)
         conn->follows[what->kind]++;
         unfollow_channel(one, true);
     }
+    hf__follower_turn(&conn->followed);
 }
 
 static void unsubscribe_from(hf__conn *conn, const verb *what,
