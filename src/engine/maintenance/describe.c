@@ -195,8 +195,12 @@ void hf__embedded_describe(hf__env *env, hf__describe_fn line, void *user)
         reply_counts(&sum, line, user);
     else
         line(user, "error", "the store cannot be read now");
-    reply_number(line, user, "bytes allocated",
-                 env->sidecar.map->allocated_size);
-    reply_number(line, user, "bytes at most", env->sidecar.map->max_size);
+    /* Writers change them meanwhile. */
+    reply_number(
+        line, user, "bytes allocated",
+        __atomic_load_n(&env->sidecar.map->allocated_size, __ATOMIC_RELAXED));
+    reply_number(
+        line, user, "bytes at most",
+        __atomic_load_n(&env->sidecar.map->max_size, __ATOMIC_RELAXED));
     reply_number(line, user, "open handles", count_handles(env));
 }
