@@ -35,6 +35,8 @@ struct http_sampler {
 static int64_t wait_for_sample(struct http_sampler *sampler)
 {
     if (sampler->sample_ms == 0) {
+        if (!http_reader_is_busy(sampler->reader))
+            sampler->is_late = false;
         http_reader_ask(sampler->reader, false);
         sampler->sample_ms = now_ms() + (sampler->is_late ? 0 : SAMPLE_MS);
     }

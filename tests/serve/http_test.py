@@ -118,6 +118,13 @@ def read_event(file):
     raise EOFError
 
 
+def fill_with(link, count):
+    """With so many keys."""
+    for first in range(0, count, 10000):
+        link.ask("EVAL", "for i = ARGV[1], ARGV[1] + 9999 do "
+                 "redis.call('SET', 'k' .. i, i) end", 0, first)
+
+
 class Reading(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -278,9 +285,7 @@ class Limits(unittest.TestCase):
 
     def test_a_scrape_waits_for_no_sample_of_a_large_store(self):
         link = self.server.connect()
-        for first in range(0, 300000, 10000):
-            link.ask("EVAL", "for i = ARGV[1], ARGV[1] + 9999 do "
-                     "redis.call('SET', 'k' .. i, i) end", 0, first)
+        fill_with(link, 300000)
         held = self.server.hold("job")
         slowest = {"scrape": 0, "ping": 0}
 
@@ -315,6 +320,30 @@ class Limits(unittest.TestCase):
         self.assertLess(slowest["ping"], 0.5 * slower(PROGRAM))
         self.assertEqual(end_hold(held), 0)
         link.close()
+
+    def test_after_a_slow_sample_those_that_are_quick_are_waited_for(self):
+        server = Http()
+        try:
+            link = server.connect()
+            for _ in range(5):
+                fill_with(link, 500000)
+                began = time.monotonic()
+                subprocess.run([PROGRAM, "--store", server.store, "lock",
+                                "list"], check=True)
+                took = time.monotonic() - began
+                server.get("/metrics")  # it does not wait for its sample
+                link.ask("FLUSHALL")
+                time.sleep(12 * took + 1)  # a pause, then nothing is under way
+                held = server.hold("job")
+                found = openmetrics.read(server.get("/metrics")[2].decode())
+                self.assertEqual(end_hold(held), 0)
+                if found["holdfast_sample_age_seconds", ""] < 0.5:
+                    break
+            self.assertEqual(found["holdfast_locks_held", ""], 1)
+            self.assertLess(found["holdfast_sample_age_seconds", ""], 0.5)
+            link.close()
+        finally:
+            self.assertEqual(server.close(), 0)
 
 
 class Token(unittest.TestCase):
