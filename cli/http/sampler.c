@@ -186,8 +186,8 @@ bool http_sampler_view(struct http_sampler *sampler, struct http_waiter *waiter,
 
 void http_sampler_renew(struct http_sampler *sampler)
 {
-    pthread_mutex_lock(&sampler->thread.mutex);
     http_reader_ask(sampler->reader, true);
+    pthread_mutex_lock(&sampler->thread.mutex);
     sampler->is_late = false;
     sampler->next_ms = 0;
     pthread_cond_signal(&sampler->thread.wake);

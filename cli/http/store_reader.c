@@ -17,7 +17,8 @@ struct http_reader {
     struct http_thread thread;
     struct http_store store; /* guarded by its mutex, as all below */
     bool asked;
-    bool reads;       /* a sample is being taken */
+    bool changed;     /* since the sample that is being taken has begun */
+    bool reads;       /* one is being taken */
     int64_t next_ms;  /* not before the next one begins; of now_ms() */
     int64_t facts_ms; /* when facts are due */
 };
@@ -41,7 +42,7 @@ static void take_sample_locked(struct http_reader *reader)
     int64_t began_ms = now_ms();
     hf_status status;
 
-    reader->asked = false;
+    reader->asked = reader->changed = false;
     reader->reads = true;
     read_facts_locked(reader);
     pthread_mutex_unlock(&reader->thread.mutex);
@@ -49,7 +50,8 @@ static void take_sample_locked(struct http_reader *reader)
                               &reader->stop, &sample, &err);
     pthread_mutex_lock(&reader->thread.mutex);
     reader->reads = false;
-    reader->next_ms = now_ms() + 9 * (now_ms() - began_ms);
+    if (!reader->changed)
+        reader->next_ms = now_ms() + 9 * (now_ms() - began_ms);
     reader->store.failed = status != HF_OK;
     reader->store.err = err;
     if (status == HF_OK) {
@@ -108,8 +110,10 @@ void http_reader_ask(struct http_reader *reader, bool changed)
 {
     pthread_mutex_lock(&reader->thread.mutex);
     reader->asked = true;
-    if (changed)
+    if (changed) {
+        reader->changed = true;
         reader->next_ms = 0;
+    }
     pthread_cond_signal(&reader->thread.wake);
     pthread_mutex_unlock(&reader->thread.mutex);
 }

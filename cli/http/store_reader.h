@@ -36,8 +36,8 @@ void http_reader_ask(struct http_reader *reader, bool changed);
 /* Will there be a sample, that was asked for, without a pause before it? */
 bool http_reader_is_busy(struct http_reader *reader);
 
-/* What it has read, until http_reader_unlock(). Only the reader waits for that.
- */
+/* What it has read, until http_reader_unlock(). The reader waits for that, and
+ * who asks it. */
 const struct http_store *http_reader_lock(struct http_reader *reader);
 void http_reader_unlock(struct http_reader *reader);
 
