@@ -9,8 +9,11 @@
 #include "http/http_thread.h"
 #include "lease_clock.h"
 
-/* More that wait are refused, as each may take seconds. */
-#define JOBS_MAX 8
+/* More that wait are refused, as each may take seconds. The last places are for
+ * those that change something, so that no number of queries keeps a lock from
+ * being broken. */
+#define JOBS_MAX 12
+#define READS_MAX 8
 
 /* A job that has not begun by then is not run. The limit of an answer (http.c)
  * is longer than this and the commands of a job take. */
@@ -25,12 +28,16 @@ struct http_jobs {
     int64_t next_ms; /* not before this one is run; of now_ms() */
 };
 
+static bool is_change(const struct http_waiter *waiter)
+{
+    return waiter->query == NULL || waiter->query->writes;
+}
+
 /* Is it of no use to run this? A client that reads may have closed its sending
  * side; of one that changes something this says that it is gone. */
 static bool is_dropped(const struct http_waiter *waiter)
 {
-    bool writes = waiter->query == NULL || waiter->query->writes;
-    struct pollfd socket = {.events = writes ? POLLRDHUP : 0};
+    struct pollfd socket = {.events = is_change(waiter) ? POLLRDHUP : 0};
 
     socket.fd = MHD_get_connection_info(waiter->connection,
                                         MHD_CONNECTION_INFO_CONNECTION_FD)
@@ -134,12 +141,13 @@ void http_jobs_free(struct http_jobs *jobs)
 
 bool http_jobs_run(struct http_jobs *jobs, struct http_waiter *waiter)
 {
+    int most = is_change(waiter) ? JOBS_MAX : READS_MAX;
     bool done;
 
     waiter->status = HF_UNAVAILABLE;
     waiter->until_ms = now_ms() + JOB_MS;
     pthread_mutex_lock(&jobs->thread.mutex);
-    done = jobs->count >= JOBS_MAX || jobs->thread.stops;
+    done = jobs->count >= most || jobs->thread.stops;
     if (!done) {
         http_waiter_add(&jobs->first, waiter);
         jobs->count++;

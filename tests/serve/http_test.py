@@ -1175,8 +1175,8 @@ class Queries(unittest.TestCase):
         self.assertEqual(link.ask("EXISTS", "a"), 1)
         link.close()
 
-    def test_queries_do_not_starve_views_and_are_bounded(self):
-        server = self.other("--http-token-file", self.file)
+    def test_queries_do_not_starve_views_or_breaks_and_are_bounded(self):
+        server = self.other("--http-token-file", self.file, "--allow-break")
         link = server.connect()
         link.ask("EVAL", "for i = 1, 20000 do redis.call('SET', 'k' .. i, i) "
                  "end", 0)
@@ -1194,6 +1194,8 @@ class Queries(unittest.TestCase):
             began = time.monotonic()
             self.assertEqual(server.status("/metrics", **BEARER), 200)
             slowest = max(slowest, time.monotonic() - began)
+            self.assertEqual(server.status("/break?name=none", "POST",
+                                           **BEARER), 404)
         ends.append(True)
         for thread in busy:
             thread.join()
