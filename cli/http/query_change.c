@@ -37,6 +37,22 @@ static bool is_internal(hf_bytes name)
     return found;
 }
 
+/* Is it, by its name, what Redisson keeps next to a lock or a semaphore? */
+static bool is_redisson(hf_bytes name)
+{
+    static const char queue[] = "redisson_", permits[] = ":timeout",
+                      reader[] = ":rwlock_timeout:";
+    const size_t size = sizeof(permits) - 1;
+    const char *text = name.data;
+
+    if (name.size >= sizeof(queue) - 1 &&
+        memcmp(text, queue, sizeof(queue) - 1) == 0)
+        return true;
+    return name.size > size && text[0] == '{' &&
+           (memcmp(text + name.size - size, permits, size) == 0 ||
+            memmem(text, name.size, reader, sizeof(reader) - 1) != NULL);
+}
+
 /* What page_change replies below 0, from -1 on. */
 static const char *const refusals[] = {
     "the key has another type than was shown",
@@ -80,6 +96,9 @@ static hf_status change_key(struct http_call *call, const char *verb,
     if (is_internal(call->words[0]))
         return fail_query(call, HF_CONFLICT,
                           "a key with hf: in its name belongs to Holdfast");
+    if (is_redisson(call->words[0]))
+        return fail_query(call, HF_CONFLICT,
+                          "by its name the key belongs to a lock of Redisson");
     put_clock(clock, sizeof(clock));
     words[5] = shown.data == NULL ? WORD("") : shown;
     words[6] = WORD(clock);

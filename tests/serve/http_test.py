@@ -1010,15 +1010,19 @@ class Queries(unittest.TestCase):
     def test_what_is_held_and_what_belongs_to_it_is_not_changed(self):
         held = self.server.hold("job"), self.server.hold("two", "--slots", "2")
         ask, post = self.link.ask, self.server.ask
-        ask("SET", "app:hf:token", "1")
+        others = (b"app:hf:token", b"redisson_lock_token:{j}", b"{j}:timeout",
+                  b"{a}j:timeout", b"{j}:0:1:rwlock_timeout:1")
+        for name in others:
+            ask("SET", name, "1")
         owner = ask("GET", "job")
-        for name in (b"job", b"two", b"hf:token", b"app:hf:token"):
+        for name in (b"job", b"two", b"hf:token", *others):
             for path, words in (
                     ("/set", {"old": owner, "value": b"x"}),
                     ("/expire", {"ttl_ms": b"1"}), ("/delete", {})):
                 self.assertEqual(post(path, "POST", name=name, **words)[0],
                                  409, (path, name))
-        self.assertEqual(ask("EXISTS", "job", "two", "hf:token"), 3)
+        self.assertEqual(ask("EXISTS", "job", "two", "hf:token", *others), 8)
+        ask("DEL", *others)
         for process in held:
             self.assertEqual(end_hold(process), 0)
         ask("SET", "job", "1")
