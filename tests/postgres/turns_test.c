@@ -183,3 +183,26 @@ TEST(who_waits_for_a_session_is_woken_by_its_commit)
     assert_int_equal(pclose(holder), 0);
     expect_answer(write_sql("e", 2, 1, 0, 240000), "0");
 }
+
+/* A warning is in the server's log, whatever a client asks for. */
+TEST(commit_without_a_turn_warns_no_one)
+{
+    char path[256];
+    char line[1024];
+    FILE *log;
+
+    expect_answer(
+        "SELECT outcome FROM holdfast.commit_records(ARRAY['f'::bytea], "
+        "ARRAY[0::bigint], ARRAY[9], ARRAY[1], ARRAY['x'::bytea], "
+        "ARRAY[0::bigint], "
+        "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 1, '{}', "
+        "'{}', '{}', 9, 1, 0, 240000000, 60000, false, pg_backend_pid())",
+        "0");
+    (void)snprintf(path, sizeof(path), "%s/log",
+                   postgres_server_folder(server));
+    log = fopen(path, "r");
+    assert_non_null(log);
+    while (fgets(line, sizeof(line), log) != NULL)
+        assert_null(strstr(line, "WARNING"));
+    (void)fclose(log);
+}
