@@ -206,3 +206,40 @@ TEST(commit_without_a_turn_warns_no_one)
         assert_null(strstr(line, "WARNING"));
     (void)fclose(log);
 }
+
+static bool commit_is_locked(void)
+{
+    char answer[POSTGRES_ANSWER_SIZE];
+
+    postgres_server_ask(server,
+                        "SELECT count(*) FROM pg_locks WHERE locktype = "
+                        "'advisory' AND classid = 1752132708 AND objid = 8",
+                        answer);
+    return strcmp(answer, "1") == 0;
+}
+
+TEST(wait_for_a_commit_during_a_turn_ends_by_the_time_that_is_left)
+{
+    static const char commit[] =
+        "SELECT outcome FROM holdfast.commit_records(ARRAY['g'::bytea], "
+        "ARRAY[0::bigint], ARRAY[8], ARRAY[1], ARRAY['x'::bytea], "
+        "ARRAY[0::bigint], 0, 1, '{}', '{}', '{}', 8, 2, 0, 240000000, 300, "
+        "false)";
+    FILE *other = begin_sql("SELECT pg_advisory_lock(1752132708, 8), "
+                            "pg_sleep(600)");
+
+    assert_non_null(other);
+    expect_soon(commit_is_locked(), 5000);
+    expect_answer("INSERT INTO holdfast.turns VALUES (8, 1, "
+                  "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint "
+                  "+ 20000000) RETURNING slot",
+                  "8");
+    assert_false(postgres_server_run(server, commit));
+    expect_answer("SELECT until_us > extract(epoch FROM clock_timestamp()) * "
+                  "1000000 FROM holdfast.turns WHERE slot = 8",
+                  "t");
+    assert_true(postgres_server_run(
+        server, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE "
+                "locktype = 'advisory' AND classid = 1752132708"));
+    assert_int_not_equal(pclose(other), 0);
+}

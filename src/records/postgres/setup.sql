@@ -237,8 +237,14 @@ BEGIN
                     PERFORM pg_advisory_xact_lock(1752132708, first_slot);
                 END IF;
                 RAISE EXCEPTION USING ERRCODE = 'HF002';
-            EXCEPTION WHEN SQLSTATE 'HF002' OR lock_not_available THEN
-                NULL;
+            EXCEPTION
+                WHEN SQLSTATE 'HF002' THEN
+                    NULL;
+                WHEN lock_not_available OR deadlock_detected THEN
+                    -- That for the commit was as long as the caller's.
+                    IF NOT woken THEN
+                        RAISE;
+                    END IF;
             END;
         END LOOP;
     END IF;
