@@ -54,6 +54,8 @@ typedef struct answers {
     size_t check_size;
     const char *to_call;
     size_t call_size;
+    const char *to_first; /* instead, to the first call; NULL: as to others */
+    size_t first_size;
 } answers;
 
 static bool read_whole(int fd, char *to, size_t size)
@@ -91,6 +93,7 @@ static bool send_bytes(int fd, const char *bytes, size_t size)
 static void answer_all(int fd, unsigned number, void *user)
 {
     const answers *of = user;
+    const char *first = of->to_first;
     char type = 0;
     bool good = skip_message(fd) && send_bytes(fd, BYTES("N")) &&
                 skip_message(fd) && send_bytes(fd, BYTES(login));
@@ -99,8 +102,12 @@ static void answer_all(int fd, unsigned number, void *user)
     while (good && read_whole(fd, &type, 1) && skip_message(fd)) {
         if (type == 'Q')
             good = send_bytes(fd, of->to_check, of->check_size);
+        else if (type == 'S' && first != NULL)
+            good = send_bytes(fd, first, of->first_size);
         else if (type == 'S')
             good = send_bytes(fd, of->to_call, of->call_size);
+        if (type == 'S')
+            first = NULL;
     }
 }
 
@@ -131,13 +138,11 @@ static hf_status write_value(hf_client *client)
     return hf_value_set(client, hf_str("a"), hf_str("b"), NULL, NULL, NULL);
 }
 
-/* Of a client on a server that answers each call so. */
-static void expect_call(const char *bytes, size_t size,
-                        hf_status (*run)(hf_client *client), hf_status expected)
+static void expect_answered(answers *of, hf_status (*run)(hf_client *client),
+                            hf_status expected)
 {
-    answers of = {checked, sizeof(checked) - 1, bytes, size};
     char url[128];
-    fake_server *server = start_fake(&of, url);
+    fake_server *server = start_fake(of, url);
     hf_client *client = NULL;
     int64_t began_ms = test_now_ms();
 
@@ -148,6 +153,15 @@ static void expect_call(const char *bytes, size_t size,
     fake_server_stop(server);
 }
 
+/* Of a client on a server that answers each call so. */
+static void expect_call(const char *bytes, size_t size,
+                        hf_status (*run)(hf_client *client), hf_status expected)
+{
+    answers of = {checked, sizeof(checked) - 1, bytes, size, NULL, 0};
+
+    expect_answered(&of, run, expected);
+}
+
 TEST(copy_without_end_is_a_malformed_reply)
 {
     expect_call(BYTES(BOUND COPY_IN), read_value, HF_CORRUPT);
@@ -156,7 +170,7 @@ TEST(copy_without_end_is_a_malformed_reply)
 
 TEST(copy_while_a_client_is_opened_is_a_malformed_reply)
 {
-    answers of = {BYTES(COPY_IN), BYTES(READY)};
+    answers of = {BYTES(COPY_IN), BYTES(READY), NULL, 0};
     char url[128];
     fake_server *server = start_fake(&of, url);
     hf_client *client = NULL;
@@ -167,7 +181,7 @@ TEST(copy_while_a_client_is_opened_is_a_malformed_reply)
 
 static void expect_refused(const char *to_check, size_t size)
 {
-    answers of = {to_check, size, BYTES(READY)};
+    answers of = {to_check, size, BYTES(READY), NULL, 0};
     char url[128];
     fake_server *server = start_fake(&of, url);
     hf_client *client = NULL;
@@ -192,7 +206,7 @@ static void expect_text(void *user, const char *name, const char *value)
 
 TEST(facts_without_a_column_are_left_out)
 {
-    answers of = {BYTES(checked), BYTES(READY)};
+    answers of = {BYTES(checked), BYTES(READY), NULL, 0};
     char url[128];
     fake_server *server = start_fake(&of, url);
     hf_client *client = NULL;
@@ -209,6 +223,36 @@ TEST(call_without_a_result_is_not_done)
 {
     expect_call(BYTES(BOUND "n\0\0\0\4" READY), read_value, HF_CORRUPT);
     expect_call(BYTES(BOUND "n\0\0\0\4" READY), write_value, HF_CORRUPT);
+}
+
+#define NULL1 "\377\377\377\377"
+#define NULL4 NULL1 NULL1 NULL1 NULL1
+/* An array of one null. */
+#define ARRAY1 "\0\0\0\30\0\0\0\1\0\0\0\1\0\0\0\21\0\0\0\1\0\0\0\1" NULL1
+#define COLUMNS7                                                               \
+    BOUND "T\0\0\0\222\0\7" COLUMN COLUMN COLUMN COLUMN COLUMN COLUMN COLUMN
+#define DONE "C\0\0\0\15SELECT 1\0" READY
+/* The key is not there, and an instant. */
+static const char no_record[] =
+    COLUMNS7 "D\0\0\0\216\0\7\0\0\0\4\0\0\0\0"
+             "\0\0\0\10\0\6\0\0\0\0\0\0" NULL1 ARRAY1 ARRAY1 ARRAY1 ARRAY1 DONE;
+/* With this as its outcome and nothing else. */
+#define RESULT(outcome)                                                        \
+    COLUMNS7 "D\0\0\0\46\0\7\0\0\0\4\0\0\0" outcome NULL4 NULL1 NULL1 DONE
+
+static void expect_commit(const char *bytes, size_t size, hf_status expected)
+{
+    answers of = {BYTES(checked), bytes, size, BYTES(no_record)};
+
+    expect_answered(&of, write_value, expected);
+}
+
+/* A refusal without records wrote nothing. */
+TEST(result_that_there_is_not_may_be_of_a_commit_that_was_done)
+{
+    expect_call(BYTES(RESULT("\4")), read_value, HF_CORRUPT);
+    expect_commit(BYTES(RESULT("\1")), HF_CORRUPT);
+    expect_commit(BYTES(RESULT("\4")), HF_INDETERMINATE);
 }
 
 /* Of this process, MiB. */
@@ -261,7 +305,7 @@ static void flood_messages(int fd, answers of, const char *head,
 
 static void flood_settings(int fd, unsigned number, void *user)
 {
-    answers of = {BYTES(checked), BYTES(BOUND "n\0\0\0\4" READY)};
+    answers of = {BYTES(checked), BYTES(BOUND "n\0\0\0\4" READY), NULL, 0};
 
     (void)number;
     (void)user;
@@ -273,7 +317,8 @@ static void flood_settings(int fd, unsigned number, void *user)
 /* Rows of one column. */
 static void flood_rows(int fd, unsigned number, void *user)
 {
-    answers of = {BYTES(checked), BYTES(BOUND "T\0\0\0\32\0\1" COLUMN)};
+    answers of = {BYTES(checked), BYTES(BOUND "T\0\0\0\32\0\1" COLUMN), NULL,
+                  0};
 
     (void)number;
     (void)user;

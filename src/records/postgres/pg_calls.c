@@ -265,8 +265,7 @@ static bool put_params(params *of, const hf__backend_call *call, int64_t client,
 /* What it is until take_row() says otherwise. */
 static void expect_result(hf__backend_call *call)
 {
-    call->outcome =
-        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->outcome = hf__pg_unanswered(call);
     call->status =
         hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent no result");
 }
@@ -361,9 +360,10 @@ static void take_row(const PGresult *result, hf__backend_call *call)
     uint32_t number = outcome.size == 4
                           ? (uint32_t)hf__pg_get_int4(outcome.data)
                           : UINT32_MAX;
-    bool whole = number <= 3;
+    bool known = number <= 3;
+    bool whole = known;
 
-    if (whole) {
+    if (known) {
         call->status = HF_OK;
         call->error = (hf_error)HF_ERROR_INIT;
         call->outcome = outcomes[number];
@@ -379,7 +379,7 @@ static void take_row(const PGresult *result, hf__backend_call *call)
     }
     if (whole)
         return;
-    call->outcome = HF__BACKEND_FAILED;
+    call->outcome = known ? HF__BACKEND_FAILED : hf__pg_unanswered(call);
     call->status =
         hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent a malformed reply");
 }

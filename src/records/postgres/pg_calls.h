@@ -26,6 +26,13 @@ static inline bool hf__pg_commits(const hf__backend_call *call)
     return call->version != 0;
 }
 
+/* What it is without an answer. */
+static inline hf__backend_outcome
+hf__pg_unanswered(const hf__backend_call *call)
+{
+    return hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+}
+
 /* Can it be sent? Otherwise its outcome is set. */
 bool hf__pg_accepts(hf__backend_call *call);
 /* Send it, with the outcome that no result at all has. false: it was not, and

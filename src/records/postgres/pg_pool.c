@@ -125,8 +125,7 @@ static void fail_call(hf__backend_call *call, hf_status status, const char *why)
 {
     if (call == NULL)
         return;
-    call->outcome =
-        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->outcome = hf__pg_unanswered(call);
     call->status = hf__fail(&call->error, status, "PostgreSQL: %s", why);
     call->done(call);
 }
@@ -180,8 +179,7 @@ static void doubt_result(hf__backend_call *call)
 
     if (call->outcome != HF__BACKEND_DONE || (!writes && !call->doubtful))
         return;
-    call->outcome =
-        hf__pg_commits(call) ? HF__BACKEND_UNKNOWN : HF__BACKEND_FAILED;
+    call->outcome = hf__pg_unanswered(call);
     call->status =
         hf__fail(&call->error, HF_UNAVAILABLE,
                  "PostgreSQL did not wait for its synchronous standbys");
