@@ -308,3 +308,44 @@ TEST(release_is_seen_before_the_standby_has_it_and_acknowledged_after)
     hf_client_close(client);
     stop_servers(&of);
 }
+
+/* As where the owner of the functions has lost a right; `when` in
+ * await_standbys(). */
+static hf_status release_without_rights(const char *when, const char *left)
+{
+    postgres_server *server = postgres_server_start(false);
+    hf_client *client = NULL;
+    hf_lock *lock = NULL;
+    char answer[POSTGRES_ANSWER_SIZE];
+    char sql[512];
+    hf_status status;
+
+    assert_non_null(server);
+    expect_status(
+        HF_OK, hf_client_open(postgres_server_url(server), NULL, &client, ERR));
+    expect_status(HF_OK, hf_lock_new(client, hf_str("a"), NULL, &lock, ERR));
+    expect_status(HF_OK, hf_lock_try(lock, ERR));
+    (void)snprintf(sql, sizeof(sql),
+                   "CREATE OR REPLACE FUNCTION holdfast.await_standbys(writes "
+                   "boolean) RETURNS void LANGUAGE plpgsql AS $$ BEGIN IF %s "
+                   "THEN RAISE EXCEPTION 'no' USING ERRCODE = '42501'; "
+                   "END IF; END $$",
+                   when);
+    assert_true(postgres_server_run(server, sql));
+    status = hf_lock_release(lock, NULL);
+    postgres_server_ask(
+        server, "SELECT count(*) FROM holdfast.records WHERE expire_ms < 0",
+        answer);
+    assert_string_equal(answer, left);
+    hf_lock_free(lock);
+    hf_client_close(client);
+    postgres_server_stop(server);
+    return status;
+}
+
+TEST(release_that_was_done_before_an_error_is_not_said_to_be_undone)
+{
+    assert_int_equal(release_without_rights("writes", "1"), HF_DENIED);
+    assert_int_equal(release_without_rights("NOT writes", "0"),
+                     HF_INDETERMINATE);
+}

@@ -386,7 +386,8 @@ static void take_row(const PGresult *result, hf__backend_call *call)
 
 /* With an error nothing was written, unless it is of another severity: then the
  * server is about to end the session, or the connection broke. An early commit
- * may be done before the error; not if rights or settings are the cause. */
+ * may be done before the error; not if rights or settings are the cause, as
+ * those have another code after it. */
 static bool is_undone(const PGresult *result, const hf__backend_call *call)
 {
     const char *severity =

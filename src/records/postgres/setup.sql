@@ -388,7 +388,12 @@ BEGIN
         left_ms, doubtful, session, true) c;
     IF outcome OPERATOR(pg_catalog.=) 0 THEN
         COMMIT;
-        PERFORM holdfast.await_standbys(false);
+        -- An error from here on must not look like one from before.
+        BEGIN
+            PERFORM holdfast.await_standbys(false);
+        EXCEPTION WHEN OTHERS THEN
+            RAISE EXCEPTION USING ERRCODE = 'HF003', MESSAGE = SQLERRM;
+        END;
     END IF;
 END $$;
 
