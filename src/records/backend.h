@@ -40,6 +40,18 @@ static inline int64_t hf__backend_end(int64_t expire_ms)
     return expire_ms < 0 ? -expire_ms : expire_ms;
 }
 
+/* In the year 2255, us; and what a number of Lua holds. */
+#define HF__BACKEND_TIME_MAX (INT64_C(1) << 53)
+
+/* Can it be of a commit of ours? With other numbers, what is computed of a
+ * lease or TIME would overflow. */
+static inline bool hf__backend_sound(const hf__backend_record *record)
+{
+    return record->version <= INT64_MAX && record->at_us >= 0 &&
+           record->at_us <= HF__BACKEND_TIME_MAX &&
+           record->expire_ms >= -HF__BACKEND_TIME_MAX;
+}
+
 typedef struct hf__backend_write {
     size_t at;        /* index of its record in call->records */
     hf_bytes payload; /* size 0: remove the record */

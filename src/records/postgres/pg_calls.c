@@ -323,15 +323,31 @@ static int64_t number_of(hf_bytes bytes)
                                                  : 0;
 }
 
-/* false: no memory, or a malformed reply. */
-static bool take_records(const PGresult *result, hf__backend_call *call)
+static hf_status fail_reply(hf__backend_call *call)
+{
+    return hf__fail(&call->error, HF_CORRUPT,
+                    "PostgreSQL sent a malformed reply");
+}
+
+/* Of a row that someone else has written. */
+static hf_status fail_row(hf__backend_call *call, hf_bytes key)
+{
+    char text[HF__QUOTED_SIZE];
+
+    return hf__fail(&call->error, HF_CORRUPT,
+                    "the row of %s has an expire_ms, at_us or version that no "
+                    "client writes",
+                    hf__quoted(text, key));
+}
+
+static hf_status take_records(const PGresult *result, hf__backend_call *call)
 {
     hf__pg_reader readers[COUNT];
 
     for (int i = PAYLOADS; i < COUNT; i++) {
         if (hf__pg_read_array(&readers[i], value_of(result, i),
                               call->record_count) != call->record_count)
-            return false;
+            return fail_reply(call);
     }
     for (size_t i = 0; i < call->record_count; i++) {
         hf__backend_record *to = &call->records[i];
@@ -340,14 +356,25 @@ static bool take_records(const PGresult *result, hf__backend_call *call)
             hf__arena_copy(&call->arena, payload.data, payload.size);
 
         if (copy == NULL)
-            return false;
+            return hf__fail(&call->error, HF_NO_MEMORY, "out of memory");
         to->payload = hf_view(copy, payload.size);
         to->expire_ms = number_of(hf__pg_read_element(&readers[EXPIRES]));
         to->at_us = number_of(hf__pg_read_element(&readers[ATS]));
         to->version =
             (uint64_t)number_of(hf__pg_read_element(&readers[VERSIONS]));
+        if (!hf__backend_sound(to))
+            return fail_row(call, to->key);
     }
-    return true;
+    return HF_OK;
+}
+
+static hf_status take_absent(const PGresult *result, hf__backend_call *call)
+{
+    hf_bytes absent = value_of(result, ABSENT);
+
+    call->absent =
+        absent.size == 4 ? (size_t)hf__pg_get_int4(absent.data) - 1 : SIZE_MAX;
+    return call->absent < call->required_count ? HF_OK : fail_reply(call);
 }
 
 static void take_row(const PGresult *result, hf__backend_call *call)
@@ -356,32 +383,25 @@ static void take_row(const PGresult *result, hf__backend_call *call)
         HF__BACKEND_DONE, HF__BACKEND_CONFLICT, HF__BACKEND_ABSENT,
         HF__BACKEND_TIMING};
     hf_bytes outcome = value_of(result, OUTCOME);
-    hf_bytes absent = value_of(result, ABSENT);
     uint32_t number = outcome.size == 4
                           ? (uint32_t)hf__pg_get_int4(outcome.data)
                           : UINT32_MAX;
-    bool known = number <= 3;
-    bool whole = known;
 
-    if (known) {
-        call->status = HF_OK;
-        call->error = (hf_error)HF_ERROR_INIT;
-        call->outcome = outcomes[number];
-        call->store_us = number_of(value_of(result, STORE_US));
-    }
-    if (whole && (!hf__pg_commits(call) || number == 1))
-        whole = take_records(result, call);
-    if (whole && number == 2) {
-        call->absent = absent.size == 4
-                           ? (size_t)hf__pg_get_int4(absent.data) - 1
-                           : SIZE_MAX;
-        whole = call->absent < call->required_count;
-    }
-    if (whole)
+    if (number >= sizeof(outcomes) / sizeof(outcomes[0])) {
+        call->outcome = hf__pg_unanswered(call);
+        call->status = fail_reply(call);
         return;
-    call->outcome = known ? HF__BACKEND_FAILED : hf__pg_unanswered(call);
-    call->status =
-        hf__fail(&call->error, HF_CORRUPT, "PostgreSQL sent a malformed reply");
+    }
+    call->status = HF_OK;
+    call->error = (hf_error)HF_ERROR_INIT;
+    call->outcome = outcomes[number];
+    call->store_us = number_of(value_of(result, STORE_US));
+    if (!hf__pg_commits(call) || call->outcome == HF__BACKEND_CONFLICT)
+        call->status = take_records(result, call);
+    else if (call->outcome == HF__BACKEND_ABSENT)
+        call->status = take_absent(result, call);
+    if (call->status != HF_OK)
+        call->outcome = HF__BACKEND_FAILED;
 }
 
 /* With an error nothing was written, unless it is of another severity: then the

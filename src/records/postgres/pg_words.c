@@ -241,7 +241,8 @@ static void take_record(hf__pg_reader *reader, uint64_t version, int64_t at_us,
     } else {
         record.expire_ms = 0;
     }
-    listener->record(listener->user, &record);
+    if (hf__backend_sound(&record))
+        listener->record(listener->user, &record);
 }
 
 bool hf__pg_take_message(const char *message,
