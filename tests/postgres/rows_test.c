@@ -79,3 +79,29 @@ TEST(row_with_numbers_that_no_client_writes_is_corrupt)
     expect_corrupt("at_us = -1");
     expect_corrupt("version = -1");
 }
+
+static void expect_ahead(hf_level level, const char *value)
+{
+    hf_client *client = open_client();
+    diagnosed found = diagnose(client, "records ahead of the clock");
+
+    assert_string_equal(found.value, value);
+    assert_int_equal(found.level, level);
+    hf_client_close(client);
+}
+
+/* As if the clock had been ahead by a day once. */
+TEST(rows_of_a_time_to_come_are_reported)
+{
+    hf_client *client = open_client();
+
+    expect_status(HF_OK, hf_value_set(client, hf_str("b"), hf_str("value"),
+                                      NULL, NULL, ERR));
+    expect_ahead(HF_LEVEL_OK, "none");
+    assert_true(postgres_server_run(
+        server, "UPDATE holdfast.records SET at_us = (extract(epoch FROM "
+                "clock_timestamp() + interval '1 day') * 1000000)::bigint "
+                "WHERE key = 'b'"));
+    expect_ahead(HF_LEVEL_WARNING, "1, by up to 86400 s");
+    hf_client_close(client);
+}

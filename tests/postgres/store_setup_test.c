@@ -163,7 +163,7 @@ TEST(setup_grants_nothing_to_everyone)
         "FROM aclexplode(proacl) a WHERE a.grantee = 0)) "
         "FROM pg_proc WHERE pronamespace = 'mine'::regnamespace",
         answer);
-    assert_string_equal(answer, "6 0");
+    assert_string_equal(answer, "7 0");
 }
 
 TEST(setup_again_leaves_rights_as_they_are)

@@ -179,6 +179,29 @@ static void diagnose_durability(PGconn *pg, int64_t deadline_ms,
     diagnose_standbys(pg, deadline_ms, report, user);
 }
 
+/* It looks at the whole table. */
+static void diagnose_ahead(const hf__pg_account *account, PGconn *pg,
+                           int64_t deadline_ms, hf__backend_report_fn report,
+                           void *user)
+{
+    hf_error error = HF_ERROR_INIT;
+    char query[256];
+    char text[64];
+
+    (void)snprintf(query, sizeof(query), "SELECT %s.records_ahead()",
+                   account->schema);
+    if (hf__pg_ask(pg, query, deadline_ms, text, sizeof(text), &error) != HF_OK)
+        report(user, HF_LEVEL_NOTE, "records ahead of the clock", error.message,
+               "");
+    else if (text[0] == '\0')
+        report(user, HF_LEVEL_OK, "records ahead of the clock", "none", "");
+    else
+        report(user, HF_LEVEL_WARNING, "records ahead of the clock", text,
+               "the server's clock was set back: permits, readers, jobs, "
+               "claims and what else expires in them wait until it has caught "
+               "up; remove those keys, or wait");
+}
+
 static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
                         void *user)
 {
@@ -205,6 +228,7 @@ static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
     diagnose_durability(pg, deadline_ms, report, user);
     diagnose_commit(pg, deadline_ms, report, user);
     diagnose_listen(account_of(self), deadline_ms, report, user);
+    diagnose_ahead(account_of(self), pg, deadline_ms, report, user);
     PQfinish(pg);
 }
 

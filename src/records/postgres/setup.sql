@@ -397,6 +397,18 @@ BEGIN
     END IF;
 END $$;
 
+-- For `store diagnose`: how many records have a TIME that is still to come, by
+-- more than a second, and the latest of them; '': none.
+CREATE OR REPLACE FUNCTION holdfast.records_ahead() RETURNS text
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT CASE WHEN count(*) = 0 THEN ''
+           ELSE format('%s, by up to %s s', count(*),
+                       ceil(max(r.at_us) / 1000000.0
+                            - extract(epoch FROM clock_timestamp()))) END
+    FROM holdfast.records r
+    WHERE r.at_us > extract(epoch FROM clock_timestamp()) * 1000000 + 1000000
+$$;
+
 -- Refuse a fencing token that is lower than one that was seen for this name.
 -- In the transaction that writes to your own tables: a holder that was paused,
 -- and has lost its lock meanwhile, fails before it can overwrite what the next
