@@ -78,6 +78,18 @@ static void begin_param(params *of, Oid type)
     of->begins[of->count++] = hf__buf_size(&of->words);
 }
 
+static bool put_int4(params *of, int32_t number)
+{
+    begin_param(of, HF__PG_INT4);
+    return hf__pg_put_int4(&of->words, number);
+}
+
+static bool put_int8(params *of, int64_t number)
+{
+    begin_param(of, HF__PG_INT8);
+    return hf__pg_put_int8(&of->words, number);
+}
+
 static bool put_keys(params *of, const hf__backend_call *call)
 {
     bool put;
@@ -153,15 +165,6 @@ static bool put_writes(params *of, const hf__backend_call *call)
     return put;
 }
 
-static bool put_instant(params *of, const hf__backend_call *call)
-{
-    begin_param(of, HF__PG_INT8);
-    if (!hf__pg_put_int8(&of->words, call->now_us))
-        return false;
-    begin_param(of, HF__PG_INT8);
-    return hf__pg_put_int8(&of->words, (int64_t)call->version);
-}
-
 static bool put_messages(params *of, const hf__backend_call *call)
 {
     size_t count = call->message_count;
@@ -212,17 +215,9 @@ static int64_t next_client(const hf__backend_call *call, int64_t client)
 
 static bool put_turn(params *of, const hf__backend_call *call, int64_t client)
 {
-    begin_param(of, HF__PG_INT4);
-    if (!hf__pg_put_int4(&of->words, slot_of(call->first_key)))
-        return false;
-    begin_param(of, HF__PG_INT8);
-    if (!hf__pg_put_int8(&of->words, client))
-        return false;
-    begin_param(of, HF__PG_INT8);
-    if (!hf__pg_put_int8(&of->words, next_client(call, client)))
-        return false;
-    begin_param(of, HF__PG_INT8);
-    return hf__pg_put_int8(&of->words, call->late_us);
+    return put_int4(of, slot_of(call->first_key)) && put_int8(of, client) &&
+           put_int8(of, next_client(call, client)) &&
+           put_int8(of, call->late_us);
 }
 
 /* The server gives up a little before this client does, which then knows that
@@ -232,19 +227,11 @@ static bool put_waits(params *of, const hf__backend_call *call)
     int64_t left_ms = (call->deadline_ms - hf__clock_boot_ms()) * 7 / 8;
     char byte = call->doubtful ? 1 : 0;
 
-    begin_param(of, HF__PG_INT4);
-    if (!hf__pg_put_int4(&of->words, (int32_t)hf__at_most(
-                                         hf__at_least(left_ms, 1), INT32_MAX)))
+    if (!put_int4(of,
+                  (int32_t)hf__at_most(hf__at_least(left_ms, 1), INT32_MAX)))
         return false;
     begin_param(of, HF__PG_BOOL);
     return hf__buf_append(&of->words, &byte, 1);
-}
-
-/* The session, by which the server knows whether there is no pooler between. */
-static bool put_session(params *of, PGconn *conn)
-{
-    begin_param(of, HF__PG_INT4);
-    return hf__pg_put_int4(&of->words, PQbackendPID(conn));
 }
 
 static bool put_params(params *of, const hf__backend_call *call, int64_t client,
@@ -254,12 +241,13 @@ static bool put_params(params *of, const hf__backend_call *call, int64_t client,
         return false;
     if (hf__pg_commits(call) &&
         !(put_versions(of, call) && put_slots(of, call) &&
-          put_writes(of, call) && put_instant(of, call) &&
-          put_messages(of, call) && put_required(of, call) &&
-          put_turn(of, call, client)))
+          put_writes(of, call) && put_int8(of, call->now_us) &&
+          put_int8(of, (int64_t)call->version) && put_messages(of, call) &&
+          put_required(of, call) && put_turn(of, call, client)))
         return false;
+    /* By its session the server knows whether there is no pooler between. */
     return put_waits(of, call) &&
-           (!hf__pg_commits(call) || put_session(of, conn));
+           (!hf__pg_commits(call) || put_int4(of, PQbackendPID(conn)));
 }
 
 /* What it is until take_row() says otherwise. */

@@ -74,8 +74,8 @@ END $$;
 -- at_us: by the clock of this database, when it was written; version: drawn by
 -- the client that wrote it, and never drawn again. expire_ms: when it ends, Unix
 -- time; 0: never; of the lease of a lock less than 0, and the negation of that:
--- this database's clock does not end it, as it may have been set. Half of each page is left
--- free, so that a lock is rewritten in place.
+-- this database's clock does not end it, as it may have been set. Half of each
+-- page is left free, so that a lock is rewritten in place.
 CREATE TABLE IF NOT EXISTS holdfast.records (
     digest bytea PRIMARY KEY,
     key bytea NOT NULL,
@@ -87,9 +87,9 @@ CREATE TABLE IF NOT EXISTS holdfast.records (
 CREATE INDEX IF NOT EXISTS records_expire ON holdfast.records (expire_ms)
     WHERE expire_ms > 0;
 
--- Whose turn it is to commit after a conflict, by the first key of the request: see
--- commit_records(). session: which wakes who waits for that, 0: none. Not logged,
--- as it is worth nothing after a crash.
+-- Whose turn it is to commit after a conflict, by the first key of the request:
+-- see commit_records(). session: which wakes who waits for that, 0: none. Not
+-- logged, as it is worth nothing after a crash.
 CREATE UNLOGGED TABLE IF NOT EXISTS holdfast.turns (
     slot int PRIMARY KEY,
     client bigint NOT NULL,
@@ -152,12 +152,13 @@ END $$;
 
 -- Write records and send messages, if the records of `keys` have these
 -- versions, clients listen on `required`, and `now_us` is neither ahead of the
--- clock nor older than that by more than late_us. outcome: 0 done; 1 a version differs, and the records are
--- those that there are; 2 no one listens on required[absent]; 3 now_us is wrong.
+-- clock nor older than that by more than late_us. outcome: 0 done; 1 a version
+-- differs, and the records are those that there are; 2 no one listens on
+-- required[absent]; 3 now_us is wrong.
 --
 -- 1. A lock for each key, of `slots`: a commit that expects a key to be absent
---    excludes one that makes it. In order, so that there is no deadlock. They end with
---    the transaction, so a pooler may give each to another session.
+--    excludes one that makes it. In order, so that there is no deadlock. They end
+--    with the transaction, so a pooler may give each to another session.
 -- 2. Records are read after that, by a snapshot of their own: READ COMMITTED.
 -- 3. A listening client has an exclusive lock of its session; who gets a shared
 --    one knows that there is none, and does not look like one to others.
@@ -167,9 +168,9 @@ END $$;
 --    time does not shut the others out. If that commit, or one that has met no
 --    conflict, gives a lease to next_client (0: to no one), this one has the
 --    turn then, for a shorter time: who gives it back soon meets no conflict. A
---    turn ends after a time, as its client
---    may be gone; one that ends too early costs a trip. What writes nothing is
---    no one's rival. Locks of this step come before those of step 1.
+--    turn ends after a time, as its client may be gone; one that ends too early
+--    costs a trip. What writes nothing is no one's rival. Locks of this step come
+--    before those of step 1.
 -- 5. The turn's client may be between two commits, and then holds nothing on which
 --    one could wait. So if no pooler is between, by `session`, its session keeps a
 --    lock of its own until its next commit, and the first who waits is woken as
