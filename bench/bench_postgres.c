@@ -2,10 +2,11 @@
 /*
  * bench_postgres.c - pairs of acquire and release of one lock by several
  * processes, on a PostgreSQL of its own: Holdfast, a lease by INSERT ... ON
- * CONFLICT and DELETE with polls, as ShedLock has it, and pg_advisory_lock.
- * Each round has all three. Trips are calls of the functions, as the server
- * counts them. A wake-up is from the beginning of a release until another
- * process has the lock.
+ * CONFLICT and DELETE with polls, as ShedLock has it, a row that is selected
+ * FOR UPDATE until its transaction ends, and pg_advisory_lock. Each round has
+ * all. Trips are calls of the functions, as the server counts them. A wake-up
+ * is from the beginning of a release until another process has the lock.
+ * Processor time is that of the programs, and of their sessions in the server.
  *
  *     bench_postgres [ROUNDS [SECONDS [PROCESSES]]]
  */
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +28,9 @@
 #define PROCESSES_MAX 50
 #define WAKES 65536
 
-typedef enum way { HOLDFAST, LEASE, ADVISORY, WAYS } way;
-static const char *const names[] = {"holdfast", "on conflict", "advisory"};
+typedef enum way { HOLDFAST, LEASE, FOR_UPDATE, ADVISORY, WAYS } way;
+static const char *const names[] = {"holdfast", "on conflict", "for update",
+                                    "advisory"};
 
 typedef struct result {
     long pairs;
@@ -45,6 +48,7 @@ typedef struct wakes {
 static wakes *all_wakes;
 static const char *url;
 static double seconds = 4;
+static long postmaster;
 
 static void fail_bench(const char *what, const char *why)
 {
@@ -146,6 +150,24 @@ static long pairs_lease(int64_t until_us)
     return pairs;
 }
 
+static long pairs_for_update(int64_t until_us)
+{
+    PGconn *conn = connect_bench();
+    long pairs = 0;
+
+    while (hf__clock_boot_us() < until_us) {
+        (void)run_sql(conn, "BEGIN");
+        (void)run_sql(conn,
+                      "SELECT 1 FROM rows WHERE name = 'lock' FOR UPDATE");
+        note_acquired();
+        note_releases();
+        (void)run_sql(conn, "COMMIT");
+        pairs++;
+    }
+    PQfinish(conn);
+    return pairs;
+}
+
 static long pairs_advisory(int64_t until_us)
 {
     PGconn *conn = connect_bench();
@@ -165,7 +187,7 @@ static long pairs_advisory(int64_t until_us)
 static void run_worker(way how, int out)
 {
     static long (*const ways[])(int64_t) = {pairs_holdfast, pairs_lease,
-                                            pairs_advisory};
+                                            pairs_for_update, pairs_advisory};
     int64_t began_us = hf__clock_boot_us();
     result got = {.pairs = ways[how](began_us + (int64_t)(seconds * 1e6))};
 
@@ -197,9 +219,45 @@ static void print_wakes(void)
            (double)all_wakes->us[count * 99 / 100] / 1e3);
 }
 
+/* Of all programs that have ended, us. */
+static double programs_us(void)
+{
+    struct rusage used;
+
+    (void)getrusage(RUSAGE_CHILDREN, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+/* Of all sessions that have ended, us: the server waits for them. */
+static double sessions_us(void)
+{
+    unsigned long user = 0, kernel = 0;
+    char path[64], text[512] = "";
+    const char *at;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/%ld/stat", postmaster);
+    file = fopen(path, "re");
+    if (file == NULL)
+        fail_bench(path, "cannot be read");
+    (void)fgets(text, sizeof(text), file);
+    (void)fclose(file);
+    at = strrchr(text, ')');
+    if (at == NULL ||
+        sscanf(at + 2,
+               "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+               "%lu %lu",
+               &user, &kernel) != 2)
+        fail_bench(path, "is not as expected");
+    return (double)(user + kernel) * 1e6 / (double)sysconf(_SC_CLK_TCK);
+}
+
 static void run_figure(PGconn *conn, way how, int processes)
 {
     long trips = count_trips(conn);
+    double client_us = programs_us();
+    double server_us = sessions_us();
     long least = -1;
     long most = 0;
     result sum = {0, 0};
@@ -232,7 +290,9 @@ static void run_figure(PGconn *conn, way how, int processes)
     if (how == HOLDFAST)
         printf(", %.2f trips a pair", (double)trips / (double)sum.pairs);
     print_wakes();
-    printf("\n");
+    printf(", CPU us a pair: client %.0f, server %.0f\n",
+           (programs_us() - client_us) / (double)sum.pairs,
+           (sessions_us() - server_us) / (double)sum.pairs);
     fflush(stdout);
 }
 
@@ -256,7 +316,11 @@ int main(int argc, char **argv)
         return 1;
     conn = connect_bench();
     (void)run_sql(conn, "CREATE TABLE leases(name text PRIMARY KEY, until "
-                        "timestamptz NOT NULL)");
+                        "timestamptz NOT NULL);"
+                        "CREATE TABLE rows(name text PRIMARY KEY);"
+                        "INSERT INTO rows VALUES ('lock')");
+    postmaster = run_sql(conn, "SELECT split_part(pg_read_file("
+                               "'postmaster.pid'), chr(10), 1)");
     for (long round = 0; round < rounds; round++) {
         for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
             if (only > 0 && processes[i] != only)
