@@ -44,6 +44,7 @@ static void exec_program(const postgres_server *server,
     const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
     const char *folder = getenv("HF_TEST_POSTGRES");
     char path[PATH_SIZE];
+    const char *words[32] = {path};
     int log_fd;
 
     (void)snprintf(path, sizeof(path), "%s/log", server->dir);
@@ -59,7 +60,12 @@ static void exec_program(const postgres_server *server,
     (void)snprintf(path, sizeof(path), "%s/%s", folder, arguments[0]);
     if (arguments[0][0] == '/')
         (void)snprintf(path, sizeof(path), "%s", arguments[0]);
-    execv(path, (char *const *)(void *)arguments);
+    /* By its first argument each finds the others, else by PATH, in which
+     * Debian does not have them. */
+    for (size_t i = 1;
+         i + 1 < sizeof(words) / sizeof(words[0]) && arguments[i] != NULL; i++)
+        words[i] = arguments[i];
+    execv(path, (char *const *)(void *)words);
     _exit(127);
 }
 
