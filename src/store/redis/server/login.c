@@ -166,13 +166,11 @@ static hf_status check_role(const hf_reply *reply, hf_error *err)
 }
 
 /* The server's error about a password is not shown: it might contain it. */
-static hf_status auth_refused(hf_bytes line, hf_error *err)
+static hf_status auth_refused(hf_bytes line, const hf_error *detail,
+                              hf_error *err)
 {
-    hf_error detail = HF_ERROR_INIT;
-
-    hf__redis_error(line, false, &detail);
-    if (detail.status == HF_UNAVAILABLE)
-        return hf__fail_copy(err, &detail);
+    if (detail->status == HF_UNAVAILABLE)
+        return hf__fail_copy(err, detail);
     if (line.size > 4 && memcmp(line.data, "ERR ", 4) == 0)
         return hf__fail(err, HF_DENIED,
                         "a password was given, but the server has none for "
@@ -181,35 +179,32 @@ static hf_status auth_refused(hf_bytes line, hf_error *err)
 }
 
 static hf_status login_refused(hf__login_step step, hf_bytes line,
-                               hf_error *err)
+                               const hf_error *detail, hf_error *err)
 {
-    hf_error detail = HF_ERROR_INIT;
-
     if (step == HF__LOGIN_AUTH)
-        return auth_refused(line, err);
-    hf__redis_error(line, false, &detail);
+        return auth_refused(line, detail, err);
     if (hf__text_begins(line, "NOAUTH"))
         return hf__fail(err, HF_DENIED, "the server requires a password");
-    if (detail.status == HF_UNAVAILABLE || step == HF__LOGIN_SELECT)
-        return hf__fail_copy(err, &detail);
+    if (detail->status == HF_UNAVAILABLE || step == HF__LOGIN_SELECT)
+        return hf__fail_copy(err, detail);
     if (hf__text_begins(line, "NOPROTO"))
         return HF_OK; /* it speaks RESP2 */
-    if (detail.status == HF_UNSUPPORTED && step == HF__LOGIN_HELLO)
+    if (detail->status == HF_UNSUPPORTED && step == HF__LOGIN_HELLO)
         return hf__fail(err, HF_UNSUPPORTED,
                         "the server does not support HELLO; version %d.0 or "
                         "later is needed",
                         VERSION_MIN);
-    if (detail.status == HF_DENIED && memcmp(line.data, "NOPERM", 6) != 0)
-        return hf__fail_copy(err, &detail);
+    if (detail->status == HF_DENIED && memcmp(line.data, "NOPERM", 6) != 0)
+        return hf__fail_copy(err, detail);
     return HF_OK;
 }
 
 /* ROLE was refused, as some access lists and services do; use the role from
  * HELLO. Without either, no write is allowed. */
 static hf_status without_role(const hf__login *login, hf_bytes line,
-                              hf_error *err)
+                              const hf_error *detail, hf_error *err)
 {
-    hf_status status = login_refused(HF__LOGIN_ROLE, line, err);
+    hf_status status = login_refused(HF__LOGIN_ROLE, line, detail, err);
 
     if (status != HF_OK)
         return status;
@@ -224,18 +219,17 @@ static hf_status without_role(const hf__login *login, hf_bytes line,
 
 /* A replica refuses WAIT while it is one; its reply to the first write
  * counts. */
-static hf_status without_wait(hf_bytes line, hf_error *err)
+static hf_status without_wait(hf_bytes line, const hf_error *detail,
+                              hf_error *err)
 {
     static const char replica[] = "ERR WAIT cannot be used with replica";
-    hf_error detail = HF_ERROR_INIT;
 
     if (line.size >= sizeof(replica) - 1 &&
         memcmp(line.data, replica, sizeof(replica) - 1) == 0)
         return HF_OK;
-    hf__redis_error(line, false, &detail);
-    if (detail.status == HF_UNAVAILABLE)
-        return hf__fail_copy(err, &detail);
-    if (detail.status == HF_DENIED)
+    if (detail->status == HF_UNAVAILABLE)
+        return hf__fail_copy(err, detail);
+    if (detail->status == HF_DENIED)
         return hf__fail(
             err, HF_DENIED,
             "this user may not run WAIT, which is needed to wait for replicas");
@@ -257,10 +251,10 @@ hf_status hf__login_answer(hf__login *login, const hf_reply *reply,
         login->busy =
             hf__redis_error(line, false, &detail) == HF__VERDICT_BACK_OFF;
         if (step == HF__LOGIN_ROLE)
-            return without_role(login, line, err);
+            return without_role(login, line, &detail, err);
         if (step == HF__LOGIN_WAIT)
-            return without_wait(line, err);
-        return login_refused(step, line, err);
+            return without_wait(line, &detail, err);
+        return login_refused(step, line, &detail, err);
     }
     if (step == HF__LOGIN_HELLO)
         return read_hello(login, reply, err);
