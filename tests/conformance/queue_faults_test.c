@@ -123,18 +123,28 @@ TEST(queue_keeps_its_expiry_when_a_lease_is_renewed)
     expect_status(HF_OK, hf_queue_done(lock, ERR));
 }
 
+/* A worker that waits, while another client has a lock of the queue's name. */
+static hf_lock *wait_under_lock(fixture *f, hf_bytes queue, told *said,
+                                hf_lock **other)
+{
+    hf_lock *lock = worker_for(f, f->client, queue, 0);
+
+    *other = fixture_lock(f, f->other, queue, NULL);
+    queue_up(f, queue, f->client, lock, said, 1);
+    expect_status(HF_OK, hf_lock_try(*other, ERR));
+    return lock;
+}
+
 /* Its wait queue is that of a lock of the same name, which is released with a
  * worker at its head. The worker finds a lock there, or no job. */
 TEST(queue_worker_is_given_no_lock)
 {
     fixture *f = *state;
     hf_bytes queue = fixture_key(f, "q");
-    hf_lock *lock = worker_for(f, f->client, queue, 0);
-    hf_lock *other = fixture_lock(f, f->other, queue, NULL);
     told said = {0};
+    hf_lock *other;
+    hf_lock *lock = wait_under_lock(f, queue, &said, &other);
 
-    queue_up(f, queue, f->client, lock, &said, 1);
-    expect_status(HF_OK, hf_lock_try(other, ERR));
     expect_status(HF_OK, hf_lock_release(other, ERR));
     expect_throughout((dispatch(f->client), !hf_lock_is_held(lock)), 1500);
     if (said.count > 0)
@@ -153,12 +163,10 @@ TEST(queue_worker_that_fails_leaves_the_line)
 {
     fixture *f = *state;
     hf_bytes queue = fixture_key(f, "q");
-    hf_lock *lock = worker_for(f, f->client, queue, 0);
-    hf_lock *other = fixture_lock(f, f->other, queue, NULL);
     told said = {0};
+    hf_lock *other;
+    hf_lock *lock = wait_under_lock(f, queue, &said, &other);
 
-    queue_up(f, queue, f->client, lock, &said, 1);
-    expect_status(HF_OK, hf_lock_try(other, ERR));
     await_told(f->client, &said, 1);
     assert_int_equal(said.status, HF_WRONG_TYPE);
     expect_status(HF_OK, hf_lock_release(other, ERR));
