@@ -22,6 +22,7 @@
 #include "holdfast/client.h"
 #include "holdfast/lock.h"
 #include "support/postgres_server.h"
+#include "support/proc_stat.h"
 #include "util/clock.h"
 
 #define POLL_US 10000
@@ -232,25 +233,11 @@ static double programs_us(void)
 /* Of all sessions that have ended, us: the server waits for them. */
 static double sessions_us(void)
 {
-    unsigned long user = 0, kernel = 0;
-    char path[64], text[512] = "";
-    const char *at;
-    FILE *file;
+    double own_s, children_s;
 
-    (void)snprintf(path, sizeof(path), "/proc/%ld/stat", postmaster);
-    file = fopen(path, "re");
-    if (file == NULL)
-        fail_bench(path, "cannot be read");
-    (void)fgets(text, sizeof(text), file);
-    (void)fclose(file);
-    at = strrchr(text, ')');
-    if (at == NULL ||
-        sscanf(at + 2,
-               "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-               "%lu %lu",
-               &user, &kernel) != 2)
-        fail_bench(path, "is not as expected");
-    return (double)(user + kernel) * 1e6 / (double)sysconf(_SC_CLK_TCK);
+    if (!proc_cpu_s((pid_t)postmaster, &own_s, &children_s))
+        fail_bench("/proc", "cannot be read");
+    return children_s * 1e6;
 }
 
 static void run_figure(PGconn *conn, way how, int processes)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "contended.h"
+#include "support/proc_stat.h"
 
 #define READY_WAIT_S 120
 #define PROGRAM_WORDS_MAX 16
@@ -278,35 +279,14 @@ bool contended_end(contended_crew *crew, int wait_s)
     return ok;
 }
 
-/* Fields 14 and 15 of /proc/PID/stat. */
-static double process_cpu_s(pid_t pid)
-{
-    char path[64], line[1024] = "";
-    unsigned long user = 0, system = 0;
-    const char *at;
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    if (fgets(line, sizeof(line), file) == NULL)
-        line[0] = 0;
-    fclose(file);
-    at = strrchr(line, ')');
-    if (at == NULL ||
-        sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-               &user, &system) != 2)
-        return 0;
-    return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
-}
-
 double contended_crew_cpu_s(const contended_crew *crew)
 {
-    double sum_s = 0;
+    double sum_s = 0, own_s, children_s;
 
-    for (int i = 0; i < crew->count; i++)
-        sum_s += process_cpu_s(crew->pids[i]);
+    for (int i = 0; i < crew->count; i++) {
+        if (proc_cpu_s(crew->pids[i], &own_s, &children_s))
+            sum_s += own_s;
+    }
     return sum_s;
 }
 

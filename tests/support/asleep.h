@@ -8,23 +8,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "support/proc_stat.h"
 
 /* Or has it ended? */
 static inline bool thread_sleeps(int tid)
 {
-    char path[64], line[128] = "";
-    const char *state;
-    FILE *file;
+    char path[64], line[PROC_STAT_SIZE];
+    const char *fields;
 
     (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return true;
-    (void)fgets(line, sizeof(line), file);
-    (void)fclose(file);
-    state = strrchr(line, ')');
-    return state != NULL && state[1] == ' ' && state[2] == 'S';
+    fields = proc_stat(path, line);
+    return fields == NULL || fields[0] == 'S';
 }
 
 /* Wait until a thread sleeps that has said, by its gettid() in `tid`, that it
