@@ -27,6 +27,7 @@
 #define READY_TRIES 600
 #define START_TRIES 40
 #define PAUSE_NS 50000000
+#define NO_INPUT "/dev/null"
 
 struct postgres_server {
     pid_t pid; /* 0: not running */
@@ -37,8 +38,9 @@ struct postgres_server {
 };
 
 /* Become the user that may run the server, and the program: one of
- * PostgreSQL's, or that of a path. */
-static void exec_program(const postgres_server *server,
+ * PostgreSQL's, or that of a path. The user may not be allowed to read what is
+ * in the checkout: the input is opened before. */
+static void exec_program(const postgres_server *server, const char *input,
                          const char *const *arguments)
 {
     const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
@@ -46,15 +48,17 @@ static void exec_program(const postgres_server *server,
     char path[PATH_SIZE];
     const char *words[32] = {path};
     int log_fd;
+    int input_fd;
 
     (void)snprintf(path, sizeof(path), "%s/log", server->dir);
     log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+    input_fd = open(input, O_RDONLY);
     if (user != NULL && (setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 ||
                          setuid(user->pw_uid) != 0))
         _exit(126);
     if (chdir("/") != 0)
         _exit(126);
-    dup2(open("/dev/null", O_RDONLY), 0);
+    dup2(input_fd, 0);
     dup2(log_fd, 1);
     dup2(log_fd, 2);
     (void)snprintf(path, sizeof(path), "%s/%s", folder, arguments[0]);
@@ -69,20 +73,21 @@ static void exec_program(const postgres_server *server,
     _exit(127);
 }
 
-static bool run_program(const postgres_server *server,
+static bool run_program(const postgres_server *server, const char *input,
                         const char *const *arguments)
 {
     pid_t pid = fork();
     int status = -1;
 
     if (pid == 0)
-        exec_program(server, arguments);
+        exec_program(server, input, arguments);
     return pid > 0 && await_child(pid, &status) == pid && status == 0;
 }
 
-/* Its output goes to a file, NULL: into the log. */
-static bool run_psql(const postgres_server *server, const char *option,
-                     const char *what, const char *output)
+/* sql NULL: what is in the input. Its output goes to a file, NULL: into the
+ * log. */
+static bool run_psql(const postgres_server *server, const char *sql,
+                     const char *input, const char *output)
 {
     const char *arguments[] = {"psql",
                                "-qXtA",
@@ -96,18 +101,18 @@ static bool run_psql(const postgres_server *server, const char *option,
                                server->port,
                                "-d",
                                "postgres",
-                               option,
-                               what,
+                               sql != NULL ? "-c" : "-f",
+                               sql != NULL ? sql : "-",
                                output != NULL ? "-o" : NULL,
                                output,
                                NULL};
 
-    return run_program(server, arguments);
+    return run_program(server, input, arguments);
 }
 
 bool postgres_server_run(const postgres_server *server, const char *sql)
 {
-    return run_psql(server, "-c", sql, NULL);
+    return run_psql(server, sql, NO_INPUT, NULL);
 }
 
 void postgres_server_ask(const postgres_server *server, const char *sql,
@@ -118,7 +123,7 @@ void postgres_server_ask(const postgres_server *server, const char *sql,
 
     answer[0] = '\0';
     (void)snprintf(path, sizeof(path), "%s/answer", server->dir);
-    if (!run_psql(server, "-c", sql, path))
+    if (!run_psql(server, sql, NO_INPUT, path))
         return;
     file = fopen(path, "r");
     if (file == NULL)
@@ -163,7 +168,7 @@ pid_t postgres_server_spawn(const postgres_server *server,
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(126);
-        exec_program(server, argv);
+        exec_program(server, NO_INPUT, argv);
     }
     return pid;
 }
@@ -225,7 +230,7 @@ static bool make_data(const postgres_server *server)
         NULL};
 
     (void)snprintf(data, sizeof(data), "%s/data", server->dir);
-    return run_program(server, arguments);
+    return run_program(server, NO_INPUT, arguments);
 }
 
 static bool copy_data(const postgres_server *server,
@@ -240,7 +245,7 @@ static bool copy_data(const postgres_server *server,
     (void)snprintf(from, sizeof(from),
                    "host=127.0.0.1 port=%s user=postgres application_name=%s",
                    primary->port, name);
-    return run_program(server, arguments);
+    return run_program(server, NO_INPUT, arguments);
 }
 
 /* Without data. */
@@ -261,10 +266,25 @@ static postgres_server *new_server(bool fsync)
     return server;
 }
 
+static void print_log(const postgres_server *server)
+{
+    char path[PATH_SIZE];
+    char line[PATH_SIZE];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/log", server->dir);
+    file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        (void)fputs(line, stderr);
+    if (file != NULL)
+        (void)fclose(file);
+}
+
 static postgres_server *give_up(postgres_server *server)
 {
-    fprintf(stderr, "cannot start PostgreSQL for the test, see %s/log\n",
+    fprintf(stderr, "cannot start PostgreSQL for the test; %s/log:\n",
             server->dir);
+    print_log(server);
     postgres_server_kill(server);
     free(server);
     return NULL;
@@ -276,7 +296,7 @@ postgres_server *postgres_server_start(bool fsync)
 
     if (server == NULL ||
         (make_data(server) && postgres_server_restart(server) &&
-         run_psql(server, "-f", HF_POSTGRES_SETUP, NULL)))
+         run_psql(server, NULL, HF_POSTGRES_SETUP, NULL)))
         return server;
     return give_up(server);
 }
