@@ -5,54 +5,142 @@ package main
 
 import (
     "fmt"
+    "math"
     "sort"
     "strings"
+
+    "github.com/anishathalye/porcupine"
 )
 
-// job is taken under a hold, or ready: 0.
+// job is taken under a hold, or ready: untaken, or given back. When it was put
+// only matters as long as it is untaken.
 type job struct {
-    number, priority, order, hold int64
+    number, priority, hold int64
+    began, returned        int64
 }
 
-// jobs has them as text, as a state is compared, in the order in which those
-// that are ready are taken; put counts all that there were.
-type jobs struct {
-    put  int64
-    list string
-}
+const (
+    givenBack = 0
+    untaken   = -1
+)
 
-func parseJobs(list string) []job {
+// A state is the text of its jobs: first those that were taken, in the order in
+// which they were for the first time, which is their order in the queue, as it
+// lasts; then those that are untaken. Which of these comes first is decided by
+// the take that finds it out: the orders in which they may have been put would
+// be as many states, for which no time is enough.
+func parseJobs(state string) []job {
     all := []job{}
-    for _, word := range strings.Fields(list) {
+    for _, word := range strings.Fields(state) {
         var j job
-        fmt.Sscanf(word, "%d:%d:%d:%d", &j.number, &j.priority, &j.order, &j.hold)
+        fmt.Sscanf(word, "%d:%d:%d:%d:%d", &j.number, &j.priority, &j.hold,
+            &j.began, &j.returned)
         all = append(all, j)
     }
     return all
 }
 
 func formatJobs(all []job) string {
-    sort.Slice(all, func(i, k int) bool {
-        if all[i].priority != all[k].priority {
-            return all[i].priority > all[k].priority
-        }
-        return all[i].order < all[k].order
-    })
     words := []string{}
     for _, j := range all {
-        words = append(words, fmt.Sprintf("%d:%d:%d:%d", j.number, j.priority, j.order, j.hold))
+        words = append(words, fmt.Sprintf("%d:%d:%d:%d:%d", j.number,
+            j.priority, j.hold, j.began, j.returned))
     }
     return strings.Join(words, " ")
 }
 
-// held is the index of the one under a hold; 0: of the first that is ready.
-func held(all []job, hold int64) int {
+// put adds a job behind each that was taken.
+func put(all []job, j job) []job {
+    i := len(all)
+    for i > 0 && all[i-1].hold == untaken && all[i-1].number > j.number {
+        i--
+    }
+    next := append(append([]job{}, all[:i]...), j)
+    return append(next, all[i:]...)
+}
+
+// first are the indices of those of which one is the first that is ready: of
+// untaken jobs, each that was not put after another.
+func first(all []job) []int {
+    best := []int{}
     for i, j := range all {
-        if j.hold == hold {
-            return i
+        if j.hold > 0 || len(best) > 0 && j.priority < all[best[0]].priority {
+            continue
+        }
+        if len(best) > 0 && j.priority > all[best[0]].priority {
+            best = nil
+        }
+        if len(best) == 0 || all[best[0]].hold == untaken {
+            best = append(best, i)
         }
     }
-    return -1
+    earliest := int64(math.MaxInt64)
+    for _, i := range best {
+        if all[i].returned < earliest {
+            earliest = all[i].returned
+        }
+    }
+    possible := []int{}
+    for _, i := range best {
+        if all[i].began <= earliest {
+            possible = append(possible, i)
+        }
+    }
+    return possible
+}
+
+// take gives a job to a hold.
+func take(all []job, i int, hold int64) []job {
+    next := append([]job{}, all...)
+    if next[i].hold == untaken {
+        taken := sort.Search(len(all), func(k int) bool {
+            return all[k].hold == untaken
+        })
+        copy(next[taken+1:], all[taken:i])
+        next[taken] = job{number: all[i].number, priority: all[i].priority}
+        i = taken
+    }
+    next[i].hold = hold
+    return next
+}
+
+// end is what a hold's job becomes; false: it has none.
+func end(all []job, call string, hold int64) ([]job, bool) {
+    for i, j := range all {
+        switch {
+        case j.hold != hold:
+            continue
+        case call == "done" || call == "fail":
+            return append(append([]job{}, all[:i]...), all[i+1:]...), true
+        }
+        next := append([]job{}, all...)
+        next[i].hold = givenBack
+        return next, true
+    }
+    return all, false
+}
+
+func putStep(all []job, c call) []string {
+    j := job{c.In[0], c.In[1], untaken, c.Began, c.Returned}
+    if c.Status == "" {
+        j.returned = math.MaxInt64
+    }
+    return []string{formatJobs(put(all, j))}
+}
+
+func takeStep(all []job, c call) []string {
+    states := []string{}
+    ready := first(all)
+    for _, i := range ready {
+        if c.Status == "" ||
+            c.Status == "OK" && len(c.Out) > 0 && c.Out[0] == all[i].number {
+            states = append(states, formatJobs(take(all, i, c.In[len(c.In)-1])))
+        }
+    }
+    if len(ready) == 0 && (c.Status == "" || c.Status == "HELD") {
+        states = append(states, formatJobs(all))
+    }
+    return states
 }
 
 // queueStep knows these calls:
@@ -64,40 +152,43 @@ func held(all []job, hold int64) int {
 //               again, defer and fail; HELD: it is ended, and none is ready
 //  undo [..., hold]  a take got no reply: what it took, if anything, goes back,
 //               at any time or never
-func queueStep(state interface{}, c call) (bool, interface{}) {
-    next := state.(jobs)
-    all := parseJobs(next.list)
-    outcome := "OK"
-    end := strings.TrimSuffix(c.Call, ",take")
-    takes := end != c.Call
-    if end == "undo" {
-        c.In = c.In[len(c.In)-1:]
+func queueStep(state string, c call) []string {
+    all := parseJobs(state)
+    switch c.Call {
+    case "put":
+        return putStep(all, c)
+    case "take":
+        return takeStep(all, c)
+    case "undo":
+        all, _ = end(all, c.Call, c.In[len(c.In)-1])
+        return []string{formatJobs(all)}
     }
-    if takes || end != "put" && end != "take" {
-        i := held(all, c.In[0])
-        switch {
-        case i < 0:
-            outcome, takes = "EXPIRED", false
-        case end == "done" || end == "fail":
-            all = append(all[:i], all[i+1:]...)
-        default:
-            all[i].hold = 0
-        }
-    }
+    all, held := end(all, strings.TrimSuffix(c.Call, ",take"), c.In[0])
     switch {
-    case end == "put":
-        next.put++
-        all = append(all, job{c.In[0], c.In[1], next.put, 0})
-    case takes || end == "take":
-        if i := held(all, 0); i >= 0 {
-            if c.Status != "" && (len(c.Out) == 0 || c.Out[0] != all[i].number) {
-                return false, state
-            }
-            all[i].hold = c.In[len(c.In)-1]
-        } else {
-            outcome = "HELD"
-        }
+    case !held && (c.Status == "" || c.Status == "EXPIRED"):
+        return []string{state}
+    case !held:
+        return nil
+    case strings.HasSuffix(c.Call, ",take"):
+        return takeStep(all, c)
+    case c.Status == "" || c.Status == "OK":
+        return []string{formatJobs(all)}
     }
-    next.list = formatJobs(all)
-    return c.Status == "" || c.Status == outcome, next
+    return nil
+}
+
+// queueModel has more than one next state, as it is not known what a take
+// without a reply took.
+func queueModel() porcupine.Model {
+    model := porcupine.NondeterministicModel{
+        Init: func() []interface{} { return []interface{}{""} },
+        Step: func(state, input, output interface{}) []interface{} {
+            all := []interface{}{}
+            for _, next := range queueStep(state.(string), input.(call)) {
+                all = append(all, next)
+            }
+            return all
+        },
+    }
+    return model.ToModel()
 }
