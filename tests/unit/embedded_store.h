@@ -34,8 +34,9 @@ typedef struct place {
     hf__store *store;
 } place;
 
-/* Of the stores opened next. */
+/* Of the stores opened next: the limits of a script and of opening. */
 __attribute__((unused)) static int64_t script_budget_ms = 400 * SLOWER;
+__attribute__((unused)) static int64_t connect_ms = 1000;
 
 /* Open the store at a URL; the status, and the message in *err. */
 HELPER hf_status open_url(const char *text, hf__loop *loop, hf__store **store,
@@ -48,7 +49,7 @@ HELPER hf_status open_url(const char *text, hf__loop *loop, hf__store **store,
     if (status != HF_OK)
         return status;
     config.url = &url;
-    config.connect_ms = 1000;
+    config.connect_ms = connect_ms;
     config.script_budget_ms = script_budget_ms;
     config.loop = loop;
     status = hf__embedded_store_ops.open(&config, store, err);

@@ -11,12 +11,14 @@
 
 #define THREADS 4
 #define ROUNDS 3000
+#define EVENT_WAIT_MS 1000
 
 static place at;
 
 static int set_up(void **state)
 {
     (void)state;
+    connect_ms = 60000; /* others want the writer lock all the time */
     make_place(&at, "volatile", "?max_size=256M");
     at.store = must_open(at.url, NULL);
     return 0;
@@ -36,6 +38,15 @@ static const char bump[] =
     "redis.call('hset', 'h', 'f' .. n % 200, ('v'):rep(n % 100)) "
     "redis.call('publish', ARGV[1], 't') return n";
 
+/* 1: it has failed, and says what. */
+static long failed(const char *what, hf_status status)
+{
+    if (status == HF_OK)
+        return 0;
+    print_error("%s: %s\n", what, hf_status_name(status));
+    return 1;
+}
+
 static void *write_and_read(void *user)
 {
     hf__store *store = user;
@@ -46,13 +57,17 @@ static void *write_and_read(void *user)
     for (int i = 0; i < ROUNDS; i++) {
         uint32_t seq = ops->event_seq(store, hf_view("t", 1), INT64_MAX);
 
-        failures += evaluate(store, bump, 0, ops->inbox(store), text) != HF_OK;
-        failures += !ops->event_wait(store, hf_view("t", 1), seq,
-                                     hf__clock_boot_ms() + 1000);
-        failures += command(store, "hget h f7", text) != HF_OK;
-        failures += command(store, "get n", text) != HF_OK;
         failures +=
-            own(store, HF__SCRIPT_TIMELINE_COUNT, 2, "t due", text) != HF_OK;
+            failed("bump", evaluate(store, bump, 0, ops->inbox(store), text));
+        failures +=
+            failed("event", ops->event_wait(store, hf_view("t", 1), seq,
+                                            hf__clock_boot_ms() + EVENT_WAIT_MS)
+                                ? HF_OK
+                                : HF_TIMEOUT);
+        failures += failed("hget", command(store, "hget h f7", text));
+        failures += failed("get", command(store, "get n", text));
+        failures += failed(
+            "count", own(store, HF__SCRIPT_TIMELINE_COUNT, 2, "t due", text));
     }
     return (void *)failures;
 }
@@ -68,17 +83,17 @@ static void *open_and_close(void *user)
         hf__store *store = NULL;
         hf_error err = HF_ERROR_INIT;
 
-        if (open_url(at.url, NULL, &store, &err) != HF_OK) {
-            failures++;
+        failures += failed(err.message, open_url(at.url, NULL, &store, &err));
+        if (store == NULL)
             continue;
-        }
         (void)snprintf(line, sizeof(line), "append big%d xxxxxxxxxx", i);
         for (int j = 0; j < 20; j++)
-            failures += command(store, line, text) != HF_OK;
-        failures += evaluate(store,
-                             "redis.call('set', KEYS[1], ('x'):rep(100000)) "
-                             "return 1",
-                             1, line + 7, text) != HF_OK;
+            failures += failed("append", command(store, line, text));
+        failures += failed(
+            "set", evaluate(store,
+                            "redis.call('set', KEYS[1], ('x'):rep(100000)) "
+                            "return 1",
+                            1, line + 7, text));
         close_store(store);
     }
     return (void *)failures;
