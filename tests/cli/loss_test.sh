@@ -161,7 +161,7 @@ test_term_leaves_grace_to_clean_up() {
 }
 
 test_report_names_the_reason() {
-    expect 76 run --json --max-hold 0.2 --ttl 1 job -- sleep 30
+    expect 76 run --json --max-hold 0.2 job -- sleep 30
     contains "$err" '"lost":"TIMEOUT","exit":76,"error":{"code":76,"name":"LOST",'
 }
 
