@@ -51,7 +51,10 @@ bool writers_run(writers_set *set, void *user, int threads, int slice_ms,
     while (started < threads &&
            pthread_create(&ids[started], NULL, write_until_stopped, &self) == 0)
         started++;
-    usleep((useconds_t)slice_ms * 1000);
+    do /* until something is done, however busy the machine is */
+        usleep((useconds_t)slice_ms * 1000);
+    while (started > 0 && atomic_load(&self.done) == 0 &&
+           !atomic_load(&self.failed));
     atomic_store(&self.stop, true);
     for (int i = 0; i < started; i++)
         pthread_join(ids[i], NULL);
