@@ -21,7 +21,7 @@ TEST(queue_ended_says_how_the_end_went)
 {
     fixture *f = *state;
     hf_bytes queue = fixture_key(f, "q");
-    hf_lock *lock = worker_for(f, f->client, queue, 50);
+    hf_lock *lock = worker_for(f, f->client, queue, slowed_ms(50));
     hf_lock *other = worker(f, queue);
 
     expect_status(HF_NOT_FOUND, hf_queue_ended(lock, ERR));

@@ -64,10 +64,12 @@ class Store:
 
 
 def run(store, name, *options, command=("true",)):
-    """`holdfast run`; its exit code."""
-    return subprocess.run(
+    """`holdfast run`; its exit code. What it says is shown if a test fails."""
+    ended = subprocess.run(
         [HOLDFAST, "--store", store.url, "run", *options, name, *command],
-        timeout=60, stderr=subprocess.PIPE).returncode
+        timeout=60, stderr=subprocess.PIPE, text=True)
+    sys.stderr.write(ended.stderr)
+    return ended.returncode
 
 
 class Holder:
