@@ -53,8 +53,8 @@ static inline bool hf__decimal_read(const char *text, int64_t *value,
 static inline bool hf__decimal_exact(const char *digit, size_t left,
                                      int64_t *value)
 {
+    uint64_t sum = 0;
     bool negative;
-    int64_t sum = 0;
 
     if (left == 1 && *digit == '0') {
         *value = 0;
@@ -65,52 +65,77 @@ static inline bool hf__decimal_exact(const char *digit, size_t left,
         digit++;
         left--;
     }
-    /* 19 digits may exceed INT64_MAX; more always do. */
+    /* 19 digits always fit 64 bits; more are always too many for an int64_t. */
     if (left == 0 || left > 19 || *digit < '1' || *digit > '9')
         return false;
     for (; left > 0; left--, digit++) {
-        /* Summed as negatives: there is one more of them. */
-        if (!hf__is_digit(*digit) || __builtin_mul_overflow(sum, 10, &sum) ||
-            __builtin_sub_overflow(sum, *digit - '0', &sum))
+        unsigned each = (unsigned char)*digit - (unsigned)'0';
+
+        if (each > 9)
             return false;
+        sum = 10 * sum + each;
     }
-    if (!negative && sum == INT64_MIN)
+    if (sum > (uint64_t)INT64_MAX + negative)
         return false;
-    *value = negative ? sum : -sum;
+    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
 }
 
 /* Room for any int64_t, with its NUL. */
 #define HF__DECIMAL_SIZE 24
 
+/* The eight digits of a number below 10^8, each in a byte, the first one in the
+ * lowest: it is split into halves, these into pairs, and these into digits. The
+ * products are divisions by 100 and by 10, exact for so few digits. */
+static inline uint64_t hf__decimal_eight(uint64_t value)
+{
+    uint64_t halves = value / 10000 | value % 10000 << 32;
+    uint64_t hundreds = halves * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+    uint64_t pairs = hundreds | (halves - 100 * hundreds) << 16;
+    uint64_t tens = pairs * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+
+    return tens | (pairs - 10 * tens) << 8;
+}
+
+/* Write digits from the lowest byte on, and what follows them; eight bytes. */
+static inline void hf__decimal_store(char *at, uint64_t eight)
+{
+    eight |= UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    eight = __builtin_bswap64(eight);
+#endif
+    /* Not memcpy(): hardened, it may be a call. */
+    __builtin_memcpy(at, &eight, sizeof(eight));
+}
+
 /* Write a number and a NUL; returns the size without the NUL. printf takes some
  * ten times as long. */
 static inline size_t hf__decimal_put(char text[HF__DECIMAL_SIZE], int64_t value)
 {
-    static const char pairs[] = "0001020304050607080910111213141516171819"
-                                "2021222324252627282930313233343536373839"
-                                "4041424344454647484950515253545556575859"
-                                "6061626364656667686970717273747576777879"
-                                "8081828384858687888990919293949596979899";
+    static const uint64_t unit = 100000000;
     uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    char digits[HF__DECIMAL_SIZE];
-    char *at = digits + sizeof(digits);
-    size_t size;
+    uint64_t high = left / unit, first = left, eight;
+    unsigned zeros; /* before its first digit */
+    char *at = text;
 
-    /* Not by memcpy(): hardened, it is a call for each two bytes. */
-    for (; left >= 100; left /= 100) {
-        *--at = pairs[2 * (left % 100) + 1];
-        *--at = pairs[2 * (left % 100)];
-    }
-    *--at = pairs[2 * left + 1];
-    if (left >= 10)
-        *--at = pairs[2 * left];
     if (value < 0)
-        *--at = '-';
-    size = (size_t)(digits + sizeof(digits) - at);
-    memcpy(text, at, size);
-    text[size] = '\0';
-    return size;
+        *at++ = '-';
+    if (high > 0)
+        first = high < unit ? high : high / unit;
+    eight = hf__decimal_eight(first);
+    zeros = first == 0 ? 7 : (unsigned)__builtin_ctzll(eight) / 8;
+    hf__decimal_store(at, eight >> 8 * zeros);
+    at += 8 - zeros;
+    if (high >= unit) {
+        hf__decimal_store(at, hf__decimal_eight(high % unit));
+        at += 8;
+    }
+    if (high > 0) {
+        hf__decimal_store(at, hf__decimal_eight(left % unit));
+        at += 8;
+    }
+    *at = '\0';
+    return (size_t)(at - text);
 }
 
 /* The whole text is such a number, of bytes, or with a suffix K, M or G (powers

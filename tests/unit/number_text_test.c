@@ -49,3 +49,55 @@ TEST(other_bytes_are_no_digits)
     assert_false(hf__number_digits(hf_str(""), &value));
     assert_false(hf__number_digits(hf_str("11111111111111111"), &value));
 }
+
+static void assert_written(int64_t value)
+{
+    char text[HF__NUMBER_TEXT_SIZE], expected[HF__NUMBER_TEXT_SIZE];
+    size_t size = hf__number_put_integer(text, value);
+    int64_t read = 0;
+
+    (void)snprintf(expected, sizeof(expected), "%lld", (long long)value);
+    assert_string_equal(text, expected);
+    assert_int_equal(size, strlen(expected));
+    assert_true(hf__number_integer(hf_view(text, size), &read));
+    assert_true(read == value);
+}
+
+TEST(integers_are_written_as_printf_does_and_read_again)
+{
+    int64_t power = 1;
+
+    for (int digits = 1; digits <= 19; digits++) {
+        for (int64_t near = -1; near <= 1; near++) {
+            assert_written(power + near);
+            assert_written(-(power + near));
+            assert_written(power / 7 + near);
+        }
+        if (digits < 19)
+            power *= 10;
+    }
+    assert_written(INT64_MAX);
+    assert_written(INT64_MIN);
+}
+
+TEST(what_is_no_integer_or_too_large_is_not_read)
+{
+    static const char *const rows[] = {"9223372036854775808",
+                                       "-9223372036854775809",
+                                       "9999999999999999999",
+                                       "18446744073709551616",
+                                       "12345678901234567890",
+                                       "-0",
+                                       "01",
+                                       "+1",
+                                       "1 ",
+                                       "-",
+                                       "",
+                                       "1:",
+                                       "1/"};
+    int64_t value = 0;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_false(hf__number_integer(hf_str(rows[i]), &value));
+    assert_int_equal(value, 0);
+}
