@@ -13,7 +13,7 @@
 
 /* Odd, half of the bits set. */
 #define FACTOR UINT64_C(0x9fb21c651e98df25)
-#define LANES 4u
+#define BLOCK 32u /* of four lanes */
 
 static uint64_t mix_word(uint64_t sum, uint64_t word)
 {
@@ -53,26 +53,28 @@ static uint64_t short_word_at(const unsigned char *at, size_t size)
     return word;
 }
 
-/* Whole blocks of all lanes. */
+/* Whole blocks of all lanes, which are variables, not an array: they stay in
+ * registers. */
 static uint64_t sum_blocks(uint64_t seed, const unsigned char **at,
                            size_t *size)
 {
-    uint64_t lanes[LANES] = {seed, ~seed, seed + FACTOR, seed ^ FACTOR};
+    uint64_t first = seed, second = ~seed;
+    uint64_t third = seed + FACTOR, fourth = seed ^ FACTOR;
 
-    for (; *size >= LANES * 8; *at += LANES * 8, *size -= LANES * 8) {
-        for (size_t i = 0; i < LANES; i++)
-            lanes[i] = mix_word(lanes[i], word_at(*at + 8 * i));
+    for (; *size >= BLOCK; *at += BLOCK, *size -= BLOCK) {
+        first = mix_word(first, word_at(*at));
+        second = mix_word(second, word_at(*at + 8));
+        third = mix_word(third, word_at(*at + 16));
+        fourth = mix_word(fourth, word_at(*at + 24));
     }
-    for (size_t i = 1; i < LANES; i++)
-        lanes[0] = mix_word(lanes[0], lanes[i]);
-    return lanes[0];
+    return mix_word(mix_word(mix_word(first, second), third), fourth);
 }
 
 static uint64_t sum_part(uint64_t seed, const unsigned char *at, size_t size)
 {
     uint64_t sum = mix_word(seed, size);
 
-    if (size >= LANES * 8)
+    if (size >= BLOCK)
         sum = sum_blocks(sum, &at, &size);
     for (; size >= 8; at += 8, size -= 8)
         sum = mix_word(sum, word_at(at));
