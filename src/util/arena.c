@@ -138,7 +138,7 @@ size_t hf__arena_size(const hf__arena *arena)
     return size;
 }
 
-void hf__arena_free(hf__arena *arena)
+void hf__arena_free_chunks(hf__arena *arena)
 {
     while (arena->chunks != NULL) {
         hf__arena_chunk *chunk = arena->chunks;
@@ -146,5 +146,4 @@ void hf__arena_free(hf__arena *arena)
         arena->chunks = chunk->older;
         hf__free(chunk->bytes == chunk->here ? (void *)chunk : chunk->bytes);
     }
-    arena->used = 0;
 }

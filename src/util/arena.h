@@ -39,7 +39,13 @@ void *hf__arena_take(hf__arena *arena, const void *piece);
 /* Bytes that it has allocated. */
 size_t hf__arena_size(const hf__arena *arena);
 
-/* Free everything; the arena can be used again. */
-void hf__arena_free(hf__arena *arena);
+/* Free everything; the arena can be used again. Most have no chunk. */
+void hf__arena_free_chunks(hf__arena *arena);
+static inline void hf__arena_free(hf__arena *arena)
+{
+    if (arena->chunks != NULL)
+        hf__arena_free_chunks(arena);
+    arena->used = 0;
+}
 
 #endif

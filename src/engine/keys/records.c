@@ -198,7 +198,7 @@ static void write_placed(hf__tx *tx)
     discount_record(tx, record);
 }
 
-void hf__tx_trim(hf__tx *tx)
+void hf__tx_trim_now(hf__tx *tx)
 {
     hf__tx_drop_gathered(tx);
     if (tx->sealed)

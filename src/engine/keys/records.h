@@ -21,6 +21,13 @@ void hf__tx_drop_records(hf__tx *tx);
  * Write and drop the records if there are many. Called between commands, and
  * between the keys of a variadic command: no record may be in use.
  */
-HF__PRIVATE_API void hf__tx_trim(hf__tx *tx);
+HF__PRIVATE_API void hf__tx_trim_now(hf__tx *tx);
+static inline void hf__tx_trim(hf__tx *tx)
+{
+    if (tx->gathered_size > 0 || hf__tx_is_placed(tx) ||
+        tx->record_count >= HF__RECORD_MAX - HF__RECORD_HEADROOM ||
+        tx->dirty_size >= HF__DIRTY_MAX)
+        hf__tx_trim_now(tx);
+}
 
 #endif

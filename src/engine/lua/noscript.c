@@ -42,26 +42,12 @@ static const char *wait_refusal(const hf__command *command,
     return NULL;
 }
 
-/* Most may be run wherever their words fit. */
-static bool is_plain(const hf__request *request, bool reads,
-                     const hf__command *command)
-{
-    unsigned others = HF__COMMAND_NO_SCRIPT | HF__COMMAND_GROUP |
-                      HF__COMMAND_BLOCKS | (reads ? HF__COMMAND_WRITES : 0);
-
-    return command != NULL && (command->flags & others) == 0 &&
-           request->refuse == NULL;
-}
-
-const char *hf__script_refusal(const hf__request *request, bool reads,
-                               const hf__command *command,
-                               const hf_bytes *words, size_t count)
+const char *hf__script_refusal_of(const hf__request *request, bool reads,
+                                  const hf__command *command,
+                                  const hf_bytes *words, size_t count)
 {
     const char *error = NULL;
 
-    if (is_plain(request, reads, command) &&
-        hf__command_arity_fits(command, count))
-        return NULL;
     if (command == NULL || (command->flags & HF__COMMAND_NO_SCRIPT) != 0)
         return hf__noscript_error(words, count);
     if ((command->flags & HF__COMMAND_GROUP) != 0 && count > 1)
