@@ -371,12 +371,9 @@ static uint64_t pages_of(const hf__tx *tx, uint32_t epoch)
 void hf__flush_wrote(hf__tx *tx)
 {
     hf__env *env = tx->env;
-    hf__flush_map *map;
+    hf__flush_map *map = map_of(env);
     uint64_t before, pages;
 
-    if (env->flush == NULL)
-        return;
-    map = map_of(env);
     assert(pin_of(env->flush)->set ||
            hf__flush_last_txn(env) == map->checkpoint + 1);
     before = unsynced_pages(env);

@@ -24,8 +24,8 @@ void hf__flush_close(hf__env *env);
  */
 hf_status hf__flush_lock(hf__env *env, int64_t deadline_ms, hf_error *err);
 
-/* After a commit that changed something, under a lock that hf__flush_lock()
- * took. */
+/* After a commit that changed something, in a store with `flush`, under a lock
+ * that hf__flush_lock() took. */
 void hf__flush_wrote(struct hf__tx *tx);
 
 /*

@@ -362,8 +362,6 @@ bool hf__redo_write(hf__tx *tx)
     hf__redo *self = tx->env->redo;
     hf__redo_record record = {.txn = 0};
 
-    if (self == NULL)
-        return true;
     self->record_at = 0;
     if (!find_changes(tx, &record.size))
         return false;
@@ -382,8 +380,6 @@ void hf__redo_wrote(hf__tx *tx, bool committed)
     const hf__redo *self = tx->env->redo;
     uint32_t part;
 
-    if (self == NULL)
-        return;
     if (!committed) {
         if (!take_back(tx))
             leave_in_doubt(tx);

@@ -43,7 +43,7 @@ bool hf__redo_is_due(const hf__env *env);
 /* A checkpoint was made. */
 void hf__redo_checkpointed(hf__env *env);
 
-/* A transaction begins. */
+/* What follows is of a store with a log. A transaction that writes begins. */
 void hf__redo_clear(struct hf__tx *tx);
 /* A record of LMDB is about to be changed; or all are deleted, and a header is
  * put. false: out of memory. */

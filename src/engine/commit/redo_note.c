@@ -24,8 +24,7 @@ void hf__redo_clear(hf__tx *tx)
 {
     hf__buf_clear(&tx->changes);
     tx->dropped = false;
-    if (tx->writable && tx->env->redo != NULL)
-        tx->env->redo->round++;
+    tx->env->redo->round++;
 }
 
 /* Commands often change the same few records again and again; the log has what
@@ -35,12 +34,10 @@ bool hf__redo_note(hf__tx *tx, const MDB_val *key)
     const hf__redo_note_head head = {.size = (uint32_t)key->mv_size};
     hf__buf *all = &tx->changes;
     hf__redo *self = tx->env->redo;
-    hf__redo_noted *noted;
+    hf__redo_noted *noted =
+        &self->noted[hf__hash(hf_view(key->mv_data, head.size), 0) %
+                     HF__REDO_NOTED];
 
-    if (self == NULL)
-        return true;
-    noted = &self->noted[hf__hash(hf_view(key->mv_data, head.size), 0) %
-                         HF__REDO_NOTED];
     if (noted->round == self->round && is_at(all, noted->at, key))
         return true;
     *noted = (hf__redo_noted){self->round, hf__buf_size(all)};
@@ -53,6 +50,8 @@ bool hf__redo_note_drop(hf__tx *tx)
     char name[1] = {HF__RECORD_HEADER};
     MDB_val header = {sizeof(name), name};
 
+    if (tx->env->redo == NULL)
+        return true;
     hf__redo_clear(tx);
     tx->dropped = true;
     return hf__redo_note(tx, &header);

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/commit/redo.h"
 #include "engine/files/format.h"
 #include "engine/files/header.h"
 #include "util/clock.h"
@@ -186,7 +185,7 @@ static bool begin_put(hf__tx *tx, MDB_val *key, size_t size, size_t ns)
     tx->changed = true;
     tx->wanted_size += key->mv_size + size;
     tx->put_count++;
-    if (!hf__redo_note(tx, key))
+    if (!hf__tx_note_change(tx, key))
         hf__tx_fail(tx, ENOMEM);
     return tx->fatal == HF_OK;
 }
@@ -243,7 +242,7 @@ void hf__tx_delete(hf__tx *tx, MDB_val *key)
         return;
     tx->epoch++;
     tx->changed = true;
-    rc = hf__redo_note(tx, key) ? MDB_SUCCESS : ENOMEM;
+    rc = hf__tx_note_change(tx, key) ? MDB_SUCCESS : ENOMEM;
     if (rc == MDB_SUCCESS)
         rc = placed ? delete_placed(tx, key)
                     : mdb_del(tx->txn, tx->env->dbi, key, NULL);
@@ -310,7 +309,7 @@ static int take_at_cursor(hf__tx *tx, MDB_val *key, void *value, size_t size)
         rc = MDB_CORRUPTED;
     if (rc == MDB_SUCCESS) {
         memcpy(value, found.mv_data, size);
-        rc = hf__redo_note(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
+        rc = hf__tx_note_change(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
     }
     mdb_cursor_close(cursor);
     return rc;

@@ -10,6 +10,7 @@
 #define HF__ENGINE_TX_H
 
 #include "engine/commit/env.h"
+#include "engine/commit/redo.h"
 #include "util/arena.h"
 #include "util/buf.h"
 
@@ -192,6 +193,13 @@ static inline bool hf__tx_is_placed(const hf__tx *tx)
 }
 /* Before the transaction ends. */
 void hf__tx_leave_place(hf__tx *tx);
+
+/* A record of LMDB is about to be changed: note it for the log, if the store
+ * has one. false: out of memory. */
+static inline bool hf__tx_note_change(hf__tx *tx, const MDB_val *key)
+{
+    return tx->env->redo == NULL || hf__redo_note(tx, key);
+}
 
 /* Put and delete a record of LMDB; failures set `fatal`. If `value->mv_data` is
  * NULL, it is set to space that the caller fills. */

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/commit/redo.h"
 #include "engine/files/format.h"
 #include "engine/files/keyhead.h"
 #include "engine/keys/deadlines.h"
@@ -78,7 +77,8 @@ static unsigned delete_elements(hf__tx *tx, MDB_cursor *cursor,
         if (rc == MDB_SUCCESS) {
             tx->epoch++;
             tx->changed = true;
-            rc = hf__redo_note(tx, &key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
+            rc = hf__tx_note_change(tx, &key) ? mdb_cursor_del(cursor, 0)
+                                              : ENOMEM;
         }
         if (rc != MDB_SUCCESS) {
             hf__tx_fail(tx, rc);
@@ -262,7 +262,7 @@ static int delete_one(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,
     tx->database = hf__kind_database(kind_of(key));
     note_expired(tx, key, value);
     hf__record_cache_drop(tx->cache, hf__key_hash(tx->database, name), name);
-    return hf__redo_note(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
+    return hf__tx_note_change(tx, key) ? mdb_cursor_del(cursor, 0) : ENOMEM;
 }
 
 static int delete_expired(hf__tx *tx, MDB_cursor *cursor, MDB_val *key,

@@ -83,7 +83,8 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
     tx->made = NULL;
     tx->attend = NULL;
     tx->database = 0;
-    hf__redo_clear(tx);
+    if (tx->writable && tx->env->redo != NULL)
+        hf__redo_clear(tx);
     hf__note_begin(tx);
     if (tx->writable)
         hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
@@ -125,18 +126,20 @@ hf_status hf__tx_finish(hf__tx *tx)
     if (tx->watched != 0 && tx->fatal == HF_OK)
         hf__note_claim(tx);
     claimed = tx->watched != 0 && tx->fatal == HF_OK;
-    if (tx->fatal == HF_OK && tx->changed)
+    if (tx->env->redo != NULL && tx->fatal == HF_OK && tx->changed)
         (void)hf__redo_write(tx);
     hf__tx_leave_place(tx);
     if (tx->fatal == HF_OK && tx->changed) {
         rc = hf__env_commit(tx->env, tx->txn);
         if (rc != MDB_SUCCESS)
             hf__tx_fail(tx, rc);
-        hf__redo_wrote(tx, rc == MDB_SUCCESS);
+        if (tx->env->redo != NULL)
+            hf__redo_wrote(tx, rc == MDB_SUCCESS);
         if (claimed)
             hf__note_publish(tx, rc == MDB_SUCCESS);
         if (rc == MDB_SUCCESS) {
-            hf__flush_wrote(tx);
+            if (tx->env->flush != NULL)
+                hf__flush_wrote(tx);
             hf__record_cache_committed(tx->cache);
             if (tx->no_pending_deletes)
                 tx->env->sidecar.map->pending_deletes = 0;
