@@ -3,9 +3,9 @@
  * keyspace.c - key records: finding, creating, editing.
  *
  * A record is read once and written once per transaction, however many commands
- * use it. Its content is a view into LMDB's map until it is edited; any write
- * makes such views stale (tx->epoch), and hf__content() reads a stale one
- * again.
+ * use it; a few small ones stay for the next transaction (records.c). Its
+ * content is a view into LMDB's map until it is edited; any write makes such
+ * views stale (tx->epoch), and hf__content() reads a stale one again.
  *
  * On disk a key record is a head (keyhead.h), the whole key if its name was
  * folded, then the content.
@@ -184,12 +184,13 @@ static bool restore_cached(hf__tx *tx, hf__record *record,
                            const hf__cached_record *from)
 {
     hf__record_clear(record);
-    record->dirty = false;
+    record->dirty = record->uncached = false;
     record->stored = from->stored;
     if (!from->stored)
         return true;
     record->type = from->type;
     record->form = from->form;
+    record->uncached = from->form != HF__FORM_INLINE; /* it may not stay */
     record->expire_ms = from->expire_ms;
     record->keyid = from->keyid;
     record->count = from->count;
@@ -228,6 +229,7 @@ static bool read_stored(hf__tx *tx, hf__record *record)
     hf__record_clear(record);
     record->stored = rc == MDB_SUCCESS;
     record->dirty = false;
+    record->uncached = true;
     if (rc == MDB_NOTFOUND)
         return true;
     if (rc != MDB_SUCCESS) {

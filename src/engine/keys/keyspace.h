@@ -21,6 +21,7 @@ typedef struct hf__record {
     bool expired;            /* not live for that reason */
     bool owned;              /* content is in `memory`, not in LMDB's map */
     bool used;               /* by a command, since it was last cleared */
+    bool uncached;           /* the record cache may not have what is in LMDB */
     uint8_t type;            /* hf__type */
     uint8_t form;            /* HF__FORM_... */
     uint32_t epoch;          /* of a `content` in LMDB's map */

@@ -51,13 +51,16 @@ void hf__record_cache_free(hf__record_cache *cache)
     hf__free(cache);
 }
 
-void hf__record_cache_begin(hf__record_cache *cache, uint64_t number)
+bool hf__record_cache_begin(hf__record_cache *cache, uint64_t number)
 {
+    bool current = cache != NULL && cache->number == number;
+
     if (cache == NULL)
-        return;
-    if (cache->number != number)
+        return false;
+    if (!current)
         cache->era++;
     cache->number = number;
+    return current;
 }
 
 void hf__record_cache_committed(hf__record_cache *cache)

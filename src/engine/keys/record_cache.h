@@ -43,8 +43,9 @@ typedef struct hf__record_cache hf__record_cache;
 hf__record_cache *hf__record_cache_new(void);
 void hf__record_cache_free(hf__record_cache *cache);
 
-/* A transaction has begun; `number` is LMDB's number of it. */
-void hf__record_cache_begin(hf__record_cache *cache, uint64_t number);
+/* A transaction has begun; `number` is LMDB's number of it. false: another
+ * process has written, or there is no cache. */
+bool hf__record_cache_begin(hf__record_cache *cache, uint64_t number);
 /* It was committed and changed something. */
 void hf__record_cache_committed(hf__record_cache *cache);
 /* The transaction was undone. */

@@ -15,6 +15,9 @@
 
 /* Larger buffers are freed after the transaction. */
 #define KEEP_SIZE 65536u
+/* As many small records stay for the next transaction: those of a lock, whose
+ * holder takes and releases it. */
+#define STAY_MAX 8u
 /* A larger record is put together in LMDB's page, which takes a search. */
 #define SMALL_MAX 256u
 
@@ -105,6 +108,7 @@ static void write_out(hf__tx *tx, hf__record *record)
         hf__tx_delete(tx, &name);
     record->dirty = false;
     record->stored = record->live;
+    record->uncached = true;
 }
 
 /* It would write records that are only lent, and lose which are changed. */
@@ -163,9 +167,54 @@ void hf__records_drop(hf__tx *tx)
 
 void hf__records_put_away(hf__tx *tx)
 {
-    for (uint32_t i = 0; i < tx->record_count; i++)
-        hf__record_cache_put(tx->cache, tx->records[i]);
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        if (tx->records[i]->uncached)
+            hf__record_cache_put(tx->cache, tx->records[i]);
+    }
     hf__records_drop(tx);
+}
+
+/* Is all that is known of it in the record itself, and little? So it is of one
+ * that has not changed since it came from the cache. */
+static bool may_stay(const hf__record *record)
+{
+    return record->form == HF__FORM_INLINE &&
+           (record->owned || !record->live) &&
+           record->content_size <= HF__RECORD_CACHE_CONTENT_MAX &&
+           record->key_size <= HF__RECORD_CACHE_KEY_MAX &&
+           record->memory_size <= KEEP_SIZE;
+}
+
+void hf__records_leave(hf__tx *tx)
+{
+    bool stay = tx->cache != NULL && tx->record_count <= STAY_MAX;
+
+    for (uint32_t i = 0; i < tx->record_count; i++) {
+        hf__record *record = tx->records[i];
+
+        if (!record->uncached)
+            continue;
+        hf__record_cache_put(tx->cache, record);
+        record->uncached = false;
+        stay = stay && may_stay(record);
+    }
+    if (!stay)
+        hf__records_drop(tx);
+}
+
+void hf__records_return(hf__tx *tx, bool current)
+{
+    bool stay = current;
+
+    for (uint32_t i = 0; stay && i < tx->record_count; i++) {
+        hf__record *record = tx->records[i];
+
+        record->expired = false;
+        /* Only a command that asks for it may find that it has expired. */
+        stay = record->expire_ms == 0 || record->expire_ms > tx->now_ms;
+    }
+    if (!stay)
+        hf__records_drop(tx);
 }
 
 void hf__tx_drop_records(hf__tx *tx)

@@ -13,6 +13,13 @@
 HF__PRIVATE_API bool hf__tx_flush(hf__tx *tx);
 /* Move the records, which were written, to the cache. */
 void hf__records_put_away(hf__tx *tx);
+/* The same, at the end of a transaction. A few small ones stay, if no other
+ * process writes before the next: then they need no search in the cache, and
+ * are not copied. */
+void hf__records_leave(hf__tx *tx);
+/* A transaction begins, whose time is set; those that stayed are LMDB's state
+ * if the cache is `current`. */
+void hf__records_return(hf__tx *tx, bool current);
 /* Drop a reader's records. */
 void hf__records_drop(hf__tx *tx);
 /* Drop all records and the cache: they no longer match LMDB. */

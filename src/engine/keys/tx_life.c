@@ -87,7 +87,8 @@ void hf__tx_start(hf__tx *tx, int64_t boot_ms)
         hf__redo_clear(tx);
     hf__note_begin(tx);
     if (tx->writable)
-        hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn));
+        hf__records_return(
+            tx, hf__record_cache_begin(tx->cache, mdb_txn_id(tx->txn)));
 }
 
 static void drop_scratch(hf__tx *tx)
@@ -151,7 +152,7 @@ hf_status hf__tx_finish(hf__tx *tx)
     }
     tx->txn = NULL;
     if (tx->fatal == HF_OK) {
-        hf__records_put_away(tx);
+        hf__records_leave(tx);
     } else {
         hf__tx_drop_records(tx);
         tx->event_count = tx->saying_count = 0;
