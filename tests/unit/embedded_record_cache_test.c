@@ -249,6 +249,32 @@ TEST(expiry_counts_for_what_is_remembered)
     expect_key(0);
 }
 
+/* The first command that looks for it is one that writes if there is none. */
+static void set_when_free(const char *line)
+{
+    int64_t until_ms = hf__clock_boot_ms() + 5000;
+    char text[TEXT_SIZE] = "";
+
+    while (strcmp(text, "+:OK") != 0 && hf__clock_boot_ms() < until_ms) {
+        hf__clock_sleep_until(hf__clock_boot_ms() + 10);
+        assert_int_equal(command(at.store, line, text), HF_OK);
+    }
+    assert_string_equal(text, "+:OK");
+}
+
+TEST(write_finds_that_what_stayed_has_expired)
+{
+    by_first("set k0 x px 30");
+    set_when_free("set k0 y nx");
+    set_expected(0, "s:y");
+    expect_key(0);
+    by_first("hset k1 field x");
+    by_first("hpexpire k1 30 fields 1 field");
+    set_when_free("set k1 y nx");
+    set_expected(1, "s:y");
+    expect_key(1);
+}
+
 static void read_expired(void *user, const char *name, const char *value)
 {
     if (strcmp(name, "expired keys to reclaim") == 0)
