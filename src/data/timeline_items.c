@@ -114,7 +114,8 @@ hf_status hf__set_cursor(hf_buffer *cursor, const hf_reply *position,
     return HF_OK;
 }
 
-static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
+/* false: attributes are damaged. */
+static bool put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
                      hf_attribute **attributes, char **at)
 {
     hf_bytes labels = hf_reply_bytes(word_at(reply, i, LABELS));
@@ -125,8 +126,16 @@ static void put_item(hf_timeline_item *item, const hf_reply *reply, size_t i,
     item->ttl_ms = word_at(reply, i, TTL)->integer;
     item->attributes = *attributes;
     item->attribute_count = 0;
-    for (; labels.size > 0; item->attribute_count++)
-        *(*attributes)++ = hf__label_take(&labels, at);
+    for (; labels.size > 0; item->attribute_count++) {
+        if (!hf__label_take(&labels, (*attributes)++, at))
+            return false;
+    }
+    return true;
+}
+
+static hf_status fail_damaged(hf_error *err)
+{
+    return hf__fail(err, HF_CORRUPT, "attributes of an item are damaged");
 }
 
 hf_status hf__finish_items(hf_call *call, hf_error *err)
@@ -137,19 +146,25 @@ hf_status hf__finish_items(hf_call *call, hf_error *err)
     hf_timeline_item *items;
     hf_attribute *attributes;
     size_t attribute_count, size;
+    hf_bytes next;
     char *at;
 
     if (!measure_items(reply, count, &attribute_count, &size))
-        return hf__fail(err, HF_CORRUPT, "attributes of an item are damaged");
+        return fail_damaged(err);
     items = hf__alloc(size);
     if (items == NULL)
         return hf__fail(err, HF_NO_MEMORY, "%zu items of %zu bytes", count,
                         size);
     attributes = (hf_attribute *)(void *)(items + count);
     at = (char *)(attributes + attribute_count);
-    out->next = put_hex(&at, &reply->array.items[0]);
-    for (size_t i = 0; i < count; i++)
-        put_item(&items[i], reply, i, &attributes, &at);
+    next = put_hex(&at, &reply->array.items[0]);
+    for (size_t i = 0; i < count; i++) {
+        if (!put_item(&items[i], reply, i, &attributes, &at)) {
+            hf__free(items);
+            return fail_damaged(err);
+        }
+    }
+    out->next = next;
     out->items = items;
     out->count = count;
     return HF_OK;

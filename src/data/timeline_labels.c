@@ -2,6 +2,7 @@
 /* timeline_labels.c - see timeline_labels.h. */
 #include "data/timeline_labels.h"
 
+#include <endian.h>
 #include <math.h>
 #include <string.h>
 
@@ -152,32 +153,42 @@ void hf__add_labels(hf_call *call, const hf_attribute *attributes, size_t count)
 
 /* ------------------------------------------------------------------ reading */
 
-static bool read_number(const char *at, size_t size, double *number)
+/* In each byte of the words: */
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight digits at once. */
+static bool read_digits(const char *at, uint64_t *bits)
 {
-    uint64_t bits = 0;
+    uint64_t text, digits, letters;
 
-    if (size != HF__LABEL_DIGITS)
+    memcpy(&text, at, sizeof(text));
+    text = be64toh(text);
+    digits = (text & EACH(0x0f)) + (text >> 6 & EACH(1)) * 9;
+    letters = (digits + EACH(6)) >> 4 & EACH(1);
+    *bits = (digits | digits >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    *bits = (*bits | *bits >> 8) & UINT64_C(0x0000ffff0000ffff);
+    *bits = (*bits | *bits >> 16) & UINT32_MAX;
+    /* They are what is written for their values, which are below 16. */
+    return (digits & EACH(0xf0)) == 0 &&
+           digits + EACH('0') + letters * ('a' - '0' - 10) == text;
+}
+
+static bool read_number(const char *at, double *number)
+{
+    uint64_t high, low, bits;
+
+    if (!read_digits(at, &high) || !read_digits(at + 8, &low))
         return false;
-    for (size_t i = 0; i < size; i++) {
-        unsigned digit = (unsigned)(at[i] - '0');
-
-        if (digit > 9) {
-            digit = (unsigned)(at[i] - 'a') + 10;
-            if (digit < 10 || digit > 15)
-                return false;
-        }
-        bits = bits << 4 | digit;
-    }
+    bits = high << 32 | low;
     bits = (bits & SIGN) != 0 ? bits & ~SIGN : ~bits;
     memcpy(number, &bits, sizeof(bits));
     return isfinite(*number);
 }
 
-/* The first two NULs; memmem() first prepares for longer texts. */
-static const char *two_nuls(hf_bytes text)
+/* The first two NULs from `at` on; memmem() first prepares for longer texts. */
+static const char *two_nuls(const char *at, const char *end)
 {
-    const char *at = text.data;
-    const char *last = at + text.size - 1;
+    const char *last = end - 1;
 
     while (at < last) {
         at = memchr(at, '\0', (size_t)(last - at));
@@ -190,28 +201,23 @@ static const char *two_nuls(hf_bytes text)
     return NULL;
 }
 
-/* Where the first label ends, and its value begins, which is read if it is a
- * number. NULL: it is no label. */
-static const char *end_of_label(hf_bytes labels, const char **value,
-                                double *number)
+/* Where the first label ends, and its value begins. NULL: it is no label. */
+static const char *end_of_label(hf_bytes labels, const char **value)
 {
     const char *name = labels.data;
-    const char *end = two_nuls(labels);
+    const char *all = name + labels.size;
+    const char *nul = memchr(name, '\0', labels.size);
+    const char *end;
 
-    if (end == NULL)
+    if (nul == NULL || nul == name || all - nul < 4)
         return NULL;
-    *value = memchr(name, '\0', (size_t)(end - name));
-    if (*value == NULL || *value == name)
+    *value = nul + 2;
+    if (nul[1] == HF__LABEL_TEXT)
+        return two_nuls(*value, all);
+    if (nul[1] != HF__LABEL_NUMBER || all - *value < HF__LABEL_DIGITS + 2)
         return NULL;
-    *value += 2;
-    switch ((*value)[-1]) {
-    case HF__LABEL_NUMBER:
-        return read_number(*value, (size_t)(end - *value), number) ? end : NULL;
-    case HF__LABEL_TEXT:
-        return end;
-    default:
-        return NULL;
-    }
+    end = *value + HF__LABEL_DIGITS;
+    return end[0] == '\0' && end[1] == '\0' ? end : NULL;
 }
 
 size_t hf__labels_count(hf_bytes labels)
@@ -220,8 +226,7 @@ size_t hf__labels_count(hf_bytes labels)
 
     while (labels.size > 0) {
         const char *value;
-        double number;
-        const char *end = end_of_label(labels, &value, &number);
+        const char *end = end_of_label(labels, &value);
         size_t size;
 
         if (end == NULL)
@@ -246,18 +251,20 @@ static hf_bytes take_text(char **at, const char *from, const char *end)
     return hf_view(begin, (size_t)(*at - begin) - 1);
 }
 
-hf_attribute hf__label_take(hf_bytes *labels, char **at)
+bool hf__label_take(hf_bytes *labels, hf_attribute *attribute, char **at)
 {
     const char *name = labels->data;
-    hf_attribute attribute = {.kind = HF_ATTRIBUTE_NUMBER};
     const char *value;
-    const char *end = end_of_label(*labels, &value, &attribute.number);
+    const char *end = end_of_label(*labels, &value);
 
-    attribute.name = take_text(at, name, value - 2);
+    *attribute = (hf_attribute){.kind = HF_ATTRIBUTE_NUMBER};
+    attribute->name = take_text(at, name, value - 2);
     if (value[-1] == HF__LABEL_TEXT) {
-        attribute.kind = HF_ATTRIBUTE_TEXT;
-        attribute.text = take_text(at, value, end);
+        attribute->kind = HF_ATTRIBUTE_TEXT;
+        attribute->text = take_text(at, value, end);
+    } else if (!read_number(value, &attribute->number)) {
+        return false;
     }
     *labels = hf_view(end + 2, labels->size - (size_t)(end + 2 - name));
-    return attribute;
+    return true;
 }

@@ -42,8 +42,8 @@ void hf__add_labels(hf_call *call, const hf_attribute *attributes,
 
 /* Count the labels of an item; SIZE_MAX: they are none. */
 size_t hf__labels_count(hf_bytes labels);
-/* Read and drop the first of valid labels. The name and the text are written at
- * `*at`, with a NUL after each. */
-hf_attribute hf__label_take(hf_bytes *labels, char **at);
+/* Read and drop the first of labels that were counted. The name and the text
+ * are written at `*at`, with a NUL after each. false: its number is none. */
+bool hf__label_take(hf_bytes *labels, hf_attribute *attribute, char **at);
 
 #endif
