@@ -283,6 +283,23 @@ hf__nv hf__native_sha1hex(hf__native *run, hf__nv text)
     return hf__native_copy(run, digits, HF__SHA1_HEX_SIZE - 1);
 }
 
+/* memmem() first prepares for longer texts. */
+static const char *find_text(const char *text, size_t size, hf__nv what)
+{
+    const char *at = text;
+    const char *end = text + size;
+
+    if (what.size != 2)
+        return memmem(text, size, what.text, what.size);
+    while (end - at >= 2) {
+        at = memchr(at, what.text[0], (size_t)(end - at) - 1);
+        if (at == NULL || at[1] == what.text[1])
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
 double hf__native_find(hf__native *run, hf__nv text, hf__nv what, double from)
 {
     const char *found;
@@ -293,7 +310,6 @@ double hf__native_find(hf__native *run, hf__nv text, hf__nv what, double from)
     if (!(from >= 1 && from <= text.size + 1.0))
         return 0;
     skipped = (size_t)from - 1;
-    found =
-        memmem(text.text + skipped, text.size - skipped, what.text, what.size);
+    found = find_text(text.text + skipped, text.size - skipped, what);
     return found != NULL ? (double)(found - text.text + 1) : 0;
 }
