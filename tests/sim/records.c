@@ -151,10 +151,8 @@ void records_run(hf__request *request)
                             .budget_ms = 1000,
                             .listens = is_listening};
 
-    sim_at_store = true; /* what it draws is not missing in later runs */
     if (scratch == NULL && hf__scratch_open(&scratch, NULL) != HF_OK)
         abort();
-    sim_at_store = false;
     request->deadline_ms = INT64_MAX;
     hf__scratch_run(scratch, request, &run);
     for (size_t i = 0; i < run.changed_count; i++)
@@ -168,6 +166,7 @@ void records_close(void)
     if (scratch != NULL)
         hf__scratch_close(scratch);
     scratch = NULL;
+    scratches_close();
 }
 
 /* ------------------------------------------------------------- at the store */

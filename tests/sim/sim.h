@@ -109,6 +109,8 @@ void records_close(void);
 void records_run(hf__request *request);
 void records_at_store(fake_call *self);
 void records_free(fake_call *self);
+/* Those that are kept for later runs. */
+void scratches_close(void);
 /* What a message carries: the records that its commit has written. */
 typedef struct learned learned;
 void records_learn(learned *all, struct hf__record_store *store);
