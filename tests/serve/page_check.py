@@ -12,9 +12,9 @@ import threading
 import time
 import unittest
 
-import http_test
+import http_server
 from browser import Browser
-from http_test import HOSTILE, TOKEN, Http, end_hold
+from http_server import HOSTILE, TOKEN, Http, end_hold
 
 PICTURES = None
 PICTURES_S = 45
@@ -535,13 +535,13 @@ class Page(unittest.TestCase):
                                HOSTILE[:1], HOSTILE[1:2], HOSTILE[2:3]):
             self.hold(server, name, *options)
         for name in ("report:nightly", "report:nightly", "orders/4711"):
-            waits = subprocess.Popen([http_test.PROGRAM, "--store",
+            waits = subprocess.Popen([http_server.PROGRAM, "--store",
                                       server.store, "run", name, "true"])
             self.addCleanup(waits.wait)
             self.addCleanup(waits.terminate)
         busy = subprocess.Popen(
             ["sh", "-c", "for i in 1 2 3; do while :; do \"$@\"; done & done; "
-             "trap 'kill 0' TERM; wait", "sh", http_test.PROGRAM, "--store",
+             "trap 'kill 0' TERM; wait", "sh", http_server.PROGRAM, "--store",
              server.store, "run", "counter", "--", "sleep", "0.5"],
             start_new_session=True)
         self.addCleanup(os.killpg, busy.pid, 9)
