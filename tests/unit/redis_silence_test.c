@@ -106,12 +106,19 @@ TEST(slow_login_buys_patience)
  * longer the next time. */
 TEST(silence_that_was_too_short_is_longer_the_next_time)
 {
+    bool retried = false;
     bool good = false;
     slow_server self;
 
-    slow_open(&self, 0);
-    atomic_store(&self.answer_ms, 600);
-    assert_false(is_answered(&self, 1000));
+    for (int i = 0; i < TRIES && !retried; i++) {
+        if (i > 0)
+            slow_close(&self);
+        slow_open(&self, 0);
+        atomic_store(&self.answer_ms, 600);
+        /* Else the machine was busy, and the login slow as well. */
+        retried = !is_answered(&self, 1000);
+    }
+    assert_true(retried);
     for (int i = 0; i < TRIES && !good; i++)
         good = is_answered(&self, 1000);
     assert_true(good);
