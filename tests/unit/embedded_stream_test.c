@@ -144,6 +144,9 @@ static const struct {
     {"xgroup destroy g3 g", "i:0"},
     {"xpending g3 g", "NOGROUP No such key 'g3' or consumer group 'g'"},
     {"xgroup setid g3 g 0", "NOGROUP No such consumer group 'g' for key name 'g3'"},
+    {"xgroup create g4 g 0 mkstream", "+:OK"},
+    {"xadd g4 1-1 a 1", "s:1-1"},
+    {"xreadgroup group g c streams g4 g4 0 >", "[[s:g4, []], [s:g4, [[s:1-1, [s:a, s:1]]]]]"},
     /* other types */
     {"set str v", "+:OK"},
     {"xadd str 1-1 a b", "WRONGTYPE Operation against a key holding the wrong kind of value"},
@@ -437,5 +440,6 @@ TEST(counts_of_what_is_pending_are_checked)
     expect(at->store, "xgroup create s g 0 mkstream", "+:OK");
     expect_checked(at, HF__RECORD_ELEMENT, offsetof(hf__group, pending));
     expect(at->store, "xgroup createconsumer s g c", "i:1");
-    expect_checked(at, HF__RECORD_STREAM, offsetof(hf__consumer, pending));
+    expect_checked(at, HF__RECORD_STREAM,
+                   offsetof(hf__consumer_state, pending));
 }

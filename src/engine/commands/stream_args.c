@@ -12,16 +12,11 @@ bool hf__arg_stream_id(hf__tx *tx, hf_bytes arg, uint64_t seq, bool *open,
     return hf__reply_error(tx, ERROR_ID);
 }
 
-bool hf__arg_stream_start(hf__tx *tx, hf__record *record, hf_bytes arg,
-                          hf__stream_id *id)
+bool hf__arg_stream_start(hf__open_stream *s, hf_bytes arg, hf__stream_id *id)
 {
-    hf__stream_head head = {0};
-
     if (!hf__arg_is(arg, "$"))
-        return hf__arg_stream_id(tx, arg, 0, NULL, id);
-    if (record != NULL && !hf__stream_head_get(tx, record, &head))
-        return false;
-    *id = head.last;
+        return hf__arg_stream_id(s->tx, arg, 0, NULL, id);
+    *id = s->head.last;
     return true;
 }
 
@@ -55,40 +50,51 @@ hf__stream_id *hf__arg_stream_ids(hf__tx *tx, const hf_bytes *args,
     return ids;
 }
 
-bool hf__arg_stream_group(hf__tx *tx, const hf_bytes *args, hf_bytes name,
-                          const char *more, hf__record **record,
-                          hf__group *group)
+bool hf__need_stream(hf__open_stream *s, hf__tx *tx, hf_bytes key,
+                     const char *error)
 {
-    if (!hf__stream_open(tx, args[1], record))
+    return hf__stream_open(s, tx, key) &&
+           (s->record != NULL || hf__reply_error(tx, "%s", error));
+}
+
+bool hf__need_group(hf__open_stream *s, const hf_bytes *args)
+{
+    return hf__group_get(s, args[3]) ||
+           (s->tx->fatal == HF_OK &&
+            hf__reply_error(s->tx,
+                            "NOGROUP No such consumer group '%.*s' for key "
+                            "name '%.*s'",
+                            HF__SHOWN(args[3]), HF__SHOWN(args[2])));
+}
+
+bool hf__need_both(hf__open_stream *s, hf__tx *tx, const hf_bytes *args,
+                   hf_bytes name, const char *more)
+{
+    return hf__stream_open(s, tx, args[1]) &&
+           ((s->record != NULL && hf__group_get(s, name)) ||
+            (tx->fatal == HF_OK &&
+             hf__reply_error(tx,
+                             "NOGROUP No such key '%.*s' or consumer group "
+                             "'%.*s'%s",
+                             HF__SHOWN(args[1]), HF__SHOWN(name), more)));
+}
+
+bool hf__need_consumer(hf__open_stream *s, hf_bytes name)
+{
+    uint32_t number = hf__consumer_find(s, name);
+
+    if (!hf__consumer_enter(s, number, name, hf__stream_now(s->tx)))
         return false;
-    if (*record != NULL && hf__group_get(tx, *record, name, group))
-        return true;
-    if (tx->fatal == HF_OK)
-        hf__reply_error(tx,
-                        "NOGROUP No such key '%.*s' or consumer group "
-                        "'%.*s'%s",
-                        HF__SHOWN(args[1]), HF__SHOWN(name), more);
-    return false;
+    if (number == 0)
+        hf__record_event(s->tx, HF__EVENT_STREAM, "xgroup-createconsumer",
+                         s->record);
+    return true;
 }
 
-bool hf__need_group(hf__tx *tx, const hf__record *record, const hf_bytes *args,
-                    hf__group *group)
+void hf__group_change(hf__open_stream *s)
 {
-    if (hf__group_get(tx, record, args[3], group))
-        return true;
-    if (tx->fatal == HF_OK)
-        hf__reply_error(tx,
-                        "NOGROUP No such consumer group '%.*s' for key name "
-                        "'%.*s'",
-                        HF__SHOWN(args[3]), HF__SHOWN(args[2]));
-    return false;
-}
-
-void hf__group_change(hf__tx *tx, hf__record *record, hf_bytes name,
-                      const hf__group *group)
-{
-    hf__group_put(tx, record, name, group);
-    hf__key_touch_watched(tx, record);
+    hf__group_save(s);
+    hf__key_touch_watched(s->tx, s->record);
 }
 
 int64_t hf__stream_now(hf__tx *tx)
@@ -104,20 +110,6 @@ int64_t hf__stream_idle(hf__tx *tx, int64_t since_ms)
         return 0;
     return __builtin_sub_overflow(now_ms, since_ms, &idle_ms) ? INT64_MAX
                                                               : idle_ms;
-}
-
-bool hf__need_consumer(hf__tx *tx, hf__record *record, const hf__group *group,
-                       hf_bytes name, uint32_t *number)
-{
-    int64_t now_ms = hf__stream_now(tx);
-
-    if (hf__consumer_find(tx, record, group, name, number)) {
-        hf__consumer_change(tx, record, group, *number, 0, now_ms);
-    } else if (tx->fatal == HF_OK) {
-        hf__consumer_make(tx, record, group, name, now_ms, number);
-        hf__record_event(tx, HF__EVENT_STREAM, "xgroup-createconsumer", record);
-    }
-    return tx->fatal == HF_OK;
 }
 
 void hf__reply_stream_id(hf__tx *tx, hf__stream_id id)
@@ -146,20 +138,64 @@ void hf__reply_stream_entry(hf__tx *tx, hf__entry *entry)
     }
 }
 
-size_t hf__reply_stream_range(hf__tx *tx, const hf__record *record,
-                              hf__stream_id from, hf__stream_id to,
-                              bool backward, uint64_t most)
+void hf__reply_stream_range(hf__open_stream *s, hf__stream_id from,
+                            hf__stream_id to, bool backward, uint64_t count)
 {
     hf__stream_walk walk;
     hf__entry entry;
-    uint64_t count = 0;
 
-    hf__stream_walk_begin(&walk, tx, record, from, to, backward);
-    while (count < most && hf__stream_walk_next(&walk, &entry))
-        count++;
-    hf__reply_array(tx, (size_t)count);
-    hf__stream_walk_begin(&walk, tx, record, from, to, backward);
-    for (uint64_t i = 0; i < count && hf__stream_walk_next(&walk, &entry); i++)
-        hf__reply_stream_entry(tx, &entry);
-    return (size_t)count;
+    hf__reply_array(s->tx, (size_t)count);
+    hf__stream_walk_begin(&walk, s, from, to, backward);
+    for (; count > 0 && hf__stream_walk_next(&walk, &entry); count--)
+        hf__reply_stream_entry(s->tx, &entry);
+}
+
+static void reply_unacked(hf__open_stream *s, hf__stream_id id,
+                          const hf__unacked *pending,
+                          const hf__unacked_range *what)
+{
+    bool named = !what->info || what->consumer == 0;
+    hf__consumer consumer;
+
+    hf__reply_array(s->tx, named ? 4 : 3);
+    hf__reply_stream_id(s->tx, id);
+    if (named) {
+        hf__consumer_get(s, pending->consumer, &consumer);
+        hf__reply_bytes(s->tx, consumer.name.data, consumer.name.size);
+    }
+    hf__reply_integer(s->tx, what->info
+                                 ? pending->since_ms
+                                 : hf__stream_idle(s->tx, pending->since_ms));
+    hf__reply_integer(s->tx, (int64_t)pending->deliveries);
+}
+
+/* Count them, at most `most`, and perhaps reply with each. */
+static int64_t walk_unacked(hf__open_stream *s, const hf__unacked_range *what,
+                            int64_t most, bool replies)
+{
+    hf__stream_id id = what->from;
+    hf__unacked pending;
+    int64_t count = 0;
+
+    while (count < most &&
+           hf__unacked_seek(s, what->consumer, HF__SEEK_FROM, &id) &&
+           hf__stream_id_compare(id, what->to) <= 0 &&
+           hf__unacked_get(s, id, &pending)) {
+        if (hf__stream_idle(s->tx, pending.since_ms) >= what->idle_ms) {
+            count++;
+            if (replies)
+                reply_unacked(s, id, &pending, what);
+        }
+        if (!hf__stream_id_next(&id))
+            break;
+    }
+    return count;
+}
+
+void hf__reply_unacked(hf__open_stream *s, const hf__unacked_range *what)
+{
+    int64_t count = walk_unacked(s, what, what->most, false);
+
+    hf__reply_array(s->tx, (size_t)count);
+    (void)walk_unacked(s, what, count, true);
 }

@@ -14,20 +14,13 @@
 
 /* ---------------------------------------------------------------- XPENDING */
 
-typedef struct listing {
-    int64_t idle_ms;
-    int64_t most;
-    hf__stream_id from, to;
-    bool has_consumer;
-    hf_bytes consumer;
-} listing;
-
+/* *consumer NULL: of all. */
 static bool read_listing(hf__tx *tx, const hf_bytes *args, size_t count,
-                         listing *what)
+                         hf__unacked_range *what, const hf_bytes **consumer)
 {
     size_t at = 3;
 
-    *what = (listing){.idle_ms = 0};
+    *what = (hf__unacked_range){.idle_ms = 0};
     if (count < 6 || count > 9)
         return hf__reply_error(tx, HF__ERROR_SYNTAX);
     if (hf__arg_is(args[3], "idle")) {
@@ -37,202 +30,129 @@ static bool read_listing(hf__tx *tx, const hf_bytes *args, size_t count,
             return hf__reply_error(tx, HF__ERROR_SYNTAX);
         at += 2;
     }
-    what->has_consumer = at + 3 < count;
-    if (what->has_consumer)
-        what->consumer = args[at + 3];
+    *consumer = at + 3 < count ? &args[at + 3] : NULL;
     return hf__arg_integer(tx, args[at + 2], &what->most) &&
            hf__arg_stream_bound(tx, args[at], false, &what->from) &&
            hf__arg_stream_bound(tx, args[at + 1], true, &what->to);
 }
 
-/* Its consumers that have something; `list` becomes these. */
-static void list_busy(hf__tx *tx, const hf__record *record,
-                      const hf__group *group, hf__members *list)
+/* The consumers that have something. */
+static void reply_busy(hf__open_stream *s)
 {
+    char text[HF__NUMBER_TEXT_SIZE];
     hf__consumer consumer;
-    hf_bytes name;
-
-    hf__consumer_list(tx, record, group, list);
-    for (size_t i = 0; i < list->count; i++) {
-        hf__member *item = &list->items[i];
-
-        if (!hf__consumer_get(tx, record, group, (uint32_t)item->score,
-                              &consumer, &name))
-            return;
-        item->score = (double)consumer.pending;
-        item->gone = consumer.pending == 0;
-    }
-    hf__members_sweep(list);
-}
-
-static void reply_summary(hf__tx *tx, const hf__record *record,
-                          const hf__group *group)
-{
-    hf__stream_id first = HF__STREAM_ID_FIRST, last = HF__STREAM_ID_FIRST;
-    char text[HF__STREAM_ID_TEXT_SIZE];
     hf__members list;
 
-    hf__reply_array(tx, 4);
-    hf__reply_integer(tx, (int64_t)group->pending);
-    if (!hf__unacked_seek(tx, record, group, 0, &first) ||
-        !hf__unacked_last(tx, record, group, &last)) {
-        hf__reply_nil(tx);
-        hf__reply_nil(tx);
-        hf__reply_nil_array(tx);
-        return;
-    }
-    list_busy(tx, record, group, &list);
-    hf__reply_stream_id(tx, first);
-    hf__reply_stream_id(tx, last);
-    hf__reply_array(tx, list.count);
+    hf__consumer_list(s, &list);
     for (size_t i = 0; i < list.count; i++) {
-        hf__reply_array(tx, 2);
-        hf__reply_bytes(tx, list.items[i].name.data, list.items[i].name.size);
+        hf__member *item = &list.items[i];
+
+        hf__consumer_get(s, (uint32_t)item->score, &consumer);
+        item->score = (double)consumer.state.pending;
+        item->gone = consumer.state.pending == 0;
+    }
+    hf__members_sweep(&list);
+    hf__reply_array(s->tx, list.count);
+    for (size_t i = 0; i < list.count; i++) {
+        hf__reply_array(s->tx, 2);
+        hf__reply_bytes(s->tx, list.items[i].name.data,
+                        list.items[i].name.size);
         hf__reply_bytes(
-            tx, text,
+            s->tx, text,
             hf__number_put_integer(text, (int64_t)list.items[i].score));
     }
 }
 
-/* The next one that is listed, from *id on. */
-static bool next_listed(hf__tx *tx, const hf__record *record,
-                        const hf__group *group, uint32_t number,
-                        const listing *what, hf__stream_id *id,
-                        hf__unacked *pending)
+static void reply_summary(hf__open_stream *s)
 {
-    while (hf__unacked_seek(tx, record, group, number, id) &&
-           hf__stream_id_compare(*id, what->to) <= 0 &&
-           hf__unacked_get(tx, record, group, *id, pending)) {
-        if (hf__stream_idle(tx, pending->since_ms) >= what->idle_ms)
-            return true;
-        if (!hf__stream_id_next(id))
-            return false;
+    hf__stream_id first = HF__STREAM_ID_FIRST, last = HF__STREAM_ID_LAST;
+
+    hf__reply_array(s->tx, 4);
+    hf__reply_integer(s->tx, (int64_t)s->group.pending);
+    if (!hf__unacked_seek(s, 0, HF__SEEK_FROM, &first) ||
+        !hf__unacked_seek(s, 0, HF__SEEK_UP_TO, &last)) {
+        hf__reply_nil(s->tx);
+        hf__reply_nil(s->tx);
+        hf__reply_nil_array(s->tx);
+        return;
     }
-    return false;
-}
-
-static void reply_pending(hf__tx *tx, const hf__record *record,
-                          const hf__group *group, hf__stream_id id,
-                          const hf__unacked *pending)
-{
-    hf__consumer consumer;
-    hf_bytes name = hf_view("", 0);
-
-    (void)hf__consumer_get(tx, record, group, pending->consumer, &consumer,
-                           &name);
-    hf__reply_array(tx, 4);
-    hf__reply_stream_id(tx, id);
-    hf__reply_bytes(tx, name.data, name.size);
-    hf__reply_integer(tx, hf__stream_idle(tx, pending->since_ms));
-    hf__reply_integer(tx, (int64_t)pending->deliveries);
-}
-
-static void reply_listing(hf__tx *tx, const hf__record *record,
-                          const hf__group *group, uint32_t number,
-                          const listing *what)
-{
-    hf__stream_id id = what->from;
-    hf__unacked pending;
-    int64_t count = 0;
-
-    while (count < what->most &&
-           next_listed(tx, record, group, number, what, &id, &pending)) {
-        count++;
-        if (!hf__stream_id_next(&id))
-            break;
-    }
-    hf__reply_array(tx, (size_t)count);
-    id = what->from;
-    for (; count > 0 &&
-           next_listed(tx, record, group, number, what, &id, &pending);
-         count--) {
-        reply_pending(tx, record, group, id, &pending);
-        (void)hf__stream_id_next(&id);
-    }
+    hf__reply_stream_id(s->tx, first);
+    hf__reply_stream_id(s->tx, last);
+    reply_busy(s);
 }
 
 static void run_xpending(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    hf__group group;
-    uint32_t number = 0;
-    listing what;
+    hf__unacked_range what;
+    const hf_bytes *consumer = NULL;
+    hf__open_stream s;
 
-    if ((count > 3 && !read_listing(tx, args, count, &what)) ||
-        !hf__arg_stream_group(tx, args, args[2], "", &record, &group))
+    if ((count > 3 && !read_listing(tx, args, count, &what, &consumer)) ||
+        !hf__need_both(&s, tx, args, args[2], ""))
         return;
-    if (count == 3)
-        reply_summary(tx, record, &group);
-    else if (what.has_consumer &&
-             !hf__consumer_find(tx, record, &group, what.consumer, &number))
-        hf__reply_array(tx, 0);
-    else
-        reply_listing(tx, record, &group, number, &what);
+    if (count == 3) {
+        reply_summary(&s);
+        return;
+    }
+    if (consumer != NULL)
+        what.consumer = hf__consumer_find(&s, *consumer);
+    if (consumer != NULL && what.consumer == 0)
+        what.most = 0;
+    hf__reply_unacked(&s, &what);
 }
 
 /* ---------------------------------------------------------------- claiming */
 
 typedef struct claim {
-    hf__record *record;
-    hf__group group;
+    hf__open_stream s;
     hf_bytes consumer;
-    uint32_t number; /* the consumer's, once it is known; else 0 */
     int64_t idle_ms;
     int64_t since_ms;
     int64_t deliveries; /* -1: one more than before */
     bool only_ids;
     bool force;
     hf__stream_id last;
-    int64_t more; /* pending entries of the consumer */
     hf__stream_id *taken, *gone;
     size_t taken_count, gone_count;
 } claim;
 
-static void claim_one(hf__tx *tx, claim *what, hf__stream_id id)
+static void claim_one(claim *what, hf__stream_id id)
 {
+    hf__open_stream *s = &what->s;
     hf__unacked pending = {0, 1, 0, 0};
-    bool had = hf__unacked_get(tx, what->record, &what->group, id, &pending);
+    bool had = hf__unacked_get(s, id, &pending);
     hf__entry entry;
 
-    if (!hf__stream_entry(tx, what->record, id, &entry)) {
-        if (had && hf__unacked_delete(tx, what->record, &what->group, id))
+    if (!hf__stream_entry(s, id, &entry)) {
+        if (had && hf__unacked_delete(s, id))
             what->gone[what->gone_count++] = id;
         return;
     }
     if ((!had && !what->force) ||
         (had && what->idle_ms > 0 &&
-         hf__stream_idle(tx, pending.since_ms) < what->idle_ms) ||
-        (what->number == 0 &&
-         !hf__need_consumer(tx, what->record, &what->group, what->consumer,
-                            &what->number)))
+         hf__stream_idle(s->tx, pending.since_ms) < what->idle_ms) ||
+        (s->consumer.number == 0 && !hf__need_consumer(s, what->consumer)))
         return;
-    pending.consumer = what->number;
+    pending.consumer = s->consumer.number;
     pending.since_ms = what->since_ms;
     if (what->deliveries >= 0)
         pending.deliveries = (uint64_t)what->deliveries;
     else if (!what->only_ids)
         pending.deliveries++;
-    what->more += hf__unacked_put(tx, what->record, &what->group, id, &pending);
+    hf__unacked_put(s, id, &pending);
     what->taken[what->taken_count++] = id;
 }
 
-static void finish_claim(hf__tx *tx, claim *what, hf_bytes group)
+static void reply_taken(claim *what)
 {
-    if (what->more != 0)
-        hf__consumer_change(tx, what->record, &what->group, what->number,
-                            what->more, 0);
-    hf__group_change(tx, what->record, group, &what->group);
-}
-
-static void reply_taken(hf__tx *tx, const claim *what)
-{
+    hf__tx *tx = what->s.tx;
     hf__entry entry;
 
     hf__reply_array(tx, what->taken_count);
     for (size_t i = 0; i < what->taken_count; i++) {
         if (what->only_ids)
             hf__reply_stream_id(tx, what->taken[i]);
-        else if (hf__stream_entry(tx, what->record, what->taken[i], &entry))
+        else if (hf__stream_entry(&what->s, what->taken[i], &entry))
             hf__reply_stream_entry(tx, &entry);
         else
             hf__reply_nil(tx); /* not reached: all were there */
@@ -303,7 +223,8 @@ static bool read_claim_option(hf__tx *tx, const hf_bytes *args, size_t count,
 static bool read_claim(hf__tx *tx, const hf_bytes *args, const char *name,
                        claim *what)
 {
-    *what = (claim){.since_ms = -1, .deliveries = -1, .consumer = args[3]};
+    what->since_ms = what->deliveries = -1;
+    what->consumer = args[3];
     if (!hf__number_integer(args[4], &what->idle_ms))
         return hf__reply_error(tx, "ERR Invalid min-idle-time argument for %s",
                                name);
@@ -314,12 +235,10 @@ static void run_xclaim(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     size_t ids = count_ids(args, count);
     int64_t now_ms = hf__stream_now(tx);
-    hf__record *record;
-    hf__group group;
     hf__stream_id id;
-    claim what;
+    claim what = {.only_ids = false};
 
-    if (!hf__arg_stream_group(tx, args, args[2], "", &record, &group) ||
+    if (!hf__need_both(&what.s, tx, args, args[2], "") ||
         !read_claim(tx, args, "XCLAIM", &what))
         return;
     for (size_t at = 5 + ids; at < count; at++) {
@@ -328,18 +247,16 @@ static void run_xclaim(hf__tx *tx, const hf_bytes *args, size_t count)
     }
     if (!make_room(tx, &what, ids + 1))
         return;
-    what.record = record;
-    what.group = group;
     if (what.since_ms < 0 || what.since_ms > now_ms)
         what.since_ms = now_ms;
-    if (hf__stream_id_compare(what.last, group.last) > 0)
-        what.group.last = what.last;
+    if (hf__stream_id_compare(what.last, what.s.group.last) > 0)
+        what.s.group.last = what.last;
     for (size_t i = 0; i < ids && tx->fatal == HF_OK; i++) {
         if (hf__stream_id_read(args[5 + i], 0, NULL, &id))
-            claim_one(tx, &what, id);
+            claim_one(&what, id);
     }
-    finish_claim(tx, &what, args[2]);
-    reply_taken(tx, &what);
+    hf__group_change(&what.s);
+    reply_taken(&what);
 }
 
 /* -------------------------------------------------------------- XAUTOCLAIM */
@@ -364,50 +281,46 @@ static bool read_auto_options(hf__tx *tx, const hf_bytes *args, size_t count,
 }
 
 /* Claim from `id` on; it becomes the next that was not looked at, or 0-0. */
-static void claim_range(hf__tx *tx, claim *what, int64_t most,
-                        hf__stream_id *id)
+static void claim_range(claim *what, int64_t most, hf__stream_id *id)
 {
+    hf__open_stream *s = &what->s;
     int64_t looks = most * LOOKS;
     bool more = true;
 
     while (looks-- > 0 &&
            (int64_t)(what->taken_count + what->gone_count) < most && more &&
-           tx->fatal == HF_OK) {
-        more = hf__unacked_seek(tx, what->record, &what->group, 0, id);
+           s->tx->fatal == HF_OK) {
+        more = hf__unacked_seek(s, 0, HF__SEEK_FROM, id);
         if (more) {
-            claim_one(tx, what, *id);
+            claim_one(what, *id);
             more = hf__stream_id_next(id);
         }
     }
-    if (!more || !hf__unacked_seek(tx, what->record, &what->group, 0, id))
+    if (!more || !hf__unacked_seek(s, 0, HF__SEEK_FROM, id))
         *id = HF__STREAM_ID_FIRST;
 }
 
 static void run_xautoclaim(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    hf__group group;
     hf__stream_id id;
     int64_t most;
-    claim what;
+    claim what = {.only_ids = false};
 
     if (!read_claim(tx, args, "XAUTOCLAIM", &what) ||
         !hf__arg_stream_bound(tx, args[5], false, &id) ||
         !read_auto_options(tx, args, count, &what, &most) ||
-        !hf__arg_stream_group(tx, args, args[2], "", &record, &group))
+        !hf__need_both(&what.s, tx, args, args[2], ""))
         return;
-    what.record = record;
-    what.group = group;
     what.since_ms = hf__stream_now(tx);
-    if ((uint64_t)most > group.pending)
-        most = (int64_t)group.pending;
+    if ((uint64_t)most > what.s.group.pending)
+        most = (int64_t)what.s.group.pending;
     if (!make_room(tx, &what, (size_t)most + 1))
         return;
-    claim_range(tx, &what, most, &id);
-    finish_claim(tx, &what, args[2]);
+    claim_range(&what, most, &id);
+    hf__group_change(&what.s);
     hf__reply_array(tx, 3);
     hf__reply_stream_id(tx, id);
-    reply_taken(tx, &what);
+    reply_taken(&what);
     hf__reply_array(tx, what.gone_count);
     for (size_t i = 0; i < what.gone_count; i++)
         hf__reply_stream_id(tx, what.gone[i]);

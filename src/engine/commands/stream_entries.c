@@ -123,13 +123,12 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
 }
 
 /* Returns the number of entries removed. */
-static uint64_t trim_stream(hf__tx *tx, hf__record *record,
-                            hf__stream_head *head, const xadd_options *o)
+static uint64_t trim_stream(hf__open_stream *s, const xadd_options *o)
 {
-    uint64_t gone = o->trims ? hf__stream_cut(tx, record, head, &o->trim) : 0;
+    uint64_t gone = o->trims ? hf__stream_cut(s, &o->trim) : 0;
 
     if (gone > 0)
-        hf__record_event(tx, HF__EVENT_STREAM, "xtrim", record);
+        hf__record_event(s->tx, HF__EVENT_STREAM, "xtrim", s->record);
     return gone;
 }
 
@@ -184,33 +183,29 @@ static bool check_entry(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static void run_xadd(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__stream_head head = {0};
-    hf__record *record;
     hf__stream_id id;
     xadd_options o;
+    hf__open_stream s;
 
     if (!read_options(tx, args, count, true, &o) ||
-        !check_entry(tx, args, count, &o) ||
-        !hf__stream_open(tx, args[1], &record))
+        !check_entry(tx, args, count, &o) || !hf__stream_open(&s, tx, args[1]))
         return;
-    if (record == NULL && o.makes_none) {
+    if (s.record == NULL && o.makes_none) {
         hf__reply_nil(tx);
         return;
     }
-    if ((record != NULL && !hf__stream_head_get(tx, record, &head)) ||
-        !choose_id(tx, &head, &o, &id))
+    if (!choose_id(tx, &s.head, &o, &id))
         return;
-    if (record == NULL)
-        record = hf__stream_make(tx, args[1]);
+    if (s.record == NULL)
+        s.record = hf__stream_make(tx, args[1]);
     else if (tx->made != NULL)
         tx->made(tx, args[1]);
-    if (record == NULL)
+    if (s.record == NULL)
         return;
-    hf__stream_append(tx, record, &head, id, args + o.at + 1,
-                      (count - o.at - 1) / 2);
-    hf__record_event(tx, HF__EVENT_STREAM, "xadd", record);
-    (void)trim_stream(tx, record, &head, &o);
-    hf__stream_head_set(tx, record, &head);
+    hf__stream_append(&s, id, args + o.at + 1, (count - o.at - 1) / 2);
+    hf__record_event(tx, HF__EVENT_STREAM, "xadd", s.record);
+    (void)trim_stream(&s, &o);
+    hf__stream_save(&s);
     hf__reply_stream_id(tx, id);
 }
 
@@ -218,59 +213,52 @@ static void run_xadd(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void run_xlen(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
+    hf__open_stream s;
 
     (void)count;
-    if (hf__stream_open(tx, args[1], &record))
-        hf__reply_integer(tx, record == NULL ? 0 : (int64_t)record->count);
+    if (hf__stream_open(&s, tx, args[1]))
+        hf__reply_integer(tx, s.record == NULL ? 0 : (int64_t)s.record->count);
 }
 
 static void run_xtrim(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__stream_head head;
-    hf__record *record;
     uint64_t gone = 0;
     xadd_options o;
+    hf__open_stream s;
 
     if (!read_options(tx, args, count, false, &o) ||
-        !hf__stream_open(tx, args[1], &record))
+        !hf__stream_open(&s, tx, args[1]))
         return;
-    if (record != NULL) {
-        if (!hf__stream_head_get(tx, record, &head))
-            return;
-        gone = trim_stream(tx, record, &head, &o);
-        if (gone > 0)
-            hf__stream_head_set(tx, record, &head);
-    }
+    if (s.record != NULL)
+        gone = trim_stream(&s, &o);
+    if (gone > 0)
+        hf__stream_save(&s);
     hf__reply_integer(tx, (int64_t)gone);
 }
 
 static void run_xdel(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    const hf__stream_id *ids;
-    hf__stream_head head;
-    hf__record *record;
+    const hf__stream_id *ids = NULL;
     int64_t gone = 0;
+    hf__open_stream s;
 
-    if (!hf__stream_open(tx, args[1], &record))
+    if (!hf__stream_open(&s, tx, args[1]))
         return;
-    if (record == NULL) {
-        hf__reply_integer(tx, 0);
-        return;
+    if (s.record != NULL) {
+        ids = hf__arg_stream_ids(tx, args + 2, count - 2);
+        if (ids == NULL)
+            return;
     }
-    ids = hf__arg_stream_ids(tx, args + 2, count - 2);
-    if (ids == NULL || !hf__stream_head_get(tx, record, &head))
-        return;
-    for (size_t i = 0; i < count - 2; i++) {
-        if (!hf__stream_delete(tx, record, &head, ids[i]))
+    for (size_t i = 0; ids != NULL && i < count - 2; i++) {
+        if (!hf__stream_delete(&s, ids[i]))
             continue;
         gone++;
-        if (hf__stream_id_compare(ids[i], head.deleted) > 0)
-            head.deleted = ids[i];
+        if (hf__stream_id_compare(ids[i], s.head.deleted) > 0)
+            s.head.deleted = ids[i];
     }
     if (gone > 0) {
-        hf__stream_head_set(tx, record, &head);
-        hf__record_event(tx, HF__EVENT_STREAM, "xdel", record);
+        hf__stream_save(&s);
+        hf__record_event(tx, HF__EVENT_STREAM, "xdel", s.record);
     }
     hf__reply_integer(tx, gone);
 }
@@ -310,50 +298,42 @@ static bool read_setid(hf__tx *tx, const hf_bytes *args, size_t count,
 }
 
 /* NULL: it may be set. */
-static const char *setid_error(hf__tx *tx, const hf__record *record,
-                               const setid *what)
+static const char *setid_error(hf__open_stream *s, const setid *what)
 {
     hf__entry last;
 
-    if (hf__stream_edge(tx, record, true, &last)) {
-        if (hf__stream_id_compare(what->id, last.id) < 0)
-            return "ID specified in XSETID is smaller than the target stream "
-                   "top item";
-        if (what->added >= 0 && record->count > (uint64_t)what->added)
-            return "entries_added specified in XSETID is smaller than the "
-                   "target stream length";
-    }
+    if (!hf__stream_edge(s, true, &last))
+        return NULL;
+    if (hf__stream_id_compare(what->id, last.id) < 0)
+        return "ID specified in XSETID is smaller than the target stream top "
+               "item";
+    if (what->added >= 0 && s->record->count > (uint64_t)what->added)
+        return "entries_added specified in XSETID is smaller than the target "
+               "stream length";
     return NULL;
 }
 
 static void run_xsetid(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__stream_head head;
-    hf__record *record;
     const char *error;
     setid what;
+    hf__open_stream s;
 
     if (!read_setid(tx, args, count, &what) ||
-        !hf__stream_open(tx, args[1], &record))
+        !hf__need_stream(&s, tx, args[1], "ERR no such key"))
         return;
-    if (record == NULL) {
-        hf__reply_error(tx, "ERR no such key");
-        return;
-    }
-    if (!hf__stream_head_get(tx, record, &head))
-        return;
-    error = setid_error(tx, record, &what);
+    error = setid_error(&s, &what);
     if (error != NULL) {
         hf__reply_error(tx, "ERR The %s", error);
         return;
     }
-    head.last = what.id;
+    s.head.last = what.id;
     if (what.added >= 0)
-        head.added = (uint64_t)what.added;
+        s.head.added = (uint64_t)what.added;
     if (!hf__stream_id_is_zero(what.deleted))
-        head.deleted = what.deleted;
-    hf__stream_head_set(tx, record, &head);
-    hf__record_event(tx, HF__EVENT_STREAM, "xsetid", record);
+        s.head.deleted = what.deleted;
+    hf__stream_save(&s);
+    hf__record_event(tx, HF__EVENT_STREAM, "xsetid", s.record);
     hf__reply_line(tx, "OK");
 }
 
@@ -378,21 +358,21 @@ static void run_xrange(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     bool backward = hf__variant(tx) != 0;
     hf__stream_id from, to;
-    hf__record *record;
     int64_t most;
+    hf__open_stream s;
 
     if (!hf__arg_stream_bound(tx, args[backward ? 3 : 2], false, &from) ||
         !hf__arg_stream_bound(tx, args[backward ? 2 : 3], true, &to) ||
         !read_count(tx, args, count, &most) ||
-        !hf__stream_open(tx, args[1], &record))
+        !hf__stream_open(&s, tx, args[1]))
         return;
-    if (record == NULL)
+    if (s.record == NULL)
         hf__reply_array(tx, 0);
     else if (most == 0)
         hf__reply_nil_array(tx);
     else
-        (void)hf__reply_stream_range(tx, record, from, to, backward,
-                                     (uint64_t)most);
+        hf__reply_stream_range(&s, from, to, backward,
+                               hf__stream_count(&s, from, to, (uint64_t)most));
 }
 
 #define WRITES HF__COMMAND_WRITES

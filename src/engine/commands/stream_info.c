@@ -8,16 +8,7 @@
 /* Of entries, and of those that are not acknowledged. */
 #define FULL_COUNT 10
 
-/* args[2]. false: replied: there is none, or another type; or fatal. */
-static bool need_stream(hf__tx *tx, const hf_bytes *args, hf__record **record,
-                        hf__stream_head *head)
-{
-    if (!hf__stream_open(tx, args[2], record))
-        return false;
-    if (*record != NULL)
-        return hf__stream_head_get(tx, *record, head);
-    return hf__reply_error(tx, "ERR no such key");
-}
+#define ERROR_KEY "ERR no such key"
 
 static void reply_integer(hf__tx *tx, const char *name, uint64_t value)
 {
@@ -37,143 +28,111 @@ static void reply_name(hf__tx *tx, hf_bytes name)
     hf__reply_bytes(tx, name.data, name.size);
 }
 
-static void reply_progress(hf__tx *tx, hf__record *record,
-                           const hf__stream_head *head, const hf__group *group)
+static void reply_known(hf__tx *tx, const char *name, bool known, int64_t value)
 {
-    int64_t lag;
+    hf__reply_word(tx, name);
+    if (known)
+        hf__reply_integer(tx, value);
+    else
+        hf__reply_nil(tx);
+}
 
-    reply_id(tx, "last-delivered-id", group->last);
-    hf__reply_word(tx, "entries-read");
-    if (group->read == HF__GROUP_READ_UNKNOWN)
-        hf__reply_nil(tx);
-    else
-        hf__reply_integer(tx, group->read);
-    hf__reply_word(tx, "lag");
-    if (hf__group_lag(tx, record, head, group, &lag))
-        hf__reply_integer(tx, lag);
-    else
-        hf__reply_nil(tx);
+static void reply_progress(hf__open_stream *s)
+{
+    int64_t read = s->group.read, lag;
+    bool known = hf__group_lag(s, &lag);
+
+    reply_id(s->tx, "last-delivered-id", s->group.last);
+    reply_known(s->tx, "entries-read", read != HF__GROUP_READ_UNKNOWN, read);
+    reply_known(s->tx, "lag", known, lag);
 }
 
 /* ------------------------------------------------------------------- STREAM */
 
 /* What both forms have. */
-static void reply_head(hf__tx *tx, const hf__record *record,
-                       const hf__stream_head *head)
+static void reply_head(hf__open_stream *s)
 {
-    hf__entry first;
-    bool any = hf__stream_edge(tx, record, false, &first);
+    hf__entry first = {.id = HF__STREAM_ID_FIRST};
 
-    reply_integer(tx, "length", record->count);
-    reply_integer(tx, "radix-tree-keys", head->packs);
-    reply_integer(tx, "radix-tree-nodes", head->packs + 1);
-    reply_id(tx, "last-generated-id", head->last);
-    reply_id(tx, "max-deleted-entry-id", head->deleted);
-    reply_integer(tx, "entries-added", head->added);
-    reply_id(tx, "recorded-first-entry-id",
-             any ? first.id : HF__STREAM_ID_FIRST);
+    (void)hf__stream_edge(s, false, &first);
+    reply_integer(s->tx, "length", s->record->count);
+    reply_integer(s->tx, "radix-tree-keys", s->head.packs);
+    reply_integer(s->tx, "radix-tree-nodes", s->head.packs + 1);
+    reply_id(s->tx, "last-generated-id", s->head.last);
+    reply_id(s->tx, "max-deleted-entry-id", s->head.deleted);
+    reply_integer(s->tx, "entries-added", s->head.added);
+    reply_id(s->tx, "recorded-first-entry-id", first.id);
 }
 
-static void reply_edge(hf__tx *tx, const hf__record *record, bool last)
+static void reply_edge(hf__open_stream *s, bool last)
 {
     hf__entry entry;
 
-    hf__reply_word(tx, last ? "last-entry" : "first-entry");
-    if (hf__stream_edge(tx, record, last, &entry))
-        hf__reply_stream_entry(tx, &entry);
+    hf__reply_word(s->tx, last ? "last-entry" : "first-entry");
+    if (hf__stream_edge(s, last, &entry))
+        hf__reply_stream_entry(s->tx, &entry);
     else
-        hf__reply_nil(tx);
+        hf__reply_nil(s->tx);
 }
 
-/* How many are to be shown. */
-static size_t shown_of(uint64_t count, int64_t most)
+/* What is not acknowledged; `consumer` 0: of all. */
+static void reply_pending(hf__open_stream *s, uint32_t consumer, uint64_t count,
+                          int64_t most)
 {
-    return most > 0 && count > (uint64_t)most ? (size_t)most : (size_t)count;
+    hf__unacked_range what = {.consumer = consumer,
+                              .to = HF__STREAM_ID_LAST,
+                              .most = most > 0 ? most : INT64_MAX,
+                              .info = true};
+
+    reply_integer(s->tx, "pel-count", count);
+    hf__reply_word(s->tx, "pending");
+    hf__reply_unacked(s, &what);
 }
 
-/* `consumer` 0: of all. */
-static void reply_pending(hf__tx *tx, const hf__record *record,
-                          const hf__group *group, uint32_t consumer,
-                          size_t count)
+static void reply_consumer(hf__open_stream *s, uint32_t number, int64_t most)
 {
-    hf__stream_id id = HF__STREAM_ID_FIRST;
-    hf__consumer owner;
-    hf_bytes name = hf_view("", 0);
+    hf__consumer consumer;
 
-    hf__reply_array(tx, count);
-    for (; count > 0 && tx->fatal == HF_OK; count--) {
-        hf__unacked pending = {0};
-
-        if (!hf__unacked_seek(tx, record, group, consumer, &id) ||
-            !hf__unacked_get(tx, record, group, id, &pending))
-            hf__tx_fail(tx, MDB_CORRUPTED);
-        hf__reply_array(tx, consumer == 0 ? 4 : 3);
-        hf__reply_stream_id(tx, id);
-        if (consumer == 0) {
-            (void)hf__consumer_get(tx, record, group, pending.consumer, &owner,
-                                   &name);
-            hf__reply_bytes(tx, name.data, name.size);
-        }
-        hf__reply_integer(tx, pending.since_ms);
-        hf__reply_integer(tx, (int64_t)pending.deliveries);
-        (void)hf__stream_id_next(&id);
-    }
+    hf__consumer_get(s, number, &consumer);
+    hf__reply_map(s->tx, 4);
+    reply_name(s->tx, consumer.name);
+    reply_integer(s->tx, "seen-time", (uint64_t)consumer.state.seen_ms);
+    reply_pending(s, number, consumer.state.pending, most);
 }
 
-static void reply_consumer(hf__tx *tx, const hf__record *record,
-                           const hf__group *group, uint32_t number,
-                           int64_t most)
-{
-    hf__consumer consumer = {0};
-    hf_bytes name = hf_view("", 0);
-
-    (void)hf__consumer_get(tx, record, group, number, &consumer, &name);
-    hf__reply_map(tx, 4);
-    reply_name(tx, name);
-    reply_integer(tx, "seen-time", (uint64_t)consumer.seen_ms);
-    reply_integer(tx, "pel-count", consumer.pending);
-    hf__reply_word(tx, "pending");
-    reply_pending(tx, record, group, number, shown_of(consumer.pending, most));
-}
-
-static void reply_group(hf__tx *tx, hf__record *record,
-                        const hf__stream_head *head, hf_bytes name,
-                        int64_t most)
+static void reply_group(hf__open_stream *s, hf_bytes name, int64_t most)
 {
     hf__members consumers;
-    hf__group group = {.number = 0};
 
-    (void)hf__group_get(tx, record, name, &group);
-    hf__consumer_list(tx, record, &group, &consumers);
-    hf__reply_map(tx, 7);
-    reply_name(tx, name);
-    reply_progress(tx, record, head, &group);
-    reply_integer(tx, "pel-count", group.pending);
-    hf__reply_word(tx, "pending");
-    reply_pending(tx, record, &group, 0, shown_of(group.pending, most));
-    hf__reply_word(tx, "consumers");
-    hf__reply_array(tx, consumers.count);
-    for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++)
-        reply_consumer(tx, record, &group, (uint32_t)consumers.items[i].score,
-                       most);
+    (void)hf__group_get(s, name);
+    hf__consumer_list(s, &consumers);
+    hf__reply_map(s->tx, 7);
+    reply_name(s->tx, name);
+    reply_progress(s);
+    reply_pending(s, 0, s->group.pending, most);
+    hf__reply_word(s->tx, "consumers");
+    hf__reply_array(s->tx, consumers.count);
+    for (size_t i = 0; i < consumers.count && s->tx->fatal == HF_OK; i++)
+        reply_consumer(s, (uint32_t)consumers.items[i].score, most);
 }
 
-static void reply_full(hf__tx *tx, hf__record *record,
-                       const hf__stream_head *head, int64_t most)
+static void reply_full(hf__open_stream *s, int64_t most)
 {
+    uint64_t count =
+        hf__stream_count(s, HF__STREAM_ID_FIRST, HF__STREAM_ID_LAST,
+                         most > 0 ? (uint64_t)most : UINT64_MAX);
     hf__members groups;
 
-    hf__group_list(tx, record, &groups);
-    hf__reply_map(tx, 9);
-    reply_head(tx, record, head);
-    hf__reply_word(tx, "entries");
-    (void)hf__reply_stream_range(tx, record, HF__STREAM_ID_FIRST,
-                                 HF__STREAM_ID_LAST, false,
-                                 most > 0 ? (uint64_t)most : UINT64_MAX);
-    hf__reply_word(tx, "groups");
-    hf__reply_array(tx, groups.count);
-    for (size_t i = 0; i < groups.count && tx->fatal == HF_OK; i++)
-        reply_group(tx, record, head, groups.items[i].name, most);
+    hf__group_list(s, &groups);
+    hf__reply_map(s->tx, 9);
+    reply_head(s);
+    hf__reply_word(s->tx, "entries");
+    hf__reply_stream_range(s, HF__STREAM_ID_FIRST, HF__STREAM_ID_LAST, false,
+                           count);
+    hf__reply_word(s->tx, "groups");
+    hf__reply_array(s->tx, groups.count);
+    for (size_t i = 0; i < groups.count && s->tx->fatal == HF_OK; i++)
+        reply_group(s, groups.items[i].name, most);
 }
 
 /* After the key. false: replied with an error. */
@@ -193,22 +152,21 @@ static bool read_full(hf__tx *tx, const hf_bytes *args, size_t count,
 
 static void info_stream(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__stream_head head;
-    hf__record *record;
     int64_t most;
+    hf__open_stream s;
 
-    if (!need_stream(tx, args, &record, &head) ||
+    if (!hf__need_stream(&s, tx, args[2], ERROR_KEY) ||
         (count > 3 && !read_full(tx, args, count, &most)))
         return;
     if (count > 3) {
-        reply_full(tx, record, &head, most);
+        reply_full(&s, most);
         return;
     }
     hf__reply_map(tx, 10);
-    reply_head(tx, record, &head);
-    reply_integer(tx, "groups", head.groups);
-    reply_edge(tx, record, false);
-    reply_edge(tx, record, true);
+    reply_head(&s);
+    reply_integer(tx, "groups", s.head.groups);
+    reply_edge(&s, false);
+    reply_edge(&s, true);
 }
 
 /* ------------------------------------------------------- GROUPS, CONSUMERS */
@@ -216,52 +174,43 @@ static void info_stream(hf__tx *tx, const hf_bytes *args, size_t count)
 static void info_groups(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__members groups, consumers;
-    hf__stream_head head;
-    hf__record *record;
+    hf__open_stream s;
 
     (void)count;
-    if (!need_stream(tx, args, &record, &head))
+    if (!hf__need_stream(&s, tx, args[2], ERROR_KEY))
         return;
-    hf__group_list(tx, record, &groups);
+    hf__group_list(&s, &groups);
     hf__reply_array(tx, groups.count);
     for (size_t i = 0; i < groups.count && tx->fatal == HF_OK; i++) {
-        hf__group group = {.number = 0};
-
-        (void)hf__group_get(tx, record, groups.items[i].name, &group);
-        hf__consumer_list(tx, record, &group, &consumers);
+        (void)hf__group_get(&s, groups.items[i].name);
+        hf__consumer_list(&s, &consumers);
         hf__reply_map(tx, 6);
         reply_name(tx, groups.items[i].name);
         reply_integer(tx, "consumers", consumers.count);
-        reply_integer(tx, "pending", group.pending);
-        reply_progress(tx, record, &head, &group);
+        reply_integer(tx, "pending", s.group.pending);
+        reply_progress(&s);
     }
 }
 
 static void info_consumers(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     hf__members consumers;
-    hf__stream_head head;
-    hf__record *record;
-    hf__group group;
+    hf__consumer consumer;
+    hf__open_stream s;
 
     (void)count;
-    if (!need_stream(tx, args, &record, &head) ||
-        !hf__need_group(tx, record, args, &group))
+    if (!hf__need_stream(&s, tx, args[2], ERROR_KEY) ||
+        !hf__need_group(&s, args))
         return;
-    hf__consumer_list(tx, record, &group, &consumers);
+    hf__consumer_list(&s, &consumers);
     hf__reply_array(tx, consumers.count);
     for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {
-        hf__consumer consumer = {0};
-        hf_bytes name = hf_view("", 0);
-
-        (void)hf__consumer_get(tx, record, &group,
-                               (uint32_t)consumers.items[i].score, &consumer,
-                               &name);
+        hf__consumer_get(&s, (uint32_t)consumers.items[i].score, &consumer);
         hf__reply_map(tx, 3);
-        reply_name(tx, name);
-        reply_integer(tx, "pending", consumer.pending);
-        hf__reply_word(tx, "idle");
-        hf__reply_integer(tx, hf__stream_idle(tx, consumer.seen_ms));
+        reply_name(tx, consumer.name);
+        reply_integer(tx, "pending", consumer.state.pending);
+        reply_integer(tx, "idle",
+                      (uint64_t)hf__stream_idle(tx, consumer.state.seen_ms));
     }
 }
 

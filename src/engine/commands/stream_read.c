@@ -9,6 +9,9 @@
 
 #define READS_GROUP HF__VARIANT(1)
 
+/* Entries that are listed before a group delivers them. */
+#define AT_A_TIME 100u
+
 typedef struct stream_reading {
     bool grouped, noack, waits;
     hf_bytes group, consumer;
@@ -25,8 +28,8 @@ typedef struct one_stream {
     bool history; /* what the consumer has already */
     bool served;
     hf__stream_id after;
-    hf__stream_id to;
-    uint32_t consumer; /* its number */
+    uint64_t count;           /* of what is served */
+    uint32_t group, consumer; /* their numbers */
 } one_stream;
 
 /* ----------------------------------------------------------------- options */
@@ -126,9 +129,11 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
 }
 
 /* The id of a stream. false: replied with an error. */
-static bool read_id(hf__tx *tx, hf__record *record, hf_bytes arg,
+static bool read_id(hf__open_stream *s, hf_bytes arg,
                     const stream_reading *what, one_stream *one)
 {
+    hf__tx *tx = s->tx;
+
     if (hf__arg_is(arg, "$") && what->grouped)
         return hf__reply_error(
             tx, "ERR The $ ID is meaningless in the context of "
@@ -145,7 +150,7 @@ static bool read_id(hf__tx *tx, hf__record *record, hf_bytes arg,
     one->history = what->grouped && !one->fresh;
     if (one->fresh)
         return true;
-    if (!hf__arg_stream_start(tx, record, arg, &one->after))
+    if (!hf__arg_stream_start(s, arg, &one->after))
         return false;
     /* For Redis the highest id is `>`. */
     one->fresh = one->history &&
@@ -158,184 +163,165 @@ static bool check_stream(hf__tx *tx, const hf_bytes *args, size_t index,
                          const stream_reading *what, one_stream *one)
 {
     const hf_bytes *key = args + what->first + index;
-    hf__record *record;
-    hf__group group;
+    hf__open_stream s;
 
     hf__tx_trim(tx);
-    if (what->grouped ? !hf__arg_stream_group(
-                            tx, key - 1, what->group,
-                            " in XREADGROUP with GROUP option", &record, &group)
-                      : !hf__stream_open(tx, *key, &record))
-        return false;
-    return read_id(tx, record, key[what->count], what, one);
+    return (what->grouped ? hf__need_both(&s, tx, key - 1, what->group,
+                                          " in XREADGROUP with GROUP option")
+                          : hf__stream_open(&s, tx, *key)) &&
+           read_id(&s, key[what->count], what, one);
 }
 
 /* -------------------------------------------------------------- delivering */
 
-/* Ids of the entries that the group has not delivered, in tx->arena. */
-static hf__stream_id *list_fresh(hf__tx *tx, const hf__record *record,
-                                 const hf__group *group, uint64_t most,
-                                 uint64_t *count)
+/* The ids of at most so many entries that the group has not delivered. */
+static uint64_t list_fresh(hf__open_stream *s, uint64_t most,
+                           hf__stream_id ids[AT_A_TIME])
 {
-    hf__stream_id from = group->last;
-    hf__stream_id *ids;
+    hf__stream_id from = s->group.last;
     hf__stream_walk walk;
     hf__entry entry;
+    uint64_t count = 0;
 
-    *count = 0;
     if (!hf__stream_id_next(&from))
-        return NULL;
-    hf__stream_walk_begin(&walk, tx, record, from, HF__STREAM_ID_LAST, false);
-    while (*count < most && hf__stream_walk_next(&walk, &entry))
-        ++*count;
-    if (*count == 0)
-        return NULL;
-    ids = hf__tx_alloc(tx, (size_t)*count * sizeof(*ids));
-    hf__stream_walk_begin(&walk, tx, record, from, HF__STREAM_ID_LAST, false);
-    for (uint64_t i = 0;
-         ids != NULL && i < *count && hf__stream_walk_next(&walk, &entry); i++)
-        ids[i] = entry.id;
-    return ids;
+        return 0;
+    hf__stream_walk_begin(&walk, s, from, HF__STREAM_ID_LAST, false);
+    while (count < most && count < AT_A_TIME &&
+           hf__stream_walk_next(&walk, &entry))
+        ids[count++] = entry.id;
+    return count;
 }
 
 /* The group has delivered the entry. */
-static void advance_group(hf__tx *tx, hf__record *record,
-                          const hf__stream_head *head, hf__group *group,
-                          hf__stream_id id)
+static void advance_group(hf__open_stream *s, hf__stream_id id)
 {
+    hf__group *group = &s->group;
+
     if (group->read != HF__GROUP_READ_UNKNOWN && group->read < INT64_MAX &&
-        !hf__stream_has_gap(tx, record, head, id))
+        !hf__stream_has_gap(s, id))
         group->read++;
-    else if (head->added > 0)
-        group->read = hf__stream_rank(tx, record, head, id);
+    else if (s->head.added > 0)
+        group->read = hf__stream_rank(s, id);
     group->last = id;
 }
 
-static void deliver_fresh(hf__tx *tx, hf__record *record,
-                          const stream_reading *what, hf__group *group,
+static void deliver_fresh(hf__open_stream *s, const stream_reading *what,
                           one_stream *one)
 {
-    hf__unacked pending = {hf__stream_now(tx), 1, 0, 0};
-    hf__stream_head head;
-    hf__stream_id *ids;
-    uint64_t count;
-    int64_t more = 0;
+    hf__unacked pending = {hf__stream_now(s->tx), 1, 0, 0};
+    hf__stream_id ids[AT_A_TIME];
+    uint64_t listed;
 
-    ids = list_fresh(tx, record, group, what->most, &count);
-    if (ids == NULL || !hf__stream_head_get(tx, record, &head) ||
-        !hf__need_consumer(tx, record, group, what->consumer, &one->consumer))
-        return;
-    pending.consumer = one->consumer;
-    one->served = true;
-    one->after = group->last;
-    one->to = ids[count - 1];
-    for (uint64_t i = 0; i < count && tx->fatal == HF_OK; i++) {
-        advance_group(tx, record, &head, group, ids[i]);
-        if (!what->noack)
-            more += hf__unacked_put(tx, record, group, ids[i], &pending);
-    }
-    if (more > 0)
-        hf__consumer_change(tx, record, group, one->consumer, more, 0);
-    hf__group_change(tx, record, what->group, group);
+    one->after = s->group.last;
+    do {
+        listed = list_fresh(s, what->most - one->count, ids);
+        if (listed == 0 ||
+            (one->count == 0 && !hf__need_consumer(s, what->consumer)))
+            break;
+        one->count += listed;
+        pending.consumer = s->consumer.number;
+        for (uint64_t i = 0; i < listed && s->tx->fatal == HF_OK; i++) {
+            advance_group(s, ids[i]);
+            if (!what->noack)
+                hf__unacked_put(s, ids[i], &pending);
+        }
+    } while (listed == AT_A_TIME && s->tx->fatal == HF_OK);
+    one->served = one->count > 0;
+    if (one->served)
+        hf__group_change(s);
 }
 
 /* What the consumer has after `one->after` is delivered once more. */
-static void deliver_history(hf__tx *tx, hf__record *record,
-                            const stream_reading *what, hf__group *group,
+static void deliver_history(hf__open_stream *s, const stream_reading *what,
                             one_stream *one)
 {
     hf__stream_id id = one->after;
     hf__unacked pending;
     hf__entry entry;
 
-    one->served =
-        hf__need_consumer(tx, record, group, what->consumer, &one->consumer);
-    for (uint64_t i = 0;
-         i < what->most && hf__stream_id_next(&id) &&
-         hf__unacked_seek(tx, record, group, one->consumer, &id);
-         i++) {
-        if (!hf__stream_entry(tx, record, id, &entry) ||
-            !hf__unacked_get(tx, record, group, id, &pending))
+    one->served = hf__need_consumer(s, what->consumer);
+    one->group = s->group.number;
+    one->consumer = s->consumer.number;
+    for (; one->count < what->most && hf__stream_id_next(&id) &&
+           hf__unacked_seek(s, one->consumer, HF__SEEK_FROM, &id);
+         one->count++) {
+        if (!hf__stream_entry(s, id, &entry) ||
+            !hf__unacked_get(s, id, &pending))
             continue;
-        pending.since_ms = hf__stream_now(tx);
+        pending.since_ms = hf__stream_now(s->tx);
         pending.deliveries++;
-        (void)hf__unacked_put(tx, record, group, id, &pending);
+        hf__unacked_put(s, id, &pending);
     }
+    hf__consumer_save(s);
+}
+
+/* What there is after one->after. */
+static void count_entries(hf__open_stream *s, const stream_reading *what,
+                          one_stream *one)
+{
+    hf__stream_id from = one->after;
+
+    if (hf__stream_id_compare(s->head.last, from) > 0 &&
+        hf__stream_id_next(&from))
+        one->count = hf__stream_count(s, from, HF__STREAM_ID_LAST, what->most);
+    one->served = one->count > 0;
 }
 
 static void deliver_stream(hf__tx *tx, hf_bytes key, const stream_reading *what,
                            one_stream *one)
 {
-    hf__record *record;
-    hf__group group;
+    hf__open_stream s;
 
-    if (!hf__stream_open(tx, key, &record) || record == NULL ||
-        !hf__group_get(tx, record, what->group, &group))
+    hf__tx_trim(tx);
+    if (!hf__stream_open(&s, tx, key) || s.record == NULL ||
+        (what->grouped && !hf__group_get(&s, what->group)))
         return;
     if (one->history)
-        deliver_history(tx, record, what, &group, one);
+        deliver_history(&s, what, one);
+    else if (one->fresh)
+        deliver_fresh(&s, what, one);
     else
-        deliver_fresh(tx, record, what, &group, one);
-}
-
-/* Is there an entry after one->after? */
-static void look_for(hf__tx *tx, hf_bytes key, one_stream *one)
-{
-    hf__record *record;
-    hf__entry last;
-
-    one->to = HF__STREAM_ID_LAST;
-    one->served = hf__stream_open(tx, key, &record) && record != NULL &&
-                  hf__stream_edge(tx, record, true, &last) &&
-                  hf__stream_id_compare(last.id, one->after) > 0;
+        count_entries(&s, what, one);
 }
 
 /* ---------------------------------------------------------------- replying */
 
-static void reply_history(hf__tx *tx, const hf__record *record,
-                          const stream_reading *what, const hf__group *group,
-                          const one_stream *one)
+static void reply_history(hf__open_stream *s, const one_stream *one)
 {
     hf__stream_id id = one->after;
     hf__entry entry;
-    uint64_t count = 0;
 
-    while (count < what->most && hf__stream_id_next(&id) &&
-           hf__unacked_seek(tx, record, group, one->consumer, &id))
-        count++;
-    hf__reply_array(tx, (size_t)count);
-    id = one->after;
-    for (; count > 0 && hf__stream_id_next(&id) &&
-           hf__unacked_seek(tx, record, group, one->consumer, &id);
-         count--) {
-        if (hf__stream_entry(tx, record, id, &entry)) {
-            hf__reply_stream_entry(tx, &entry);
+    s->group.number = one->group;
+    hf__reply_array(s->tx, (size_t)one->count);
+    for (uint64_t left = one->count;
+         left > 0 && hf__stream_id_next(&id) &&
+         hf__unacked_seek(s, one->consumer, HF__SEEK_FROM, &id);
+         left--) {
+        if (hf__stream_entry(s, id, &entry)) {
+            hf__reply_stream_entry(s->tx, &entry);
             continue;
         }
-        hf__reply_array(tx, 2);
-        hf__reply_stream_id(tx, id);
-        hf__reply_nil_array(tx);
+        hf__reply_array(s->tx, 2);
+        hf__reply_stream_id(s->tx, id);
+        hf__reply_nil_array(s->tx);
     }
 }
 
-static void reply_stream(hf__tx *tx, hf_bytes key, const stream_reading *what,
-                         const one_stream *one)
+static void reply_stream(hf__tx *tx, hf_bytes key, const one_stream *one)
 {
     hf__stream_id from = one->after;
-    hf__record *record;
-    hf__group group;
+    hf__open_stream s;
 
     hf__tx_trim(tx);
-    if (!hf__stream_open(tx, key, &record) || record == NULL)
+    if (!hf__stream_open(&s, tx, key) || s.record == NULL)
         return;
     if (!tx->out->resp3)
         hf__reply_array(tx, 2);
     hf__reply_bytes(tx, key.data, key.size);
-    if (one->history && hf__group_get(tx, record, what->group, &group))
-        reply_history(tx, record, what, &group, one);
-    else if (!one->history && hf__stream_id_next(&from))
-        (void)hf__reply_stream_range(tx, record, from, one->to, false,
-                                     what->most);
+    if (one->history)
+        reply_history(&s, one);
+    else if (hf__stream_id_next(&from))
+        hf__reply_stream_range(&s, from, HF__STREAM_ID_LAST, false, one->count);
 }
 
 static void reply_streams(hf__tx *tx, const hf_bytes *args,
@@ -347,7 +333,7 @@ static void reply_streams(hf__tx *tx, const hf_bytes *args,
         hf__reply_array(tx, what->served);
     for (size_t i = 0; i < what->count && tx->fatal == HF_OK; i++) {
         if (all[i].served)
-            reply_stream(tx, args[what->first + i], what, &all[i]);
+            reply_stream(tx, args[what->first + i], &all[i]);
     }
 }
 
@@ -358,21 +344,18 @@ static bool is_ready(hf__tx *tx, hf__record *record, hf_bytes id,
                      const hf__block *block, const hf_bytes *words)
 {
     hf__stream_id after;
-    hf__stream_head head;
-    hf__group group;
     hf__entry last;
+    hf__open_stream s;
 
-    if (!hf__stream_head_get(tx, record, &head))
+    if (!hf__stream_load(&s, tx, record))
         return false;
-    if (block->group == 0 && !hf__stream_id_read(id, 0, NULL, &after))
+    if (block->group == 0 ? !hf__stream_id_read(id, 0, NULL, &after)
+                          : !hf__group_get(&s, words[block->group]))
         return true;
-    if (block->group != 0) {
-        if (!hf__group_get(tx, record, words[block->group], &group))
-            return true;
-        after = group.last;
-    }
-    return hf__stream_id_compare(head.last, after) > 0 &&
-           hf__stream_edge(tx, record, true, &last) &&
+    if (block->group != 0)
+        after = s.group.last;
+    return hf__stream_id_compare(s.head.last, after) > 0 &&
+           hf__stream_edge(&s, true, &last) &&
            hf__stream_id_compare(last.id, after) > 0;
 }
 
@@ -419,11 +402,7 @@ static void run_xread(hf__tx *tx, const hf_bytes *args, size_t count)
             return;
     }
     for (size_t i = 0; i < what.count && tx->fatal == HF_OK; i++) {
-        hf__tx_trim(tx);
-        if (what.grouped)
-            deliver_stream(tx, args[what.first + i], &what, &all[i]);
-        else
-            look_for(tx, args[what.first + i], &all[i]);
+        deliver_stream(tx, args[what.first + i], &what, &all[i]);
         what.served += all[i].served ? 1 : 0;
     }
     if (what.served > 0) {

@@ -4,6 +4,11 @@
  */
 #include "engine/commands/stream_args.h"
 
+#define ERROR_KEY                                                              \
+    "ERR The XGROUP subcommand requires the key to exist. Note that for "      \
+    "CREATE you may want to use the MKSTREAM option to create an empty "       \
+    "stream automatically."
+
 /* The words after the id of CREATE and SETID. */
 typedef struct xgroup_options {
     bool makes_stream;
@@ -38,51 +43,41 @@ static bool check_count(hf__tx *tx, const hf_bytes *args, bool fits)
     return fits;
 }
 
-/* false: replied: there is no stream, or another type; or fatal. */
-static bool need_stream(hf__tx *tx, hf_bytes key, hf__record **record)
+/* The stream args[2] and its group args[3]. false: replied with an error, or
+ * fatal. */
+static bool need_group(hf__open_stream *s, hf__tx *tx, const hf_bytes *args)
 {
-    if (!hf__stream_open(tx, key, record))
-        return false;
-    if (*record != NULL)
-        return true;
-    return hf__reply_error(
-        tx, "ERR The XGROUP subcommand requires the key to exist. "
-            "Note that for CREATE you may want to use the MKSTREAM "
-            "option to create an empty stream automatically.");
+    return hf__need_stream(s, tx, args[2], ERROR_KEY) &&
+           hf__need_group(s, args);
 }
 
-/* args[2] and args[3]. */
-static bool need_group(hf__tx *tx, const hf_bytes *args, hf__record **record,
-                       hf__group *group)
+/* What was changed, and what is replied. */
+static void finish_change(hf__open_stream *s, const char *event)
 {
-    return need_stream(tx, args[2], record) &&
-           hf__need_group(tx, *record, args, group);
+    hf__record_event(s->tx, HF__EVENT_STREAM, event, s->record);
+    hf__reply_line(s->tx, "OK");
 }
 
 static void group_create(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    hf__group group;
     hf__stream_id id;
     xgroup_options o;
+    hf__open_stream s;
 
     if (!read_options(tx, args, count, true, &o) ||
-        !(o.makes_stream ? hf__stream_open(tx, args[2], &record)
-                         : need_stream(tx, args[2], &record)) ||
+        !(o.makes_stream ? hf__stream_open(&s, tx, args[2])
+                         : hf__need_stream(&s, tx, args[2], ERROR_KEY)) ||
         !check_count(tx, args, count <= 8) ||
-        !hf__arg_stream_start(tx, record, args[4], &id))
+        !hf__arg_stream_start(&s, args[4], &id))
         return;
-    if (record == NULL)
-        record = hf__stream_make(tx, args[2]);
-    if (record == NULL)
+    if (s.record == NULL)
+        s.record = hf__stream_make(tx, args[2]);
+    if (s.record == NULL)
         return;
-    if (hf__group_get(tx, record, args[3], &group)) {
+    if (hf__group_get(&s, args[3]))
         hf__reply_error(tx, "BUSYGROUP Consumer Group name already exists");
-        return;
-    }
-    hf__group_make(tx, record, args[3], id, o.read);
-    hf__record_event(tx, HF__EVENT_STREAM, "xgroup-create", record);
-    hf__reply_line(tx, "OK");
+    else if (hf__group_make(&s, args[3], id, o.read))
+        finish_change(&s, "xgroup-create");
 }
 
 /* SETID knows the ends of a range, too. */
@@ -93,36 +88,32 @@ static bool is_end(hf_bytes arg)
 
 static void group_setid(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    hf__group group;
     xgroup_options o;
+    hf__open_stream s;
 
     if (!read_options(tx, args, count, false, &o) ||
-        !need_group(tx, args, &record, &group) ||
-        !check_count(tx, args, count <= 7) ||
+        !need_group(&s, tx, args) || !check_count(tx, args, count <= 7) ||
         !(is_end(args[4])
-              ? hf__arg_stream_bound(tx, args[4], false, &group.last)
-              : hf__arg_stream_start(tx, record, args[4], &group.last)))
+              ? hf__arg_stream_bound(tx, args[4], false, &s.group.last)
+              : hf__arg_stream_start(&s, args[4], &s.group.last)))
         return;
-    group.read = o.read;
-    hf__group_change(tx, record, args[3], &group);
-    hf__record_event(tx, HF__EVENT_STREAM, "xgroup-setid", record);
-    hf__reply_line(tx, "OK");
+    s.group.read = o.read;
+    hf__group_change(&s);
+    finish_change(&s, "xgroup-setid");
 }
 
 static void group_destroy(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    hf__group group;
+    hf__open_stream s;
     bool found;
 
     (void)count;
-    if (!need_stream(tx, args[2], &record))
+    if (!hf__need_stream(&s, tx, args[2], ERROR_KEY))
         return;
-    found = hf__group_get(tx, record, args[3], &group);
+    found = hf__group_get(&s, args[3]);
     if (found) {
-        hf__group_delete(tx, record, args[3], &group);
-        hf__record_event(tx, HF__EVENT_STREAM, "xgroup-destroy", record);
+        hf__group_delete(&s);
+        hf__record_event(tx, HF__EVENT_STREAM, "xgroup-destroy", s.record);
         if (tx->made != NULL) /* those that wait for it get an error */
             tx->made(tx, args[2]);
     }
@@ -131,40 +122,35 @@ static void group_destroy(hf__tx *tx, const hf_bytes *args, size_t count)
 
 static void group_createconsumer(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record;
-    hf__group group;
-    uint32_t number;
+    hf__open_stream s;
     bool found;
 
     (void)count;
-    if (!need_group(tx, args, &record, &group))
+    if (!need_group(&s, tx, args))
         return;
-    found = hf__consumer_find(tx, record, &group, args[4], &number);
-    if (!found && tx->fatal == HF_OK) {
-        hf__consumer_make(tx, record, &group, args[4], hf__stream_now(tx),
-                          &number);
-        hf__record_event(tx, HF__EVENT_STREAM, "xgroup-createconsumer", record);
-    }
+    found = hf__consumer_find(&s, args[4]) != 0;
+    if (!found && hf__need_consumer(&s, args[4]))
+        hf__consumer_save(&s);
     hf__reply_integer(tx, !found);
 }
 
 static void group_delconsumer(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     uint64_t before;
-    hf__record *record;
-    hf__group group;
     uint32_t number;
+    hf__open_stream s;
 
     (void)count;
-    if (!need_group(tx, args, &record, &group))
+    if (!need_group(&s, tx, args))
         return;
-    before = group.pending;
-    if (hf__consumer_find(tx, record, &group, args[4], &number)) {
-        hf__consumer_delete(tx, record, &group, args[4], number);
-        hf__group_change(tx, record, args[3], &group);
-        hf__record_event(tx, HF__EVENT_STREAM, "xgroup-delconsumer", record);
+    before = s.group.pending;
+    number = hf__consumer_find(&s, args[4]);
+    if (number != 0) {
+        hf__consumer_delete(&s, number, args[4]);
+        hf__group_change(&s);
+        hf__record_event(tx, HF__EVENT_STREAM, "xgroup-delconsumer", s.record);
     }
-    hf__reply_integer(tx, (int64_t)(before - group.pending));
+    hf__reply_integer(tx, (int64_t)(before - s.group.pending));
 }
 
 static void group_help(hf__tx *tx, const hf_bytes *args, size_t count)
@@ -194,13 +180,12 @@ static void group_help(hf__tx *tx, const hf_bytes *args, size_t count)
 static void run_xack(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     const hf__stream_id *ids;
-    hf__record *record;
-    hf__group group;
     int64_t done = 0;
+    hf__open_stream s;
 
-    if (!hf__stream_open(tx, args[1], &record))
+    if (!hf__stream_open(&s, tx, args[1]))
         return;
-    if (record == NULL || !hf__group_get(tx, record, args[2], &group)) {
+    if (s.record == NULL || !hf__group_get(&s, args[2])) {
         hf__reply_integer(tx, 0);
         return;
     }
@@ -208,10 +193,9 @@ static void run_xack(hf__tx *tx, const hf_bytes *args, size_t count)
     if (ids == NULL)
         return;
     for (size_t i = 0; i < count - 3; i++)
-        done += hf__unacked_delete(tx, record, &group, ids[i]) ? 1 : 0;
-    if (done > 0) {
-        hf__group_change(tx, record, args[2], &group);
-    }
+        done += hf__unacked_delete(&s, ids[i]) ? 1 : 0;
+    if (done > 0)
+        hf__group_change(&s);
     hf__reply_integer(tx, done);
 }
 

@@ -63,7 +63,7 @@ static void take_pending(const hf__item *item, const hf__stream_name *name,
 
 static void take_consumer(const hf__item *item, hf__stream_tally *at)
 {
-    hf__consumer consumer;
+    hf__consumer_state consumer;
 
     if (item->value_held < sizeof(consumer)) {
         at->bent = true;

@@ -7,8 +7,7 @@
 /* Of a number of 64 bits. */
 #define NUMBER_MAX 10u
 
-/* ---------------------------------------------------------------
- * stream_reading */
+/* --------------------------------------------------------------- reading */
 
 static bool take_number(hf_bytes *from, uint64_t *value)
 {

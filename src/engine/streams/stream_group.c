@@ -11,372 +11,341 @@
 #include <string.h>
 
 #include "engine/keys/elements.h"
-#include "engine/streams/stream_records.h"
 
-#define GROUP_PREFIX 1u
-#define CONSUMER_PREFIX 5u
+enum { GROUPS = 'g', CONSUMERS = 'c' };
 
 /* ------------------------------------------------------------------ names */
 
 /* The element's name, in tx->arena. An empty one: fatal. */
-static hf_bytes name_element(hf__tx *tx, const hf__group *group, hf_bytes name)
+static hf_bytes name_element(hf__open_stream *s, unsigned char what,
+                             hf_bytes name)
 {
-    size_t head = group == NULL ? GROUP_PREFIX : CONSUMER_PREFIX;
-    unsigned char *at = hf__tx_alloc(tx, head + name.size);
+    size_t size = 1;
+    unsigned char *at =
+        hf__tx_alloc(s->tx, 1 + sizeof(s->group.number) + name.size);
 
     if (at == NULL)
         return hf_view(NULL, 0);
-    at[0] = group == NULL ? 'g' : 'c';
-    if (group != NULL)
-        memcpy(at + 1, &group->number, sizeof(group->number));
+    at[0] = what;
+    if (what == CONSUMERS) {
+        memcpy(at + 1, &s->group.number, sizeof(s->group.number));
+        size += sizeof(s->group.number);
+    }
     if (name.size > 0)
-        memcpy(at + head, name.data, name.size);
-    return hf_view(at, head + name.size);
+        memcpy(at + size, name.data, name.size);
+    return hf_view(at, size + name.size);
 }
 
 /* Read an element of `size` bytes. */
-static bool get_element(hf__tx *tx, const hf__record *record, hf_bytes name,
+static bool get_element(hf__open_stream *s, unsigned char what, hf_bytes name,
                         void *to, size_t size)
 {
+    hf_bytes element = name_element(s, what, name);
     hf_bytes value;
 
-    if (name.data == NULL || !hf__element_get(tx, record->keyid, name, &value))
+    if (element.data == NULL ||
+        !hf__element_get(s->tx, s->record->keyid, element, &value))
         return false;
-    if (value.size != size) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(to, value.data, size);
-    return true;
+    if (value.size == size)
+        memcpy(to, value.data, size);
+    else
+        hf__tx_fail(s->tx, MDB_CORRUPTED);
+    return value.size == size;
 }
 
-static void put_element(hf__tx *tx, const hf__record *record, hf_bytes name,
+/* `from` NULL: delete it. */
+static void put_element(hf__open_stream *s, unsigned char what, hf_bytes name,
                         const void *from, size_t size)
 {
-    if (name.data != NULL)
-        hf__element_put(tx, record->keyid, name, hf_view(from, size));
+    hf_bytes element = name_element(s, what, name);
+
+    if (element.data != NULL && from != NULL)
+        hf__element_put(s->tx, s->record->keyid, element, hf_view(from, size));
+    else if (element.data != NULL)
+        hf__element_delete(s->tx, s->record->keyid, element);
 }
 
-static void list_elements(hf__tx *tx, const hf__record *record,
-                          const hf__group *group, hf__members *list)
+static void list_elements(hf__open_stream *s, unsigned char what,
+                          hf__members *list)
 {
-    unsigned char from[9 + CONSUMER_PREFIX] = {HF__RECORD_ELEMENT};
-    hf_bytes prefix = name_element(tx, group, hf_view(NULL, 0));
+    unsigned char from[9 + 1 + sizeof(uint32_t)] = {HF__RECORD_ELEMENT};
+    hf_bytes prefix = name_element(s, what, hf_view(NULL, 0));
     hf_bytes name, value;
-    uint32_t number;
     hf__walk walk;
 
-    hf__members_init(list, tx);
+    hf__members_init(list, s->tx);
     if (prefix.data == NULL)
         return;
-    hf__put_be64(from + 1, record->keyid);
+    hf__put_be64(from + 1, s->record->keyid);
     memcpy(from + 9, prefix.data, prefix.size);
-    (void)hf__walk_begin_record(&walk, tx, HF__RECORD_ELEMENT, record->keyid,
+    (void)hf__walk_begin_record(&walk, s->tx, HF__RECORD_ELEMENT,
+                                s->record->keyid,
                                 hf_view(from, 9 + prefix.size));
     while (hf__walk_next(&walk, &name, &value, NULL) &&
            name.size >= prefix.size &&
            memcmp(name.data, prefix.data, prefix.size) == 0) {
-        number = 0;
+        uint32_t number = 0;
+
         if (value.size == sizeof(number))
             memcpy(&number, value.data, sizeof(number));
-        if (!hf__members_add(
-                list,
-                hf_view((const unsigned char *)name.data + prefix.size,
-                        name.size - prefix.size),
-                (double)number))
+        name = hf_view((const unsigned char *)name.data + prefix.size,
+                       name.size - prefix.size);
+        if (!hf__members_add(list, name, (double)number))
             break;
     }
     hf__walk_end(&walk);
 }
 
-/* A number for a group or a consumer. 0: fatal. */
-static uint32_t take_number(hf__tx *tx, hf__record *record, unsigned groups)
+static hf__stream_name name_record(const hf__open_stream *s, unsigned char what,
+                                   uint32_t consumer, hf__stream_id id)
 {
-    hf__stream_head head;
-
-    if (!hf__stream_head_get(tx, record, &head))
-        return 0;
-    if (head.numbers == UINT32_MAX) {
-        hf__tx_fail(tx, MDB_TXN_FULL);
-        return 0;
-    }
-    head.numbers++;
-    head.groups += groups;
-    hf__stream_head_set(tx, record, &head);
-    return head.numbers;
+    return hf__stream_name_of(s->record->keyid, what, s->group.number, consumer,
+                              id);
 }
 
-/* Delete the records of a group, or of a consumer of it. */
-static void delete_records(hf__tx *tx, const hf__record *record,
-                           unsigned char what, uint32_t group, size_t more)
+/* A number for a group or a consumer. 0: fatal. */
+static uint32_t take_number(hf__open_stream *s, unsigned groups)
 {
-    hf__stream_name name;
-    hf_bytes value;
-
-    do {
-        hf__stream_name_begin(&name, record->keyid, what);
-        hf__stream_name_number(&name, group);
-        memset(name.bytes + name.size, 0, more);
-        name.size += more;
-        if (!hf__stream_record_seek(tx, &name, HF__STREAM_PREFIX + 4,
-                                    HF__SEEK_FROM, &value))
-            return;
-        hf__stream_record_delete(tx, &name);
-    } while (tx->fatal == HF_OK);
+    if (s->tx->fatal == HF_OK && s->head.numbers == UINT32_MAX)
+        hf__tx_fail(s->tx, MDB_TXN_FULL);
+    if (s->tx->fatal != HF_OK)
+        return 0;
+    s->head.groups += groups;
+    s->head.numbers++;
+    hf__stream_save(s);
+    return s->head.numbers;
 }
 
 /* ----------------------------------------------------------------- groups */
 
-bool hf__group_get(hf__tx *tx, const hf__record *record, hf_bytes name,
-                   hf__group *group)
+bool hf__group_get(hf__open_stream *s, hf_bytes name)
 {
-    return get_element(tx, record, name_element(tx, NULL, name), group,
-                       sizeof(*group));
+    s->group_name = name;
+    s->group = (hf__group){.number = 0};
+    s->consumer.number = 0;
+    return get_element(s, GROUPS, name, &s->group, sizeof(s->group));
 }
 
-void hf__group_put(hf__tx *tx, const hf__record *record, hf_bytes name,
-                   const hf__group *group)
+bool hf__group_make(hf__open_stream *s, hf_bytes name, hf__stream_id last,
+                    int64_t read)
 {
-    put_element(tx, record, name_element(tx, NULL, name), group,
-                sizeof(*group));
+    s->group_name = name;
+    s->group = (hf__group){last, read, 0, take_number(s, 1), 0};
+    s->consumer.number = 0;
+    if (s->group.number != 0)
+        hf__group_save(s);
+    return s->tx->fatal == HF_OK;
 }
 
-void hf__group_make(hf__tx *tx, hf__record *record, hf_bytes name,
-                    hf__stream_id last, int64_t read)
+void hf__group_save(hf__open_stream *s)
 {
-    hf__group group = {.last = last, .read = read};
-
-    group.number = take_number(tx, record, 1);
-    if (group.number != 0)
-        hf__group_put(tx, record, name, &group);
+    put_element(s, GROUPS, s->group_name, &s->group, sizeof(s->group));
+    if (s->consumer.number != 0)
+        hf__consumer_save(s);
 }
 
-void hf__group_delete(hf__tx *tx, hf__record *record, hf_bytes name,
-                      const hf__group *group)
+void hf__group_delete(hf__open_stream *s)
 {
-    hf_bytes element = name_element(tx, NULL, name);
-    hf__stream_head head;
+    static const unsigned char kinds[] = {HF__STREAM_CONSUMER,
+                                          HF__STREAM_PENDING, HF__STREAM_TAKEN};
     hf__members list;
+    hf_bytes value;
 
-    hf__consumer_list(tx, record, group, &list);
-    for (size_t i = 0; i < list.count && tx->fatal == HF_OK; i++)
-        hf__element_delete(tx, record->keyid,
-                           name_element(tx, group, list.items[i].name));
-    delete_records(tx, record, HF__STREAM_CONSUMER, group->number, 4);
-    delete_records(tx, record, HF__STREAM_PENDING, group->number, 16);
-    delete_records(tx, record, HF__STREAM_TAKEN, group->number, 20);
-    if (tx->fatal != HF_OK || !hf__stream_head_get(tx, record, &head))
+    hf__consumer_list(s, &list);
+    for (size_t i = 0; i < list.count && s->tx->fatal == HF_OK; i++)
+        put_element(s, CONSUMERS, list.items[i].name, NULL, 0);
+    for (size_t i = 0; i < sizeof(kinds) && s->tx->fatal == HF_OK;) {
+        hf__stream_name name = name_record(s, kinds[i], 0, HF__STREAM_ID_FIRST);
+
+        if (hf__stream_record_seek(s->tx, &name, HF__STREAM_PREFIX + 4,
+                                   HF__SEEK_FROM, &value))
+            hf__stream_record_delete(s->tx, &name);
+        else
+            i++;
+    }
+    if (s->tx->fatal != HF_OK)
         return;
-    hf__element_delete(tx, record->keyid, element);
-    head.groups--;
-    hf__stream_head_set(tx, record, &head);
+    put_element(s, GROUPS, s->group_name, NULL, 0);
+    s->head.groups--;
+    hf__stream_save(s);
 }
 
-void hf__group_list(hf__tx *tx, const hf__record *record, hf__members *list)
+void hf__group_list(hf__open_stream *s, hf__members *list)
 {
-    list_elements(tx, record, NULL, list);
+    list_elements(s, GROUPS, list);
 }
 
 /* -------------------------------------------------------------- consumers */
 
-static void name_consumer(hf__stream_name *name, const hf__record *record,
-                          const hf__group *group, uint32_t number)
+static void put_consumer(hf__open_stream *s, const hf__consumer *consumer)
 {
-    hf__stream_name_begin(name, record->keyid, HF__STREAM_CONSUMER);
-    hf__stream_name_number(name, group->number);
-    hf__stream_name_number(name, number);
-}
-
-static void put_consumer(hf__tx *tx, const hf__record *record,
-                         const hf__group *group, uint32_t number,
-                         const hf__consumer *consumer, hf_bytes text)
-{
-    size_t size = sizeof(*consumer) + text.size;
-    unsigned char *to = hf__tx_scratch(tx, size);
-    hf__stream_name name;
+    hf__stream_name name = name_record(s, HF__STREAM_CONSUMER, consumer->number,
+                                       HF__STREAM_ID_FIRST);
+    size_t head = sizeof(consumer->state), size = consumer->name.size;
+    unsigned char *to = hf__tx_scratch(s->tx, head + size);
 
     if (to == NULL)
         return;
-    memcpy(to, consumer, sizeof(*consumer));
-    if (text.size > 0)
-        memcpy(to + sizeof(*consumer), text.data, text.size);
-    name_consumer(&name, record, group, number);
-    hf__stream_record_put(tx, &name, hf_view(to, size));
+    memcpy(to, &consumer->state, head);
+    if (size > 0)
+        memcpy(to + head, consumer->name.data, size);
+    hf__stream_record_put(s->tx, &name, hf_view(to, head + size));
 }
 
-bool hf__consumer_find(hf__tx *tx, const hf__record *record,
-                       const hf__group *group, hf_bytes name, uint32_t *number)
+uint32_t hf__consumer_find(hf__open_stream *s, hf_bytes name)
 {
-    return get_element(tx, record, name_element(tx, group, name), number,
-                       sizeof(*number));
+    uint32_t number;
+
+    return get_element(s, CONSUMERS, name, &number, sizeof(number)) ? number
+                                                                    : 0;
 }
 
-void hf__consumer_make(hf__tx *tx, hf__record *record, const hf__group *group,
-                       hf_bytes name, int64_t seen_ms, uint32_t *number)
+bool hf__consumer_enter(hf__open_stream *s, uint32_t number, hf_bytes name,
+                        int64_t seen_ms)
 {
-    hf__consumer consumer = {.seen_ms = seen_ms};
-
-    *number = take_number(tx, record, 0);
-    if (*number == 0)
-        return;
-    put_element(tx, record, name_element(tx, group, name), number,
-                sizeof(*number));
-    put_consumer(tx, record, group, *number, &consumer, name);
+    s->consumer = (hf__consumer){.number = number};
+    if (number != 0) {
+        hf__consumer_get(s, number, &s->consumer);
+    } else if (s->tx->fatal == HF_OK) {
+        s->consumer.number = number = take_number(s, 0);
+        if (number != 0)
+            put_element(s, CONSUMERS, name, &number, sizeof(number));
+    }
+    s->consumer.name = name;
+    s->consumer.state.seen_ms = seen_ms;
+    return s->tx->fatal == HF_OK;
 }
 
-bool hf__consumer_get(hf__tx *tx, const hf__record *record,
-                      const hf__group *group, uint32_t number,
-                      hf__consumer *consumer, hf_bytes *text)
+void hf__consumer_save(hf__open_stream *s)
 {
-    hf__stream_name name;
+    put_consumer(s, &s->consumer);
+}
+
+void hf__consumer_get(hf__open_stream *s, uint32_t number,
+                      hf__consumer *consumer)
+{
+    hf__stream_name name =
+        name_record(s, HF__STREAM_CONSUMER, number, HF__STREAM_ID_FIRST);
+    size_t head = sizeof(consumer->state);
     hf_bytes value;
 
-    name_consumer(&name, record, group, number);
-    if (!hf__stream_record_get(tx, &name, &value) ||
-        value.size < sizeof(*consumer)) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(consumer, value.data, sizeof(*consumer));
-    *text = hf_view((const unsigned char *)value.data + sizeof(*consumer),
-                    value.size - sizeof(*consumer));
-    return true;
-}
-
-void hf__consumer_change(hf__tx *tx, const hf__record *record,
-                         const hf__group *group, uint32_t number, int64_t more,
-                         int64_t seen_ms)
-{
-    hf__consumer consumer;
-    hf_bytes text;
-
-    if (!hf__consumer_get(tx, record, group, number, &consumer, &text))
+    *consumer = (hf__consumer){hf_view("", 0), number, {0, 0}};
+    if (!hf__stream_record_get(s->tx, &name, &value) || value.size < head) {
+        hf__tx_fail(s->tx, MDB_CORRUPTED);
         return;
-    consumer.pending += (uint64_t)more;
-    if (seen_ms != 0)
-        consumer.seen_ms = seen_ms;
-    put_consumer(tx, record, group, number, &consumer, text);
+    }
+    memcpy(&consumer->state, value.data, head);
+    consumer->name =
+        hf_view((const unsigned char *)value.data + head, value.size - head);
 }
 
-void hf__consumer_delete(hf__tx *tx, hf__record *record, hf__group *group,
-                         hf_bytes name, uint32_t number)
+/* It has one more, or less. */
+static void count_pending(hf__open_stream *s, uint32_t number, uint64_t more)
 {
+    hf__consumer other;
+
+    if (number == s->consumer.number) {
+        s->consumer.state.pending += more;
+        return;
+    }
+    hf__consumer_get(s, number, &other);
+    other.state.pending += more;
+    if (s->tx->fatal == HF_OK)
+        put_consumer(s, &other);
+}
+
+void hf__consumer_delete(hf__open_stream *s, uint32_t number, hf_bytes name)
+{
+    hf__stream_name state =
+        name_record(s, HF__STREAM_CONSUMER, number, HF__STREAM_ID_FIRST);
     hf__stream_id id = HF__STREAM_ID_FIRST;
-    hf__stream_name state;
 
-    while (hf__unacked_seek(tx, record, group, number, &id) &&
-           hf__unacked_delete(tx, record, group, id))
+    s->consumer.number = number; /* what it has is not stored meanwhile */
+    while (hf__unacked_seek(s, number, HF__SEEK_FROM, &id) &&
+           hf__unacked_delete(s, id))
         continue;
-    name_consumer(&state, record, group, number);
-    hf__stream_record_delete(tx, &state);
-    hf__element_delete(tx, record->keyid, name_element(tx, group, name));
+    s->consumer.number = 0;
+    hf__stream_record_delete(s->tx, &state);
+    put_element(s, CONSUMERS, name, NULL, 0);
 }
 
-void hf__consumer_list(hf__tx *tx, const hf__record *record,
-                       const hf__group *group, hf__members *list)
+void hf__consumer_list(hf__open_stream *s, hf__members *list)
 {
-    list_elements(tx, record, group, list);
+    list_elements(s, CONSUMERS, list);
 }
 
 /* ---------------------------------------------------------------- pending */
 
 /* By id if `consumer` is 0. */
-static void name_pending(hf__stream_name *name, const hf__record *record,
-                         const hf__group *group, uint32_t consumer,
-                         hf__stream_id id)
+static hf__stream_name name_pending(const hf__open_stream *s, uint32_t consumer,
+                                    hf__stream_id id)
 {
-    hf__stream_name_begin(name, record->keyid,
-                          consumer == 0 ? HF__STREAM_PENDING
-                                        : HF__STREAM_TAKEN);
-    hf__stream_name_number(name, group->number);
-    if (consumer != 0)
-        hf__stream_name_number(name, consumer);
-    hf__stream_name_id(name, id);
+    return name_record(s, consumer == 0 ? HF__STREAM_PENDING : HF__STREAM_TAKEN,
+                       consumer, id);
 }
 
-bool hf__unacked_get(hf__tx *tx, const hf__record *record,
-                     const hf__group *group, hf__stream_id id,
-                     hf__unacked *pending)
+bool hf__unacked_get(hf__open_stream *s, hf__stream_id id, hf__unacked *pending)
 {
-    hf__stream_name name;
+    hf__stream_name name = name_pending(s, 0, id);
     hf_bytes value;
 
-    name_pending(&name, record, group, 0, id);
-    if (!hf__stream_record_get(tx, &name, &value))
+    if (!hf__stream_record_get(s->tx, &name, &value))
         return false;
-    if (value.size != sizeof(*pending)) {
-        hf__tx_fail(tx, MDB_CORRUPTED);
-        return false;
-    }
-    memcpy(pending, value.data, sizeof(*pending));
-    return true;
+    if (value.size == sizeof(*pending))
+        memcpy(pending, value.data, sizeof(*pending));
+    else
+        hf__tx_fail(s->tx, MDB_CORRUPTED);
+    return value.size == sizeof(*pending);
 }
 
-unsigned hf__unacked_put(hf__tx *tx, const hf__record *record, hf__group *group,
-                         hf__stream_id id, const hf__unacked *pending)
+/* The consumer has it no more. */
+static void take_from(hf__open_stream *s, uint32_t consumer, hf__stream_id id)
 {
-    bool had, moves;
-    hf__stream_name name;
-    hf__unacked old;
+    hf__stream_name name = name_pending(s, consumer, id);
 
-    had = hf__unacked_get(tx, record, group, id, &old);
-    moves = had && old.consumer != pending->consumer;
-    if (moves) {
-        name_pending(&name, record, group, old.consumer, id);
-        hf__stream_record_delete(tx, &name);
-        hf__consumer_change(tx, record, group, old.consumer, -1, 0);
-    }
-    name_pending(&name, record, group, 0, id);
-    hf__stream_record_put(tx, &name, hf_view(pending, sizeof(*pending)));
+    hf__stream_record_delete(s->tx, &name);
+    count_pending(s, consumer, UINT64_MAX);
+}
+
+void hf__unacked_put(hf__open_stream *s, hf__stream_id id,
+                     const hf__unacked *pending)
+{
+    hf__stream_name name = name_pending(s, 0, id);
+    hf__unacked old;
+    bool had = hf__unacked_get(s, id, &old);
+    bool moves = had && old.consumer != pending->consumer;
+
+    if (moves)
+        take_from(s, old.consumer, id);
+    hf__stream_record_put(s->tx, &name, hf_view(pending, sizeof(*pending)));
     if (had && !moves)
-        return 0;
-    name_pending(&name, record, group, pending->consumer, id);
-    hf__stream_record_put(tx, &name, hf_view(NULL, 0));
-    group->pending += had ? 0 : 1;
-    return 1;
+        return;
+    name = name_pending(s, pending->consumer, id);
+    hf__stream_record_put(s->tx, &name, hf_view(NULL, 0));
+    count_pending(s, pending->consumer, 1);
+    s->group.pending += had ? 0 : 1;
 }
 
-bool hf__unacked_delete(hf__tx *tx, const hf__record *record, hf__group *group,
-                        hf__stream_id id)
+bool hf__unacked_delete(hf__open_stream *s, hf__stream_id id)
 {
-    hf__stream_name name;
+    hf__stream_name name = name_pending(s, 0, id);
     hf__unacked old;
 
-    if (!hf__unacked_get(tx, record, group, id, &old))
+    if (!hf__unacked_get(s, id, &old))
         return false;
-    name_pending(&name, record, group, 0, id);
-    hf__stream_record_delete(tx, &name);
-    name_pending(&name, record, group, old.consumer, id);
-    hf__stream_record_delete(tx, &name);
-    hf__consumer_change(tx, record, group, old.consumer, -1, 0);
-    group->pending--;
-    return tx->fatal == HF_OK;
+    hf__stream_record_delete(s->tx, &name);
+    take_from(s, old.consumer, id);
+    s->group.pending--;
+    return s->tx->fatal == HF_OK;
 }
 
-bool hf__unacked_seek(hf__tx *tx, const hf__record *record,
-                      const hf__group *group, uint32_t consumer,
-                      hf__stream_id *id)
+bool hf__unacked_seek(hf__open_stream *s, uint32_t consumer,
+                      hf__stream_seek seek, hf__stream_id *id)
 {
-    hf__stream_name name;
+    hf__stream_name name = name_pending(s, consumer, *id);
     hf_bytes value;
 
-    name_pending(&name, record, group, consumer, *id);
-    if (!hf__stream_record_seek(tx, &name, name.size - 16, HF__SEEK_FROM,
-                                &value))
-        return false;
-    *id = hf__stream_name_get_id(&name);
-    return true;
-}
-
-bool hf__unacked_last(hf__tx *tx, const hf__record *record,
-                      const hf__group *group, hf__stream_id *id)
-{
-    hf__stream_name name;
-    hf_bytes value;
-
-    name_pending(&name, record, group, 0, HF__STREAM_ID_LAST);
-    if (!hf__stream_record_seek(tx, &name, name.size - 16, HF__SEEK_UP_TO,
-                                &value))
+    if (!hf__stream_record_seek(s->tx, &name, name.size - 16, seek, &value))
         return false;
     *id = hf__stream_name_get_id(&name);
     return true;
@@ -384,49 +353,46 @@ bool hf__unacked_last(hf__tx *tx, const hf__record *record,
 
 /* --------------------------------------------------------------- counting */
 
-bool hf__stream_has_gap(hf__tx *tx, const hf__record *record,
-                        const hf__stream_head *head, hf__stream_id from)
+bool hf__stream_has_gap(hf__open_stream *s, hf__stream_id from)
 {
+    hf__stream_id deleted = s->head.deleted;
     hf__entry first;
 
-    return !hf__stream_id_is_zero(head->deleted) &&
-           hf__stream_id_compare(from, head->deleted) <= 0 &&
-           hf__stream_edge(tx, record, false, &first) &&
-           hf__stream_id_compare(first.id, head->deleted) <= 0;
+    return !hf__stream_id_is_zero(deleted) &&
+           hf__stream_id_compare(from, deleted) <= 0 &&
+           hf__stream_edge(s, false, &first) &&
+           hf__stream_id_compare(first.id, deleted) <= 0;
 }
 
-int64_t hf__stream_rank(hf__tx *tx, hf__record *record,
-                        const hf__stream_head *head, hf__stream_id id)
+int64_t hf__stream_rank(hf__open_stream *s, hf__stream_id id)
 {
-    int order = hf__stream_id_compare(id, head->last);
-    int64_t before = (int64_t)(head->added - record->count);
+    int order = hf__stream_id_compare(id, s->head.last);
+    int64_t before = (int64_t)(s->head.added - s->record->count);
     hf__entry first;
 
-    if (head->added == 0)
+    if (s->head.added == 0)
         return 0;
-    if (order == 0 || (order < 0 && record->count == 0))
-        return (int64_t)head->added;
-    if (order > 0 || !hf__stream_edge(tx, record, false, &first))
+    if (order == 0 || (order < 0 && s->record->count == 0))
+        return (int64_t)s->head.added;
+    if (order > 0 || !hf__stream_edge(s, false, &first))
         return HF__GROUP_READ_UNKNOWN;
     order = hf__stream_id_compare(id, first.id);
-    if (order > 0 || (!hf__stream_id_is_zero(head->deleted) &&
-                      hf__stream_id_compare(head->deleted, first.id) >= 0))
+    if (order > 0 || (!hf__stream_id_is_zero(s->head.deleted) &&
+                      hf__stream_id_compare(s->head.deleted, first.id) >= 0))
         return HF__GROUP_READ_UNKNOWN;
     return before + (order == 0 ? 1 : 0);
 }
 
-bool hf__group_lag(hf__tx *tx, hf__record *record, const hf__stream_head *head,
-                   const hf__group *group, int64_t *lag)
+bool hf__group_lag(hf__open_stream *s, int64_t *lag)
 {
-    int64_t read = group->read;
+    int64_t read = s->group.read;
 
-    if (head->added == 0) {
+    if (s->head.added == 0) {
         *lag = 0;
         return true;
     }
-    if (read == HF__GROUP_READ_UNKNOWN ||
-        hf__stream_has_gap(tx, record, head, group->last))
-        read = hf__stream_rank(tx, record, head, group->last);
-    *lag = (int64_t)(head->added - (uint64_t)read);
+    if (read == HF__GROUP_READ_UNKNOWN || hf__stream_has_gap(s, s->group.last))
+        read = hf__stream_rank(s, s->group.last);
+    *lag = (int64_t)(s->head.added - (uint64_t)read);
     return read != HF__GROUP_READ_UNKNOWN;
 }

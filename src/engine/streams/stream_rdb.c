@@ -86,15 +86,14 @@ static void put_pack(hf__rdb_out *to, const hf__pack *pack)
     hf__rdb_listpack_end(&out);
 }
 
-static void put_packs(hf__rdb_out *to, const hf__record *record,
-                      const hf__stream_head *head)
+static void put_packs(hf__rdb_out *to, hf__open_stream *s)
 {
     hf__stream_id id = HF__STREAM_ID_FIRST;
     hf__pack pack;
 
-    hf__rdb_put_length(to, head->packs);
-    for (uint32_t i = 0;
-         i < head->packs && hf__stream_pack(to->tx, record, id, &pack); i++) {
+    hf__rdb_put_length(to, s->head.packs);
+    for (uint32_t i = 0; i < s->head.packs && hf__stream_pack(s, id, &pack);
+         i++) {
         put_pack(to, &pack);
         hf__rdb_flush(to);
         id = pack.id;
@@ -102,8 +101,7 @@ static void put_packs(hf__rdb_out *to, const hf__record *record,
     }
 }
 
-static void put_pending(hf__rdb_out *to, const hf__record *record,
-                        const hf__group *group, uint32_t consumer,
+static void put_pending(hf__rdb_out *to, hf__open_stream *s, uint32_t consumer,
                         uint64_t count)
 {
     hf__stream_id id = HF__STREAM_ID_FIRST;
@@ -111,8 +109,8 @@ static void put_pending(hf__rdb_out *to, const hf__record *record,
 
     hf__rdb_put_length(to, count);
     for (; count > 0 && to->tx->fatal == HF_OK; count--) {
-        if (!hf__unacked_seek(to->tx, record, group, consumer, &id) ||
-            !hf__unacked_get(to->tx, record, group, id, &pending)) {
+        if (!hf__unacked_seek(s, consumer, HF__SEEK_FROM, &id) ||
+            !hf__unacked_get(s, id, &pending)) {
             hf__tx_fail(to->tx, MDB_CORRUPTED);
             return;
         }
@@ -126,52 +124,47 @@ static void put_pending(hf__rdb_out *to, const hf__record *record,
     }
 }
 
-static void put_group(hf__rdb_out *to, const hf__record *record, hf_bytes name)
+static void put_group(hf__rdb_out *to, hf__open_stream *s, hf_bytes name)
 {
-    hf__tx *tx = to->tx;
-    hf__group group = {.number = 0};
     hf__members consumers;
+    hf__consumer consumer;
 
-    if (!hf__group_get(tx, record, name, &group))
+    if (!hf__group_get(s, name))
         return;
-    hf__consumer_list(tx, record, &group, &consumers);
+    hf__consumer_list(s, &consumers);
     hf__rdb_put_string(to, name);
-    put_id(to, group.last);
-    hf__rdb_put_length(to, (uint64_t)group.read);
-    put_pending(to, record, &group, 0, group.pending);
+    put_id(to, s->group.last);
+    hf__rdb_put_length(to, (uint64_t)s->group.read);
+    put_pending(to, s, 0, s->group.pending);
     hf__rdb_put_length(to, consumers.count);
-    for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {
-        uint32_t number = (uint32_t)consumers.items[i].score;
-        hf__consumer consumer = {0};
-        hf_bytes text;
-
-        (void)hf__consumer_get(tx, record, &group, number, &consumer, &text);
+    for (size_t i = 0; i < consumers.count && to->tx->fatal == HF_OK; i++) {
+        hf__consumer_get(s, (uint32_t)consumers.items[i].score, &consumer);
         hf__rdb_put_string(to, consumers.items[i].name);
-        hf__rdb_put_integer(to, (uint64_t)consumer.seen_ms, 8);
-        put_pending(to, record, &group, number, consumer.pending);
+        hf__rdb_put_integer(to, (uint64_t)consumer.state.seen_ms, 8);
+        put_pending(to, s, consumer.number, consumer.state.pending);
     }
 }
 
 void hf__stream_dump(hf__rdb_out *to, hf__record *record)
 {
     hf__entry first = {.id = HF__STREAM_ID_FIRST};
-    hf__stream_head head;
     hf__members groups;
+    hf__open_stream s;
 
-    if (!hf__stream_head_get(to->tx, record, &head))
+    if (!hf__stream_load(&s, to->tx, record))
         return;
-    hf__group_list(to->tx, record, &groups);
-    (void)hf__stream_edge(to->tx, record, false, &first);
+    hf__group_list(&s, &groups);
+    (void)hf__stream_edge(&s, false, &first);
     hf__rdb_put_type(to, HF__RDB_STREAM_2);
-    put_packs(to, record, &head);
+    put_packs(to, &s);
     hf__rdb_put_length(to, record->count);
-    put_id(to, head.last);
+    put_id(to, s.head.last);
     put_id(to, first.id);
-    put_id(to, head.deleted);
-    hf__rdb_put_length(to, head.added);
+    put_id(to, s.head.deleted);
+    hf__rdb_put_length(to, s.head.added);
     hf__rdb_put_length(to, groups.count);
     for (size_t i = 0; i < groups.count && to->tx->fatal == HF_OK; i++)
-        put_group(to, record, groups.items[i].name);
+        put_group(to, &s, groups.items[i].name);
 }
 
 /* ----------------------------------------------------------------- RESTORE */
@@ -186,11 +179,10 @@ typedef struct field_room {
     size_t count; /* of pairs */
 } field_room;
 
-/* What is read; it is also stored if `record` is not NULL. */
+/* What is read; it is also stored if s.record is not NULL. */
 typedef struct stream_restore {
     hf__rdb_source from;
-    hf__record *record;
-    hf__stream_head head;
+    hf__open_stream s;
     unsigned type;
     uint64_t count;   /* of entries */
     uint64_t deleted; /* those that are not counted there */
@@ -233,20 +225,15 @@ static bool take_sorted_id(stream_restore *to, hf__stream_id *id)
     return true;
 }
 
-static bool take_integer(stream_restore *to, int64_t *value)
+/* Unix time, ms. */
+static bool take_time(stream_restore *to, int64_t *value)
 {
     const unsigned char *at;
 
     if (!hf__rdb_take_bytes(&to->from, 8, &at))
         return false;
     *value = hf__rdb_integer(at, 8);
-    return true;
-}
-
-/* Unix time, ms. */
-static bool take_time(stream_restore *to, int64_t *value)
-{
-    return take_integer(to, value) && *value >= 0;
+    return *value >= 0;
 }
 
 /* One that is stored, and replied, as a signed one. */
@@ -300,8 +287,8 @@ static bool add_entry(stream_restore *to, hf__stream_id id,
         return false;
     to->last = id;
     to->count++;
-    if (to->record != NULL)
-        hf__stream_append(to->from.tx, to->record, &to->head, id, pairs, count);
+    if (to->s.record != NULL)
+        hf__stream_append(&to->s, id, pairs, count);
     return true;
 }
 
@@ -362,6 +349,7 @@ static bool take_node(stream_restore *to)
 typedef struct owed {
     hf__stream_id id;
     hf__unacked pending;
+    bool taken; /* by a consumer */
 } owed;
 
 /* A name of a group or consumer. Those of a list that is only checked go into
@@ -370,7 +358,7 @@ static bool take_name(stream_restore *to, hf__members *list, hf_bytes *name)
 {
     return hf__rdb_take_string(&to->from, name) &&
            hf__rdb_claim(&to->from, HF__RDB_ELEMENT_SIZE) &&
-           (to->record != NULL || hf__members_refer(list, *name, 0));
+           (to->s.record != NULL || hf__members_refer(list, *name, 0));
 }
 
 static bool are_different(hf__members *list)
@@ -423,17 +411,21 @@ static owed *find_owed(owed *list, uint64_t count, hf__stream_id id)
     return NULL;
 }
 
-/* The ids of a consumer; *left become fewer. `group` NULL: they are only
- * checked. */
-static bool take_consumer_ids(stream_restore *to, hf__group *group,
-                              uint32_t number, owed *list, uint64_t owed_count,
-                              uint64_t *left)
+/* A consumer and the ids that it has; *left become fewer. */
+static bool take_consumer(stream_restore *to, hf_bytes name, owed *list,
+                          uint64_t owed_count, uint64_t *left)
 {
-    uint64_t count;
-    int64_t more = 0;
+    bool put = to->s.record != NULL;
+    const unsigned char *active_ms;
     hf__stream_id id;
+    int64_t seen_ms;
+    uint64_t count;
 
-    if (!hf__rdb_take_count(&to->from, &count) || count > *left)
+    if (!take_time(to, &seen_ms) ||
+        (to->type == HF__RDB_STREAM_3 &&
+         !hf__rdb_take_bytes(&to->from, 8, &active_ms)) ||
+        !hf__rdb_take_count(&to->from, &count) || count > *left ||
+        (put && !hf__consumer_enter(&to->s, 0, name, seen_ms)))
         return false;
     *left -= count;
     for (; count > 0; count--) {
@@ -441,41 +433,20 @@ static bool take_consumer_ids(stream_restore *to, hf__group *group,
 
         if (take_sorted_id(to, &id))
             one = find_owed(list, owed_count, id);
-        if (one == NULL || one->pending.unused != 0) /* of another already */
+        if (one == NULL || one->taken) /* already */
             return false;
-        one->pending.unused = 1;
-        if (group != NULL) {
-            hf__unacked pending = one->pending;
-
-            pending.consumer = number;
-            pending.unused = 0;
-            more +=
-                hf__unacked_put(to->from.tx, to->record, group, id, &pending);
-        }
+        one->taken = true;
+        one->pending.consumer = to->s.consumer.number;
+        if (put)
+            hf__unacked_put(&to->s, id, &one->pending);
     }
-    if (more > 0)
-        hf__consumer_change(to->from.tx, to->record, group, number, more, 0);
+    if (put)
+        hf__consumer_save(&to->s);
     return true;
 }
 
-static bool take_consumer(stream_restore *to, hf__group *group, hf_bytes name,
-                          owed *list, uint64_t owed_count, uint64_t *left)
-{
-    uint32_t number = 0;
-    int64_t seen_ms, active_ms;
-
-    if (!take_time(to, &seen_ms) ||
-        (to->type == HF__RDB_STREAM_3 && !take_integer(to, &active_ms)))
-        return false;
-    if (group != NULL)
-        hf__consumer_make(to->from.tx, to->record, group, name, seen_ms,
-                          &number);
-    return take_consumer_ids(to, group, number, list, owed_count, left);
-}
-
 /* All consumers, which have all pending entries. */
-static bool take_consumers(stream_restore *to, hf__group *group, owed *list,
-                           uint64_t owed_count)
+static bool take_consumers(stream_restore *to, owed *list, uint64_t owed_count)
 {
     uint64_t count, left = owed_count;
     hf__members names;
@@ -486,7 +457,7 @@ static bool take_consumers(stream_restore *to, hf__group *group, owed *list,
         return false;
     for (; count > 0; count--) {
         if (!take_name(to, &names, &name) ||
-            !take_consumer(to, group, name, list, owed_count, &left))
+            !take_consumer(to, name, list, owed_count, &left))
             return false;
     }
     return left == 0 && are_different(&names);
@@ -495,59 +466,50 @@ static bool take_consumers(stream_restore *to, hf__group *group, owed *list,
 /* How many entries a group has read. */
 static bool take_read(stream_restore *to, hf__stream_id last, int64_t *read)
 {
-    uint64_t count;
+    uint64_t count = 0;
 
-    *read = 0;
-    if (to->type == HF__RDB_STREAM && to->record != NULL)
-        *read = hf__stream_rank(to->from.tx, to->record, &to->head, last);
-    if (to->type == HF__RDB_STREAM)
-        return true;
-    if (!hf__rdb_take_count(&to->from, &count))
+    if (to->type != HF__RDB_STREAM && !hf__rdb_take_count(&to->from, &count))
         return false;
     *read = (int64_t)count;
+    if (to->type == HF__RDB_STREAM && to->s.record != NULL)
+        *read = hf__stream_rank(&to->s, last);
     return *read >= HF__GROUP_READ_UNKNOWN;
 }
 
 static bool take_group(stream_restore *to, hf__members *names)
 {
-    hf__tx *tx = to->from.tx;
-    bool put = to->record != NULL;
     uint64_t owed_count;
     int64_t read;
     hf__stream_id last;
-    hf__group group;
     hf_bytes name;
     owed *list;
 
     if (!take_name(to, names, &name) || !take_id(to, &last) ||
-        !take_read(to, last, &read) || !take_owed(to, &list, &owed_count))
+        !take_read(to, last, &read) || !take_owed(to, &list, &owed_count) ||
+        (to->s.record != NULL && !hf__group_make(&to->s, name, last, read)) ||
+        !take_consumers(to, list, owed_count))
         return false;
-    if (put) {
-        hf__group_make(tx, to->record, name, last, read);
-        put = hf__group_get(tx, to->record, name, &group);
-    }
-    if (!take_consumers(to, put ? &group : NULL, list, owed_count))
-        return false;
-    if (put)
-        hf__group_put(tx, to->record, name, &group);
-    return tx->fatal == HF_OK;
+    if (to->s.record != NULL)
+        hf__group_save(&to->s);
+    return to->from.tx->fatal == HF_OK;
 }
 
 /* ------------------------------------------------------------------- whole */
 
 static bool take_head(stream_restore *to)
 {
+    hf__stream_head *head = &to->s.head;
     uint64_t length;
     hf__stream_id first;
 
     if (!hf__rdb_take_count(&to->from, &length) || length != to->count ||
-        !take_id(to, &to->head.last) ||
-        hf__stream_id_compare(to->head.last, to->last) < 0)
+        !take_id(to, &head->last) ||
+        hf__stream_id_compare(head->last, to->last) < 0)
         return false;
-    to->head.added = length;
+    head->added = length;
     return to->type == HF__RDB_STREAM ||
-           (take_id(to, &first) && take_id(to, &to->head.deleted) &&
-            take_signed(to, &to->head.added) && to->head.added >= length);
+           (take_id(to, &first) && take_id(to, &head->deleted) &&
+            take_signed(to, &head->added) && head->added >= length);
 }
 
 static bool take_stream(stream_restore *to)
@@ -567,8 +529,8 @@ static bool take_stream(stream_restore *to)
     }
     if (!take_head(to) || !hf__rdb_take_count(&to->from, &count))
         return false;
-    if (to->record != NULL)
-        hf__stream_head_set(to->from.tx, to->record, &to->head);
+    if (to->s.record != NULL)
+        hf__stream_save(&to->s);
     for (; count > 0; count--) {
         if (!take_group(to, &groups))
             return false;
@@ -576,33 +538,25 @@ static bool take_stream(stream_restore *to)
     return to->from.left == 0 && are_different(&groups);
 }
 
-static void begin_restore(stream_restore *to, hf__tx *tx, hf_bytes data)
+/* `record` NULL: it is only checked. */
+static bool restore_stream(hf__tx *tx, hf__record *record, hf_bytes data)
 {
-    memset(to, 0, sizeof(*to));
-    to->from.tx = tx;
-    to->from.at = data.data;
-    to->from.left = data.size;
-    to->from.room = tx->env->sidecar.map->max_size;
+    stream_restore to = {.from = {.tx = tx,
+                                  .at = data.data,
+                                  .left = data.size,
+                                  .room = tx->env->sidecar.map->max_size}};
+
+    return hf__stream_load(&to.s, tx, record) && take_stream(&to);
 }
 
 bool hf__stream_check(hf__tx *tx, hf_bytes data)
 {
-    stream_restore to;
-
-    begin_restore(&to, tx, data);
-    if (take_stream(&to))
-        return true;
-    if (tx->fatal == HF_OK)
-        hf__reply_error(tx, "ERR Bad data format");
-    return false;
+    return restore_stream(tx, NULL, data) ||
+           (tx->fatal == HF_OK && hf__reply_error(tx, "ERR Bad data format"));
 }
 
 void hf__stream_restore(hf__tx *tx, hf__record *record, hf_bytes data)
 {
-    stream_restore to;
-
-    begin_restore(&to, tx, data);
-    to.record = record;
-    if (!take_stream(&to) && tx->fatal == HF_OK)
+    if (!restore_stream(tx, record, data) && tx->fatal == HF_OK)
         hf__tx_fail(tx, MDB_CORRUPTED); /* not reached: it was checked */
 }

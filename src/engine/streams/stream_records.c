@@ -6,26 +6,30 @@
 
 #include "engine/files/format.h"
 
-void hf__stream_name_begin(hf__stream_name *name, uint64_t keyid,
-                           unsigned char what)
+static void put_number(hf__stream_name *name, uint32_t number)
 {
-    name->bytes[0] = HF__RECORD_STREAM;
-    hf__put_be64(name->bytes + 1, keyid);
-    name->bytes[9] = what;
-    name->size = HF__STREAM_PREFIX;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        name->bytes[name->size++] = (unsigned char)(number >> shift);
 }
 
-void hf__stream_name_number(hf__stream_name *name, uint32_t number)
+hf__stream_name hf__stream_name_of(uint64_t keyid, unsigned char what,
+                                   uint32_t group, uint32_t consumer,
+                                   hf__stream_id id)
 {
-    for (size_t i = 0; i < 4; i++)
-        name->bytes[name->size++] = (unsigned char)(number >> (24 - 8 * i));
-}
+    hf__stream_name name = {HF__STREAM_PREFIX, {HF__RECORD_STREAM}};
 
-void hf__stream_name_id(hf__stream_name *name, hf__stream_id id)
-{
-    hf__put_be64(name->bytes + name->size, id.ms);
-    hf__put_be64(name->bytes + name->size + 8, id.seq);
-    name->size += 16;
+    hf__put_be64(name.bytes + 1, keyid);
+    name.bytes[9] = what;
+    if (what != HF__STREAM_PACK)
+        put_number(&name, group);
+    if (what == HF__STREAM_CONSUMER || what == HF__STREAM_TAKEN)
+        put_number(&name, consumer);
+    if (what == HF__STREAM_CONSUMER)
+        return name;
+    hf__put_be64(name.bytes + name.size, id.ms);
+    hf__put_be64(name.bytes + name.size + 8, id.seq);
+    name.size += 16;
+    return name;
 }
 
 hf__stream_id hf__stream_name_get_id(const hf__stream_name *name)
@@ -44,15 +48,10 @@ uint32_t hf__stream_name_get_number(const hf__stream_name *name, size_t at)
     return number;
 }
 
-static MDB_val key_of(const hf__stream_name *name)
-{
-    return (MDB_val){name->size, (void *)(uintptr_t)name->bytes};
-}
-
 bool hf__stream_record_get(hf__tx *tx, const hf__stream_name *name,
                            hf_bytes *value)
 {
-    MDB_val key = key_of(name);
+    MDB_val key = hf__stream_name_key(name);
     MDB_val found;
     int rc;
 
@@ -69,7 +68,7 @@ bool hf__stream_record_get(hf__tx *tx, const hf__stream_name *name,
 void hf__stream_record_put(hf__tx *tx, const hf__stream_name *name,
                            hf_bytes value)
 {
-    MDB_val key = key_of(name);
+    MDB_val key = hf__stream_name_key(name);
     MDB_val data = {value.size, (void *)(uintptr_t)value.data};
 
     (void)hf__tx_put(tx, &key, &data);
@@ -77,7 +76,7 @@ void hf__stream_record_put(hf__tx *tx, const hf__stream_name *name,
 
 void hf__stream_record_delete(hf__tx *tx, const hf__stream_name *name)
 {
-    MDB_val key = key_of(name);
+    MDB_val key = hf__stream_name_key(name);
 
     hf__tx_delete(tx, &key);
 }
@@ -111,7 +110,7 @@ static bool take_found(hf__stream_name *name, size_t prefix, const MDB_val *key)
 bool hf__stream_record_seek(hf__tx *tx, hf__stream_name *name, size_t prefix,
                             hf__stream_seek seek, hf_bytes *value)
 {
-    MDB_val key = key_of(name);
+    MDB_val key = hf__stream_name_key(name);
     MDB_cursor *cursor;
     MDB_val found;
     bool there;

@@ -28,13 +28,18 @@ typedef struct hf__stream_name {
     unsigned char bytes[HF__STREAM_NAME_MAX];
 } hf__stream_name;
 
-void hf__stream_name_begin(hf__stream_name *name, uint64_t keyid,
-                           unsigned char what);
-void hf__stream_name_number(hf__stream_name *name, uint32_t number);
-void hf__stream_name_id(hf__stream_name *name, hf__stream_id id);
+/* With those of the numbers that such a record has. */
+hf__stream_name hf__stream_name_of(uint64_t keyid, unsigned char what,
+                                   uint32_t group, uint32_t consumer,
+                                   hf__stream_id id);
 /* That at the end of it. */
 hf__stream_id hf__stream_name_get_id(const hf__stream_name *name);
 uint32_t hf__stream_name_get_number(const hf__stream_name *name, size_t at);
+
+static inline MDB_val hf__stream_name_key(const hf__stream_name *name)
+{
+    return (MDB_val){name->size, (void *)(uintptr_t)name->bytes};
+}
 
 /* false: there is none, or fatal. */
 bool hf__stream_record_get(hf__tx *tx, const hf__stream_name *name,
