@@ -2,7 +2,7 @@
 /* pack.c - see pack.h. */
 #include "engine/streams/pack.h"
 
-#include <string.h>
+#include "util/bytes.h"
 
 /* Of a number of 64 bits. */
 #define NUMBER_MAX 10u
@@ -142,68 +142,44 @@ bool hf__pack_is_whole(const hf__pack *pack)
 
 /* --------------------------------------------------------------- writing */
 
-static size_t number_size(uint64_t value)
-{
-    size_t size = 1;
-
-    for (; value >= 0x80; value >>= 7)
-        size++;
-    return size;
-}
+/* Each returns a size; NULL: nothing is written. */
 
 static size_t put_number(unsigned char *to, uint64_t value)
 {
-    size_t size = 0;
+    size_t size = 1;
 
-    for (; value >= 0x80; value >>= 7)
-        to[size++] = (unsigned char)(value | 0x80);
-    to[size++] = (unsigned char)value;
+    for (; value >= 0x80; value >>= 7, size++) {
+        if (to != NULL)
+            *to++ = (unsigned char)(value | 0x80);
+    }
+    if (to != NULL)
+        *to = (unsigned char)value;
     return size;
 }
 
-static size_t text_size(hf_bytes text)
-{
-    return number_size(text.size) + text.size;
-}
-
-static size_t put_text(unsigned char *to, hf_bytes text)
-{
-    size_t size = put_number(to, text.size);
-
-    if (text.size > 0)
-        memcpy(to + size, text.data, text.size);
-    return size + text.size;
-}
-
-/* Of every `step`th text from `first` on. */
-static size_t texts_size(const hf_bytes *pairs, size_t count, size_t first,
-                         size_t step)
-{
-    size_t size = 0;
-
-    for (size_t i = first; i < 2 * count; i += step)
-        size += text_size(pairs[i]);
-    return size;
-}
-
+/* Every `step`th text from `first` on. */
 static size_t put_texts(unsigned char *to, const hf_bytes *pairs, size_t count,
                         size_t first, size_t step)
 {
     size_t size = 0;
 
-    for (size_t i = first; i < 2 * count; i += step)
-        size += put_text(to + size, pairs[i]);
+    for (size_t i = first; i < 2 * count; i += step) {
+        size += put_number(to == NULL ? NULL : to + size, pairs[i].size);
+        if (to != NULL && pairs[i].size > 0)
+            memcpy(to + size, pairs[i].data, pairs[i].size);
+        size += pairs[i].size;
+    }
     return size;
 }
 
 size_t hf__pack_room(const hf_bytes *pairs, size_t count)
 {
-    return 4 * NUMBER_MAX + texts_size(pairs, count, 0, 1);
+    return 4 * NUMBER_MAX + put_texts(NULL, pairs, count, 0, 1);
 }
 
 size_t hf__pack_size(const hf_bytes *pairs, size_t count)
 {
-    return 1 + NUMBER_MAX + texts_size(pairs, count, 0, 2) +
+    return 1 + NUMBER_MAX + put_texts(NULL, pairs, count, 0, 2) +
            hf__pack_room(pairs, count);
 }
 
@@ -226,9 +202,7 @@ static bool has_names(const unsigned char *data, size_t size,
     if (!read_names(&pack, &found, &names, &rest) || found != count)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!take_text(&names, &name) || name.size != pairs[2 * i].size ||
-            (name.size > 0 &&
-             memcmp(name.data, pairs[2 * i].data, name.size) != 0))
+        if (!take_text(&names, &name) || !hf__bytes_same(name, pairs[2 * i]))
             return false;
     }
     return true;
@@ -242,9 +216,10 @@ size_t hf__pack_append(unsigned char *to, size_t size, hf__stream_id pack,
     uint64_t seq = ms == 0 ? id.seq - pack.seq : id.seq;
     size_t first = same ? 1 : 0, step = same ? 2 : 1;
 
-    size += put_number(to + size, number_size(ms) + number_size(seq) +
-                                      number_size(same ? 0 : count) +
-                                      texts_size(pairs, count, first, step));
+    size +=
+        put_number(to + size, put_number(NULL, ms) + put_number(NULL, seq) +
+                                  put_number(NULL, same ? 0 : count) +
+                                  put_texts(NULL, pairs, count, first, step));
     size += put_number(to + size, ms);
     size += put_number(to + size, seq);
     size += put_number(to + size, same ? 0 : count);
