@@ -223,16 +223,6 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
     return true;
 }
 
-/* false: negative or no number, replied. */
-static bool read_ttl(hf__tx *tx, hf_bytes arg, int64_t *ttl_ms)
-{
-    if (!hf__arg_integer(tx, arg, ttl_ms))
-        return false;
-    if (*ttl_ms >= 0)
-        return true;
-    return hf__reply_error(tx, "ERR Invalid TTL value, must be >= 0");
-}
-
 static bool read_payload(hf__tx *tx, hf_bytes payload, hf__rdb_value *value)
 {
     if (!hf__rdb_tail_fits(payload))
@@ -346,7 +336,9 @@ static void run_restore(hf__tx *tx, const hf_bytes *args, size_t count)
         hf__reply_error(tx, "BUSYKEY Target key name already exists.");
         return;
     }
-    if (!read_ttl(tx, args[2], &ttl_ms) || !read_payload(tx, args[3], &value))
+    if (!hf__arg_from(tx, args[2], 0, "ERR Invalid TTL value, must be >= 0",
+                      &ttl_ms) ||
+        !read_payload(tx, args[3], &value))
         return;
     if (ttl_ms == 0 ||
         hf__expiry_instant(tx, (hf__expiry){false, options.absolute}, ttl_ms,

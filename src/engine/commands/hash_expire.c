@@ -60,10 +60,9 @@ static bool read_instant(hf__tx *tx, hf_bytes arg, hf__expiry expiry,
 {
     int64_t value, limit = HF__DEADLINE_MAX;
 
-    if (!hf__arg_integer(tx, arg, &value))
+    if (!hf__arg_from(tx, arg, 0, "ERR invalid expire time, must be >= 0",
+                      &value))
         return false;
-    if (value < 0)
-        return hf__reply_error(tx, "ERR invalid expire time, must be >= 0");
     if (!expiry.absolute)
         limit -= hf__tx_unix_us(tx) / 1000;
     if (value > limit / (expiry.seconds ? 1000 : 1))

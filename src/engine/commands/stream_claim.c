@@ -169,17 +169,6 @@ static bool make_room(hf__tx *tx, claim *what, size_t count)
 
 /* ------------------------------------------------------------------ XCLAIM */
 
-/* How many ids begin args[5]. */
-static size_t count_ids(const hf_bytes *args, size_t count)
-{
-    hf__stream_id id;
-    size_t i = 5;
-
-    while (i < count && hf__stream_id_read(args[i], 0, NULL, &id))
-        i++;
-    return i - 5;
-}
-
 static bool read_claim_number(hf__tx *tx, hf_bytes arg, const char *name,
                               int64_t *value)
 {
@@ -233,28 +222,28 @@ static bool read_claim(hf__tx *tx, const hf_bytes *args, const char *name,
 
 static void run_xclaim(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    size_t ids = count_ids(args, count);
     int64_t now_ms = hf__stream_now(tx);
-    hf__stream_id id;
     claim what = {.only_ids = false};
+    size_t ids = 0, at = 5;
 
     if (!hf__need_both(&what.s, tx, args, args[2], "") ||
-        !read_claim(tx, args, "XCLAIM", &what))
+        !read_claim(tx, args, "XCLAIM", &what) || !make_room(tx, &what, count))
         return;
-    for (size_t at = 5 + ids; at < count; at++) {
+    while (at < count &&
+           hf__stream_id_read(args[at], 0, NULL, &what.taken[ids])) {
+        ids++;
+        at++;
+    }
+    for (; at < count; at++) {
         if (!read_claim_option(tx, args, count, &at, &what))
             return;
     }
-    if (!make_room(tx, &what, ids + 1))
-        return;
     if (what.since_ms < 0 || what.since_ms > now_ms)
         what.since_ms = now_ms;
     if (hf__stream_id_compare(what.last, what.s.group.last) > 0)
         what.s.group.last = what.last;
-    for (size_t i = 0; i < ids && tx->fatal == HF_OK; i++) {
-        if (hf__stream_id_read(args[5 + i], 0, NULL, &id))
-            claim_one(&what, id);
-    }
+    for (size_t i = 0; i < ids && tx->fatal == HF_OK; i++)
+        claim_one(&what, what.taken[i]); /* which has no more before it */
     hf__group_change(&what.s);
     reply_taken(&what);
 }

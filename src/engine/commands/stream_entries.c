@@ -29,7 +29,6 @@ static bool read_threshold(hf__tx *tx, const hf_bytes *args, size_t count,
 {
     hf__stream_trim *trim = &o->trim;
     bool by_id = hf__arg_is(args[*at], "minid");
-    int64_t most;
 
     if (o->trims)
         return hf__reply_error(
@@ -41,27 +40,10 @@ static bool read_threshold(hf__tx *tx, const hf_bytes *args, size_t count,
         (hf__arg_is(args[*at + 1], "~") || hf__arg_is(args[*at + 1], "=")))
         trim->by_packs = hf__arg_is(args[++*at], "~");
     (*at)++;
-    if (by_id)
-        return hf__arg_stream_id(tx, args[*at], 0, NULL, &trim->id);
-    if (!hf__arg_integer(tx, args[*at], &most))
-        return false;
-    trim->count = (uint64_t)most;
-    if (most < 0)
-        hf__reply_error(tx, "ERR The MAXLEN argument must be >= 0.");
-    return most >= 0;
-}
-
-static bool read_limit(hf__tx *tx, hf_bytes arg, xadd_options *o)
-{
-    int64_t limit;
-
-    if (!hf__arg_integer(tx, arg, &limit))
-        return false;
-    o->limited = true;
-    o->trim.limit = (uint64_t)limit;
-    if (limit < 0)
-        hf__reply_error(tx, "ERR The LIMIT argument must be >= 0.");
-    return limit >= 0;
+    return by_id ? hf__arg_stream_id(tx, args[*at], 0, NULL, &trim->id)
+                 : hf__arg_from(tx, args[*at], 0,
+                                "ERR The MAXLEN argument must be >= 0.",
+                                &trim->count);
 }
 
 static bool check_trim(hf__tx *tx, bool adds, xadd_options *o)
@@ -95,7 +77,10 @@ static bool read_option(hf__tx *tx, const hf_bytes *args, size_t count,
                (hf__arg_is(arg, "maxlen") || hf__arg_is(arg, "minid"))) {
         return read_threshold(tx, args, count, &o->at, o);
     } else if (more && hf__arg_is(arg, "limit")) {
-        return read_limit(tx, args[++o->at], o);
+        o->limited = true;
+        return hf__arg_from(tx, args[++o->at], 0,
+                            "ERR The LIMIT argument must be >= 0.",
+                            &o->trim.limit);
     } else if (adds && hf__arg_is(arg, "nomkstream")) {
         o->makes_none = true;
     } else if (adds) {
@@ -278,11 +263,10 @@ static bool read_setid(hf__tx *tx, const hf_bytes *args, size_t count,
         return false;
     for (size_t i = 3; i < count; i += 2) {
         if (i + 1 < count && hf__arg_is(args[i], "entriesadded")) {
-            if (!hf__arg_integer(tx, args[i + 1], &what->added))
+            if (!hf__arg_from(tx, args[i + 1], 0,
+                              "ERR entries_added must be positive",
+                              &what->added))
                 return false;
-            if (what->added < 0)
-                return hf__reply_error(tx,
-                                       "ERR entries_added must be positive");
         } else if (i + 1 < count && hf__arg_is(args[i], "maxdeletedid")) {
             if (!hf__arg_stream_id(tx, args[i + 1], 0, NULL, &what->deleted))
                 return false;

@@ -23,24 +23,16 @@ static bool read_options(hf__tx *tx, const hf_bytes *args, size_t count,
         if (creates && hf__arg_is(args[i], "mkstream")) {
             o->makes_stream = true;
         } else if (i + 1 < count && hf__arg_is(args[i], "entriesread")) {
-            if (!hf__arg_integer(tx, args[++i], &o->read))
+            if (!hf__arg_from(
+                    tx, args[++i], HF__GROUP_READ_UNKNOWN,
+                    "ERR value for ENTRIESREAD must be positive or -1",
+                    &o->read))
                 return false;
-            if (o->read < HF__GROUP_READ_UNKNOWN)
-                return hf__reply_error(tx, "ERR value for ENTRIESREAD must be "
-                                           "positive or -1");
         } else {
             return hf__reply_words(tx, "XGROUP", args[1]);
         }
     }
     return true;
-}
-
-/* No option may be given twice, which is checked after the key. */
-static bool check_count(hf__tx *tx, const hf_bytes *args, bool fits)
-{
-    if (!fits)
-        hf__reply_words(tx, "XGROUP", args[1]);
-    return fits;
 }
 
 /* The stream args[2] and its group args[3]. false: replied with an error, or
@@ -67,7 +59,8 @@ static void group_create(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!read_options(tx, args, count, true, &o) ||
         !(o.makes_stream ? hf__stream_open(&s, tx, args[2])
                          : hf__need_stream(&s, tx, args[2], ERROR_KEY)) ||
-        !check_count(tx, args, count <= 8) ||
+        /* no option twice */
+        (count > 8 && !hf__reply_words(tx, "XGROUP", args[1])) ||
         !hf__arg_stream_start(&s, args[4], &id))
         return;
     if (s.record == NULL)
@@ -92,7 +85,8 @@ static void group_setid(hf__tx *tx, const hf_bytes *args, size_t count)
     hf__open_stream s;
 
     if (!read_options(tx, args, count, false, &o) ||
-        !need_group(&s, tx, args) || !check_count(tx, args, count <= 7) ||
+        !need_group(&s, tx, args) || /* no option twice */
+        (count > 7 && !hf__reply_words(tx, "XGROUP", args[1])) ||
         !(is_end(args[4])
               ? hf__arg_stream_bound(tx, args[4], false, &s.group.last)
               : hf__arg_stream_start(&s, args[4], &s.group.last)))

@@ -58,13 +58,8 @@ static void run_setrange(hf__tx *tx, const hf_bytes *args, size_t count)
     int64_t offset;
 
     (void)count;
-    if (!hf__arg_integer(tx, args[2], &offset))
-        return;
-    if (offset < 0) {
-        hf__reply_error(tx, "ERR offset is out of range");
-        return;
-    }
-    if (!hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
+    if (!hf__arg_from(tx, args[2], 0, "ERR offset is out of range", &offset) ||
+        !hf__key_of_type(tx, args[1], HF__TYPE_STRING, &record))
         return;
     if (args[3].size == 0) {
         hf__reply_integer(

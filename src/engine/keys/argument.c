@@ -40,6 +40,13 @@ bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value)
     return status == HF_OK;
 }
 
+bool hf__arg_from(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
+                  int64_t *value)
+{
+    return hf__arg_integer(tx, arg, value) &&
+           (*value >= min || hf__reply_error(tx, "%s", error));
+}
+
 bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
                       int64_t *value)
 {

@@ -22,6 +22,9 @@ static inline bool hf__arg_is(hf_bytes arg, const char *text)
 bool hf__arg_integer(hf__tx *tx, hf_bytes arg, int64_t *value);
 /* The same with `error`. */
 bool hf__arg_double(hf__tx *tx, hf_bytes arg, const char *error, double *value);
+/* Read an integer; or reply with `error` if it is less than `min`. */
+bool hf__arg_from(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
+                  int64_t *value);
 /* Read an integer of at least `min`, or reply with `error`. */
 bool hf__arg_at_least(hf__tx *tx, hf_bytes arg, int64_t min, const char *error,
                       int64_t *value);

@@ -185,7 +185,7 @@ static unsigned count_gone(const hf__open_stream *s, const hf__stream_trim *how,
         if (*from == 0)
             *from = *to = at.offset;
         if (how->by_id ? hf__stream_id_compare(at.id, how->id) >= 0
-                       : s->record->count - gone <= how->count)
+                       : s->record->count - gone <= (uint64_t)how->count)
             break;
         gone++;
         *to = at.offset + at.size;
@@ -200,12 +200,12 @@ uint64_t hf__stream_cut(hf__open_stream *s, const hf__stream_trim *how)
     size_t from, to;
     hf__pack pack;
 
-    while ((how->by_id || s->record->count > how->count) &&
+    while ((how->by_id || s->record->count > (uint64_t)how->count) &&
            seek_pack(s, HF__STREAM_ID_FIRST, HF__SEEK_FROM, &pack)) {
         count = hf__pack_count(&pack);
         gone = count_gone(s, how, &pack, &from, &to);
         if ((how->limit > 0 &&
-             before - s->record->count + count > how->limit) ||
+             before - s->record->count + count > (uint64_t)how->limit) ||
             gone == 0 || (gone < count && how->by_packs))
             break;
         cut_pack(s, &pack, from, to, gone);

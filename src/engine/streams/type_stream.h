@@ -69,10 +69,10 @@ bool hf__stream_delete(hf__open_stream *s, hf__stream_id id);
 
 /* What XTRIM and XADD remove at the beginning. */
 typedef struct hf__stream_trim {
-    bool by_id;     /* those below `id`, else all but the last `count` */
-    bool by_packs;  /* only whole packs */
-    uint64_t limit; /* at most so many entries; 0: any number */
-    uint64_t count;
+    bool by_id;    /* those below `id`, else all but the last `count` */
+    bool by_packs; /* only whole packs */
+    int64_t limit; /* at most so many entries; 0: any number */
+    int64_t count;
     hf__stream_id id;
 } hf__stream_trim;
 /* Returns how many were removed. Changes the head. */
