@@ -222,43 +222,34 @@ typedef struct geo_search {
     size_t count, capacity;
 } geo_search;
 
-/* A radius and its unit. */
-static bool read_radius(geo_search *what, const hf_bytes *args)
+/* The sides of a box, or a radius, and their unit. */
+static bool read_shape(geo_search *what, const hf_bytes *args, bool box)
 {
     hf__geo_area *area = &what->area;
-
-    if (!hf__arg_double(what->tx, args[0], "ERR need numeric radius",
-                        &area->radius))
-        return false;
-    if (area->radius < 0)
-        return hf__reply_error(what->tx, "ERR radius cannot be negative");
-    if (!read_unit(what->tx, args[1], &what->unit))
-        return false;
-    area->radius *= what->unit;
-    area->half_width = area->half_height = area->radius;
-    what->by_radius = true;
-    return true;
-}
-
-/* Width, height and their unit. */
-static bool read_box(geo_search *what, const hf_bytes *args)
-{
-    hf__geo_area *area = &what->area;
+    hf__tx *tx = what->tx;
     double width, height;
 
-    if (!hf__arg_double(what->tx, args[0], "ERR need numeric width", &width) ||
-        !hf__arg_double(what->tx, args[1], "ERR need numeric height", &height))
+    if (!hf__arg_double(tx, args[0],
+                        box ? "ERR need numeric width"
+                            : "ERR need numeric radius",
+                        &width) ||
+        !hf__arg_double(tx, args[box ? 1 : 0], "ERR need numeric height",
+                        &height))
         return false;
     if (width < 0 || height < 0)
-        return hf__reply_error(what->tx,
-                               "ERR height or width cannot be negative");
-    if (!read_unit(what->tx, args[2], &what->unit))
+        return hf__reply_error(tx, "ERR %s cannot be negative",
+                               box ? "height or width" : "radius");
+    if (!read_unit(tx, args[box ? 2 : 1], &what->unit))
         return false;
     area->half_width = width / 2 * what->unit;
     area->half_height = height / 2 * what->unit;
     area->radius =
         what->unit * sqrt(width / 2 * (width / 2) + height / 2 * (height / 2));
-    area->box = what->by_box = true;
+    if (!box)
+        area->radius = area->half_width = area->half_height =
+            width * what->unit;
+    area->box = what->by_box = box;
+    what->by_radius = !box;
     return true;
 }
 
@@ -271,15 +262,6 @@ static bool read_member(geo_search *what, hf_bytes member)
         return true;
     return hf__reply_error(what->tx,
                            "ERR could not decode requested zset member");
-}
-
-static bool read_limit(geo_search *what, hf_bytes arg)
-{
-    if (!hf__arg_integer(what->tx, arg, &what->limit))
-        return false;
-    if (what->limit <= 0)
-        hf__reply_error(what->tx, "ERR COUNT must be > 0");
-    return !what->tx->out->failed;
 }
 
 static bool read_word(geo_search *what, hf_bytes arg)
@@ -314,9 +296,9 @@ static size_t read_area(geo_search *what, const hf_bytes *args, size_t left)
         return read_place(what->tx, args + 1, &what->area.center) ? 3 : 0;
     }
     if (left > 2 && !what->by_box && hf__arg_is(args[0], "byradius"))
-        return read_radius(what, args + 1) ? 3 : 0;
+        return read_shape(what, args + 1, false) ? 3 : 0;
     if (left > 3 && !what->by_radius && hf__arg_is(args[0], "bybox"))
-        return read_box(what, args + 1) ? 4 : 0;
+        return read_shape(what, args + 1, true) ? 4 : 0;
     return 0;
 }
 
@@ -328,7 +310,10 @@ static size_t read_option(geo_search *what, const hf_bytes *args, size_t left)
     if (read_word(what, args[0]))
         return 1;
     if (left > 1 && hf__arg_is(args[0], "count"))
-        return read_limit(what, args[1]) ? 2 : 0;
+        return hf__arg_from(what->tx, args[1], 1, "ERR COUNT must be > 0",
+                            &what->limit)
+                   ? 2
+                   : 0;
     if (left > 1 && (what->flags & MAY_STORE) &&
         (distance || hf__arg_is(args[0], "store"))) {
         what->stores = true;
@@ -382,12 +367,12 @@ static bool read_options(geo_search *what, const hf_bytes *args, size_t count)
     } else if (what->flags & AROUND_MEMBER) {
         i = 5;
         if (!read_member(what, args[2]) ||
-            (what->record != NULL && !read_radius(what, args + 3)))
+            (what->record != NULL && !read_shape(what, args + 3, false)))
             return false;
     } else {
         i = 6;
         if (!read_place(what->tx, args + 2, &what->area.center) ||
-            !read_radius(what, args + 4))
+            !read_shape(what, args + 4, false))
             return false;
     }
     for (; i < count; i += taken) {

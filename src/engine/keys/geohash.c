@@ -14,14 +14,10 @@
 #define HALF_CIRCUMFERENCE 20037726.37 /* m, at the equator */
 #define DEGREE (M_PI / 180.0)
 
-/* Every second bit. */
-#define LATITUDE_BITS UINT64_C(0x5555555555555555)
-#define LONGITUDE_BITS UINT64_C(0xaaaaaaaaaaaaaaaa)
-
 /* A part of the world, after so many halvings in both directions. */
 typedef struct cell {
-    uint64_t bits;
-    int steps; /* 0: none */
+    uint32_t x, y; /* from the south-west */
+    int steps;     /* 0: none */
 } cell;
 
 typedef struct edges {
@@ -41,12 +37,17 @@ static uint64_t spread_bits(uint64_t bits)
     return bits;
 }
 
-static uint64_t gather_bits(uint64_t bits)
+static uint32_t gather_bits(uint64_t bits)
 {
     bits &= masks[0];
     for (int i = 0; i < 5; i++)
         bits = (bits | bits >> (1 << i)) & masks[i + 1];
-    return bits;
+    return (uint32_t)bits;
+}
+
+static uint64_t cell_bits(cell at)
+{
+    return spread_bits(at.y) | spread_bits(at.x) << 1;
 }
 
 static cell find_cell(hf__geo place, double latitude_max, int steps)
@@ -56,12 +57,10 @@ static cell find_cell(hf__geo place, double latitude_max, int steps)
         (place.longitude + HF__GEO_LONGITUDE_MAX) / (2 * HF__GEO_LONGITUDE_MAX);
     double y = (place.latitude + latitude_max) / (2 * latitude_max);
 
-    return (cell){spread_bits((uint64_t)(y * count)) |
-                      spread_bits((uint64_t)(x * count)) << 1,
-                  steps};
+    return (cell){(uint32_t)(x * count), (uint32_t)(y * count), steps};
 }
 
-static double place_edge(uint64_t number, int steps, double max)
+static double place_edge(uint32_t number, int steps, double max)
 {
     return -max +
            (double)number / (double)(UINT64_C(1) << steps) * (max - -max);
@@ -69,19 +68,15 @@ static double place_edge(uint64_t number, int steps, double max)
 
 static edges edges_of(cell at)
 {
-    uint64_t x = gather_bits(at.bits >> 1);
-    uint64_t y = gather_bits(at.bits);
-
-    return (edges){
-        place_edge(x, at.steps, HF__GEO_LONGITUDE_MAX),
-        place_edge(y, at.steps, HF__GEO_LATITUDE_MAX),
-        place_edge((uint32_t)(x + 1), at.steps, HF__GEO_LONGITUDE_MAX),
-        place_edge((uint32_t)(y + 1), at.steps, HF__GEO_LATITUDE_MAX)};
+    return (edges){place_edge(at.x, at.steps, HF__GEO_LONGITUDE_MAX),
+                   place_edge(at.y, at.steps, HF__GEO_LATITUDE_MAX),
+                   place_edge(at.x + 1, at.steps, HF__GEO_LONGITUDE_MAX),
+                   place_edge(at.y + 1, at.steps, HF__GEO_LATITUDE_MAX)};
 }
 
 uint64_t hf__geo_score(hf__geo place, double latitude_max)
 {
-    return find_cell(place, latitude_max, STEPS).bits;
+    return cell_bits(find_cell(place, latitude_max, STEPS));
 }
 
 static double clamp_degrees(double value, double max)
@@ -97,7 +92,8 @@ hf__geo hf__geo_place(double score)
         score >= half
             ? (uint64_t)hf__number_truncated(score - half) ^ UINT64_C(1) << 63
             : (uint64_t)hf__number_truncated(score);
-    edges around = edges_of((cell){bits, STEPS});
+    edges around =
+        edges_of((cell){gather_bits(bits >> 1), gather_bits(bits), STEPS});
 
     return (hf__geo){
         clamp_degrees((around.west + around.east) / 2, HF__GEO_LONGITUDE_MAX),
@@ -164,26 +160,17 @@ static edges bound_area(const hf__geo_area *area)
                    latitude + high};
 }
 
-/* The next cell on one axis, whose bits are `own`; the last one is followed by
- * the first. */
-static cell move_cell(cell at, uint64_t own, int direction)
+/* The number of a neighbour; the last one is followed by the first. */
+static uint32_t move_number(uint32_t number, int by, int steps)
 {
-    int unused = 64 - 2 * at.steps;
-    uint64_t low = ~own >> unused;
-    uint64_t moved = at.bits & own;
-
-    if (direction > 0)
-        moved += low + 1;
-    else if (direction < 0)
-        moved = (moved | low) - (low + 1);
-    else
-        return at;
-    return (cell){(moved & own >> unused) | (at.bits & ~own), at.steps};
+    return by == 0 ? number
+                   : (number + (uint32_t)by) & ((UINT32_C(1) << steps) - 1);
 }
 
 static cell find_neighbour(cell at, int east, int north)
 {
-    return move_cell(move_cell(at, LONGITUDE_BITS, east), LATITUDE_BITS, north);
+    return (cell){move_number(at.x, east, at.steps),
+                  move_number(at.y, north, at.steps), at.steps};
 }
 
 static const struct {
@@ -225,15 +212,16 @@ size_t hf__geo_cover(const hf__geo_area *area,
     for (size_t i = 0; i < HF__GEO_CELLS; i++) {
         cell at = find_neighbour(center, order[i].east, order[i].north);
         int unused = 2 * (STEPS - steps);
+        uint64_t bits = cell_bits(at);
 
         /* In a large area opposite neighbours may be the same cell. */
         if ((steps >= 2 && is_needless(&around, &bounds, i)) ||
-            (last.steps > 0 && at.bits == last.bits))
+            (last.steps > 0 && at.x == last.x && at.y == last.y))
             continue;
         if (i > 0)
             last = at;
-        cells[count++] = (hf__geo_scores){(double)(at.bits << unused),
-                                          (double)((at.bits + 1) << unused)};
+        cells[count++] = (hf__geo_scores){(double)(bits << unused),
+                                          (double)((bits + 1) << unused)};
     }
     return count;
 }
