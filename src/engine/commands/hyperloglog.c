@@ -21,6 +21,7 @@
  * The estimate is that of Ertl, "New cardinality estimation algorithms for
  * HyperLogLog sketches" (2017), section 4.
  */
+#include <endian.h>
 #include <math.h>
 
 #include "engine/commands/command_row.h"
@@ -57,19 +58,13 @@ typedef struct hll_run {
     size_t size;    /* bytes */
 } hll_run;
 
-/* Of a failure there is no reply yet. */
-typedef enum hll_change {
-    FAILED = -1, /* damaged, or fatal */
-    SAME = 0,
-    CHANGED = 1
-} hll_change;
-
-static bool is_valid(const unsigned char *content, size_t size)
-{
-    return size >= HEAD_SIZE && memcmp(content, MAGIC, 4) == 0 &&
-           (content[ENCODING] == SPARSE ||
-            (content[ENCODING] == DENSE && size == DENSE_SIZE));
-}
+/* The value of a key. */
+typedef struct hll {
+    hf__tx *tx;
+    hf__record *record; /* NULL: there is none */
+    const unsigned char *content;
+    bool changed;
+} hll;
 
 static bool is_sparse(const unsigned char *content)
 {
@@ -209,72 +204,85 @@ static int64_t estimate_count(const unsigned char registers[REGISTERS])
 
 /* ----------------------------------------------------------------- changes */
 
-static hf__record *make_hll(hf__tx *tx, hf_bytes key)
+/* Resize the content and make it writable. NULL: fatal. */
+static unsigned char *edit_content(hll *at, size_t size)
 {
-    hf__record *record = hf__key_make(tx, key, HF__TYPE_STRING);
-    unsigned char *content =
-        record == NULL ? NULL : hf__content_edit(tx, record, HEAD_SIZE + 2);
+    unsigned char *content = hf__content_edit(at->tx, at->record, size);
 
+    at->content = content;
+    return content;
+}
+
+/* One without elements. false: fatal. */
+static bool make_hll(hll *at, hf_bytes key)
+{
+    unsigned char *content;
+
+    at->record = hf__key_make(at->tx, key, HF__TYPE_STRING);
+    content = at->record != NULL ? edit_content(at, HEAD_SIZE + 2) : NULL;
     if (content == NULL)
-        return NULL;
+        return false;
     memset(content, 0, HEAD_SIZE);
     memcpy(content, MAGIC, 4);
     content[ENCODING] = SPARSE;
     (void)put_run(content + HEAD_SIZE, 0, REGISTERS);
-    return record;
+    at->changed = true;
+    return true;
 }
 
-static bool set_estimate(hf__tx *tx, hf__record *record, int64_t estimate)
+/* -1: what is stored is out of date. */
+static bool set_estimate(hll *at, int64_t estimate)
 {
-    unsigned char *content = hf__content_edit(tx, record, record->content_size);
+    unsigned char *content = edit_content(at, at->record->content_size);
+    uint64_t stored = htole64((uint64_t)estimate);
 
     if (content == NULL)
         return false;
-    for (size_t i = 0; estimate >= 0 && i < 8; i++)
-        content[ESTIMATE + i] = (unsigned char)((uint64_t)estimate >> 8 * i);
-    if (estimate < 0)
+    if (estimate >= 0)
+        memcpy(content + ESTIMATE, &stored, sizeof(stored));
+    else
         content[ESTIMATE + 7] |= 0x80;
     return true;
 }
 
-static hll_change make_dense(hf__tx *tx, hf__record *record)
+/* The functions that follow return false if the value is damaged, for which
+ * there is no reply yet, or if fatal. */
+
+static bool make_dense(hll *at)
 {
-    const unsigned char *content = hf__content(tx, record);
-    unsigned char *registers = hf__tx_alloc(tx, REGISTERS);
+    unsigned char *registers = hf__tx_alloc(at->tx, REGISTERS);
     unsigned char *dense;
 
-    if (content == NULL || registers == NULL)
-        return FAILED;
-    if (!is_sparse(content))
-        return SAME;
+    if (!is_sparse(at->content))
+        return true;
+    if (registers == NULL)
+        return false;
     memset(registers, 0, REGISTERS);
-    if (!merge_registers(registers, content, record->content_size))
-        return FAILED;
-    dense = hf__content_edit(tx, record, DENSE_SIZE);
+    if (!merge_registers(registers, at->content, at->record->content_size))
+        return false;
+    dense = edit_content(at, DENSE_SIZE);
     if (dense == NULL)
-        return FAILED;
+        return false;
     dense[ENCODING] = DENSE;
     memset(dense + HEAD_SIZE, 0, DENSE_SIZE - HEAD_SIZE);
     for (unsigned i = 0; i < REGISTERS; i++)
         set_register(dense + HEAD_SIZE, i, registers[i]);
-    return CHANGED;
+    at->changed = true;
+    return true;
 }
 
-static hll_change raise_dense(hf__tx *tx, hf__record *record, unsigned index,
-                              unsigned value)
+static bool raise_dense(hll *at, unsigned index, unsigned value)
 {
-    const unsigned char *content = hf__content(tx, record);
-    unsigned char *edited;
+    unsigned char *content;
 
+    if (get_register(at->content + HEAD_SIZE, index) >= value)
+        return true;
+    content = edit_content(at, DENSE_SIZE);
     if (content == NULL)
-        return FAILED;
-    if (get_register(content + HEAD_SIZE, index) >= value)
-        return SAME;
-    edited = hf__content_edit(tx, record, record->content_size);
-    if (edited == NULL)
-        return FAILED;
-    set_register(edited + HEAD_SIZE, index, value);
-    return CHANGED;
+        return false;
+    set_register(content + HEAD_SIZE, index, value);
+    at->changed = true;
+    return true;
 }
 
 /* Unite neighbours of one value, as far as their counts have room. */
@@ -298,10 +306,9 @@ static void unite_runs(hf__record *record, unsigned char *content, size_t at)
     }
 }
 
-static hll_change raise_sparse(hf__tx *tx, hf__record *record,
-                               const unsigned char *content, unsigned index,
-                               unsigned value)
+static bool raise_sparse(hll *h, unsigned index, unsigned value)
 {
+    hf__record *record = h->record;
     size_t size = record->content_size;
     size_t before = HEAD_SIZE;
     size_t at = HEAD_SIZE;
@@ -311,43 +318,36 @@ static hll_change raise_sparse(hf__tx *tx, hf__record *record,
     size_t used, missing;
 
     for (; at < size; before = at, at += run.size, first += run.count) {
-        run = run_at(content, size, at);
+        run = run_at(h->content, size, at);
         if (index - first < run.count)
             break;
     }
-    if (at >= size)
-        return FAILED;
-    if (run.value >= value)
-        return SAME;
+    if (at >= size || run.value >= value)
+        return at < size;
     used = put_run(split, run.value, index - first);
     used += value <= SPARSE_VALUE_MAX ? put_run(split + used, value, 1) : 0;
     used += put_run(split + used, run.value, first + run.count - index - 1);
     if (value > SPARSE_VALUE_MAX ||
-        (used > run.size && size + used - run.size > SPARSE_SIZE_MAX)) {
-        if (make_dense(tx, record) == FAILED)
-            return FAILED;
-        return raise_dense(tx, record, index, value);
-    }
+        (used > run.size && size + used - run.size > SPARSE_SIZE_MAX))
+        return make_dense(h) && raise_dense(h, index, value);
     missing = at + run.size > size ? at + run.size - size : 0;
-    to = hf__content_splice(tx, record, at, run.size - missing, used);
+    to = hf__content_splice(h->tx, record, at, run.size - missing, used);
     if (to == NULL)
-        return FAILED;
+        return false;
     memcpy(to, split, used);
     record->content_size -= missing;
     unite_runs(record, to - at, before);
-    return set_estimate(tx, record, -1) ? CHANGED : FAILED;
+    h->changed = true;
+    return set_estimate(h, -1);
 }
 
-static hll_change raise_register(hf__tx *tx, hf__record *record, unsigned index,
-                                 unsigned value)
+static bool raise_register(hll *at, unsigned index, unsigned value)
 {
-    const unsigned char *content = hf__content(tx, record);
+    bool sparse = is_sparse(at->content);
 
-    if (content == NULL ||
-        !hf__tx_spend(tx, is_sparse(content) ? record->content_size : 20))
-        return FAILED;
-    return is_sparse(content) ? raise_sparse(tx, record, content, index, value)
-                              : raise_dense(tx, record, index, value);
+    return hf__tx_spend(at->tx, sparse ? at->record->content_size : 20) &&
+           (sparse ? raise_sparse(at, index, value)
+                   : raise_dense(at, index, value));
 }
 
 /* MurmurHash64A, on words that are little-endian. */
@@ -377,62 +377,67 @@ static uint64_t hash_element(hf_bytes element)
 
 /* The low bits of the hash name a register; the zeros after them are counted,
  * and the 1 that ends them. */
-static hll_change add_element(hf__tx *tx, hf__record *record, hf_bytes element)
+static bool add_element(hll *at, hf_bytes element)
 {
     uint64_t hash = hash_element(element);
     uint64_t rest = hash >> INDEX_BITS | UINT64_C(1) << (RANK_MAX - 1);
 
-    if (!hf__tx_spend(tx, element.size))
-        return FAILED;
-    return raise_register(tx, record, hash % REGISTERS,
+    return hf__tx_spend(at->tx, element.size) &&
+           raise_register(at, hash % REGISTERS,
                           (unsigned)__builtin_ctzll(rest) + 1);
 }
 
 /* ---------------------------------------------------------------- commands */
 
-/* NULL in *record: no such key. false: replied with an error, or fatal. */
-static bool open_hll(hf__tx *tx, hf_bytes key, hf__record **record)
+/* false: replied with an error, or fatal. */
+static bool open_hll(hll *at, hf__tx *tx, hf_bytes key)
 {
     unsigned char head[HEAD_SIZE];
 
-    if (!hf__key_of_type(tx, key, HF__TYPE_STRING, record))
+    *at = (hll){.tx = tx};
+    if (!hf__key_of_type(tx, key, HF__TYPE_STRING, &at->record))
         return false;
-    if (*record == NULL)
+    if (at->record == NULL)
         return true;
-    if (!hf__string_read(tx, *record, 0, head, HEAD_SIZE))
+    if (!hf__string_read(tx, at->record, 0, head, HEAD_SIZE))
         return false;
-    if (!is_valid(head, hf__string_size(*record)))
-        hf__reply_error(tx, "WRONGTYPE Key is not a valid HyperLogLog string "
-                            "value.");
-    else if ((*record)->form != HF__FORM_INLINE) /* longer than any */
-        hf__reply_error(tx, ERROR_DAMAGED);
-    return !tx->out->failed;
+    if (hf__string_size(at->record) < HEAD_SIZE ||
+        memcmp(head, MAGIC, 4) != 0 ||
+        (!is_sparse(head) && (head[ENCODING] != DENSE ||
+                              hf__string_size(at->record) != DENSE_SIZE)))
+        return hf__reply_error(tx, "WRONGTYPE Key is not a valid HyperLogLog "
+                                   "string value.");
+    if (at->record->form != HF__FORM_INLINE) /* longer than any */
+        return hf__reply_error(tx, ERROR_DAMAGED);
+    at->content = hf__content(tx, at->record);
+    return at->content != NULL;
+}
+
+/* All was done, or it failed: the value is then damaged, or it is fatal. */
+static bool finish_change(hll *at, bool done, hf_bytes key)
+{
+    if (!done)
+        return hf__reply_error(at->tx, ERROR_DAMAGED);
+    if (!at->changed)
+        return true;
+    if (!set_estimate(at, -1))
+        return false;
+    hf__key_event(at->tx, HF__EVENT_STRING, "pfadd", key);
+    return true;
 }
 
 static void run_pfadd(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hll_change change;
-    hf__record *record;
-    bool changed;
+    bool done = true;
+    hll at;
 
-    if (!open_hll(tx, args[1], &record))
+    if (!open_hll(&at, tx, args[1]) ||
+        (at.record == NULL && !make_hll(&at, args[1])))
         return;
-    changed = record == NULL;
-    if (record == NULL)
-        record = make_hll(tx, args[1]);
-    for (size_t i = 2; record != NULL && i < count; i++) {
-        change = add_element(tx, record, args[i]);
-        if (change == FAILED) {
-            hf__reply_error(tx, ERROR_DAMAGED);
-            return;
-        }
-        changed = changed || change == CHANGED;
-    }
-    if (record == NULL || (changed && !set_estimate(tx, record, -1)))
-        return;
-    if (changed)
-        hf__key_event(tx, HF__EVENT_STRING, "pfadd", args[1]);
-    hf__reply_integer(tx, changed);
+    for (size_t i = 2; done && i < count; i++)
+        done = add_element(&at, args[i]);
+    if (finish_change(&at, done, args[1]))
+        hf__reply_integer(tx, at.changed);
 }
 
 /* Merge what the keys have into registers of the transaction. NULL: replied
@@ -441,23 +446,19 @@ static unsigned char *merge_keys(hf__tx *tx, const hf_bytes *keys, size_t count,
                                  bool *dense)
 {
     unsigned char *registers = hf__tx_alloc(tx, REGISTERS);
-    const unsigned char *content;
-    hf__record *record;
+    hll at;
 
     if (registers == NULL)
         return NULL;
     memset(registers, 0, REGISTERS);
     for (size_t i = 0; i < count; i++) {
         hf__tx_trim(tx);
-        if (!hf__tx_spend(tx, REGISTERS) || !open_hll(tx, keys[i], &record))
+        if (!hf__tx_spend(tx, REGISTERS) || !open_hll(&at, tx, keys[i]))
             return NULL;
-        if (record == NULL)
+        if (at.record == NULL)
             continue;
-        content = hf__content(tx, record);
-        if (content == NULL)
-            return NULL;
-        *dense = *dense || !is_sparse(content);
-        if (!merge_registers(registers, content, record->content_size)) {
+        *dense = *dense || !is_sparse(at.content);
+        if (!merge_registers(registers, at.content, at.record->content_size)) {
             hf__reply_error(tx, ERROR_DAMAGED);
             return NULL;
         }
@@ -465,68 +466,47 @@ static unsigned char *merge_keys(hf__tx *tx, const hf_bytes *keys, size_t count,
     return registers;
 }
 
-/* What is stored, or -1. */
-static int64_t stored_estimate(const unsigned char *content)
-{
-    uint64_t estimate = 0;
-
-    for (size_t i = 8; i-- > 0;)
-        estimate = estimate << 8 | content[ESTIMATE + i];
-    return estimate > INT64_MAX ? -1 : (int64_t)estimate;
-}
-
 /* Of one key the estimate is stored, and so it is a write. */
 static void run_pfcount(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    hf__record *record = NULL;
-    const unsigned char *content;
     unsigned char *registers;
-    int64_t estimate = -1;
+    uint64_t estimate = UINT64_MAX;
     bool dense = false;
+    hll at = {.tx = tx};
 
-    if (count == 2 && !open_hll(tx, args[1], &record))
+    if (count == 2 && !open_hll(&at, tx, args[1]))
         return;
-    content = record != NULL ? hf__content(tx, record) : NULL;
-    if (content != NULL)
-        estimate = stored_estimate(content);
-    if (estimate < 0) {
+    if (at.record != NULL)
+        memcpy(&estimate, at.content + ESTIMATE, sizeof(estimate));
+    estimate = le64toh(estimate);
+    if (estimate > INT64_MAX) {
         registers = merge_keys(tx, args + 1, count - 1, &dense);
         if (registers == NULL)
             return;
-        estimate = estimate_count(registers);
-        if (record != NULL)
-            record = hf__key_find(tx, args[1]);
-        if (record != NULL && !set_estimate(tx, record, estimate))
+        estimate = (uint64_t)estimate_count(registers);
+        if (at.record != NULL)
+            at.record = hf__key_find(tx, args[1]);
+        if (at.record != NULL && !set_estimate(&at, (int64_t)estimate))
             return;
     }
-    hf__reply_integer(tx, estimate);
+    hf__reply_integer(tx, (int64_t)estimate);
 }
 
 static void run_pfmerge(hf__tx *tx, const hf_bytes *args, size_t count)
 {
-    bool dense = false;
+    bool dense = false, done;
     unsigned char *registers = merge_keys(tx, args + 1, count - 1, &dense);
-    hll_change change = SAME;
-    hf__record *record;
+    hll at;
 
-    if (registers == NULL || !open_hll(tx, args[1], &record))
+    if (registers == NULL || !open_hll(&at, tx, args[1]) ||
+        (at.record == NULL && !make_hll(&at, args[1])))
         return;
-    if (record == NULL)
-        record = make_hll(tx, args[1]);
-    if (record == NULL)
-        return;
-    if (dense)
-        change = make_dense(tx, record);
-    for (unsigned i = 0; i < REGISTERS && change != FAILED; i++) {
-        if (registers[i] != 0)
-            change = raise_register(tx, record, i, registers[i]);
-    }
-    if (change == FAILED) {
-        hf__reply_error(tx, ERROR_DAMAGED);
-    } else if (set_estimate(tx, record, -1)) {
-        hf__key_event(tx, HF__EVENT_STRING, "pfadd", args[1]);
+    done = !dense || make_dense(&at);
+    for (unsigned i = 0; i < REGISTERS && done; i++)
+        done = registers[i] == 0 || raise_register(&at, i, registers[i]);
+    at.changed = true; /* as Redis has it */
+    if (finish_change(&at, done, args[1]))
         hf__reply_line(tx, "OK");
-    }
 }
 
 /* ----------------------------------------------------------------- PFDEBUG */
@@ -542,28 +522,21 @@ static void run_pfdebug(hf__tx *tx, const hf_bytes *args, size_t count)
 {
     bool getreg = hf__arg_is(args[1], "getreg");
     bool todense = hf__arg_is(args[1], "todense");
-    hll_change change = SAME;
-    const unsigned char *content;
-    hf__record *record;
+    hll at;
 
     (void)count;
-    if (!open_hll(tx, args[2], &record))
+    if (!open_hll(&at, tx, args[2]))
         return;
-    if (record == NULL) {
+    if (at.record == NULL)
         hf__reply_error(tx, "ERR The specified key does not exist");
-        return;
-    }
-    if (getreg || todense)
-        change = make_dense(tx, record);
-    content = hf__content(tx, record);
-    if (change == FAILED || content == NULL)
+    else if ((getreg || todense) && !make_dense(&at))
         hf__reply_error(tx, ERROR_DAMAGED);
     else if (getreg)
-        reply_registers(tx, content + HEAD_SIZE);
+        reply_registers(tx, at.content + HEAD_SIZE);
     else if (todense)
-        hf__reply_integer(tx, change);
+        hf__reply_integer(tx, at.changed);
     else if (hf__arg_is(args[1], "encoding"))
-        hf__reply_line(tx, is_sparse(content) ? "sparse" : "dense");
+        hf__reply_line(tx, is_sparse(at.content) ? "sparse" : "dense");
     else
         hf__reply_error(tx, "ERR Unknown PFDEBUG subcommand '%.*s'",
                         args[1].size > 128 ? 128 : (int)args[1].size,
