@@ -43,7 +43,7 @@ static void reply_busy(hf__open_stream *s)
     hf__consumer consumer;
     hf__members list;
 
-    hf__consumer_list(s, &list);
+    hf__stream_list(s, HF__CONSUMERS, &list);
     for (size_t i = 0; i < list.count; i++) {
         hf__member *item = &list.items[i];
 

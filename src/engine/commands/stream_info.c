@@ -105,7 +105,7 @@ static void reply_group(hf__open_stream *s, hf_bytes name, int64_t most)
     hf__members consumers;
 
     (void)hf__group_get(s, name);
-    hf__consumer_list(s, &consumers);
+    hf__stream_list(s, HF__CONSUMERS, &consumers);
     hf__reply_map(s->tx, 7);
     reply_name(s->tx, name);
     reply_progress(s);
@@ -123,7 +123,7 @@ static void reply_full(hf__open_stream *s, int64_t most)
                          most > 0 ? (uint64_t)most : UINT64_MAX);
     hf__members groups;
 
-    hf__group_list(s, &groups);
+    hf__stream_list(s, HF__GROUPS, &groups);
     hf__reply_map(s->tx, 9);
     reply_head(s);
     hf__reply_word(s->tx, "entries");
@@ -179,11 +179,11 @@ static void info_groups(hf__tx *tx, const hf_bytes *args, size_t count)
     (void)count;
     if (!hf__need_stream(&s, tx, args[2], ERROR_KEY))
         return;
-    hf__group_list(&s, &groups);
+    hf__stream_list(&s, HF__GROUPS, &groups);
     hf__reply_array(tx, groups.count);
     for (size_t i = 0; i < groups.count && tx->fatal == HF_OK; i++) {
         (void)hf__group_get(&s, groups.items[i].name);
-        hf__consumer_list(&s, &consumers);
+        hf__stream_list(&s, HF__CONSUMERS, &consumers);
         hf__reply_map(tx, 6);
         reply_name(tx, groups.items[i].name);
         reply_integer(tx, "consumers", consumers.count);
@@ -202,7 +202,7 @@ static void info_consumers(hf__tx *tx, const hf_bytes *args, size_t count)
     if (!hf__need_stream(&s, tx, args[2], ERROR_KEY) ||
         !hf__need_group(&s, args))
         return;
-    hf__consumer_list(&s, &consumers);
+    hf__stream_list(&s, HF__CONSUMERS, &consumers);
     hf__reply_array(tx, consumers.count);
     for (size_t i = 0; i < consumers.count && tx->fatal == HF_OK; i++) {
         hf__consumer_get(&s, (uint32_t)consumers.items[i].score, &consumer);

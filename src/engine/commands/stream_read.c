@@ -24,8 +24,11 @@ typedef struct stream_reading {
 
 /* One stream of it. */
 typedef struct one_stream {
-    bool fresh;   /* `>` */
-    bool history; /* what the consumer has already */
+    enum {
+        ENTRIES, /* of the stream */
+        FRESH,   /* `>`: what the group has not delivered */
+        HISTORY  /* what the consumer has already */
+    } asked;
     bool served;
     hf__stream_id after;
     uint64_t count;           /* of what is served */
@@ -146,16 +149,13 @@ static bool read_id(hf__open_stream *s, hf_bytes arg,
             tx, "ERR The > ID can be specified only when calling "
                 "XREADGROUP using the GROUP <group> <consumer> "
                 "option.");
-    one->fresh = hf__arg_is(arg, ">");
-    one->history = what->grouped && !one->fresh;
-    if (one->fresh)
-        return true;
-    if (!hf__arg_stream_start(s, arg, &one->after))
+    one->after = HF__STREAM_ID_LAST; /* which for Redis is `>` */
+    if (!hf__arg_is(arg, ">") && !hf__arg_stream_start(s, arg, &one->after))
         return false;
-    /* For Redis the highest id is `>`. */
-    one->fresh = one->history &&
-                 hf__stream_id_compare(one->after, HF__STREAM_ID_LAST) == 0;
-    one->history = one->history && !one->fresh;
+    if (what->grouped)
+        one->asked = hf__stream_id_compare(one->after, HF__STREAM_ID_LAST) == 0
+                         ? FRESH
+                         : HISTORY;
     return true;
 }
 
@@ -276,9 +276,9 @@ static void deliver_stream(hf__tx *tx, hf_bytes key, const stream_reading *what,
     if (!hf__stream_open(&s, tx, key) || s.record == NULL ||
         (what->grouped && !hf__group_get(&s, what->group)))
         return;
-    if (one->history)
+    if (one->asked == HISTORY)
         deliver_history(&s, what, one);
-    else if (one->fresh)
+    else if (one->asked == FRESH)
         deliver_fresh(&s, what, one);
     else
         count_entries(&s, what, one);
@@ -318,7 +318,7 @@ static void reply_stream(hf__tx *tx, hf_bytes key, const one_stream *one)
     if (!tx->out->resp3)
         hf__reply_array(tx, 2);
     hf__reply_bytes(tx, key.data, key.size);
-    if (one->history)
+    if (one->asked == HISTORY)
         reply_history(&s, one);
     else if (hf__stream_id_next(&from))
         hf__reply_stream_range(&s, from, HF__STREAM_ID_LAST, false, one->count);

@@ -12,12 +12,10 @@
 
 #include "engine/keys/elements.h"
 
-enum { GROUPS = 'g', CONSUMERS = 'c' };
-
 /* ------------------------------------------------------------------ names */
 
 /* The element's name, in tx->arena. An empty one: fatal. */
-static hf_bytes name_element(hf__open_stream *s, unsigned char what,
+static hf_bytes name_element(hf__open_stream *s, hf__stream_names what,
                              hf_bytes name)
 {
     size_t size = 1;
@@ -26,8 +24,8 @@ static hf_bytes name_element(hf__open_stream *s, unsigned char what,
 
     if (at == NULL)
         return hf_view(NULL, 0);
-    at[0] = what;
-    if (what == CONSUMERS) {
+    at[0] = (unsigned char)what;
+    if (what == HF__CONSUMERS) {
         memcpy(at + 1, &s->group.number, sizeof(s->group.number));
         size += sizeof(s->group.number);
     }
@@ -37,8 +35,8 @@ static hf_bytes name_element(hf__open_stream *s, unsigned char what,
 }
 
 /* Read an element of `size` bytes. */
-static bool get_element(hf__open_stream *s, unsigned char what, hf_bytes name,
-                        void *to, size_t size)
+static bool get_element(hf__open_stream *s, hf__stream_names what,
+                        hf_bytes name, void *to, size_t size)
 {
     hf_bytes element = name_element(s, what, name);
     hf_bytes value;
@@ -54,8 +52,8 @@ static bool get_element(hf__open_stream *s, unsigned char what, hf_bytes name,
 }
 
 /* `from` NULL: delete it. */
-static void put_element(hf__open_stream *s, unsigned char what, hf_bytes name,
-                        const void *from, size_t size)
+static void put_element(hf__open_stream *s, hf__stream_names what,
+                        hf_bytes name, const void *from, size_t size)
 {
     hf_bytes element = name_element(s, what, name);
 
@@ -65,8 +63,8 @@ static void put_element(hf__open_stream *s, unsigned char what, hf_bytes name,
         hf__element_delete(s->tx, s->record->keyid, element);
 }
 
-static void list_elements(hf__open_stream *s, unsigned char what,
-                          hf__members *list)
+void hf__stream_list(hf__open_stream *s, hf__stream_names what,
+                     hf__members *list)
 {
     unsigned char from[9 + 1 + sizeof(uint32_t)] = {HF__RECORD_ELEMENT};
     hf_bytes prefix = name_element(s, what, hf_view(NULL, 0));
@@ -123,7 +121,7 @@ bool hf__group_get(hf__open_stream *s, hf_bytes name)
     s->group_name = name;
     s->group = (hf__group){.number = 0};
     s->consumer.number = 0;
-    return get_element(s, GROUPS, name, &s->group, sizeof(s->group));
+    return get_element(s, HF__GROUPS, name, &s->group, sizeof(s->group));
 }
 
 bool hf__group_make(hf__open_stream *s, hf_bytes name, hf__stream_id last,
@@ -139,7 +137,7 @@ bool hf__group_make(hf__open_stream *s, hf_bytes name, hf__stream_id last,
 
 void hf__group_save(hf__open_stream *s)
 {
-    put_element(s, GROUPS, s->group_name, &s->group, sizeof(s->group));
+    put_element(s, HF__GROUPS, s->group_name, &s->group, sizeof(s->group));
     if (s->consumer.number != 0)
         hf__consumer_save(s);
 }
@@ -151,9 +149,9 @@ void hf__group_delete(hf__open_stream *s)
     hf__members list;
     hf_bytes value;
 
-    hf__consumer_list(s, &list);
+    hf__stream_list(s, HF__CONSUMERS, &list);
     for (size_t i = 0; i < list.count && s->tx->fatal == HF_OK; i++)
-        put_element(s, CONSUMERS, list.items[i].name, NULL, 0);
+        put_element(s, HF__CONSUMERS, list.items[i].name, NULL, 0);
     for (size_t i = 0; i < sizeof(kinds) && s->tx->fatal == HF_OK;) {
         hf__stream_name name = name_record(s, kinds[i], 0, HF__STREAM_ID_FIRST);
 
@@ -165,14 +163,9 @@ void hf__group_delete(hf__open_stream *s)
     }
     if (s->tx->fatal != HF_OK)
         return;
-    put_element(s, GROUPS, s->group_name, NULL, 0);
+    put_element(s, HF__GROUPS, s->group_name, NULL, 0);
     s->head.groups--;
     hf__stream_save(s);
-}
-
-void hf__group_list(hf__open_stream *s, hf__members *list)
-{
-    list_elements(s, GROUPS, list);
 }
 
 /* -------------------------------------------------------------- consumers */
@@ -196,8 +189,8 @@ uint32_t hf__consumer_find(hf__open_stream *s, hf_bytes name)
 {
     uint32_t number;
 
-    return get_element(s, CONSUMERS, name, &number, sizeof(number)) ? number
-                                                                    : 0;
+    return get_element(s, HF__CONSUMERS, name, &number, sizeof(number)) ? number
+                                                                        : 0;
 }
 
 bool hf__consumer_enter(hf__open_stream *s, uint32_t number, hf_bytes name,
@@ -209,7 +202,7 @@ bool hf__consumer_enter(hf__open_stream *s, uint32_t number, hf_bytes name,
     } else if (s->tx->fatal == HF_OK) {
         s->consumer.number = number = take_number(s, 0);
         if (number != 0)
-            put_element(s, CONSUMERS, name, &number, sizeof(number));
+            put_element(s, HF__CONSUMERS, name, &number, sizeof(number));
     }
     s->consumer.name = name;
     s->consumer.state.seen_ms = seen_ms;
@@ -266,12 +259,7 @@ void hf__consumer_delete(hf__open_stream *s, uint32_t number, hf_bytes name)
         continue;
     s->consumer.number = 0;
     hf__stream_record_delete(s->tx, &state);
-    put_element(s, CONSUMERS, name, NULL, 0);
-}
-
-void hf__consumer_list(hf__open_stream *s, hf__members *list)
-{
-    list_elements(s, CONSUMERS, list);
+    put_element(s, HF__CONSUMERS, name, NULL, 0);
 }
 
 /* ---------------------------------------------------------------- pending */

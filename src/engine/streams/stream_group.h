@@ -34,8 +34,15 @@ bool hf__group_make(hf__open_stream *s, hf_bytes name, hf__stream_id last,
 /* Store the current group and consumer. */
 void hf__group_save(hf__open_stream *s);
 void hf__group_delete(hf__open_stream *s);
-/* Their names, sorted, in a list that this begins. */
-void hf__group_list(hf__open_stream *s, hf__members *list);
+
+/* The names of all groups, or of the consumers of the current one with their
+ * numbers as scores; sorted, in a list that this begins. */
+typedef enum hf__stream_names {
+    HF__GROUPS = 'g', /* stored, as is the other */
+    HF__CONSUMERS = 'c'
+} hf__stream_names;
+void hf__stream_list(hf__open_stream *s, hf__stream_names what,
+                     hf__members *list);
 
 /* All of these are of the current group. */
 
@@ -51,8 +58,6 @@ void hf__consumer_get(hf__open_stream *s, uint32_t number,
                       hf__consumer *consumer);
 /* With what is pending. Changes the group. */
 void hf__consumer_delete(hf__open_stream *s, uint32_t number, hf_bytes name);
-/* Their names as above, with their numbers as scores. */
-void hf__consumer_list(hf__open_stream *s, hf__members *list);
 
 /* false: there is none, or fatal. */
 bool hf__unacked_get(hf__open_stream *s, hf__stream_id id,

@@ -12,6 +12,7 @@
  */
 #include "engine/streams/stream_rdb.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/keys/command_reply.h"
@@ -131,7 +132,7 @@ static void put_group(hf__rdb_out *to, hf__open_stream *s, hf_bytes name)
 
     if (!hf__group_get(s, name))
         return;
-    hf__consumer_list(s, &consumers);
+    hf__stream_list(s, HF__CONSUMERS, &consumers);
     hf__rdb_put_string(to, name);
     put_id(to, s->group.last);
     hf__rdb_put_length(to, (uint64_t)s->group.read);
@@ -153,7 +154,7 @@ void hf__stream_dump(hf__rdb_out *to, hf__record *record)
 
     if (!hf__stream_load(&s, to->tx, record))
         return;
-    hf__group_list(&s, &groups);
+    hf__stream_list(&s, HF__GROUPS, &groups);
     (void)hf__stream_edge(&s, false, &first);
     hf__rdb_put_type(to, HF__RDB_STREAM_2);
     put_packs(to, &s);
@@ -393,22 +394,10 @@ static bool take_owed(stream_restore *to, owed **list, uint64_t *count)
     return true;
 }
 
-static owed *find_owed(owed *list, uint64_t count, hf__stream_id id)
+static int compare_owed(const void *id, const void *one)
 {
-    uint64_t from = 0;
-
-    while (from < count) {
-        uint64_t middle = from + (count - from) / 2;
-        int order = hf__stream_id_compare(list[middle].id, id);
-
-        if (order == 0)
-            return &list[middle];
-        if (order < 0)
-            from = middle + 1;
-        else
-            count = middle;
-    }
-    return NULL;
+    return hf__stream_id_compare(*(const hf__stream_id *)id,
+                                 ((const owed *)one)->id);
 }
 
 /* A consumer and the ids that it has; *left become fewer. */
@@ -429,10 +418,11 @@ static bool take_consumer(stream_restore *to, hf_bytes name, owed *list,
         return false;
     *left -= count;
     for (; count > 0; count--) {
-        owed *one = NULL;
+        owed *one =
+            take_sorted_id(to, &id)
+                ? bsearch(&id, list, owed_count, sizeof(*list), compare_owed)
+                : NULL;
 
-        if (take_sorted_id(to, &id))
-            one = find_owed(list, owed_count, id);
         if (one == NULL || one->taken) /* already */
             return false;
         one->taken = true;

@@ -97,21 +97,11 @@ static int seek_cursor(MDB_cursor *cursor, MDB_val *key, MDB_val *value,
                           rc == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
 }
 
-/* It has a name of the same prefix and size. */
-static bool take_found(hf__stream_name *name, size_t prefix, const MDB_val *key)
-{
-    if (key->mv_size != name->size ||
-        memcmp(key->mv_data, name->bytes, prefix) != 0)
-        return false;
-    memcpy(name->bytes, key->mv_data, name->size);
-    return true;
-}
-
 bool hf__stream_record_seek(hf__tx *tx, hf__stream_name *name, size_t prefix,
                             hf__stream_seek seek, hf_bytes *value)
 {
     MDB_val key = hf__stream_name_key(name);
-    MDB_cursor *cursor;
+    MDB_cursor *cursor = NULL;
     MDB_val found;
     bool there;
     int rc;
@@ -119,15 +109,16 @@ bool hf__stream_record_seek(hf__tx *tx, hf__stream_name *name, size_t prefix,
     if (!hf__tx_spend(tx, 700))
         return false;
     rc = mdb_cursor_open(tx->txn, tx->env->dbi, &cursor);
-    if (rc != MDB_SUCCESS) {
-        hf__tx_fail(tx, rc);
-        return false;
-    }
-    rc = seek_cursor(cursor, &key, &found, seek);
-    there = rc == MDB_SUCCESS && take_found(name, prefix, &key);
-    if (there)
+    if (rc == MDB_SUCCESS)
+        rc = seek_cursor(cursor, &key, &found, seek);
+    there = rc == MDB_SUCCESS && key.mv_size == name->size &&
+            memcmp(key.mv_data, name->bytes, prefix) == 0;
+    if (there) {
+        memcpy(name->bytes, key.mv_data, name->size);
         *value = hf_view(found.mv_data, found.mv_size);
-    mdb_cursor_close(cursor);
+    }
+    if (cursor != NULL)
+        mdb_cursor_close(cursor);
     if (rc != MDB_SUCCESS && rc != MDB_NOTFOUND)
         hf__tx_fail(tx, rc);
     return there;
