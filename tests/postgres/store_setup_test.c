@@ -11,8 +11,7 @@
 #include "holdfast/lock.h"
 #include "holdfast/store.h"
 #include "holdfast/value.h"
-#include "support/expect.h"
-#include "support/postgres_server.h"
+#include "support/test_postgres.h"
 
 static postgres_server *server;
 
@@ -178,6 +177,59 @@ TEST(setup_again_leaves_rights_as_they_are)
     expect_status(HF_OK, hf_store_setup(url, NULL, NULL, ERR));
     expect_status(
         HF_OK, hf_client_open(url_of("mallory", "kept"), NULL, &client, ERR));
+    hf_client_close(client);
+}
+
+/* Without that right, `what` to `role`, diagnose() says so. */
+static void expect_lacking(hf_client *client, const char *right,
+                           const char *name, const char *what, const char *role)
+{
+    char sql[256];
+    char lacking[64];
+    diagnosed found;
+
+    (void)snprintf(sql, sizeof(sql), "REVOKE %s ON %s FROM %s", right, what,
+                   role);
+    assert_true(postgres_server_run(server, sql));
+    found = diagnose(client, "rights");
+    (void)snprintf(lacking, sizeof(lacking), "%s on %s", right, name);
+    assert_string_equal(found.value, lacking);
+    assert_int_equal(found.level, HF_LEVEL_ERROR);
+    (void)snprintf(sql, sizeof(sql), "GRANT %s ON %s TO %s", right, what, role);
+    assert_true(postgres_server_run(server, sql));
+}
+
+TEST(rights_that_are_not_granted_are_diagnosed)
+{
+    static const char *const routines[] = {"protocol", "read_records",
+                                           "commit_records", "commit_early",
+                                           "await_standbys"};
+    static const char *const rights[] = {"SELECT", "INSERT", "UPDATE",
+                                         "DELETE"};
+    const char *schema = "it's";
+    hf_client *client = NULL;
+    char what[64];
+
+    assert_true(postgres_server_run(server, "CREATE ROLE ann LOGIN"));
+    expect_status(HF_OK,
+                  hf_store_setup(url_of("mallory", schema), NULL, NULL, ERR));
+    run_as("mallory", "GRANT USAGE ON SCHEMA \"it's\" TO ann;"
+                      "GRANT EXECUTE ON ALL ROUTINES IN SCHEMA \"it's\" "
+                      "TO ann");
+    expect_status(HF_OK,
+                  hf_client_open(url_of("ann", schema), NULL, &client, ERR));
+    assert_string_equal(diagnose(client, "rights").value, "granted");
+    expect_lacking(client, "USAGE", "the schema", "SCHEMA \"it's\"", "ann");
+    for (size_t i = 0; i < sizeof(routines) / sizeof(routines[0]); i++) {
+        (void)snprintf(what, sizeof(what), "ROUTINE \"it's\".%s", routines[i]);
+        expect_lacking(client, "EXECUTE", routines[i], what, "ann");
+    }
+    for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
+        expect_lacking(client, rights[i], "records", "\"it's\".records",
+                       "mallory");
+        expect_lacking(client, rights[i], "turns", "\"it's\".turns", "mallory");
+    }
+    assert_string_equal(diagnose(client, "rights").value, "granted");
     hf_client_close(client);
 }
 

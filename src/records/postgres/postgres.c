@@ -202,6 +202,51 @@ static void diagnose_ahead(const hf__pg_account *account, PGconn *pg,
                "up; remove those keys, or wait");
 }
 
+/* What a call needs and is not granted: of the schema and its routines to who
+ * is logged in, of the tables to the owner of the routines. */
+#define LACKING                                                                \
+    "SELECT coalesce(string_agg(n.what || ' on ' || n.name, ', '), '') "       \
+    "FROM (SELECT to_regnamespace(%s)) s(space), (VALUES "                     \
+    "('USAGE', 'the schema'), ('EXECUTE', 'protocol'), "                       \
+    "('EXECUTE', 'read_records'), ('EXECUTE', 'commit_records'), "             \
+    "('EXECUTE', 'commit_early'), ('EXECUTE', 'await_standbys'), "             \
+    "('SELECT', 'records'), ('INSERT', 'records'), ('UPDATE', 'records'), "    \
+    "('DELETE', 'records'), ('SELECT', 'turns'), ('INSERT', 'turns'), "        \
+    "('UPDATE', 'turns'), ('DELETE', 'turns')) n(what, name) "                 \
+    "WHERE NOT CASE n.what "                                                   \
+    "WHEN 'USAGE' THEN has_schema_privilege(s.space, n.what) "                 \
+    "WHEN 'EXECUTE' THEN EXISTS (SELECT FROM pg_proc p "                       \
+    "WHERE p.pronamespace = s.space AND p.proname = n.name "                   \
+    "AND has_function_privilege(p.oid, n.what)) "                              \
+    "ELSE EXISTS (SELECT FROM pg_class c JOIN pg_proc p "                      \
+    "ON p.pronamespace = c.relnamespace AND p.proname = 'commit_records' "     \
+    "WHERE c.relnamespace = s.space AND c.relname = n.name "                   \
+    "AND has_table_privilege(p.proowner, c.oid, n.what)) END"
+
+static void diagnose_rights(const hf__pg_account *account, PGconn *pg,
+                            int64_t deadline_ms, hf__backend_report_fn report,
+                            void *user)
+{
+    hf_error error = HF_ERROR_INIT;
+    char *schema =
+        PQescapeLiteral(pg, account->schema, strlen(account->schema));
+    char query[sizeof(LACKING) + 2 * HF__PG_SCHEMA_SIZE];
+    char text[512];
+
+    if (schema == NULL)
+        return;
+    (void)snprintf(query, sizeof(query), LACKING, schema);
+    PQfreemem(schema);
+    if (hf__pg_ask(pg, query, deadline_ms, text, sizeof(text), &error) != HF_OK)
+        report(user, HF_LEVEL_NOTE, "rights", error.message, "");
+    else if (text[0] == '\0')
+        report(user, HF_LEVEL_OK, "rights", "granted", "");
+    else
+        report(user, HF_LEVEL_ERROR, "rights", text,
+               "not granted: the schema and its routines are needed by this "
+               "role, the tables by the owner of the routines");
+}
+
 static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
                         void *user)
 {
@@ -224,6 +269,7 @@ static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
            PQsslInUse(pg) ? "in use" : "not in use",
            PQsslInUse(pg) ? "" : "sslmode=verify-full in the URL demands it");
     diagnose_pooler(pg, deadline_ms, report, user);
+    diagnose_rights(account_of(self), pg, deadline_ms, report, user);
     diagnose_isolation(pg, deadline_ms, report, user);
     diagnose_durability(pg, deadline_ms, report, user);
     diagnose_commit(pg, deadline_ms, report, user);
