@@ -16,12 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/client.h"
-#include "engine/keys/tx_life.h"
+#include "embedded.h"
 #include "engine/native/native.h"
-#include "engine/open/open_store.h"
 #include "engine/run/command_table.h"
-#include "engine/run/execute.h"
 #include "engine/run/write.h"
 #include "place.h"
 #include "state.h"
@@ -30,8 +27,7 @@
 #include "words.h"
 
 typedef struct trial {
-    hf__env *env;
-    hf_client *client; /* whose inbox is listening */
+    embedded store;
     world world;
     word_list words;
     const char *fault;
@@ -39,25 +35,6 @@ typedef struct trial {
     int64_t now_ms;
     unsigned long ran[HF__SCRIPT_COUNT], failed[HF__SCRIPT_COUNT];
 } trial;
-
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "%s: %s\n", what, why);
-    exit(2);
-}
-
-/* Of an error of Lua itself, which is due to words that no call of the library
- * has, only the place: Lua names variables, and C does not. */
-static void print_error(hf__buf *to, const hf_error *error)
-{
-    const char *text = error->message;
-    const char *line = strrchr(text, '(');
-
-    if (line != NULL && (strncmp(text, "attempt to ", 11) == 0 ||
-                         strncmp(text, "bad argument ", 13) == 0))
-        text = line;
-    bytes_print(to, text, strlen(text));
-}
 
 static void spoil(const trial *self, hf__tx *tx, hf__request *request)
 {
@@ -102,37 +79,18 @@ static void run_once(trial *self, const hf__script *script, bool as_lua,
     request.word_count = self->words.count;
     request.key_count = self->words.key_count;
     request.deadline_ms = INT64_MAX;
-    if (hf__env_lock(self->env, hf__clock_boot_ms() + 10000, NULL) != HF_OK ||
-        !hf__execute_prepare(self->env, &job))
-        die(script->name, "cannot begin");
-    tx = self->env->write_tx;
-    if (hf__env_begin_write(self->env, self->now_ms, &tx->txn, NULL) != HF_OK)
-        die(script->name, "cannot begin");
-    hf__tx_start(tx, self->now_ms);
+    tx = embedded_begin(&self->store, &job, self->now_ms);
     tx->unix_us = self->world.clock_us;
     hf__execute(tx, &job);
     if (!as_lua)
         spoil(self, tx, &request);
-    if (request.status == HF_OK) {
-        reply_print(to, &request.reply);
-    } else {
-        char status[16];
-
-        self->failed[script->index]++;
-        (void)snprintf(status, sizeof(status), "[%d] ", (int)request.status);
-        bytes_print(to, status, strlen(status));
-        print_error(to, &request.error);
-    }
+    self->failed[script->index] += request.status != HF_OK;
+    result_print(to, &request);
     bytes_print(to, tx->error.message, strlen(tx->error.message));
     (void)hf__buf_append(to, "\n", 1);
     if (tx->fatal == HF_OK)
         state_print(to, tx);
-    if (!as_lua && tx->fatal == HF_OK)
-        tx->fatal = HF_CANCELLED; /* undone */
-    (void)hf__tx_finish(tx);
-    tx->event_count = 0;
-    tx->error.message[0] = '\0';
-    hf__env_unlock(self->env);
+    embedded_end(&self->store, tx, !as_lua);
     hf__request_done(&request);
 }
 
@@ -172,7 +130,8 @@ static bool step(trial *self)
     self->now_ms += (int64_t)prng_below(&self->world.chance, 4) *
                     (int64_t)prng_below(&self->world.chance, 2000);
     self->world.clock_us =
-        (self->now_ms + hf__sidecar_unix_ahead_ms(&self->env->sidecar)) * 1000 +
+        (self->now_ms + hf__sidecar_unix_ahead_ms(&self->store.env->sidecar)) *
+            1000 +
         (int64_t)prng_below(&self->world.chance, 1000);
     words_pick(&self->words, &self->world, script);
     hf__buf_init(&one, SIZE_MAX);
@@ -202,24 +161,8 @@ static void forget(trial *self)
     request.words = &all;
     request.word_count = 1;
     request.deadline_ms = INT64_MAX;
-    hf__write_run(self->env, &job);
+    hf__write_run(self->store.env, &job);
     hf__request_done(&request);
-}
-
-static void open_both(trial *self, const char *url)
-{
-    int64_t deadline_ms = hf__clock_boot_ms() + 10000;
-    hf__settings settings = {0};
-    hf__url parsed;
-
-    if (hf_client_open(url, NULL, &self->client, NULL) != HF_OK ||
-        hf__url_parse(url, &parsed, NULL) != HF_OK ||
-        hf__settings_read(&parsed, &settings, NULL) != HF_OK ||
-        hf__env_open(&settings, &deadline_ms, &self->env, NULL) != HF_OK)
-        die(url, "cannot be opened");
-    hf__url_done(&parsed);
-    self->world.inbox = self->client->store->ops->inbox(self->client->store);
-    self->now_ms = hf__clock_boot_ms();
 }
 
 static void print_counts(const trial *self)
@@ -254,12 +197,14 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--only") == 0)
             self.only = argv[i + 1];
         else
-            die(argv[i], "unknown option");
+            require(false, argv[i]);
     }
     if (!place_make(folder))
         return 2;
     (void)snprintf(url, sizeof(url), "file:%s/store", folder);
-    open_both(&self, url);
+    embedded_open(&self.store, url);
+    self.world.inbox = embedded_inbox(&self.store);
+    self.now_ms = hf__clock_boot_ms();
     for (unsigned long i = 0; i < steps && result == 0; i++) {
         if (i % 400 == 399)
             forget(&self);
@@ -270,8 +215,7 @@ int main(int argc, char **argv)
     }
     if (result == 0)
         print_counts(&self);
-    hf__env_unref(self.env);
-    hf_client_close(self.client);
+    embedded_close(&self.store);
     (void)remove_tree(folder);
     if (self.fault == NULL)
         return result;

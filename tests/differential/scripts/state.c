@@ -56,9 +56,8 @@ void reply_print(hf__buf *to, const hf_reply *reply)
     }
 }
 
-/* Run a command in the transaction. The caller ends the request. */
-static const hf_reply *ask(hf__tx *tx, hf__request *request, hf_bytes *words,
-                           size_t count)
+const hf_reply *state_ask(hf__tx *tx, hf__request *request, hf_bytes *words,
+                          size_t count)
 {
     hf__job job = {request, NULL, 60000, 0, NULL};
 
@@ -75,7 +74,7 @@ static void print_answer(hf__buf *to, hf__tx *tx, hf_bytes *words, size_t count)
     hf__request request;
 
     print(to, " %.*s=", (int)words[0].size, (const char *)words[0].data);
-    reply_print(to, ask(tx, &request, words, count));
+    reply_print(to, state_ask(tx, &request, words, count));
     hf__request_done(&request);
 }
 
@@ -84,7 +83,7 @@ static void print_fields(hf__buf *to, hf__tx *tx, hf_bytes key)
 {
     hf_bytes list[] = {hf_str("hkeys"), key};
     hf__request request;
-    const hf_reply *fields = ask(tx, &request, list, 2);
+    const hf_reply *fields = state_ask(tx, &request, list, 2);
 
     for (size_t i = 0;
          fields->kind == HF_REPLY_ARRAY && i < fields->array.count; i++) {
@@ -125,18 +124,22 @@ static void print_notes(hf__buf *to, const hf__tx *tx)
         print(to, "event %u %u\n", tx->events[i].inbox, tx->events[i].bucket);
 }
 
-void state_print(hf__buf *to, hf__tx *tx)
+void keys_print(hf__buf *to, hf__tx *tx)
 {
     hf_bytes words[] = {hf_str("keys"), hf_str("*")};
     hf__request request;
-    const hf_reply *keys;
+    const hf_reply *keys = state_ask(tx, &request, words, 2);
 
-    print_notes(to, tx);
-    keys = ask(tx, &request, words, 2);
     for (size_t i = 0; keys->kind == HF_REPLY_ARRAY && i < keys->array.count;
          i++)
         print_key(to, tx,
                   hf_view(keys->array.items[i].bytes.data,
                           keys->array.items[i].bytes.size));
     hf__request_done(&request);
+}
+
+void state_print(hf__buf *to, hf__tx *tx)
+{
+    print_notes(to, tx);
+    keys_print(to, tx);
 }
