@@ -37,14 +37,16 @@ static int stop_server(void **state)
 
 ALL_TESTS_WITH(start_server, stop_server);
 
-/* postgres://USER@.../postgres?schema=SCHEMA */
+/* postgres://USER@.../postgres?schema=SCHEMA; a server that starts a session
+ * may take longer than the default on a busy machine. */
 static const char *url_of(const char *user, const char *schema)
 {
     static char url[512];
 
     (void)snprintf(url, sizeof(url),
-                   "postgres://%s@127.0.0.1:%d/postgres?schema=%s", user,
-                   postgres_server_port(server), schema);
+                   "postgres://%s@127.0.0.1:%d/postgres?connect_ms=60000&"
+                   "schema=%s",
+                   user, postgres_server_port(server), schema);
     return url;
 }
 
