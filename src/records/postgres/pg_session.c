@@ -275,29 +275,20 @@ hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
     return status;
 }
 
-/* The only row, which has so many columns. */
-static hf_status query_row(PGconn *conn, const char *query, int columns,
-                           int64_t deadline_ms, PGresult **row, hf_error *err)
+hf_status hf__pg_row(PGconn *conn, const char *query, int columns,
+                     int64_t deadline_ms, PGresult **row, hf_error *err)
 {
-    hf_status status = hf__pg_query(conn, query, deadline_ms, row, err);
-
-    if (status != HF_OK || (PQntuples(*row) == 1 && PQnfields(*row) == columns))
-        return status;
-    PQclear(*row);
-    return hf__fail(err, HF_CORRUPT, "PostgreSQL sent a malformed reply");
-}
-
-hf_status hf__pg_ask(PGconn *conn, const char *query, int64_t deadline_ms,
-                     char *text, size_t size, hf_error *err)
-{
-    PGresult *row;
-    hf_status status = query_row(conn, query, 1, deadline_ms, &row, err);
+    PGresult *result;
+    hf_status status = hf__pg_query(conn, query, deadline_ms, &result, err);
 
     if (status != HF_OK)
         return status;
-    (void)snprintf(text, size, "%s", PQgetvalue(row, 0, 0));
-    PQclear(row);
-    return HF_OK;
+    if (PQntuples(result) == 1 && PQnfields(result) == columns) {
+        *row = result;
+        return HF_OK;
+    }
+    PQclear(result);
+    return hf__fail(err, HF_CORRUPT, "PostgreSQL sent a malformed reply");
 }
 
 hf_status hf__pg_check(const hf__pg_account *account, PGconn *conn,
@@ -310,7 +301,7 @@ hf_status hf__pg_check(const hf__pg_account *account, PGconn *conn,
     (void)snprintf(query, sizeof(query),
                    "SELECT %s.protocol(), pg_catalog.current_setting('fsync')",
                    account->schema);
-    status = query_row(conn, query, 2, deadline_ms, &row, err);
+    status = hf__pg_row(conn, query, 2, deadline_ms, &row, err);
     if (status != HF_OK)
         return status;
     if (strtol(PQgetvalue(row, 0, 0), NULL, 10) != PROTOCOL)
@@ -328,11 +319,13 @@ hf_status hf__pg_check(const hf__pg_account *account, PGconn *conn,
 hf_status hf__pg_is_pooled(PGconn *conn, int64_t deadline_ms, bool *is_pooled,
                            hf_error *err)
 {
-    char text[32];
-    hf_status status = hf__pg_ask(conn, "SELECT pg_catalog.pg_backend_pid()",
-                                  deadline_ms, text, sizeof(text), err);
+    PGresult *row;
+    hf_status status = hf__pg_row(conn, "SELECT pg_catalog.pg_backend_pid()", 1,
+                                  deadline_ms, &row, err);
 
-    if (status == HF_OK)
-        *is_pooled = strtol(text, NULL, 10) != PQbackendPID(conn);
-    return status;
+    if (status != HF_OK)
+        return status;
+    *is_pooled = strtol(PQgetvalue(row, 0, 0), NULL, 10) != PQbackendPID(conn);
+    PQclear(row);
+    return HF_OK;
 }

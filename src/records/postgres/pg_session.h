@@ -32,9 +32,9 @@ uint64_t hf__pg_received(PGconn *conn);
  * connection can only be closed. */
 hf_status hf__pg_query(PGconn *conn, const char *query, int64_t deadline_ms,
                        PGresult **result, hf_error *err);
-/* The first value of the only row, as text. */
-hf_status hf__pg_ask(PGconn *conn, const char *query, int64_t deadline_ms,
-                     char *text, size_t size, hf_error *err);
+/* The same of its only row, with so many columns. */
+hf_status hf__pg_row(PGconn *conn, const char *query, int columns,
+                     int64_t deadline_ms, PGresult **row, hf_error *err);
 
 /* Is the schema one that this release can use, and does the server write to its
  * disk? */
