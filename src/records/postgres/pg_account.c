@@ -12,17 +12,14 @@
 /* A connection whose other end is gone is noticed after so long. */
 #define SILENCE_MS "10000"
 
-static hf_status add_setting(hf__pg_account *account, const char *name,
-                             const char *value, hf_error *err)
+/* No memory: its value is NULL. */
+static void add_setting(hf__pg_account *account, const char *name,
+                        const char *value)
 {
     if (value == NULL || value[0] == '\0')
-        return HF_OK;
+        return;
     account->names[account->count] = name;
-    account->values[account->count] = hf__strdup(value);
-    if (account->values[account->count] == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    account->count++;
-    return HF_OK;
+    account->values[account->count++] = hf__strdup(value);
 }
 
 /* Lists of both, as libpq has them. */
@@ -53,16 +50,13 @@ static hf_status add_hosts(hf__pg_account *account, const hf__url *url,
     if (hf__url_param_get(url, "host") != NULL)
         return hf__fail(err, HF_INVALID,
                         "the URL has a host, and a parameter \"host\"");
-    if (add_setting(account, "host", hosts, err) != HF_OK)
-        return HF_NO_MEMORY;
-    return add_setting(account, "port", ports, err);
+    add_setting(account, "host", hosts);
+    add_setting(account, "port", ports);
+    return HF_OK;
 }
 
-/* Parameters of the URL that libpq takes as they are. */
-static const char *const passed[] = {
-    "host",    "port",   "sslmode",          "sslrootcert",
-    "sslcert", "sslkey", "application_name", "target_session_attrs",
-    NULL};
+/* Parameters of the URL: first those that libpq takes as they are. */
+#define PASSED 8
 static const char *const known[] = {
     "host",    "port",   "sslmode",          "sslrootcert",
     "sslcert", "sslkey", "application_name", "target_session_attrs",
@@ -72,21 +66,16 @@ static hf_status add_params(hf__pg_account *account,
                             const hf__store_config *config, hf_error *err)
 {
     const hf__url *url = config->url;
-    hf_status status = hf__url_check_params(url, known, err);
 
-    for (size_t i = 0; status == HF_OK && passed[i] != NULL; i++)
-        status = add_setting(account, passed[i],
-                             hf__url_param_get(url, passed[i]), err);
-    if (status == HF_OK && hf__url_param_get(url, "application_name") == NULL)
-        status = add_setting(account, "application_name",
-                             config->client_name != NULL ? config->client_name
-                                                         : "holdfast",
-                             err);
-    if (status == HF_OK &&
-        hf__url_param_get(url, "target_session_attrs") == NULL)
-        status =
-            add_setting(account, "target_session_attrs", "read-write", err);
-    return status;
+    for (size_t i = 0; i < PASSED; i++)
+        add_setting(account, known[i], hf__url_param_get(url, known[i]));
+    if (hf__url_param_get(url, "application_name") == NULL)
+        add_setting(account, "application_name",
+                    config->client_name != NULL ? config->client_name
+                                                : "holdfast");
+    if (hf__url_param_get(url, "target_session_attrs") == NULL)
+        add_setting(account, "target_session_attrs", "read-write");
+    return hf__url_check_params(url, known, err);
 }
 
 /* The first libpq that can trust the system's certificates. */
@@ -141,40 +130,26 @@ static hf_status add_tls(hf__pg_account *account, const hf_tls_options *tls,
         return hf__fail(err, HF_UNSUPPORTED,
                         "PostgreSQL has no ca_dir, name or key_password_file");
     status = choose_trust(tls, &mode, &ca, err);
-    if (status == HF_OK)
-        status = add_setting(account, "sslmode", mode, err);
-    if (status == HF_OK)
-        status = add_setting(account, "sslrootcert", ca, err);
-    if (status == HF_OK)
-        status = add_setting(account, "sslcert", tls->cert, err);
-    if (status == HF_OK)
-        status = add_setting(account, "sslkey", tls->key, err);
-    if (status == HF_OK)
-        status = add_setting(account, "sslpassword", tls->key_password, err);
+    add_setting(account, "sslmode", mode);
+    add_setting(account, "sslrootcert", ca);
+    add_setting(account, "sslcert", tls->cert);
+    add_setting(account, "sslkey", tls->key);
+    add_setting(account, "sslpassword", tls->key_password);
     return status;
 }
 
-static hf_status add_login(hf__pg_account *account,
-                           const hf__store_config *config, hf_error *err)
+static void add_login(hf__pg_account *account, const hf__store_config *config)
 {
     const char *path = config->url->path;
-    hf_status status;
 
     account->connect_ms = config->connect_ms;
-    status = add_setting(account, "user", config->username, err);
-    if (status == HF_OK)
-        status = add_setting(account, "password", config->password, err);
-    if (status == HF_OK)
-        status = add_setting(account, "dbname", path + (path[0] == '/'), err);
-    if (status == HF_OK)
-        status = add_setting(account, "client_encoding", "UTF8", err);
-    if (status == HF_OK)
-        status = add_setting(account, "keepalives_idle", "5", err);
-    if (status == HF_OK)
-        status = add_setting(account, "keepalives_interval", "2", err);
-    if (status == HF_OK)
-        status = add_setting(account, "tcp_user_timeout", SILENCE_MS, err);
-    return status;
+    add_setting(account, "user", config->username);
+    add_setting(account, "password", config->password);
+    add_setting(account, "dbname", path + (path[0] == '/'));
+    add_setting(account, "client_encoding", "UTF8");
+    add_setting(account, "keepalives_idle", "5");
+    add_setting(account, "keepalives_interval", "2");
+    add_setting(account, "tcp_user_timeout", SILENCE_MS);
 }
 
 static hf_status take_schema(hf__pg_account *account, const hf__url *url,
@@ -204,60 +179,55 @@ static hf_status take_schema(hf__pg_account *account, const hf__url *url,
 
 /* HOST or HOST:PORT; of an IPv6 address, HOST may be in brackets, and must be
  * before a port. */
-static void split_listen(char *text, const char **host, const char **port)
+static void take_listen(hf__pg_account *account, const char *param)
 {
-    char *end = text[0] == '[' ? strchr(text, ']') : NULL;
-    char *colon = strrchr(end != NULL ? end : text, ':');
+    char *text = param != NULL ? hf__strdup(param) : NULL;
+    char *end, *colon;
 
+    account->listen = text;
+    if (text == NULL)
+        return;
+    end = text[0] == '[' ? strchr(text, ']') : NULL;
+    colon = strrchr(end != NULL ? end : text, ':');
     if (end == NULL && colon != strchr(text, ':'))
         colon = NULL; /* an address of IPv6 alone */
-    *port = colon != NULL ? colon + 1 : "5432";
     if (colon != NULL)
         *colon = '\0';
     if (end != NULL)
         *end = '\0';
-    *host = text + (end != NULL);
+    account->listen_host = text + (end != NULL);
+    account->listen_port = colon != NULL ? colon + 1 : "5432";
 }
 
-static hf_status take_listen(hf__pg_account *account, const hf__url *url,
-                             hf_error *err)
+/* Is what was to be copied there? */
+static hf_status check_memory(const hf__pg_account *account, bool listens,
+                              hf_error *err)
 {
-    const char *param = hf__url_param_get(url, "listen");
-    const char *host;
-    const char *port;
-    char *text;
+    bool good = !listens || account->listen != NULL;
 
-    if (param == NULL)
-        return HF_OK;
-    text = hf__strdup(param);
-    if (text == NULL)
-        return hf__fail(err, HF_NO_MEMORY, "out of memory");
-    split_listen(text, &host, &port);
-    account->listen_host = hf__strdup(host);
-    account->listen_port = hf__strdup(port);
-    hf__free(text);
-    return account->listen_host != NULL && account->listen_port != NULL
-               ? HF_OK
-               : hf__fail(err, HF_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < account->count; i++)
+        good = good && account->values[i] != NULL;
+    return good ? HF_OK : hf__fail(err, HF_NO_MEMORY, "out of memory");
 }
 
 hf_status hf__pg_account_init(hf__pg_account *account,
                               const hf__store_config *config, hf_error *err)
 {
+    const char *listen = hf__url_param_get(config->url, "listen");
     hf_status status;
 
     *account = (hf__pg_account){.count = 0};
+    add_login(account, config);
+    take_listen(account, listen);
     status = add_params(account, config, err);
     if (status == HF_OK)
         status = add_hosts(account, config->url, err);
-    if (status == HF_OK)
-        status = add_login(account, config, err);
     if (status == HF_OK)
         status = add_tls(account, config->tls, config->url, err);
     if (status == HF_OK)
         status = take_schema(account, config->url, err);
     if (status == HF_OK)
-        status = take_listen(account, config->url, err);
+        status = check_memory(account, listen != NULL, err);
     if (status != HF_OK)
         hf__pg_account_done(account);
     return status;
@@ -266,11 +236,11 @@ hf_status hf__pg_account_init(hf__pg_account *account,
 void hf__pg_account_done(hf__pg_account *account)
 {
     for (size_t i = 0; i < account->count; i++) {
-        explicit_bzero(account->values[i], strlen(account->values[i]));
+        if (account->values[i] != NULL)
+            explicit_bzero(account->values[i], strlen(account->values[i]));
         hf__free(account->values[i]);
     }
-    hf__free(account->listen_host);
-    hf__free(account->listen_port);
+    hf__free(account->listen);
 }
 
 /* Classes of SQLSTATE, and what they mean. */

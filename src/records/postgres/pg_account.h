@@ -21,8 +21,9 @@ typedef struct hf__pg_account {
     int64_t connect_ms;              /* for all that opening takes */
     char schema[HF__PG_SCHEMA_SIZE]; /* quoted */
     /* Instead of the URL's, for the connection that listens; NULL: the same. */
-    char *listen_host;
-    char *listen_port;
+    const char *listen_host;
+    const char *listen_port;
+    char *listen; /* they are in it */
 } hf__pg_account;
 
 /* HF_INVALID names the part of the URL; HF_UNSUPPORTED: an option of TLS that

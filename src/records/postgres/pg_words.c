@@ -9,6 +9,7 @@
  */
 #include "records/postgres/pg_words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "util/hash_bytes.h"
@@ -123,13 +124,8 @@ hf_bytes hf__pg_read_element(hf__pg_reader *reader)
 
 void hf__pg_channel(char text[HF__PG_CHANNEL_SIZE], hf_bytes inbox)
 {
-    static const char digits[] = "0123456789abcdef";
-    uint64_t hash = hf__hash(inbox, 0);
-
-    memcpy(text, "hf_", 3);
-    for (int i = 0; i < 16; i++)
-        text[3 + i] = digits[hash >> (60 - 4 * i) & 15];
-    text[19] = '\0';
+    (void)snprintf(text, HF__PG_CHANNEL_SIZE, "hf_%016llx",
+                   (unsigned long long)hf__hash(inbox, 0));
 }
 
 int64_t hf__pg_presence(hf_bytes inbox)
