@@ -55,7 +55,6 @@ typedef struct hf__pg_backend {
     hf__backend_config config;
     hf__pg_connector *connector;
     hf__pg_statements statements;
-    PGconn *opened; /* by open(), for the first call; NULL: taken */
     hf__pg_conn conns[HF__PG_CONNS];
     size_t connecting;
     /* Calls that wait for a connection, the oldest first, linked by
@@ -73,7 +72,8 @@ typedef struct hf__pg_backend {
 hf_status hf__pg_connector_new(hf__pg_backend *self, hf__pg_connector **made,
                                hf_error *err);
 const hf__pg_account *hf__pg_connector_account(const hf__pg_connector *of);
-/* Make the first connection, by the deadline of a session. */
+/* Have the first connection made, and wait until the backend has it, by the
+ * deadline of a session. */
 hf_status hf__pg_connector_open(hf__pg_connector *of, hf_error *err);
 /* Have a connection made; false: there is no memory or thread. */
 bool hf__pg_connector_start(hf__pg_connector *of, bool listens);

@@ -7,7 +7,7 @@
  * Such a thread may wait for an answer until the deadline of a session, or in
  * the resolver of names, when the backend is closed: neither open() nor close()
  * waits for it. What they share is freed by the last of them. `mutex` guards
- * `self`, `users`, `first` and `cancels`; the loop lives while `self` is set.
+ * all but the first two; the loop lives while `self` is set.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,28 +21,34 @@
 #include "util/mem.h"
 #include "util/thread.h"
 
-struct hf__pg_connector {
-    hf__pg_account account;
-    char inbox[HF__CHANNEL_SIZE];
-    pthread_mutex_t mutex;
-    hf__pg_backend *self; /* NULL: closed */
-    size_t users;
-    struct conn_attempt *first; /* that of open(), done; NULL: not yet */
-    size_t cancels;             /* under way */
-    pthread_cond_t changed;     /* `first`, or `cancels` */
-};
-
 /* A server that does not close the connection by which a query is cancelled
  * keeps a thread. No more than so many. */
 #define CANCELS_MAX 16u
 /* How long close() waits for them, ms: a program may end after it. */
 #define CANCEL_MS 500
 
+struct hf__pg_connector {
+    hf__pg_account account;
+    char inbox[HF__CHANNEL_SIZE];
+    pthread_mutex_t mutex;
+    hf__pg_backend *self; /* NULL: closed */
+    size_t users;
+    size_t cancels; /* of them, what they do */
+    bool gives;     /* the loop thread takes a connection, or that none was
+                       made ... */
+    bool given;     /* ... and has taken the first: */
+    hf_status status;
+    hf_error error;
+    pthread_cond_t changed; /* `given`, or `cancels` */
+};
+
+/* What a thread is for. */
+typedef enum conn_use { FOR_CALLS, TO_LISTEN, TO_CANCEL } conn_use;
+
 typedef struct conn_attempt {
     hf__task task; /* first */
     hf__pg_connector *of;
-    bool listens;
-    bool opens;
+    conn_use use;
     bool durable;
     PGconn *pg; /* NULL: failed */
     hf_status status;
@@ -65,6 +71,7 @@ hf_status hf__pg_connector_new(hf__pg_backend *self, hf__pg_connector **made,
     pthread_mutex_init(&of->mutex, NULL);
     hf__cond_init(&of->changed);
     memcpy(of->inbox, self->config.inbox, strlen(self->config.inbox) + 1);
+    of->error = (hf_error)HF_ERROR_INIT;
     of->self = self;
     of->users = 1;
     *made = of;
@@ -76,12 +83,14 @@ const hf__pg_account *hf__pg_connector_account(const hf__pg_connector *of)
     return &of->account;
 }
 
-static void leave_connector(hf__pg_connector *of)
+static void leave_connector(hf__pg_connector *of, bool cancels)
 {
     bool last;
 
     pthread_mutex_lock(&of->mutex);
+    of->cancels -= cancels;
     last = --of->users == 0;
+    pthread_cond_signal(&of->changed);
     pthread_mutex_unlock(&of->mutex);
     if (!last)
         return;
@@ -95,35 +104,52 @@ static void drop_attempt(conn_attempt *made)
 {
     if (made->pg != NULL)
         PQfinish(made->pg);
-    leave_connector(made->of);
+    leave_connector(made->of, made->use == TO_CANCEL);
     hf__free(made);
 }
 
-/* On the loop thread: give the connection to the backend, if it is still
- * there. */
+/* The connection, or why there is none. */
+static void give_backend(hf__pg_backend *self, conn_attempt *made)
+{
+    PGconn *pg = made->pg;
+
+    made->pg = NULL;
+    if (made->use == TO_LISTEN && pg != NULL) {
+        hf__pg_listener_add(self, pg);
+    } else if (made->use == TO_LISTEN) {
+        hf__pg_listener_fail(self);
+    } else {
+        self->connecting--;
+        self->base.durable |= made->durable;
+        if (pg != NULL)
+            hf__pg_pool_add(self, pg);
+        else
+            hf__pg_pool_fail(self, made->status, &made->error);
+    }
+}
+
+/* On the loop thread, if the backend is still there. */
 static void give_conn(hf__task *task)
 {
     conn_attempt *made = (conn_attempt *)task;
-    hf__pg_backend *self = made->of->self;
-    PGconn *pg = made->pg;
+    hf__pg_connector *of = made->of;
+    hf__pg_backend *self;
 
-    if (self != NULL)
-        made->pg = NULL;
-    if (self == NULL) {
-        /* It was closed meanwhile. */
-    } else if (made->listens) {
-        if (pg != NULL)
-            hf__pg_listener_add(self, pg);
-        else
-            hf__pg_listener_fail(self);
-    } else {
-        self->connecting--;
-        if (pg != NULL) {
-            self->base.durable = made->durable;
-            hf__pg_pool_add(self, pg);
-        } else {
-            hf__pg_pool_fail(self, made->status, &made->error);
+    pthread_mutex_lock(&of->mutex);
+    self = of->self;
+    of->gives = self != NULL;
+    pthread_mutex_unlock(&of->mutex);
+    if (self != NULL) {
+        give_backend(self, made);
+        pthread_mutex_lock(&of->mutex);
+        if (!of->given) {
+            of->status = made->status;
+            of->error = made->error;
         }
+        of->gives = false;
+        of->given = true;
+        pthread_cond_signal(&of->changed);
+        pthread_mutex_unlock(&of->mutex);
     }
     drop_attempt(made);
 }
@@ -199,12 +225,13 @@ static hf_status listen_on(PGconn *pg, hf_bytes inbox, int64_t deadline_ms,
 static void make_conn(conn_attempt *made)
 {
     const hf__pg_account *account = &made->of->account;
+    bool listens = made->use == TO_LISTEN;
     int64_t deadline_ms = hf__pg_deadline(account);
     PGconn *pg = NULL;
 
     made->status =
-        hf__pg_connect(account, made->listens, deadline_ms, &pg, &made->error);
-    if (made->status == HF_OK && made->listens)
+        hf__pg_connect(account, listens, deadline_ms, &pg, &made->error);
+    if (made->status == HF_OK && listens)
         made->status =
             listen_on(pg, hf_str(made->of->inbox), deadline_ms, &made->error);
     else if (made->status == HF_OK)
@@ -216,51 +243,72 @@ static void make_conn(conn_attempt *made)
         PQfinish(pg);
 }
 
+/* The connection is closed after it: before, a pooler would not know any more
+ * which session it is. */
+static void cancel_query(PGconn *pg)
+{
+    PGcancel *cancel = PQgetCancel(pg);
+    char error[256];
+
+    if (cancel != NULL)
+        (void)PQcancel(cancel, error, sizeof(error));
+    PQfreeCancel(cancel);
+}
+
 static void *run_attempt(void *user)
 {
     conn_attempt *made = user;
     hf__pg_connector *of = made->of;
-    bool closed;
+    bool posted;
 
-    make_conn(made);
+    if (made->use == TO_CANCEL)
+        cancel_query(made->pg);
+    else
+        make_conn(made);
     made->task.run = give_conn;
     pthread_mutex_lock(&of->mutex);
-    closed = of->self == NULL;
-    if (!closed && made->opens) {
-        of->first = made;
-        pthread_cond_signal(&of->changed);
-    } else if (!closed) {
+    posted = of->self != NULL && made->use != TO_CANCEL;
+    if (posted)
         of->self->config.post(of->self->config.loop, &made->task);
-    }
     pthread_mutex_unlock(&of->mutex);
-    if (closed)
+    if (!posted)
         drop_attempt(made);
     return NULL;
 }
 
-static bool start_attempt(hf__pg_connector *of, bool listens, bool opens)
+/* `pg`: to cancel what it does; false: it stays the caller's. */
+static bool start_attempt(hf__pg_connector *of, conn_use use, PGconn *pg)
 {
     conn_attempt *made = hf__calloc(1, sizeof(*made));
+    bool cancels = use == TO_CANCEL;
     bool started;
 
     if (made == NULL)
         return false;
-    made->of = of;
-    made->listens = listens;
-    made->opens = opens;
-    made->error = (hf_error)HF_ERROR_INIT;
+    *made =
+        (conn_attempt){.of = of, .use = use, .pg = pg, .error = HF_ERROR_INIT};
     pthread_mutex_lock(&of->mutex);
+    started = !cancels || of->cancels < CANCELS_MAX;
     of->users++;
+    of->cancels += cancels;
     pthread_mutex_unlock(&of->mutex);
-    started = hf__thread_detach(run_attempt, made);
-    if (!started)
+    started = started && hf__thread_detach(run_attempt, made);
+    if (!started) {
+        made->pg = NULL;
         drop_attempt(made);
+    }
     return started;
 }
 
 bool hf__pg_connector_start(hf__pg_connector *of, bool listens)
 {
-    return start_attempt(of, listens, false);
+    return start_attempt(of, listens ? TO_LISTEN : FOR_CALLS, NULL);
+}
+
+void hf__pg_connector_cancel(hf__pg_connector *of, PGconn *pg)
+{
+    if (!start_attempt(of, TO_CANCEL, pg))
+        PQfinish(pg);
 }
 
 /* The attempt has the same deadline, and says better what was not answered. */
@@ -269,107 +317,35 @@ bool hf__pg_connector_start(hf__pg_connector *of, bool listens)
 hf_status hf__pg_connector_open(hf__pg_connector *of, hf_error *err)
 {
     int64_t deadline_ms = hf__pg_deadline(&of->account) + GRACE_MS;
-    conn_attempt *made;
     hf_status status;
 
-    if (!start_attempt(of, false, true))
+    of->self->connecting++;
+    if (!start_attempt(of, FOR_CALLS, NULL))
         return hf__fail(err, HF_NO_MEMORY, "out of memory, or of threads");
     pthread_mutex_lock(&of->mutex);
-    while (of->first == NULL && hf__clock_boot_ms() < deadline_ms)
-        hf__cond_wait_until(&of->changed, &of->mutex, deadline_ms);
-    made = of->first;
-    of->first = NULL;
+    while (!of->given && (of->gives || hf__clock_boot_ms() < deadline_ms))
+        hf__cond_wait_until(&of->changed, &of->mutex,
+                            of->gives ? INT64_MAX : deadline_ms);
+    if (!of->given)
+        of->self = NULL; /* too late */
+    status = of->given
+                 ? of->status
+                 : hf__fail(&of->error, HF_UNAVAILABLE,
+                            "no connection to PostgreSQL by the deadline");
+    if (status != HF_OK)
+        (void)hf__fail_copy(err, &of->error);
     pthread_mutex_unlock(&of->mutex);
-    if (made == NULL)
-        return hf__fail(err, HF_UNAVAILABLE,
-                        "no connection to PostgreSQL by the deadline");
-    status = made->status;
-    if (status == HF_OK) {
-        of->self->base.durable = made->durable;
-        of->self->opened = made->pg;
-        made->pg = NULL;
-    } else {
-        (void)hf__fail_copy(err, &made->error);
-    }
-    drop_attempt(made);
     return status;
-}
-
-/* ------------------------------------------------------------------ cancel */
-
-typedef struct conn_cancel {
-    hf__pg_connector *of;
-    PGconn *pg;
-} conn_cancel;
-
-static void *run_cancel(void *user)
-{
-    conn_cancel *self = user;
-    hf__pg_connector *of = self->of;
-    PGcancel *cancel = PQgetCancel(self->pg);
-    char error[256];
-
-    if (cancel != NULL)
-        (void)PQcancel(cancel, error, sizeof(error));
-    PQfreeCancel(cancel);
-    /* Not before: a pooler would not know any more which session it is. */
-    PQfinish(self->pg);
-    hf__free(self);
-    pthread_mutex_lock(&of->mutex);
-    of->cancels--;
-    pthread_cond_signal(&of->changed);
-    pthread_mutex_unlock(&of->mutex);
-    leave_connector(of);
-    return NULL;
-}
-
-/* false: too many are. */
-static bool join_cancels(hf__pg_connector *of)
-{
-    bool joins;
-
-    pthread_mutex_lock(&of->mutex);
-    joins = of->cancels < CANCELS_MAX;
-    of->cancels += joins;
-    of->users += joins;
-    pthread_mutex_unlock(&of->mutex);
-    return joins;
-}
-
-static void leave_cancels(hf__pg_connector *of)
-{
-    pthread_mutex_lock(&of->mutex);
-    of->cancels--;
-    of->users--;
-    pthread_mutex_unlock(&of->mutex);
-}
-
-void hf__pg_connector_cancel(hf__pg_connector *of, PGconn *pg)
-{
-    conn_cancel *self = join_cancels(of) ? hf__calloc(1, sizeof(*self)) : NULL;
-
-    if (self != NULL) {
-        *self = (conn_cancel){of, pg};
-        if (hf__thread_detach(run_cancel, self))
-            return;
-        hf__free(self);
-        leave_cancels(of);
-    }
-    PQfinish(pg);
 }
 
 void hf__pg_connector_close(hf__pg_connector *of)
 {
     int64_t deadline_ms = hf__clock_boot_ms() + CANCEL_MS;
-    conn_attempt *made;
 
     pthread_mutex_lock(&of->mutex);
     of->self = NULL;
     while (of->cancels > 0 && hf__clock_boot_ms() < deadline_ms)
         hf__cond_wait_until(&of->changed, &of->mutex, deadline_ms);
-    made = of->first; /* too late for open() */
     pthread_mutex_unlock(&of->mutex);
-    if (made != NULL)
-        drop_attempt(made);
-    leave_connector(of);
+    leave_connector(of, false);
 }

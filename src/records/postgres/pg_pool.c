@@ -368,19 +368,8 @@ static void make_conns(hf__pg_backend *self)
         self->connecting++;
 }
 
-/* The connection by which the backend was opened. */
-static void take_opened(hf__pg_backend *self)
-{
-    PGconn *pg = self->opened;
-
-    self->opened = NULL;
-    if (pg != NULL)
-        hf__pg_pool_add(self, pg);
-}
-
 void hf__pg_pool_pump(hf__pg_backend *self)
 {
-    take_opened(self);
     while (self->first != NULL || self->probe) {
         hf__pg_conn *conn = find_free(self);
 
@@ -444,6 +433,4 @@ void hf__pg_pool_close(hf__pg_backend *self)
     complete_refused(self);
     hf__tick_stop(&self->queue_tick);
     hf__tick_stop(&self->refuse_tick);
-    if (self->opened != NULL)
-        PQfinish(self->opened);
 }

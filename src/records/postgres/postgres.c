@@ -221,8 +221,6 @@ static void pg_close_forked(hf__backend *backend)
     }
     if (self->listener.pg != NULL)
         close(PQsocket(self->listener.pg));
-    if (self->opened != NULL)
-        close(PQsocket(self->opened));
     hf__free(self);
 }
 
