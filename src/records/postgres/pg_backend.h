@@ -61,9 +61,8 @@ typedef struct hf__pg_backend {
      * call->backend. */
     hf__backend_call *first;
     hf__backend_call **end;
-    hf__tick queue_tick;       /* their deadlines */
     hf__backend_call *refused; /* calls that are not sent; linked as these */
-    hf__tick refuse_tick;      /* completes them */
+    hf__tick queue_tick;       /* completes those, or which are due */
     hf__pg_listener listener;
     bool probe; /* send a message to ourselves on the next free connection */
 } hf__pg_backend;

@@ -18,21 +18,24 @@
 static void on_ready(hf__poll *poll, int events);
 static void on_deadline(hf__tick *tick);
 
-/* ------------------------------------------------------------------- queue */
-
-/* The tick rings no later than the first of the deadlines. */
-static void set_queue_tick(hf__pg_backend *self, int64_t at_ms)
+static void set_outcome(hf__backend_call *call, hf__backend_outcome outcome,
+                        hf_status status, const char *why)
 {
-    if (self->queue_tick.link == NULL || at_ms < self->queue_tick.at_ms)
-        hf__tick_set(self->config.poller, &self->queue_tick, at_ms);
+    call->outcome = outcome;
+    call->status = hf__fail(&call->error, status, "%s", why);
 }
+
+/* ------------------------------------------------------------------- queue */
 
 static void put_last(hf__pg_backend *self, hf__backend_call *call)
 {
     call->backend = NULL;
     *self->end = call;
     self->end = (hf__backend_call **)&call->backend;
-    set_queue_tick(self, call->deadline_ms);
+    /* The tick rings no later than the first of the deadlines. */
+    if (self->queue_tick.link == NULL ||
+        call->deadline_ms < self->queue_tick.at_ms)
+        hf__tick_set(self->config.poller, &self->queue_tick, call->deadline_ms);
 }
 
 static hf__backend_call *take_first(hf__pg_backend *self)
@@ -50,84 +53,60 @@ static void refuse_later(hf__pg_backend *self, hf__backend_call *call)
 {
     call->backend = self->refused;
     self->refused = call;
-    hf__tick_set(self->config.poller, &self->refuse_tick, hf__clock_boot_ms());
+    hf__tick_set(self->config.poller, &self->queue_tick, hf__clock_boot_ms());
 }
 
-static void complete_refused(hf__pg_backend *self)
+/* Complete what was refused, and what waits and is due by then. */
+static void fail_queue(hf__pg_backend *self, int64_t due_ms, hf_status status,
+                       const char *why)
 {
-    hf__backend_call *call = self->refused;
+    hf__backend_call *lists[] = {self->refused, self->first};
 
     self->refused = NULL;
-    while (call != NULL) {
-        hf__backend_call *next = call->backend;
+    self->first = NULL;
+    self->end = &self->first;
+    for (size_t i = 0; i < 2; i++) {
+        while (lists[i] != NULL) {
+            hf__backend_call *call = lists[i];
 
-        call->done(call);
-        call = next;
+            lists[i] = call->backend;
+            if (i == 1 && call->deadline_ms > due_ms) {
+                put_last(self, call);
+                continue;
+            }
+            if (i == 1)
+                set_outcome(call, HF__BACKEND_FAILED, status, why);
+            call->done(call);
+        }
     }
-}
-
-static void ring_refused(hf__tick *tick)
-{
-    complete_refused(hf__container_of(tick, hf__pg_backend, refuse_tick));
-}
-
-/* Complete a call that was not sent. */
-static void refuse_call(hf__backend_call *call, hf_status status,
-                        const char *why)
-{
-    call->outcome = HF__BACKEND_FAILED;
-    call->status = hf__fail(&call->error, status, "%s", why);
-    call->done(call);
 }
 
 static void expire_queue(hf__tick *tick)
 {
-    hf__pg_backend *self = hf__container_of(tick, hf__pg_backend, queue_tick);
-    hf__backend_call *call = self->first;
-    int64_t now_ms = hf__clock_boot_ms();
-
-    self->first = NULL;
-    self->end = &self->first;
-    while (call != NULL) {
-        hf__backend_call *next = call->backend;
-
-        if (call->deadline_ms <= now_ms)
-            refuse_call(call, HF_UNAVAILABLE,
-                        "no connection to PostgreSQL by the deadline");
-        else
-            put_last(self, call);
-        call = next;
-    }
+    fail_queue(hf__container_of(tick, hf__pg_backend, queue_tick),
+               hf__clock_boot_ms(), HF_UNAVAILABLE,
+               "no connection to PostgreSQL by the deadline");
 }
 
 /* ------------------------------------------------------------- connections */
 
-/* Without the connection. */
-static void free_conn(hf__pg_conn *conn)
+/* Without the connection, which is returned. */
+static PGconn *free_conn(hf__pg_conn *conn)
 {
+    PGconn *pg = conn->pg;
+
     hf__tick_stop(&conn->tick);
     if (conn->poll.added)
         hf__poll_stop(conn->self->config.poller, &conn->poll);
     conn->pg = NULL;
     conn->busy = false;
     conn->call = NULL;
+    return pg;
 }
 
 static void drop_conn(hf__pg_conn *conn)
 {
-    PGconn *pg = conn->pg;
-
-    free_conn(conn);
-    PQfinish(pg);
-}
-
-static void fail_call(hf__backend_call *call, hf_status status, const char *why)
-{
-    if (call == NULL)
-        return;
-    call->outcome = hf__pg_unanswered(call);
-    call->status = hf__fail(&call->error, status, "PostgreSQL: %s", why);
-    call->done(call);
+    PQfinish(free_conn(conn));
 }
 
 /* The connection is gone, and with it the answer. */
@@ -136,18 +115,10 @@ static void break_conn(hf__pg_conn *conn, hf_status status, const char *why)
     hf__backend_call *call = conn->call;
 
     drop_conn(conn);
-    fail_call(call, status, why);
-}
-
-/* The answer is not waited for any more. */
-static void leave_conn(hf__pg_conn *conn, const char *why)
-{
-    hf__backend_call *call = conn->call;
-    PGconn *pg = conn->pg;
-
-    free_conn(conn);
-    hf__pg_connector_cancel(conn->self->connector, pg);
-    fail_call(call, HF_UNAVAILABLE, why);
+    if (call == NULL)
+        return;
+    set_outcome(call, hf__pg_unanswered(call), status, why);
+    call->done(call);
 }
 
 /* false: it is broken. */
@@ -179,10 +150,8 @@ static void doubt_result(hf__backend_call *call)
 
     if (call->outcome != HF__BACKEND_DONE || (!writes && !call->doubtful))
         return;
-    call->outcome = hf__pg_unanswered(call);
-    call->status =
-        hf__fail(&call->error, HF_UNAVAILABLE,
-                 "PostgreSQL did not wait for its synchronous standbys");
+    set_outcome(call, hf__pg_unanswered(call), HF_UNAVAILABLE,
+                "PostgreSQL did not wait for its synchronous standbys");
 }
 
 static void end_query(hf__pg_conn *conn)
@@ -209,14 +178,16 @@ static void take_results(hf__pg_conn *conn)
             if (PQstatus(conn->pg) == CONNECTION_OK)
                 end_query(conn);
             else
-                break_conn(conn, HF_UNAVAILABLE, "the connection broke");
+                break_conn(conn, HF_UNAVAILABLE,
+                           "PostgreSQL: the connection broke");
             return;
         }
         if (known && conn->call != NULL)
             hf__pg_take(conn->pg, result, conn->call);
         PQclear(result);
         if (!known) {
-            break_conn(conn, HF_CORRUPT, "it sent a malformed reply");
+            break_conn(conn, HF_CORRUPT,
+                       "PostgreSQL: it sent a malformed reply");
             return;
         }
     }
@@ -254,7 +225,7 @@ static void on_ready(hf__poll *poll, int events)
 
     (void)events;
     if (PQconsumeInput(conn->pg) == 0)
-        break_conn(conn, HF_UNAVAILABLE, "the connection broke");
+        break_conn(conn, HF_UNAVAILABLE, "PostgreSQL: the connection broke");
     else if (conn->busy &&
              hf__pg_received(conn->pg) - conn->began > HF__PG_REPLY_MAX)
         refuse_reply(conn);
@@ -263,7 +234,7 @@ static void on_ready(hf__poll *poll, int events)
     else
         skip_input(conn);
     if (conn->pg != NULL && !watch_conn(conn))
-        break_conn(conn, HF_UNAVAILABLE, "the connection broke");
+        break_conn(conn, HF_UNAVAILABLE, "PostgreSQL: the connection broke");
     hf__pg_pool_pump(self);
 }
 
@@ -271,8 +242,13 @@ static void on_deadline(hf__tick *tick)
 {
     hf__pg_conn *conn = hf__container_of(tick, hf__pg_conn, tick);
     hf__pg_backend *self = conn->self;
+    hf__backend_call *call = conn->call;
 
-    leave_conn(conn, "no answer by the deadline");
+    /* The answer is not waited for any more. */
+    hf__pg_connector_cancel(self->connector, free_conn(conn));
+    set_outcome(call, hf__pg_unanswered(call), HF_UNAVAILABLE,
+                "PostgreSQL: no answer by the deadline");
+    call->done(call);
     hf__pg_pool_pump(self);
 }
 
@@ -399,26 +375,15 @@ void hf__pg_pool_call(hf__backend *backend, hf__backend_call *call)
 void hf__pg_pool_fail(hf__pg_backend *self, hf_status status,
                       const hf_error *error)
 {
-    hf__backend_call *call = self->first;
-
     /* Others have a connection, and take what waits. */
-    if (count_conns(self) > self->connecting)
-        return;
-    self->first = NULL;
-    self->end = &self->first;
-    while (call != NULL) {
-        hf__backend_call *next = call->backend;
-
-        refuse_call(call, status, error->message);
-        call = next;
-    }
+    if (count_conns(self) == self->connecting)
+        fail_queue(self, INT64_MAX, status, error->message);
 }
 
 void hf__pg_pool_init(hf__pg_backend *self)
 {
     self->end = &self->first;
     self->queue_tick.ring = expire_queue;
-    self->refuse_tick.ring = ring_refused;
 }
 
 void hf__pg_pool_close(hf__pg_backend *self)
@@ -426,11 +391,10 @@ void hf__pg_pool_close(hf__pg_backend *self)
     for (size_t i = 0; i < HF__PG_CONNS; i++) {
         /* What is under way, as a release, is still done. */
         if (self->conns[i].pg != NULL)
-            break_conn(&self->conns[i], HF_UNAVAILABLE, "the client is closed");
+            break_conn(&self->conns[i], HF_UNAVAILABLE,
+                       "PostgreSQL: the client is closed");
     }
-    while (self->first != NULL)
-        refuse_call(take_first(self), HF_UNAVAILABLE, "the client is closed");
-    complete_refused(self);
+    while (self->first != NULL || self->refused != NULL)
+        fail_queue(self, INT64_MAX, HF_UNAVAILABLE, "the client is closed");
     hf__tick_stop(&self->queue_tick);
-    hf__tick_stop(&self->refuse_tick);
 }
