@@ -39,10 +39,8 @@
 void hf__commit_clear(hf__work *work)
 {
     hf__arena_free(&work->try_arena);
-    for (size_t i = 0; i < work->key_count; i++) {
+    for (size_t i = 0; i < work->key_count; i++)
         work->changes[i] = (hf__change){.made = false};
-        work->used[i] = false;
-    }
     work->given_count = 0;
     work->call.message_count = 0;
 }
@@ -54,7 +52,6 @@ static void give_record(hf__work *work, size_t at, bool reads, int64_t now_us)
     hf__scratch_record *given = &work->given[work->given_count];
     bool guarded = false;
 
-    work->given_of[work->given_count++] = at;
     *given = (hf__scratch_record){.key = record->key};
     if (record->version != 0) {
         given->payload = record->payload;
@@ -64,7 +61,7 @@ static void give_record(hf__work *work, size_t at, bool reads, int64_t now_us)
                 hf__guard_end(work->store->guard, record, now_us / 1000,
                               work->bound_us, &guarded);
     }
-    change->given = true;
+    change->given_at = ++work->given_count;
     change->guarded_end_ms = guarded ? given->expire_ms : 0;
 }
 
@@ -77,7 +74,7 @@ size_t hf__commit_give(hf__work *work, const hf__work *one, int64_t now_us)
 
         if (!one->mine[i])
             continue;
-        if (!work->changes[at].given)
+        if (work->changes[at].given_at == 0)
             give_record(work, at, one->reads, now_us);
         if (work->changes[at].guarded_end_ms != 0 &&
             guarded_at == work->key_count)
@@ -94,12 +91,6 @@ bool hf__commit_marks(const hf__script *script)
 
 /* ------------------------------------------------------------------ running */
 
-static bool copy_bytes(hf__work *work, hf_bytes *bytes)
-{
-    bytes->data = hf__arena_copy(&work->try_arena, bytes->data, bytes->size);
-    return bytes->data != NULL;
-}
-
 static bool is_among(const hf_bytes *list, size_t count, hf_bytes one)
 {
     for (size_t i = 0; i < count; i++) {
@@ -113,15 +104,16 @@ static bool is_among(const hf_bytes *list, size_t count, hf_bytes one)
 static bool is_listening(void *user, hf_bytes channel)
 {
     hf__work *work = user;
-    hf_bytes copy = channel;
+    const char *copy;
 
     if (is_among(work->absent, work->absent_count, channel))
         return false;
     if (is_among(work->required, work->required_count, channel))
         return true;
-    if (work->required_count == HF__WORK_ABSENT_MAX || !copy_bytes(work, &copy))
+    copy = hf__arena_copy(&work->try_arena, channel.data, channel.size);
+    if (work->required_count == HF__WORK_ABSENT_MAX || copy == NULL)
         return false;
-    work->required[work->required_count++] = copy;
+    work->required[work->required_count++] = hf_view(copy, channel.size);
     return true;
 }
 
@@ -153,34 +145,20 @@ static void drop_group(hf__work *work)
 static void begin_run(hf__work *work, hf__scratch_call *run, size_t own_count)
 {
     drop_group(work);
-    while (work->given_count > own_count)
-        work->changes[work->given_of[--work->given_count]].given = false;
+    for (size_t i = 0; i < work->key_count; i++) {
+        if (work->changes[i].given_at > own_count)
+            work->changes[i].given_at = 0;
+    }
+    work->given_count = own_count;
     work->required_count = 0;
     run->budget_ms = work->store->budget_ms;
     run->records = work->given;
     run->record_count = own_count;
-    run->used = work->ran_on;
+    run->arena = &work->try_arena;
     run->listens = is_listening;
     run->user = work;
     hf__scratch_begin(work->store->scratch, run);
     run_one(work, work, run);
-}
-
-/* false: no memory. Copies, as others run in the same memory. */
-static bool take_messages(hf__work *work, const hf__scratch_call *run)
-{
-    hf__scratch_message *copies = hf__arena_alloc(
-        &work->try_arena, (run->message_count + 1) * sizeof(*copies));
-
-    for (size_t i = 0; copies != NULL && i < run->message_count; i++) {
-        copies[i] = run->messages[i];
-        if (!copy_bytes(work, &copies[i].channel) ||
-            !copy_bytes(work, &copies[i].text))
-            return false;
-    }
-    work->messages = copies;
-    work->call.message_count = run->message_count;
-    return copies != NULL;
 }
 
 /* A lease; it may have been written for another reason than its end. */
@@ -197,8 +175,7 @@ static void change_lease(hf__work *work, size_t at, int64_t now_us)
     change->expire_ms = -change->expire_ms;
 }
 
-/* The same of records. */
-static bool take_changes(hf__work *work, const hf__scratch_call *run)
+static void take_changes(hf__work *work, const hf__scratch_call *run)
 {
     for (size_t i = 0; i < run->changed_count; i++) {
         const hf__scratch_record *changed = &run->changed[i];
@@ -210,12 +187,9 @@ static bool take_changes(hf__work *work, const hf__scratch_call *run)
         change->expire_ms = changed->expire_ms;
         if (hf__work_writes_lease(changed->by, changed))
             change_lease(work, at, run->now_us);
-        if (change->payload.size > 0 && !copy_bytes(work, &change->payload))
-            return false;
     }
-    for (size_t i = 0; i < run->record_count; i++)
-        work->used[work->given_of[i]] = work->ran_on[i];
-    return true;
+    work->call.messages = run->messages;
+    work->call.message_count = run->message_count;
 }
 
 /* -------------------------------------------------------------------- group */
@@ -338,7 +312,7 @@ static bool leads_group(const hf__work *work, const hf__scratch_call *run)
             work->required_count > 0);
 }
 
-bool hf__commit_run(hf__work *work, hf__scratch_call *run)
+void hf__commit_run(hf__work *work, hf__scratch_call *run)
 {
     size_t own_count = work->given_count;
     size_t max = GROUP_MAX;
@@ -363,10 +337,7 @@ bool hf__commit_run(hf__work *work, hf__scratch_call *run)
         hf__request_done(work->request);
         hf__request_fail(work->request, status, "%s", error.message);
     }
-    if (take_messages(work, run) && take_changes(work, run))
-        return true;
-    drop_group(work);
-    return false;
+    take_changes(work, run);
 }
 
 /* ------------------------------------------------------------------ listing */
@@ -377,6 +348,11 @@ static bool raises_time(const hf__work *work, const hf__backend_record *record)
     return record->version != 0 && record->at_us > work->bound_us;
 }
 
+static bool is_used(const hf__work *work, const hf__change *change)
+{
+    return change->given_at > 0 && work->given[change->given_at - 1].used;
+}
+
 /* The records on which the replies, the changes or TIME depend. */
 static void list_checks(hf__work *work)
 {
@@ -385,10 +361,10 @@ static void list_checks(hf__work *work)
     call->records = work->checks;
     call->record_count = 0;
     for (size_t i = 0; i < work->key_count + work->marks; i++) {
-        if (i < work->key_count && !work->used[i] &&
+        if (i < work->key_count && !is_used(work, &work->changes[i]) &&
             !raises_time(work, &work->records[i]))
             continue;
-        work->check_of[i] = call->record_count;
+        work->changes[i].check_at = call->record_count;
         work->checks[call->record_count++] = work->records[i];
     }
 }
@@ -410,13 +386,13 @@ static void list_writes(hf__work *work)
         if (change->expire_ms < 0 && work->records[i].version == 0)
             call->grants = true;
         work->writes[call->write_count++] =
-            (hf__backend_write){.at = work->check_of[i],
+            (hf__backend_write){.at = change->check_at,
                                 .payload = change->payload,
                                 .expire_ms = change->expire_ms};
     }
     if (work->marks)
         work->writes[call->write_count++] = (hf__backend_write){
-            .at = work->check_of[work->key_count],
+            .at = work->changes[work->key_count].check_at,
             .payload = hf_view(work->mark, sizeof(work->mark)),
             .expire_ms = work->mark_until_ms};
 }
@@ -439,5 +415,4 @@ void hf__commit_list(hf__work *work)
     list_checks(work);
     list_writes(work);
     work->call.early = only_ends_leases(work);
-    work->call.messages = work->messages;
 }

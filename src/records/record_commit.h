@@ -21,9 +21,8 @@ void hf__commit_widen(hf__work *work);
 size_t hf__commit_give(hf__work *work, const hf__work *one, int64_t now_us);
 /* Run its request on what it was given, with run->now_us as TIME, and those
  * that wait for the same keys, which are then its group. The commit shall have
- * what they have changed and published. false: no memory; nothing has changed,
- * and there is no group. */
-bool hf__commit_run(hf__work *work, hf__scratch_call *run);
+ * what they have changed and published. */
+void hf__commit_run(hf__work *work, hf__scratch_call *run);
 /* Fill its call: the records that are checked, and what is written. */
 void hf__commit_list(hf__work *work);
 

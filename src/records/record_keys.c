@@ -23,16 +23,11 @@ static bool take_arrays(hf__work *work, size_t count)
     hf__backend_record *records = take_memory(work, count, sizeof(*records));
     bool *mine = take_memory(work, count, sizeof(*mine));
     hf__scratch_record *given = take_memory(work, count, sizeof(*given));
-    size_t *given_of = take_memory(work, count, sizeof(*given_of));
-    bool *ran_on = take_memory(work, count, sizeof(*ran_on));
-    bool *used = take_memory(work, count, sizeof(*used));
     hf__backend_record *checks = take_memory(work, count, sizeof(*checks));
-    size_t *check_of = take_memory(work, count, sizeof(*check_of));
     hf__backend_write *writes = take_memory(work, count, sizeof(*writes));
     hf__change *changes = take_memory(work, count, sizeof(*changes));
 
-    if (records == NULL || mine == NULL || given == NULL || given_of == NULL ||
-        ran_on == NULL || used == NULL || checks == NULL || check_of == NULL ||
+    if (records == NULL || mine == NULL || given == NULL || checks == NULL ||
         writes == NULL || changes == NULL)
         return false;
     for (size_t i = 0; i < work->key_count; i++) {
@@ -42,11 +37,7 @@ static bool take_arrays(hf__work *work, size_t count)
     work->records = records;
     work->mine = mine;
     work->given = given;
-    work->given_of = given_of;
-    work->ran_on = ran_on;
-    work->used = used;
     work->checks = checks;
-    work->check_of = check_of;
     work->writes = writes;
     work->changes = changes;
     work->room = count;

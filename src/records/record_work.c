@@ -718,7 +718,7 @@ static void run_try(hf__work *work)
     hf__request *request = work->request;
     int64_t local_us = hf__clock_boot_us();
     int64_t skew_us;
-    bool good, taken;
+    bool good;
 
     if (local_us / 1000 >= request->deadline_ms) {
         if (!hf__work_cancel(work))
@@ -740,11 +740,9 @@ static void run_try(hf__work *work)
     if (!use_mark(work, run.now_us))
         return;
     work->began_ms = (local_us - skew_us) / 1000;
-    taken = hf__commit_run(work, &run);
+    hf__commit_run(work, &run);
     if (take_missing(work, run.missing))
         read_records(work);
-    else if (taken)
-        commit_try(work, run.now_us);
     else
-        fail_work(work, HF_NO_MEMORY, "out of memory");
+        commit_try(work, run.now_us);
 }

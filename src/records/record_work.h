@@ -12,13 +12,14 @@
 
 /* Of a record, in one try. */
 typedef struct hf__change {
-    bool given;             /* to those that run */
+    size_t given_at;        /* index in `given`, and 1; 0: it is not there */
     int64_t guarded_end_ms; /* it is a lease that looks over, and not until then
                                for this process; 0: it is not */
     bool made;              /* it was changed */
     hf_bytes payload;       /* size 0: there is none any more */
     int64_t expire_ms;      /* as the backend has it */
     bool again;             /* a lease, whose end was to stay */
+    size_t check_at;        /* index in `checks` */
 } hf__change;
 
 typedef struct hf__work hf__work;
@@ -69,11 +70,8 @@ struct hf__work {
     hf__backend_record *records; /* of its keys, as the last try used them */
     bool *mine;  /* of its own request; the others are those of its group */
     size_t room; /* for keys */
-    hf__scratch_record *given; /* to those that run ... */
-    size_t *given_of;          /* ... by index in `records` */
+    hf__scratch_record *given; /* to those that run */
     size_t given_count;
-    bool *ran_on;      /* of them, what these used ... */
-    bool *used;        /* ... and by index in `records` */
     bool reads;        /* nothing of a lease is decided */
     bool fresh;        /* they are of one read, made for this try */
     bool rereads;      /* what is kept is not to be believed */
@@ -89,12 +87,11 @@ struct hf__work {
     hf__backend_call call;
     int64_t call_began_us;
     hf__backend_record *checks;
-    size_t *check_of; /* index in `checks`, by key */
     hf__backend_write *writes;
-    hf__change *changes; /* by key: what this try has made of it */
-    hf__scratch_message *messages;
-    int64_t began_ms;   /* of its requests */
-    hf_bytes *required; /* of this try */
+    hf__change *changes; /* by key, and the mark: what this try has made of
+                            it */
+    int64_t began_ms;    /* of its requests */
+    hf_bytes *required;  /* of this try */
     size_t required_count;
     hf_bytes absent[HF__WORK_ABSENT_MAX];
     size_t absent_count;

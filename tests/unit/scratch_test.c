@@ -29,7 +29,8 @@ typedef struct records {
     hf__scratch *scratch;
     kept_record kept[KEYS];
     hf__scratch_call call; /* the last */
-    bool used[KEYS];       /* by it */
+    hf__arena arena;       /* of them */
+    hf__scratch_record given[KEYS];
     int64_t now_us;
     const char *present; /* the channel on which a client listens */
 } records;
@@ -40,6 +41,7 @@ static int set_up(void **state)
 
     assert_non_null(self);
     self->now_us = NOW_US;
+    hf__arena_init(&self->arena);
     assert_int_equal(hf__scratch_open(&self->scratch, NULL), HF_OK);
     *state = self;
     return 0;
@@ -50,6 +52,7 @@ static int tear_down(void **state)
     records *self = *state;
 
     hf__scratch_close(self->scratch);
+    hf__arena_free(&self->arena);
     for (size_t i = 0; i < KEYS; i++) {
         free(self->kept[i].key);
         free(self->kept[i].payload);
@@ -99,12 +102,28 @@ static bool is_present(void *user, hf_bytes channel)
            memcmp(self->present, channel.data, channel.size) == 0;
 }
 
+static void run_alone(records *self, hf__request *request,
+                      hf__scratch_call *call)
+{
+    hf_error error = HF_ERROR_INIT;
+    hf_status status;
+
+    call->arena = &self->arena;
+    hf__scratch_begin(self->scratch, call);
+    hf__scratch_next(self->scratch, request, call);
+    status = hf__scratch_end(self->scratch, call, &error);
+    if (status == HF_OK)
+        return;
+    hf__request_done(request);
+    hf__request_fail(request, status, "%s", error.message);
+}
+
 /* Run a request on what is kept, keep what it changes, and show the reply. */
 static hf_status run(records *self, const hf__script *script,
                      const hf_bytes *words, size_t count, const hf_bytes *keys,
                      size_t key_count, char text[TEXT_SIZE])
 {
-    hf__scratch_record given[KEYS];
+    hf__scratch_record *given = self->given;
     hf__request request;
     hf_status status;
 
@@ -120,7 +139,6 @@ static hf_status run(records *self, const hf__script *script,
                                     .record_count = key_count,
                                     .now_us = self->now_us,
                                     .budget_ms = 5000,
-                                    .used = self->used,
                                     .listens = is_present,
                                     .user = self};
     hf__request_init(&request);
@@ -129,7 +147,7 @@ static hf_status run(records *self, const hf__script *script,
     request.word_count = count;
     request.key_count = script != NULL ? key_count : 0;
     request.deadline_ms = hf__clock_boot_ms() + INT64_C(60000) * SLOWER;
-    hf__scratch_run(self->scratch, &request, &self->call);
+    run_alone(self, &request, &self->call);
     keep_changes(self);
     text[0] = '\0';
     if (request.status == HF_OK)
@@ -288,9 +306,11 @@ TEST(scratch_says_which_records_matter)
     char text[TEXT_SIZE];
 
     assert_int_equal(acquire(self, OWNER, "", text), HF_OK);
-    assert_true(self->used[0] && self->used[1] && self->used[2]);
+    assert_true(self->given[0].used && self->given[1].used &&
+                self->given[2].used);
     assert_int_equal(release(self, OWNER, text), HF_OK);
-    assert_true(self->used[0] && !self->used[1] && !self->used[2]);
+    assert_true(self->given[0].used && !self->given[1].used &&
+                !self->given[2].used);
 }
 
 TEST(scratch_keeps_what_a_failed_script_has_written)
@@ -369,7 +389,7 @@ TEST(scratch_refuses_too_many_keys)
     for (size_t more = 0; more < 2; more++) {
         hf__request_command(&request, words, 1, false);
         call.record_count = HF__SCRATCH_KEYS + more;
-        hf__scratch_run(self->scratch, &request, &call);
+        run_alone(self, &request, &call);
         assert_int_equal(request.status, more ? HF_INVALID : HF_OK);
         hf__request_done(&request);
     }
@@ -517,7 +537,6 @@ static long resident_bytes(void)
 
 typedef struct several {
     hf__scratch_record given[4];
-    bool used[4];
     hf__scratch_call call;
     hf__request requests[4];
     hf_bytes words[4][WORD_MAX];
@@ -536,7 +555,7 @@ static several *begin_several(records *self)
                             .listens = is_present,
                             .user = self}};
     of.call.records = of.given;
-    of.call.used = of.used;
+    of.call.arena = &self->arena;
     hf__scratch_begin(self->scratch, &of.call);
     return &of;
 }
@@ -575,9 +594,9 @@ TEST(scratch_several_share_a_transaction)
     self->call = of->call;
     assert_int_equal(of->call.changed_count, 1);
     assert_ptr_equal(changed(self, "a")->by, &of->requests[2]);
-    assert_true(of->used[0]);
-    assert_true(of->used[1]);
-    assert_false(of->used[2]);
+    assert_true(of->given[0].used);
+    assert_true(of->given[1].used);
+    assert_false(of->given[2].used);
     keep_changes(self);
     (void)run_line(self, 1, "get a", text);
     want(text, "s:6");
@@ -599,7 +618,7 @@ TEST(scratch_several_are_undone_by_one)
     assert_memory_equal(of->call.missing.data, "d", 1);
     assert_int_equal(hf__scratch_end(self->scratch, &of->call, NULL), HF_OK);
     assert_int_equal(of->call.changed_count, 0);
-    assert_true(of->used[0]);
+    assert_true(of->given[0].used);
     /* One that has not ended is gone when another begins. */
     of = begin_several(self);
     assert_int_equal(run_next(self, of, 0, "set a 5", text), HF_OK);

@@ -47,7 +47,6 @@ _Static_assert(HF__SCRATCH_KEYS <= HF__RECORD_MAX - HF__RECORD_HEADROOM,
 struct hf__scratch {
     hf__outside outside; /* first: see self_of() */
     hf__env env;
-    hf__arena arena; /* of what the last run has returned */
     hf__scratch_call *call;
     bool running;     /* its transaction is under way */
     hf__buf messages; /* hf__scratch_message */
@@ -68,7 +67,8 @@ static hf__scratch *self_of(hf__outside *outside)
 
 static bool copy_bytes(hf__scratch *self, hf_bytes *bytes)
 {
-    const char *copy = hf__arena_copy(&self->arena, bytes->data, bytes->size);
+    const char *copy =
+        hf__arena_copy(self->call->arena, bytes->data, bytes->size);
 
     bytes->data = copy;
     return copy != NULL;
@@ -215,17 +215,22 @@ static void collect_changes(hf__scratch *self)
     hf__tx *tx = self->env.write_tx;
     hf__scratch_call *call = self->call;
 
+    size_t size;
+
     for (uint32_t i = 0; i < tx->record_count; i++) {
         if (self->by[i] != NULL &&
             !copy_changed(self, tx->records[i], self->by[i]))
             return;
     }
-    for (size_t i = 0; call->used != NULL && i < call->record_count; i++)
-        call->used[i] = self->loaded[i]->used;
+    for (size_t i = 0; i < call->record_count; i++)
+        call->records[i].used = self->loaded[i]->used;
+    size = hf__buf_size(&self->messages);
+    call->messages = (const void *)hf__arena_copy(
+        call->arena, hf__buf_front(&self->messages), size);
+    call->message_count = size / sizeof(hf__scratch_message);
     call->changed = self->changed;
-    call->message_count =
-        hf__buf_size(&self->messages) / sizeof(hf__scratch_message);
-    call->messages = (const void *)hf__buf_front(&self->messages);
+    if (call->messages == NULL)
+        hf__tx_no_memory(tx);
 }
 
 /* ------------------------------------------------------------------ pages */
@@ -319,8 +324,8 @@ static bool prepare_job(hf__scratch *self, hf__job *job)
 /* Of all records: whether the reply depends on them. */
 static void use_records(hf__scratch_call *call, bool used)
 {
-    for (size_t i = 0; call->used != NULL && i < call->record_count; i++)
-        call->used[i] = used;
+    for (size_t i = 0; i < call->record_count; i++)
+        call->records[i].used = used;
 }
 
 static void start_run(hf__scratch *self)
@@ -341,9 +346,9 @@ static void take_missing(hf__scratch *self)
 
     if (tx->missing_key == NULL)
         return;
-    self->call->missing =
-        hf_view(hf__arena_copy(&self->arena, tx->missing_key, tx->missing_size),
-                tx->missing_size);
+    self->call->missing = hf_view(
+        hf__arena_copy(self->call->arena, tx->missing_key, tx->missing_size),
+        tx->missing_size);
     hf__free(tx->missing_key);
     tx->missing_key = NULL;
 }
@@ -380,13 +385,6 @@ static hf_status end_run(hf__scratch *self, hf_error *err)
     return hf__fail(err, status, "%s", self->env.write_tx->error.message);
 }
 
-static void fail_request(hf__request *request, hf_status status,
-                         const hf_error *error)
-{
-    hf__execute_drop_reply(request);
-    hf__request_fail(request, status, "%s", error->message);
-}
-
 /* false: the request has failed. */
 static bool begin_pages(hf__tx *tx, hf__request *request)
 {
@@ -411,7 +409,6 @@ void hf__scratch_begin(hf__scratch *self, hf__scratch_call *call)
 {
     if (self->running)
         (void)undo_run(self);
-    hf__arena_free(&self->arena);
     hf__buf_clear(&self->messages);
     self->message_size = 0;
     self->call = call;
@@ -445,7 +442,8 @@ void hf__scratch_next(hf__scratch *self, hf__request *request,
         note_changes(self, request);
         return;
     }
-    fail_request(request, end_run(self, &error), &error);
+    hf__execute_drop_reply(request);
+    hf__request_fail(request, end_run(self, &error), "%s", error.message);
     take_missing(self);
 }
 
@@ -457,19 +455,6 @@ hf_status hf__scratch_end(hf__scratch *self, hf__scratch_call *call,
         return HF_OK;
     collect_changes(self);
     return end_run(self, err);
-}
-
-void hf__scratch_run(hf__scratch *self, hf__request *request,
-                     hf__scratch_call *call)
-{
-    hf_error error = HF_ERROR_INIT;
-    hf_status status;
-
-    hf__scratch_begin(self, call);
-    hf__scratch_next(self, request, call);
-    status = hf__scratch_end(self, call, &error);
-    if (status != HF_OK)
-        fail_request(request, status, &error);
 }
 
 /* ------------------------------------------------------------------- life */
@@ -505,7 +490,6 @@ hf_status hf__scratch_open(hf__scratch **scratch, hf_error *err)
         return hf__fail(err, HF_NO_MEMORY, "out of memory");
     self->outside.publish = publish_message;
     self->outside.listens = is_listening;
-    hf__arena_init(&self->arena);
     hf__buf_init(&self->messages, MESSAGES_SIZE);
     status = open_env(&self->env, err);
     if (status != HF_OK) {
@@ -533,6 +517,5 @@ void hf__scratch_close(hf__scratch *self)
     if (env->sidecar.fd >= 0)
         hf__sidecar_close(&env->sidecar);
     hf__buf_done(&self->messages);
-    hf__arena_free(&self->arena);
     hf__free(self);
 }

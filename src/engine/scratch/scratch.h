@@ -29,6 +29,9 @@ typedef struct hf__scratch_record {
      * them. */
     bool sorted;
     const hf__request *by;
+    /* Of what was given, by the engine: the reply and the changes depend on
+     * it. */
+    bool used;
 } hf__scratch_record;
 
 typedef struct hf__scratch_message {
@@ -40,21 +43,19 @@ typedef struct hf__scratch_call {
     /* By the caller. Records of all keys of the request, those that do not
      * exist as well: it can use no other key. Between two requests of one
      * transaction there may come more behind them. */
-    const hf__scratch_record *records;
+    hf__scratch_record *records;
     size_t record_count;
+    hf__arena *arena;  /* of what is returned */
     int64_t now_us;    /* what TIME replies: Unix time, us */
     int64_t budget_ms; /* of a user's script, processor time */
-    /* Of so many records, set to whether the reply and the changes depend on
-     * the record. NULL: not wanted. */
-    bool *used;
     /* Does a client listen on the channel? So PUBLISH and PUBSUB NUMSUB reply
      * 1 or 0. */
     bool (*listens)(void *user, hf_bytes channel);
     void *user;
 
-    /* By the engine, at the end. Views of memory that is valid until the next
-     * begins; none if the transaction was undone. Messages are in the order of
-     * PUBLISH, and of channels on which a client listens. */
+    /* By the engine, at the end; none if the transaction was undone. Messages
+     * are in the order of PUBLISH, and of channels on which a client listens.
+     */
     const hf__scratch_record *changed;
     size_t changed_count;
     const hf__scratch_message *messages;
@@ -74,20 +75,15 @@ hf_status hf__scratch_open(hf__scratch **scratch, hf_error *err);
 void hf__scratch_close(hf__scratch *scratch);
 
 /*
- * Run a request: a script of ours or a user's, or a command. On return its
- * status and reply are set as a driver sets them. HF_CORRUPT: a payload is
- * damaged; HF_INVALID: it uses another key, or more than HF__SCRATCH_KEYS;
- * HF_UNSUPPORTED: it is about all keys; HF_FULL: it needs too much
- * memory. One thread at a time.
- */
-void hf__scratch_run(hf__scratch *scratch, hf__request *request,
-                     hf__scratch_call *call);
-
-/*
- * The same for several: begin, next for each, end. What a request has done
- * stays, if it fails as well; to be rid of it, begin again. `call` stays where
- * it is until the end. hf__scratch_end(): HF_NO_MEMORY, HF_FULL; nothing was
- * changed.
+ * Run requests: begin, next for each, end. `call` stays where it is until the
+ * end. One thread at a time.
+ *
+ * A request is a script of ours or a user's, or a command. Its status and reply
+ * are set as a driver sets them. HF_CORRUPT: a payload is damaged; HF_INVALID:
+ * it uses another key, or more than HF__SCRATCH_KEYS; HF_UNSUPPORTED: it is
+ * about all keys; HF_FULL: it needs too much memory. What it has done stays, if
+ * it fails as well; to be rid of it, begin again. hf__scratch_end():
+ * HF_NO_MEMORY, HF_FULL; nothing was changed.
  */
 void hf__scratch_begin(hf__scratch *scratch, hf__scratch_call *call);
 void hf__scratch_next(hf__scratch *scratch, hf__request *request,
