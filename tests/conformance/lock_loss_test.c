@@ -91,7 +91,7 @@ TEST(watchdog_keeps_a_short_lease_alive)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = watched(slowed_ms(300));
+    hf_lock_options opts = watched(lease_of(f, 300));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
     uint64_t token;

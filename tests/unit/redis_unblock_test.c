@@ -92,6 +92,7 @@ static void open_scripted(scripted *self)
     self->server = fake_server_start(session, self);
     assert_non_null(self->server);
     options.request_ms = slowed_ms(400);
+    options.connect_ms = 60000;
     expect_status(HF_OK, hf_client_open(fake_server_url(self->server), &options,
                                         &self->client, ERR));
 }
