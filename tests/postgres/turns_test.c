@@ -62,19 +62,27 @@ static bool one_waits_for_a_turn(void)
     return strcmp(answer, "1") == 0;
 }
 
-TEST(who_met_a_conflict_commits_next)
+/* What was begun waits for a turn until this is run, and finds what it wrote.
+ */
+static void expect_conflict_after(FILE *begun, const char *sql)
 {
     char answer[POSTGRES_ANSWER_SIZE] = "";
+
+    assert_non_null(begun);
+    expect_soon(one_waits_for_a_turn(), 5000);
+    expect_answer(sql, "0");
+    assert_non_null(fgets(answer, sizeof(answer), begun));
+    assert_string_equal(answer, "1\n");
+    assert_int_equal(pclose(begun), 0);
+}
+
+TEST(who_met_a_conflict_commits_next)
+{
     FILE *other;
 
     expect_answer(write_sql("a", 1, 7, 0, 240000), "1");
     other = begin_sql(write_sql("a", 2, 0, 0, 240000));
-    assert_non_null(other);
-    expect_soon(one_waits_for_a_turn(), 5000);
-    expect_answer(write_sql("a", 1, 0, 0, 240000), "0");
-    assert_non_null(fgets(answer, sizeof(answer), other));
-    assert_string_equal(answer, "1\n");
-    assert_int_equal(pclose(other), 0);
+    expect_conflict_after(other, write_sql("a", 1, 0, 0, 240000));
     /* Then it is the other's. */
     expect_answer(write_sql("a", 2, 1, 0, 240000), "0");
     expect_answer("SELECT count(*) FROM holdfast.turns", "0");
@@ -82,7 +90,6 @@ TEST(who_met_a_conflict_commits_next)
 
 TEST(who_is_given_a_lease_commits_next)
 {
-    char answer[POSTGRES_ANSWER_SIZE] = "";
     FILE *other;
 
     /* Who has met no conflict, and gives it to itself, has no rival. */
@@ -93,12 +100,7 @@ TEST(who_is_given_a_lease_commits_next)
     expect_answer("SELECT client FROM holdfast.turns", "1");
     expect_answer(write_sql("d", 1, 1, 2, 960000), "0");
     other = begin_sql(write_sql("d", 1, 1, 0, 960000));
-    assert_non_null(other);
-    expect_soon(one_waits_for_a_turn(), 5000);
-    expect_answer(write_sql("d", 2, 1, 0, 960000), "0");
-    assert_non_null(fgets(answer, sizeof(answer), other));
-    assert_string_equal(answer, "1\n");
-    assert_int_equal(pclose(other), 0);
+    expect_conflict_after(other, write_sql("d", 2, 1, 0, 960000));
     expect_answer(write_sql("d", 1, 2, 0, 960000), "0");
     expect_answer("SELECT count(*) FROM holdfast.turns", "0");
 }
