@@ -147,6 +147,11 @@ static const struct {
     {"xgroup create g4 g 0 mkstream", "+:OK"},
     {"xadd g4 1-1 a 1", "s:1-1"},
     {"xreadgroup group g c streams g4 g4 0 >", "[[s:g4, []], [s:g4, [[s:1-1, [s:a, s:1]]]]]"},
+    {"xadd g4 2-1 b 2", "s:2-1"},
+    {"xack g4 g 1-1", "i:1"},
+    {"xreadgroup group g c streams g4 >", "[[s:g4, [[s:2-1, [s:b, s:2]]]]]"},
+    {"xgroup setid g4 g 0", "+:OK"},
+    {"xreadgroup group g c streams g4 g4 0 >", "[[s:g4, [[s:2-1, [s:b, s:2]]]], [s:g4, [[s:1-1, [s:a, s:1]], [s:2-1, [s:b, s:2]]]]]"},
     /* other types */
     {"set str v", "+:OK"},
     {"xadd str 1-1 a b", "WRONGTYPE Operation against a key holding the wrong kind of value"},

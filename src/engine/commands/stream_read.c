@@ -31,8 +31,8 @@ typedef struct one_stream {
     } asked;
     bool served;
     hf__stream_id after;
-    uint64_t count;           /* of what is served */
-    uint32_t group, consumer; /* their numbers */
+    uint64_t count;     /* of what is served */
+    hf__stream_id *ids; /* HISTORY: those, in tx->arena */
 } one_stream;
 
 /* ----------------------------------------------------------------- options */
@@ -231,20 +231,25 @@ static void deliver_fresh(hf__open_stream *s, const stream_reading *what,
         hf__group_change(s);
 }
 
-/* What the consumer has after `one->after` is delivered once more. */
+/* What the consumer has after `one->after` is delivered once more. The ids are
+ * kept: if the stream is named again, with `>`, the consumer then has more. */
 static void deliver_history(hf__open_stream *s, const stream_reading *what,
                             one_stream *one)
 {
     hf__stream_id id = one->after;
     hf__unacked pending;
     hf__entry entry;
+    uint64_t most;
 
     one->served = hf__need_consumer(s, what->consumer);
-    one->group = s->group.number;
-    one->consumer = s->consumer.number;
-    for (; one->count < what->most && hf__stream_id_next(&id) &&
-           hf__unacked_seek(s, one->consumer, HF__SEEK_FROM, &id);
-         one->count++) {
+    most = s->consumer.state.pending;
+    if (most > what->most)
+        most = what->most;
+    if (one->served && most > 0)
+        one->ids = hf__tx_alloc(s->tx, most * sizeof(*one->ids));
+    while (one->ids != NULL && one->count < most && hf__stream_id_next(&id) &&
+           hf__unacked_seek(s, s->consumer.number, HF__SEEK_FROM, &id)) {
+        one->ids[one->count++] = id;
         if (!hf__stream_entry(s, id, &entry) ||
             !hf__unacked_get(s, id, &pending))
             continue;
@@ -288,21 +293,16 @@ static void deliver_stream(hf__tx *tx, hf_bytes key, const stream_reading *what,
 
 static void reply_history(hf__open_stream *s, const one_stream *one)
 {
-    hf__stream_id id = one->after;
     hf__entry entry;
 
-    s->group.number = one->group;
     hf__reply_array(s->tx, (size_t)one->count);
-    for (uint64_t left = one->count;
-         left > 0 && hf__stream_id_next(&id) &&
-         hf__unacked_seek(s, one->consumer, HF__SEEK_FROM, &id);
-         left--) {
-        if (hf__stream_entry(s, id, &entry)) {
+    for (uint64_t i = 0; i < one->count && s->tx->fatal == HF_OK; i++) {
+        if (hf__stream_entry(s, one->ids[i], &entry)) {
             hf__reply_stream_entry(s->tx, &entry);
             continue;
         }
         hf__reply_array(s->tx, 2);
-        hf__reply_stream_id(s->tx, id);
+        hf__reply_stream_id(s->tx, one->ids[i]);
         hf__reply_nil_array(s->tx);
     }
 }
