@@ -7,6 +7,7 @@
  */
 #include "embedded_store.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -356,4 +357,27 @@ TEST(shell_is_reclaimed)
     expect_answer("set k0 y nx", "+:OK");
     set_expected(0, "s:y");
     expect_key(0);
+}
+
+/* Of each key in turn. Returns what is allocated then. */
+static size_t make_and_delete(int rounds)
+{
+    static const char script[] =
+        "redis.call('set', KEYS[1], string.rep('x', 100000)) "
+        "return redis.call('del', KEYS[1])";
+    char name[16], text[TEXT_SIZE];
+
+    for (int i = 0; i < rounds * KEYS; i++) {
+        (void)snprintf(name, sizeof(name), "k%d", i % KEYS);
+        assert_int_equal(evaluate(at.store, script, 1, name, text), HF_OK);
+    }
+    return mallinfo2().uordblks + mallinfo2().hblkhd;
+}
+
+/* The records stay from the second round on. */
+TEST(large_values_that_a_script_deletes_keep_no_memory)
+{
+    size_t used = make_and_delete(1);
+
+    assert_true(make_and_delete(2) < used + 100000);
 }

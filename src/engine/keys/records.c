@@ -174,8 +174,8 @@ void hf__records_put_away(hf__tx *tx)
     hf__records_drop(tx);
 }
 
-/* Is all that is known of it in the record itself, and little? So it is of one
- * that has not changed since it came from the cache. */
+/* Is all that is known of it in the record itself, and little? One that is as
+ * it came from the cache may have held a value that is gone. */
 static bool may_stay(const hf__record *record)
 {
     return record->form == HF__FORM_INLINE &&
@@ -192,9 +192,8 @@ void hf__records_leave(hf__tx *tx)
     for (uint32_t i = 0; i < tx->record_count; i++) {
         hf__record *record = tx->records[i];
 
-        if (!record->uncached)
-            continue;
-        hf__record_cache_put(tx->cache, record);
+        if (record->uncached)
+            hf__record_cache_put(tx->cache, record);
         record->uncached = false;
         stay = stay && may_stay(record);
     }
