@@ -48,6 +48,12 @@ static const char one_column[] =
     "1"
     "C\0\0\0\15SELECT 1\0" READY;
 
+/* A diagnosis, of which the level is none. */
+static const char no_level[] =
+    "T\0\0\0\126\0\4" COLUMN COLUMN COLUMN COLUMN "D\0\0\0\32\0\4\0\0\0\1"
+    "9\0\0\0\1n\0\0\0\1v\0\0\0\1r"
+    "C\0\0\0\15SELECT 1\0" READY;
+
 /* What it sends where. */
 typedef struct answers {
     const char *to_check;
@@ -217,6 +223,39 @@ TEST(facts_without_a_column_are_left_out)
     expect_status(HF_OK, hf_store_info(client, expect_text, NULL, ERR));
     hf_client_close(client);
     fake_server_stop(server);
+}
+
+static void expect_words(void *user, const hf_store_diagnostic *diagnostic)
+{
+    (void)user;
+    assert_non_null(diagnostic->name);
+    assert_non_null(diagnostic->remedy);
+    expect_text(NULL, diagnostic->name, diagnostic->value);
+    assert_in_range(diagnostic->level, HF_LEVEL_OK, HF_LEVEL_ERROR);
+}
+
+static void expect_diagnosed(const char *to_check, size_t size)
+{
+    answers of = {BYTES(checked), BYTES(READY), NULL, 0};
+    char url[128];
+    fake_server *server = start_fake(&of, url);
+    hf_client *client = NULL;
+
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    of.to_check = to_check;
+    of.check_size = size;
+    expect_status(HF_OK,
+                  hf_store_diagnose(client, NULL, expect_words, NULL, ERR));
+    hf_client_close(client);
+    fake_server_stop(server);
+}
+
+TEST(rows_that_are_not_of_a_diagnosis_are_not_reported)
+{
+    expect_diagnosed(BYTES(no_column));
+    expect_diagnosed(BYTES(one_column));
+    expect_diagnosed(BYTES(checked));
+    expect_diagnosed(BYTES(no_level));
 }
 
 TEST(call_without_a_result_is_not_done)

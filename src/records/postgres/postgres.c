@@ -141,10 +141,16 @@ static void report_rows(PGconn *pg, const char *query, const char *name,
 
     if (hf__pg_query(pg, query, deadline_ms, &rows, &error) != HF_OK)
         report(user, HF_LEVEL_NOTE, name, error.message, "");
-    for (int i = 0; i < PQntuples(rows); i++) {
-        hf_level level = (hf_level)strtol(PQgetvalue(rows, i, 0), NULL, 10);
+    else if (PQnfields(rows) != 4)
+        report(user, HF_LEVEL_NOTE, name, "PostgreSQL sent a malformed reply",
+               "");
+    for (int i = 0; PQnfields(rows) == 4 && i < PQntuples(rows); i++) {
+        long level = strtol(PQgetvalue(rows, i, 0), NULL, 10);
 
-        report(user, level, PQgetvalue(rows, i, 1), PQgetvalue(rows, i, 2),
+        if (level < HF_LEVEL_OK || level > HF_LEVEL_ERROR)
+            level = HF_LEVEL_NOTE;
+        report(user, (hf_level)level, PQgetvalue(rows, i, 1),
+               PQgetvalue(rows, i, 2),
                level == HF_LEVEL_OK ? "" : PQgetvalue(rows, i, 3));
     }
     PQclear(rows);
