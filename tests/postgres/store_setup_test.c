@@ -235,6 +235,48 @@ TEST(rights_that_are_not_granted_are_diagnosed)
     hf_client_close(client);
 }
 
+static void refuse_false(void *user, const char *name, const char *value)
+{
+    (void)user;
+    (void)name;
+    assert_string_not_equal(value, "false");
+}
+
+/* Those of the server's have other types, or come later in search_path. */
+TEST(functions_that_others_have_made_are_not_asked)
+{
+    const char *url = url_of("eve", "asked");
+    hf_client *client = NULL;
+
+    assert_true(postgres_server_run(
+        server, "CREATE ROLE eve LOGIN SUPERUSER;"
+                "ALTER ROLE eve SET search_path = public, pg_catalog;"
+                "GRANT CREATE ON SCHEMA public TO mallory"));
+    expect_status(HF_OK, hf_store_setup(url, NULL, NULL, ERR));
+    run_as("mallory",
+           "CREATE FUNCTION public.has_schema_privilege(regnamespace, text) "
+           "RETURNS boolean LANGUAGE sql AS 'SELECT false';"
+           "CREATE FUNCTION public.current_setting(text) "
+           "RETURNS text LANGUAGE sql AS 'SELECT ''false''::text';"
+           "CREATE FUNCTION public.same(text, text) "
+           "RETURNS boolean LANGUAGE sql AS 'SELECT false';"
+           "CREATE OPERATOR public.= (LEFTARG = text, RIGHTARG = text, "
+           "FUNCTION = public.same)");
+    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
+    assert_string_equal(diagnose(client, "rights").value, "granted");
+    assert_string_not_equal(diagnose(client, "server version").value, "false");
+    assert_string_equal(diagnose(client, "records ahead of the clock").value,
+                        "none");
+    expect_status(HF_OK, hf_store_info(client, refuse_false, NULL, ERR));
+    hf_client_close(client);
+    assert_true(postgres_server_run(
+        server,
+        "DROP OPERATOR public.= (text, text);"
+        "DROP FUNCTION public.same(text, text);"
+        "DROP FUNCTION public.current_setting(text);"
+        "DROP FUNCTION public.has_schema_privilege(regnamespace, text)"));
+}
+
 TEST(schema_with_a_name_of_the_server_is_refused)
 {
     hf_client *client = NULL;

@@ -23,10 +23,15 @@ static const hf__pg_account *account_of(const hf__pg_backend *self)
     return hf__pg_connector_account(self->connector);
 }
 
+/* Before a query, in its transaction: of a name that is not qualified, one that
+ * someone has put in a schema of this role's search_path could be taken, and
+ * run with its rights. */
+#define OF_SERVER "SET LOCAL search_path = pg_catalog, pg_temp; "
+
 /* ---------------------------------------------------------------- describe */
 
 /* By the names of its columns. */
-static const char facts[] =
+static const char facts[] = OF_SERVER
     "SELECT current_setting('server_version') AS server_version,"
     "current_database() AS database, current_user AS \"user\","
     "CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END AS role,"
@@ -181,7 +186,7 @@ static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
     int64_t deadline_ms = hf__pg_deadline(account);
     hf_error error = HF_ERROR_INIT;
     PGconn *pg;
-    char query[sizeof(DIAGNOSTICS) + 2 * HF__PG_SCHEMA_SIZE];
+    char query[sizeof(OF_SERVER DIAGNOSTICS) + 2 * HF__PG_SCHEMA_SIZE];
     char *schema;
 
     if (hf__pg_connect(account, false, deadline_ms, &pg, &error) != HF_OK) {
@@ -193,12 +198,12 @@ static void pg_diagnose(hf__backend *backend, hf__backend_report_fn report,
            PQsslInUse(pg) ? "in use" : "not in use",
            PQsslInUse(pg) ? "" : "sslmode=verify-full in the URL demands it");
     schema = PQescapeLiteral(pg, account->schema, strlen(account->schema));
-    (void)snprintf(query, sizeof(query), DIAGNOSTICS,
+    (void)snprintf(query, sizeof(query), OF_SERVER DIAGNOSTICS,
                    schema != NULL ? schema : "NULL", PQbackendPID(pg));
     PQfreemem(schema);
     report_rows(pg, query, "settings", deadline_ms, report, user);
     diagnose_listen(account, deadline_ms, report, user);
-    (void)snprintf(query, sizeof(query), AHEAD, account->schema);
+    (void)snprintf(query, sizeof(query), OF_SERVER AHEAD, account->schema);
     report_rows(pg, query, "records ahead of the clock", deadline_ms, report,
                 user);
     PQfinish(pg);
