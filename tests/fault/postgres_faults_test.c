@@ -60,9 +60,9 @@ static pid_t start_holder(const char *name, int64_t ttl_ms, bool waits)
             (void)!write(said[1], "h", 1);
         (void)pause();
     }
+    close(said[1]); /* so the read ends if the process does */
     assert_int_equal(read(said[0], &byte, 1), 1);
     close(said[0]);
-    close(said[1]);
     return pid;
 }
 
