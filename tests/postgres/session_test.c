@@ -3,12 +3,16 @@
  * session_test.c - sessions of the server that wait for what does not come: how
  * many there are, and that none stays when its client has given up.
  */
+#include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "holdfast/client.h"
 #include "holdfast/value.h"
+#include "support/await_child.h"
 #include "support/slowness.h"
 #include "support/test_clock.h"
 #include "support/test_postgres.h"
@@ -153,5 +157,62 @@ TEST(calls_that_wait_for_a_standby_leave_no_session)
     expect_few(client, HF_INDETERMINATE);
     set_standbys("");
     expect_soon(set_value(client) == HF_OK, 20000);
+    hf_client_close(client);
+}
+
+static int lines_of(const char *name)
+{
+    char path[300];
+    char line[256];
+    int count = 0;
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", name);
+    file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        count += strncmp(line, "tfd:", 4) == 0;
+    if (file != NULL)
+        (void)fclose(file);
+    return count;
+}
+
+/* Descriptors in an epoll of this process. */
+static int watched(void)
+{
+    DIR *folder = opendir("/proc/self/fdinfo");
+    const struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(folder);
+    while ((entry = readdir(folder)) != NULL)
+        count += lines_of(entry->d_name);
+    (void)closedir(folder);
+    return count;
+}
+
+/* It has the sockets, which are then not removed from epoll by close(): they
+ * would wake the loop without end. */
+TEST(connections_that_a_child_has_too_are_not_watched_once_they_are_broken)
+{
+    hf_client *client = open_client();
+    int status, before;
+    pid_t child;
+
+    expect_status(HF_OK, set_value(client));
+    assert_string_equal(diagnose(client, "wake-ups").value, "arrive");
+    before = watched();
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(60); /* also if the test fails */
+        (void)pause();
+        _exit(0);
+    }
+    (void)ask_count("SELECT count(pg_terminate_backend(pid)) FROM "
+                    "pg_stat_activity WHERE application_name = 'holdfast'");
+    expect_soon(set_value(client) == HF_OK, 10000);
+    expect_soon((diagnose(client, "wake-ups"), watched() == before), 10000);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(await_child(child, &status), child);
     hf_client_close(client);
 }

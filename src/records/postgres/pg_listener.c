@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "records/postgres/pg_backend.h"
 #include "records/postgres/pg_words.h"
@@ -46,8 +47,10 @@ static void drop_listener(hf__pg_backend *self)
     hf__tick_stop(&of->tick);
     if (of->poll.added)
         hf__poll_stop(self->config.poller, &of->poll);
-    if (of->pg != NULL)
+    if (of->pg != NULL) {
+        close(of->poll.fd);
         PQfinish(of->pg);
+    }
     of->pg = NULL;
     of->probed = false;
 }
@@ -142,7 +145,7 @@ void hf__pg_listener_add(hf__pg_backend *self, PGconn *pg)
     hf__pg_listener *of = &self->listener;
 
     of->pg = pg;
-    of->poll = (hf__poll){.ready = on_ready, .fd = PQsocket(pg)};
+    of->poll = (hf__poll){.ready = on_ready, .fd = hf__pg_dup_socket(pg)};
     if (hf__poll_watch(self->config.poller, &of->poll, HF__POLL_IN) != 0)
         retry_later(self);
     else

@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "records/postgres/pg_backend.h"
 #include "util/clock.h"
@@ -98,6 +99,7 @@ static PGconn *free_conn(hf__pg_conn *conn)
     hf__tick_stop(&conn->tick);
     if (conn->poll.added)
         hf__poll_stop(conn->self->config.poller, &conn->poll);
+    close(conn->poll.fd);
     conn->pg = NULL;
     conn->busy = false;
     conn->call = NULL;
@@ -265,7 +267,7 @@ void hf__pg_pool_add(hf__pg_backend *self, PGconn *pg)
     *conn = (hf__pg_conn){.self = self, .pg = pg};
     PQsetNoticeReceiver(pg, take_warning, conn);
     conn->poll.ready = on_ready;
-    conn->poll.fd = PQsocket(pg);
+    conn->poll.fd = hf__pg_dup_socket(pg);
     conn->tick.ring = on_deadline;
     if (!watch_conn(conn))
         drop_conn(conn);

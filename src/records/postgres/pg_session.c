@@ -9,6 +9,7 @@
 #include "records/postgres/pg_session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -198,6 +199,11 @@ hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
 }
 
 /* --------------------------------------------------------------- questions */
+
+int hf__pg_dup_socket(const PGconn *conn)
+{
+    return fcntl(PQsocket(conn), F_DUPFD_CLOEXEC, 0);
+}
 
 uint64_t hf__pg_received(PGconn *conn)
 {

@@ -23,6 +23,12 @@ hf_status hf__pg_connect(const hf__pg_account *account, bool listens,
  * one that copies, there is no end. */
 bool hf__pg_is_result(const PGresult *result);
 
+/* A descriptor of its socket to be watched, which the caller closes; -1: there
+ * is none. libpq closes its own when the connection breaks: a child of fork()
+ * that has the socket would keep it in epoll, from which it could not be
+ * removed any more, and the loop would be woken without end. */
+int hf__pg_dup_socket(const PGconn *conn);
+
 /* The bytes that have come by it; always 0 by a unix socket, whose other end is
  * of this machine. */
 uint64_t hf__pg_received(PGconn *conn);

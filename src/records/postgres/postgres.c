@@ -227,11 +227,15 @@ static void pg_close_forked(hf__backend *backend)
     hf__pg_backend *self = backend_of(backend);
 
     for (size_t i = 0; i < HF__PG_CONNS; i++) {
-        if (self->conns[i].pg != NULL)
+        if (self->conns[i].pg != NULL) {
             close(PQsocket(self->conns[i].pg));
+            close(self->conns[i].poll.fd);
+        }
     }
-    if (self->listener.pg != NULL)
+    if (self->listener.pg != NULL) {
         close(PQsocket(self->listener.pg));
+        close(self->listener.poll.fd);
+    }
     hf__free(self);
 }
 
