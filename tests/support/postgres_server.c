@@ -30,7 +30,8 @@
 #define NO_INPUT "/dev/null"
 
 struct postgres_server {
-    pid_t pid; /* 0: not running */
+    pid_t starter; /* with which it ends */
+    pid_t pid;     /* 0: not running */
     bool fsync;
     char dir[64];
     char port[12];
@@ -56,7 +57,9 @@ static void exec_program(const postgres_server *server, const char *input,
     if (user != NULL && (setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 ||
                          setuid(user->pw_uid) != 0))
         _exit(126);
-    if (chdir("/") != 0)
+    /* Another user is not killed for what was asked for before. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != server->starter || chdir("/") != 0)
         _exit(126);
     dup2(input_fd, 0);
     dup2(log_fd, 1);
@@ -161,15 +164,10 @@ static bool wait_ready(postgres_server *server)
 pid_t postgres_server_spawn(const postgres_server *server,
                             const char *const *argv)
 {
-    pid_t parent = getpid();
     pid_t pid = fork();
 
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
-            _exit(126);
+    if (pid == 0)
         exec_program(server, NO_INPUT, argv);
-    }
     return pid;
 }
 
@@ -259,6 +257,7 @@ static postgres_server *new_server(bool fsync)
         free(server);
         return NULL;
     }
+    server->starter = getpid();
     server->fsync = fsync;
     (void)snprintf(server->port, sizeof(server->port), "%d", port);
     (void)snprintf(server->url, sizeof(server->url),
