@@ -8,6 +8,9 @@ last deadline. Without deadlines it is the user's.
 A key that has none may have members that stay; so it gets one only where there
 are few deadlines, and no member is without.
 
+A time that has passed meanwhile deletes a key at once: so that of the deadlines
+is set first, as without them all members would stay.
+
 had     how many deadlines there were before
 fresh   there was no such key
 stays   a member that was named has no deadline
@@ -34,10 +37,9 @@ elseif left == -1 then
 end
 if last then
     last = tonumber(last)
-    if left == -1 or left < last - now_ms then
+    local later = left == -1 or left < last - now_ms
+    call('pexpireat', due, later and last or now_ms + left + 1)
+    if later then
         call('pexpireat', key, last)
-    else
-        last = now_ms + left + 1
     end
-    call('pexpireat', due, last)
 end

@@ -118,6 +118,23 @@ TEST(member_of_no_ttl_stays_and_keeps_the_set)
     assert_int_equal(ttl_ms, -1);
 }
 
+/* A server deletes a key that is given a deadline in the past at once, while
+ * the others live for the rest of their millisecond. */
+TEST(member_stays_that_is_added_while_the_last_one_ends)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "s");
+    int64_t ttl_ms = 0;
+
+    for (int i = 0; i < 2000; i++) {
+        (void)add(f, key, "brief", 1);
+        (void)add(f, key, "stays", 0);
+        expect_status(HF_OK, hf_key_ttl(f->client, key, &ttl_ms, ERR));
+        assert_int_equal(ttl_ms, -1);
+        expect_status(HF_OK, hf_key_delete(f->client, key, ERR));
+    }
+}
+
 TEST(adding_again_renews_or_keeps)
 {
     fixture *f = *state;

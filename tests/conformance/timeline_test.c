@@ -483,6 +483,21 @@ TEST(update_changes_what_is_given)
     assert_no_keys(f, key);
 }
 
+/* A server deletes a key that is given a deadline in the past at once, while
+ * the others live for the rest of their millisecond. */
+TEST(timeline_that_ends_while_it_is_written_is_gone)
+{
+    fixture *f = *state;
+    hf_bytes key = fixture_key(f, "t");
+    hf_timeline_update_options opts = HF_TIMELINE_UPDATE_OPTIONS_INIT;
+
+    for (int i = 0; i < 2000; i++) {
+        add(f, key, "a", 1000, 1);
+        expect_status(HF_NOT_FOUND, hf_timeline_update(f->client, key,
+                                                       bytes("b"), &opts, ERR));
+    }
+}
+
 TEST(update_refuses_too_many_attributes)
 {
     fixture *f = *state;
