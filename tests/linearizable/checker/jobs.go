@@ -8,8 +8,6 @@ import (
     "math"
     "sort"
     "strings"
-
-    "github.com/anishathalye/porcupine"
 )
 
 // job is taken under a hold, or ready: untaken, or given back. When it was put
@@ -175,20 +173,4 @@ func queueStep(state string, c call) []string {
         return []string{formatJobs(all)}
     }
     return nil
-}
-
-// queueModel has more than one next state, as it is not known what a take
-// without a reply took.
-func queueModel() porcupine.Model {
-    model := porcupine.NondeterministicModel{
-        Init: func() []interface{} { return []interface{}{""} },
-        Step: func(state, input, output interface{}) []interface{} {
-            all := []interface{}{}
-            for _, next := range queueStep(state.(string), input.(call)) {
-                all = append(all, next)
-            }
-            return all
-        },
-    }
-    return model.ToModel()
 }

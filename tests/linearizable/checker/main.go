@@ -46,8 +46,8 @@ var steps = map[string]struct {
     "hash":      {int64(0), valueStep}, // a field
     "counter":   {counter{}, counterStep},
     "txn":       {registers{}, txnStep},
-    "once":      {}, // has a model of its own
-    "queue":     {}, // so has this
+    "once":      {}, // see model()
+    "queue":     {},
     "register":  {register{}, registerStep},
     "fenced":    {register{}, fencedStep},
     "mutex":     {lease{}, leaseStep},
@@ -168,12 +168,28 @@ func faulty(start interface{}, of step) step {
     }
 }
 
+// severalModel has more than one next state: it is not known what arrives of a
+// call, or what a take without a reply took.
+func severalModel[State any](start State, next func(State, call) []State) porcupine.Model {
+    model := porcupine.NondeterministicModel{
+        Init: func() []interface{} { return []interface{}{start} },
+        Step: func(state, input, output interface{}) []interface{} {
+            all := []interface{}{}
+            for _, possible := range next(state.(State), input.(call)) {
+                all = append(all, possible)
+            }
+            return all
+        },
+    }
+    return model.ToModel()
+}
+
 func model(name string) porcupine.Model {
     switch name {
     case "once":
-        return onceModel()
+        return severalModel(work{}, onceStep)
     case "queue":
-        return queueModel()
+        return severalModel("", queueStep)
     }
     of := steps[name]
     next := faulty(of.start, of.step)

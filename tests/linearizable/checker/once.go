@@ -7,8 +7,6 @@ import (
     "fmt"
     "math"
     "strings"
-
-    "github.com/anishathalye/porcupine"
 )
 
 // work is what a record says; the clocks of store and clients run alike.
@@ -194,19 +192,4 @@ func claimStep(found work, c call) []work {
         return nil
     }
     return []work{next}
-}
-
-// onceModel has more than one next state, as it is not known what arrives.
-func onceModel() porcupine.Model {
-    model := porcupine.NondeterministicModel{
-        Init: func() []interface{} { return []interface{}{work{}} },
-        Step: func(state, input, output interface{}) []interface{} {
-            all := []interface{}{}
-            for _, next := range onceStep(state.(work), input.(call)) {
-                all = append(all, next)
-            }
-            return all
-        },
-    }
-    return model.ToModel()
 }
