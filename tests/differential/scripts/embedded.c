@@ -9,6 +9,7 @@
 #include "engine/keys/tx_life.h"
 #include "engine/open/open_store.h"
 #include "state.h"
+#include "support/remove_tree.h"
 #include "util/clock.h"
 
 void require(bool good, const char *what)
@@ -19,12 +20,29 @@ void require(bool good, const char *what)
     exit(2);
 }
 
-void embedded_open(embedded *self, const char *url)
+bool option_read(const char *name, const char *value, uint64_t *seed,
+                 unsigned long *steps, const char **fault)
 {
+    if (strcmp(name, "--seed") == 0)
+        *seed = strtoull(value, NULL, 10);
+    else if (strcmp(name, "--steps") == 0)
+        *steps = strtoul(value, NULL, 10);
+    else if (strcmp(name, "--mutate") == 0)
+        *fault = value;
+    else
+        return false;
+    return true;
+}
+
+void embedded_open(embedded *self)
+{
+    char url[PLACE_SIZE + 20];
     int64_t deadline_ms = hf__clock_boot_ms() + 10000;
     hf__settings settings = {0};
     hf__url parsed;
 
+    require(place_make(self->folder), "no folder");
+    (void)snprintf(url, sizeof(url), "file:%s/store", self->folder);
     require(hf_client_open(url, NULL, &self->client, NULL) == HF_OK &&
                 hf__url_parse(url, &parsed, NULL) == HF_OK &&
                 hf__settings_read(&parsed, &settings, NULL) == HF_OK &&
@@ -43,6 +61,7 @@ void embedded_close(embedded *self)
 {
     hf__env_unref(self->env);
     hf_client_close(self->client);
+    (void)remove_tree(self->folder);
 }
 
 hf__tx *embedded_begin(embedded *self, const hf__job *job, int64_t now_ms)

@@ -6,15 +6,22 @@
 
 #include "core/client.h"
 #include "engine/run/execute.h"
+#include "place.h"
 #include "util/buf.h"
 
+/* Read --seed, --steps or --mutate. false: it is another one. */
+bool option_read(const char *name, const char *value, uint64_t *seed,
+                 unsigned long *steps, const char **fault);
+
+/* In a folder of its own. */
 typedef struct embedded {
+    char folder[PLACE_SIZE];
     hf__env *env;
     hf_client *client; /* of the same store; its inbox is listening */
 } embedded;
 
 void require(bool good, const char *what);
-void embedded_open(embedded *self, const char *url);
+void embedded_open(embedded *self);
 const char *embedded_inbox(const embedded *self);
 void embedded_close(embedded *self);
 

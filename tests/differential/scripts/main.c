@@ -20,9 +20,7 @@
 #include "engine/native/native.h"
 #include "engine/run/command_table.h"
 #include "engine/run/write.h"
-#include "place.h"
 #include "state.h"
-#include "support/remove_tree.h"
 #include "util/clock.h"
 #include "words.h"
 
@@ -183,26 +181,19 @@ int main(int argc, char **argv)
 {
     static trial self;
     unsigned long steps = 1000;
-    char folder[PLACE_SIZE], url[PLACE_SIZE + 20];
     int result = 0;
 
     self.only = "";
     for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seed") == 0)
-            self.world.chance.state = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--steps") == 0)
-            steps = strtoul(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--mutate") == 0)
-            self.fault = argv[i + 1];
-        else if (strcmp(argv[i], "--only") == 0)
+        if (option_read(argv[i], argv[i + 1], &self.world.chance.state, &steps,
+                        &self.fault))
+            continue;
+        if (strcmp(argv[i], "--only") == 0)
             self.only = argv[i + 1];
         else
             require(false, argv[i]);
     }
-    if (!place_make(folder))
-        return 2;
-    (void)snprintf(url, sizeof(url), "file:%s/store", folder);
-    embedded_open(&self.store, url);
+    embedded_open(&self.store);
     self.world.inbox = embedded_inbox(&self.store);
     self.now_ms = hf__clock_boot_ms();
     for (unsigned long i = 0; i < steps && result == 0; i++) {
@@ -216,7 +207,6 @@ int main(int argc, char **argv)
     if (result == 0)
         print_counts(&self);
     embedded_close(&self.store);
-    (void)remove_tree(folder);
     if (self.fault == NULL)
         return result;
     printf("the fault %s was%s found\n", self.fault, result ? "" : " not");

@@ -21,12 +21,10 @@
 #include <string.h>
 
 #include "embedded.h"
-#include "place.h"
 #include "records/postgres/pg_words.h"
 #include "records/record_store.h"
 #include "state.h"
 #include "support/postgres_server.h"
-#include "support/remove_tree.h"
 #include "util/bytes.h"
 #include "util/clock.h"
 #include "util/loop.h"
@@ -314,22 +312,16 @@ int main(int argc, char **argv)
 {
     static trial self;
     unsigned long steps = 1000, at = 0;
-    char folder[PLACE_SIZE], url[PLACE_SIZE + 20];
     hf__loop *loop = hf__loop_new();
     postgres_server *server = postgres_server_start(false);
     bool same = true, enough;
 
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seed") == 0)
-            self.world.chance.state = strtoull(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--steps") == 0)
-            steps = strtoul(argv[i + 1], NULL, 10);
-        else if (strcmp(argv[i], "--mutate") == 0)
-            self.fault = argv[i + 1];
-    }
-    require(loop != NULL && server != NULL && place_make(folder), "no server");
-    (void)snprintf(url, sizeof(url), "file:%s/store", folder);
-    embedded_open(&self.store, url);
+    for (int i = 1; i + 1 < argc; i += 2)
+        require(option_read(argv[i], argv[i + 1], &self.world.chance.state,
+                            &steps, &self.fault),
+                argv[i]);
+    require(loop != NULL && server != NULL, "no server");
+    embedded_open(&self.store);
     self.world.inbox = embedded_inbox(&self.store);
     open_records(&self, postgres_server_url(server), loop);
     for (; at < steps && same; at++) {
@@ -348,7 +340,6 @@ int main(int argc, char **argv)
     hf__record_store_close(&self.records);
     hf__loop_free(loop);
     embedded_close(&self.store);
-    (void)remove_tree(folder);
     postgres_server_stop(server);
     return enough && same == (self.fault == NULL) ? 0 : 1;
 }
