@@ -210,7 +210,14 @@ static void expect_text(void *user, const char *name, const char *value)
     assert_string_not_equal(value, "(null)");
 }
 
-TEST(facts_without_a_column_are_left_out)
+static hf_status print_info(hf_client *client)
+{
+    return hf_store_info(client, expect_text, NULL, ERR);
+}
+
+/* The server answers so once the client is open. */
+static void expect_done(hf_status (*run)(hf_client *client),
+                        const char *to_check, size_t size)
 {
     answers of = {BYTES(checked), BYTES(READY), NULL, 0};
     char url[128];
@@ -218,11 +225,16 @@ TEST(facts_without_a_column_are_left_out)
     hf_client *client = NULL;
 
     expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
-    of.to_check = no_column;
-    of.check_size = sizeof(no_column) - 1;
-    expect_status(HF_OK, hf_store_info(client, expect_text, NULL, ERR));
+    of.to_check = to_check;
+    of.check_size = size;
+    expect_status(HF_OK, run(client));
     hf_client_close(client);
     fake_server_stop(server);
+}
+
+TEST(facts_without_a_column_are_left_out)
+{
+    expect_done(print_info, BYTES(no_column));
 }
 
 static void expect_words(void *user, const hf_store_diagnostic *diagnostic)
@@ -234,28 +246,17 @@ static void expect_words(void *user, const hf_store_diagnostic *diagnostic)
     assert_in_range(diagnostic->level, HF_LEVEL_OK, HF_LEVEL_ERROR);
 }
 
-static void expect_diagnosed(const char *to_check, size_t size)
+static hf_status diagnose(hf_client *client)
 {
-    answers of = {BYTES(checked), BYTES(READY), NULL, 0};
-    char url[128];
-    fake_server *server = start_fake(&of, url);
-    hf_client *client = NULL;
-
-    expect_status(HF_OK, hf_client_open(url, NULL, &client, ERR));
-    of.to_check = to_check;
-    of.check_size = size;
-    expect_status(HF_OK,
-                  hf_store_diagnose(client, NULL, expect_words, NULL, ERR));
-    hf_client_close(client);
-    fake_server_stop(server);
+    return hf_store_diagnose(client, NULL, expect_words, NULL, ERR);
 }
 
 TEST(rows_that_are_not_of_a_diagnosis_are_not_reported)
 {
-    expect_diagnosed(BYTES(no_column));
-    expect_diagnosed(BYTES(one_column));
-    expect_diagnosed(BYTES(checked));
-    expect_diagnosed(BYTES(no_level));
+    expect_done(diagnose, BYTES(no_column));
+    expect_done(diagnose, BYTES(one_column));
+    expect_done(diagnose, BYTES(checked));
+    expect_done(diagnose, BYTES(no_level));
 }
 
 TEST(call_without_a_result_is_not_done)
