@@ -214,7 +214,6 @@ static void collect_changes(hf__scratch *self)
 {
     hf__tx *tx = self->env.write_tx;
     hf__scratch_call *call = self->call;
-
     size_t size;
 
     for (uint32_t i = 0; i < tx->record_count; i++) {
