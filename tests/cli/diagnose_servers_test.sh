@@ -47,15 +47,16 @@ will_tell() {
 
 test_tls() {
     start_topology tls
+    url="$url&connect_ms=30000"
     diagnosed 0
     told 1 encryption ok "TLSv1.3"
     told 1 encryption ok "the certificate's chain and name are verified"
     told 1 certificate ok "it expires in "
-    url="rediss://localhost:$tls_port?tls_verify=none"
+    url="rediss://localhost:$tls_port?tls_verify=none&connect_ms=30000"
     diagnosed 1
     told 1 encryption warning "is not verified"
     tell "show soon"
-    url="rediss://localhost:$tls_port?tls_ca=$files/ca.pem"
+    url="rediss://localhost:$tls_port?tls_ca=$files/ca.pem&connect_ms=30000"
     diagnosed 1
     told 1 certificate warning "it expires in "
     contains "$out" "-> renew the server's certificate"

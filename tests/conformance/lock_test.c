@@ -466,7 +466,7 @@ TEST(lock_release_after_another_took_it_is_lost)
 {
     fixture *f = *state;
     hf_bytes name = fixture_key(f, "l");
-    hf_lock_options opts = no_renew(slowed_ms(30));
+    hf_lock_options opts = no_renew(slowed_ms(200));
     hf_lock *lock = fixture_lock(f, f->client, name, &opts);
     hf_lock *rival = fixture_lock(f, f->other, name, NULL);
 

@@ -52,7 +52,7 @@ static int starve(int64_t ttl_ms)
 
 static void renewals_survive(const char *url)
 {
-    int64_t ttl_ms = slowed_ms(400);
+    int64_t ttl_ms = slowed_ms(1000);
     hf_client *client = hold(url, ttl_ms);
 
     print_message("%d allocations failed\n", starve(ttl_ms));
